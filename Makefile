@@ -1,0 +1,51 @@
+# The retrieval-baseline workbook. A bare machine needs python3 (3.11 or newer) and make; uv is used when present.
+PYTHON ?= python3
+EVALS ?= evals
+VENV := .venv
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+RUN := "$(BIN)/python" -m helpers
+READY := $(VENV)/ready
+unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
+
+.DEFAULT_GOAL := help
+.PHONY: help report check lab refresh mutants lock
+
+help:  ## show this list
+	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline
+	@$(RUN) report --evals "$(EVALS)"
+
+check: $(READY)  ## execute the notebooks, compare every number, test the helpers
+	@$(RUN) check --evals "$(EVALS)"
+
+lab: $(READY)  ## open the session notebooks in JupyterLab, on this machine only
+	@EVALS="$(abspath $(EVALS))" "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. notebooks
+
+refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs
+	@$(RUN) refresh
+
+mutants: $(READY)  ## break copies of the workbook on purpose: each wrong edit must turn a check red
+	@"$(BIN)/python" helpers/tests/mutants.py
+
+lock:  ## resolve requirements.in again for all platforms (needs uv)
+	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }
+	@uv pip compile requirements.in --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
+	  --no-emit-index-url --no-header --output-file requirements.txt
+
+$(READY): requirements.txt
+	@command -v "$(PYTHON)" >/dev/null || { echo "$(PYTHON) not found: install Python 3.11 or newer, or name it: make PYTHON=python3.12"; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed, $(PYTHON) is $$("$(PYTHON)" -V 2>&1): install it and name it: make PYTHON=python3.12"; exit 1; }
+	@command -v uv >/dev/null || "$(PYTHON)" -c 'import ensurepip' 2>/dev/null || \
+	  { echo "$(PYTHON) has no ensurepip: install its venv package (Debian, Ubuntu: apt install python3-venv) or install uv"; exit 1; }
+	@echo "setting up $(VENV), once for each requirements.txt"
+	@if command -v uv >/dev/null; then \
+	  uv venv --quiet --clear --python "$(PYTHON)" $(VENV) && \
+	  uv pip install --quiet --python "$(BIN)/python" --require-hashes --compile-bytecode --requirement requirements.txt; \
+	else \
+	  "$(PYTHON)" -m venv --clear $(VENV) && \
+	  "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt; \
+	fi
+	@touch $@

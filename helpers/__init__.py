@@ -1,0 +1,1 @@
+"""What the session notebooks share: files, validation, measures, plots, commands."""

@@ -1,0 +1,41 @@
+"""Chunk files: spans of documents. The text of a chunk is a slice of its document, so it cannot drift."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from . import evalset
+
+
+class Chunk(NamedTuple):
+    """A span of one document's retrieval text. `start` and `end` count characters, `n_tokens` tokens."""
+
+    doc_id: str
+    chunk_idx: int
+    start: int
+    end: int
+    n_tokens: int
+
+    @property
+    def chunk_id(self) -> str:
+        """doc_id#chunk_idx, unique in a corpus."""
+        return f"{self.doc_id}#{self.chunk_idx}"
+
+    def text(self, documents: dict[str, evalset.Document]) -> str:
+        """Return the slice of the document's retrieval text."""
+        return documents[self.doc_id].retrieval_text[self.start : self.end]
+
+
+def write(path: Path, chunks: list[Chunk]) -> None:
+    """Write chunks as JSON lines. Raises ValueError for a span that is empty or whose id stands twice."""
+    for chunk in chunks:
+        if not 0 <= chunk.start < chunk.end:
+            raise ValueError(f"chunk {chunk.chunk_id}: span {chunk.start}:{chunk.end}, wanted 0 <= start < end")
+    if len({chunk.chunk_id for chunk in chunks}) < len(chunks):
+        raise ValueError("a chunk id stands twice, wanted each chunk_idx once in a document")
+    evalset.write_jsonl(path, (chunk._asdict() for chunk in chunks))
+
+
+def read(path: Path) -> list[Chunk]:
+    """Read a chunk file that `write` made."""
+    return [Chunk(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]

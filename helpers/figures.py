@@ -1,0 +1,105 @@
+"""Plots and marked texts of the notebooks. Every figure stands beside a table with its numbers."""
+
+import html
+import platform
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from IPython.display import display
+
+PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
+DARK, LIGHT, GREEN = "#1f4e79", "#e08e45", "#5b9a8b"
+
+
+def begin(versions: bool = True) -> None:
+    """Set the plot style and the table width, and print the versions that run."""
+    plt.style.use(Path(__file__).with_name("workbook.mplstyle"))
+    pd.set_option("display.max_colwidth", None)
+    if versions:
+        print("Python", platform.python_version(), *(f"· {name} {version(name)}" for name in PACKAGES))
+
+
+def _show(ax: plt.Axes, text: str) -> None:
+    """Display the figure once, with `text` and its title for readers who cannot see it."""
+    display(ax.figure, metadata={"image/png": {"alt": f"{ax.get_title(loc='left')}. {text}"}})
+    plt.close(ax.figure)
+
+
+def token_lengths(tokens: pd.Series, chunk_size: int = 512) -> None:
+    """Plot a histogram of document lengths with the chunk size marked."""
+    _, ax = plt.subplots()
+    ax.hist(tokens, bins=30, color=DARK)
+    ax.axvline(chunk_size, color=LIGHT, linestyle="--")
+    share = (tokens > chunk_size).mean()
+    ax.set(
+        xlabel="tokens in a document",
+        ylabel="documents",
+        title=f"{share:.0%} of the documents are longer than {chunk_size} tokens",
+    )
+    _show(ax, "Histogram of document lengths in tokens.")
+
+
+def overlap_by_kind(queries: pd.DataFrame) -> None:
+    """Plot each query's word overlap (column `overlap`) in a row for its `kind`, with the mean as a bar."""
+    order = queries.groupby("kind").overlap.mean().sort_values()
+    _, ax = plt.subplots()
+    ax.barh(order.index, order, color="#dfe6ee")
+    ax.plot(queries.overlap, queries.kind, "o", color=DARK, alpha=0.6, markersize=5)
+    ax.set(xlabel="share of content words found in a relevant document", xlim=(-0.02, 1.02))
+    ax.set_title(f"{order.index[0]} queries share the fewest words with their answers")
+    _show(ax, "For each kind of query the share of content words found in a relevant document, a point a query.")
+
+
+def marked(text: str, words: set[str]) -> str:
+    """Return `text` as HTML in which the given lower-case words are marked. Markup in `text` stays text."""
+    parts = re.split(r"(\w+)", text)
+    return "".join(f"<mark>{html.escape(p)}</mark>" if p.lower() in words else html.escape(p) for p in parts)
+
+
+def snippet(text: str, words: set[str], width: int = 240) -> str:
+    """Return the stretch of `text` of about `width` characters that holds the most different `words`."""
+    starts = [m.start() for m in re.finditer(r"\w+", text) if m[0].lower() in words] or [0]
+    best = max(starts, key=lambda s: (len(words & set(re.findall(r"\w+", text[s : s + width].lower()))), -s))
+    stretch = text[best : best + width].rsplit(" ", 1)[0] if best + width < len(text) else text[best:]
+    return ("… " if best else "") + " ".join(stretch.split()) + (" …" if best + width < len(text) else "")
+
+
+def measure_per_query(values: pd.Series, name: str, where: str) -> None:
+    """Plot one bar for each query, lowest first. `values` is indexed by query id."""
+    values = values.sort_values()
+    _, ax = plt.subplots(figsize=(7, 0.5 + 0.19 * len(values)))
+    ax.barh(values.index, values, color=[LIGHT if value < 0.5 else DARK for value in values])
+    ax.axvline(values.mean(), color="black", linewidth=1, linestyle="--")
+    ax.grid(axis="y", visible=False)
+    ax.tick_params(axis="y", labelsize=8)
+    ax.margins(y=0.01)
+    ax.set(xlabel=f"{name} (dashed: mean)", xlim=(0, 1))
+    ax.set_title(f"{(values < 0.5).sum()} of {len(values)} {where} queries score below 0.5")
+    _show(ax, "A bar for each query, lowest first.")
+
+
+def first_ranks(ranks: pd.Series, where: str) -> None:
+    """Plot how many queries have their first relevant document at each rank. A missing rank means not found."""
+    labels = ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
+    binned = pd.cut(ranks, [0, 1, 2, 3, 5, 10, 100], labels=labels[:-1]).cat.add_categories("none").fillna("none")
+    counts = binned.value_counts().reindex(labels)
+    _, ax = plt.subplots()
+    bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT] * 2)
+    ax.bar_label(bars)
+    ax.grid(axis="x", visible=False)
+    ax.set(xlabel="rank of the first relevant document", ylabel="queries")
+    ax.set_title(f"{(ranks == 1).sum()} of {len(ranks)} {where} queries find a relevant document at rank 1")
+    _show(ax, "Number of queries by rank of the first relevant document.")
+
+
+def by_kind(means: pd.DataFrame, name: str) -> None:
+    """Plot the mean of a measure for each kind (index) and each half (columns), lowest kind first."""
+    means = means.loc[means.mean(axis=1).sort_values().index]
+    ax = means.plot.barh(color=[DARK, LIGHT][: means.shape[1]], width=0.75)
+    ax.grid(axis="y", visible=False)
+    ax.set(xlabel=f"mean {name}", ylabel="", xlim=(0, 1), title=f"{means.index[0]} queries score lowest")
+    ax.legend(title="", loc="upper left", bbox_to_anchor=(1, 1))
+    _show(ax, "Mean for each kind of query.")

@@ -1,0 +1,197 @@
+"""The commands behind the Makefile: report, check, refresh and the guards they share."""
+
+import difflib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+from . import evalset, report
+
+ROOT = Path(__file__).resolve().parent.parent
+SESSIONS = [
+    ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb",
+    ROOT / "notebooks" / "session_b_chunking_and_bm25.ipynb",
+    ROOT / "notebooks" / "session_c_metrics_and_writeup.ipynb",
+]
+WRITE_UP = ROOT / "evals" / "retrieval_eval.ipynb"
+NOTEBOOKS = [*SESSIONS, WRITE_UP]
+CELL_TIMEOUT = 600  # seconds; a dead kernel would otherwise wait for half an hour
+DERIVED = ("coverage.md", "results.json", "chunks/*.jsonl", "runs/*.jsonl", "runs/*.trec")
+MACHINE_PATH = re.compile(r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\)[\w.-]+")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment in which notebooks run: the folder, a fixed hash seed, our own kernel."""
+    return {**os.environ, "EVALS": str(folder), "PYTHONHASHSEED": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
+
+
+def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
+    """Return the notebook executed on `folder`; the file itself stays as it is."""
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_TIMEOUT,
+        record_timing=False,
+        resources={"metadata": {"path": str(path.parent)}},
+        extra_arguments=["--log-level=40"],
+    )
+    os.environ.update(environment(folder))
+    client.execute()
+    notebook.metadata.language_info = {"name": "python"}  # no versions: they differ between machines
+    return notebook
+
+
+def run_all(folder: Path) -> dict[Path, nbformat.NotebookNode]:
+    """Execute the four notebooks on `folder`, one line for each, and return them."""
+    executed = {}
+    for number, path in enumerate(NOTEBOOKS, 1):
+        print(f"[{number}/{len(NOTEBOOKS)}] {path.stem}", flush=True)
+        executed[path] = execute(path, folder)
+    return executed
+
+
+def report_command(folder: Path) -> int:
+    """Run the sessions and the write-up on `folder`, render the page, print the summary."""
+    try:
+        executed = run_all(folder)
+    except CellExecutionError as error:
+        print(f"a cell failed:\n{error}", file=sys.stderr)
+        return 1
+    page = folder / "retrieval_eval.html"
+    evalset.write(page, report.html(executed[WRITE_UP]))
+    print("\n" + report.summary(read_results(folder)) + f"\n\nwrite-up: {page}")
+    return 0
+
+
+def read_results(folder: Path) -> dict:
+    """Return results.json of `folder`."""
+    return json.loads((folder / "results.json").read_text(encoding="utf-8"))
+
+
+def refresh_command(folder: Path) -> int:
+    """Execute the notebooks in place on the default folder and update the generated blocks in the two READMEs."""
+    executed = run_all(folder)
+    for path, notebook in executed.items():
+        evalset.write(path, nbformat.writes(notebook) + "\n")
+    for path, block in blocks(folder).items():
+        evalset.write(path, with_block(path.read_text(encoding="utf-8"), block))
+    return 0
+
+
+# Numbers in prose: one generated block a page, compared by `check`.
+
+BLOCK = re.compile(r"(<!-- generated: make refresh -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def with_block(page: str, block: str) -> str:
+    """Return `page` with `block` between its two markers. Raises ValueError unless they stand there once."""
+    if len(BLOCK.findall(page)) != 1:
+        raise ValueError("wanted one generated block between its two markers")
+    return BLOCK.sub(lambda match: f"{match[1]}{block}\n{match[2]}", page)
+
+
+def blocks(folder: Path) -> dict[Path, str]:
+    """Return the generated block of each page that has one."""
+    evals = evalset.load(folder)
+    return {ROOT / "README.md": report.summary(read_results(folder)), ROOT / "evals" / "README.md": report.facts(evals)}
+
+
+# Checking.
+
+
+def check_command(folder: Path) -> int:
+    """Run every check on a copy of `folder`; return 0 only if all passed. Nothing that is checked is written."""
+    own = folder == evalset.DEFAULT
+    problems = [*lint(), *(problem for path in NOTEBOOKS for problem in guard(path))]
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "evals"
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints"))
+        status = run_pytest(copy, strict=own)
+        if status:
+            problems.append(f"pytest ended with {status}: see above")
+        elif own:
+            problems += stale_files(folder, copy) + stale_blocks(copy)
+    print("\n".join(problems) or "check: everything agrees")
+    return int(bool(problems))
+
+
+def run_pytest(folder: Path, strict: bool, targets: list[str] | None = None) -> int:
+    """Run helper tests and notebooks on `folder`; `strict` compares every output with the stored one."""
+    targets = targets or ["helpers/tests", *map(str, NOTEBOOKS)]
+    options = [
+        "--nbval" if strict else "--nbval-lax",
+        "--nbval-current-env",
+        f"--nbval-cell-timeout={CELL_TIMEOUT}",
+        "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
+    ]
+    command = [sys.executable, "-m", "pytest", *options, *targets]
+    return subprocess.run(command, cwd=ROOT, env=environment(folder)).returncode
+
+
+def lint() -> list[str]:
+    """Return a line for each linter that complains; its own words go to the screen."""
+    commands = {"ruff check": ["check", "--quiet"], "ruff format": ["format", "--check", "--quiet"]}
+    ruff = [sys.executable, "-m", "ruff"]
+    runs = {name: subprocess.run([*ruff, *words, str(ROOT)], cwd=ROOT).returncode for name, words in commands.items()}
+    return [f"{name} complains" for name, code in runs.items() if code]
+
+
+def guard(path: Path) -> list[str]:
+    """Return what is wrong with stored outputs. nbval compares nothing where a count is missing, so counts come first."""
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    problems = []
+    if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
+        problems.append(f"{path.name}: execution counts are not 1..{len(cells)}, run: make refresh")
+    for number, cell in enumerate(cells, 1):
+        kinds = {output.get("name", output.output_type) for output in cell.outputs}
+        problems += [f"{path.name}: cell [{number}] stores {kind}" for kind in sorted(kinds & {"stderr", "error"})]
+        found = MACHINE_PATH.search(json.dumps(cell.outputs))
+        if found:
+            problems.append(f"{path.name}: cell [{number}] stores a path of one machine: {found[0]}")
+    return problems
+
+
+def stale_files(committed: Path, fresh: Path) -> list[str]:
+    """Return a line for each derived file that differs from what the sessions have just written."""
+    names = {path.relative_to(side).as_posix() for side in (committed, fresh) for glob in DERIVED for path in side.glob(glob)}
+    return [
+        f"evals/{name} is stale: {first_difference(committed / name, fresh / name)}"
+        for name in sorted(names)
+        if not same(committed / name, fresh / name)
+    ]
+
+
+def same(a: Path, b: Path) -> bool:
+    """Return whether both files exist with the same bytes."""
+    return a.exists() and b.exists() and a.read_bytes() == b.read_bytes()
+
+
+def first_difference(committed: Path, fresh: Path) -> str:
+    """Return the first line that differs, or which of the two files is missing."""
+    for path, what in ((committed, "it is not committed"), (fresh, "no session writes it")):
+        if not path.exists():
+            return what
+    sides = [path.read_text(encoding="utf-8").splitlines() for path in (committed, fresh)]
+    changed = [
+        line for line in difflib.unified_diff(*sides, n=0, lineterm="") if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    ]
+    return f"first difference {changed[0][:100]!r}, run: make refresh" if changed else "line ends differ"
+
+
+def stale_blocks(folder: Path) -> list[str]:
+    """Return a line for each generated block that differs from the fresh results."""
+    pages = {path: path.read_text(encoding="utf-8") for path in blocks(folder)}
+    return [
+        f"{path.relative_to(ROOT).as_posix()}: its generated block differs from the results, run: make refresh"
+        for path, block in blocks(folder).items()
+        if with_block(pages[path], block) != pages[path]
+    ]
