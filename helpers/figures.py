@@ -8,7 +8,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from IPython.display import display
+from IPython.display import HTML, display
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 DARK, LIGHT, GREEN = "#1f4e79", "#e08e45", "#5b9a8b"
@@ -51,6 +51,11 @@ def overlap_by_kind(queries: pd.DataFrame) -> None:
     ax.set(xlabel="share of content words found in a relevant document", xlim=(-0.02, 1.02))
     ax.set_title(f"{order.index[0]} queries share the fewest words with their answers")
     _show(ax, "For each kind of query the share of content words found in a relevant document, a point a query.")
+
+
+def table(frame: pd.DataFrame, wide: bool = False) -> HTML:
+    """Return `frame` as an HTML table with three decimals; `wide` sets its cells left, for tables of words."""
+    return HTML(frame.to_html(float_format="{:.3f}".format, border=0, classes=["text"] if wide else None))
 
 
 def marked(text: str, words: set[str]) -> str:

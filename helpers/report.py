@@ -12,8 +12,8 @@ from .evalset import EvalSet
 
 STYLE = """
 :root { color-scheme: light; }
-body { color: #1b1f24; background: #fff; font: 17px/1.55 Georgia, 'Times New Roman', serif; margin: 0 auto;
-  max-width: 46rem; padding: 1.5rem 1.1rem 4rem; overflow-wrap: break-word; }
+body { color: #1b1f24; background: #fff; font: 17px/1.55 Georgia, 'Times New Roman', serif;
+  margin: 0 auto; max-width: 46rem; padding: 1.5rem 1.1rem 4rem; overflow-wrap: break-word; }
 h1, h2, h3, table, figcaption { font-family: system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; }
 h1 { font-size: 1.75rem; line-height: 1.2; } h2 { font-size: 1.3rem; margin-top: 2.4rem; }
 h3 { font-size: 1rem; margin: 1.6rem 0 .2rem; } h3 + p { margin-top: 0; }
@@ -21,7 +21,8 @@ table { border-collapse: collapse; font-size: .82rem; margin: 1rem 0; display: b
   font-variant-numeric: tabular-nums; max-width: 100%; }
 th, td { border-bottom: 1px solid #d8dde3; padding: .3rem .7rem .3rem 0; text-align: right; vertical-align: top; }
 th { font-weight: 600; } tbody th, table.text td, table.text th { text-align: left; }
-code { font-size: .88em; } img { max-width: 100%; height: auto; } p.note { border-left: 3px solid #e08e45; padding-left: .8rem; }
+code { font-size: .88em; } img { max-width: 100%; height: auto; }
+p.note { border-left: 3px solid #e08e45; padding-left: .8rem; }
 .anchor-link, .prompt, .jp-InputPrompt, .jp-OutputPrompt { display: none; }
 @media print { @page { size: A4; margin: 18mm; } body { font-size: 10.5pt; max-width: none; padding: 0; }
   h2, h3 { break-after: avoid; } img, tr, p { break-inside: avoid; } table { display: table; } }
@@ -34,7 +35,8 @@ def html(notebook: nbformat.NotebookNode) -> str:
     body, _ = exporter.from_notebook_node(notebook)
     title = next(cell.source for cell in notebook.cells if cell.cell_type == "markdown").splitlines()[0].lstrip("# ")
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style>'
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head><title>{escape.escape(title)}</title>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
+    head = f"<head><title>{escape.escape(title)}</title>{head}</head>"
+    return f'<!DOCTYPE html>\n<html lang="en">\n{head}\n<body>\n{body}\n</body>\n</html>\n'
 
 
 def summary(results: dict) -> str:
@@ -64,7 +66,8 @@ def facts(evals: EvalSet) -> str:
     rows = {
         "documents": f"{len(tokens)} of {len({d.kind for d in evals.documents.values()})} kinds about "
         f"{len({d.service for d in evals.documents.values()})} services",
-        "tokens (cl100k_base)": f"{sum(tokens):,}; shortest {min(tokens)}, median {median(tokens):.0f}, longest {max(tokens):,}",
+        "tokens (cl100k_base)": f"{sum(tokens):,}: "
+        f"shortest document {min(tokens)}, median {median(tokens):.0f}, longest {max(tokens):,}",
         "queries": f"{len(evals.queries)}: " + ", ".join(f"{n} {split}" for split, n in sorted(splits.items())),
         "judgments": f"{len(evals.judgments)}: " + ", ".join(f"{n} of grade {grade}" for grade, n in sorted(grades.items())),
         "documents reached by a query": f"{len(reached)} ({len(reached) / len(tokens):.0%})",

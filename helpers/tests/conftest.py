@@ -1,0 +1,39 @@
+"""Small evaluation sets that tests write and then break."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a valid folder with two documents, two queries and graded labels."""
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for doc_id, body in (
+        ("disk-full", "Delete <old> logs.\n\nThen <|endoftext|> call Storage."),
+        ("queue-full", "Add a consumer."),
+    ):
+        page = f"---\ntitle: {doc_id}\nkind: runbook\nservice: disk\nupdated: 2026-04-08\n---\n{body}\n"
+        (corpus / f"{doc_id}.md").write_text(page, encoding="utf-8")
+    write_rows(
+        tmp_path / "retrieval_queries.jsonl",
+        {"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"], "split": "dev"},
+        {"query_id": "q2", "query": "queue", "relevant_doc_ids": ["queue-full"], "split": "test"},
+    )
+    write_rows(
+        tmp_path / "judgments.jsonl",
+        {"query_id": "q1", "doc_id": "disk-full", "relevance": 2, "evidence": "Delete <old> logs."},
+        {"query_id": "q1", "doc_id": "queue-full", "relevance": 0},
+        {"query_id": "q2", "doc_id": "queue-full", "relevance": 1, "evidence": "Add a consumer."},
+    )
+    return tmp_path
+
+
+def write_rows(path, *rows):
+    """Write one JSON object a line."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -1,0 +1,154 @@
+"""What must hold for the committed project: its corpus, its labels, its packages, its guards."""
+
+import itertools
+import json
+import re
+import zlib
+from collections import Counter
+
+import nbformat
+import pytest
+import yaml
+
+from helpers import evalset, report, text, workbook
+
+
+@pytest.fixture(scope="module")
+def evals():
+    return evalset.load(evalset.DEFAULT)
+
+
+def shingles(body):
+    words = text.words(body)
+    return [tuple(words[i : i + 5]) for i in range(len(words) - 4)]
+
+
+def version_pairs(evals):
+    """Return the pairs of documents whose ids differ only in a version: rollback-v1, rollback-v2."""
+    stems = {doc_id: re.sub(r"-(v\d+|20\d\d)$", "", doc_id) for doc_id, doc in evals.documents.items() if doc.version}
+    return {pair for pair in itertools.combinations(sorted(stems), 2) if stems[pair[0]] == stems[pair[1]]}
+
+
+def test_corpus_is_large_varied_and_written_one_by_one(evals):
+    sizes = [len(text.token_ids(doc.text)) for doc in evals.documents.values()]
+    assert len(sizes) >= 120 and sum(sizes) >= 70_000 and min(sizes) < 150
+    assert sum(size > 512 for size in sizes) >= 40 and sum(size > 1024 for size in sizes) >= 15
+    assert len({doc.kind for doc in evals.documents.values()}) >= 7
+    assert 12 <= len({doc.service for doc in evals.documents.values()}) <= 16
+    assert 6 <= len(version_pairs(evals)) <= 8
+    bodies = "\n".join(doc.text for doc in evals.documents.values()).encode()
+    assert len(zlib.compress(bodies, 9)) / len(bodies) >= 0.27
+    everything = [shingle for doc in evals.documents.values() for shingle in shingles(doc.text)]
+    assert len(everything) / len(set(everything)) < 1.10
+
+
+def test_only_versions_resemble_each_other(evals):
+    sets, versions = {doc.doc_id: set(shingles(doc.text)) for doc in evals.documents.values()}, version_pairs(evals)
+    for a, b in itertools.combinations(sorted(sets), 2):
+        alike = len(sets[a] & sets[b]) / len(sets[a] | sets[b])
+        assert alike <= 0.15 or (a, b) in versions, f"{a} and {b} share {alike:.0%} of their shingles"
+
+
+def test_queries_are_balanced_and_labelled(evals):
+    counts = Counter((query.kind, query.split) for query in evals.queries.values())
+    assert len(counts) == 12 and set(counts.values()) == {5}
+    heads = sum(query.popularity == "head" for query in evals.queries.values())
+    assert 25 <= heads <= 35
+    assert sum(bool(query.answers) for query in evals.queries.values()) >= 30
+    assert all(judgment.evidence for judgment in evals.judgments if judgment.relevance)
+    texts = {
+        q: " \n ".join(evals.documents[d].retrieval_text for d in evals.queries[q].relevant_doc_ids) for q in evals.queries
+    }
+    for query in evals.queries.values():
+        assert all(answer in texts[query.query_id] for answer in query.answers), query.query_id
+
+
+def test_coverage_reaches_every_service_and_kind(evals):
+    reached = [evals.documents[doc_id] for query in evals.queries.values() for doc_id in query.relevant_doc_ids]
+    assert len({doc.doc_id for doc in reached}) / len(evals.documents) >= 0.6
+    for field in ("service", "kind"):
+        assert {getattr(doc, field) for doc in reached} == {getattr(doc, field) for doc in evals.documents.values()}
+
+
+def test_halves_share_no_answer_and_no_version_of_one(evals):
+    sides = {}
+    for query in evals.queries.values():
+        for doc_id in query.relevant_doc_ids:
+            sides.setdefault(doc_id, set()).add(query.split)
+    for a, b in version_pairs(evals):
+        both = sides.get(a, set()) | sides.get(b, set())
+        assert len(both) < 2, f"{a} and {b} are relevant in both halves"
+    assert not [doc_id for doc_id, splits in sides.items() if len(splits) > 1]
+
+
+def test_the_five_worst_dev_queries_have_been_read(evals):
+    rows = [row for row in workbook.read_results(evals.folder)["per_query"] if row["split"] == "dev"]
+    worst = sorted(rows, key=lambda row: row["measures"]["nDCG@10"])[:5]
+    assert {row["query_id"] for row in worst} <= set(evalset.notes(evals.folder)) <= set(evals.queries)
+
+
+def test_packages_are_listed_once_and_locked():
+    direct = {
+        re.split(r"[\s#]", line)[0] for line in (workbook.ROOT / "requirements.in").read_text().splitlines() if line.strip()
+    }
+    lock = (workbook.ROOT / "requirements.txt").read_text()
+    locked = re.findall(r"^([\w.-]+)==(?:.|\n)*?# via((?:\n    #   .*)+| .*)", lock, re.MULTILINE)
+    asked = {name for name, via in locked if "-r requirements.in" in via}
+    assert {name.replace("_", "-") for name in direct} == asked
+    pins = re.split(r"\n(?=[\w.-]+==)", lock)
+    assert all("--hash=sha256:" in pin for pin in pins)
+    assert "://" not in lock and "--index" not in lock
+    environment = yaml.safe_load((workbook.ROOT / "environment.yml").read_text())["dependencies"]
+    assert environment == ["python>=3.11", "pip", {"pip": ["-r requirements.txt"]}]
+
+
+def notebook(tmp_path, **changes):
+    cell = nbformat.v4.new_code_cell("1", execution_count=1, outputs=[nbformat.v4.new_output("stream", text="1\n")])
+    cell.update(changes)
+    path = tmp_path / "n.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    return workbook.guard(path)
+
+
+def test_guard_of_stored_outputs(tmp_path):
+    assert notebook(tmp_path) == []
+    assert "execution counts" in notebook(tmp_path, execution_count=None, outputs=[])[0]
+    assert "stores stderr" in notebook(tmp_path, outputs=[nbformat.v4.new_output("stream", name="stderr", text="x")])[0]
+    assert (
+        "stores error" in notebook(tmp_path, outputs=[nbformat.v4.new_output("error", ename="E", evalue="", traceback=[])])[0]
+    )
+    home = nbformat.v4.new_output("stream", text="/home/" + "somebody/evals")
+    assert "path of one machine" in notebook(tmp_path, outputs=[home])[0]
+
+
+def test_stale_files_are_named(tmp_path):
+    for side, line in (("committed", "old"), ("fresh", "new")):
+        evalset.write(tmp_path / side / "runs" / "fixed.trec", line + "\n")
+        evalset.write(tmp_path / side / "coverage.md", "same\n")
+    evalset.write(tmp_path / "fresh" / "results.json", "{}\n")
+    found = workbook.stale_files(tmp_path / "committed", tmp_path / "fresh")
+    assert [line.partition(":")[0] for line in found] == ["evals/results.json is stale", "evals/runs/fixed.trec is stale"]
+    assert "it is not committed" in found[0] and "-old" in found[1]
+
+
+def test_generated_block_is_compared():
+    page = "a\n<!-- generated: make refresh -->\nold\n<!-- end -->\nb\n"
+    assert workbook.with_block(page, "new") == page.replace("old", "new")
+    with pytest.raises(ValueError, match="two markers"):
+        workbook.with_block("no markers", "new")
+
+
+def test_page_needs_no_network_and_shows_no_code(tmp_path):
+    cells = [
+        nbformat.v4.new_markdown_cell("# Title"),
+        nbformat.v4.new_code_cell("secret = 1", outputs=[nbformat.v4.new_output("stream", text="shown\n")]),
+    ]
+    page = report.html(nbformat.v4.new_notebook(cells=cells))
+    assert "<title>Title</title>" in page and "shown" in page and "secret" not in page
+    assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//|@import|<script""", page)
+
+
+def test_results_hold_what_a_comparison_needs(evals):
+    results = json.loads((evals.folder / "results.json").read_text(encoding="utf-8"))
+    assert results["corpus"]["sha256"] == evals.corpus_hash() and results["queries"]["sha256"] == evals.queries_hash()
+    assert [row["query_id"] for row in results["per_query"]] == list(evals.queries)
