@@ -49,7 +49,7 @@ def overlap_by_kind(queries: pd.DataFrame) -> None:
     ax.barh(order.index, order, color="#dfe6ee")
     ax.plot(queries.overlap, queries.kind, "o", color=DARK, alpha=0.6, markersize=5)
     ax.set(xlabel="share of content words found in a relevant document", xlim=(-0.02, 1.02))
-    ax.set_title(f"{order.index[0]} queries share the fewest words with their answers")
+    ax.set_title(f"Fewest shared words: {order.index[0]} queries")
     _show(ax, "For each kind of query the share of content words found in a relevant document, a point a query.")
 
 
@@ -94,6 +94,7 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     _, ax = plt.subplots()
     bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT] * 2)
     ax.bar_label(bars)
+    ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
     ax.set(xlabel="rank of the first relevant document", ylabel="queries")
     ax.set_title(f"{(ranks == 1).sum()} of {len(ranks)} {where} queries find a relevant document at rank 1")
@@ -105,6 +106,6 @@ def by_kind(means: pd.DataFrame, name: str) -> None:
     means = means.loc[means.mean(axis=1).sort_values().index]
     ax = means.plot.barh(color=[DARK, LIGHT][: means.shape[1]], width=0.75)
     ax.grid(axis="y", visible=False)
-    ax.set(xlabel=f"mean {name}", ylabel="", xlim=(0, 1), title=f"{means.index[0]} queries score lowest")
+    ax.set(xlabel=f"mean {name}", ylabel="", xlim=(0, 1), title=f"Lowest: {means.index[0]} queries")
     ax.legend(title="", loc="upper left", bbox_to_anchor=(1, 1))
     _show(ax, "Mean for each kind of query.")

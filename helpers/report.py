@@ -22,7 +22,7 @@ table { border-collapse: collapse; font-size: .82rem; margin: 1rem 0; display: b
 th, td { border-bottom: 1px solid #d8dde3; padding: .3rem .7rem .3rem 0; text-align: right; vertical-align: top; }
 th { font-weight: 600; } tbody th, table.text td, table.text th { text-align: left; }
 code { font-size: .88em; } img { max-width: 100%; height: auto; }
-p.note { border-left: 3px solid #e08e45; padding-left: .8rem; }
+blockquote { border-left: 3px solid #e08e45; margin: .8rem 0 0; padding-left: .8rem; } blockquote p { margin: 0; }
 .anchor-link, .prompt, .jp-InputPrompt, .jp-OutputPrompt { display: none; }
 @media print { @page { size: A4; margin: 18mm; } body { font-size: 10.5pt; max-width: none; padding: 0; }
   h2, h3 { break-after: avoid; } img, tr, p { break-inside: avoid; } table { display: table; } }
@@ -51,7 +51,7 @@ def summary(results: dict) -> str:
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return (
         f"Corpus: {corpus['name']}, {corpus['documents']} documents, {corpus['tokens']:,} tokens. "
-        f"Queries: {queries['n']}, labelled by hand with {queries['judgments']} judgments (grades 0, 1, 2).\n"
+        f"Queries: {queries['n']}, labelled with {queries['judgments']} judgments (grades 0, 1, 2).\n"
         f"Method: {method['engine']} (k1 = {method['k1']}, b = {method['b']}) over chunks of {method['chunk_tokens']} tokens "
         f"with {method['overlap_tokens']} overlap, best chunk of each document. nDCG with linear gain.\n\n{table}"
     )

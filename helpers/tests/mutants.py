@@ -1,0 +1,146 @@
+"""Break copies of the workbook on purpose, one wrong edit at a time: each must turn its check red.
+
+Run by `make mutants`. A mutant runs only the notebook or the test that should catch it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[2]
+A, B, C = (
+    f"notebooks/session_{name}.ipynb" for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
+)
+WRITE_UP = "evals/retrieval_eval.ipynb"
+DATA, RUNS, PROJECT = (f"helpers/tests/test_{name}.py" for name in ("evalset", "runs_and_measures", "project"))
+BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
+GUARD = "import sys; from helpers import workbook; sys.exit(any(map(workbook.guard, workbook.NOTEBOOKS)))"
+
+
+class Mutant(NamedTuple):
+    """Replace `old` by `new`, once, in `file`; then `target` must fail."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    target: str
+
+
+MUTANTS = [
+    Mutant("coverage counts a document twice", A, "len(set(doc_ids) & set(reached))", "len(reached)", A),
+    Mutant("overlap over different words", A, "/ len(asked) if asked", "/ len(found) if asked", A),
+    Mutant("test queries shown as dev", A, 'if q.split == "dev"', 'if q.split == "test"', A),
+    Mutant("overlap of chunks ignored", B, "start += size - overlap", "start += size", B),
+    Mutant("tail inside its neighbour kept", B, "if end == n:", "if start + size - overlap >= n:", B),
+    Mutant("too large an overlap accepted", B, "if not 0 <= overlap < size:", "if not 0 <= overlap:", B),
+    Mutant("a character lost at each seam", B, "(offsets[start], offsets[end],", "(offsets[start], offsets[end] - 1,", B),
+    Mutant("headings cut off", B, 'is_heading = "\\n" not in match[0] and', 'is_heading = "\\n" in match[0] and', B),
+    Mutant("recursive pieces one token longer", B, "if length(part) < size or", "if length(part) <= size or", B),
+    Mutant("IDF without its floor", B, "word: floor if weight < 0 else weight for", "word: weight for", B),
+    Mutant("another k1", B, "k1: float = 1.5", "k1: float = 1.2", B),
+    Mutant("document length ignored", B, "b * len(doc) / average_length", "b", B),
+    Mutant("ties in the order of the sort", B, "np.lexsort((found, -scores))", "np.argsort(scores)[::-1]", B),
+    Mutant("documents without a shared word", B, "not vocabulary.isdisjoint(words)", "True", B),
+    Mutant("a document's worst chunk", B, 'best.setdefault(chunk_id.rpartition("#")[0], score)', 'best[chunk_id.rpartition("#")[0]] = score', B),
+    Mutant("no collapse to documents", B, "query_id: to_documents(hits)[:DEPTH]", "query_id: hits[:DEPTH]", B),
+    Mutant("cut before collapse", B, "query_id: to_documents(hits)[:DEPTH]", "query_id: to_documents(hits[:DEPTH])", B),
+    Mutant("discount without its logarithm", C, "gain / math.log2(rank + 1)", "gain / (rank + 1)", C),
+    Mutant("natural logarithm", C, "gain / math.log2(rank + 1)", "gain / math.log(rank + 1)", C),
+    Mutant("ideal from the retrieved list", C, "sorted(gains.values(), reverse=True)", "sorted((gains.get(d, 0) for d in ranking), reverse=True)", C),
+    Mutant("cutoff of RR ignored", C, "enumerate(ranking[:k], 1):", "enumerate(ranking, 1):", C),
+    Mutant("recall divided by k", C, "/ relevant if relevant else 0.0\n\n\ndef precision", "/ k\n\n\ndef precision", C),
+    Mutant("AP over found documents", C, "return sum(at_hits) / relevant if relevant", "return sum(at_hits) / len(at_hits) if at_hits", C),
+    Mutant("exponential gain unnamed", "helpers/measures.py", '"nDCG@10": nDCG @ 10', '"nDCG@10": nDCG(gains={1: 1, 2: 3}) @ 10', C),
+    Mutant("missing query skipped", "helpers/measures.py", "for query_id in qrels}\n    scored", "for query_id in run}\n    scored", RUNS),
+    Mutant("unfound left out of the median", "helpers/measures.py", "median(first_rank(row) or math.inf for row in values.values())",
+           "median(first_rank(row) for row in values.values() if row['RR'])", RUNS),
+    Mutant("ties left to the tools", "helpers/runs.py", "apart.append((found, min(score, ceiling)))", "apart.append((found, score))", RUNS),
+    Mutant("any order accepted", "helpers/runs.py", "if keys != sorted(keys):", "if False:", RUNS),
+    Mutant("evidence not looked up", "helpers/evalset.py", "judgment.evidence not in documents", "not documents", DATA),
+    Mutant("files written in place", "helpers/evalset.py", "part.write_bytes(", 'path.write_text("")\n        part.write_bytes(', DATA),
+    Mutant("line ends change the hash", "helpers/evalset.py", '.replace("\\r\\n", "\\n")', "", DATA),
+    Mutant("null execution counts accepted", "helpers/workbook.py", "if [cell.execution_count for cell in cells] !=", "if False and [] !=", PROJECT),
+    Mutant("stale files not compared", "helpers/workbook.py", "if not same(committed / name, fresh / name)", "if False", PROJECT),
+    Mutant("code shown in the page", "helpers/report.py", "exclude_input=True", "exclude_input=False", PROJECT),
+    Mutant("package missing in the lock", "requirements.in", "pyyaml ", "pyyaml-not-locked ", PROJECT),
+    Mutant("label dropped", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 1',
+           '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 0', PROJECT),
+    Mutant("grade changed", "evals/judgments.jsonl", '"doc_id": "checkout-connection-pool-exhausted", "relevance": 2',
+           '"doc_id": "checkout-connection-pool-exhausted", "relevance": 1', C),
+    Mutant("query moved across the split", "evals/retrieval_queries.jsonl", '"popularity": "tail", "split": "dev"', '"popularity": "tail", "split": "test"', PROJECT),
+    Mutant("document edited after the run", "evals/corpus/rollback-v2.md", "slipway", "slipwai", WRITE_UP),
+    Mutant("results edited by hand", "evals/results.json", '"n": 30', '"n": 31', WRITE_UP),
+    Mutant("README number changed", "README.md", "| dev | 30 | 0.", "| dev | 30 | 0.9", BLOCKS),
+    Mutant("stored output cleared", C, "", "", GUARD),
+]  # fmt: skip
+
+
+def main() -> int:
+    """Run the targets unbroken, then every mutant; return 1 if a target fails unbroken or a mutant survives."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        targets = sorted({mutant.target for mutant in MUTANTS})
+        for target, status in zip(targets, pool.map(lambda target: run(target, None), targets), strict=True):
+            if status:
+                print(f"unbroken, and yet it fails: {target[:60]}. Run make check first.")
+                return 1
+        survivors = 0
+        for mutant, status in zip(MUTANTS, pool.map(lambda mutant: run(mutant.target, mutant), MUTANTS), strict=True):
+            survivors += not status
+            print(f"{'caught' if status else 'SURVIVED':>8}  {mutant.name}  ({mutant.file})", flush=True)
+    print(f"{len(MUTANTS) - survivors} passed, {survivors} failed")
+    return int(survivors > 0)
+
+
+def run(target: str, mutant: Mutant | None) -> int:
+    """Return the exit status of `target` in a fresh copy of the workbook, broken by `mutant`."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "workbook"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", "learn", "*.html"))
+        if mutant:
+            break_copy(copy / mutant.file, mutant)
+        words = ["-c", target] if target.startswith("import ") else ["-m", "pytest", "-x", *options(target), target]
+        environment = {**os.environ, "EVALS": str(copy / "evals"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run([sys.executable, *words], cwd=copy, env=environment, capture_output=True).returncode
+
+
+def options(target: str) -> list[str]:
+    """Return pytest's options for a notebook, none for a test file."""
+    nbval = [
+        "--nbval",
+        "--nbval-current-env",
+        "--nbval-cell-timeout=120",
+        "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
+    ]
+    return nbval if target.endswith(".ipynb") else []
+
+
+def break_copy(path: Path, mutant: Mutant) -> None:
+    """Apply the wrong edit at the first place where `old` stands. Raises ValueError where it does not."""
+    if path.suffix == ".ipynb":
+        notebook = nbformat.read(path, as_version=4)
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code" and mutant.old in cell.source]
+        if not mutant.old:
+            cells[1].update(outputs=[], execution_count=None)
+        else:
+            cell = next(iter(cells), None)
+            if not cell:
+                raise ValueError(f"{mutant.name}: {mutant.old!r} is not in {mutant.file}")
+            cell.source = cell.source.replace(mutant.old, mutant.new, 1)
+        nbformat.write(notebook, path)
+        return
+    text = path.read_text(encoding="utf-8")
+    if mutant.old not in text:
+        raise ValueError(f"{mutant.name}: {mutant.old!r} is not in {mutant.file}")
+    path.write_text(text.replace(mutant.old, mutant.new, 1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
