@@ -51,7 +51,7 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
     """Return the ranking with tied scores pulled apart downwards, so that every tool reads one order.
 
     TREC tools sort by score and break ties by rules of their own; some keep only 32-bit floats.
-    A step of 1e-6 of the score survives that. BM25 scores of a few tens keep their first five digits.
+    A step of one millionth of the score survives that; n tied documents move the last by n millionths.
     """
     apart: Ranking = []
     for found, score in ranking:
