@@ -21,7 +21,8 @@ check: $(READY)  ## execute the notebooks, compare every number, test the helper
 	@$(RUN) check --evals "$(EVALS)"
 
 lab: $(READY)  ## open the session notebooks in JupyterLab, on this machine only
-	@EVALS="$(abspath $(EVALS))" "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. notebooks
+	@EVALS="$(abspath $(EVALS))" "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. notebooks/session_a_corpus_and_labels.ipynb \
+	  --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 
 refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs
 	@$(RUN) refresh

@@ -1,4 +1,7 @@
-"""Chunk files: spans of documents. The text of a chunk is a slice of its document, so it cannot drift."""
+"""Chunk files: spans of documents.
+
+The text of a chunk is a slice of its document, so it cannot drift.
+"""
 
 import json
 from pathlib import Path
@@ -8,7 +11,10 @@ from . import evalset
 
 
 class Chunk(NamedTuple):
-    """A span of one document's retrieval text. `start` and `end` count characters, `n_tokens` tokens."""
+    """A span of one document's retrieval text.
+
+    `start` and `end` count characters, `n_tokens` tokens.
+    """
 
     doc_id: str
     chunk_idx: int
@@ -27,10 +33,15 @@ class Chunk(NamedTuple):
 
 
 def write(path: Path, chunks: list[Chunk]) -> None:
-    """Write chunks as JSON lines. Raises ValueError for a span that is empty or whose id stands twice."""
+    """Write chunks as JSON lines.
+
+    Raises ValueError for a span that is empty or whose id stands twice.
+    """
     for chunk in chunks:
         if not 0 <= chunk.start < chunk.end:
-            raise ValueError(f"chunk {chunk.chunk_id}: span {chunk.start}:{chunk.end}, wanted 0 <= start < end")
+            raise ValueError(
+                f"chunk {chunk.chunk_id}: span {chunk.start}:{chunk.end}, wanted 0 <= start < end"
+            )
     if len({chunk.chunk_id for chunk in chunks}) < len(chunks):
         raise ValueError("a chunk id stands twice, wanted each chunk_idx once in a document")
     evalset.write_jsonl(path, (chunk._asdict() for chunk in chunks))

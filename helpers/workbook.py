@@ -30,8 +30,13 @@ MACHINE_PATH = re.compile(r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Return the environment in which notebooks run: the folder, a fixed hash seed, our own kernel."""
-    return {**os.environ, "EVALS": str(folder), "PYTHONHASHSEED": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
+    """Return the environment notebooks run in: the folder, a fixed hash seed, our own kernel."""
+    return {
+        **os.environ,
+        "EVALS": str(folder),
+        "PYTHONHASHSEED": "0",
+        "JUPYTER_PREFER_ENV_PATH": "1",
+    }
 
 
 def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
@@ -46,7 +51,9 @@ def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
     )
     os.environ.update(environment(folder))
     client.execute()
-    notebook.metadata.language_info = {"name": "python"}  # no versions: they differ between machines
+    notebook.metadata.language_info = {
+        "name": "python"
+    }  # no versions: they differ between machines
     return notebook
 
 
@@ -78,7 +85,10 @@ def read_results(folder: Path) -> dict:
 
 
 def refresh_command(folder: Path) -> int:
-    """Execute the notebooks in place on the default folder and update the generated blocks in the two READMEs."""
+    """Execute the notebooks in place and update the generated blocks in the two READMEs.
+
+    `folder` is the default folder.
+    """
     executed = run_all(folder)
     for path, notebook in executed.items():
         evalset.write(path, nbformat.writes(notebook) + "\n")
@@ -93,7 +103,10 @@ BLOCK = re.compile(r"(<!-- generated: make refresh -->\n).*?(<!-- end -->)", re.
 
 
 def with_block(page: str, block: str) -> str:
-    """Return `page` with `block` between its two markers. Raises ValueError unless they stand there once."""
+    """Return `page` with `block` between its two markers.
+
+    Raises ValueError unless they stand there once.
+    """
     if len(BLOCK.findall(page)) != 1:
         raise ValueError("wanted one generated block between its two markers")
     return BLOCK.sub(lambda match: f"{match[1]}{block}\n{match[2]}", page)
@@ -102,19 +115,27 @@ def with_block(page: str, block: str) -> str:
 def blocks(folder: Path) -> dict[Path, str]:
     """Return the generated block of each page that has one."""
     evals = evalset.load(folder)
-    return {ROOT / "README.md": report.summary(read_results(folder)), ROOT / "evals" / "README.md": report.facts(evals)}
+    return {
+        ROOT / "README.md": report.summary(read_results(folder)),
+        ROOT / "evals" / "README.md": report.facts(evals),
+    }
 
 
 # Checking.
 
 
 def check_command(folder: Path) -> int:
-    """Run every check on a copy of `folder`; return 0 only if all passed. Nothing that is checked is written."""
+    """Run every check on a copy of `folder`; return 0 only if all passed.
+
+    Nothing that is checked is written.
+    """
     own = folder == evalset.DEFAULT
     problems = [*lint(), *(problem for path in NOTEBOOKS for problem in guard(path))]
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "evals"
-        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints"))
+        shutil.copytree(
+            folder, copy, ignore=shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints")
+        )
         status = run_pytest(copy, strict=own)
         if status:
             problems.append(f"pytest ended with {status}: see above")
@@ -125,7 +146,10 @@ def check_command(folder: Path) -> int:
 
 
 def run_pytest(folder: Path, strict: bool, targets: list[str] | None = None) -> int:
-    """Run helper tests and notebooks on `folder`; `strict` compares every output with the stored one."""
+    """Run helper tests and notebooks on `folder` and return the exit status of pytest.
+
+    `strict` compares every output with the stored one.
+    """
     targets = targets or ["helpers/tests", *map(str, NOTEBOOKS)]
     options = [
         "--nbval" if strict else "--nbval-lax",
@@ -141,28 +165,44 @@ def lint() -> list[str]:
     """Return a line for each linter that complains; its own words go to the screen."""
     commands = {"ruff check": ["check", "--quiet"], "ruff format": ["format", "--check", "--quiet"]}
     ruff = [sys.executable, "-m", "ruff"]
-    runs = {name: subprocess.run([*ruff, *words, str(ROOT)], cwd=ROOT).returncode for name, words in commands.items()}
+    runs = {
+        name: subprocess.run([*ruff, *words, str(ROOT)], cwd=ROOT).returncode
+        for name, words in commands.items()
+    }
     return [f"{name} complains" for name, code in runs.items() if code]
 
 
 def guard(path: Path) -> list[str]:
-    """Return what is wrong with stored outputs. nbval compares nothing where a count is missing, so counts come first."""
+    """Return what is wrong with stored outputs.
+
+    nbval compares nothing where a count is missing, so counts come first.
+    """
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     problems = []
     if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
         problems.append(f"{path.name}: execution counts are not 1..{len(cells)}, run: make refresh")
     for number, cell in enumerate(cells, 1):
         kinds = {output.get("name", output.output_type) for output in cell.outputs}
-        problems += [f"{path.name}: cell [{number}] stores {kind}" for kind in sorted(kinds & {"stderr", "error"})]
+        problems += [
+            f"{path.name}: cell [{number}] stores {kind}"
+            for kind in sorted(kinds & {"stderr", "error"})
+        ]
         found = MACHINE_PATH.search(json.dumps(cell.outputs))
         if found:
-            problems.append(f"{path.name}: cell [{number}] stores a path of one machine: {found[0]}")
+            problems.append(
+                f"{path.name}: cell [{number}] stores a path of one machine: {found[0]}"
+            )
     return problems
 
 
 def stale_files(committed: Path, fresh: Path) -> list[str]:
     """Return a line for each derived file that differs from what the sessions have just written."""
-    names = {path.relative_to(side).as_posix() for side in (committed, fresh) for glob in DERIVED for path in side.glob(glob)}
+    names = {
+        path.relative_to(side).as_posix()
+        for side in (committed, fresh)
+        for glob in DERIVED
+        for path in side.glob(glob)
+    }
     return [
         f"evals/{name} is stale: {first_difference(committed / name, fresh / name)}"
         for name in sorted(names)
@@ -182,16 +222,23 @@ def first_difference(committed: Path, fresh: Path) -> str:
             return what
     sides = [path.read_text(encoding="utf-8").splitlines() for path in (committed, fresh)]
     changed = [
-        line for line in difflib.unified_diff(*sides, n=0, lineterm="") if line[:1] in "+-" and line[:3] not in ("+++", "---")
+        line
+        for line in difflib.unified_diff(*sides, n=0, lineterm="")
+        if line[:1] in "+-" and line[:3] not in ("+++", "---")
     ]
-    return f"first difference {changed[0][:100]!r}, run: make refresh" if changed else "line ends differ"
+    return (
+        f"first difference {changed[0][:100]!r}, run: make refresh"
+        if changed
+        else "line ends differ"
+    )
 
 
 def stale_blocks(folder: Path) -> list[str]:
     """Return a line for each generated block that differs from the fresh results."""
     pages = {path: path.read_text(encoding="utf-8") for path in blocks(folder)}
     return [
-        f"{path.relative_to(ROOT).as_posix()}: its generated block differs from the results, run: make refresh"
+        f"{path.relative_to(ROOT).as_posix()}: "
+        "its generated block differs from the results, run: make refresh"
         for path, block in blocks(folder).items()
         if with_block(pages[path], block) != pages[path]
     ]

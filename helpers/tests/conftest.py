@@ -18,11 +18,19 @@ def folder(tmp_path):
         ("disk-full", "Delete <old> logs.\n\nThen <|endoftext|> call Storage."),
         ("queue-full", "Add a consumer."),
     ):
-        page = f"---\ntitle: {doc_id}\nkind: runbook\nservice: disk\nupdated: 2026-04-08\n---\n{body}\n"
+        page = (
+            f"---\ntitle: {doc_id}\nkind: runbook\nservice: disk\nupdated: 2026-04-08\n---\n"
+            f"{body}\n"
+        )
         (corpus / f"{doc_id}.md").write_text(page, encoding="utf-8")
     write_rows(
         tmp_path / "retrieval_queries.jsonl",
-        {"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"], "split": "dev"},
+        {
+            "query_id": "q1",
+            "query": "disk is full",
+            "relevant_doc_ids": ["disk-full"],
+            "split": "dev",
+        },
         {"query_id": "q2", "query": "queue", "relevant_doc_ids": ["queue-full"], "split": "test"},
     )
     write_rows(

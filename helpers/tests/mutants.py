@@ -16,10 +16,13 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parents[2]
 A, B, C = (
-    f"notebooks/session_{name}.ipynb" for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
+    f"notebooks/session_{name}.ipynb"
+    for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
 )
 WRITE_UP = "evals/retrieval_eval.ipynb"
-DATA, RUNS, PROJECT = (f"helpers/tests/test_{name}.py" for name in ("evalset", "runs_and_measures", "project"))
+DATA, RUNS, PROJECT = (
+    f"helpers/tests/test_{name}.py" for name in ("evalset", "runs_and_measures", "project")
+)
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
 GUARD = "import sys; from helpers import workbook; sys.exit(any(map(workbook.guard, workbook.NOTEBOOKS)))"
 
@@ -87,14 +90,21 @@ def main() -> int:
     """Run the targets unbroken, then every mutant; return 1 if a target fails unbroken or a mutant survives."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         targets = sorted({mutant.target for mutant in MUTANTS})
-        for target, status in zip(targets, pool.map(lambda target: run(target, None), targets), strict=True):
+        for target, status in zip(
+            targets, pool.map(lambda target: run(target, None), targets), strict=True
+        ):
             if status:
                 print(f"unbroken, and yet it fails: {target[:60]}. Run make check first.")
                 return 1
         survivors = 0
-        for mutant, status in zip(MUTANTS, pool.map(lambda mutant: run(mutant.target, mutant), MUTANTS), strict=True):
+        for mutant, status in zip(
+            MUTANTS, pool.map(lambda mutant: run(mutant.target, mutant), MUTANTS), strict=True
+        ):
             survivors += not status
-            print(f"{'caught' if status else 'SURVIVED':>8}  {mutant.name}  ({mutant.file})", flush=True)
+            print(
+                f"{'caught' if status else 'SURVIVED':>8}  {mutant.name}  ({mutant.file})",
+                flush=True,
+            )
     print(f"{len(MUTANTS) - survivors} passed, {survivors} failed")
     return int(survivors > 0)
 
@@ -103,12 +113,27 @@ def run(target: str, mutant: Mutant | None) -> int:
     """Return the exit status of `target` in a fresh copy of the workbook, broken by `mutant`."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "workbook"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", "learn", "*.html"))
+        shutil.copytree(
+            ROOT,
+            copy,
+            ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", "learn", "*.html"),
+        )
         if mutant:
             break_copy(copy / mutant.file, mutant)
-        words = ["-c", target] if target.startswith("import ") else ["-m", "pytest", "-x", *options(target), target]
-        environment = {**os.environ, "EVALS": str(copy / "evals"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-        return subprocess.run([sys.executable, *words], cwd=copy, env=environment, capture_output=True).returncode
+        words = (
+            ["-c", target]
+            if target.startswith("import ")
+            else ["-m", "pytest", "-x", *options(target), target]
+        )
+        environment = {
+            **os.environ,
+            "EVALS": str(copy / "evals"),
+            "PYTHONHASHSEED": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        return subprocess.run(
+            [sys.executable, *words], cwd=copy, env=environment, capture_output=True
+        ).returncode
 
 
 def options(target: str) -> list[str]:
@@ -126,7 +151,11 @@ def break_copy(path: Path, mutant: Mutant) -> None:
     """Apply the wrong edit at the first place where `old` stands. Raises ValueError where it does not."""
     if path.suffix == ".ipynb":
         notebook = nbformat.read(path, as_version=4)
-        cells = [cell for cell in notebook.cells if cell.cell_type == "code" and mutant.old in cell.source]
+        cells = [
+            cell
+            for cell in notebook.cells
+            if cell.cell_type == "code" and mutant.old in cell.source
+        ]
         if not mutant.old:
             cells[1].update(outputs=[], execution_count=None)
         else:

@@ -13,21 +13,30 @@ from helpers import evalset
 def problems(folder):
     with pytest.raises(evalset.EvalSetError) as caught:
         evalset.load(folder)
-    return [problem.replace(f"{folder}{os.sep}", "").replace(os.sep, "/") for problem in caught.value.problems]
+    return [
+        problem.replace(f"{folder}{os.sep}", "").replace(os.sep, "/")
+        for problem in caught.value.problems
+    ]
 
 
 def test_valid_folder(folder):
     evals = evalset.load(folder)
     assert list(evals.documents) == ["disk-full", "queue-full"]
     assert evals.qrels("dev") == {"q1": {"disk-full": 2, "queue-full": 0}}
-    assert evals.documents["disk-full"].retrieval_text == "disk-full\n\nDelete <old> logs.\n\nThen <|endoftext|> call Storage."
+    assert (
+        evals.documents["disk-full"].retrieval_text
+        == "disk-full\n\nDelete <old> logs.\n\nThen <|endoftext|> call Storage."
+    )
 
 
 def test_jsonl_corpus_and_binary_labels(folder):
     for path in (folder / "corpus").iterdir():
         path.unlink()
     (folder / "judgments.jsonl").unlink()
-    rows = [{"doc_id": name, "title": name, "text": f"about {name}", "extra": 1} for name in ("disk-full", "queue-full")]
+    rows = [
+        {"doc_id": name, "title": name, "text": f"about {name}", "extra": 1}
+        for name in ("disk-full", "queue-full")
+    ]
     write_rows(folder / "corpus.jsonl", *rows)
     evals = evalset.load(folder)
     assert evals.documents["disk-full"].text == "about disk-full"
@@ -39,7 +48,10 @@ def test_windows_line_ends_and_byte_order_mark_change_nothing(folder):
     for path in [*(folder / "corpus").iterdir(), *folder.glob("*.jsonl")]:
         path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     after = evalset.load(folder)
-    assert (after.corpus_hash(), after.queries_hash()) == (before.corpus_hash(), before.queries_hash())
+    assert (after.corpus_hash(), after.queries_hash()) == (
+        before.corpus_hash(),
+        before.queries_hash(),
+    )
 
 
 def test_hashes_see_every_change(folder):
@@ -52,16 +64,28 @@ def test_hashes_see_every_change(folder):
     path = folder / "corpus" / "queue-full.md"
     path.write_text(path.read_text().replace("consumer", "worker"))
     after = evalset.load(folder)
-    assert after.corpus_hash() != before.corpus_hash() and after.queries_hash() != before.queries_hash()
+    assert (
+        after.corpus_hash() != before.corpus_hash()
+        and after.queries_hash() != before.queries_hash()
+    )
 
 
 QUERY = '{"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"]'
 BAD_QUERIES = {
     "broken": (QUERY, "retrieval_queries.jsonl:1: broken JSON"),
     "no object": ("[1]", "retrieval_queries.jsonl:1: found a list, wanted a JSON object"),
-    "missing": ('{"query_id": "q1", "relevant_doc_ids": ["disk-full"]}', "retrieval_queries.jsonl:1: field query is missing"),
-    "mistyped": (QUERY.replace('["disk-full"]', '"disk-full"') + "}", 'field relevant_doc_ids is "disk-full", wanted a list'),
-    "no relevant": (QUERY.replace('["disk-full"]', "[]") + "}", "retrieval_queries.jsonl:1: query q1 has no relevant document"),
+    "missing": (
+        '{"query_id": "q1", "relevant_doc_ids": ["disk-full"]}',
+        "retrieval_queries.jsonl:1: field query is missing",
+    ),
+    "mistyped": (
+        QUERY.replace('["disk-full"]', '"disk-full"') + "}",
+        'field relevant_doc_ids is "disk-full", wanted a list',
+    ),
+    "no relevant": (
+        QUERY.replace('["disk-full"]', "[]") + "}",
+        "retrieval_queries.jsonl:1: query q1 has no relevant document",
+    ),
     "not there": (
         QUERY.replace("disk-full", "disk-ful") + "}",
         "retrieval_queries.jsonl:1: document disk-ful is not in the corpus",
@@ -75,8 +99,14 @@ BAD_QUERIES = {
         QUERY + ', "splitt": "dev"}',
         "field splitt is unknown, wanted one of: query_id, query, relevant_doc_ids",
     ),
-    "duplicate": (QUERY + "}\n" + QUERY + "}", "retrieval_queries.jsonl:2: query_id q1 stands already at line 1"),
-    "list as popularity": (QUERY + ', "popularity": []}', "field popularity is [], wanted head or tail"),
+    "duplicate": (
+        QUERY + "}\n" + QUERY + "}",
+        "retrieval_queries.jsonl:2: query_id q1 stands already at line 1",
+    ),
+    "list as popularity": (
+        QUERY + ', "popularity": []}',
+        "field popularity is [], wanted head or tail",
+    ),
 }
 
 
@@ -94,13 +124,22 @@ BAD_JUDGMENTS = {
         {"query_id": "q1", "doc_id": "disk-full", "relevance": 7},
         "judgments.jsonl:1: field relevance is 7, wanted 0, 1 or 2",
     ),
-    "boolean": ({"query_id": "q1", "doc_id": "disk-full", "relevance": True}, "field relevance is true, wanted 0, 1 or 2"),
+    "boolean": (
+        {"query_id": "q1", "doc_id": "disk-full", "relevance": True},
+        "field relevance is true, wanted 0, 1 or 2",
+    ),
     "evidence": (
         {"query_id": "q1", "doc_id": "disk-full", "relevance": 2, "evidence": "delete logs"},
         "judgments.jsonl:1: evidence 'delete logs' is not in disk-full, wanted a verbatim quote",
     ),
-    "query": ({"query_id": "q9", "doc_id": "disk-full", "relevance": 0}, "judgments.jsonl:1: query q9 is not in"),
-    "document": ({"query_id": "q1", "doc_id": "disk", "relevance": 0}, "judgments.jsonl:1: document disk is not in the corpus"),
+    "query": (
+        {"query_id": "q9", "doc_id": "disk-full", "relevance": 0},
+        "judgments.jsonl:1: query q9 is not in",
+    ),
+    "document": (
+        {"query_id": "q1", "doc_id": "disk", "relevance": 0},
+        "judgments.jsonl:1: document disk is not in the corpus",
+    ),
     "not listed": (
         {"query_id": "q2", "doc_id": "disk-full", "relevance": 1},
         "judgments.jsonl:1: query q2: disk-full is judged 1 or more but not listed",
@@ -111,23 +150,35 @@ BAD_JUDGMENTS = {
 @pytest.mark.parametrize("name", BAD_JUDGMENTS)
 def test_bad_judgment(folder, name):
     row, wanted = BAD_JUDGMENTS[name]
-    good = [{"query_id": q, "doc_id": d, "relevance": 1} for q, d in (("q1", "disk-full"), ("q2", "queue-full"))]
+    good = [
+        {"query_id": q, "doc_id": d, "relevance": 1}
+        for q, d in (("q1", "disk-full"), ("q2", "queue-full"))
+    ]
     write_rows(
-        folder / "judgments.jsonl", row, *[g for g in good if (g["query_id"], g["doc_id"]) != (row["query_id"], row["doc_id"])]
+        folder / "judgments.jsonl",
+        row,
+        *[g for g in good if (g["query_id"], g["doc_id"]) != (row["query_id"], row["doc_id"])],
     )
     found = problems(folder)
     assert len(found) == 1 and wanted in found[0], found
 
 
 def test_listed_but_not_judged_names_the_query_line(folder):
-    write_rows(folder / "judgments.jsonl", {"query_id": "q1", "doc_id": "disk-full", "relevance": 2})
-    assert problems(folder)[0].startswith("retrieval_queries.jsonl:2: query q2: queue-full is listed but not judged")
+    write_rows(
+        folder / "judgments.jsonl", {"query_id": "q1", "doc_id": "disk-full", "relevance": 2}
+    )
+    assert problems(folder)[0].startswith(
+        "retrieval_queries.jsonl:2: query q2: queue-full is listed but not judged"
+    )
 
 
 def test_pair_judged_twice(folder):
     rows = [{"query_id": "q1", "doc_id": "disk-full", "relevance": grade} for grade in (1, 2)]
     write_rows(folder / "judgments.jsonl", *rows)
-    assert "judgments.jsonl:2: the pair q1 disk-full stands already at line 1, wanted each once" in problems(folder)
+    assert (
+        "judgments.jsonl:2: the pair q1 disk-full stands already at line 1, wanted each once"
+        in problems(folder)
+    )
 
 
 HEAD = "---\ntitle: Disk\n---\n"
@@ -136,9 +187,18 @@ BAD_DOCUMENTS = {
     "no front matter": (b"Delete logs.\n", "corpus/disk-full.md:1: no front matter"),
     "bad yaml": (b"---\ntitle: [Disk\n---\nDelete.\n", "corpus/disk-full.md:3: bad front matter"),
     "a list": (b"---\n- Disk\n---\nDelete.\n", "corpus/disk-full.md:2: bad front matter (a list)"),
-    "no title": (b"---\nkind: runbook\n---\nDelete.\n", "corpus/disk-full.md:1: field title is missing"),
-    "bad date": (b"---\ntitle: Disk\nupdated: yesterday\n---\nDelete.\n", 'field updated is "yesterday", wanted a date'),
-    "unknown field": (b"---\ntitle: Disk\nservise: disk\n---\nDelete.\n", "field servise is unknown"),
+    "no title": (
+        b"---\nkind: runbook\n---\nDelete.\n",
+        "corpus/disk-full.md:1: field title is missing",
+    ),
+    "bad date": (
+        b"---\ntitle: Disk\nupdated: yesterday\n---\nDelete.\n",
+        'field updated is "yesterday", wanted a date',
+    ),
+    "unknown field": (
+        b"---\ntitle: Disk\nservise: disk\n---\nDelete.\n",
+        "field servise is unknown",
+    ),
     "not utf-8": (HEAD.encode() + b"Caf\xe9\n", "corpus/disk-full.md:4: byte 0xe9 is not UTF-8"),
 }
 
@@ -154,13 +214,17 @@ def test_bad_document(folder, name):
 def test_file_name_that_is_no_id(folder):
     (folder / "corpus" / "disk full.md").write_text(HEAD + "Delete.\n")
     assert problems(folder) == [
-        "corpus/disk full.md:1: the file name gives the id 'disk full', wanted text without spaces, slashes or #"
+        "corpus/disk full.md:1: the file name gives the id 'disk full', "
+        "wanted text without spaces, slashes or #"
     ]
 
 
 def test_empty_folder(tmp_path):
     found = problems(tmp_path)
-    assert "no documents found" in found[0] and "retrieval_queries.jsonl:1: file is missing" in found[1]
+    assert (
+        "no documents found" in found[0]
+        and "retrieval_queries.jsonl:1: file is missing" in found[1]
+    )
 
 
 def test_all_problems_come_at_once(folder):
@@ -177,7 +241,11 @@ def test_command_fails_with_the_lines_and_writes_nothing(folder):
     before = sorted(folder.rglob("*"))
     command = [sys.executable, "-m", "helpers", "report", "--evals", str(folder)]
     done = subprocess.run(command, cwd=evalset.DEFAULT.parent, capture_output=True, text=True)
-    assert done.returncode == 1 and "disk-full.md:3: empty document" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        done.returncode == 1
+        and "disk-full.md:3: empty document" in done.stderr
+        and "Traceback" not in done.stderr
+    )
     assert sorted(folder.rglob("*")) == before
 
 

@@ -24,9 +24,17 @@ def shingles(body):
 
 
 def version_pairs(evals):
-    """Return the pairs of documents whose ids differ only in a version: rollback-v1, rollback-v2."""
-    stems = {doc_id: re.sub(r"-(v\d+|20\d\d)$", "", doc_id) for doc_id, doc in evals.documents.items() if doc.version}
-    return {pair for pair in itertools.combinations(sorted(stems), 2) if stems[pair[0]] == stems[pair[1]]}
+    """Return the pairs of documents whose ids differ only in a version: rollback-v1 and -v2."""
+    stems = {
+        doc_id: re.sub(r"-(v\d+|20\d\d)$", "", doc_id)
+        for doc_id, doc in evals.documents.items()
+        if doc.version
+    }
+    return {
+        pair
+        for pair in itertools.combinations(sorted(stems), 2)
+        if stems[pair[0]] == stems[pair[1]]
+    }
 
 
 def test_corpus_is_large_varied_and_written_one_by_one(evals):
@@ -43,10 +51,15 @@ def test_corpus_is_large_varied_and_written_one_by_one(evals):
 
 
 def test_only_versions_resemble_each_other(evals):
-    sets, versions = {doc.doc_id: set(shingles(doc.text)) for doc in evals.documents.values()}, version_pairs(evals)
+    sets, versions = (
+        {doc.doc_id: set(shingles(doc.text)) for doc in evals.documents.values()},
+        version_pairs(evals),
+    )
     for a, b in itertools.combinations(sorted(sets), 2):
         alike = len(sets[a] & sets[b]) / len(sets[a] | sets[b])
-        assert alike <= 0.15 or (a, b) in versions, f"{a} and {b} share {alike:.0%} of their shingles"
+        assert alike <= 0.15 or (a, b) in versions, (
+            f"{a} and {b} share {alike:.0%} of their shingles"
+        )
 
 
 def test_queries_are_balanced_and_labelled(evals):
@@ -57,17 +70,24 @@ def test_queries_are_balanced_and_labelled(evals):
     assert sum(bool(query.answers) for query in evals.queries.values()) >= 30
     assert all(judgment.evidence for judgment in evals.judgments if judgment.relevance)
     texts = {
-        q: " \n ".join(evals.documents[d].retrieval_text for d in evals.queries[q].relevant_doc_ids) for q in evals.queries
+        q: " \n ".join(evals.documents[d].retrieval_text for d in evals.queries[q].relevant_doc_ids)
+        for q in evals.queries
     }
     for query in evals.queries.values():
         assert all(answer in texts[query.query_id] for answer in query.answers), query.query_id
 
 
 def test_coverage_reaches_every_service_and_kind(evals):
-    reached = [evals.documents[doc_id] for query in evals.queries.values() for doc_id in query.relevant_doc_ids]
+    reached = [
+        evals.documents[doc_id]
+        for query in evals.queries.values()
+        for doc_id in query.relevant_doc_ids
+    ]
     assert len({doc.doc_id for doc in reached}) / len(evals.documents) >= 0.6
     for field in ("service", "kind"):
-        assert {getattr(doc, field) for doc in reached} == {getattr(doc, field) for doc in evals.documents.values()}
+        assert {getattr(doc, field) for doc in reached} == {
+            getattr(doc, field) for doc in evals.documents.values()
+        }
 
 
 def test_halves_share_no_answer_and_no_version_of_one(evals):
@@ -82,14 +102,20 @@ def test_halves_share_no_answer_and_no_version_of_one(evals):
 
 
 def test_the_five_worst_dev_queries_have_been_read(evals):
-    rows = [row for row in workbook.read_results(evals.folder)["per_query"] if row["split"] == "dev"]
+    rows = [
+        row for row in workbook.read_results(evals.folder)["per_query"] if row["split"] == "dev"
+    ]
     worst = sorted(rows, key=lambda row: row["measures"]["nDCG@10"])[:5]
-    assert {row["query_id"] for row in worst} <= set(evalset.notes(evals.folder)) <= set(evals.queries)
+    assert (
+        {row["query_id"] for row in worst} <= set(evalset.notes(evals.folder)) <= set(evals.queries)
+    )
 
 
 def test_packages_are_listed_once_and_locked():
     direct = {
-        re.split(r"[\s#]", line)[0] for line in (workbook.ROOT / "requirements.in").read_text().splitlines() if line.strip()
+        re.split(r"[\s#]", line)[0]
+        for line in (workbook.ROOT / "requirements.in").read_text().splitlines()
+        if line.strip()
     }
     lock = (workbook.ROOT / "requirements.txt").read_text()
     locked = re.findall(r"^([\w.-]+)==(?:.|\n)*?# via((?:\n    #   .*)+| .*)", lock, re.MULTILINE)
@@ -103,7 +129,9 @@ def test_packages_are_listed_once_and_locked():
 
 
 def notebook(tmp_path, **changes):
-    cell = nbformat.v4.new_code_cell("1", execution_count=1, outputs=[nbformat.v4.new_output("stream", text="1\n")])
+    cell = nbformat.v4.new_code_cell(
+        "1", execution_count=1, outputs=[nbformat.v4.new_output("stream", text="1\n")]
+    )
     cell.update(changes)
     path = tmp_path / "n.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
@@ -113,9 +141,17 @@ def notebook(tmp_path, **changes):
 def test_guard_of_stored_outputs(tmp_path):
     assert notebook(tmp_path) == []
     assert "execution counts" in notebook(tmp_path, execution_count=None, outputs=[])[0]
-    assert "stores stderr" in notebook(tmp_path, outputs=[nbformat.v4.new_output("stream", name="stderr", text="x")])[0]
     assert (
-        "stores error" in notebook(tmp_path, outputs=[nbformat.v4.new_output("error", ename="E", evalue="", traceback=[])])[0]
+        "stores stderr"
+        in notebook(tmp_path, outputs=[nbformat.v4.new_output("stream", name="stderr", text="x")])[
+            0
+        ]
+    )
+    assert (
+        "stores error"
+        in notebook(
+            tmp_path, outputs=[nbformat.v4.new_output("error", ename="E", evalue="", traceback=[])]
+        )[0]
     )
     home = nbformat.v4.new_output("stream", text="/home/" + "somebody/evals")
     assert "path of one machine" in notebook(tmp_path, outputs=[home])[0]
@@ -127,7 +163,10 @@ def test_stale_files_are_named(tmp_path):
         evalset.write(tmp_path / side / "coverage.md", "same\n")
     evalset.write(tmp_path / "fresh" / "results.json", "{}\n")
     found = workbook.stale_files(tmp_path / "committed", tmp_path / "fresh")
-    assert [line.partition(":")[0] for line in found] == ["evals/results.json is stale", "evals/runs/fixed.trec is stale"]
+    assert [line.partition(":")[0] for line in found] == [
+        "evals/results.json is stale",
+        "evals/runs/fixed.trec is stale",
+    ]
     assert "it is not committed" in found[0] and "-old" in found[1]
 
 
@@ -141,7 +180,9 @@ def test_generated_block_is_compared():
 def test_page_needs_no_network_and_shows_no_code(tmp_path):
     cells = [
         nbformat.v4.new_markdown_cell("# Title"),
-        nbformat.v4.new_code_cell("secret = 1", outputs=[nbformat.v4.new_output("stream", text="shown\n")]),
+        nbformat.v4.new_code_cell(
+            "secret = 1", outputs=[nbformat.v4.new_output("stream", text="shown\n")]
+        ),
     ]
     page = report.html(nbformat.v4.new_notebook(cells=cells))
     assert "<title>Title</title>" in page and "shown" in page and "secret" not in page
@@ -150,5 +191,8 @@ def test_page_needs_no_network_and_shows_no_code(tmp_path):
 
 def test_results_hold_what_a_comparison_needs(evals):
     results = json.loads((evals.folder / "results.json").read_text(encoding="utf-8"))
-    assert results["corpus"]["sha256"] == evals.corpus_hash() and results["queries"]["sha256"] == evals.queries_hash()
+    assert (
+        results["corpus"]["sha256"] == evals.corpus_hash()
+        and results["queries"]["sha256"] == evals.queries_hash()
+    )
     assert [row["query_id"] for row in results["per_query"]] == list(evals.queries)

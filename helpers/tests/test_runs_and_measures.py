@@ -9,8 +9,13 @@ from helpers import chunks, evalset, figures, measures, runs, text
 
 def test_special_tokens_and_html_pass_unharmed(folder):
     document = evalset.load(folder).documents["disk-full"]
-    assert text.encoding().decode(text.token_ids(document.retrieval_text)) == document.retrieval_text
-    assert figures.marked("<b>old</b> & new", {"old"}) == "&lt;b&gt;<mark>old</mark>&lt;/b&gt; &amp; new"
+    assert (
+        text.encoding().decode(text.token_ids(document.retrieval_text)) == document.retrieval_text
+    )
+    assert (
+        figures.marked("<b>old</b> & new", {"old"})
+        == "&lt;b&gt;<mark>old</mark>&lt;/b&gt; &amp; new"
+    )
 
 
 def test_chunk_file_round_trip(tmp_path, folder):
@@ -24,9 +29,14 @@ def test_chunk_file_round_trip(tmp_path, folder):
     assert not (tmp_path / "d.jsonl").exists()
 
 
-@pytest.mark.parametrize("bad", [[("a", 1.0), ("b", 2.0)], [("b", 1.0), ("a", 1.0)], [("a", 2.0), ("a", 1.0)]])
+@pytest.mark.parametrize(
+    "bad", [[("a", 1.0), ("b", 2.0)], [("b", 1.0), ("a", 1.0)], [("a", 2.0), ("a", 1.0)]]
+)
 def test_runs_out_of_order_are_refused(tmp_path, bad):
-    for write in (lambda run: runs.write_trec(tmp_path / "r", run, "t"), lambda run: runs.write_chunk_run(tmp_path / "r", run)):
+    for write in (
+        lambda run: runs.write_trec(tmp_path / "r", run, "t"),
+        lambda run: runs.write_chunk_run(tmp_path / "r", run),
+    ):
         with pytest.raises(ValueError, match="query q1: .* wanted"):
             write({"q1": bad})
     assert not (tmp_path / "r").exists()
@@ -38,7 +48,9 @@ def test_trec_run_keeps_the_order_of_ties(tmp_path):
     reread = runs.read_trec(tmp_path / "r.trec")["q1"]
     assert [doc_id for doc_id, _ in reread] == [doc_id for doc_id, _ in ranking]
     assert all(a > b for (_, a), (_, b) in zip(reread, reread[1:], strict=False))
-    assert all(math.isclose(a, b, abs_tol=1e-5) for (_, a), (_, b) in zip(reread, ranking, strict=True))
+    assert all(
+        math.isclose(a, b, abs_tol=1e-5) for (_, a), (_, b) in zip(reread, ranking, strict=True)
+    )
     assert (tmp_path / "r.trec").read_text().splitlines()[0] == "q1 Q0 c 1 30.0000000000 t"
 
 
@@ -61,11 +73,15 @@ def test_no_results_at_all():
 
 def test_ties_go_by_the_order_of_the_list():
     for order in (["a", "b"], ["b", "a"]):
-        values = measures.per_query({"q1": {"a": 1}}, {"q1": [(doc_id, 1.0) for doc_id in order]})["q1"]
+        values = measures.per_query({"q1": {"a": 1}}, {"q1": [(doc_id, 1.0) for doc_id in order]})[
+            "q1"
+        ]
         assert values["RR@10"] == values["RR"] == 1 / (order.index("a") + 1)
 
 
 def test_linear_gain_and_ideal_from_the_labels():
-    values = measures.per_query({"q": {"a": 2, "b": 1, "c": 1}}, {"q": [("x", 3.0), ("b", 2.0), ("a", 1.0)]})["q"]
+    values = measures.per_query(
+        {"q": {"a": 2, "b": 1, "c": 1}}, {"q": [("x", 3.0), ("b", 2.0), ("a", 1.0)]}
+    )["q"]
     assert (round(values["nDCG@10"], 5), round(values["AP"], 5)) == (0.52091, 0.38889)
     assert measures.first_rank(values) == 2
