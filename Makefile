@@ -8,7 +8,7 @@ READY := $(VENV)/ready
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab refresh mutants lock
+.PHONY: help report check lab refresh mutants freeze audit lock
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
@@ -29,6 +29,12 @@ refresh: $(READY)  ## execute the notebooks in place and update the numbers in t
 
 mutants: $(READY)  ## break copies of the workbook on purpose: each wrong edit must turn a check red
 	@"$(BIN)/python" helpers/tests/mutants.py
+
+freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its files, hashes, counts, seeds
+	@$(RUN) freeze --evals "$(EVALS)"
+
+audit: $(READY)  ## ask an evaluation set what a careful reader would: pass, warn, fail, remedy
+	@$(RUN) audit --evals "$(EVALS)"
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }

@@ -1,15 +1,36 @@
-"""python -m helpers report | check | refresh: the Makefile's commands, for any environment."""
+"""python -m helpers COMMAND: the Makefile's commands, for any environment."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from . import evalset, workbook
+from . import audit, evalset, export, workbook
+
+
+def audit_command(options: argparse.Namespace) -> int:
+    """Print what an audit finds; 1 if a check fails."""
+    findings = audit.audit(options.evals)
+    print(audit.table(findings))
+    return int(any(finding.status == "fail" for finding in findings))
+
+
+def export_command(options: argparse.Namespace) -> int:
+    """Write the labels in other tools' forms and list the files."""
+    if not options.to:
+        print("export needs a folder to write into: --to FOLDER", file=sys.stderr)
+        return 1
+    for path in export.write(evalset.load(options.evals), options.to):
+        print(path)
+    return 0
+
 
 COMMANDS = {
-    "report": workbook.report_command,
-    "check": workbook.check_command,
-    "refresh": workbook.refresh_command,
+    "report": lambda options: workbook.report_command(options.evals),
+    "check": lambda options: workbook.check_command(options.evals),
+    "refresh": lambda options: workbook.refresh_command(options.evals),
+    "freeze": lambda options: workbook.freeze_command(options.evals),
+    "audit": audit_command,
+    "export": export_command,
 }
 
 
@@ -25,22 +46,20 @@ def main() -> int:
         default=evalset.folder(),
         help="evaluation-set folder (default: EVALS or evals/)",
     )
+    parser.add_argument("--to", type=Path, help="folder that export writes into")
     options = parser.parse_args()
-    folder = options.evals.resolve()
-    if options.command == "refresh" and folder != evalset.DEFAULT:
+    options.evals = options.evals.resolve()
+    if options.command == "refresh" and options.evals != evalset.DEFAULT:
         parser.error(
             "refresh writes into the workbook itself and takes its own evals/ only; "
             "for another folder use report"
         )
     try:
-        evalset.load(folder)
+        evalset.load(options.evals)
+        return COMMANDS[options.command](options)
     except evalset.EvalSetError as error:
-        print(
-            f"{error}\n{len(error.problems)} problem(s) in {folder}; nothing was written",
-            file=sys.stderr,
-        )
+        print(f"{error}\n{len(error.problems)} problem(s) in {options.evals}", file=sys.stderr)
         return 1
-    return COMMANDS[options.command](folder)
 
 
 if __name__ == "__main__":

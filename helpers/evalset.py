@@ -147,6 +147,23 @@ def notes(path: Path) -> dict[str, str]:
     return {query_id: " ".join(body.split()) for query_id, body in found}
 
 
+def read_extra(evals: EvalSet, name: str) -> list[dict]:
+    """Return the rows of pool, second_pass or negatives.jsonl; [] where the file is missing.
+
+    Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
+    """
+    path, problems, found = evals.folder / name, [], []
+    for place, row in _rows(path, problems) if path.exists() else ():
+        if _good(place, row, *EXTRA[name], problems):
+            ids = [row.get("doc_id", row["query_id"]), *row.get("easy", []), *row.get("hard", [])]
+            known = {*evals.documents, *evals.queries}
+            problems += [f"{place}: id {i} is not in the folder" for i in ids if i not in known]
+            found.append(row)
+    if problems:
+        raise EvalSetError(problems)
+    return found
+
+
 def write(path: Path, text: str) -> None:
     """Write a whole file or nothing: a temporary file beside it, then one rename."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -224,6 +241,8 @@ CHECKS = {
     "grade": (lambda v: type(v) is int and v in GRADES, "0, 1 or 2"),
     "split": (lambda v: v in SPLITS, "dev or test"),
     "popularity": (lambda v: v in POPULARITY, "head or tail"),
+    "round": (lambda v: type(v) is int and v > 0, "a number from 1"),
+    "grade or null": (lambda v: v is None or type(v) is int and v in GRADES, "0, 1, 2 or null"),
     "any": (lambda v: isinstance(v, str), "text"),
     "date": (lambda v: _date(v), "a date such as 2026-04-08"),
 }
@@ -237,6 +256,24 @@ DOCUMENT, DOCUMENT_MORE = (
     {"title": "text"},
     {"kind": "text", "service": "text", "updated": "date", "version": "text"},
 )
+
+
+PAIR = {"query_id": "id", "doc_id": "id"}
+EXTRA = {
+    "pool.jsonl": ({**PAIR, "rankers": "texts"}, {"first": "grade or null"}),
+    "second_pass.jsonl": (
+        {
+            **PAIR,
+            "round": "round",
+            "first": "grade",
+            "second": "grade",
+            "final": "grade",
+            "reason": "any",
+        },
+        {},
+    ),
+    "negatives.jsonl": ({"query_id": "id", "easy": "ids", "hard": "ids"}, {}),
+}
 
 
 def _date(value) -> bool:

@@ -6,9 +6,10 @@ from statistics import median
 
 import nbformat
 from nbconvert import HTMLExporter
+from sklearn.metrics import cohen_kappa_score
 
 from . import text
-from .evalset import EvalSet
+from .evalset import EvalSet, read_extra
 
 STYLE = """
 :root { color-scheme: light; }
@@ -105,6 +106,7 @@ def facts(evals: EvalSet) -> str:
         "queries with short answers": str(
             sum(bool(query.answers) for query in evals.queries.values())
         ),
+        **label_facts(evals),
     }
     return "\n".join(
         [
@@ -113,3 +115,24 @@ def facts(evals: EvalSet) -> str:
             *(f"| {name} | {value} |" for name, value in rows.items()),
         ]
     )
+
+
+def label_facts(evals: EvalSet) -> dict[str, str]:
+    """Return what pool and second passes say of the labels, a row for each."""
+    rows, qrels = {}, evals.qrels()
+    pool = read_extra(evals, "pool.jsonl")
+    if pool:
+        relevant = [p for p in pool if qrels[p["query_id"]].get(p["doc_id"])]
+        missed = sum(not pair.get("first") for pair in relevant)
+        rows["pairs judged in the pool"] = str(len(pool))
+        rows["relevant, missed by the first labelling"] = f"{missed} of {len(relevant)}"
+    passes = read_extra(evals, "second_pass.jsonl")
+    for number in sorted({pair["round"] for pair in passes}):
+        first, second = zip(
+            *((p["first"], p["second"]) for p in passes if p["round"] == number), strict=True
+        )
+        equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
+        kappa = cohen_kappa_score(first, second)
+        agreement = f"{len(first)} pairs, {equal:.1%} equal, Cohen's kappa {kappa:.2f}"
+        rows[f"second pass, round {number}"] = agreement
+    return rows

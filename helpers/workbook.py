@@ -14,7 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from . import evalset, report
+from . import audit, evalset, pooling, report
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = [
@@ -94,6 +94,18 @@ def refresh_command(folder: Path) -> int:
         evalset.write(path, nbformat.writes(notebook) + "\n")
     for path, block in blocks(folder).items():
         evalset.write(path, with_block(path.read_text(encoding="utf-8"), block))
+    return 0
+
+
+SEEDS = {"negatives": 2026}
+
+
+def freeze_command(folder: Path) -> int:
+    """Write negatives.jsonl and, last, the manifest with the hash of every input file."""
+    evals = evalset.load(folder)
+    rows = pooling.negatives(evals, pooling.rankings(evals), SEEDS["negatives"])
+    evalset.write_jsonl(folder / "negatives.jsonl", rows)
+    print(f"{audit.write_manifest(folder, SEEDS)} describes the folder as it is now")
     return 0
 
 

@@ -20,8 +20,16 @@ A, B, C = (
     for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
 )
 WRITE_UP = "evals/retrieval_eval.ipynb"
-DATA, RUNS, PROJECT = (
-    f"helpers/tests/test_{name}.py" for name in ("evalset", "runs_and_measures", "project")
+DATA, RUNS, PROJECT, POOL, AUDIT, PANEL = (
+    f"helpers/tests/test_{name}.py"
+    for name in (
+        "evalset",
+        "runs_and_measures",
+        "project",
+        "pooling_and_export",
+        "audit",
+        "labelling",
+    )
 )
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
 GUARD = "import sys; from helpers import workbook; sys.exit(any(map(workbook.guard, workbook.NOTEBOOKS)))"
@@ -82,6 +90,21 @@ MUTANTS = [
     Mutant("document edited after the run", "evals/corpus/rollback-v2.md", "slipway", "slipwai", WRITE_UP),
     Mutant("results edited by hand", "evals/results.json", '"n": 30', '"n": 31', WRITE_UP),
     Mutant("README number changed", "README.md", "| dev | 30 | 0.", "| dev | 30 | 0.9", BLOCKS),
+    Mutant("pool deeper than asked", "helpers/pooling.py", "in ranking[:depth]:", "in ranking:", POOL),
+    Mutant("judged@k counts relevant ones", "helpers/pooling.py", "[d in qrels[q] for d", "[bool(qrels[q].get(d)) for d", POOL),
+    Mutant("a relevant document as easy negative", "helpers/pooling.py", " and not qrels[query_id].get(d)]", "]", POOL),
+    Mutant("every MinHash proposal a duplicate", "helpers/pooling.py", "/ len(sets[a] | sets[b])", "/ len(sets[a] & sets[b])", POOL),
+    Mutant("zeros left out of the export", "helpers/export.py", "for j in evals.judgments", "for j in evals.judgments if j.relevance", POOL),
+    Mutant("pooled document unjudged", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "db-pgbouncer-settings", "relevance": 0}\n', "", PROJECT),
+    Mutant("label file changed after the freeze", "evals/labeling_guide.md", "word for word", "in your own words", PROJECT),
+    Mutant("versions no longer one document", "helpers/audit.py", "versions | {*near}", "{*near}", AUDIT),
+    Mutant("chains of queries not followed", "helpers/audit.py", "set().union(group, *touching)", "group", AUDIT),
+    Mutant("manifest blind to new files", "helpers/audit.py", "for name in {*listed, *present}", "for name in listed", AUDIT),
+    Mutant("kappa without chance", A, "(observed - chance) / (1 - chance) if chance < 1", "observed if chance < 1", A),
+    Mutant("AC1 with kappa's chance", A, "share * (1 - share) for share in shares", "share * share for share in shares", A),
+    Mutant("undo writes but does not count", "helpers/labelling.py", '_withdraw(kept, row["undo"])', "pass", PANEL),
+    Mutant("grade without evidence taken", "helpers/labelling.py", "if relevance and not evidence.strip():", "if False:", PANEL),
+    Mutant("blind repeats replace the label", "helpers/labelling.py", "entry for entry in log if not entry.repeat}", "entry for entry in log}", PANEL),
     Mutant("stored output cleared", C, "", "", GUARD),
 ]  # fmt: skip
 

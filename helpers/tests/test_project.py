@@ -1,6 +1,5 @@
 """What must hold for the committed project: its corpus, its labels, its packages, its guards."""
 
-import itertools
 import json
 import re
 import zlib
@@ -10,31 +9,12 @@ import nbformat
 import pytest
 import yaml
 
-from helpers import evalset, report, text, workbook
+from helpers import audit, evalset, pooling, report, text, workbook
 
 
 @pytest.fixture(scope="module")
 def evals():
     return evalset.load(evalset.DEFAULT)
-
-
-def shingles(body):
-    words = text.words(body)
-    return [tuple(words[i : i + 5]) for i in range(len(words) - 4)]
-
-
-def version_pairs(evals):
-    """Return the pairs of documents whose ids differ only in a version: rollback-v1 and -v2."""
-    stems = {
-        doc_id: re.sub(r"-(v\d+|20\d\d)$", "", doc_id)
-        for doc_id, doc in evals.documents.items()
-        if doc.version
-    }
-    return {
-        pair
-        for pair in itertools.combinations(sorted(stems), 2)
-        if stems[pair[0]] == stems[pair[1]]
-    }
 
 
 def test_corpus_is_large_varied_and_written_one_by_one(evals):
@@ -43,23 +23,16 @@ def test_corpus_is_large_varied_and_written_one_by_one(evals):
     assert sum(size > 512 for size in sizes) >= 40 and sum(size > 1024 for size in sizes) >= 15
     assert len({doc.kind for doc in evals.documents.values()}) >= 7
     assert 12 <= len({doc.service for doc in evals.documents.values()}) <= 16
-    assert 6 <= len(version_pairs(evals)) <= 8
+    assert 6 <= len(pooling.versions(evals)) <= 8
     bodies = "\n".join(doc.text for doc in evals.documents.values()).encode()
     assert len(zlib.compress(bodies, 9)) / len(bodies) >= 0.27
-    everything = [shingle for doc in evals.documents.values() for shingle in shingles(doc.text)]
+    words = [text.words(doc.text) for doc in evals.documents.values()]
+    everything = [tuple(w[i : i + 5]) for w in words for i in range(len(w) - 4)]
     assert len(everything) / len(set(everything)) < 1.10
 
 
 def test_only_versions_resemble_each_other(evals):
-    sets, versions = (
-        {doc.doc_id: set(shingles(doc.text)) for doc in evals.documents.values()},
-        version_pairs(evals),
-    )
-    for a, b in itertools.combinations(sorted(sets), 2):
-        alike = len(sets[a] & sets[b]) / len(sets[a] | sets[b])
-        assert alike <= 0.15 or (a, b) in versions, (
-            f"{a} and {b} share {alike:.0%} of their shingles"
-        )
+    assert set(pooling.near_duplicates(evals, threshold=0.15)) <= pooling.versions(evals)
 
 
 def test_queries_are_balanced_and_labelled(evals):
@@ -90,15 +63,15 @@ def test_coverage_reaches_every_service_and_kind(evals):
         }
 
 
-def test_halves_share_no_answer_and_no_version_of_one(evals):
-    sides = {}
-    for query in evals.queries.values():
-        for doc_id in query.relevant_doc_ids:
-            sides.setdefault(doc_id, set()).add(query.split)
-    for a, b in version_pairs(evals):
-        both = sides.get(a, set()) | sides.get(b, set())
-        assert len(both) < 2, f"{a} and {b} are relevant in both halves"
-    assert not [doc_id for doc_id, splits in sides.items() if len(splits) > 1]
+def test_every_pooled_ranker_is_judged_to_depth_10(evals):
+    for name, run in pooling.rankings(evals).items():
+        assert pooling.judged_at(run, evals.qrels()) == 1, name
+
+
+def test_own_set_passes_its_audit(evals):
+    failed = [f for f in audit.audit(evals.folder) if f.status != "pass"]
+    assert not [f for f in failed if f.status == "fail"], failed
+    assert not audit.leaks(evals) and not audit.manifest_problems(evals.folder)
 
 
 def test_the_five_worst_dev_queries_have_been_read(evals):

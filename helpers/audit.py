@@ -1,0 +1,606 @@
+"""Ask of an evaluation-set folder what a careful reader would ask: pass, warn or fail, and why."""
+
+import hashlib
+import json
+import textwrap
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from importlib.metadata import version
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+from scipy import optimize, stats
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from sklearn.metrics import cohen_kappa_score
+
+from . import evalset, pooling, text
+
+QUERIES, DOCUMENTS = 30, 100  # below these a set says little
+SD = 0.25  # of nDCG differences between two systems, a usual value
+IMBALANCE = 3  # largest over smallest count from which a balance is worth a warning
+COPIED, CLOSE = 0.95, 0.8  # mean word overlap of queries with their answers
+MANY = 20  # relevant documents of one query
+DEPTH, NEGATIVES = 10, 10
+SECOND_PAIRS, SECOND_SHARE = 120, 0.2
+POOR_KAPPA, FAIR_KAPPA = 0.4, 0.6
+GUIDE_WORDS = 100
+LABEL_FILES = (
+    "retrieval_queries.jsonl",
+    "judgments.jsonl",
+    "pool.jsonl",
+    "second_pass.jsonl",
+    "negatives.jsonl",
+    "labeling_guide.md",
+)
+PACKAGES = ("rank_bm25", "bm25s", "scikit-learn", "datasketch", "tiktoken")
+WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
+
+
+class Finding(NamedTuple):
+    """What one check found. `remedy` is empty where the status is pass."""
+
+    check: str
+    status: str  # pass, warn, fail
+    found: str
+    remedy: str
+
+
+class Case(NamedTuple):
+    """What the checks look at: the set, its optional files, and which documents are alike."""
+
+    evals: evalset.EvalSet
+    negatives: list[dict] | None
+    second_pass: list[dict] | None
+    twins: dict[tuple[str, str], float]  # near-duplicates that are no versions, with their Jaccard
+    links: set[tuple[str, str]]  # twins and versions
+
+
+def audit(folder: Path | str) -> list[Finding]:
+    """Run every check on `folder`, in a fixed order.
+
+    Raises evalset.EvalSetError where the folder or one of its optional files cannot be read.
+    """
+    evals = evalset.load(folder)
+    problems: list[str] = []
+    negatives = _read(evals.folder / "negatives.jsonl", NEGATIVE, ("query_id",), problems)
+    key = ("query_id", "doc_id", "round")
+    second_pass = _read(evals.folder / "second_pass.jsonl", SECOND, key, problems)
+    if problems:
+        raise evalset.EvalSetError(problems)
+    twins, links = _alike(evals)
+    case = Case(evals, negatives, second_pass, twins, links)
+    return [check(case) for check in CHECKS]
+
+
+NEGATIVE = {"query_id": "id", "easy": "ids", "hard": "ids"}
+SECOND = {"query_id": "id", "doc_id": "id", "first": "grade", "second": "grade", "final": "grade"}
+
+
+def _read(path: Path, needed: dict, key: tuple, problems: list[str]) -> list[dict] | None:
+    """Return the rows of an optional file, each `key` once; None where there is no such file."""
+    if not path.exists():
+        return None
+    rows, lines = [], {}
+    for place, row in evalset._rows(path, problems):
+        if evalset._good(place, row, needed, {"reason": "any"}, problems, closed=False):
+            mark = " ".join(str(row.get(name, "")) for name in key)
+            if evalset._first(place, mark, " ".join(key), lines, problems):
+                rows.append(row)
+    return rows
+
+
+def _finding(check: str, found: str, fails: list[str] = (), warns: list[str] = ()) -> Finding:
+    """Return the finding of a check: the worst status, and every remedy, the gravest first."""
+    status = "fail" if fails else "warn" if warns else "pass"
+    return Finding(check, status, found, " ".join([*fails, *warns]))
+
+
+def _some(names: Iterable[str], most: int = 4) -> str:
+    """Return the first names, and how many more there are."""
+    names = list(names)
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+def _counted(counts: dict) -> str:
+    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
+
+
+def _number(n: int, noun: str) -> str:
+    """Return "1 query", "2 queries"."""
+    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{n} {noun if n == 1 else many}"
+
+
+# Queries.
+
+
+def detectable(n: int, sd: float = SD, power: float = 0.8, alpha: float = 0.05) -> float:
+    """Return the smallest mean difference that a paired t test on `n` >= 2 queries finds.
+
+    `sd` is the standard deviation of the per-query differences. Two-sided; power from the
+    noncentral t distribution (Cohen 1988).
+    """
+    critical = stats.t.ppf(1 - alpha / 2, n - 1)
+    root = n**0.5 / sd
+    return optimize.brentq(
+        lambda d: stats.nct.sf(critical, n - 1, d * root) - power, 0, 50 / root, xtol=1e-6
+    )
+
+
+def size(case: Case) -> Finding:
+    """Warn below 30 queries, with the difference that so few can show, or 100 documents."""
+    queries, documents, warns = len(case.evals.queries), len(case.evals.documents), []
+    if queries < QUERIES:
+        seen = min(detectable(queries), 1) if queries > 1 else 1
+        warns.append(
+            f"{_number(queries, 'query')} can show no difference below {seen:.2f} nDCG "
+            f"(sd {SD}, paired t, 80 % power), {QUERIES} none below {detectable(QUERIES):.2f}: "
+            "write more."
+        )
+    if documents < DOCUMENTS:
+        warns.append(
+            f"Ten results out of {documents} hit an answer by chance: add documents until "
+            f"there are {DOCUMENTS} or more."
+        )
+    found = f"{_number(queries, 'query')}, {_number(documents, 'document')}"
+    return _finding("size", found, warns=warns)
+
+
+def kinds(case: Case) -> Finding:
+    """Fail where all queries are of one kind; warn where none says its kind, or few are of one."""
+    counts = Counter(query.kind for query in case.evals.queries.values())
+    fails, warns = [], []
+    if set(counts) == {"unspecified"}:
+        warns.append("Give each query a kind (keyword, symptom, question, ...).")
+    elif len(counts) == 1:
+        fails.append("Write queries of other kinds: one kind shows one side of a system.")
+    elif max(counts.values()) > IMBALANCE * min(counts.values()):
+        warns.append(
+            f"Write more of the kind {min(counts, key=lambda kind: (counts[kind], kind))}."
+        )
+    return _finding("kinds", _counted(counts), fails, warns)
+
+
+def head_and_tail(case: Case) -> Finding:
+    """Fail where only frequent or only rare needs are asked for; warn where one side is small."""
+    counts = Counter(query.popularity or "not marked" for query in case.evals.queries.values())
+    head, tail = counts["head"], counts["tail"]
+    fails, warns = [], []
+    if head + tail and not (head and tail):
+        wanted = "rare needs (tail)" if head else "frequent needs (head)"
+        fails.append(f"Add queries for {wanted}: the average hides how they fare.")
+    elif max(head, tail) > IMBALANCE * min(head, tail):
+        warns.append("Bring head and tail nearer to half each.")
+    if counts["not marked"]:
+        warns.append("Mark the popularity of each query: head or tail.")
+    return _finding("head and tail", _counted(+counts), fails, warns)
+
+
+def halves(case: Case) -> Finding:
+    """Fail without dev or test; warn where a kind is uneven across them."""
+    counts = {split: Counter() for split in evalset.SPLITS}
+    for query in case.evals.queries.values():
+        counts[query.split][query.kind] += 1
+    sizes = {split: counts[split].total() for split in evalset.SPLITS}
+    missing = [split for split in evalset.SPLITS if not sizes[split]]
+    names = sorted({*counts["dev"], *counts["test"]})
+    # one more or less is no imbalance: five queries of a kind cannot be halved
+    uneven = [
+        name
+        for name in names
+        if abs(counts["dev"][name] - counts["test"][name]) > 1
+        and max(c[name] for c in counts.values()) > 2 * min(c[name] for c in counts.values())
+    ]
+    fails = [f"Set the split of about half of the queries to {missing[0]}."] if missing else []
+    warns = [f"Spread evenly over dev and test: {_some(uneven)}."] if uneven and not fails else []
+    return _finding("halves", _counted(sizes), fails, warns)
+
+
+def content_words(query: str) -> list[str]:
+    """Return the words of `query` that are not in scikit-learn's English stop list."""
+    return [word for word in text.words(query) if word not in ENGLISH_STOP_WORDS]
+
+
+def overlap(case: Case) -> Finding:
+    """Fail where queries are copied from titles or nearly all their words stand in the answers."""
+    documents = case.evals.documents
+    titles = {tuple(text.words(doc.title)) for doc in documents.values()}
+    copies, shares = [], []
+    for query in case.evals.queries.values():
+        if tuple(text.words(query.query)) in titles:
+            copies.append(query.query_id)
+        answers = [text.words(documents[d].retrieval_text) for d in query.relevant_doc_ids]
+        asked, found = content_words(query.query), set().union(*answers)
+        shares.append(sum(word in found for word in asked) / len(asked) if asked else 0.0)
+    mean = sum(shares) / len(shares)
+    fails, warns = [], []
+    if copies:
+        fails.append(f"Ask {_some(copies)} in the words of somebody who has not seen the title.")
+    if mean > COPIED:
+        fails.append("Write queries from needs, before reading the answers.")
+    elif mean > CLOSE:
+        warns.append("Add paraphrases: most words are those of the answer.")
+    shown = f"mean share of words found in the answers {mean:.2f}; equal to a title: {len(copies)}"
+    return _finding("overlap", shown, fails, warns)
+
+
+def duplicate_queries(case: Case) -> Finding:
+    """Fail where two queries hold the same words, whatever their case, order and punctuation."""
+    groups: dict[tuple, list[str]] = {}
+    for query in case.evals.queries.values():
+        groups.setdefault(tuple(sorted(text.words(query.query))), []).append(query.query_id)
+    twice = [" = ".join(ids) for ids in groups.values() if len(ids) > 1]
+    fails = ["Keep one of each: a query asked twice counts twice."] if twice else []
+    return _finding("same query", _some(twice) if twice else "every query asked once", fails)
+
+
+# Labels.
+
+
+def coverage(case: Case) -> Finding:
+    """Fail where the queries reach too few documents; warn where they miss a service or kind.
+
+    Wanted: half of the documents, or, in a large corpus, as many as there are queries.
+    """
+    documents, queries = case.evals.documents, case.evals.queries
+    reached = {d for query in queries.values() for d in query.relevant_doc_ids}
+    share, wanted = len(reached) / len(documents), min(0.5, len(queries) / len(documents))
+    missed = []
+    for field in ("service", "kind"):
+        of = {d: getattr(doc, field) for d, doc in documents.items()}
+        unasked = {*of.values()} - {of[d] for d in reached} - {"unspecified"}
+        missed += [f"{field} {name}" for name in sorted(unasked)]
+    fails = ["Write queries for documents that none reaches."] if share < wanted else []
+    warns = [f"Nobody asks about {_some(missed)}: add a query or leave it out."] if missed else []
+    found = f"{len(reached)} of {_number(len(documents), 'document')} reached ({share:.0%})"
+    if missed:
+        found += f", none of {_some(missed)}"
+    return _finding("coverage", found, fails, warns)
+
+
+def labels_per_query(case: Case) -> Finding:
+    """Fail for a query without labels; warn for over 20 relevant documents or a single grade."""
+    relevant = {q: sum(g > 0 for g in row.values()) for q, row in case.evals.qrels().items()}
+    none = [q for q, n in relevant.items() if not n]
+    many = [q for q, n in relevant.items() if n > MANY]
+    grades = Counter(judgment.relevance for judgment in case.evals.judgments)
+    fails = [f"Label {_some(none)}, or drop them."] if none else []
+    warns = [f"Narrow {_some(many)}: over {MANY} answers."] if many else []
+    if not (grades[1] and grades[2]):
+        warns.append("Tell whole answers (2) from partial ones (1).")
+    shown = f"{min(relevant.values())} to {max(relevant.values())} relevant documents a query; "
+    shown += "grade " + _counted({grade: grades[grade] for grade in evalset.GRADES})
+    return _finding("labels per query", shown, fails, warns)
+
+
+def judged_depth(case: Case) -> Finding:
+    """Fail where under half of some ranker's first ten results are judged; warn below all."""
+    qrels, found = case.evals.qrels(), pooling.rankings(case.evals, DEPTH)
+    shares = {name: pooling.judged_at(run, qrels, DEPTH) for name, run in found.items()}
+    worst = min(shares, key=lambda name: (shares[name], name))
+    remedy = [f"Judge the first {DEPTH} of each ranker: an unjudged answer counts as wrong."]
+    low, all_judged = shares[worst] < 0.5, shares[worst] == 1
+    shown = f"{shares[worst]:.1%} of the first {DEPTH} of {worst} are judged, the least of "
+    shown += f"{len(shares)} rankers (most {max(shares.values()):.1%})"
+    return _finding(
+        "judged depth", shown, remedy if low else [], [] if low or all_judged else remedy
+    )
+
+
+def evidence(case: Case) -> Finding:
+    """Fail where a relevant label has no quote; warn where there is no judgments.jsonl at all."""
+    relevant = [judgment for judgment in case.evals.judgments if judgment.relevance]
+    bare = [f"{j.query_id} {j.doc_id}" for j in relevant if not j.evidence.strip()]
+    found = f"{len(relevant) - len(bare)} of {_number(len(relevant), 'relevant label')} quoted"
+    if not (case.evals.folder / "judgments.jsonl").exists():
+        remedy = "Write judgments.jsonl: a grade and a verbatim quote for each answer."
+        return _finding("evidence", found, warns=[remedy])
+    fails = [f"Quote the passage that proves {_some(bare)}."] if bare else []
+    return _finding("evidence", found, fails)
+
+
+def negatives(case: Case) -> Finding:
+    """Fail where a negative is judged relevant, unknown or both easy and hard; warn below ten."""
+    if case.negatives is None:
+        remedy = f"Write negatives.jsonl: {NEGATIVES} easy and {NEGATIVES} hard ones a query."
+        return _finding("negatives", "no negatives.jsonl", warns=[remedy])
+    wrong = [problem for row in case.negatives for problem in _wrong_negatives(row, case.evals)]
+    full = {
+        row["query_id"]
+        for row in case.negatives
+        if min(len(row["easy"]), len(row["hard"])) >= NEGATIVES
+    }
+    short = [query_id for query_id in case.evals.queries if query_id not in full]
+    fails = [f"Replace {_some(wrong)}."] if wrong else []
+    goal = f"{NEGATIVES} easy and {NEGATIVES} hard"
+    warns = [f"Choose {goal} ones for {_some(short)}."] if short else []
+    whole = len(case.evals.queries) - len(short)
+    found = f"{goal} for {whole} of {len(case.evals.queries)} queries; {len(wrong)} wrong"
+    return _finding("negatives", found, fails, warns)
+
+
+def _wrong_negatives(row: dict, evals: evalset.EvalSet) -> list[str]:
+    query_id = row["query_id"]
+    if query_id not in evals.queries:
+        return [f"query {query_id} (not in the set)"]
+    relevant = evals.queries[query_id].relevant_doc_ids
+    wrong = []
+    for doc_id in [*row["easy"], *row["hard"]]:
+        if doc_id not in evals.documents:
+            wrong.append(f"{query_id} {doc_id} (not in the corpus)")
+        elif doc_id in relevant:
+            wrong.append(f"{query_id} {doc_id} (judged relevant)")
+    both = sorted({*row["easy"]} & {*row["hard"]})
+    return wrong + [f"{query_id} {doc_id} (easy and hard)" for doc_id in both]
+
+
+def second_pass(case: Case) -> Finding:
+    """Compare two readings: Cohen's kappa (Cohen 1960, unweighted), size, reasons, final grades."""
+    rows = case.second_pass
+    if not rows:
+        remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
+        return _finding("second pass", "no second reading", warns=[remedy])
+    kappa, differ = _kappa(rows), [row for row in rows if row["first"] != row["second"]]
+    silent = [f"{_pair(row)}" for row in differ if not row.get("reason", "").strip()]
+    qrels = case.evals.qrels()
+    stale = [_pair(r) for r in rows if qrels.get(r["query_id"], {}).get(r["doc_id"]) != r["final"]]
+    fails = [f"The final grade is not the one in judgments.jsonl: {_some(stale)}."] if stale else []
+    warns = []
+    if kappa is not None and kappa < POOR_KAPPA:
+        fails.append("Sharpen the guide, then judge again.")
+    elif kappa is None or kappa < FAIR_KAPPA:
+        warns.append("Clear up the guide where the readings differ; include hard pairs.")
+    wanted = min(SECOND_PAIRS, SECOND_SHARE * len(case.evals.judgments))
+    if len(rows) < wanted:
+        warns.append(f"Judge at least {wanted:.0f} pairs twice.")
+    if silent:
+        warns.append(f"Give a reason for {_some(silent)}.")
+    zeros, agreed = sum(row["first"] == 0 for row in rows), 1 - len(differ) / len(rows)
+    shown = "kappa undefined (one grade only)" if kappa is None else f"kappa {kappa:.2f}"
+    found = f"{_number(len(rows), 'pair')}, {zeros} of grade 0; {agreed:.0%} agree, {shown}"
+    return _finding("second pass", found, fails, warns)
+
+
+def _pair(row: dict) -> str:
+    return f"{row['query_id']} {row['doc_id']}"
+
+
+def _kappa(rows: list[dict]) -> float | None:
+    """Return Cohen's kappa of the two readings, None where both gave one and the same grade."""
+    first, second = [row["first"] for row in rows], [row["second"] for row in rows]
+    if len({*first, *second}) < 2:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(cohen_kappa_score(first, second, labels=list(evalset.GRADES)))
+
+
+def guide(case: Case) -> Finding:
+    """Fail where labeling_guide.md is missing, short, or silent about a grade that was given."""
+    path = case.evals.folder / "labeling_guide.md"
+    if not path.exists():
+        remedy = "Write down how each grade is decided, with edge cases."
+        return _finding("labelling guide", "no labeling_guide.md", [remedy])
+    words = text.words(path.read_bytes().decode("utf-8", errors="replace"))
+    given = sorted({judgment.relevance for judgment in case.evals.judgments})
+    silent = [f"grade {grade}" for grade in given if str(grade) not in words]
+    fails = [f"Say when to give {_some(silent)}."] if silent else []
+    if len(words) < GUIDE_WORDS:
+        fails.append("Add a test for each grade, edge cases and worked examples.")
+    return _finding("labelling guide", _number(len(words), "word"), fails)
+
+
+# Documents that are alike, and what they let through from one half to the other.
+
+
+def _alike(evals: evalset.EvalSet) -> tuple[dict[tuple[str, str], float], set[tuple[str, str]]]:
+    """Return near-duplicates that are no versions, and the pairs of near-duplicates or versions."""
+    versions = pooling.versions(evals)
+    near = pooling.near_duplicates(evals)
+    return {pair: n for pair, n in near.items() if pair not in versions}, versions | {*near}
+
+
+def _joined(groups: Iterable[set]) -> list[set]:
+    """Return the groups with those merged that share a member, directly or through others."""
+    merged: list[set] = []
+    for group in groups:
+        apart = [other for other in merged if not other & group]
+        touching = [other for other in merged if other & group]
+        merged = [*apart, set().union(group, *touching)]
+    return merged
+
+
+def _families(evals: evalset.EvalSet, links: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return {doc_id: first id of the documents that it is linked with}."""
+    family = {doc_id: doc_id for doc_id in evals.documents}
+    for group in _joined({*pair} for pair in links):
+        family |= dict.fromkeys(group, min(group))
+    return family
+
+
+def components(evals: evalset.EvalSet, links: set | None = None) -> list[set[str]]:
+    """Return the connected components of query ids, in the order of their first id.
+
+    Two queries are connected by a relevant document in common, or by relevant documents that
+    are near-duplicates or versions (`links`, computed where not given).
+    """
+    family = _families(evals, _alike(evals)[1] if links is None else links)
+    groups = _joined(
+        {("query", query.query_id), *(("document", family[d]) for d in query.relevant_doc_ids)}
+        for query in evals.queries.values()
+    )
+    found = [{name for what, name in group if what == "query"} for group in groups]
+    return sorted(found, key=min)
+
+
+def leaks(evals: evalset.EvalSet, links: set | None = None) -> list[tuple[str, str, str, str]]:
+    """Return (dev query, test query, document of the first, document of the second).
+
+    The two documents are one, near-duplicates or versions. Empty exactly where no component
+    of `components` has queries of both halves.
+    """
+    family = _families(evals, _alike(evals)[1] if links is None else links)
+    sides: dict[str, dict[str, list]] = {}
+    for query in evals.queries.values():
+        for doc_id in query.relevant_doc_ids:
+            side = sides.setdefault(family[doc_id], {"dev": [], "test": []})
+            side[query.split].append((query.query_id, doc_id))
+    return sorted(
+        (dev, test, a, b)
+        for side in sides.values()
+        for dev, a in side["dev"]
+        for test, b in side["test"]
+    )
+
+
+def leakage(case: Case) -> Finding:
+    """Fail where a component of queries has members in both halves."""
+    both = [
+        group
+        for group in components(case.evals, case.links)
+        if len({case.evals.queries[query_id].split for query_id in group}) > 1
+    ]
+    shown = [
+        f"{dev} and {test} through {a if a == b else f'{a} ~ {b}'}"
+        for dev, test, a, b in leaks(case.evals, case.links)
+    ]
+    fails = ["Put the queries of each group into one half."] if both else []
+    found = _some(shown) if shown else "no answer is shared by dev and test"
+    return _finding("leakage", found, fails)
+
+
+def near_duplicates(case: Case) -> Finding:
+    """Fail where only one of two near-duplicates is labelled an answer; warn for any others."""
+    relevant = {
+        doc_id: {q.query_id for q in case.evals.queries.values() if doc_id in q.relevant_doc_ids}
+        for pair in case.twins
+        for doc_id in pair
+    }
+    torn = [f"{a} and {b}" for a, b in sorted(case.twins) if relevant[a] != relevant[b]]
+    shown = [f"{a} ~ {b} ({case.twins[a, b]:.2f})" for a, b in sorted(case.twins)]
+    fails = [f"Drop one, or label both alike: {_some(torn)}."] if torn else []
+    warns = ["Drop one of each pair, or mark them as versions."] if shown and not torn else []
+    return _finding("near-duplicates", _some(shown) if shown else "none", fails, warns)
+
+
+# The manifest: what the files were when somebody last vouched for them.
+
+
+def _inputs(folder: Path) -> dict[str, Path]:
+    """Return {posix path inside the folder: file} of the corpus and the label files."""
+    corpus = sorted((folder / "corpus").glob("*.md")) or [folder / "corpus.jsonl"]
+    files = [*corpus, *(folder / name for name in LABEL_FILES)]
+    return {path.relative_to(folder).as_posix(): path for path in files if path.exists()}
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """Return {path: SHA-256 of the file's bytes, CRLF read as LF}: Git may change line ends."""
+    return {
+        name: hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+        for name, path in _inputs(folder).items()
+    }
+
+
+def write_manifest(folder: Path, seeds: dict) -> Path:
+    """Write manifest.json: hashes, counts, `seeds` and package versions. Returns its path.
+
+    The same folder gives the same bytes. Raises evalset.EvalSetError for an invalid folder.
+    """
+    folder = Path(folder)
+    evals = evalset.load(folder)
+    grades = Counter(judgment.relevance for judgment in evals.judgments)
+    manifest = {
+        "files": _hashes(folder),
+        "counts": {
+            "documents": len(evals.documents),
+            "queries": len(evals.queries),
+            "judgments": {str(grade): grades[grade] for grade in evalset.GRADES},
+        },
+        "seeds": seeds,
+        "versions": {name: version(name) for name in PACKAGES},
+    }
+    path = folder / "manifest.json"
+    evalset.write(path, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    return path
+
+
+def manifest_problems(folder: Path) -> list[str]:
+    """Return a line for each file that differs from manifest.json, is missing, or was added."""
+    path = Path(folder) / "manifest.json"
+    if not path.exists():
+        return ["manifest.json is missing"]
+    try:
+        listed = json.loads(path.read_bytes().decode("utf-8-sig"))["files"]
+        listed = {str(name): str(digest) for name, digest in listed.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ['manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}']
+    present = _hashes(Path(folder))
+    states = {
+        name: "is missing"
+        if name not in present
+        else "is not in the manifest"
+        if name not in listed
+        else "differs"
+        for name in {*listed, *present}
+        if listed.get(name) != present.get(name)
+    }
+    return [f"{name} {state}" for name, state in sorted(states.items())]
+
+
+def manifest(case: Case) -> Finding:
+    """Fail where a file is not the one in the manifest; warn where there is no manifest."""
+    problems = manifest_problems(case.evals.folder)
+    if problems == ["manifest.json is missing"]:
+        remedy = "Write one, so that a later change of an input is seen."
+        return _finding("manifest", "no manifest.json", warns=[remedy])
+    fails = ["Look at what changed, then restore the file or write the manifest anew."]
+    found = _some(problems) if problems else f"{len(_inputs(case.evals.folder))} files as listed"
+    return _finding("manifest", found, fails if problems else [])
+
+
+CHECKS = (
+    size,
+    kinds,
+    head_and_tail,
+    halves,
+    overlap,
+    duplicate_queries,
+    coverage,
+    labels_per_query,
+    judged_depth,
+    evidence,
+    guide,
+    second_pass,
+    negatives,
+    leakage,
+    near_duplicates,
+    manifest,
+)
+
+
+# What the command prints.
+
+
+def table(findings: list[Finding]) -> str:
+    """Return the findings as a plain-text table of at most 100 columns, counts in its last line."""
+    rows = [("status", "check", "found", "remedy"), tuple("-" * width for width in WIDTHS)]
+    rows += [(f.status, f.check, f.found, f.remedy) for f in findings]
+    counts = Counter(finding.status for finding in findings)
+    total = (
+        f"{counts['pass']} passed, {_number(counts['warn'], 'warning')}, {counts['fail']} failed"
+    )
+    return "\n".join([*(line for row in rows for line in _row_lines(row)), "", total])
+
+
+def _row_lines(row: tuple[str, ...]) -> list[str]:
+    cells = [
+        textwrap.wrap(cell, width, break_on_hyphens=False)
+        for cell, width in zip(row, WIDTHS, strict=True)
+    ]
+    return [
+        "  ".join(f"{part:{width}}" for part, width in zip(parts, WIDTHS, strict=True)).rstrip()
+        for parts in zip_longest(*cells, fillvalue="")
+    ]

@@ -1,0 +1,156 @@
+"""Choose what to judge: pool different rankers, pick negatives, find near-duplicates."""
+
+import re
+from collections.abc import Callable
+
+import bm25s
+import numpy as np
+import snowballstemmer
+from datasketch import MinHash, MinHashLSH
+from rank_bm25 import BM25Okapi
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from . import evalset, runs, text
+
+SHINGLE = 5  # words
+NEAR = 0.15  # Jaccard over shingles from which two documents count as near-duplicates
+Scores = Callable[[str], np.ndarray]
+
+
+# Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
+
+
+def rankings(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, runs.Ranking]]:
+    """Return {ranker: {query_id: ranking}} of the pooled rankers, each cut at `depth`.
+
+    Saved runs of session B are pooled where they exist; the other rankers are built here.
+    """
+    built = {
+        "okapi-documents": okapi([text.words(d.retrieval_text) for d in evals.documents.values()]),
+        "okapi-titles": okapi([text.words(d.title) for d in evals.documents.values()]),
+        "lucene-stemmed": lucene_stemmed([d.retrieval_text for d in evals.documents.values()]),
+        "character-ngrams": character_ngrams([d.retrieval_text for d in evals.documents.values()]),
+    }
+    ids = list(evals.documents)
+    found = {
+        name: {q.query_id: top(scores(q.query), ids, depth) for q in evals.queries.values()}
+        for name, scores in built.items()
+    }
+    for path in sorted((evals.folder / "runs").glob("*.trec")):
+        saved = runs.read_trec(path)
+        found[path.stem] = {q: saved.get(q, [])[:depth] for q in evals.queries}
+    return found
+
+
+def top(scores: np.ndarray, ids: list[str], depth: int) -> runs.Ranking:
+    """Return the first `depth` (id, score) with a score above 0, ties by id."""
+    order = np.lexsort((ids, -np.round(scores, runs.DECIMALS)))
+    return [(ids[i], float(scores[i])) for i in order[:depth] if scores[i] > 0]
+
+
+def okapi(documents: list[list[str]]) -> Scores:
+    """Return a scoring function: BM25 as in the baseline, over whole documents or titles."""
+    index = BM25Okapi(documents)
+    return lambda query: index.get_scores(text.words(query))
+
+
+def lucene_stemmed(documents: list[str]) -> Scores:
+    """Return a scoring function: BM25 with Lucene's IDF over English stems (bm25s, Snowball)."""
+    stem = snowballstemmer.stemmer("english").stemWords
+    index = bm25s.BM25(method="lucene")
+    index.index([stem(text.words(document)) for document in documents], show_progress=False)
+    return lambda query: index.get_scores(stem(text.words(query)))
+
+
+def character_ngrams(documents: list[str]) -> Scores:
+    """Return a scoring function: cosine of TF-IDF vectors of character 3- to 5-grams."""
+    vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
+    matrix = vectorizer.fit_transform(documents)
+    return lambda query: (matrix @ vectorizer.transform([query]).T).toarray().ravel()
+
+
+# The pool.
+
+
+def pool(found: dict[str, dict[str, runs.Ranking]], depth: int = 10) -> list[dict]:
+    """Return {"query_id", "doc_id", "rankers"} for every pair in some ranker's first `depth`."""
+    pooled: dict[tuple[str, str], list[str]] = {}
+    for name, run in found.items():
+        for query_id, ranking in run.items():
+            for doc_id, _ in ranking[:depth]:
+                pooled.setdefault((query_id, doc_id), []).append(name)
+    return [
+        {"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in sorted(pooled.items())
+    ]
+
+
+def judged_at(run: dict[str, runs.Ranking], qrels: dict[str, dict[str, int]], k: int = 10) -> float:
+    """Return the mean share of each query's first `k` results that somebody has judged (0 to 1)."""
+    shares = [
+        np.mean([d in qrels[q] for d, _ in ranking[:k]]) for q, ranking in run.items() if ranking
+    ]
+    return float(np.mean(shares)) if shares else 1.0
+
+
+def negatives(
+    evals: evalset.EvalSet, found: dict[str, dict[str, runs.Ranking]], seed: int, n: int = 10
+) -> list[dict]:
+    """Return {"query_id", "easy", "hard"}, `n` document ids each, none of them relevant.
+
+    Easy ones are drawn at random from outside the pool. Hard ones are judged 0: those first that
+    most rankers brought, then those that stood highest, then whatever else was judged.
+    """
+    rng, qrels = np.random.default_rng(seed), evals.qrels()
+    places: dict[str, dict[str, list[int]]] = {query_id: {} for query_id in qrels}
+    for run in found.values():
+        for query_id, ranking in run.items():
+            for rank, (doc_id, _) in enumerate(ranking, 1):
+                places[query_id].setdefault(doc_id, []).append(rank)
+    rows = []
+    for query_id, ranks in places.items():
+        outside = [d for d in evals.documents if d not in ranks and not qrels[query_id].get(d)]
+        easy = rng.choice(outside, size=min(n, len(outside)), replace=False).tolist()
+        zeros = [d for d in ranks if qrels[query_id].get(d) == 0]
+        hard = sorted(zeros, key=lambda d: (-len(ranks[d]), min(ranks[d]), d))
+        hard += sorted(d for d, grade in qrels[query_id].items() if grade == 0 and d not in ranks)
+        rows.append({"query_id": query_id, "easy": sorted(easy), "hard": hard[:n]})
+    return rows
+
+
+# Near-duplicates.
+
+
+def shingles(body: str, size: int = SHINGLE) -> set[str]:
+    """Return the runs of `size` words in `body`; a shorter text is one shingle."""
+    words = text.words(body)
+    return {" ".join(words[i : i + size]) for i in range(max(1, len(words) - size + 1))}
+
+
+def versions(evals: evalset.EvalSet) -> set[tuple[str, str]]:
+    """Return the pairs of ids that differ only in their version: rollback-v1, rollback-v2."""
+    stems = {
+        d: re.sub(r"-(v\d+|20\d\d)$", "", d) for d, doc in evals.documents.items() if doc.version
+    }
+    return {(a, b) for a in stems for b in stems if a < b and stems[a] == stems[b]}
+
+
+def near_duplicates(
+    evals: evalset.EvalSet, threshold: float = NEAR
+) -> dict[tuple[str, str], float]:
+    """Return {(doc_id, doc_id): Jaccard} of documents that share many shingles (Broder 1997).
+
+    MinHash proposes pairs below the threshold, so that few are missed; the exact value decides.
+    """
+    sets = {doc.doc_id: shingles(doc.text) for doc in evals.documents.values()}
+    index, sketches = MinHashLSH(threshold=threshold / 2, num_perm=128), {}
+    for doc_id, shingle_set in sets.items():
+        sketches[doc_id] = MinHash(num_perm=128, seed=1)
+        sketches[doc_id].update_batch([shingle.encode() for shingle in shingle_set])
+        index.insert(doc_id, sketches[doc_id])
+    found = {}
+    for a, sketch in sketches.items():
+        for b in index.query(sketch):
+            alike = len(sets[a] & sets[b]) / len(sets[a] | sets[b])
+            if a < b and alike >= threshold:
+                found[a, b] = alike
+    return found
