@@ -133,8 +133,7 @@ def judge(page, address: str, log: Path, shots: Path) -> None:
     """Run the notebook, judge its three documents in three ways and check the log after each."""
     page.goto(address)
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(timeout=90_000)
-    page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
-    page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
+    run_all_cells(page)
     button = {n: page.locator(f".widget-button:text-is('{n}')") for n in ("1", "2", "Skip")}
     button["Skip"].wait_for(timeout=30_000)
     panel = page.locator(".jp-OutputArea")
@@ -162,6 +161,26 @@ def judge(page, address: str, log: Path, shots: Path) -> None:
     key.press_sequentially("u")
     panel.get_by_text("Taken back: 1").wait_for()
     assert "undo" in rows(log)[-1]
+
+
+def run_all_cells(page) -> None:
+    """Choose Run All Cells until the cell has its number.
+
+    While JupyterLab starts, its menu may be drawn anew under the mouse and the kernel loses runs.
+    """
+    from playwright.sync_api import Error
+
+    for _ in range(10):
+        try:
+            page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click(timeout=4000)
+            page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click(timeout=4000)
+        except Error:
+            page.keyboard.press("Escape")
+        for _ in range(10):
+            if page.locator(".jp-InputPrompt").first.inner_text().strip(" []:"):
+                return
+            page.wait_for_timeout(500)
+    raise AssertionError("the notebook does not run")
 
 
 def rows(log: Path) -> list[dict]:

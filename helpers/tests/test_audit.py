@@ -699,3 +699,19 @@ def test_table_is_narrow_and_loses_no_word():
     assert shown.count("many") == 20 and shown.count("a-remedy-with-hyphens") == 9
     assert shown.count("z") >= 90 and "fail    labels per query  y" in shown
     assert not [line for line in shown.splitlines() if line != line.rstrip()]
+
+
+def test_two_versions_of_a_text_count_as_one_document(folder):
+    pages = {"rollback-v1": "Ask the release manager.", "rollback-v2": "Type slipway revert."}
+    for doc_id, body in pages.items():
+        page = f'---\ntitle: {doc_id}\nversion: "{doc_id[-1]}"\n---\n{body}\n'
+        (folder / "corpus" / f"{doc_id}.md").write_text(page, encoding="utf-8")
+    (folder / "judgments.jsonl").unlink()
+    write_rows(
+        folder / "retrieval_queries.jsonl",
+        {"query_id": "q1", "query": "undo", "relevant_doc_ids": ["rollback-v1"], "split": "dev"},
+        {"query_id": "q2", "query": "back", "relevant_doc_ids": ["rollback-v2"], "split": "test"},
+    )
+    evals = evalset.load(folder)
+    assert audit.leaks(evals) == [("q1", "q2", "rollback-v1", "rollback-v2")]
+    assert audit.components(evals) == [{"q1", "q2"}]
