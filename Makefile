@@ -3,38 +3,42 @@ PYTHON ?= python3
 EVALS ?= evals
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
-RUN := "$(BIN)/python" -m helpers
+HELPERS := "$(BIN)/python" -m helpers
 READY := $(VENV)/ready
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab refresh mutants freeze audit lock
+.PHONY: help report check lab compare refresh mutants freeze audit lock
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline
-	@$(RUN) report --evals "$(EVALS)"
+	@$(HELPERS) report --evals "$(EVALS)"
 
 check: $(READY)  ## execute the notebooks, compare every number, test the helpers
-	@$(RUN) check --evals "$(EVALS)"
+	@$(HELPERS) check --evals "$(EVALS)"
 
 lab: $(READY)  ## open the session notebooks in JupyterLab, on this machine only
 	@EVALS="$(abspath $(EVALS))" "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. notebooks/session_a_corpus_and_labels.ipynb \
 	  --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 
+compare: $(READY)  ## hold RUN=path (one or more) against the baseline, or against BASE=path; SPLIT=dev, test or all
+	@test -n "$(RUN)" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }
+	@$(HELPERS) compare $(RUN) --evals "$(EVALS)" $(if $(BASE),--base "$(BASE)") $(if $(SPLIT),--split "$(SPLIT)")
+
 refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs
-	@$(RUN) refresh
+	@$(HELPERS) refresh
 
 mutants: $(READY)  ## break copies of the workbook on purpose: each wrong edit must turn a check red
 	@"$(BIN)/python" helpers/tests/mutants.py
 
 freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its files, hashes, counts, seeds
-	@$(RUN) freeze --evals "$(EVALS)"
+	@$(HELPERS) freeze --evals "$(EVALS)"
 
 audit: $(READY)  ## ask an evaluation set what a careful reader would: pass, warn, fail, remedy
-	@$(RUN) audit --evals "$(EVALS)"
+	@$(HELPERS) audit --evals "$(EVALS)"
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }

@@ -4,7 +4,19 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import audit, evalset, export, workbook
+from . import audit, compare, evalset, export, stats, workbook
+
+
+def refresh_command(options: argparse.Namespace) -> int:
+    """Refresh the workbook's own folder; another one has no stored numbers."""
+    if options.evals != evalset.DEFAULT:
+        print(
+            "refresh writes into the workbook itself and takes its own evals/ only; "
+            "for another folder use report",
+            file=sys.stderr,
+        )
+        return 2
+    return workbook.refresh_command(options.evals)
 
 
 def audit_command(options: argparse.Namespace) -> int:
@@ -16,50 +28,70 @@ def audit_command(options: argparse.Namespace) -> int:
 
 def export_command(options: argparse.Namespace) -> int:
     """Write the labels in other tools' forms and list the files."""
-    if not options.to:
-        print("export needs a folder to write into: --to FOLDER", file=sys.stderr)
-        return 1
     for path in export.write(evalset.load(options.evals), options.to):
         print(path)
     return 0
 
 
-COMMANDS = {
-    "report": lambda options: workbook.report_command(options.evals),
-    "check": lambda options: workbook.check_command(options.evals),
-    "refresh": lambda options: workbook.refresh_command(options.evals),
-    "freeze": lambda options: workbook.freeze_command(options.evals),
-    "audit": audit_command,
-    "export": export_command,
-}
+def compare_command(options: argparse.Namespace) -> int:
+    """Compare runs with the baseline or another run; the gate's exit status."""
+    return compare.command(
+        evalset.load(options.evals),
+        options.runs,
+        options.base,
+        options.split,
+        options.matters,
+        options.strict,
+        options.to,
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser, a subparser for each command."""
+    main_parser = argparse.ArgumentParser(
+        prog="python -m helpers", description="Commands of the retrieval-baseline workbook."
+    )
+    commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, run, words: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=words, description=words)
+        folder_help = "evaluation-set folder (default: EVALS or evals/)"
+        sub.add_argument("--evals", type=Path, default=evalset.folder(), help=folder_help)
+        sub.set_defaults(run=run)
+        return sub
+
+    add("report", lambda o: workbook.report_command(o.evals), "run everything, render the page")
+    add("check", lambda o: workbook.check_command(o.evals), "execute the notebooks and compare")
+    add("refresh", refresh_command, "execute the notebooks in place")
+    add("freeze", lambda o: workbook.freeze_command(o.evals), "draw negatives, write the manifest")
+    add("audit", audit_command, "ask the set what a careful reader would")
+    sub = add("export", export_command, "write the labels as CSV, Parquet, BEIR and TREC")
+    sub.add_argument("--to", type=Path, required=True, help="folder to write into")
+    sub = add(
+        "compare",
+        compare_command,
+        "hold runs against the baseline: 0 not shown worse, 1 worse, 2 cannot compare",
+    )
+    sub.add_argument("runs", type=Path, nargs="+", help="TREC or JSONL runs of any engine")
+    sub.add_argument("--base", type=Path, help="another run to compare with")
+    sub.add_argument("--split", choices=[*evalset.SPLITS, "all"], default="dev")
+    matters = "smallest difference in nDCG@10 that matters (default %(default)s)"
+    sub.add_argument("--matters", type=float, default=stats.MATTERS, help=matters)
+    sub.add_argument("--strict", action="store_true", help="3 where queries are too few to tell")
+    sub.add_argument("--to", type=Path, help="folder for the report (default: comparisons/)")
+    return main_parser
 
 
 def main() -> int:
     """Run one command and return its exit status: 0 done, 1 failed or bad input."""
-    parser = argparse.ArgumentParser(
-        prog="python -m helpers", description="Commands of the retrieval-baseline workbook."
-    )
-    parser.add_argument("command", choices=COMMANDS)
-    parser.add_argument(
-        "--evals",
-        type=Path,
-        default=evalset.folder(),
-        help="evaluation-set folder (default: EVALS or evals/)",
-    )
-    parser.add_argument("--to", type=Path, help="folder that export writes into")
-    options = parser.parse_args()
+    options = parser().parse_args()
     options.evals = options.evals.resolve()
-    if options.command == "refresh" and options.evals != evalset.DEFAULT:
-        parser.error(
-            "refresh writes into the workbook itself and takes its own evals/ only; "
-            "for another folder use report"
-        )
     try:
         evalset.load(options.evals)
-        return COMMANDS[options.command](options)
+        return options.run(options)
     except evalset.EvalSetError as error:
         print(f"{error}\n{len(error.problems)} problem(s) in {options.evals}", file=sys.stderr)
-        return 1
+        return compare.CANNOT if options.command == "compare" else 1
 
 
 if __name__ == "__main__":

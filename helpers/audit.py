@@ -11,11 +11,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from scipy import optimize, stats
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.metrics import cohen_kappa_score
 
-from . import evalset, pooling, text
+from . import evalset, pooling, stats, text
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
 SD = 0.25  # of nDCG differences between two systems, a usual value
@@ -117,27 +116,14 @@ def _number(n: int, noun: str) -> str:
 # Queries.
 
 
-def detectable(n: int, sd: float = SD, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Return the smallest mean difference that a paired t test on `n` >= 2 queries finds.
-
-    `sd` is the standard deviation of the per-query differences. Two-sided; power from the
-    noncentral t distribution (Cohen 1988).
-    """
-    critical = stats.t.ppf(1 - alpha / 2, n - 1)
-    root = n**0.5 / sd
-    return optimize.brentq(
-        lambda d: stats.nct.sf(critical, n - 1, d * root) - power, 0, 50 / root, xtol=1e-6
-    )
-
-
 def size(case: Case) -> Finding:
     """Warn below 30 queries, with the difference that so few can show, or 100 documents."""
     queries, documents, warns = len(case.evals.queries), len(case.evals.documents), []
     if queries < QUERIES:
-        seen = min(detectable(queries), 1) if queries > 1 else 1
+        seen = min(stats.detectable(queries, SD), 1) if queries > 1 else 1
         warns.append(
             f"{_number(queries, 'query')} can show no difference below {seen:.2f} nDCG "
-            f"(sd {SD}, paired t, 80 % power), {QUERIES} none below {detectable(QUERIES):.2f}: "
+            f"(sd {SD}, paired t, 80 % power), {QUERIES} none below {stats.detectable(QUERIES, SD):.2f}: "
             "write more."
         )
     if documents < DOCUMENTS:

@@ -102,6 +102,10 @@ class EvalSet(NamedTuple):
             for q in self.queries.values()
         )
 
+    def topics_hash(self) -> str:
+        """Return the SHA-256 of the queries' ids and words: what a run depends on."""
+        return _digest([q.query_id, q.query] for q in self.queries.values())
+
 
 def _digest(rows) -> str:
     digest = hashlib.sha256()

@@ -1,7 +1,9 @@
-"""Rankings on disk: chunk runs as JSON lines, document runs in TREC format."""
+"""Rankings on disk: chunk runs as JSON lines, document runs in TREC format, runs of any engine."""
 
 import json
+import math
 from pathlib import Path
+from typing import NamedTuple
 
 from . import evalset
 
@@ -83,12 +85,143 @@ def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
 
 
 def read_trec(path: Path) -> dict[str, Ranking]:
-    """Read a TREC run into {query_id: [(doc_id, score), ...]}, in the order of its scores."""
+    """Read a TREC run that `write_trec` made, in the order of its scores."""
     run: dict[str, Ranking] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         query_id, _, doc_id, _, score, _ = line.split()
         run.setdefault(query_id, []).append((doc_id, float(score)))
-    return {
-        query_id: sorted(ranking, key=lambda pair: (-pair[1], pair[0]))
-        for query_id, ranking in run.items()
-    }
+    return {query_id: in_order(ranking) for query_id, ranking in run.items()}
+
+
+def in_order(ranking: Ranking) -> Ranking:
+    """Return the ranking by score, rounded, descending; ties by id, ascending."""
+    return sorted(ranking, key=lambda pair: (-round(pair[1], DECIMALS), pair[0]))
+
+
+# Runs of other engines. Nothing is known about them, so everything is checked.
+
+
+class Run(NamedTuple):
+    """A run of documents, ready to be measured. `warnings` are lines for the reader."""
+
+    name: str
+    rankings: dict[str, Ranking]
+    warnings: list[str]
+
+
+def read_run(path: Path, evals: evalset.EvalSet) -> Run:
+    """Read a run of documents or chunks, in TREC form or as JSON lines, from any engine.
+
+    Chunks (`doc_id#n`) count as their document, which keeps its best score. Raises EvalSetError
+    with file, line and remedy for every line that cannot be used.
+    """
+    problems: list[str] = []
+    lines = (evalset._text(path, problems) or "").split("\n") if _is_file(path, problems) else []
+    found, warnings = {}, []
+    parse = _json_line if path.suffix == ".jsonl" else _trec_line
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            parse(f"{path}:{number}", line, evals, found, problems, warnings)
+    if not found and not problems:
+        problems.append(f"{path}:1: the file holds no results, wanted lines of a run: {TREC_LINE}")
+    if problems:
+        raise evalset.EvalSetError(problems)
+    rankings = {q: _to_documents(rows, evals) for q, rows in found.items()}
+    return Run(path.stem, rankings, warnings[:1] + _coverage(rankings, evals))
+
+
+TREC_LINE = "query Q0 document rank score tag"
+JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
+
+
+def _is_file(path: Path, problems: list[str]) -> bool:
+    what = "is a folder" if path.is_dir() else "" if path.exists() else "does not exist"
+    if what:
+        problems.append(f"{path}: {what}, wanted the file of a run (.trec, .txt, .run or .jsonl)")
+    return not what
+
+
+def _trec_line(place, line, evals, found, problems, warnings) -> None:
+    fields = line.split()
+    if len(fields) != 6:
+        problems.append(f"{place}: found {len(fields)} fields, wanted 6: {TREC_LINE}")
+        return
+    query_id, _, doc_id, rank, score, _ = fields
+    above = next(reversed(found.get(query_id, {}).values()), math.inf)
+    _add(place, query_id, doc_id, score, evals, found, problems)
+    if (_number(score) or 0) > above and rank.isdigit() and int(rank) > 1:
+        warnings.append(
+            f"{place}: the score rises although rank {rank} comes later; scores decide, "
+            "so negate them if they are distances"
+        )
+
+
+def _json_line(place, line, evals, found, problems, warnings) -> None:
+    try:
+        row = json.loads(line)
+        query_id, results = row["query_id"], [(i, s) for i, s in row["results"]]
+    except (ValueError, KeyError, TypeError):
+        problems.append(f"{place}: found {line[:60]!r}, wanted {JSON_LINE}")
+        return
+    if query_id in found:
+        problems.append(f"{place}: query {query_id} stands already above, wanted one line each")
+        return
+    found.setdefault(query_id, {})
+    for ranked_id, score in results:
+        _add(place, query_id, ranked_id, score, evals, found, problems)
+
+
+def _add(place, query_id, ranked_id, score, evals, found, problems) -> None:
+    """Add one result to `found`, or say what is wrong with it."""
+    value = _number(score)
+    if query_id not in evals.queries:
+        wanted = f"one of the {len(evals.queries)} ids of retrieval_queries.jsonl"
+        problems.append(f"{place}: query {query_id} is unknown, wanted {wanted}")
+    elif _document(ranked_id, evals) is None:
+        wanted = f"one of the {len(evals.documents)} ids of the corpus, or id#n for a chunk"
+        problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
+    elif value is None:
+        problems.append(f"{place}: score {score!r} of {ranked_id}, wanted a finite number")
+    elif ranked_id in found.get(query_id, {}):
+        problems.append(f"{place}: {ranked_id} is ranked twice for query {query_id}, wanted once")
+    else:
+        found.setdefault(query_id, {})[ranked_id] = value
+
+
+def _number(score) -> float | None:
+    try:
+        value = float(score)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) and not isinstance(score, bool) else None
+
+
+def _document(ranked_id: str, evals: evalset.EvalSet) -> str | None:
+    """Return the document that a document id or chunk id names, None if there is none."""
+    whole = ranked_id if ranked_id in evals.documents else str(ranked_id).rpartition("#")[0]
+    return whole if whole in evals.documents else None
+
+
+def _to_documents(scores: dict[str, float], evals: evalset.EvalSet) -> Ranking:
+    """Return the documents by the best score among their ids, to the depth of the baseline."""
+    best: dict[str, float] = {}
+    for ranked_id, score in scores.items():
+        doc_id = _document(ranked_id, evals)
+        best[doc_id] = max(score, best.get(doc_id, -math.inf))
+    return in_order(list(best.items()))[: BASELINE["depth"]]
+
+
+def _coverage(rankings: dict[str, Ranking], evals: evalset.EvalSet) -> list[str]:
+    """Return warnings about queries without results and about short rankings."""
+    said = []
+    missing = [q for q in evals.queries if not rankings.get(q)]
+    if missing:
+        some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+        said.append(f"{len(missing)} queries have no results and count as 0: {some}")
+    deepest = max(len(ranking) for ranking in rankings.values())
+    if deepest < min(BASELINE["depth"], len(evals.documents)):
+        said.append(
+            f"at most {deepest} documents a query: measures below that depth (recall@100, AP) "
+            f"are cut short, wanted {BASELINE['depth']}"
+        )
+    return said

@@ -1,0 +1,340 @@
+"""Hold runs of any engine against the saved baseline: values, certainty, a verdict, a gate."""
+
+import json
+import sys
+from pathlib import Path
+
+from . import evalset, measures, pooling, runs, stats
+
+MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
+PRIMARY = MEASURES[0]  # the verdict rests on it; the others are described
+MOVED = 5  # queries shown on each side
+JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
+CANNOT, STRICT = 2, 3
+
+
+class CannotCompare(ValueError):
+    """The reason why two runs may not be held against each other."""
+
+
+def compare(
+    evals: evalset.EvalSet,
+    base: runs.Run,
+    others: list[runs.Run],
+    split: str | None = "dev",
+    matters: float = stats.MATTERS,
+) -> dict:
+    """Return what is known about each of `others` against `base` on the queries of one half.
+
+    `split` None takes all queries. p values of the primary measure are adjusted over the runs
+    (`p_holm`), those of the other measures over the measures of a run. Raises CannotCompare
+    where no query is left.
+    """
+    qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
+    if not qrels:
+        raise CannotCompare(f"no {split or ''} query of {evals.name} has a relevant document")
+    before = measures.per_query(qrels, base.rankings, MEASURES)
+    rows = [_row(evals, qrels, base, before, other) for other in others]
+    for row, p in zip(rows, stats.holm([r["measures"][PRIMARY]["p"] for r in rows]), strict=True):
+        row["p_holm"] = p
+        primary = stats.Paired(**{k: row["measures"][PRIMARY][k] for k in stats.Paired._fields})
+        row["verdict"], row["reason"] = stats.verdict(primary, p, matters)
+    return {
+        "evaluation_set": evals.name,
+        "corpus_sha256": evals.corpus_hash(),
+        "queries_sha256": evals.queries_hash(),
+        "split": split or "all",
+        "n": len(qrels),
+        "matters": matters,
+        "base": {"name": base.name, **_described(base, qrels, before)},
+        "runs": rows,
+    }
+
+
+def _described(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
+    """Return mean and interval of each measure, judged@10 and warnings of one run."""
+    found = {}
+    for name in MEASURES:
+        column = [row[name] for row in values.values()]
+        low, high = stats.bootstrap_interval(column)
+        found[measures.MEAN_NAMES.get(name, name)] = {
+            "mean": sum(column) / len(column),
+            "low": low,
+            "high": high,
+        }
+    kept = {q: ranking for q, ranking in run.rankings.items() if q in qrels}
+    return {
+        "means": found,
+        "judged@10": pooling.judged_at(kept, qrels),
+        "warnings": list(run.warnings),
+    }
+
+
+def _row(evals, qrels, base: runs.Run, before: dict, run: runs.Run) -> dict:
+    """Return everything about one run against the base."""
+    after = measures.per_query(qrels, run.rankings, MEASURES)
+    row = {"name": run.name, **_described(run, qrels, after), "measures": {}}
+    for name in MEASURES:
+        pairs = ([values[q][name] for q in qrels] for values in (before, after))
+        row["measures"][name] = stats.paired(*pairs)._asdict()
+    adjusted = stats.holm([row["measures"][name]["p"] for name in MEASURES])
+    for name, p in zip(MEASURES, adjusted, strict=True):
+        row["measures"][name]["p_holm"] = p
+    row["by_kind"] = _by_kind(evals, before, after)
+    row["moved"] = _moved(evals, before, after)
+    kept = {q: ranking for q, ranking in base.rankings.items() if q in qrels}
+    gap = row["judged@10"] - pooling.judged_at(kept, qrels)
+    if abs(gap) > JUDGED_GAP:
+        worse = run.name if gap < 0 else base.name
+        row["warnings"].append(
+            f"judged@10 differs by {abs(gap):.2f}: what {worse} found and nobody judged counts "
+            "as wrong, so judge it before you believe the difference"
+        )
+    return row
+
+
+def _by_kind(evals, before: dict, after: dict) -> dict:
+    """Return n and both means of the primary measure for each kind, without p: n is small."""
+    found = {}
+    for kind in sorted({evals.queries[q].kind for q in before}):
+        ids = [q for q in before if evals.queries[q].kind == kind]
+        base, run = (sum(v[q][PRIMARY] for q in ids) / len(ids) for v in (before, after))
+        found[kind] = {"n": len(ids), "base": base, "run": run, "difference": run - base}
+    return found
+
+
+def _moved(evals, before: dict, after: dict) -> list[dict]:
+    """Return the queries that lost and won most in the primary measure, losses first."""
+    changes = sorted((after[q][PRIMARY] - before[q][PRIMARY], q) for q in before)
+    lost = [(d, q) for d, q in changes if d < -stats.TIE][:MOVED]
+    won = [(d, q) for d, q in changes if d > stats.TIE][-MOVED:]
+    return [
+        {
+            "query_id": q,
+            "kind": evals.queries[q].kind,
+            "query": evals.queries[q].query,
+            "base": before[q][PRIMARY],
+            "run": after[q][PRIMARY],
+        }
+        for _, q in lost + won
+    ]
+
+
+# Reading: the saved baseline, and what a run says about itself.
+
+
+def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
+    """Return the baseline run of the folder.
+
+    Raises CannotCompare where it is missing or was made on other documents, queries or labels.
+    """
+    results = evals.folder / "results.json"
+    path = evals.folder / "runs" / f"{runs.BASELINE['chunker']}.trec"
+    if not (results.exists() and path.exists()):
+        raise CannotCompare(f"{evals.folder} has no baseline yet, run make report on it first")
+    saved = json.loads(results.read_text(encoding="utf-8"))
+    _same_hash(results, saved["corpus"]["sha256"], evals.corpus_hash(), "corpus")
+    _same_hash(results, saved["queries"]["sha256"], evals.queries_hash(), "queries and labels")
+    return runs.read_run(path, evals)._replace(name="baseline")
+
+
+def _same_hash(path: Path, found: str, wanted: str, what: str) -> None:
+    if found != wanted:
+        raise CannotCompare(
+            f"{path}: made on another {what} ({found[:12]}, the folder has {wanted[:12]}): "
+            "make the run again, or check out the folder that it was made on"
+        )
+
+
+def read(path: Path, evals: evalset.EvalSet) -> runs.Run:
+    """Read a run; a JSON file of the same name beside it says on which corpus it was made.
+
+    Raises EvalSetError for bad lines, CannotCompare where corpus or queries differ.
+    """
+    run, card = runs.read_run(path, evals), path.with_suffix(".json")
+    if not card.exists():
+        return run
+    try:
+        said = json.loads(card.read_text(encoding="utf-8"))
+        corpus, topics = said["corpus_sha256"], said["topics_sha256"]
+    except (ValueError, KeyError, TypeError) as error:
+        wanted = "an object with corpus_sha256 and topics_sha256"
+        raise CannotCompare(f"{card}: found {error!r}, wanted {wanted}") from None
+    _same_hash(card, corpus, evals.corpus_hash(), "corpus")
+    _same_hash(card, topics, evals.topics_hash(), "query set")
+    return run
+
+
+def systems(evals: evalset.EvalSet) -> list[runs.Run]:
+    """Return the runs in the folder's `systems/`, by name: what other engines found."""
+    paths = sorted((evals.folder / "systems").glob("*.trec"))
+    return [read(path, evals) for path in paths]
+
+
+# Writing: one dictionary, two forms.
+
+
+def board(found: dict) -> list[list[str]]:
+    """Return the leaderboard as rows of text, heads first; the base has no difference."""
+    heads = ["run", PRIMARY, "difference", "95 % interval", "p", "p (Holm)", "detectable"]
+    rows = [[*heads, "wins/ties/losses", "judged@10", "verdict"]]
+    base = found["base"]
+    mean = base["means"][PRIMARY]["mean"]
+    rows.append(
+        [base["name"], f"{mean:.3f}", *[""] * 6, f"{base['judged@10']:.2f}", "the baseline"]
+    )
+    for row in sorted(found["runs"], key=lambda r: (-r["measures"][PRIMARY]["run"], r["name"])):
+        at = row["measures"][PRIMARY]
+        rows.append(
+            [
+                row["name"],
+                f"{at['run']:.3f}",
+                f"{at['difference']:+.3f}",
+                _interval(at),
+                _p(at["p"]),
+                _p(row["p_holm"]),
+                _number(at["detectable"]),
+                f"{at['wins']}/{at['ties']}/{at['losses']}",
+                f"{row['judged@10']:.2f}",
+                row["verdict"],
+            ]
+        )
+    return rows
+
+
+def markdown(found: dict) -> str:
+    """Return the comparison as a page of Markdown."""
+    parts = [
+        f"# {', '.join(row['name'] for row in found['runs'])} against {found['base']['name']}",
+        f"{found['evaluation_set']}, {found['split']} queries, n = {found['n']}. "
+        f"Corpus {found['corpus_sha256'][:12]}, queries {found['queries_sha256'][:12]}. "
+        "Differences are run minus base, with the 95 % t interval; p from the sign-flip test. "
+        f"The verdict rests on {PRIMARY}.",
+    ]
+    if len(found["runs"]) > 1:
+        parts.append(_table(board(found)))
+    parts += [_page(row, found) for row in found["runs"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def _page(row: dict, found: dict) -> str:
+    """Return what is known about one run."""
+    warnings = [f"- Warning ({name}): {w}" for name, w in _warnings(row, found["base"])]
+    parts = [
+        f"## {row['name']}: {row['verdict']}",
+        f"{row['reason']}. Wins/ties/losses: {{wins}}/{{ties}}/{{losses}}".format(
+            **row["measures"][PRIMARY]
+        )
+        + f". judged@10: base {found['base']['judged@10']:.2f}, run {row['judged@10']:.2f}.",
+        "\n".join(warnings),
+        _table(_measure_rows(row)),
+        f"By kind, {PRIMARY}:\n\n" + _table(_kind_rows(row)),
+    ]
+    if found["split"] == "dev":
+        parts.append("Moved most:\n\n" + _table(_moved_rows(row)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _warnings(row: dict, base: dict) -> list[tuple[str, str]]:
+    return [(base["name"], w) for w in base["warnings"]] + [
+        (row["name"], w) for w in row["warnings"]
+    ]
+
+
+def _measure_rows(row: dict) -> list[list[str]]:
+    heads = ["measure", "base", "run", "difference", "95 % interval", "p", "p (Holm)", "p (t)"]
+    rows = [[*heads, "detectable"]]
+    for name, at in row["measures"].items():
+        means = [f"{at['base']:.3f}", f"{at['run']:.3f}", f"{at['difference']:+.3f}"]
+        ps = [_p(at["p"]), _p(at["p_holm"]), _p(at["t_p"])]
+        mean_name = measures.MEAN_NAMES.get(name, name)
+        rows.append([mean_name, *means, _interval(at), *ps, _number(at["detectable"])])
+    return rows
+
+
+def _kind_rows(row: dict) -> list[list[str]]:
+    return [["kind", "n", "base", "run", "difference"]] + [
+        [kind, str(at["n"]), f"{at['base']:.3f}", f"{at['run']:.3f}", f"{at['difference']:+.3f}"]
+        for kind, at in row["by_kind"].items()
+    ]
+
+
+def _moved_rows(row: dict) -> list[list[str]]:
+    return [["query_id", "kind", "base", "run", "query"]] + [
+        [at["query_id"], at["kind"], f"{at['base']:.3f}", f"{at['run']:.3f}", _cell(at["query"])]
+        for at in row["moved"]
+    ]
+
+
+def _interval(at: dict) -> str:
+    return "" if at["low"] is None else f"{at['low']:+.3f} to {at['high']:+.3f}"
+
+
+def _p(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _table(rows: list[list[str]]) -> str:
+    """Return rows of text as a Markdown table, heads first, columns aligned."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    lines = [
+        "| " + " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) + " |"
+        for cells in rows
+    ]
+    return "\n".join([lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]])
+
+
+# The command.
+
+
+def command(
+    evals: evalset.EvalSet,
+    paths: list[Path],
+    base: Path | None = None,
+    split: str = "dev",
+    matters: float = stats.MATTERS,
+    strict: bool = False,
+    to: Path | None = None,
+) -> int:
+    """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
+
+    0 no run is shown to be worse, 1 one is, 2 they cannot be compared, 3 (strict) there are too
+    few queries to tell.
+    """
+    try:
+        against = read(base, evals) if base else saved_baseline(evals)
+        others = [read(path, evals) for path in paths]
+        found = compare(evals, against, others, None if split == "all" else split, matters)
+    except (CannotCompare, evalset.EvalSetError) as error:
+        print(_first_lines(str(error)), file=sys.stderr)
+        return CANNOT
+    name = "+".join(run.name for run in others)
+    folder = to or evals.folder / "comparisons"
+    page = markdown(found)
+    evalset.write(folder / f"{name}.md", page)
+    evalset.write(folder / f"{name}.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    print(f"{page}\nwritten: {folder / name}.md and .json")
+    return status(found, strict)
+
+
+def _first_lines(text: str, most: int = 20) -> str:
+    """Return the first lines of `text` and how many more there are."""
+    lines = text.split("\n")
+    more = [f"... and {len(lines) - most} more"] if len(lines) > most else []
+    return "\n".join([*lines[:most], *more])
+
+
+def status(found: dict, strict: bool) -> int:
+    """Return the exit status for the verdicts: the gate closes where a run is shown worse."""
+    verdicts = {row["verdict"] for row in found["runs"]}
+    if stats.WORSE in verdicts:
+        return 1
+    return STRICT if strict and stats.TOO_FEW in verdicts else 0

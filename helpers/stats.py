@@ -1,0 +1,173 @@
+"""How sure a number is: intervals, paired tests and power, from SciPy and statsmodels."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+SEED, DRAWS = 2026, 10_000
+ALPHA, POWER = 0.05, 0.8
+MATTERS = 0.05  # a difference in nDCG@10 that would change a decision
+FEWEST = 6  # fewer queries that differ, and no sign-flip test can reach .05
+TIE = 1e-9  # values of one query that are closer than this are a tie
+
+BETTER, WORSE = "better", "worse"
+SAME, TOO_FEW = "no difference shown", "too few queries to tell"
+
+
+class Paired(NamedTuple):
+    """Two systems on the same `n` queries. `difference` is run minus base.
+
+    `low` and `high` bound it (95 % t interval), `p` is the sign-flip test's, `t_p` the t test's;
+    those are None where n is 1 or nothing varies. `detectable` is the smallest mean difference
+    that these queries, with the spread they show, would find in four of five samples.
+    """
+
+    n: int
+    base: float
+    run: float
+    difference: float
+    low: float | None
+    high: float | None
+    p: float
+    t_p: float | None
+    detectable: float | None
+    wins: int
+    ties: int
+    losses: int
+
+
+def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float, float]:
+    """Return the 95 % percentile bootstrap interval of the mean (Efron 1979).
+
+    One value, or equal values, give no spread: both ends are the mean.
+    """
+    if len(set(values)) < 2:
+        return float(np.mean(values)), float(np.mean(values))
+    found = stats.bootstrap(
+        (np.asarray(values, dtype=float),),
+        np.mean,
+        n_resamples=DRAWS,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+        batch=1000,
+    )
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+
+
+def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the 95 % t interval of the mean (Student 1908), None for a single value."""
+    if len(values) < 2:
+        return None
+    middle, error = float(np.mean(values)), float(stats.sem(values))
+    reach = float(stats.t.ppf(1 - ALPHA / 2, len(values) - 1)) * error
+    return middle - reach, middle + reach
+
+
+def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
+    """Return the two-sided p of the paired randomisation test on the mean (Fisher 1935).
+
+    Exact where all sign patterns fit into DRAWS, else (b + 1) / (B + 1) from random ones.
+    Zeros keep their value whatever the sign and are left out; no difference at all gives 1.
+    """
+    nonzero = np.array([d for d in differences if abs(d) > TIE])
+    if not len(nonzero):
+        return 1.0
+    if len(nonzero) == 1:  # SciPy wants two; both patterns are as extreme as the one seen
+        return 1.0
+    found = stats.permutation_test(
+        (nonzero,),
+        np.mean,
+        permutation_type="samples",
+        n_resamples=DRAWS,
+        batch=1000,
+        vectorized=True,
+        rng=np.random.default_rng(seed),
+    )
+    return float(found.pvalue)
+
+
+def t_test_p(differences: Sequence[float]) -> float | None:
+    """Return the two-sided p of the paired t test, None where nothing varies."""
+    if len(differences) < 2 or np.ptp(differences) < TIE:
+        return None
+    return float(stats.ttest_1samp(differences, 0).pvalue)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Return p values adjusted for several comparisons (Holm 1979), in the given order."""
+    from statsmodels.stats.multitest import multipletests  # takes a second to import
+
+    return [float(p) for p in multipletests(ps, method="holm")[1]] if len(ps) else []
+
+
+def detectable(n: int, sd: float) -> float:
+    """Return the smallest mean difference that a paired t test on `n` >= 2 queries finds.
+
+    `sd` is the standard deviation of the per-query differences; two-sided .05, power .8
+    (Cohen 1988).
+    """
+    from statsmodels.stats.power import TTestPower
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says that its first guess was poor, then finds it
+        return sd * float(TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER))
+
+
+def queries_needed(difference: float, sd: float) -> int:
+    """Return how many queries find a mean `difference` > 0 in four of five samples."""
+    from statsmodels.stats.power import TTestPower
+
+    found = TTestPower().solve_power(effect_size=difference / sd, alpha=ALPHA, power=POWER)
+    return math.ceil(float(np.squeeze(found)))
+
+
+def paired(base: Sequence[float], run: Sequence[float]) -> Paired:
+    """Compare two lists of per-query values in the same query order. Raises ValueError if empty."""
+    if len(base) != len(run) or not len(base):
+        raise ValueError(
+            f"{len(base)} and {len(run)} values, wanted one of each for the same queries"
+        )
+    differences = np.asarray(run, dtype=float) - np.asarray(base, dtype=float)
+    low, high = t_interval(differences) or (None, None)
+    sd = float(np.std(differences, ddof=1)) if len(differences) > 1 else None
+    return Paired(
+        len(differences),
+        float(np.mean(base)),
+        float(np.mean(run)),
+        float(np.mean(differences)),
+        low,
+        high,
+        sign_flip_p(differences),
+        t_test_p(differences),
+        detectable(len(differences), sd) if sd is not None else None,
+        int((differences > TIE).sum()),
+        int((abs(differences) <= TIE).sum()),
+        int((differences < -TIE).sum()),
+    )
+
+
+def verdict(found: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]:
+    """Return the verdict on a comparison and its reason; `p` may be adjusted for several.
+
+    Not significant means "no difference shown" only where a difference that matters would
+    probably have been seen; otherwise there are too few queries to tell.
+    """
+    differing = found.wins + found.losses
+    if p < ALPHA:
+        return (BETTER if found.difference > 0 else WORSE), f"p = {p:.3f}, below {ALPHA}"
+    if not differing:
+        return SAME, "every query has the same value"
+    few = f"only {differing} of {found.n} queries differ, no sign-flip test can reach {ALPHA}"
+    blind = found.detectable is None or max(found.detectable, abs(found.difference)) > matters
+    if blind:
+        seen = "" if found.detectable is None else f"{found.detectable:.3f}"
+        spread = (
+            f"{found.n} queries with this spread show differences from {seen} up" if seen else few
+        )
+        return TOO_FEW, few if differing < FEWEST else f"p = {p:.3f}; {spread}"
+    note = f"; {few}" if differing < FEWEST else ""
+    return SAME, f"p = {p:.3f}; from {found.detectable:.3f} up it would probably show{note}"
