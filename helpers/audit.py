@@ -121,9 +121,10 @@ def size(case: Case) -> Finding:
     queries, documents, warns = len(case.evals.queries), len(case.evals.documents), []
     if queries < QUERIES:
         seen = min(stats.detectable(queries, SD), 1) if queries > 1 else 1
+        enough = stats.detectable(QUERIES, SD)
         warns.append(
             f"{_number(queries, 'query')} can show no difference below {seen:.2f} nDCG "
-            f"(sd {SD}, paired t, 80 % power), {QUERIES} none below {stats.detectable(QUERIES, SD):.2f}: "
+            f"(sd {SD}, paired t, 80 % power), {QUERIES} none below {enough:.2f}: "
             "write more."
         )
     if documents < DOCUMENTS:

@@ -52,19 +52,10 @@ def compare(
 
 
 def _described(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
-    """Return mean and interval of each measure, judged@10 and warnings of one run."""
-    found = {}
-    for name in MEASURES:
-        column = [row[name] for row in values.values()]
-        low, high = stats.bootstrap_interval(column)
-        found[measures.MEAN_NAMES.get(name, name)] = {
-            "mean": sum(column) / len(column),
-            "low": low,
-            "high": high,
-        }
+    """Return the mean of each measure, judged@10 and the warnings of one run."""
     kept = {q: ranking for q, ranking in run.rankings.items() if q in qrels}
     return {
-        "means": found,
+        "means": measures.means(values),
         "judged@10": pooling.judged_at(kept, qrels),
         "warnings": list(run.warnings),
     }
@@ -179,7 +170,7 @@ def board(found: dict) -> list[list[str]]:
     heads = ["run", PRIMARY, "difference", "95 % interval", "p", "p (Holm)", "detectable"]
     rows = [[*heads, "wins/ties/losses", "judged@10", "verdict"]]
     base = found["base"]
-    mean = base["means"][PRIMARY]["mean"]
+    mean = base["means"][PRIMARY]
     rows.append(
         [base["name"], f"{mean:.3f}", *[""] * 6, f"{base['judged@10']:.2f}", "the baseline"]
     )

@@ -146,3 +146,42 @@ def by_kind(means: pd.DataFrame, name: str) -> None:
     ax.set(xlabel=f"mean {name}", ylabel="", xlim=(0, 1), title=f"Lowest: {means.index[0]} queries")
     ax.legend(title="", loc="upper left", bbox_to_anchor=(1, 1))
     _show(ax, "Mean for each kind of query.")
+
+
+def forest(rows: list[tuple[str, dict]], n: int) -> None:
+    """Plot differences to the baseline with their intervals.
+
+    `rows` are (name, {difference, low, high}); `n` is the number of queries.
+    """
+    rows = sorted(rows, key=lambda row: row[1]["difference"])
+    _, ax = plt.subplots(figsize=(7, 1.2 + 0.45 * len(rows)))
+    for name, at in rows:
+        low, high = at["low"], at["high"]
+        clear = low is not None and (low > 0 or high < 0)
+        if low is not None:
+            ax.plot([low, high], [name, name], color=DARK, linewidth=2)
+        ax.plot(at["difference"], name, "o", color=LIGHT if clear else DARK, markersize=8)
+    ax.axvline(0, color="black", linewidth=1)
+    ax.margins(y=0.2)
+    ax.grid(axis="y", visible=False)
+    ax.set(xlabel=f"difference to the baseline in nDCG@10, 95 % interval (n = {n})")
+    sure = sum(at["low"] is not None and (at["low"] > 0 or at["high"] < 0) for _, at in rows)
+    ax.set_title(f"{len(rows) - sure} of {len(rows)} intervals include 0")
+    _show(ax, "A point and an interval for each run, the baseline at 0.")
+
+
+def systems_by_kind(means: pd.DataFrame, name: str) -> None:
+    """Plot a point for each system (columns) and kind of query (index), in the given order."""
+    _, ax = plt.subplots(figsize=(7, 1.2 + 0.5 * len(means)))
+    for row, kind in enumerate(means.index):
+        ax.plot(means.loc[kind].agg(["min", "max"]), [row, row], color="#dfe6ee", linewidth=6)
+    marks = zip("os^Dvpx*", [DARK, GREEN, "#8a8a8a", LIGHT, "#b05c7d", "black"] * 2, strict=False)
+    for system, (mark, color) in zip(means.columns, marks, strict=False):
+        ax.plot(means[system], range(len(means)), mark, color=color, label=system, markersize=7)
+    ax.set_yticks(range(len(means)), means.index)
+    ax.margins(y=0.12)
+    ax.set(xlabel=f"mean {name}", xlim=(0, 1.02))
+    widest = (means.max(axis=1) - means.min(axis=1)).idxmax()
+    ax.set_title(f"Systems differ most on {widest} queries")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    _show(ax, "A point for each system, a row for each kind of query.")

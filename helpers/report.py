@@ -1,23 +1,27 @@
 """What people read of the results: the summary, the data card's facts, the rendered page."""
 
 import html as escape
+import json
+import math
 from collections import Counter
+from pathlib import Path
 from statistics import median
 
 import nbformat
 from nbconvert import HTMLExporter
 from sklearn.metrics import cohen_kappa_score
 
-from . import text
-from .evalset import EvalSet, read_extra
+from . import compare, figures, measures, runs, stats, text
+from .evalset import SPLITS, EvalSet, read_extra, write
 
 STYLE = """
 :root { color-scheme: light; }
 body { color: #1b1f24; background: #fff; font: 17px/1.55 Georgia, 'Times New Roman', serif;
   margin: 0 auto; max-width: 46rem; padding: 1.5rem 1.1rem 4rem; overflow-wrap: break-word; }
-h1, h2, h3, table, figcaption { font-family: system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; }
+h1, h2, h3, h4, table { font-family: system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; }
 h1 { font-size: 1.75rem; line-height: 1.2; } h2 { font-size: 1.3rem; margin-top: 2.4rem; }
-h3 { font-size: 1rem; margin: 1.6rem 0 .2rem; } h3 + p { margin-top: 0; }
+h3, h4 { font-size: 1rem; margin: 1.6rem 0 .2rem; }
+h3 + p, h4 + p { margin-top: 0; }
 table { border-collapse: collapse; font-size: .82rem; margin: 1rem 0; display: block;
   overflow-x: auto; font-variant-numeric: tabular-nums; max-width: 100%; }
 th, td { border-bottom: 1px solid #d8dde3; padding: .3rem .7rem .3rem 0; text-align: right;
@@ -29,7 +33,8 @@ blockquote p { margin: 0; }
 .anchor-link, .prompt, .jp-InputPrompt, .jp-OutputPrompt { display: none; }
 @media print { @page { size: A4; margin: 18mm; }
   body { font-size: 10.5pt; max-width: none; padding: 0; }
-  h2, h3 { break-after: avoid; } img, tr, p { break-inside: avoid; } table { display: table; } }
+  h2, h3, h4 { break-after: avoid; } img, table, p { break-inside: avoid; }
+  table { display: table; } }
 """
 
 
@@ -54,6 +59,112 @@ def html(notebook: nbformat.NotebookNode) -> str:
     )
     head = f"<head><title>{escape.escape(title)}</title>{head}</head>"
     return f'<!DOCTYPE html>\n<html lang="en">\n{head}\n<body>\n{body}\n</body>\n</html>\n'
+
+
+def results(evals: EvalSet, run: dict, values: dict, compared: dict, cards: list[dict]) -> dict:
+    """Return the content of results.json: what was measured on what, in total and by query.
+
+    `run` and `values` are keyed by query id, `compared` comes from compare.compare, `cards` from
+    session C.
+    """
+    halves = {split: {q: values[q] for q in evals.qrels(split)} for split in SPLITS}
+    halves = {split: rows for split, rows in halves.items() if rows}
+    tokens = sum(len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values())
+    return {
+        "corpus": {
+            "name": evals.name,
+            "documents": len(evals.documents),
+            "tokens": tokens,
+            "sha256": evals.corpus_hash(),
+        },
+        "queries": {
+            "n": len(evals.queries),
+            "judgments": len(evals.judgments),
+            "sha256": evals.queries_hash(),
+        },
+        "method": runs.BASELINE,
+        "summary": {split: _half(rows) for split, rows in halves.items()},
+        "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
+        "compared_dev": compared,
+        "cards": cards,
+        "per_query": [_query_row(evals, q, run, values) for q in evals.queries],
+    }
+
+
+def _half(rows: dict[str, dict[str, float]]) -> dict:
+    """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing)."""
+    middle = measures.median_first_rank(rows)
+    intervals = {
+        measures.MEAN_NAMES.get(name, name): stats.bootstrap_interval(
+            [row[name] for row in rows.values()]
+        )
+        for name in compare.MEASURES
+    }
+    return {
+        "n": len(rows),
+        "measures": measures.means(rows),
+        "intervals": intervals,
+        "median_first_rank": middle if middle < math.inf else None,
+    }
+
+
+def _kinds(evals: EvalSet, rows: dict[str, dict[str, float]]) -> dict:
+    """Return n and means for each kind of query among `rows`."""
+    by_kind: dict[str, dict] = {}
+    for query_id, row in rows.items():
+        by_kind.setdefault(evals.queries[query_id].kind, {})[query_id] = row
+    return {
+        kind: {"n": len(found), "measures": measures.means(found)}
+        for kind, found in sorted(by_kind.items())
+    }
+
+
+def _query_row(evals: EvalSet, query_id: str, run: dict, values: dict) -> dict:
+    """Return what is known about one query: labels, first ten documents, measures."""
+    query, grades = evals.queries[query_id], evals.qrels()[query_id]
+    return {
+        **{name: getattr(query, name) for name in ("query_id", "query", "kind", "split")},
+        "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
+        "retrieved": run.get(query_id, [])[:10],
+        "first_rank": measures.first_rank(values[query_id]),
+        "measures": values[query_id],
+    }
+
+
+def card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) -> str:
+    """Return one failure card of results.json as Markdown: places, cause, words, the note."""
+    query, order = evals.queries[found["query_id"]], [doc_id for doc_id, _ in row["retrieved"]]
+    place = {doc_id: f"rank {rank}" for rank, doc_id in enumerate(order, 1)}
+    weights = [
+        f"| {w} | {'unknown' if idf is None else f'{idf:.2f}'} | {a:.2f} | {b:.2f} |"
+        for w, idf, a, b in found["words"]
+    ]
+    lacks = [word for word, _, gave, _ in found["words"] if not gave]
+    lines = [
+        f"#### {query.query_id}: {figures.marked(query.query, set())}\n",
+        f"{query.kind}; nDCG@10 {row['measures']['nDCG@10']:.3f}; cause: **{found['cause']}**.  ",
+        f"Wanted: `{found['wanted']}` ({place.get(found['wanted'], 'after rank 10')}).  ",
+        f"Rival: `{found['rival']}` ({place.get(found['rival'], 'after rank 10')}).  ",
+        f"The wanted document gets nothing from: {', '.join(lacks) or 'no word'}.\n",
+        "| word | IDF | gave wanted | gave rival |\n|:---|---:|---:|---:|",
+        *weights,
+    ]
+    read = [f"\n> {notes[query.query_id]}"] if query.query_id in notes else []
+    return "\n".join(lines + read)
+
+
+def write_results(folder: Path, found: dict) -> None:
+    """Write results.json, numbers rounded to 10 decimals so that every machine writes the same."""
+    content = json.dumps(_rounded(found), indent=1, ensure_ascii=False)
+    write(folder / "results.json", content + "\n")
+
+
+def _rounded(value):
+    if isinstance(value, dict):
+        return {name: _rounded(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(part) for part in value]
+    return round(value, 10) if isinstance(value, float) else value
 
 
 def summary(results: dict) -> str:

@@ -20,7 +20,7 @@ A, B, C = (
     for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
 )
 WRITE_UP = "evals/retrieval_eval.ipynb"
-DATA, RUNS, PROJECT, POOL, AUDIT, PANEL = (
+DATA, RUNS, PROJECT, POOL, AUDIT, PANEL, COMPARE = (
     f"helpers/tests/test_{name}.py"
     for name in (
         "evalset",
@@ -29,6 +29,7 @@ DATA, RUNS, PROJECT, POOL, AUDIT, PANEL = (
         "pooling_and_export",
         "audit",
         "labelling",
+        "stats_and_compare",
     )
 )
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
@@ -105,6 +106,23 @@ MUTANTS = [
     Mutant("undo writes but does not count", "helpers/labelling.py", '_withdraw(kept, row["undo"])', "pass", PANEL),
     Mutant("grade without evidence taken", "helpers/labelling.py", "if relevance and not evidence.strip():", "if False:", PANEL),
     Mutant("blind repeats replace the label", "helpers/labelling.py", "entry for entry in log if not entry.repeat}", "entry for entry in log}", PANEL),
+    Mutant("sign flip one-sided", C, "abs(total) >= seen", "total >= seen", C),
+    Mutant("Holm without its steps", C, "(len(ps) - rank) * ps[place]", "len(ps) * ps[place]", C),
+    Mutant("fusion by score", C, "1 / (k + rank)", "1 / (k + rank - 1)", C),
+    Mutant("rival of a higher grade", C, "< grades[wanted]]", "<= grades[wanted]]", C),
+    Mutant("another b in the card", C, "norm = index.k1 * (1 - b + b * length)", "norm = index.k1 * (1 - b + length)", C),
+    Mutant("answer found inside a number", C, "(?<!\\w){re.escape(a)}(?!\\w)", "{re.escape(a)}", C),
+    Mutant("better and worse exchanged", "helpers/stats.py", "BETTER if found.difference > 0 else WORSE", "WORSE if found.difference > 0 else BETTER", COMPARE),
+    Mutant("too few taken for no difference", "helpers/stats.py", "> matters\n", "> 1\n", COMPARE),
+    Mutant("interval of half the width", "helpers/stats.py", "1 - ALPHA / 2, len", "1 - ALPHA, len", COMPARE),
+    Mutant("p of zero", "helpers/stats.py", "return float(found.pvalue)", "return max(0.0, float(found.pvalue) - 2 / DRAWS)", COMPARE),
+    Mutant("ties counted as wins", "helpers/stats.py", "differences > TIE", "differences > -TIE", COMPARE),
+    Mutant("another corpus accepted", "helpers/compare.py", "if found != wanted:", "if False:", COMPARE),
+    Mutant("gate open for a worse run", "helpers/compare.py", "if stats.WORSE in verdicts:", "if False:", COMPARE),
+    Mutant("no correction for several runs", "helpers/compare.py", 'row["p_holm"] = p\n        primary', 'row["p_holm"] = row["measures"][PRIMARY]["p"]\n        primary', COMPARE),
+    Mutant("NaN scores accepted", "helpers/runs.py", "math.isfinite(value) and", "True and", COMPARE),
+    Mutant("chunk's last score instead of its best", "helpers/runs.py", "max(score, best.get(doc_id, -math.inf))", "score", COMPARE),
+    Mutant("unknown documents skipped", "helpers/runs.py", "document {ranked_id} is unknown, wanted {wanted}", "", COMPARE),
     Mutant("stored output cleared", C, "", "", GUARD),
 ]  # fmt: skip
 
