@@ -21,8 +21,7 @@ check: $(READY)  ## execute the notebooks, compare every number, test the helper
 	@$(HELPERS) check --evals "$(EVALS)"
 
 lab: $(READY)  ## open the session notebooks in JupyterLab, on this machine only
-	@EVALS="$(abspath $(EVALS))" "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. notebooks/session_a_corpus_and_labels.ipynb \
-	  --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
+	@EVALS="$(abspath $(EVALS))" "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. notebooks/session_a_corpus_and_labels.ipynb
 
 compare: $(READY)  ## hold RUN=path (one or more) against the baseline, or against BASE=path; SPLIT=dev, test or all
 	@test -n "$(RUN)" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }
@@ -59,4 +58,7 @@ $(READY): requirements.txt
 	  "$(PYTHON)" -m venv --clear $(VENV) && \
 	  "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt; \
 	fi
+	@mkdir -p $(VENV)/share/jupyter/lab/settings
+	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' \
+	  > $(VENV)/share/jupyter/lab/settings/overrides.json  # JupyterLab asks the network for nothing
 	@touch $@
