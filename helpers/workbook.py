@@ -46,6 +46,7 @@ def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
         notebook,
         timeout=CELL_TIMEOUT,
         record_timing=False,
+        coalesce_streams=True,  # else the same output may be stored in one piece or in two
         resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--log-level=40"],
     )
