@@ -8,7 +8,7 @@ READY := $(VENV)/ready
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab compare refresh mutants freeze audit lock
+.PHONY: help report check lab compare refresh mutants freeze audit import new lock
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
@@ -38,6 +38,12 @@ freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its fil
 
 audit: $(READY)  ## ask an evaluation set what a careful reader would: pass, warn, fail, remedy
 	@$(HELPERS) audit --evals "$(EVALS)"
+
+import: $(READY)  ## turn FROM=kind:path into an evaluation set in TO=folder; OPTIONS="--split test --max-docs 10000"
+	@$(HELPERS) import --from "$(FROM)" --to "$(TO)" $(OPTIONS)
+
+new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries
+	@$(HELPERS) new --to "$(TO)"
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }

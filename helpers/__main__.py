@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import audit, compare, evalset, export, stats, workbook
+from . import audit, compare, evalset, export, importers, stats, workbook
 
 
 def refresh_command(options: argparse.Namespace) -> int:
@@ -46,6 +46,17 @@ def compare_command(options: argparse.Namespace) -> int:
     )
 
 
+def import_command(options: argparse.Namespace) -> int:
+    """Turn a source into an evaluation-set folder."""
+    return importers.import_command(
+        options.source,
+        options.to,
+        split=options.split,
+        max_docs=options.max_docs,
+        queries_language=options.queries_language,
+    )
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser, a subparser for each command."""
     main_parser = argparse.ArgumentParser(
@@ -53,11 +64,14 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def add(name: str, run, words: str) -> argparse.ArgumentParser:
+    def add(name: str, run, words: str, takes_set: bool = True) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=words, description=words)
+        sub.set_defaults(run=run, evals=None)
+        if not takes_set:
+            sub.add_argument("--to", type=Path, required=True, help="folder to make")
+            return sub
         folder_help = "evaluation-set folder (default: EVALS or evals/)"
         sub.add_argument("--evals", type=Path, default=evalset.folder(), help=folder_help)
-        sub.set_defaults(run=run)
         return sub
 
     add("report", lambda o: workbook.report_command(o.evals), "run everything, render the page")
@@ -79,18 +93,29 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--matters", type=float, default=stats.MATTERS, help=matters)
     sub.add_argument("--strict", action="store_true", help="3 where queries are too few to tell")
     sub.add_argument("--to", type=Path, help="folder for the report (default: comparisons/)")
+    sub = add("import", import_command, "turn a source into an evaluation set", takes_set=False)
+    kinds = "KIND:PATH, a kind of: " + ", ".join(importers.READERS)
+    sub.add_argument("--from", dest="source", required=True, help=kinds)
+    sub.add_argument("--split", help="splits to read, such as test or dev,test")
+    sub.add_argument("--max-docs", type=int, help="keep so many documents, all relevant ones first")
+    sub.add_argument("--queries-language", help="mmarco: another language for the queries")
+    new = "start an evaluation set: guide, two documents, three queries"
+    add("new", lambda o: importers.new_command(o.to), new, takes_set=False)
     return main_parser
 
 
 def main() -> int:
     """Run one command and return its exit status: 0 done, 1 failed or bad input."""
     options = parser().parse_args()
-    options.evals = options.evals.resolve()
+    options.evals = options.evals and options.evals.resolve()
     try:
-        evalset.load(options.evals)
+        waits = options.evals and evalset.load(options.evals).next_step()
+        if waits:
+            raise evalset.EvalSetError([waits])
         return options.run(options)
     except evalset.EvalSetError as error:
-        print(f"{error}\n{len(error.problems)} problem(s) in {options.evals}", file=sys.stderr)
+        where = options.evals or getattr(options, "source", None) or options.to
+        print(f"{error}\n{len(error.problems)} problem(s) in {where}", file=sys.stderr)
         return compare.CANNOT if options.command == "compare" else 1
 
 

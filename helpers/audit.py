@@ -32,6 +32,7 @@ LABEL_FILES = (
     "second_pass.jsonl",
     "negatives.jsonl",
     "labeling_guide.md",
+    "settings.json",
 )
 PACKAGES = ("rank_bm25", "bm25s", "scikit-learn", "datasketch", "tiktoken")
 WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
@@ -259,7 +260,7 @@ def labels_per_query(case: Case) -> Finding:
     if not (grades[1] and grades[2]):
         warns.append("Tell whole answers (2) from partial ones (1).")
     shown = f"{min(relevant.values())} to {max(relevant.values())} relevant documents a query; "
-    shown += "grade " + _counted({grade: grades[grade] for grade in evalset.GRADES})
+    shown += "grade " + _counted({grade: grades[grade] for grade in case.evals.grades})
     return _finding("labels per query", shown, fails, warns)
 
 
@@ -504,7 +505,7 @@ def write_manifest(folder: Path, seeds: dict) -> Path:
         "counts": {
             "documents": len(evals.documents),
             "queries": len(evals.queries),
-            "judgments": {str(grade): grades[grade] for grade in evalset.GRADES},
+            "judgments": {str(grade): grades[grade] for grade in evals.grades},
         },
         "seeds": seeds,
         "versions": {name: version(name) for name in PACKAGES},

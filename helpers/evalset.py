@@ -10,11 +10,18 @@ from typing import NamedTuple
 
 import yaml
 
+from . import text as tokens
+
 DEFAULT = Path(__file__).resolve().parent.parent / "evals"
 ID = re.compile(r"[^\s/\\#]+")
 GRADES = (0, 1, 2)
 SPLITS = ("dev", "test")
 POPULARITY = ("head", "tail")
+LABEL_NEXT = "judge what the rankers find in session A's panel (make lab EVALS=folder)"
+NO_QUERIES = (
+    "no queries yet: write retrieval_queries.jsonl, one line a query, such as "
+    '{"query_id": "q1", "query": "...", "relevant_doc_ids": []}; then ' + LABEL_NEXT
+)
 
 
 class EvalSetError(ValueError):
@@ -26,7 +33,10 @@ class EvalSetError(ValueError):
 
 
 class Document(NamedTuple):
-    """One document. `text` is the body; what is searched is `retrieval_text`."""
+    """One document. `text` is the body; what is searched is `retrieval_text`.
+
+    In corpus.jsonl the title may be empty: many public passages have none.
+    """
 
     doc_id: str
     title: str
@@ -38,8 +48,8 @@ class Document(NamedTuple):
 
     @property
     def retrieval_text(self) -> str:
-        """Title, a blank line, body."""
-        return f"{self.title}\n\n{self.text}"
+        """Title, a blank line, body; the body alone where there is no title."""
+        return f"{self.title}\n\n{self.text}" if self.title else self.text
 
 
 class Query(NamedTuple):
@@ -64,12 +74,32 @@ class Judgment(NamedTuple):
 
 
 class EvalSet(NamedTuple):
-    """A valid folder. Documents and queries are keyed by id, in id order."""
+    """A valid folder. Documents and queries are keyed by id, in id order.
+
+    A corpus that nobody has labelled yet has no queries. `words` names the tokenizer, `grades`
+    lists the grades that a label may have; settings.json says both where they are not the default.
+    """
 
     folder: Path
     documents: dict[str, Document]
     queries: dict[str, Query]
     judgments: list[Judgment]
+    words: str = "words"
+    grades: tuple[int, ...] = GRADES
+
+    @property
+    def waiting(self) -> list[str]:
+        """The queries without a relevant document: nothing can be measured on them yet."""
+        return [q.query_id for q in self.queries.values() if not q.relevant_doc_ids]
+
+    def next_step(self) -> str:
+        """Return what must be labelled before anything can be measured, "" where all is done."""
+        if not self.queries:
+            return NO_QUERIES
+        if self.waiting:
+            some = ", ".join(self.waiting[:5]) + (", ..." if len(self.waiting) > 5 else "")
+            return f"{len(self.waiting)} queries wait for a relevant document: {some}; {LABEL_NEXT}"
+        return ""
 
     @property
     def name(self) -> str:
@@ -122,19 +152,24 @@ def folder() -> Path:
 def load(path: Path | str | None = None) -> EvalSet:
     """Read the evaluation set in `path` (default: `folder()`).
 
+    From then on `text.words` follows the tokenizer of this folder.
     Raises EvalSetError with every problem found, each as
     `file:line: what is wrong, what is wanted`.
     """
     path = Path(path) if path else folder()
     problems: list[str] = []
     lines: dict = {}  # where a query or a judged pair stands
+    settings = _read_settings(path / "settings.json", problems)
+    grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
     documents = _read_corpus(path, problems)
     queries = _read_queries(path, documents, lines, problems)
-    judgments = _read_judgments(path, documents, queries, lines, problems)
+    judgments = _read_judgments(path, documents, queries, grades, lines, problems)
     if problems:
         raise EvalSetError(problems)
     by_id = {query_id: queries[query_id] for query_id in sorted(queries)}
-    return EvalSet(path, documents, by_id, judgments)
+    name = settings.get("words", "words")
+    tokens.use(name)
+    return EvalSet(path, documents, by_id, judgments, name, grades)
 
 
 def notes(path: Path) -> dict[str, str]:
@@ -249,7 +284,13 @@ CHECKS = {
     "grade or null": (lambda v: v is None or type(v) is int and v in GRADES, "0, 1, 2 or null"),
     "any": (lambda v: isinstance(v, str), "text"),
     "date": (lambda v: _date(v), "a date such as 2026-04-08"),
+    "words": (
+        lambda v: isinstance(v, str) and v in tokens.TOKENIZERS,
+        "one of: " + ", ".join(tokens.TOKENIZERS),
+    ),
+    "highest": (lambda v: type(v) is int and 0 < v < 1000, "a whole number from 1"),
 }
+SETTINGS = {"words": "words", "highest_grade": "highest"}
 QUERY = {"query_id": "id", "query": "text", "relevant_doc_ids": "ids"}
 QUERY_MORE = {"kind": "text", "popularity": "popularity", "split": "split", "answers": "texts"}
 JUDGMENT, JUDGMENT_MORE = (
@@ -288,16 +329,15 @@ def _date(value) -> bool:
 
 
 def _field_problems(row: dict, needed: dict, optional: dict, closed: bool = True) -> list[str]:
+    checks = {name: CHECKS.get(check, check) for name, check in {**optional, **needed}.items()}
     found = [
-        f"field {name} is missing, wanted {CHECKS[check][1]}"
-        for name, check in needed.items()
-        if name not in row
+        f"field {name} is missing, wanted {checks[name][1]}" for name in needed if name not in row
     ]
     for name, value in row.items():
-        check = needed.get(name) or optional.get(name)
-        if check and not CHECKS[check][0](value):
+        check = checks.get(name)
+        if check and not check[0](value):
             shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
-            found.append(f"field {name} is {shown}, wanted {CHECKS[check][1]}")
+            found.append(f"field {name} is {shown}, wanted {check[1]}")
         elif closed and not check:
             found.append(
                 f"field {name} is unknown, wanted one of: {', '.join([*needed, *optional])}"
@@ -311,6 +351,20 @@ def _good(
     found = _field_problems(row, needed, optional, closed)
     problems += [f"{place}: {what}" for what in found]
     return not found
+
+
+def _read_settings(path: Path, problems: list[str]) -> dict:
+    if not path.exists():
+        return {}
+    try:
+        settings = json.loads(_text(path, problems) or "{}")
+    except ValueError as error:
+        problems.append(f"{path}:1: broken JSON ({error}), wanted one object")
+        return {}
+    if not isinstance(settings, dict):
+        problems.append(f"{path}:1: found {_kind(settings)}, wanted an object such as {{...}}")
+        return {}
+    return settings if _good(f"{path}:1", settings, {}, SETTINGS, problems) else {}
 
 
 def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
@@ -377,7 +431,7 @@ def _front_matter(path: Path, block: str, problems: list[str]) -> dict | None:
 
 
 def _read_table(path: Path, problems: list[str]) -> list[Document]:
-    needed = {"doc_id": "id", **DOCUMENT, "text": "any"}
+    needed = {"doc_id": "id", "title": "any", "text": "any"}
     documents, lines = [], {}
     for place, row in _rows(path, problems) if path.exists() else ():
         if not _good(place, row, needed, DOCUMENT_MORE, problems, closed=False):
@@ -405,19 +459,12 @@ def _read_queries(
     path: Path, documents: dict, lines: dict, problems: list[str]
 ) -> dict[str, Query]:
     path = path / "retrieval_queries.jsonl"
-    if not path.exists():
-        problems.append(f"{path}:1: file is missing, wanted one query a line")
-        return {}
     queries = {}
-    for place, row in _rows(path, problems):
+    for place, row in _rows(path, problems) if path.exists() else ():
         if not _good(place, row, QUERY, QUERY_MORE, problems):
             continue
         if not _first(place, row["query_id"], "query_id", lines, problems):
             continue
-        if not row["relevant_doc_ids"]:
-            problems.append(
-                f"{place}: query {row['query_id']} has no relevant document, wanted one or more"
-            )
         problems += [
             f"{place}: {_unknown(doc_id, documents)}"
             for doc_id in row["relevant_doc_ids"]
@@ -425,8 +472,6 @@ def _read_queries(
         ]
         lists = {name: tuple(row[name]) for name in ("relevant_doc_ids", "answers") if name in row}
         queries[row["query_id"]] = Query(**{**row, **lists})
-    if not queries and not problems:
-        problems.append(f"{path}:1: no queries found, wanted one query a line")
     return queries
 
 
@@ -435,7 +480,12 @@ def _unknown(doc_id: str, documents: dict) -> str:
 
 
 def _read_judgments(
-    path: Path, documents: dict, queries: dict, lines: dict, problems: list[str]
+    path: Path,
+    documents: dict,
+    queries: dict,
+    grades: tuple[int, ...],
+    lines: dict,
+    problems: list[str],
 ) -> list[Judgment]:
     path = path / "judgments.jsonl"
     if not path.exists():
@@ -444,9 +494,9 @@ def _read_judgments(
             for q in queries.values()
             for doc_id in q.relevant_doc_ids
         ]
-    judgments, before = [], len(problems)
+    judgments, before, needed = [], len(problems), {**JUDGMENT, "relevance": _grade(grades)}
     for place, row in _rows(path, problems):
-        if not _good(place, row, JUDGMENT, JUDGMENT_MORE, problems):
+        if not _good(place, row, needed, JUDGMENT_MORE, problems):
             continue
         judgment = Judgment(**row)
         if judgment.query_id not in queries:
@@ -469,6 +519,13 @@ def _read_judgments(
     if len(problems) == before:
         problems += _disagreements(queries, judgments, lines)
     return judgments
+
+
+def _grade(grades: tuple[int, ...]) -> tuple:
+    """Return the check of a grade: 0, 1, 2 for hand labels, wider where settings.json says so."""
+    if grades == GRADES:
+        return CHECKS["grade"]
+    return (lambda v: type(v) is int and v in grades, f"a whole number from 0 to {grades[-1]}")
 
 
 def _disagreements(queries: dict, judgments: list[Judgment], lines: dict) -> list[str]:

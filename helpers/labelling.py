@@ -724,6 +724,27 @@ class Panel:
         self.choice.options = ()
 
 
+class Unlabelled(Exception):
+    """Ends Run All where labels are missing, with one line instead of a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows."""
+        return [str(self)]
+
+
+def require_labels(evals: evalset.EvalSet) -> None:
+    """Show the panel for queries without a relevant document and raise Unlabelled, if any are."""
+    step = evals.next_step()
+    if not step:
+        print(f"{len(evals.queries)} queries, each with a relevant document")
+        return
+    pairs = [pair for pair in pairs_to_judge(evals) if pair[0] in evals.waiting]
+    if pairs:
+        Panel(evals, pairs).show()
+        step = "Judge in the panel above, then run labelling.merge(evals) and this notebook again."
+    raise Unlabelled(step)
+
+
 def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat()
 

@@ -25,9 +25,11 @@ def rankings(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, run
 
     Saved runs of session B are pooled where they exist; the other rankers are built here.
     """
+    titles = [text.words(d.title) for d in evals.documents.values()]
     built = {
         "okapi-documents": okapi([text.words(d.retrieval_text) for d in evals.documents.values()]),
-        "okapi-titles": okapi([text.words(d.title) for d in evals.documents.values()]),
+        # public passages may have no titles, and BM25 of nothing divides by zero
+        **({"okapi-titles": okapi(titles)} if any(titles) else {}),
         "lucene-stemmed": lucene_stemmed([d.retrieval_text for d in evals.documents.values()]),
         "character-ngrams": character_ngrams([d.retrieval_text for d in evals.documents.values()]),
     }

@@ -80,9 +80,10 @@ def results(evals: EvalSet, run: dict, values: dict, compared: dict, cards: list
         "queries": {
             "n": len(evals.queries),
             "judgments": len(evals.judgments),
+            "grades": evals.grades,
             "sha256": evals.queries_hash(),
         },
-        "method": runs.BASELINE,
+        "method": {**runs.BASELINE, "words": text.TOLD[evals.words]},
         "summary": {split: _half(rows) for split, rows in halves.items()},
         "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
         "compared_dev": compared,
@@ -190,7 +191,7 @@ def summary(results: dict) -> str:
     return (
         f"Corpus: {corpus['name']}, {corpus['documents']} documents, {corpus['tokens']:,} tokens. "
         f"Queries: {queries['n']}, labelled with {queries['judgments']} judgments "
-        "(grades 0, 1, 2).\n"
+        f"(grades {', '.join(map(str, queries['grades']))}).\n"
         f"Method: {method['engine']} (k1 = {method['k1']}, b = {method['b']}) "
         f"over chunks of {method['chunk_tokens']} tokens with {method['overlap_tokens']} overlap, "
         f"best chunk of each document. nDCG with linear gain.\n\n{table}"

@@ -14,7 +14,6 @@ BASELINE = {
     "k1": 1.5,
     "b": 0.75,
     "epsilon": 0.25,
-    "words": r"re.findall(r'\w+', text.lower())",
     "chunker": "fixed",
     "chunk_tokens": 512,
     "overlap_tokens": 50,

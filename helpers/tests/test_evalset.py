@@ -1,13 +1,14 @@
 """Bad input gets one clear line for each mistake; good input passes unharmed."""
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 from conftest import write_rows
 
-from helpers import evalset
+from helpers import evalset, pooling, text
 
 
 def problems(folder):
@@ -81,10 +82,6 @@ BAD_QUERIES = {
     "mistyped": (
         QUERY.replace('["disk-full"]', '"disk-full"') + "}",
         'field relevant_doc_ids is "disk-full", wanted a list',
-    ),
-    "no relevant": (
-        QUERY.replace('["disk-full"]', "[]") + "}",
-        "retrieval_queries.jsonl:1: query q1 has no relevant document",
     ),
     "not there": (
         QUERY.replace("disk-full", "disk-ful") + "}",
@@ -221,10 +218,96 @@ def test_file_name_that_is_no_id(folder):
 
 def test_empty_folder(tmp_path):
     found = problems(tmp_path)
-    assert (
-        "no documents found" in found[0]
-        and "retrieval_queries.jsonl:1: file is missing" in found[1]
+    assert len(found) == 1 and "no documents found" in found[0]
+
+
+@pytest.mark.parametrize("content", [None, "", "\n"])
+def test_corpus_without_queries_loads(folder, content):
+    (folder / "judgments.jsonl").unlink()
+    path = folder / "retrieval_queries.jsonl"
+    path.unlink() if content is None else path.write_text(content)
+    evals = evalset.load(folder)
+    assert len(evals.documents) == 2 and not evals.queries and not evals.judgments
+    command = [sys.executable, "-m", "helpers", "audit", "--evals", str(folder)]
+    done = subprocess.run(command, cwd=evalset.DEFAULT.parent, capture_output=True, text=True)
+    assert done.returncode == 1 and "write retrieval_queries.jsonl, one line" in done.stderr
+
+
+def test_queries_may_wait_for_labels_but_nothing_is_measured(folder, capsys):
+    (folder / "judgments.jsonl").unlink()
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text().replace('["queue-full"]', "[]"))
+    evals = evalset.load(folder)
+    assert evals.waiting == ["q2"] and "1 queries wait for a relevant document: q2" in (
+        evals.next_step()
     )
+    command = [sys.executable, "-m", "helpers", "report", "--evals", str(folder)]
+    done = subprocess.run(command, cwd=evalset.DEFAULT.parent, capture_output=True, text=True)
+    assert done.returncode == 1 and "session A's panel" in done.stderr
+    assert not (folder / "results.json").exists()
+
+
+def test_missing_queries_with_labels_are_a_problem(folder):
+    (folder / "retrieval_queries.jsonl").unlink()
+    assert "judgments.jsonl:1: query q1 is not in retrieval_queries.jsonl" in problems(folder)[0]
+
+
+def test_settings_widen_the_grades_and_name_the_words(folder):
+    path = folder / "judgments.jsonl"
+    path.write_text(path.read_text().replace('"relevance": 2', '"relevance": 4'))
+    assert "field relevance is 4, wanted 0, 1 or 2" in problems(folder)[0]
+    (folder / "settings.json").write_text('{"words": "bigrams", "highest_grade": 4}')
+    evals = evalset.load(folder)
+    assert evals.grades == (0, 1, 2, 3, 4) and evals.qrels()["q1"]["disk-full"] == 4
+    assert evals.words == text.in_use() == "bigrams" and text.words("東京都") == ["東京", "京都"]
+    path.write_text(path.read_text().replace('"relevance": 4', '"relevance": 5'))
+    assert "field relevance is 5, wanted a whole number from 0 to 4" in problems(folder)[0]
+    assert evalset.load().words == text.in_use() == "words"  # the next folder has its own
+
+
+BAD_SETTINGS = {
+    '{"words": "bigram"}': 'field words is "bigram", wanted one of: words, unicode-words, bigrams',
+    '{"words": ["bigrams"]}': 'field words is ["bigrams"], wanted one of: words',
+    '{"highest_grade": true}': "field highest_grade is true, wanted a whole number from 1",
+    '{"tokens": 1}': "field tokens is unknown, wanted one of: words, highest_grade",
+    "[]": "found a list, wanted an object",
+    "{": "broken JSON",
+}
+
+
+@pytest.mark.parametrize("content", BAD_SETTINGS)
+def test_bad_settings(folder, content):
+    (folder / "settings.json").write_text(content)
+    found = problems(folder)
+    assert len(found) == 1 and found[0].startswith(f"settings.json:1: {BAD_SETTINGS[content]}")
+
+
+def test_a_row_without_a_title_is_searched_by_its_text_alone(folder):
+    shutil.rmtree(folder / "corpus")
+    rows = [{"doc_id": d, "title": "", "text": "one"} for d in ("disk-full", "queue-full")]
+    write_rows(folder / "corpus.jsonl", *rows)
+    (folder / "judgments.jsonl").unlink()
+    evals = evalset.load(folder)
+    assert evals.documents["disk-full"].retrieval_text == "one"
+    assert "okapi-titles" not in pooling.rankings(evals)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    {
+        "words": ["東京タワーは", "2", "度", "ह", "न", "द", "ab_1"],
+        "unicode-words": ["東京タワーは", "2", "度", "हिन्दी", "ab_1"],
+        "bigrams": ["東京", "京タ", "タワ", "ワー", "ーは", "2", "度", "ह", "न", "द", "ab_1"],
+    }.items(),
+)
+def test_tokenizers(name, wanted):
+    assert text.TOKENIZERS[name]("東京タワーは 2 度 हिन्दी AB_1") == wanted
+
+
+def test_bigrams_of_words_between_scripts_and_unknown_tokenizer():
+    assert text.bigrams("ไทย10กa中") == ["ไท", "ทย", "10", "ก", "a", "中"]
+    with pytest.raises(ValueError, match="'letters' is unknown, wanted one of: words"):
+        text.use("letters")
 
 
 def test_all_problems_come_at_once(folder):

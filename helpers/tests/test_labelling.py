@@ -503,3 +503,23 @@ def test_panel_in_a_browser(tmp_path):
     if done.stdout.startswith("skipped"):
         pytest.skip(done.stdout.strip())
     assert done.returncode == 0, done.stderr
+
+
+def test_queries_without_labels_open_the_panel_and_end_the_run(folder, capsys):
+    labelling.require_labels(evalset.load(folder))
+    assert "2 queries, each with a relevant document" in capsys.readouterr().out
+    (folder / "judgments.jsonl").unlink()
+    queries = folder / "retrieval_queries.jsonl"
+    queries.write_text(queries.read_text().replace('["disk-full"]', "[]"))
+    with pytest.raises(labelling.Unlabelled, match="Judge in the panel above") as stop:
+        labelling.require_labels(evalset.load(folder))
+    assert stop.value._render_traceback_() == [str(stop.value)]
+    panel = labelling.Panel(evalset.load(folder), [("q1", "disk-full")], repeats=0)
+    panel.evidence.value = "Delete <old> logs."
+    panel.judge(2)
+    assert labelling.merge(evalset.load(folder)) == 1
+    labelling.require_labels(evalset.load(folder))
+    queries.unlink()
+    (folder / "judgments.jsonl").unlink()
+    with pytest.raises(labelling.Unlabelled, match="no queries yet"):
+        labelling.require_labels(evalset.load(folder))
