@@ -8,7 +8,7 @@ READY := $(VENV)/ready
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab compare refresh mutants freeze audit import new lock
+.PHONY: help report check lab compare refresh mutants freeze audit import new bench lock
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
@@ -44,6 +44,9 @@ import: $(READY)  ## turn FROM=kind:path into an evaluation set in TO=folder; OP
 
 new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries
 	@$(HELPERS) new --to "$(TO)"
+
+bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, evaluation, check; MILLION=1 for a million
+	@"$(BIN)/python" -m helpers.bench $(if $(MILLION),--million)
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }

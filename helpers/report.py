@@ -11,7 +11,7 @@ import nbformat
 from nbconvert import HTMLExporter
 from sklearn.metrics import cohen_kappa_score
 
-from . import compare, figures, measures, runs, stats, text
+from . import chunks, compare, figures, measures, runs, stats, text
 from .evalset import SPLITS, EvalSet, read_extra, write
 
 STYLE = """
@@ -67,6 +67,7 @@ def results(evals: EvalSet, run: dict, values: dict, compared: dict, cards: list
     `run` and `values` are keyed by query id, `compared` comes from compare.compare, `cards` from
     session C.
     """
+    n_chunks = len(chunks.read(evals.folder / "chunks" / f"{runs.BASELINE['chunker']}.jsonl"))
     halves = {split: {q: values[q] for q in evals.qrels(split)} for split in SPLITS}
     halves = {split: rows for split, rows in halves.items() if rows}
     tokens = sum(len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values())
@@ -83,7 +84,7 @@ def results(evals: EvalSet, run: dict, values: dict, compared: dict, cards: list
             "grades": evals.grades,
             "sha256": evals.queries_hash(),
         },
-        "method": {**runs.BASELINE, "words": text.TOLD[evals.words]},
+        "method": {**runs.method(n_chunks), "words": text.TOLD[evals.words]},
         "summary": {split: _half(rows) for split, rows in halves.items()},
         "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
         "compared_dev": compared,

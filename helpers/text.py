@@ -85,3 +85,22 @@ def encoding() -> tiktoken.Encoding:
 def token_ids(text: str) -> list[int]:
     """Return the token ids of `text`. Text that looks like a special token is plain text."""
     return encoding().encode(text, disallowed_special=())
+
+
+CONTINUATION = bytes(range(0x80, 0xC0))  # UTF-8: the bytes of a character after its first
+
+
+def starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
+    """Return {n: character at which token n begins}, for some tokens of one text.
+
+    The same as `decode_with_offsets`, without a step in Python for every token. A token that
+    begins inside a character is given that character; one past the last gives the text's length.
+    """
+    found, characters, last = {}, 0, 0
+    for n in sorted(numbers):
+        data = encoding().decode_bytes(ids[last:n])
+        characters += len(data.translate(None, CONTINUATION))
+        head = encoding().decode_bytes(ids[n : n + 1])
+        found[n] = characters - (bool(head) and head[0] in CONTINUATION)
+        last = n
+    return found

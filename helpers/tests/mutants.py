@@ -20,7 +20,7 @@ A, B, C = (
     for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
 )
 WRITE_UP = "evals/retrieval_eval.ipynb"
-DATA, RUNS, PROJECT, POOL, AUDIT, PANEL, COMPARE = (
+DATA, RUNS, PROJECT, POOL, AUDIT, PANEL, COMPARE, IMPORT, SPARSE = (
     f"helpers/tests/test_{name}.py"
     for name in (
         "evalset",
@@ -30,6 +30,8 @@ DATA, RUNS, PROJECT, POOL, AUDIT, PANEL, COMPARE = (
         "audit",
         "labelling",
         "stats_and_compare",
+        "importers",
+        "sparse",
     )
 )
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
@@ -53,7 +55,7 @@ MUTANTS = [
     Mutant("overlap of chunks ignored", B, "start += size - overlap", "start += size", B),
     Mutant("tail inside its neighbour kept", B, "if end == n:", "if start + size - overlap >= n:", B),
     Mutant("too large an overlap accepted", B, "if not 0 <= overlap < size:", "if not 0 <= overlap:", B),
-    Mutant("a character lost at each seam", B, "(offsets[start], offsets[end],", "(offsets[start], offsets[end] - 1,", B),
+    Mutant("a character lost at each seam", B, "(at[start], at[end],", "(at[start], at[end] - 1,", B),
     Mutant("headings cut off", B, 'is_heading = "\\n" not in match[0] and', 'is_heading = "\\n" in match[0] and', B),
     Mutant("recursive pieces one token longer", B, "if length(part) < size or", "if length(part) <= size or", B),
     Mutant("IDF without its floor", B, "word: floor if weight < 0 else weight for", "word: weight for", B),
@@ -62,8 +64,8 @@ MUTANTS = [
     Mutant("ties in the order of the sort", B, "np.lexsort((found, -scores))", "np.argsort(scores)[::-1]", B),
     Mutant("documents without a shared word", B, "not vocabulary.isdisjoint(words)", "True", B),
     Mutant("a document's worst chunk", B, 'best.setdefault(chunk_id.rpartition("#")[0], score)', 'best[chunk_id.rpartition("#")[0]] = score', B),
-    Mutant("no collapse to documents", B, "query_id: to_documents(hits)[:DEPTH]", "query_id: hits[:DEPTH]", B),
-    Mutant("cut before collapse", B, "query_id: to_documents(hits)[:DEPTH]", "query_id: to_documents(hits[:DEPTH])", B),
+    Mutant("no collapse to documents", B, "return to_documents(search(query, *index))[:DEPTH]", "return search(query, *index)[:DEPTH]", B),
+    Mutant("cut before collapse", B, "to_documents(search(query, *index))[:DEPTH]", "to_documents(search(query, *index)[:DEPTH])", B),
     Mutant("discount without its logarithm", C, "gain / math.log2(rank + 1)", "gain / (rank + 1)", C),
     Mutant("natural logarithm", C, "gain / math.log2(rank + 1)", "gain / math.log(rank + 1)", C),
     Mutant("ideal from the retrieved list", C, "sorted(gains.values(), reverse=True)", "sorted((gains.get(d, 0) for d in ranking), reverse=True)", C),
@@ -123,6 +125,24 @@ MUTANTS = [
     Mutant("NaN scores accepted", "helpers/runs.py", "math.isfinite(value) and", "True and", COMPARE),
     Mutant("chunk's last score instead of its best", "helpers/runs.py", "max(score, best.get(doc_id, -math.inf))", "score", COMPARE),
     Mutant("unknown documents skipped", "helpers/runs.py", "document {ranked_id} is unknown, wanted {wanted}", "", COMPARE),
+    Mutant("explicit zeros listed as relevant", "helpers/importers.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
+    Mutant("a limited corpus loses relevant documents", "helpers/importers.py", 'elif tier == "relevant" or rooms[tier]:', "elif len(held) < (most or len(held) + 1):", IMPORT),
+    Mutant("halves in the order of the file", "helpers/importers.py", "order = sorted(kept, key=lambda q: hashlib.sha256(q.encode()).hexdigest())", "order = list(kept)", IMPORT),
+    Mutant("labels of another split accepted", "helpers/importers.py", "if not present and held:", "if False:", IMPORT),
+    Mutant("an id that stands twice accepted", "helpers/importers.py", "if key in places:", "if False:", IMPORT),
+    Mutant("a truncated corpus not marked", "helpers/importers.py", "lines += [TRUNCATED] if limited else []", "lines += []", IMPORT),
+    Mutant("import into a folder that holds something", "helpers/importers.py", "any(to.iterdir()))", "False)", IMPORT),
+    Mutant("a failed import leaves its part", "helpers/importers.py", "shutil.rmtree(part, ignore_errors=True)", "pass", IMPORT),
+    Mutant("# in document ids", "helpers/sources.py", r'r"[\s/\\#%]"', r'r"[\s/\\%]"', IMPORT),
+    Mutant("byte-order mark kept", "helpers/sources.py", '"utf-8-sig" if number == 1 else "utf-8"', '"utf-8"', IMPORT),
+    Mutant("the folder's tokenizer ignored", "helpers/text.py", "return TOKENIZERS[_in_use[0]](text)", "return plain_words(text)", DATA),
+    Mutant("ties beyond the cut dropped", "helpers/sparse.py", "bound -= 1e-9 * max(1.0, abs(bound))", "bound += 1e-9", SPARSE),
+    Mutant("ties in the order of the corpus", "helpers/sparse.py", "np.lexsort((found.places[documents], -rounded))", "np.argsort(-rounded, kind='stable')", SPARSE),
+    Mutant("matches below zero lost", "helpers/sparse.py", "if found.positive and (weights > 0).all():", "if True:", SPARSE),
+    Mutant("dimension -1 taken for the last", "helpers/sparse.py", "if vector and not 0 <= min(vector) <= max(vector) < dim:", "if vector and not max(vector) < dim:", SPARSE),
+    Mutant("stale counts for another corpus", "helpers/sparse.py", "(*map(words, texts[:100]), *texts)", "map(words, texts[:1])", SPARSE),
+    Mutant("over-fetch stops at a tie", "helpers/sparse.py", "best[depth - 1][1] > hits[-1][1]", "best[depth - 1][1] >= hits[-1][1]", SPARSE),
+    Mutant("weights without IDF", B, "values = idf[counts.indices] * tf", "values = tf", B),
     Mutant("stored output cleared", C, "", "", GUARD),
 ]  # fmt: skip
 

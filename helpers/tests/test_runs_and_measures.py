@@ -2,6 +2,8 @@
 
 import math
 
+import ir_measures
+import numpy as np
 import pytest
 
 from helpers import chunks, evalset, figures, measures, runs, text
@@ -16,6 +18,16 @@ def test_special_tokens_and_html_pass_unharmed(folder):
         figures.marked("<b>old</b> & new", {"old"})
         == "&lt;b&gt;<mark>old</mark>&lt;/b&gt; &amp; new"
     )
+
+
+@pytest.mark.parametrize("body", ["", "a", "Disk 🧯🧯 full é\n" * 9, "日本語のテキスト" * 30])
+def test_tokens_begin_where_the_encoding_says(body):
+    ids = text.token_ids(body)
+    _, offsets = text.encoding().decode_with_offsets(ids)
+    offsets.append(len(body))
+    for step in (1, 2, 7):
+        numbers = {*range(0, len(ids), step), len(ids)}
+        assert text.starts(ids, numbers) == {n: offsets[n] for n in sorted(numbers)}
 
 
 def test_chunk_file_round_trip(tmp_path, folder):
@@ -85,3 +97,23 @@ def test_linear_gain_and_ideal_from_the_labels():
     )["q"]
     assert (round(values["nDCG@10"], 5), round(values["AP"], 5)) == (0.52091, 0.38889)
     assert measures.first_rank(values) == 2
+
+
+def test_every_value_is_that_of_ir_measures():
+    rng = np.random.default_rng(0)
+    documents = [f"d{n}" for n in range(40)]
+    for _ in range(50):
+        found = rng.choice(documents, (6, 25), replace=True)
+        run = {
+            f"q{n}": list(zip(dict.fromkeys(row.tolist()), [2.0, 2.0, *[1.0] * 25], strict=False))
+            for n, row in enumerate(found)
+        }
+        grades = rng.choice([-1, 0, 1, 2], (6, 40), p=[0.1, 0.8, 0.05, 0.05]).tolist()
+        qrels = {
+            f"q{n}": dict(zip(documents, row, strict=True)) for n, row in enumerate(grades[:5])
+        }
+        values = measures.per_query(qrels, run)
+        scored = {q: dict(runs.strictly_decreasing(ranking)) for q, ranking in run.items()}
+        for metric in ir_measures.iter_calc(list(measures.NAMED.values()), qrels, scored):
+            name = next(n for n, measure in measures.NAMED.items() if measure == metric.measure)
+            assert values[metric.query_id][name] == metric.value

@@ -1,0 +1,253 @@
+"""Speed and memory as ratios in one run: engines, chunking, evaluation, `make check`.
+
+Run by `make bench`, or `python -m helpers.bench --million` for the largest corpus too. Seconds
+differ from machine to machine and from hour to hour; ratios of one run less so, and no test
+asserts either. Memory is read from the operating system, so this command needs Linux or macOS.
+"""
+
+import argparse
+import ast
+import multiprocessing
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import bm25s
+import ir_measures
+import nbformat
+import numpy as np
+import pandas as pd
+from rank_bm25 import BM25Okapi
+
+from . import evalset, measures, runs, sparse, text, workbook
+
+SIZES, MILLION = (1_000, 10_000, 100_000), 1_000_000
+WORDS, LENGTH, STOP = 200_000, 75, 200  # vocabulary, words a document, words left out as too common
+K = 100
+SECONDS = 3.0  # for each kind of query; a slow engine answers three of them at least
+Search = Callable[[list[str]], object]
+
+
+# Synthetic texts: words drawn by Zipf's law, the same ones in every run.
+
+
+def draw(rng: np.random.Generator, size: tuple[int, ...] | int, skip: int = 0) -> np.ndarray:
+    """Return word numbers; the n-th most common word has a share of 1 / (n + 2.7)."""
+    shares = np.cumsum(1 / (np.arange(WORDS) + 2.7) * (np.arange(WORDS) >= skip))
+    return np.searchsorted(shares, rng.random(size) * shares[-1])
+
+
+def write_corpus(path: Path, n_documents: int) -> None:
+    """Write one document a line, of about `LENGTH` words."""
+    rng, names = np.random.default_rng(0), np.array([f"w{n}" for n in range(WORDS)], dtype=object)
+    with path.open("w") as file:
+        for start in range(0, n_documents, 10_000):
+            lengths = rng.poisson(LENGTH, min(10_000, n_documents - start)) + 1
+            words = names[draw(rng, lengths.sum())]
+            for document in np.split(words, np.cumsum(lengths)[:-1]):
+                file.write(" ".join(document) + "\n")
+
+
+def queries(skip: int, n: int = 2_000) -> list[str]:
+    """Return `n` queries of eight words; `skip` leaves out the most common ones."""
+    drawn = draw(np.random.default_rng(1), (n, 8), skip)
+    return [" ".join(f"w{number}" for number in row) for row in drawn]
+
+
+def lines(path: Path) -> Iterator[str]:
+    """Yield the documents of a corpus file."""
+    with path.open() as file:
+        yield from file
+
+
+# Engines: each takes a corpus file and returns a search for the first `K` documents.
+
+
+def with_rank_bm25(path: Path) -> Search:
+    """Return a search by rank_bm25."""
+    library = BM25Okapi(map(text.words, lines(path)))
+
+    def search(batch):
+        for query in batch:
+            scores = library.get_scores(text.words(query))
+            best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
+            best[np.argsort(-scores[best])]
+
+    return search
+
+
+def with_sparse(path: Path) -> Search:
+    """Return a search by our engine, ties in order."""
+    n_documents = sum(1 for _ in lines(path))
+    engine = sparse.bm25([f"d{n:07}" for n in range(n_documents)], lines(path))
+    return lambda batch: list(sparse.rankings(*engine, dict(enumerate(batch)), K))
+
+
+def with_bm25s(path: Path) -> Search:
+    """Return a search by bm25s, NumPy backend."""
+    vocabulary: dict[str, int] = {}
+    numbers = [
+        [vocabulary.setdefault(word, len(vocabulary)) for word in text.words(line)]
+        for line in lines(path)
+    ]
+    library = bm25s.BM25(method="lucene", backend="numpy")
+    library.index((numbers, vocabulary), show_progress=False)
+    return lambda batch: library.retrieve(
+        [text.words(query) for query in batch], k=K, show_progress=False
+    )
+
+
+ENGINES = {"rank_bm25": with_rank_bm25, "helpers.sparse": with_sparse, "bm25s": with_bm25s}
+
+
+def timed(action: Callable, *arguments) -> tuple[float, object]:
+    """Return the seconds that a call took, and its result."""
+    start = time.perf_counter()
+    result = action(*arguments)
+    return time.perf_counter() - start, result
+
+
+def per_second(search: Search, asked: list[str]) -> float:
+    """Return queries a second: batches grow while there is time left."""
+    search(asked[:1])
+    done, spent, batch = 0, 0.0, 3
+    while spent < SECONDS / 2 and done < len(asked):
+        seconds, _ = timed(search, asked[done : done + batch])
+        done, spent = done + len(asked[done : done + batch]), spent + seconds
+        batch = max(3, int(min(2 * batch, done / spent * (SECONDS - spent))))
+    return done / spent
+
+
+def measure(engine: str, path: Path) -> dict[str, float]:
+    """Return index seconds, queries a second and peak memory of this process, in a fresh one."""
+    seconds, search = timed(ENGINES[engine], path)
+    row = {"index s": seconds}
+    for kind, skip in (("all words", 0), ("content words", STOP)):
+        row[f"{kind} q/s"] = per_second(search, queries(skip))
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return row | {"peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit}
+
+
+def engines(n_documents: int, folder: Path) -> pd.DataFrame:
+    """Return a row for each engine, measured one after the other in processes of their own."""
+    path, rows = folder / f"{n_documents}.txt", {}
+    write_corpus(path, n_documents)
+    for engine in ENGINES:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            rows[engine] = pool.submit(measure, engine, path).result()
+    path.unlink()
+    table = pd.DataFrame(rows).T
+    for kind in ("all words", "content words"):
+        speed = table[f"{kind} q/s"]
+        table[f"{kind}: x rank_bm25"] = speed / speed["rank_bm25"]
+        table[f"{kind}: x bm25s"] = speed / speed["bm25s"]
+    return table
+
+
+# The other goals, a line each.
+
+
+def lesson(path: Path, *names: str) -> dict:
+    """Return functions that a notebook defines, without running the rest of it."""
+    settings = {"SIZE": runs.BASELINE["chunk_tokens"], "OVERLAP": runs.BASELINE["overlap_tokens"]}
+    space = {"text": text, **settings}
+    for statement in statements(path):
+        if isinstance(statement, ast.FunctionDef) and statement.name in names:
+            exec(ast.unparse(statement), space)
+    return space
+
+
+def statements(path: Path) -> list[ast.stmt]:
+    """Return the statements of a notebook's code cells."""
+    cells = nbformat.read(path, as_version=4).cells
+    sources = [cell.source for cell in cells if cell.cell_type == "code"]
+    return [statement for source in sources for statement in ast.parse(source).body]
+
+
+def chunking() -> str:
+    """Return the speed of session B's fixed-size chunker as a share of bare token encoding."""
+    chunk = lesson(workbook.SESSIONS[1], "windows", "chunk_fixed")["chunk_fixed"]
+    texts = [doc.retrieval_text for doc in evalset.load(evalset.DEFAULT).documents.values()] * 5
+    bare, cut = (
+        min(timed(lambda f=function: [f(body) for body in texts])[0] for _ in range(5))
+        for function in (text.token_ids, chunk)
+    )
+    return f"chunking: {bare / cut:.0%} of the speed of bare token encoding"
+
+
+def evaluation(n: int = 10_000) -> str:
+    """Return the time of our measures against plain ir_measures, `n` queries to depth `K`."""
+    rng, run, qrels = np.random.default_rng(2), {}, {}
+    for number in range(n):
+        found = [f"d{doc}" for doc in rng.choice(100_000, K, replace=False)]
+        run[f"q{number}"] = list(zip(found, np.sort(rng.random(K))[::-1].tolist(), strict=True))
+        qrels[f"q{number}"] = {doc: int(rng.integers(0, 3)) for doc in rng.choice(found, 4)}
+    plain = {query_id: dict(ranking) for query_id, ranking in run.items()}
+    wanted = list(measures.NAMED.values())
+    ours = min(timed(measures.per_query, qrels, run)[0] for _ in range(3))
+    theirs = min(
+        timed(lambda: list(ir_measures.iter_calc(wanted, qrels, plain)))[0] for _ in range(3)
+    )
+    return (
+        f"evaluation: {n:,} queries to depth {K}, {len(wanted)} measures: "
+        f"{ours:.1f} s, ir_measures {theirs:.1f} s, ratio {ours / theirs:.2f}"
+    )
+
+
+def check(folder: Path) -> str:
+    """Return the time of the four notebooks under nbval against their imports alone."""
+    for path in workbook.NOTEBOOKS:
+        imports = [s for s in statements(path) if isinstance(s, (ast.Import, ast.ImportFrom))]
+        start = f"import sys\nsys.path.insert(0, {str(workbook.ROOT)!r})\n"
+        cell = nbformat.v4.new_code_cell(start + "\n".join(map(ast.unparse, imports)))
+        metadata = nbformat.read(path, as_version=4).metadata
+        nbformat.write(
+            nbformat.v4.new_notebook(cells=[cell], metadata=metadata), folder / path.name
+        )
+    evals = shutil.copytree(evalset.DEFAULT, folder / "evals")
+    code = (
+        "import sys; from pathlib import Path; from helpers import workbook; "
+        "sys.exit(workbook.run_pytest(Path(sys.argv[1]), False, sys.argv[2:]))"
+    )
+    seconds = []
+    for targets in ([folder / path.name for path in workbook.NOTEBOOKS], workbook.NOTEBOOKS):
+        command = [sys.executable, "-c", code, evals, *targets]
+        took, done = timed(lambda c=command: subprocess.run(c, cwd=workbook.ROOT, stdout=-3))
+        if done.returncode:
+            return "check: a notebook fails, run make check"
+        seconds.append(took)
+    return (
+        f"check: the notebooks {seconds[1]:.1f} s, their imports alone {seconds[0]:.1f} s, "
+        f"ratio {seconds[1] / seconds[0]:.1f}"
+    )
+
+
+def readable(value: float) -> str:
+    """Return a number with at least two digits and no exponent."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def main() -> None:
+    """Print every comparison."""
+    parser = argparse.ArgumentParser(prog="python -m helpers.bench", description=__doc__)
+    parser.add_argument(
+        "--million", action="store_true", help="a million documents too (6 minutes)"
+    )
+    sizes = (*SIZES, MILLION) if parser.parse_args().million else SIZES
+    pd.set_option("display.width", 200, "display.max_columns", 20)
+    with tempfile.TemporaryDirectory() as scratch:
+        for n_documents in sizes:
+            table = engines(n_documents, Path(scratch))
+            print(f"\n{n_documents:,} documents of about {LENGTH} words, first {K}, one thread")
+            print(table.to_string(float_format=readable), flush=True)
+        print("\n" + chunking(), evaluation(), check(Path(scratch)), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,357 @@
+"""Search large corpora: BM25, and any model that gives texts weights on numbered dimensions.
+
+The end of session B builds this by hand; here is the tested version. The weights lie in one sparse
+matrix, a row for each dimension and a column for each document, so a query reads only the rows
+that it names. They are 64-bit floats: 32-bit ones would save a third of the memory and move scores
+in the seventh digit, and then the ranking is no longer that of rank_bm25.
+"""
+
+import hashlib
+import json
+import math
+import os
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from . import measures, text
+from .runs import BASELINE, DECIMALS, Ranking
+
+BATCH = 1_000  # texts that a model encodes at a time
+SLICE = 4_000_000  # weights computed at a time: temporary arrays stay below 100 MB
+REPORTED = ("nDCG@10", "recall@100", "AP", "RR")
+Vector = dict[int, float]  # {dimension: weight}
+
+
+class Model(Protocol):
+    """What the pipeline asks of a model; a dimension it names is shared, whatever its weight."""
+
+    sparse_dim: int
+
+    def encode_documents(self, texts: list[str]) -> list[Vector]:
+        """Return a vector for each text."""
+
+    def encode_queries(self, texts: list[str]) -> list[Vector]:
+        """Return a vector for each text. A score is the dot product with a document's vector."""
+
+
+# From texts to a matrix, for any model.
+
+
+def batches(items: Iterable, size: int = BATCH) -> Iterator[list]:
+    """Yield lists of at most `size` neighbours."""
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
+def encode(encoder: Callable, texts: Iterable[str], dim: int, size: int = BATCH):
+    """Return the vectors of `texts` as a matrix, a row for each text; `texts` may be a stream.
+
+    A text without a dimension gives an empty row. Raises ValueError for a dimension outside 0 to
+    `dim` - 1, a weight that is no finite number, or a vector too many or too few.
+    """
+    ends, dims, weights = array("q", [0]), array("i"), array("d")
+    for batch in batches(texts, size):
+        vectors = encoder(batch)
+        if len(vectors) != len(batch):
+            raise ValueError(f"{len(vectors)} vectors for {len(batch)} texts, wanted one for each")
+        for vector in vectors:
+            _check(vector, len(ends) - 1, dim)
+            dims.extend(vector)
+            weights.extend(vector.values())
+            ends.append(len(dims))
+    return _matrix(np.asarray(weights), np.asarray(dims), np.asarray(ends), dim)
+
+
+def _check(vector: Vector, number: int, dim: int) -> None:
+    if vector and not 0 <= min(vector) <= max(vector) < dim:
+        wrong = min(vector) if min(vector) < 0 else max(vector)
+        raise ValueError(f"text {number}: dimension {wrong}, wanted 0 to {dim - 1}")
+    if not math.isfinite(sum(vector.values())):
+        raise ValueError(f"text {number}: a weight is infinite or no number, wanted finite weights")
+
+
+def _matrix(values: np.ndarray, columns: np.ndarray, ends: np.ndarray, dim: int):
+    """Return rows of (column, value) as a matrix; `ends` says where each row ends.
+
+    Entries keep their order. 32-bit positions wherever they suffice: SciPy takes 64 bits for all
+    numbers as soon as one array has them.
+    """
+    if len(columns) < 2**31:
+        ends = ends.astype(np.int32)
+    return sparse.csr_array((values, columns, ends), shape=(len(ends) - 1, dim))
+
+
+# The index and its search.
+
+
+class Index(NamedTuple):
+    """Documents to search.
+
+    `postings` has a row for each dimension and a column for each document; `places` holds the
+    place of each document in the order of ids; `positive` says that every weight is above 0.
+    """
+
+    ids: list[str]
+    places: np.ndarray
+    postings: sparse.csr_array
+    positive: bool
+
+
+def index(ids: list[str], postings: sparse.csr_array) -> Index:
+    """Return an index over `postings`, whose columns `ids` names.
+
+    Raises ValueError for no documents, another number of ids or an id that stands twice.
+    """
+    if not len(ids) or len(ids) != postings.shape[1]:
+        raise ValueError(f"{len(ids)} ids for {postings.shape[1]} documents, wanted one for each")
+    if len(set(ids)) < len(ids):
+        twice = next(found for found, times in Counter(ids).items() if times > 1)
+        raise ValueError(f"document id {twice} stands twice, wanted each once")
+    places = np.empty(len(ids), np.int32)
+    places[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return Index(list(ids), places, postings, bool(postings.data.min(initial=np.inf) > 0))
+
+
+def build(model: Model, ids: list[str], texts: Iterable[str]) -> Index:
+    """Return an index over the vectors that `model` gives to `texts`."""
+    return index(ids, encode(model.encode_documents, texts, model.sparse_dim).T.tocsr())
+
+
+def search(found: Index, queries: sparse.csr_array, k: int | None = None) -> Iterator[Ranking]:
+    """Yield the first `k` (id, score) for each row of `queries`; all of them without `k`.
+
+    Only documents that share a dimension with the query are ranked, by score rounded to 10
+    decimals, descending, then by id. Beyond the index a query takes one number for each document.
+    """
+    if k is not None and k < 1:
+        raise ValueError(f"k {k}, wanted 1 or more")
+    for start, end in zip(queries.indptr, queries.indptr[1:], strict=False):
+        scores, floor = _scores(found, queries.indices[start:end], queries.data[start:end])
+        documents = _candidates(scores, floor, k)
+        rounded = np.round(scores[documents], DECIMALS)
+        best = np.lexsort((found.places[documents], -rounded))[:k]
+        names = map(found.ids.__getitem__, documents[best].tolist())
+        yield list(zip(names, rounded[best].tolist(), strict=True))
+
+
+def _scores(found: Index, dims: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return every document's score, and the value above which a document shares a dimension.
+
+    The product adds dimension after dimension in the query's order, as rank_bm25 adds words: the
+    sums are the same to the last bit, unless the query repeats a word.
+    """
+    rows = found.postings[dims]
+    scores = rows.T @ weights
+    if found.positive and (weights > 0).all():
+        return scores, 0.0
+    shared = np.full(len(scores), -np.inf)  # a true match may score 0 or below
+    shared[rows.indices] = scores[rows.indices]
+    return shared, -np.inf
+
+
+def _candidates(scores: np.ndarray, floor: float, k: int | None) -> np.ndarray:
+    """Return the documents above `floor` that can be among the first `k`, ties included.
+
+    Cut the scores into many more than `k` blocks. In `k` of them the maximum reaches the k-th
+    largest maximum, so at least `k` documents do, and nothing below it can be among the first.
+    """
+    height = len(scores) // (16 * k) if k else 0
+    if height > 1:
+        maxima = scores[: 16 * k * height].reshape(height, 16 * k).max(axis=0)
+        bound = np.partition(maxima, -k)[-k]
+        bound -= 1e-9 * max(1.0, abs(bound))  # more than rounding can move a score
+        if bound > floor:
+            return np.flatnonzero(scores >= bound)
+    return np.flatnonzero(scores > floor)
+
+
+def rankings(
+    model: Model, found: Index, queries: dict[str, str], k: int | None = None
+) -> Iterator[tuple[str, Ranking]]:
+    """Yield (query_id, ranking) for {query_id: text}. Queries are encoded a batch at a time."""
+    for batch in batches(queries.items()):
+        encoded = encode(model.encode_queries, [body for _, body in batch], model.sparse_dim)
+        yield from zip((q for q, _ in batch), search(found, encoded, k), strict=True)
+
+
+def evaluate(
+    model: Model, found: Index, queries: dict[str, str], qrels: measures.Qrels, k: int = 100
+) -> dict[str, float]:
+    """Return nDCG@10, recall@100, MAP and MRR of the first `k` documents of each query."""
+    run = dict(rankings(model, found, queries, k))
+    return measures.means(measures.per_query(qrels, run, REPORTED))
+
+
+def over_fetch(
+    hits_of: Callable[[int], Ranking], to_documents: Callable[[Ranking], Ranking], depth: int
+) -> Ranking:
+    """Return the first `depth` documents, exactly, without ranking every chunk.
+
+    `hits_of(k)` gives the first k chunks, `to_documents` their documents. They suffice when
+    the last document wanted stands above the last chunk; behind a tie another id may wait.
+    """
+    k = 4 * depth
+    while True:
+        hits = hits_of(k)
+        best = to_documents(hits)
+        if len(hits) < k or (len(best) >= depth and best[depth - 1][1] > hits[-1][1]):
+            return best[:depth]
+        k *= 4
+
+
+# BM25, the first model.
+
+
+def okapi_idf(df: np.ndarray, n_docs: int, epsilon: float) -> np.ndarray:
+    """Return ln((N - df + 0.5) / (df + 0.5)), negative values replaced by epsilon times the mean.
+
+    Robertson and Spärck Jones 1976; the replacement is that of rank_bm25. Logarithms and sum are
+    taken as there, so that the results agree to the last bit.
+    """
+    distinct, which = np.unique(df, return_inverse=True)
+    weights = [math.log(n_docs - f + 0.5) - math.log(f + 0.5) for f in distinct.tolist()]
+    idf = np.array(weights)[which]
+    return np.where(idf < 0, epsilon * (np.cumsum(idf)[-1] / len(idf)), idf)
+
+
+def lucene_idf(df: np.ndarray, n_docs: int, epsilon: float) -> np.ndarray:
+    """Return ln(1 + (N - df + 0.5) / (df + 0.5)), always above 0, as Lucene does.
+
+    Lucene 8 and later leave out the factor k1 + 1, which changes scores but no ranking.
+    """
+    return np.log(1 + (n_docs - df + 0.5) / (df + 0.5))
+
+
+IDF = {"okapi": okapi_idf, "lucene": lucene_idf}
+
+
+class BM25(NamedTuple):
+    """BM25 as a model (Robertson et al. 1995): a document holds the weights, a query the counts."""
+
+    vocabulary: dict[str, int]
+    idf: np.ndarray
+    average_length: float
+    k1: float
+    b: float
+    words: Callable[[str], list[str]]
+
+    @property
+    def sparse_dim(self) -> int:
+        """A dimension for each word of the vocabulary."""
+        return len(self.vocabulary)
+
+    def norm(self, length):
+        """Return k1 (1 - b + b length / average), for one document or an array of lengths."""
+        return self.k1 * (1 - self.b + self.b * length / self.average_length)
+
+    def encode_documents(self, texts: list[str]) -> list[Vector]:
+        """Return {dimension: weight} of each text; words outside the vocabulary count as length."""
+        return [self._weights(self.words(body)) for body in texts]
+
+    def encode_queries(self, texts: list[str]) -> list[Vector]:
+        """Return {dimension: count} of each text; words outside the vocabulary are dropped."""
+        return [{n: float(times) for n, times in self._counts(self.words(t))} for t in texts]
+
+    def _counts(self, words: list[str]) -> list[tuple[int, int]]:
+        known = Counter(word for word in words if word in self.vocabulary)
+        return [(self.vocabulary[word], times) for word, times in known.items()]
+
+    def _weights(self, words: list[str]) -> Vector:
+        k, norm = self.k1 + 1, self.norm(len(words))
+        return {n: float(self.idf[n] * (f * k / (f + norm))) for n, f in self._counts(words)}
+
+
+def bm25(
+    ids: list[str],
+    texts: Iterable[str],
+    idf: str = "okapi",
+    k1: float = BASELINE["k1"],
+    b: float = BASELINE["b"],
+    epsilon: float = BASELINE["epsilon"],
+    words: Callable[[str], list[str]] = text.words,
+    folder: Path | None = None,
+) -> tuple[BM25, Index]:
+    """Return BM25 fitted to `texts` and the index over them.
+
+    The same as `build` with the fitted model, without a dict for each document. `texts` may be a
+    stream, unless its counts are to be kept in `folder`. Raises ValueError for an unknown `idf`
+    and for a corpus without a single word.
+    """
+    if idf not in IDF:
+        raise ValueError(f"idf {idf!r}, wanted one of {', '.join(IDF)}")
+    found = kept(folder, texts, words) if folder else count(texts, words)
+    vocabulary, counts, lengths = found
+    if not vocabulary:
+        raise ValueError(f"no word in {len(lengths)} documents, wanted at least one to index")
+    rarity = IDF[idf](np.diff(counts.indptr), len(lengths), epsilon)
+    average_length = int(lengths.sum()) / len(lengths)
+    model = BM25(vocabulary, rarity, average_length, k1, b, words)
+    return model, index(ids, _weigh(model, counts, lengths))
+
+
+def count(
+    texts: Iterable[str], words: Callable[[str], list[str]]
+) -> tuple[dict[str, int], sparse.csr_array, np.ndarray]:
+    """Return the vocabulary, the count of each word (row) in each text (column), the lengths.
+
+    Words are numbered as they first occur. Of each text only the numbers are kept: 4 bytes a word.
+    """
+    vocabulary: dict[str, int] = defaultdict()
+    vocabulary.default_factory = vocabulary.__len__  # a new word gets the next number
+    numbers, ends = array("i"), array("q", [0])
+    for body in texts:
+        numbers.extend(map(vocabulary.__getitem__, words(body)))
+        ends.append(len(numbers))
+    lengths = np.diff(np.asarray(ends))
+    ones = np.ones(len(numbers), np.min_scalar_type(lengths.max(initial=0)))
+    by_text = _matrix(ones, np.asarray(numbers), np.asarray(ends), len(vocabulary))
+    by_word = by_text.T.tocsr()
+    by_word.sum_duplicates()
+    return dict(vocabulary), by_word, lengths
+
+
+def _weigh(model: BM25, counts: sparse.csr_array, lengths: np.ndarray) -> sparse.csr_array:
+    """Return the weights of all counts, a slice at a time."""
+    weights, norms = np.repeat(model.idf, np.diff(counts.indptr)), model.norm(lengths)
+    for start in range(0, len(weights), SLICE):
+        part = slice(start, start + SLICE)
+        times = counts.data[part]
+        weights[part] *= times * (model.k1 + 1) / (times + norms[counts.indices[part]])
+    return sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def kept(
+    folder: Path, texts: list[str], words: Callable[[str], list[str]]
+) -> tuple[dict[str, int], sparse.csr_array, np.ndarray]:
+    """Return `count`, from a file in `folder` if these texts were counted before.
+
+    The file is named by a hash of all texts, the tokenizer's name and its words for the first
+    hundred texts, so another corpus or chunker is another file. IDF, k1 and b come later and
+    cannot be stale. Whatever is wrong with a file, it is made again.
+    """
+    key = hashlib.sha256(f"1 {words.__module__}.{words.__qualname__}\n".encode())
+    for part in (*map(words, texts[:100]), *texts):
+        key.update(json.dumps(part).encode())  # quoted, so that neighbours cannot run together
+    path = folder / f"counts-{key.hexdigest()}.npz"
+    try:
+        with np.load(path) as saved:
+            counts = _matrix(saved["counts"], saved["texts"], saved["ends"], len(texts))
+            vocabulary = json.loads(saved["words"].tobytes())
+            return {word: n for n, word in enumerate(vocabulary)}, counts, saved["lengths"]
+    except Exception:
+        vocabulary, counts, lengths = found = count(texts, words)
+    folder.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".part").open("wb") as file:
+        listed = np.frombuffer(json.dumps(list(vocabulary)).encode(), np.uint8)
+        arrays = {"counts": counts.data, "texts": counts.indices, "ends": counts.indptr}
+        np.savez(file, words=listed, lengths=lengths, **arrays)
+    os.replace(file.name, path)
+    return found

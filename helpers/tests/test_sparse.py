@@ -1,0 +1,311 @@
+"""The engine for large corpora ranks as rank_bm25 does; any model runs through it."""
+
+import math
+from collections import Counter
+
+import bm25s
+import numpy as np
+import pytest
+from rank_bm25 import BM25Okapi
+from scipy import sparse as matrices
+
+from helpers import runs, sparse, text
+
+
+def by_library(bodies, ids, query):
+    """Return the ranking of session B: rank_bm25, only shared words, ties by id."""
+    documents, asked = [text.words(body) for body in bodies], text.words(query)
+    scores = np.round(BM25Okapi(documents).get_scores(asked), runs.DECIMALS)
+    shared = np.array([not set(asked).isdisjoint(document) for document in documents])
+    order = np.lexsort((np.array(ids)[shared], -scores[shared]))
+    return [(np.array(ids)[shared][i].item(), scores[shared][i].item()) for i in order]
+
+
+def random_corpus(seed, n_documents, n_words, spread):
+    """Return texts and queries over `n_words` words; a large `spread` makes few words common."""
+    rng = np.random.default_rng(seed)
+    shares = 1 / np.arange(1, n_words + 1) ** spread
+    shares /= shares.sum()
+
+    def body(length):
+        return " ".join(f"w{n}" for n in rng.choice(n_words, length, p=shares))
+
+    bodies = [body(length) for length in rng.integers(0, 12, n_documents)]
+    return [*bodies, "w0"], [f"{body(6)} unknown {body(1)}" for _ in range(8)]
+
+
+def ranked(found, queries, k=None):
+    """Return the rankings of {query_id: text} in `found`, a model and its index."""
+    return dict(sparse.rankings(*found, queries, k))
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.8, 2.0])  # flat, natural, every query word common
+@pytest.mark.parametrize(("n_documents", "n_words"), [(1, 2), (6, 3), (40, 8), (300, 60)])
+def test_ranking_of_rank_bm25(n_documents, n_words, spread):
+    for seed in range(5):
+        bodies, queries = random_corpus(seed, n_documents, n_words, spread)
+        ids = [f"d{n}" for n in np.random.default_rng(seed).permutation(len(bodies))]
+        run = ranked(sparse.bm25(ids, bodies), dict(enumerate(queries)))
+        for number, query in enumerate(queries):
+            expected = by_library(bodies, ids, query)
+            assert [found for found, _ in run[number]] == [found for found, _ in expected]
+            for (_, score), (_, wanted) in zip(run[number], expected, strict=True):
+                assert abs(score - wanted) < 2e-10  # a repeated word may move the last decimal
+            runs.check_order(query, run[number])
+
+
+def test_scores_of_rank_bm25_to_the_last_bit():
+    bodies, queries = random_corpus(1, 200, 30, 0.8)
+    model, found = sparse.bm25([f"d{n}" for n in range(len(bodies))], bodies)
+    library = BM25Okapi([text.words(body) for body in bodies])
+    for words in map(text.words, queries):
+        for asked, error in ((dict.fromkeys(words), 0), (words, 1e-12)):
+            (vector,) = model.encode_queries([" ".join(asked)])
+            scores = found.postings[list(vector)].T @ np.array(list(vector.values()))
+            assert np.abs(scores - library.get_scores(list(asked))).max() <= error
+
+
+@pytest.mark.parametrize("df", [49, 50, 51])
+def test_jump_at_half_of_the_corpus(df):
+    bodies = ["common " * (n < df) + f"rare{n}" for n in range(100)]
+    found = sparse.bm25([f"{n:02}" for n in range(100)], bodies)
+    (ranking,) = ranked(found, {"q": "common"}).values()
+    assert len(ranking) == df and ranking[0][0] == "00"
+    assert (ranking[0][1] == 0) == (df == 50)
+
+
+def test_matches_below_zero_are_results():
+    found = sparse.bm25(["d", "c", "b", "a", "empty"], ["a", "a", "a b", "a b", ""])
+    hits = ranked(found, {"q": "a"})["q"]
+    assert [doc_id for doc_id, _ in hits] == ["a", "b", "c", "d"] and hits[0][1] < 0
+    assert ranked(found, {"q": "a"}, k=1)["q"] == hits[:1]
+
+
+def test_scores_of_bm25s_for_the_lucene_variant():
+    bodies, queries = random_corpus(3, 200, 40, 0.8)
+    found = sparse.bm25(
+        [f"{n:03}" for n in range(len(bodies))], bodies, idf="lucene", k1=1.2, b=0.6
+    )
+    library = bm25s.BM25(method="lucene", k1=1.2, b=0.6, dtype="float64")
+    library.index([text.words(body) for body in bodies], show_progress=False)
+    for number, ranking in ranked(found, dict(enumerate(queries))).items():
+        scores = (1.2 + 1) * library.get_scores(text.words(queries[number]))
+        assert len(ranking) == (scores > 0).sum() > 0
+        assert all(abs(scores[int(doc_id)] - score) < 1e-9 for doc_id, score in ranking)
+
+
+@pytest.mark.parametrize("idf", ["okapi", "lucene"])
+def test_first_k_begin_the_whole_ranking(idf):
+    bodies = ["disk full", "disk"] * 400 + [f"disk {n}" for n in range(300)]
+    rng = np.random.default_rng(0)
+    ids = [f"d{n}" for n in rng.permutation(len(bodies))]
+    found = sparse.bm25(ids, bodies, idf=idf)
+    whole = ranked(found, {"q": "disk full 7"})["q"]
+    assert len(whole) == len(bodies) and len({score for _, score in whole}) < 10
+    for k in (1, 2, 7, 34, 35, 399, 401, 1099, 1100, 5000):  # most cut through a tie
+        assert ranked(found, {"q": "disk full 7"}, k)["q"] == whole[:k]
+
+
+def test_first_k_where_scores_differ_less_than_rounding_keeps():
+    values = 1 + np.random.default_rng(5).integers(-9, 9, 4000) * 2e-11
+    found = sparse.index([f"{n:04}" for n in range(4000)], matrices.csr_array(values[None]))
+    asked = matrices.csr_array(np.ones((1, 1)))
+    (whole,) = sparse.search(found, asked)
+    for k in (1, 3, 50):
+        assert list(sparse.search(found, asked, k)) == [whole[:k]]
+
+
+class Letters:
+    """A model by hand: a dimension for each of three letters, and one for what they stand for."""
+
+    sparse_dim = 4
+    batches: list[int]
+
+    def __init__(self):
+        self.batches = []
+
+    def encode_documents(self, texts):
+        self.batches.append(len(texts))
+        return [
+            {"abc".index(letter): float(n) for letter, n in Counter(body).items()} for body in texts
+        ]
+
+    def encode_queries(self, texts):
+        return [{**vector, 3: 1.0} for vector in self.encode_documents(texts)]
+
+
+def test_any_model_from_texts_to_measures():
+    model = Letters()
+    found = sparse.build(model, ["x", "y", "z"], ["aab", "b", ""])
+    queries = {"q1": "ab", "q2": "b", "q3": "c", "q4": ""}
+    assert ranked((model, found), queries) == {
+        "q1": [("x", 3.0), ("y", 1.0)],
+        "q2": [("x", 1.0), ("y", 1.0)],
+        "q3": [],
+        "q4": [],
+    }
+    qrels = {"q1": {"x": 1}, "q2": {"y": 1, "x": 0}, "q3": {"z": 1}}
+    values = sparse.evaluate(model, found, queries, qrels)
+    assert list(values) == ["nDCG@10", "recall@100", "MAP", "MRR"]
+    assert math.isclose(values["nDCG@10"], (1 + 1 / math.log2(3)) / 3)
+    assert math.isclose(values["MRR"], 0.5) and math.isclose(values["recall@100"], 2 / 3)
+
+
+def test_bm25_through_the_pipeline_of_any_model():
+    bodies, queries = random_corpus(2, 60, 12, 0.8)
+    ids, asked = [f"d{n}" for n in range(len(bodies))], dict(enumerate(queries))
+    model, found = sparse.bm25(ids, bodies)
+    assert ranked((model, sparse.build(model, ids, bodies)), asked) == ranked((model, found), asked)
+
+
+class Fixed:
+    """A model that returns what it was given."""
+
+    sparse_dim = 3
+
+    def __init__(self, *vectors):
+        self.vectors = list(vectors)
+
+    def encode_documents(self, texts):
+        return self.vectors
+
+    encode_queries = encode_documents
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        ([{0: 1.0}, {1: 1.0, -1: 1.0}], "text 1: dimension -1, wanted 0 to 2"),
+        ([{2: 1.0, 3: 1.0}, {}], "text 0: dimension 3, wanted 0 to 2"),
+        ([{0: 1.0}, {1: math.nan}], "text 1: a weight is"),
+        ([{0: math.inf}, {}], "text 0: a weight is"),
+        ([{0: 1.0}], "1 vectors for 2 texts"),
+    ],
+)
+def test_bad_vectors_are_refused(vectors, message):
+    model = Fixed(*vectors)
+    with pytest.raises(ValueError, match=message):
+        sparse.build(model, ["a", "b"], ["", ""])
+    found = sparse.build(Fixed({0: 1.0}), ["a"], [""])
+    with pytest.raises(ValueError, match=message):
+        ranked((model, found), {"q1": "", "q2": ""})
+
+
+def test_dimensions_without_weight_and_empty_vectors():
+    found = sparse.build(Fixed({0: 0.0}, {1: -1.0}, {}), ["a", "b", "c"], [""] * 3)
+    assert ranked((Fixed({0: 1.0, 1: 1.0}, {}), found), {"q1": "", "q2": ""}) == {
+        "q1": [("a", 0.0), ("b", -1.0)],
+        "q2": [],
+    }
+
+
+def test_empty_corpora_and_wrong_ids_are_refused():
+    for ids, bodies in (([], []), (["a"], [""]), (["a", "b"], ["...", ""])):
+        with pytest.raises(ValueError, match="no word in .* wanted at least one"):
+            sparse.bm25(ids, bodies)
+    with pytest.raises(ValueError, match="0 ids for 0 documents"):
+        sparse.build(Letters(), [], [])
+    with pytest.raises(ValueError, match="1 ids for 2 documents"):
+        sparse.bm25(["a"], ["disk", "full"])
+    with pytest.raises(ValueError, match="id b stands twice"):
+        sparse.bm25(["a", "b", "b"], ["disk", "full", "log"])
+    with pytest.raises(ValueError, match="wanted one of okapi, lucene"):
+        sparse.bm25(["a"], ["disk"], idf="bm25+")
+    with pytest.raises(ValueError, match="k 0, wanted 1 or more"):
+        ranked(sparse.bm25(["a"], ["disk"]), {"q": "disk"}, k=0)
+
+
+def test_batches_bound_what_a_model_sees(monkeypatch):
+    model = Letters()
+    vectors = sparse.encode(model.encode_documents, (body for body in "abcabca"), 4, size=3)
+    assert model.batches == [3, 3, 1] and vectors.shape == (7, 4)
+    assert vectors.indptr.dtype == vectors.indices.dtype == np.int32
+    monkeypatch.setattr(sparse.batches, "__defaults__", (2,))
+    model.batches.clear()
+    found = sparse.build(model, ["a"], ["abc"])
+    stream = sparse.rankings(model, found, dict.fromkeys("qrstu", "a"))
+    assert next(stream) == ("q", [("a", 1.0)]) and model.batches == [1, 2]
+    assert len(list(stream)) == 4 and model.batches == [1, 2, 2, 1]
+
+
+def test_weights_do_not_depend_on_the_slice(monkeypatch):
+    bodies, _ = random_corpus(4, 50, 20, 0.8)
+    ids = [f"d{n}" for n in range(len(bodies))]
+    _, whole = sparse.bm25(ids, bodies)
+    monkeypatch.setattr(sparse, "SLICE", 7)
+    _, sliced = sparse.bm25(ids, iter(bodies))
+    assert np.array_equal(whole.postings.data, sliced.postings.data)
+
+
+def test_long_documents_count_beyond_a_byte():
+    bodies = ["disk " * 300, "disk full", "log"]
+    found = sparse.bm25(["a", "b", "c"], bodies)
+    assert ranked(found, {"q": "disk"})["q"] == by_library(bodies, ["a", "b", "c"], "disk")
+
+
+def letters(body):
+    """Return the letters of a text: another tokenizer."""
+    return list(body)
+
+
+def test_counts_on_disk_are_never_stale(tmp_path, monkeypatch):
+    ids, bodies = ["a", "b", "c"], ["disk full", "queue full", "log"]
+    built, queries = [], {"q": "disk full"}
+
+    def count(*arguments, original=sparse.count):
+        built.append(arguments)
+        return original(*arguments)
+
+    monkeypatch.setattr(sparse, "count", count)
+
+    def run(bodies=bodies, **settings):
+        kept = ranked(sparse.bm25(ids, bodies, folder=tmp_path, **settings), queries)
+        assert kept == ranked(sparse.bm25(ids, bodies, **settings), queries)
+        built.pop()
+        return len(built), kept
+
+    assert run()[0] == 1 and run() == run() and run()[0] == 1  # read, not built again
+    assert run(idf="lucene", k1=2.0)[0] == 1  # parameters come after the counts
+    assert run(["disk full", "queue ful", "llog"])[0] == 2
+    assert run(words=letters)[0] == 3
+    letters.__code__, before = (lambda body: list(body[1:])).__code__, letters.__code__
+    try:
+        assert run(words=letters)[0] == 4  # the same name, other words
+    finally:
+        letters.__code__ = before
+    assert len(list(tmp_path.iterdir())) == 4
+    for broken in (b"", b"PK broken", b"\x93NUMPY"):
+        for path in tmp_path.iterdir():
+            path.write_bytes(broken)
+        assert run(words=letters)[1]
+    for path in tmp_path.iterdir():
+        path.write_bytes(path.read_bytes()[:-30])
+    times = len(built)
+    assert run(words=letters)[0] == times + 1 and run(words=letters)[0] == times + 1
+
+
+def test_over_fetch_is_exact():
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        scores = rng.integers(0, 6, 60)
+        names = ["d" + "!" * n for n in range(12)]  # d!#0 stands before d#0, but d before d!
+        owners = rng.choice(names, 60, p=[0.45, *[0.05] * 11])
+        hits = [(f"{d}#{n}", float(s)) for n, (d, s) in enumerate(zip(owners, scores, strict=True))]
+        hits.sort(key=lambda pair: (-pair[1], pair[0]))
+        fetched = []
+
+        def hits_of(k, hits=hits, fetched=fetched):
+            fetched.append(k)
+            return hits[:k]
+
+        for depth in (1, 3, 8, 20):
+            assert sparse.over_fetch(hits_of, collapse, depth) == collapse(hits)[:depth]
+        assert 4 in fetched and max(fetched) <= 4 * 80
+
+
+def collapse(hits):
+    """Return each document's best chunk, best first, ties by id."""
+    best = {}
+    for chunk_id, score in hits:
+        best.setdefault(chunk_id.rpartition("#")[0], score)
+    return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
