@@ -339,14 +339,16 @@ def _kappa(grades: list[tuple[int, int]]) -> float | None:
 # In and out of the folder.
 
 
-def pairs_to_judge(evals: evalset.EvalSet) -> list[tuple[str, str]]:
+def pairs_to_judge(
+    evals: evalset.EvalSet, pooled: list[dict] | None = None
+) -> list[tuple[str, str]]:
     """Return the pooled pairs that judgments.jsonl does not hold yet, sorted.
 
-    The pool is pool.jsonl; without that file the documents that the rankers find.
+    The pool is pool.jsonl; without that file `pooled`, or else what the rankers find.
     """
     if (evals.folder / "pool.jsonl").exists():
         pooled = evalset.read_extra(evals, "pool.jsonl")
-    else:
+    elif pooled is None:
         from . import pooling  # takes two seconds to import, and only this case needs it
 
         pooled = pooling.pool(pooling.rankings(evals))

@@ -1,5 +1,6 @@
 """Choose what to judge: pool different rankers, pick negatives, find near-duplicates."""
 
+import functools
 import re
 from collections.abc import Callable
 
@@ -7,13 +8,13 @@ import bm25s
 import numpy as np
 import snowballstemmer
 from datasketch import MinHash, MinHashLSH
-from rank_bm25 import BM25Okapi
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from . import evalset, runs, text
+from . import evalset, runs, sparse, text
 
 SHINGLE = 5  # words
 NEAR = 0.15  # Jaccard over shingles from which two documents count as near-duplicates
+STEMMER = snowballstemmer.stemmer("english")
 Scores = Callable[[str], np.ndarray]
 
 
@@ -25,16 +26,17 @@ def rankings(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, run
 
     Saved runs of session B are pooled where they exist; the other rankers are built here.
     """
-    titles = [text.words(d.title) for d in evals.documents.values()]
+    titles = [d.title for d in evals.documents.values()]
     built = {
-        "okapi-documents": okapi([text.words(d.retrieval_text) for d in evals.documents.values()]),
-        # public passages may have no titles, and BM25 of nothing divides by zero
-        **({"okapi-titles": okapi(titles)} if any(titles) else {}),
         "lucene-stemmed": lucene_stemmed([d.retrieval_text for d in evals.documents.values()]),
         "character-ngrams": character_ngrams([d.retrieval_text for d in evals.documents.values()]),
     }
     ids = list(evals.documents)
-    found = {
+    bodies = [d.retrieval_text for d in evals.documents.values()]
+    found = {"okapi-documents": okapi(ids, bodies, evals.queries, depth)}
+    if any(map(text.words, titles)):  # public passages may have none
+        found["okapi-titles"] = okapi(ids, titles, evals.queries, depth)
+    found |= {
         name: {q.query_id: top(scores(q.query), ids, depth) for q in evals.queries.values()}
         for name, scores in built.items()
     }
@@ -50,18 +52,31 @@ def top(scores: np.ndarray, ids: list[str], depth: int) -> runs.Ranking:
     return [(ids[i], float(scores[i])) for i in order[:depth] if scores[i] > 0]
 
 
-def okapi(documents: list[list[str]]) -> Scores:
-    """Return a scoring function: BM25 as in the baseline, over whole documents or titles."""
-    index = BM25Okapi(documents)
-    return lambda query: index.get_scores(text.words(query))
+def okapi(
+    ids: list[str], texts: list[str], queries: dict[str, evalset.Query], depth: int
+) -> dict[str, runs.Ranking]:
+    """Return the run of BM25 as in the baseline, over whole documents or titles."""
+    model, index = sparse.bm25(ids, texts)
+    asked = {query_id: query.query for query_id, query in queries.items()}
+    return dict(sparse.rankings(model, index, asked, depth))
+
+
+@functools.cache
+def stem(word: str) -> str:
+    """Return the English stem of a word (Snowball, Porter 2001)."""
+    return STEMMER.stemWord(word)
+
+
+def stems(words: list[str]) -> list[str]:
+    """Return the stem of each word."""
+    return [stem(word) for word in words]
 
 
 def lucene_stemmed(documents: list[str]) -> Scores:
     """Return a scoring function: BM25 with Lucene's IDF over English stems (bm25s, Snowball)."""
-    stem = snowballstemmer.stemmer("english").stemWords
     index = bm25s.BM25(method="lucene")
-    index.index([stem(text.words(document)) for document in documents], show_progress=False)
-    return lambda query: index.get_scores(stem(text.words(query)))
+    index.index([stems(text.words(document)) for document in documents], show_progress=False)
+    return lambda query: index.get_scores(stems(text.words(query)))
 
 
 def character_ngrams(documents: list[str]) -> Scores:
