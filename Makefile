@@ -1,6 +1,7 @@
 # The retrieval-baseline workbook. A bare machine needs python3 (3.11 or newer) and make; uv is used when present.
 PYTHON ?= python3
 EVALS ?= evals
+LAB_EVALS = $(if $(filter file,$(origin EVALS)),$(if $(SOLUTIONS),evals,learn/evals),$(EVALS))
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 HELPERS := "$(BIN)/python" -m helpers
@@ -8,7 +9,7 @@ READY := $(VENV)/ready
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab compare refresh mutants freeze audit import new bench lock
+.PHONY: help report check lab learn progress compare audit freeze import new bench refresh mutants lock
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
@@ -20,8 +21,16 @@ report: $(READY)  ## run the sessions and the write-up on EVALS, render it, prin
 check: $(READY)  ## execute the notebooks, compare every number, test the helpers
 	@$(HELPERS) check --evals "$(EVALS)"
 
-lab: $(READY)  ## open the session notebooks in JupyterLab, on this machine only
-	@EVALS="$(abspath $(EVALS))" "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. notebooks/session_a_corpus_and_labels.ipynb
+lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machine only; SOLUTIONS=1 opens the originals
+	$(if $(SOLUTIONS),,@$(HELPERS) learn)
+	@EVALS="$(abspath $(LAB_EVALS))" "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. \
+	  $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
+
+learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside)
+	@$(HELPERS) learn $(if $(FRESH),--fresh)
+
+progress: $(READY)  ## run your copies: what is done, wrong, not started, and what comes next
+	@$(HELPERS) progress --evals "$(EVALS)"
 
 compare: $(READY)  ## hold RUN=path (one or more) against the baseline, or against BASE=path; SPLIT=dev, test or all
 	@test -n "$(RUN)" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }

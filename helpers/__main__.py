@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import audit, compare, evalset, export, importers, stats, workbook
+from . import audit, compare, evalset, export, importers, learn, progress, stats, workbook
 
 
 def refresh_command(options: argparse.Namespace) -> int:
@@ -57,6 +57,20 @@ def import_command(options: argparse.Namespace) -> int:
     )
 
 
+def learn_command(options: argparse.Namespace) -> int:
+    """Write the learner copies that are missing and say what was done."""
+    print("\n".join(learn.make(options.fresh)))
+    return 0
+
+
+def progress_command(options: argparse.Namespace) -> int:
+    """Run the learner copies and print what is done, wrong and not started."""
+    own = learn.LEARN / "evals"
+    folder = own if options.evals == evalset.DEFAULT and own.exists() else options.evals
+    print(progress.progress(folder))
+    return 0
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser, a subparser for each command."""
     main_parser = argparse.ArgumentParser(
@@ -77,6 +91,10 @@ def parser() -> argparse.ArgumentParser:
     add("report", lambda o: workbook.report_command(o.evals), "run everything, render the page")
     add("check", lambda o: workbook.check_command(o.evals), "execute the notebooks and compare")
     add("refresh", refresh_command, "execute the notebooks in place")
+    words = "write copies of the sessions with stubs for solutions into learn/"
+    sub = add("learn", learn_command, words)
+    sub.add_argument("--fresh", action="store_true", help="move the old copies aside first")
+    add("progress", progress_command, "run the copies: done, wrong, not started, what comes next")
     add("freeze", lambda o: workbook.freeze_command(o.evals), "draw negatives, write the manifest")
     add("audit", audit_command, "ask the set what a careful reader would")
     sub = add("export", export_command, "write the labels as CSV, Parquet, BEIR and TREC")
@@ -109,10 +127,14 @@ def main() -> int:
     options = parser().parse_args()
     options.evals = options.evals and options.evals.resolve()
     try:
-        waits = options.evals and evalset.load(options.evals).next_step()
+        free = options.command in ("learn", "progress")  # they also serve a set in the making
+        waits = options.evals and not free and evalset.load(options.evals).next_step()
         if waits:
             raise evalset.EvalSetError([waits])
         return options.run(options)
+    except learn.LearnError as error:
+        print(error, file=sys.stderr)
+        return 1
     except evalset.EvalSetError as error:
         where = options.evals or getattr(options, "source", None) or options.to
         print(f"{error}\n{len(error.problems)} problem(s) in {where}", file=sys.stderr)

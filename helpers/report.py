@@ -12,7 +12,9 @@ from nbconvert import HTMLExporter
 from sklearn.metrics import cohen_kappa_score
 
 from . import chunks, compare, figures, measures, runs, stats, text
-from .evalset import SPLITS, EvalSet, read_extra, write
+from .evalset import DEFAULT, SPLITS, EvalSet, notes, read_extra, write
+
+ROOT = DEFAULT.parent
 
 STYLE = """
 :root { color-scheme: light; }
@@ -167,6 +169,31 @@ def _rounded(value):
     if isinstance(value, list | tuple):
         return [_rounded(part) for part in value]
     return round(value, 10) if isinstance(value, float) else value
+
+
+def week(evals: EvalSet) -> str:
+    """Return the checklist of the week as Markdown: what is there and what is missing."""
+    queries, reached = len(evals.queries), {j.doc_id for j in evals.judgments if j.relevance}
+    share = len(reached) / len(evals.documents)
+    saved = sorted(path.stem for path in (evals.folder / "runs").glob("*.trec"))
+    path = evals.folder / "results.json"
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    fresh = found.get("corpus", {}).get("sha256") == evals.corpus_hash()
+    fresh = fresh and found["queries"]["sha256"] == evals.queries_hash()
+    pages = [ROOT / "README.md", evals.folder / "README.md", evals.folder / "notes.md"]
+    texts = [page.read_text(encoding="utf-8") for page in pages if page.exists()]
+    told = any("nDCG@10" in page and evals.name in page for page in texts)
+    read = [q for q in notes(evals.folder) if q in evals.queries]
+    rows = [
+        (bool(evals.documents), f"a corpus: {len(evals.documents)} documents"),
+        (queries >= 30, f"30 labelled queries or more: {queries}"),
+        (share >= 0.5, f"coverage of 50 % or more: {share:.0%}"),
+        (len(saved) >= 3, f"retrievals saved: {', '.join(saved) or 'none, run session B'}"),
+        (fresh, "metrics computed on these documents and labels (results.json)"),
+        (told, "the baseline in a README or in notes.md, with its measure's name"),
+        (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} queries"),
+    ]
+    return "\n".join(f"- {'[x]' if done else '[ ]'} {words}" for done, words in rows)
 
 
 def summary(results: dict) -> str:

@@ -14,7 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from . import audit, evalset, pooling, report
+from . import audit, evalset, pooling, progress, report
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = [
@@ -149,6 +149,7 @@ def check_command(folder: Path) -> int:
         shutil.copytree(
             folder, copy, ignore=shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints")
         )
+        problems += progress.problems(ROOT / "notebooks", copy)
         status = run_pytest(copy, strict=own)
         if status:
             problems.append(f"pytest ended with {status}: see above")

@@ -4,6 +4,7 @@ Starts JupyterLab on a free loopback port, runs a notebook with the panel in hea
 judges three documents and reads the log. Says "skipped" where playwright or a browser is missing.
 """
 
+import importlib.util
 import json
 import os
 import secrets
@@ -43,27 +44,34 @@ GUIDE = "# Guide\n\n| grade | meaning |\n|---|---|\n| 2 | answers |\n| 0 | does 
 
 def main() -> int:
     """Return 0 if the panel works in the browser or cannot be tried here."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        print("skipped: the package playwright is not installed")
-        return 0
+    browser = installed()
     if not browser:
-        print(f"skipped: no browser found, wanted one of: {', '.join(BROWSERS)}")
         return 0
+    from playwright.sync_api import sync_playwright
+
     scratch = Path(tempfile.mkdtemp(prefix="labelling-"))
     folder = write_folder(scratch)
-    with lab(scratch) as address, sync_playwright() as player:
+    with lab(scratch, scratch) as address, sync_playwright() as player:
         chromium = player.chromium.launch(executable_path=browser, args=FLAGS)
         page = chromium.new_page(viewport={"width": 1250, "height": 1150})
         try:
-            judge(page, address, folder / "labelling.jsonl", scratch)
+            judge(page, address("panel.ipynb"), folder / "labelling.jsonl", scratch)
         finally:
             page.screenshot(path=scratch / "last.png")
             chromium.close()
     print(f"passed: the log holds what was typed and clicked; screenshots in {scratch}")
     return 0
+
+
+def installed() -> str | None:
+    """Return the browser to drive; say why there is none."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not importlib.util.find_spec("playwright"):
+        print("skipped: the package playwright is not installed")
+        return None
+    if not browser:
+        print(f"skipped: no browser found, wanted one of: {', '.join(BROWSERS)}")
+    return browser
 
 
 def write_folder(scratch: Path) -> Path:
@@ -92,8 +100,11 @@ def write_rows(path: Path, rows: list[dict]) -> None:
 
 
 @contextmanager
-def lab(scratch: Path):
-    """Run JupyterLab in `scratch` and yield the address of its notebook; end it afterwards."""
+def lab(folder: Path, scratch: Path):
+    """Run JupyterLab in `folder` and yield the address of a notebook by name; end it afterwards.
+
+    All that it writes of its own goes to `scratch`.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -101,16 +112,19 @@ def lab(scratch: Path):
     own = ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
     own += ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
     home = {name: str(scratch / "jupyter" / name.lower()) for name in own}
+    shown = Path(home["JUPYTERLAB_SETTINGS_DIR"], *"@jupyterlab/notebook-extension".split("/"))
+    shown.mkdir(parents=True)
+    (shown / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')  # all cells
     environment = {**os.environ, **home, "JUPYTER_PREFER_ENV_PATH": "1", "JUPYTER_TOKEN": token}
     command = [sys.executable, "-m", "jupyterlab", *LAB, f"--ServerApp.port={port}"]
     with (scratch / "lab.log").open("wb") as log:
         server = subprocess.Popen(
-            command, cwd=scratch, env=environment, stdout=log, stderr=subprocess.STDOUT
+            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
     try:
         address = f"http://127.0.0.1:{port}"
         wait_for(f"{address}/api/status?token={token}", server, scratch / "lab.log")
-        yield f"{address}/lab/tree/panel.ipynb?token={token}"
+        yield lambda name: f"{address}/lab/workspaces/{name[:9]}/tree/{name}?token={token}"
     finally:
         server.terminate()
         server.wait(30)
@@ -176,8 +190,10 @@ def run_all_cells(page) -> None:
             page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click(timeout=4000)
         except Error:
             page.keyboard.press("Escape")
+            continue
         for _ in range(10):
-            if page.locator(".jp-InputPrompt").first.inner_text().strip(" []:"):
+            prompt = page.locator(".jp-CodeCell .jp-InputPrompt").first
+            if prompt.inner_text().strip(" []:"):
                 return
             page.wait_for_timeout(500)
     raise AssertionError("the notebook does not run")

@@ -20,7 +20,7 @@ A, B, C = (
     for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
 )
 WRITE_UP = "evals/retrieval_eval.ipynb"
-DATA, RUNS, PROJECT, POOL, AUDIT, PANEL, COMPARE, IMPORT, SPARSE = (
+DATA, RUNS, PROJECT, POOL, AUDIT, PANEL, COMPARE, IMPORT, SPARSE, LEARN, CHECK = (
     f"helpers/tests/test_{name}.py"
     for name in (
         "evalset",
@@ -32,6 +32,8 @@ DATA, RUNS, PROJECT, POOL, AUDIT, PANEL, COMPARE, IMPORT, SPARSE = (
         "stats_and_compare",
         "importers",
         "sparse",
+        "learn",
+        "check",
     )
 )
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
@@ -64,13 +66,13 @@ MUTANTS = [
     Mutant("ties in the order of the sort", B, "np.lexsort((found, -scores))", "np.argsort(scores)[::-1]", B),
     Mutant("documents without a shared word", B, "not vocabulary.isdisjoint(words)", "True", B),
     Mutant("a document's worst chunk", B, 'best.setdefault(chunk_id.rpartition("#")[0], score)', 'best[chunk_id.rpartition("#")[0]] = score', B),
-    Mutant("no collapse to documents", B, "return to_documents(search(query, *index))[:DEPTH]", "return search(query, *index)[:DEPTH]", B),
-    Mutant("cut before collapse", B, "to_documents(search(query, *index))[:DEPTH]", "to_documents(search(query, *index)[:DEPTH])", B),
+    Mutant("no collapse to documents", B, "return to_documents(ranked(query, index))[:DEPTH]", "return ranked(query, index)[:DEPTH]", B),
+    Mutant("cut before collapse", B, "to_documents(ranked(query, index))[:DEPTH]", "to_documents(ranked(query, index)[:DEPTH])", B),
     Mutant("discount without its logarithm", C, "gain / math.log2(rank + 1)", "gain / (rank + 1)", C),
     Mutant("natural logarithm", C, "gain / math.log2(rank + 1)", "gain / math.log(rank + 1)", C),
     Mutant("ideal from the retrieved list", C, "sorted(gains.values(), reverse=True)", "sorted((gains.get(d, 0) for d in ranking), reverse=True)", C),
     Mutant("cutoff of RR ignored", C, "enumerate(ranking[:k], 1):", "enumerate(ranking, 1):", C),
-    Mutant("recall divided by k", C, "/ relevant if relevant else 0.0\n\n\ndef precision", "/ k\n\n\ndef precision", C),
+    Mutant("recall divided by k", C, "grades, k) / relevant if relevant else 0.0", "grades, k) / k", C),
     Mutant("AP over found documents", C, "return sum(at_hits) / relevant if relevant", "return sum(at_hits) / len(at_hits) if at_hits", C),
     Mutant("exponential gain unnamed", "helpers/measures.py", '"nDCG@10": nDCG @ 10', '"nDCG@10": nDCG(gains={1: 1, 2: 3}) @ 10', C),
     Mutant("missing query skipped", "helpers/measures.py", "for query_id in qrels}\n    scored", "for query_id in run}\n    scored", RUNS),
@@ -143,6 +145,25 @@ MUTANTS = [
     Mutant("stale counts for another corpus", "helpers/sparse.py", "(*map(words, texts[:100]), *texts)", "map(words, texts[:1])", SPARSE),
     Mutant("over-fetch stops at a tie", "helpers/sparse.py", "best[depth - 1][1] > hits[-1][1]", "best[depth - 1][1] >= hits[-1][1]", SPARSE),
     Mutant("weights without IDF", B, "values = idf[counts.indices] * tf", "values = tf", B),
+    Mutant("learner's work overwritten", "helpers/learn.py", "if (folder / name).exists()]", "if False]", LEARN),
+    Mutant("fresh copies over yesterday's", "helpers/learn.py", "next(path for path in names if not path.exists())", "names[0]", LEARN),
+    Mutant("nested markers accepted", "helpers/learn.py", "elif word == BEGIN and start:", "elif False:", LEARN),
+    Mutant("an exercise without a check accepted", "helpers/learn.py", "if not after or not is_check(cells[after[0]]):", "if not after:", LEARN),
+    Mutant("a solution told in a hint", "helpers/learn.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", LEARN),
+    Mutant("links of a copy not moved", "helpers/learn.py", "cell.source = LINK.sub(link, cell.source)", "pass", LEARN),
+    Mutant("end of a solution left in the copy", "helpers/learn.py", "lines[first - 1 : last] =", "lines[first - 1 : last - 1] =", LEARN),
+    Mutant("a check that praises a stub", "helpers/progress.py", 'if stub and (found is None or found.kind != "NotStarted"):', "if False:", LEARN),
+    Mutant("setup cells not run", "helpers/progress.py", '"setup" in cell.metadata.get("tags", [])', "False", LEARN),
+    Mutant("a broken cell not named", "helpers/progress.py", "broken = broken or f", "broken = broken and f", LEARN),
+    Mutant("a child that outlives its program", "helpers/cells.py", "os.read(parent, 1)", "threading.Event().wait()", LEARN),
+    Mutant("a definition that fails breaks the copy", "helpers/cells.py", "except Exception:\n            continue", "except Exception as error:\n            return failure(error)", LEARN),
+    Mutant("answers far off accepted", "helpers/check/verdict.py", "abs(wanted - got) <= TOLERANCE", "abs(wanted - got) <= 0.3", CHECK),
+    Mutant("a sentence that explains one answer only", "helpers/check/verdict.py", "if pairs and all(agrees(", "if pairs and any(agrees(", CHECK),
+    Mutant("a stub counted as wrong", "helpers/check/verdict.py", "if is_empty(function):", "if False:", CHECK),
+    Mutant("changed arguments not seen", "helpers/check/verdict.py", "if not wrong_at and changed:", "if False:", CHECK),
+    Mutant("every quick test passed", "helpers/check/quick_test.py", "len(right) >= PASS * len(questions)", "len(right) >= 0", CHECK),
+    Mutant("reasons told before an answer", "helpers/check/quick_test.py", "    if not given:\n        return f", "    if False:\n        return f", CHECK),
+    Mutant("causes kept without a reason", "helpers/check/session_c.py", "again = [q for q in differ if q not in kept]", "again = []", CHECK),
     Mutant("stored output cleared", C, "", "", GUARD),
 ]  # fmt: skip
 
@@ -177,7 +198,9 @@ def run(target: str, mutant: Mutant | None) -> int:
         shutil.copytree(
             ROOT,
             copy,
-            ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", "learn", "*.html"),
+            ignore=shutil.ignore_patterns(
+                ".git", ".venv", "__pycache__", "learn", "learn-*", "*.html"
+            ),
         )
         if mutant:
             break_copy(copy / mutant.file, mutant)
