@@ -5,12 +5,14 @@ reasons are shown only for questions that were answered.
 """
 
 import hashlib
+import textwrap
 from collections.abc import Callable
 from typing import NamedTuple
 
 from .verdict import NotStarted, Wrong, returned
 
 SALT, LETTERS, PASS = "retrieval-baseline", "abcd", 0.7
+WIDTH = 88  # columns of a report that a notebook shows without breaking words
 
 
 class Question(NamedTuple):
@@ -68,7 +70,8 @@ def _line(number: int, question: Question, given: bool, right: bool) -> str:
     """Return one line of the report; the reason only where there is an answer."""
     if not given:
         return f"{number}  not answered"
-    return f"{number}  {'right' if right else 'wrong'}  {question.reason}"
+    words = f"{number}  {'right' if right else 'wrong'}  {question.reason}"
+    return textwrap.fill(words, WIDTH, subsequent_indent=" " * len("1  right  "))
 
 
 def quiz(session: str, answers: dict | Callable) -> None:
