@@ -21,7 +21,8 @@ from rank_bm25 import BM25Okapi
 
 SEED, TOLERANCE = 2026, 1e-9
 SAMPLE = 30  # random cases on which a known mistake must agree with the learner
-STEPS = 20_000  # lines of code after which a call that must be refused is stopped
+STEPS = 5_000_000  # lines of the learner's code after which a call is stopped
+REFUSAL = 20_000  # the same for a call that must be refused
 
 
 class Wrong(Exception):
@@ -37,7 +38,7 @@ class NotStarted(Wrong):
 
 
 class Endless(Exception):
-    """Raised into code that goes on after STEPS lines."""
+    """Raised into code that goes on and on."""
 
 
 class Case(NamedTuple):
@@ -98,13 +99,16 @@ def same(wanted: object, got: object, strict: bool = True) -> bool:
 
 
 @contextlib.contextmanager
-def stopped(after: int) -> Iterator[None]:
-    """Raise Endless in the code inside after so many lines."""
-    left, before = after, sys.gettrace()
+def stopped(function: Callable, after: int) -> Iterator[None]:
+    """Raise Endless in the learner's code after so many of its lines; libraries run untraced."""
+    home, before = getattr(bare(function), "__globals__", None), sys.gettrace()
+    left = after
 
     def count(frame, event, arg):
         nonlocal left
-        left -= 1
+        if frame.f_globals is not home:
+            return None
+        left -= event == "line"
         if left < 0:
             raise Endless("it runs on and on")
         return count
@@ -119,8 +123,7 @@ def stopped(after: int) -> Iterator[None]:
 def called(function: Callable, case: Case) -> tuple[object, bool]:
     """Return what `function` gave, and whether it changed its arguments; prints are dropped."""
     args = copy.deepcopy(case.args)
-    refusal = isinstance(case.wanted, type)
-    watch = stopped(STEPS) if refusal else contextlib.nullcontext()
+    watch = stopped(function, REFUSAL if isinstance(case.wanted, type) else STEPS)
     quiet = contextlib.redirect_stdout(io.StringIO())
     try:
         with quiet, np.errstate(all="ignore"), watch:
@@ -209,6 +212,8 @@ def error_lines(name: str, function: Callable, error: Exception) -> list[str]:
     frame, line = place
     code = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
     where = f"line {line} of its cell" if frame.f_code.co_name == name else f"line {line} of a cell"
+    if isinstance(error, Endless):
+        return [f"{name} runs on and on, {where}, in {frame.f_code.co_name}", f"  {code}"]
     return [f"{name} stops with an error, {where}, in {frame.f_code.co_name}", f"  {code}", what]
 
 
@@ -257,6 +262,11 @@ def refuse_unfinished(name: str, function: Callable, outcome: object) -> None:
         raise not_started(name, None if inner == own else inner) from None
 
 
+def is_endless(got: object) -> bool:
+    """Return whether a call had to be stopped."""
+    return isinstance(got, Raised) and isinstance(got.error, Endless)
+
+
 def on_form(wanted: object, got: object) -> str:
     """Return a sentence on the form of an answer, empty where there is nothing to say."""
     if got is None:
@@ -269,8 +279,8 @@ def on_form(wanted: object, got: object) -> str:
         return "Text came back where a number is wanted."
     if isinstance(got, float) and math.isnan(got) and wanted == 0:
         return "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
-    if isinstance(got, Raised) and isinstance(got.error, Endless):
-        return "It runs on and on with these arguments: refuse them before the loop begins."
+    if is_endless(got):
+        return "Refuse these arguments before the loop begins."
     if isinstance(wanted, float) and isinstance(got, float):
         for decimals in range(1, 7):
             if got != wanted and got == round(wanted, decimals):
@@ -323,6 +333,7 @@ def compare(
     """
     refuse_unfit(name, function)
     answers, changed = answered(name, function, [*hand, *drawn])
+    refuse_endless(name, function, answers[-1], say)
     wrong_at = {n for n, (c, got) in enumerate(answers) if not same(c.wanted, viewed(view, got))}
     if not wrong_at and changed:
         raise Wrong(
@@ -348,14 +359,27 @@ def compare(
 
 
 def answered(name: str, function: Callable, cases: list[Case]) -> tuple[list, list[Case]]:
-    """Return (case, what came back) for all cases, and those whose arguments were changed."""
+    """Return (case, what came back) for all cases, and those whose arguments were changed.
+
+    After a call that had to be stopped nothing more is asked: each would take seconds.
+    """
     answers, changed = [], []
     for case in cases:
         got, touched = called(function, case)
         refuse_unfinished(name, function, got)
         answers.append((case, got))
         changed += [case] * touched
+        if is_endless(got) and not isinstance(case.wanted, type):
+            break
     return answers, changed
+
+
+def refuse_endless(name: str, function: Callable, last: tuple, say: Callable) -> None:
+    """Raise Wrong where the last call had to be stopped, though it was no call to refuse."""
+    case, got = last
+    if is_endless(got) and not isinstance(case.wanted, type):
+        lines = case_lines(name, function, case, got, say(case.wanted))
+        raise Wrong("\n".join([*lines, "Does each turn of the loop come nearer to its end?"]))
 
 
 def case_lines(name: str, function: Callable, case: Case, got: object, wanted: str) -> list[str]:

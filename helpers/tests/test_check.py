@@ -670,6 +670,13 @@ def test_windows_without_an_end_are_stopped_and_tracing_is_as_before():
     assert sys.gettrace() is before
 
 
+def test_a_loop_without_an_end_is_stopped_at_its_line():
+    code = "def dcg(gains):\n    total, rank = 0, 1\n    while gains:\n        total += 1\n"
+    said = refused("dcg", learnt(code)["dcg"])
+    assert said.startswith("dcg runs on and on, line ") and "in dcg\n" in said
+    assert "nearer to its end" in said
+
+
 def test_prints_of_the_learner_are_dropped(capsys):
     check.dcg(lambda gains: print("here") or sum(g / math.log2(n) for n, g in enumerate(gains, 2)))
     assert capsys.readouterr().out == "dcg: right on 6 hand-made and 100 random cases\n"
