@@ -108,7 +108,7 @@ def failure(error: BaseException) -> Failure:
         name = frame.tb_frame.f_code.co_filename
         line = frame.tb_lineno if name.startswith("<ipython-input") else 0
         frame = frame.tb_next
-    words = str(getattr(error, "msg", None) or error).split()
+    words = str(getattr(error, "summary", None) or getattr(error, "msg", None) or error).split()
     return Failure(type(error).__name__, " ".join(words), line)
 
 

@@ -41,6 +41,7 @@ def token_lengths(tokens: pd.Series, chunk_size: int = 512) -> None:
         ylabel="documents",
         title=f"{share:.0%} of the documents are longer than {chunk_size} tokens",
     )
+    ax.yaxis.get_major_locator().set_params(integer=True)
     _show(ax, "Histogram of document lengths in tokens.")
 
 
@@ -52,7 +53,10 @@ def overlap_by_kind(queries: pd.DataFrame) -> None:
     order = queries.groupby("kind").overlap.mean().sort_values()
     _, ax = plt.subplots()
     ax.barh(order.index, order, color="#dfe6ee")
-    ax.plot(queries.overlap, queries.kind, "o", color=DARK, alpha=0.6, markersize=5)
+    same = queries.groupby(["kind", "overlap"])
+    aside = (same.cumcount() - (same.kind.transform("size") - 1) / 2) * 0.08  # equal points apart
+    places = queries.kind.map({kind: n for n, kind in enumerate(order.index)}) + aside
+    ax.plot(queries.overlap, places, "o", color=DARK, alpha=0.6, markersize=5)
     ax.set(xlabel="share of content words found in a relevant document", xlim=(-0.02, 1.02))
     ax.set_title(f"Fewest shared words: {order.index[0]} queries")
     _show(

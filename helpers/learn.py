@@ -284,9 +284,12 @@ def write_all(texts: dict[str, str], folder: Path) -> None:
 
 
 def copy_set(to: Path) -> None:
-    """Copy the workbook's evaluation set, so that a learner's runs never overwrite it."""
+    """Copy the workbook's evaluation set, so that a learner's runs never overwrite it.
+
+    The notes on failures are left out: writing them is the learner's part.
+    """
     if not to.exists():
-        leave = shutil.ignore_patterns("*.ipynb", "*.html", "comparisons", "*.part")
+        leave = shutil.ignore_patterns("notes.md", "*.ipynb", "*.html", "comparisons", "*.part")
         part = to.with_name(to.name + ".part")
         shutil.rmtree(part, ignore_errors=True)
         shutil.copytree(evalset.DEFAULT, part, ignore=leave)

@@ -15,6 +15,7 @@ from . import chunks, compare, figures, measures, runs, stats, text
 from .evalset import DEFAULT, SPLITS, EvalSet, notes, read_extra, write
 
 ROOT = DEFAULT.parent
+METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
 
 STYLE = """
 :root { color-scheme: light; }
@@ -171,8 +172,8 @@ def _rounded(value):
     return round(value, 10) if isinstance(value, float) else value
 
 
-def week(evals: EvalSet) -> str:
-    """Return the checklist of the week as Markdown: what is there and what is missing."""
+def week(evals: EvalSet, passed: set[str]) -> str:
+    """Return the checklist of the week as Markdown; `passed` are functions that passed checks."""
     queries, reached = len(evals.queries), {j.doc_id for j in evals.judgments if j.relevance}
     share = len(reached) / len(evals.documents)
     saved = sorted(path.stem for path in (evals.folder / "runs").glob("*.trec"))
@@ -180,18 +181,22 @@ def week(evals: EvalSet) -> str:
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     fresh = found.get("corpus", {}).get("sha256") == evals.corpus_hash()
     fresh = fresh and found["queries"]["sha256"] == evals.queries_hash()
-    pages = [ROOT / "README.md", evals.folder / "README.md", evals.folder / "notes.md"]
+    right = [name for name in METRICS if name in passed]
+    pages = [evals.folder / "README.md", evals.folder / "notes.md"]
+    if evals.folder.parent.name != "learn":  # the workbook's own page tells nothing of a learner
+        pages.append(ROOT / "README.md")
     texts = [page.read_text(encoding="utf-8") for page in pages if page.exists()]
     told = any("nDCG@10" in page and evals.name in page for page in texts)
     read = [q for q in notes(evals.folder) if q in evals.queries]
     rows = [
         (bool(evals.documents), f"a corpus: {len(evals.documents)} documents"),
         (queries >= 30, f"30 labelled queries or more: {queries}"),
-        (share >= 0.5, f"coverage of 50 % or more: {share:.0%}"),
+        (share >= 0.5, f"coverage of 50 % or more: {100 * share:.0f} %"),
         (len(saved) >= 3, f"retrievals saved: {', '.join(saved) or 'none, run session B'}"),
-        (fresh, "metrics computed on these documents and labels (results.json)"),
-        (told, "the baseline in a README or in notes.md, with its measure's name"),
-        (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} queries"),
+        (right == METRICS, f"metrics pass their checks: {len(right)} of {len(METRICS)}"),
+        (fresh, "results.json holds the scores of these documents and labels"),
+        (told, f"the baseline told in a README or in notes.md: nDCG@10 of {evals.name}"),
+        (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} queries, wanted 5"),
     ]
     return "\n".join(f"- {'[x]' if done else '[ ]'} {words}" for done, words in rows)
 

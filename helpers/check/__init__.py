@@ -32,4 +32,4 @@ from .session_c import (
     reciprocal_rank,
     sign_flip,
 )
-from .verdict import NotStarted, Wrong
+from .verdict import PASSED, NotStarted, Wrong

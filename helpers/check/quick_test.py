@@ -117,7 +117,7 @@ QUESTIONS = {
             "3189906a7dea6333",
             "With nearly all labels 0, chance is nearly 1 and kappa says little. More pairs "
             "above 0 must be read twice; AC1 and an interval show how much is known.",
-            "Going further, agreement with its uncertainty",
+            "Part 2, would somebody else give the same label",
         ),
         Question(
             None,
@@ -131,7 +131,7 @@ QUESTIONS = {
             "2fcbd101c5b3aa23",
             "Each text has three runs of two words. They share one, restart the, and have five "
             "together.",
-            "Going further, near-duplicates",
+            "Part 2, texts that say the same",
         ),
         Question(
             None,
@@ -145,7 +145,7 @@ QUESTIONS = {
             "1dcc9b12235032bf",
             "The pool of depth 2 holds a, b, d and e. Of the new system's four documents a and d"
             " are judged.",
-            "Going further, pooling",
+            "Part 2, what a label is",
         ),
     ],
     "B": [
@@ -167,7 +167,7 @@ QUESTIONS = {
             2,
             "4b9db7083fa1da4f",
             "ln(4.5 / 6.5) is negative, so rank_bm25 takes a quarter of the mean: .25 x 1.2.",
-            "Part 2, IDF and its trap",
+            "Part 2, IDF",
         ),
         Question(
             2,
@@ -201,7 +201,7 @@ QUESTIONS = {
             "disk is in all four documents. Its weight is negative, and so is the mean that "
             "stands in for it, so every match scores below 0. A shared word is the better "
             "question.",
-            "Part 2, the trap of IDF",
+            "Part 2, IDF",
         ),
     ],
     "C": [

@@ -169,7 +169,7 @@ def jaccard(function: Callable) -> None:
          / len({*_runs(a, n, least=0), *_runs(b, n, least=0)})),
         ("Single words are compared. A run is size words in a row.",
          lambda a, b, n: _alike(text.words(a), text.words(b))),
-        ("Common runs are below the line twice: divide by the runs that either text has.",
+        ("Common runs are in the denominator twice: divide by the runs that either text has.",
          lambda a, b, n: _alike(_runs(a, n), _runs(b, n), lambda a, b: len(a) + len(b))),
         ("This is the Dice coefficient, twice the common over the sum. Jaccard divides the common"
          " by all that either has.",
@@ -272,6 +272,7 @@ def query_groups(function: Callable) -> None:
         Case((bridge,), [["q1", "q2", "q3"]]),
         Case((awkward,), [["q1", "q2", "q3", "q4"]]),
         Case(({"q1": {"a"}, "q2": {"b"}, "q3": {"a"}},), [["q1", "q3"], ["q2"]]),
+        Case(({"q1": set(), "q2": {"a"}},), [["q1"], ["q2"]]),
     ]
     mistakes = [
         ("A query that links two groups joins the first of them and leaves the second alone: "
@@ -358,6 +359,9 @@ def cohen_kappa(function: Callable) -> None:
         ("Chance is taken from the mean shares of both readings: that is Scott's pi. Cohen "
          "multiplies the share in one reading by the share in the other.",
          lambda a, b: _above(_equal(a, b), sum(s * s for s in _pooled(a, b)))),
+        ("Only the grades 0 and 1 are counted: take every grade that occurs.",
+         lambda a, b:
+             _above(_equal(a, b), sum(a.count(g) * b.count(g) for g in (0, 1)) / len(a) ** 2)),
         ("Chance is taken from the first reading alone. Multiply its share by the second's.",
          lambda a, b: _above(_equal(a, b), sum((a.count(g) / len(a)) ** 2 for g in {*a}))),
         ("Where both give one grade to everything, chance is 1 and kappa is not defined: return "

@@ -38,6 +38,15 @@ def _unguarded(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
     return spans
 
 
+def _beyond(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
+    """Return windows that go on where one ends with the text."""
+    spans, start = [], 0
+    while start < n and not (spans and spans[-1][0] + size > n):
+        spans.append((start, min(start + size, n)))
+        start += size - overlap
+    return spans
+
+
 def _apart(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
     return _unguarded(n, size, 0)
 
@@ -94,9 +103,11 @@ def windows(function: Callable) -> None:
     mistakes = [
         *_twice("The last window lies wholly inside the one before: stop when the end is reached.",
                 _stepped),
+        *_twice("A window that ends exactly with the text is followed by another one: stop there.",
+                _beyond),
         *_twice("The overlap is ignored: the next window begins size - overlap tokens later.",
                 _apart),
-        *_twice("The last window ends behind the text: its end is at most n.",
+        *_twice("The last window ends past the end of the text: its end is at most n.",
                 lambda n, size, overlap: [(s, s + size) for s, _ in _unguarded(n, size, overlap)]),
         *_twice("The last tokens are lost: a shorter window stands at the end.",
                 lambda n, size, overlap:
@@ -520,6 +531,10 @@ def okapi_idf(function: Callable) -> None:
         ("The mean is taken over the positive weights. It is taken over all of them, before any "
          "is replaced.",
          lambda docs, e=0.25: _okapi(docs, e, over=lambda weight: weight >= 0)),
+        ("Negative weights count as 0 in the mean. It is taken over all weights, before any is "
+         "replaced.",
+         lambda docs, e=0.25: _floored(
+             _raw_idf(docs), e * mean(max(0, weight) for weight in _raw_idf(docs).values()))),
         ("This logarithm has base 10. The natural one is wanted, math.log or np.log.",
          lambda docs, e=0.25: _okapi(docs, e, log=math.log10)),
         ("This logarithm has base 2. The natural one is wanted, math.log or np.log.",
@@ -578,7 +593,7 @@ def bm25_score(function: Callable) -> None:
         Case((["disk"], ["disk", "disk", "a", "b"], one, 2.0, 1.2, 0.0), 11 / 8),
     ]
     mistakes = [
-        ("The factor k1 + 1 above the line is missing.", lambda *args: _bm25(*args, up=1)),
+        ("The factor k1 + 1 in the numerator is missing.", lambda *args: _bm25(*args, up=1)),
         ("The length of the document is ignored: b says how much it counts.",
          lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1)),
         ("A word that stands twice in the query counts once. The sum runs over its places.",
@@ -589,7 +604,11 @@ def bm25_score(function: Callable) -> None:
              _bm25(q, d, w, a, k1, b, norm=k1 * (1 - b + b * a / len(d)))),
         ("1 - b is missing, so a document of average length has a norm of k1 times b.",
          lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 * b * len(d) / a)),
-        ("k1 is missing below the line.",
+        ("Parentheses are missing: k1 multiplies all of 1 - b + b * length / average.",
+         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 - b + b * len(d) / a)),
+        ("Only the first word of the query counts: the sum runs over all of them.",
+         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q[:1], d, w, a, k1, b)),
+        ("k1 is missing in the denominator.",
          lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=1 - b + b * len(d) / a)),
         ("Weight times count: BM25 lets further occurrences count less and less.",
          lambda q, d, w, a, k1=1.5, b=0.75: sum(w.get(x, 0) * d.count(x) for x in q)),
@@ -621,9 +640,14 @@ def _matches(
     return [(str(i), round(float(s), runs.DECIMALS)) for i, s, known in hits if keep(s, known)]
 
 
-def _search_case(query: str, docs: list[list[str]], ids: list[str]) -> Case:
+def _search_case(query: str, docs: list[list[str]], ids: list[str], *k: int) -> Case:
     args = (query, *_searchable(docs, ids))
-    return Case(args, runs.in_order(_matches(*args)))
+    return Case((*args, *k), runs.in_order(_matches(*args))[slice(*k) if k else slice(None)])
+
+
+def _first_k(wrong: Callable) -> Callable:
+    """Return a search without `k` as one that keeps the first `k`."""
+    return lambda query, index, ids, known, k=None: wrong(query, index, ids, known)[:k]
 
 
 def _draw_search(rng: np.random.Generator) -> list[Case]:
@@ -633,8 +657,23 @@ def _draw_search(rng: np.random.Generator) -> list[Case]:
         docs += [docs[0]] * int(rng.integers(0, 3))
         ids = [str(found) for found in rng.permutation(list("abcdefghijkl")[: len(docs)])]
         query = " ".join(pick(rng, "Disk full log queue nothing", 1, 3))
-        cases.append(_search_case(query, docs, ids))
+        k = [int(rng.integers(1, 5))] if len(cases) % 3 == 0 else []
+        cases.append(_search_case(query, docs, ids, *k))
     return cases
+
+
+def _unrounded(query: str, index, ids, vocabularies) -> list:
+    words = text.words(query)
+    hits = zip(ids, index.get_scores(words), vocabularies, strict=True)
+    found = [(str(i), float(s)) for i, s, known in hits if not known.isdisjoint(words)]
+    return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+
+
+def _cut_too_early(query: str, index, ids, vocabularies, k=None) -> list:
+    found = runs.in_order(_matches(query, index, ids, vocabularies, keep=lambda *_: True))[:k]
+    words = text.words(query)
+    known = dict(zip(map(str, ids), vocabularies, strict=True))
+    return [hit for hit in found if not known[hit[0]].isdisjoint(words)]
 
 
 def _numpy_order(query: str, index, ids, vocabularies) -> list:
@@ -652,6 +691,9 @@ def search(function: Callable) -> None:
     """Check search(query, index, ids, vocabularies) against rank_bm25 and the fixed order."""
     two, tied = [["disk"], ["full"]], [["disk"], ["queue"], ["disk"], ["disk"], ["x"]]
     many = [["disk", f"w{n}"] for n in range(12)]
+    uneven = [  # the same sum in another order, so that the last digit differs
+        ["disk"] * n + ["full"] * 3 + ["queue"] * (5 - n) for n in (4, 1)
+    ]
     hand = [
         _search_case("disk", [["disk"], ["queue"], ["x"]], ["a", "b", "c"]),
         _search_case("Disk", [["disk"], ["queue"], ["x"]], ["a", "b", "c"]),
@@ -659,8 +701,11 @@ def search(function: Callable) -> None:
         _search_case("disk", tied, ["c", "x", "a", "b", "d"]),
         _search_case("a", [["a"], ["a"], ["a", "b"]], ["p", "q", "r"]),
         _search_case("disk", many, list("mbcdefghijkl")),
+        _search_case("disk", tied, ["c", "x", "a", "b", "d"], 2),
+        _search_case("a", [["a"], ["a"], ["a", "b"], ["b"]], ["p", "q", "r", "s"], 1),
+        _search_case("disk full queue", [*uneven, *[[x] * 3 for x in "xyzuv"]], list("bacdefg")),
     ]
-    mistakes = [
+    without_k = [
         ("Only scores above 0 are kept. Where most documents hold the word, its weight is 0 or "
          "below, and true matches are lost: ask for a shared word.",
          lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score > 0))),
@@ -681,10 +726,20 @@ def search(function: Callable) -> None:
          _letters),
         ("The query keeps its capitals, and the documents are in lower case: use text.words.",
          lambda *args: runs.in_order(_matches(*args, cut=str.split))),
-        ("Only ten results come back. Return them all, and cut later.",
+        ("Only ten results come back, whatever k is.",
          lambda *args: runs.in_order(_matches(*args))[:10]),
         ("Only ids come back. Pairs of id and score are wanted.",
          lambda *args: [found for found, _ in runs.in_order(_matches(*args))]),
+        ("Scores are compared to the last digit, where equal ones differ: round to ten decimals "
+         "before you sort.",
+         _unrounded),
+    ]  # fmt: skip
+    mistakes = [
+        ("The argument k is ignored: it keeps the first ones.",
+         lambda *args: runs.in_order(_matches(*args[:4]))),
+        ("Cut to k before documents without a shared word are left out: leave them out first.",
+         _cut_too_early),
+        *((sentence, _first_k(wrong)) for sentence, wrong in without_k),
     ]  # fmt: skip
     verdict.compare("search", function, hand, random_cases(_draw_search), mistakes)
 
@@ -709,7 +764,7 @@ def _draw_documents(rng: np.random.Generator) -> list[Case]:
             f"{d}#{n}"
             for d, n in zip(pick(rng, "a b c d e#x f", 8, 8), rng.integers(0, 3, 8), strict=True)
         }
-        hits = [(found, float(rng.integers(1, 6))) for found in sorted(ids)]
+        hits = [(found, float(rng.integers(-3, 4))) for found in sorted(ids)]
         hits = runs.in_order(hits)[: rng.integers(1, 9)]
         frame = pd.DataFrame(hits, columns=["chunk", "score"])
         best = frame.groupby(frame.chunk.str.rsplit("#", n=1).str[0]).score.max()
@@ -725,9 +780,12 @@ def to_documents(function: Callable) -> None:
         Case(([("a#3", 9.0), ("b#0", 8.0), ("a#1", 7.0)],), [("a", 9.0), ("b", 8.0)]),
         Case(([("b#0", 1.0), ("b#1", 1.0), ("a#5", 1.0)],), [("a", 1.0), ("b", 1.0)]),
         Case(([("c#x#1", 2.0), ("c#0", 1.0)],), [("c#x", 2.0), ("c", 1.0)]),
+        Case(([("a#0", -1.0), ("b#1", -2.0), ("a#2", -3.0)],), [("a", -1.0), ("b", -2.0)]),
     ]
     ordered = runs.in_order
     mistakes = [
+        ("A score below 0 became 0: the best of a document's chunks may be below 0.",
+         lambda hits: ordered([*_collapsed(hits, lambda scores: max(0.0, *scores)).items()])),
         ("The last chunk of a document decides its score. The best one does.",
          lambda hits: ordered([*_collapsed(hits, lambda scores: scores[-1]).items()])),
         ("The same document is counted once for each of its chunks: keep the best one only.",

@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from rank_bm25 import BM25Okapi
 
+SMALLEST = "this is the smallest."
+PASSED: set[str] = set()  # names of the functions that passed in this session
 SEED, TOLERANCE = 2026, 1e-9
 SAMPLE = 30  # random cases on which a known mistake must agree with the learner
 STEPS = 5_000_000  # lines of the learner's code after which a call is stopped
@@ -31,6 +33,14 @@ class Wrong(Exception):
     def _render_traceback_(self) -> list[str]:
         """Return what IPython prints in place of a traceback."""
         return str(self).split("\n")
+
+    @property
+    def summary(self) -> str:
+        """The line that says most, for a report with a line for each exercise."""
+        lines = [line.strip() for line in str(self).split("\n")]
+        lines = [line for line in lines if not line.endswith(SMALLEST)]
+        bare = lines[-1].startswith(("expected", "got"))
+        return f"{lines[0]}: {lines[-1]}" if bare else lines[-1]
 
 
 class NotStarted(Wrong):
@@ -54,6 +64,13 @@ class Raised(NamedTuple):
     error: Exception
 
 
+ERRORS = {
+    ZeroDivisionError: "Here is nothing to divide by: what is the result then?",
+    IndexError: "A place past the last one is asked for.",
+    RecursionError: "It calls itself on and on: each call must come nearer to the end.",
+    KeyError: "A key that is not there is asked for: .get(key, default) gives one.",
+    Endless: "Refuse these arguments before the loop begins.",
+}
 Mistakes = list[tuple[str, Callable]]
 
 
@@ -267,24 +284,37 @@ def is_endless(got: object) -> bool:
     return isinstance(got, Raised) and isinstance(got.error, Endless)
 
 
+def holds(value: object, kind) -> bool:
+    """Return whether a value is a list that begins with one of this kind."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], kind)
+
+
 def on_form(wanted: object, got: object) -> str:
     """Return a sentence on the form of an answer, empty where there is nothing to say."""
+    if isinstance(got, Raised):
+        return next((words for kind, words in ERRORS.items() if isinstance(got.error, kind)), "")
+    if got is None and isinstance(wanted, float) and math.isnan(wanted):
+        return "None came back: here the result is not a number, so return nan."
     if got is None:
         return "Nothing came back: does the function end with return?"
     if isinstance(got, GeneratorType | map | filter | zip):
         return "A generator came back, which can be read only once: put list(...) around it."
     if isinstance(wanted, list) and isinstance(got, set | dict):
-        return "The order matters here, and a set has none: return a list."
+        return f"A {type(got).__name__} came back where a list is wanted."
+    if holds(wanted, list | tuple) and holds(got, str):
+        return f"A list of texts came back where {type(wanted[0]).__name__}s are wanted."
     if isinstance(wanted, numbers.Real) and isinstance(got, str):
         return "Text came back where a number is wanted."
     if isinstance(got, float) and math.isnan(got) and wanted == 0:
         return "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
-    if is_endless(got):
-        return "Refuse these arguments before the loop begins."
-    if isinstance(wanted, float) and isinstance(got, float):
-        for decimals in range(1, 7):
-            if got != wanted and got == round(wanted, decimals):
-                return "The value is rounded: return it as it is, and round when you print."
+    return _rounded(wanted, got)
+
+
+def _rounded(wanted: object, got: object) -> str:
+    """Return a sentence where a value was rounded too early."""
+    numbers_differ = isinstance(wanted, float) and isinstance(got, float) and got != wanted
+    if numbers_differ and any(got == round(wanted, decimals) for decimals in range(1, 7)):
+        return "The value is rounded: return it as it is, and round when you print."
     return ""
 
 
@@ -296,16 +326,22 @@ def agrees(wrong: Callable, case: Case, got: object, view: Callable) -> bool:
     return same(viewed(view, value), viewed(view, got), strict=False)
 
 
-def sentence_for(answers: list, wrong_at: set[int], mistakes: Mistakes, view: Callable) -> str:
-    """Return the sentence of the known mistake that explains the answers, or an empty one.
+def sentence_for(tried: list, differs: list[bool], mistakes: Mistakes, view: Callable) -> str:
+    """Return the sentence of the known mistake that explains the answers best, or an empty one.
 
-    It must agree on every answer; if none does, on every wrong one of them.
+    The first of `tried` is shown, so the mistake must agree there, and on half of those that
+    differ. "Perhaps" stands before it where it does not agree on all of them.
     """
-    for pairs in (answers, [answers[n] for n in sorted(wrong_at) if n < len(answers)]):
-        for sentence, wrong in mistakes:
-            if pairs and all(agrees(wrong, case, got, view) for case, got in pairs):
-                return sentence
-    return ""
+    best, found = (0.5, 0.0), ""
+    for sentence, wrong in mistakes:
+        if not agrees(wrong, *tried[0], view):
+            continue
+        agreed = [agrees(wrong, case, got, view) for case, got in tried]
+        there = mean(a for a, wanted in zip(agreed, differs, strict=True) if wanted)
+        if (there, mean(agreed)) > best:
+            best = there, mean(agreed)
+            found = sentence if there == 1 else f"Perhaps: {sentence}"
+    return found
 
 
 def lesson(sentence: str, got: object, top: float | None) -> str:
@@ -342,18 +378,25 @@ def compare(
             "for example with sorted(...) in place of .sort()."
         )
     if not wrong_at:
+        PASSED.add(name)
         some = f" and {len(drawn)} random" if drawn else ""
         print(f"{name}: right on {len(hand)} hand-made{some} cases")
         return
-    smallest = min(wrong_at, key=lambda n: (n >= len(hand), len(shown(answers[n][0].args))))
+    by_hand = [n for n in sorted(wrong_at) if n < len(hand)]  # from simple to hard
+    smallest = (
+        by_hand[0] if by_hand else min(wrong_at, key=lambda n: len(shown(answers[n][0].args)))
+    )
+    sample = range(min(len(answers), len(hand) + SAMPLE))
+    order = [smallest, *(n for n in sample if n != smallest)]
     case, got = answers[smallest]
-    sentence = sentence_for(answers[: len(hand) + SAMPLE], wrong_at, mistakes, view)
+    tried, differs = [answers[n] for n in order], [n in wrong_at for n in order]
+    sentence = sentence_for(tried, differs, mistakes, view)
     if same(case.wanted, viewed(view, got), strict=False):
         sentence = "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
     lines = [
         *case_lines(name, function, case, got, say(case.wanted)),
         lesson(sentence or on_form(case.wanted, got), got, top),
-        f"{len(wrong_at)} of {len(answers)} cases differ; this is the smallest.",
+        f"{len(wrong_at)} of {len(answers)} cases differ; {SMALLEST}",
     ]
     raise Wrong("\n".join(line for line in lines if line)) from None
 
