@@ -208,7 +208,7 @@ QUESTIONS = {
         Question(
             2,
             "4e48c6176e2de57c",
-            "1, 1/5, and 0 twice: rank 12 lies behind the cutoff, and nothing found counts as 0."
+            "1, 1/5, and 0 twice: rank 12 lies past the cutoff, and nothing found counts as 0."
             " The sum 1.2 is divided by 4.",
             "Part 1, reciprocal rank",
         ),

@@ -263,7 +263,7 @@ def refuse_unfit(name: str, function: object) -> None:
         raise not_started(name)
     if not callable(function):
         raise Wrong(
-            f"check.{name} wants the function itself: check.{name}({name}), no brackets behind "
+            f"check.{name} wants the function itself: check.{name}({name}), no brackets after "
             f"the name. It was given {shown(function)[:60]}"
         )
 
@@ -303,6 +303,8 @@ def on_form(wanted: object, got: object) -> str:
         return f"A {type(got).__name__} came back where a list is wanted."
     if holds(wanted, list | tuple) and holds(got, str):
         return f"A list of texts came back where {type(wanted[0]).__name__}s are wanted."
+    if isinstance(wanted, list) and isinstance(got, str | numbers.Real):
+        return f"{shown(got)[:40]} came back where a list is wanted."
     if isinstance(wanted, numbers.Real) and isinstance(got, str):
         return "Text came back where a number is wanted."
     if isinstance(got, float) and math.isnan(got) and wanted == 0:

@@ -124,7 +124,7 @@ def lab(folder: Path, scratch: Path):
     try:
         address = f"http://127.0.0.1:{port}"
         wait_for(f"{address}/api/status?token={token}", server, scratch / "lab.log")
-        yield lambda name: f"{address}/lab/workspaces/{name[:9]}/tree/{name}?token={token}"
+        yield lambda name: f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}?token={token}"
     finally:
         server.terminate()
         server.wait(30)

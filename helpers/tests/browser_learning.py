@@ -1,8 +1,8 @@
-"""The week in a real browser: python helpers/tests/browser_learning.py [FOLDER FOR SCREENSHOTS].
+"""The week in a real browser: python helpers/tests/browser_learning.py [SESSIONS [SHOTS]].
 
-Opens new learner copies in JupyterLab. Again and again runs all cells, up to the next open
-exercise, and answers it wrongly, then rightly. Says "skipped" where playwright or a browser is
-missing.
+SESSIONS are letters (abc), SHOTS is a folder for screenshots. Opens new learner copies in
+JupyterLab. Again and again runs all cells, up to the next open exercise, and answers it wrongly,
+then rightly. Says "skipped" where playwright or a browser is missing.
 """
 
 import re
@@ -32,13 +32,16 @@ def main() -> int:
     from playwright.sync_api import sync_playwright
 
     scratch = Path(tempfile.mkdtemp(prefix="learning-"))
-    shots = Path(sys.argv[1]) if len(sys.argv) > 1 else scratch
+    letters = sys.argv[1] if len(sys.argv) > 1 else "abc"
+    shots = Path(sys.argv[2]) if len(sys.argv) > 2 else scratch
     folder = Path(tempfile.mkdtemp(prefix="learn-visit-", dir=ROOT))
     try:
         learn.make(folder=folder)
         with browser.lab(folder, scratch) as address, sync_playwright() as player:
             window = player.chromium.launch(executable_path=chromium, args=browser.FLAGS)
             for name, source in learn.sources().items():
+                if learn.session_letter(name).lower() not in letters:
+                    continue
                 page = window.new_page(viewport={"width": 1200, "height": 1000})
                 try:
                     work(page, address(name), source, learn.exercises(name, source), shots)

@@ -407,7 +407,7 @@ WRONG = [
     ("bootstrap", "means[int(0.025 * draws)], means[int(0.975 * draws)]", "means[int(0.05 * draws)], means[int(0.95 * draws)]", "90 % interval"),
     ("bootstrap", "picks = rng.integers(0, len(values), (draws, len(values)))", "picks = rng.permuted(np.tile(np.arange(len(values)), (draws, 1)), axis=1)", "with replacement"),
     ("bootstrap", "sorted(values[picks].mean(axis=1))", "sorted(np.median(values[picks], axis=1))", "median of each draw"),
-    ("bootstrap", "means[int(0.025 * draws)], means[int(0.975 * draws)]", "means[int(0.975 * draws)], means[int(0.025 * draws)]", "lower end stands behind"),
+    ("bootstrap", "means[int(0.025 * draws)], means[int(0.975 * draws)]", "means[int(0.975 * draws)], means[int(0.025 * draws)]", "lower end stands above"),
     ("bootstrap", "sorted(values[picks].mean(axis=1))", "sorted(values[picks[:, 0]])", "percentiles of the drawn values"),
     ("bootstrap", "rng.integers(0", "np.random.default_rng().integers(0", "two intervals"),
     ("bootstrap", "rng.integers(0", "np.random.default_rng(0).integers(0", "Another seed gives the same"),

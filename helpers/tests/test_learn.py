@@ -383,3 +383,11 @@ def test_copies_work_on_their_own_evaluation_set(house):
     (house / "learn" / "evals" / "results.json").write_text("mine")
     make(house)
     assert (house / "learn" / "evals" / "results.json").read_text() == "mine"
+
+
+def test_a_session_in_a_browser():
+    script = [sys.executable, str(Path(__file__).parent / "browser_learning.py"), "a"]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=300)
+    if done.stdout.startswith("skipped"):
+        pytest.skip(done.stdout.strip())
+    assert done.returncode == 0, done.stderr
