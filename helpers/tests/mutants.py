@@ -158,7 +158,7 @@ MUTANTS = [
     Mutant("a child that outlives its program", "helpers/cells.py", "os.read(parent, 1)", "threading.Event().wait()", LEARN),
     Mutant("a definition that fails breaks the copy", "helpers/cells.py", "except Exception:\n            continue", "except Exception as error:\n            return failure(error)", LEARN),
     Mutant("answers far off accepted", "helpers/check/verdict.py", "abs(wanted - got) <= TOLERANCE", "abs(wanted - got) <= 0.3", CHECK),
-    Mutant("a sentence that explains one answer only", "helpers/check/verdict.py", "if pairs and all(agrees(", "if pairs and any(agrees(", CHECK),
+    Mutant("the last of several explanations", "helpers/check/verdict.py", "if (there, mean(agreed)) > best:", "if there:", CHECK),
     Mutant("a stub counted as wrong", "helpers/check/verdict.py", "if is_empty(function):", "if False:", CHECK),
     Mutant("changed arguments not seen", "helpers/check/verdict.py", "if not wrong_at and changed:", "if False:", CHECK),
     Mutant("every quick test passed", "helpers/check/quick_test.py", "len(right) >= PASS * len(questions)", "len(right) >= 0", CHECK),
