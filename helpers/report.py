@@ -15,6 +15,11 @@ from . import chunks, compare, figures, measures, runs, stats, text
 from .evalset import DEFAULT, SPLITS, EvalSet, notes, read_extra, write
 
 ROOT = DEFAULT.parent
+SAY = (
+    "I can implement nDCG and MRR without looking them up.",
+    "I can defend starting with BM25.",
+    "I have a measured baseline.",
+)
 METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
 
 STYLE = """
@@ -198,7 +203,8 @@ def week(evals: EvalSet, passed: set[str]) -> str:
         (told, f"the baseline told in a README or in notes.md: nDCG@10 of {evals.name}"),
         (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} queries, wanted 5"),
     ]
-    return "\n".join(f"- {'[x]' if done else '[ ]'} {words}" for done, words in rows)
+    lines = [f"- {'[x]' if done else '[ ]'} {words}" for done, words in rows]
+    return "\n".join([*lines, "\nSay of yourself, truthfully:\n", *(f"- {say}" for say in SAY)])
 
 
 def summary(results: dict) -> str:

@@ -164,6 +164,7 @@ MUTANTS = [
     Mutant("every quick test passed", "helpers/check/quick_test.py", "len(right) >= PASS * len(questions)", "len(right) >= 0", CHECK),
     Mutant("reasons told before an answer", "helpers/check/quick_test.py", "    if not given:\n        return f", "    if False:\n        return f", CHECK),
     Mutant("causes kept without a reason", "helpers/check/session_c.py", "again = [q for q in differ if q not in kept]", "again = []", CHECK),
+    Mutant("metrics ticked without their checks", "helpers/report.py", "(right == METRICS,", "(True,", LEARN),
     Mutant("stored output cleared", C, "", "", GUARD),
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from helpers import evalset, learn, progress
+from helpers import evalset, learn, progress, report
 
 STAND_IN = """class NotStarted(Exception): ...
 class Wrong(Exception): ...
@@ -391,3 +391,26 @@ def test_a_session_in_a_browser():
     if done.stdout.startswith("skipped"):
         pytest.skip(done.stdout.strip())
     assert done.returncode == 0, done.stderr
+
+
+def test_the_checklist_of_the_week_says_what_is_missing(tmp_path):
+    full = report.week(evalset.load(evalset.DEFAULT), set(report.METRICS))
+    assert full.count("- [x]") == 8 and "[ ]" not in full and "I have a measured baseline" in full
+    folder = tmp_path / "learn" / "evals"
+    learn.copy_set(folder)
+    assert "[ ] metrics pass their checks: 1 of 6" in report.week(evalset.load(folder), {"dcg"})
+    (folder / "results.json").write_text("{}")
+    for run in (folder / "runs").glob("*.trec"):
+        run.unlink()
+    missing = report.week(evalset.load(folder), set()).split("\n")
+    assert [line[:30] for line in missing if line.startswith("- [ ]")] == [
+        "- [ ] retrievals saved: none, ",
+        "- [ ] metrics pass their check",
+        "- [ ] results.json holds the s",
+        "- [ ] the baseline told in a R",
+        "- [ ] failure modes written do",
+    ]
+    notes = "## Baseline\nnDCG@10 of Brindle incident triage\n"
+    (folder / "notes.md").write_text(notes + "".join(f"## q0{n}\nread\n" for n in range(1, 6)))
+    told = report.week(evalset.load(folder), set())
+    assert "- [x] the baseline" in told and "- [x] failure modes" in told
