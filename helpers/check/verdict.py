@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-SMALLEST = "this is the smallest."
+SIMPLEST = "the simplest is shown."
 PASSED: set[str] = set()  # names of the functions that passed in this session
 SEED, TOLERANCE = 2026, 1e-9
 SAMPLE = 30  # random cases on which a known mistake must agree with the learner
@@ -38,7 +38,7 @@ class Wrong(Exception):
     def summary(self) -> str:
         """The line that says most, for a report with a line for each exercise."""
         lines = [line.strip() for line in str(self).split("\n")]
-        lines = [line for line in lines if not line.endswith(SMALLEST)]
+        lines = [line for line in lines if not line.endswith(SIMPLEST)]
         bare = lines[-1].startswith(("expected", "got"))
         return f"{lines[0]}: {lines[-1]}" if bare else lines[-1]
 
@@ -364,7 +364,7 @@ def compare(
     say: Callable = shown,
     top: float | None = None,
 ) -> None:
-    """Print that all cases are right, or raise Wrong with the smallest that fails.
+    """Print that all cases are right, or raise Wrong with the simplest that fails.
 
     `view` turns a value into what is compared, `say` writes the wanted one, `top` is the
     largest value that can be.
@@ -384,23 +384,27 @@ def compare(
         some = f" and {len(drawn)} random" if drawn else ""
         print(f"{name}: right on {len(hand)} hand-made{some} cases")
         return
-    by_hand = [n for n in sorted(wrong_at) if n < len(hand)]  # from simple to hard
-    smallest = (
-        by_hand[0] if by_hand else min(wrong_at, key=lambda n: len(shown(answers[n][0].args)))
-    )
+    shown_first = simplest(answers, wrong_at, len(hand))
+    case, got = answers[shown_first]
     sample = range(min(len(answers), len(hand) + SAMPLE))
-    order = [smallest, *(n for n in sample if n != smallest)]
-    case, got = answers[smallest]
+    order = [shown_first, *(n for n in sample if n != shown_first)]
     tried, differs = [answers[n] for n in order], [n in wrong_at for n in order]
-    sentence = sentence_for(tried, differs, mistakes, view)
+    sentence = sentence_for(tried, differs, mistakes, view) or on_form(case.wanted, got)
     if same(case.wanted, viewed(view, got), strict=False):
         sentence = "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
     lines = [
         *case_lines(name, function, case, got, say(case.wanted)),
-        lesson(sentence or on_form(case.wanted, got), got, top),
-        f"{len(wrong_at)} of {len(answers)} cases differ; {SMALLEST}",
+        lesson(sentence, got, top),
+        f"{len(wrong_at)} of {len(answers)} cases differ; {SIMPLEST}",
     ]
     raise Wrong("\n".join(line for line in lines if line)) from None
+
+
+def simplest(answers: list, wrong_at: set[int], n_hand: int) -> int:
+    """Return the place of the wrong answer to show: hand-made cases stand from simple to hard."""
+    if min(wrong_at) < n_hand:
+        return min(wrong_at)
+    return min(wrong_at, key=lambda n: len(shown(answers[n][0].args)))
 
 
 def answered(name: str, function: Callable, cases: list[Case]) -> tuple[list, list[Case]]:
@@ -447,6 +451,7 @@ def pick(rng: np.random.Generator, words: str, low: int, high: int) -> list[str]
 
 
 def mean(flags) -> float:
+    """Return the mean of numbers or flags, 0 if there are none."""
     flags = list(flags)
     return sum(flags) / len(flags) if flags else 0.0
 
