@@ -192,6 +192,13 @@ def content_words(query: str) -> list[str]:
     return [word for word in text.words(query) if word not in ENGLISH_STOP_WORDS]
 
 
+def word_overlap(evals: evalset.EvalSet, query: evalset.Query) -> float:
+    """Return the share of the query's content words that stand in a relevant document."""
+    answers = [text.words(evals.documents[d].retrieval_text) for d in query.relevant_doc_ids]
+    asked, found = content_words(query.query), set().union(*answers)
+    return sum(word in found for word in asked) / len(asked) if asked else 0.0
+
+
 def overlap(case: Case) -> Finding:
     """Fail where queries are copied from titles or nearly all their words stand in the answers."""
     documents = case.evals.documents
@@ -200,9 +207,7 @@ def overlap(case: Case) -> Finding:
     for query in case.evals.queries.values():
         if tuple(text.words(query.query)) in titles:
             copies.append(query.query_id)
-        answers = [text.words(documents[d].retrieval_text) for d in query.relevant_doc_ids]
-        asked, found = content_words(query.query), set().union(*answers)
-        shares.append(sum(word in found for word in asked) / len(asked) if asked else 0.0)
+        shares.append(word_overlap(case.evals, query))
     mean = sum(shares) / len(shares)
     fails, warns = [], []
     if copies:

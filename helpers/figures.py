@@ -168,7 +168,7 @@ def forest(rows: list[tuple[str, dict]], n: int) -> None:
     ax.axvline(0, color="black", linewidth=1)
     ax.margins(y=0.2)
     ax.grid(axis="y", visible=False)
-    ax.set(xlabel=f"difference to the baseline in nDCG@10, 95 % interval (n = {n})")
+    ax.set(xlabel=f"difference from the baseline in nDCG@10, 95 % interval (n = {n})")
     sure = sum(at["low"] is not None and (at["low"] > 0 or at["high"] < 0) for _, at in rows)
     ax.set_title(f"{len(rows) - sure} of {len(rows)} intervals include 0")
     _show(ax, "A point and an interval for each run, the baseline at 0.")

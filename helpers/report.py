@@ -155,7 +155,7 @@ def card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) -> str:
         f"{query.kind}; nDCG@10 {row['measures']['nDCG@10']:.3f}; cause: **{found['cause']}**.  ",
         f"Wanted: `{found['wanted']}` ({place.get(found['wanted'], 'after rank 10')}).  ",
         f"Rival: `{found['rival']}` ({place.get(found['rival'], 'after rank 10')}).  ",
-        f"The wanted document gets nothing from: {', '.join(lacks) or 'no word'}.\n",
+        f"Its best chunk gets nothing from: {', '.join(lacks) or 'no word'}.\n",
         "| word | IDF | gave wanted | gave rival |\n|:---|---:|---:|---:|",
         *weights,
     ]

@@ -242,7 +242,7 @@ QUESTIONS = {
         Question(
             None,
             "a9239a58753eaa98",
-            "A difference of .05 would matter, and these queries show only differences from .13 "
+            "A difference of .05 would matter, and these queries show only differences from .10 "
             "up.",
             "Part 3, compare",
         ),
