@@ -9,6 +9,7 @@ from . import evalset, measures, pooling, runs, stats
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
 PRIMARY = MEASURES[0]  # the verdict rests on it; the others are described
 MOVED = 5  # queries shown on each side
+LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 CANNOT, STRICT = 2, 3
 
@@ -54,11 +55,14 @@ def compare(
 def _described(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
     """Return the mean of each measure, judged@10 and the warnings of one run."""
     kept = {q: ranking for q, ranking in run.rankings.items() if q in qrels}
-    return {
-        "means": measures.means(values),
-        "judged@10": pooling.judged_at(kept, qrels),
-        "warnings": list(run.warnings),
-    }
+    judged, warnings = pooling.judged_at(kept, qrels), list(run.warnings)
+    missing = [q for q in qrels if not kept.get(q)]
+    if missing:
+        some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+        warnings.append(f"{len(missing)} queries have no results and count as 0: {some}")
+    if judged < LITTLE_JUDGED:
+        warnings.append(f"only {judged:.0%} of its first ten are judged; the rest counts as wrong")
+    return {"means": measures.means(values), "judged@10": judged, "warnings": warnings}
 
 
 def _row(evals, qrels, base: runs.Run, before: dict, run: runs.Run) -> dict:
@@ -124,16 +128,20 @@ def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
     if not (results.exists() and path.exists()):
         raise CannotCompare(f"{evals.folder} has no baseline yet, run make report on it first")
     saved = json.loads(results.read_text(encoding="utf-8"))
-    _same_hash(results, saved["corpus"]["sha256"], evals.corpus_hash(), "corpus")
-    _same_hash(results, saved["queries"]["sha256"], evals.queries_hash(), "queries and labels")
+    again = f"make report EVALS={evals.folder} measures the baseline anew"
+    corpus, asked = saved["corpus"]["sha256"], saved["queries"]["sha256"]
+    _same_hash(results, corpus, evals.corpus_hash(), "another corpus", again)
+    _same_hash(results, asked, evals.queries_hash(), "other queries and labels", again)
     return runs.read_run(path, evals)._replace(name="baseline")
 
 
-def _same_hash(path: Path, found: str, wanted: str, what: str) -> None:
+def _same_hash(
+    path: Path, found: str, wanted: str, what: str, remedy: str = "make the run again"
+) -> None:
     if found != wanted:
         raise CannotCompare(
-            f"{path}: made on another {what} ({found[:12]}, the folder has {wanted[:12]}): "
-            "make the run again, or check out the folder that it was made on"
+            f"{path}: made on {what} ({found[:12]}, the folder has {wanted[:12]}): "
+            f"{remedy}, or check out the folder that it was made on"
         )
 
 
@@ -151,8 +159,8 @@ def read(path: Path, evals: evalset.EvalSet) -> runs.Run:
     except (ValueError, KeyError, TypeError) as error:
         wanted = "an object with corpus_sha256 and topics_sha256"
         raise CannotCompare(f"{card}: found {error!r}, wanted {wanted}") from None
-    _same_hash(card, corpus, evals.corpus_hash(), "corpus")
-    _same_hash(card, topics, evals.topics_hash(), "query set")
+    _same_hash(card, corpus, evals.corpus_hash(), "another corpus")
+    _same_hash(card, topics, evals.topics_hash(), "another query set")
     return run
 
 
@@ -219,6 +227,8 @@ def _page(row: dict, found: dict) -> str:
         + f". judged@10: base {found['base']['judged@10']:.2f}, run {row['judged@10']:.2f}.",
         "\n".join(warnings),
         _table(_measure_rows(row)),
+        f"p (Holm) is adjusted for the measures of this table; the verdict rests on {PRIMARY}, "
+        "adjusted for the runs.",
         f"By kind, {PRIMARY}:\n\n" + _table(_kind_rows(row)),
     ]
     if found["split"] == "dev":
@@ -308,6 +318,7 @@ def command(
         print(_first_lines(str(error)), file=sys.stderr)
         return CANNOT
     name = "+".join(run.name for run in others)
+    name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     folder = to or evals.folder / "comparisons"
     page = markdown(found)
     evalset.write(folder / f"{name}.md", page)

@@ -1,6 +1,7 @@
 """Read and validate one evaluation-set folder: corpus, queries, graded labels."""
 
 import datetime
+import difflib
 import hashlib
 import json
 import os
@@ -99,6 +100,11 @@ class EvalSet(NamedTuple):
         if self.waiting:
             some = ", ".join(self.waiting[:5]) + (", ..." if len(self.waiting) > 5 else "")
             return f"{len(self.waiting)} queries wait for a relevant document: {some}; {LABEL_NEXT}"
+        if all(query.split != SPLITS[0] for query in self.queries.values()):
+            return (
+                "every query has the split test; set some to dev in retrieval_queries.jsonl: "
+                "failures are read and parameters are chosen there"
+            )
         return ""
 
     @property
@@ -277,7 +283,10 @@ CHECKS = {
         "a list of different document ids",
     ),
     "texts": (_is_text_list, "a list of texts"),
-    "grade": (lambda v: type(v) is int and v in GRADES, "0, 1 or 2"),
+    "grade": (
+        lambda v: type(v) is int and v in GRADES,
+        "0, 1 or 2 (more with highest_grade in settings.json)",
+    ),
     "split": (lambda v: v in SPLITS, "dev or test"),
     "popularity": (lambda v: v in POPULARITY, "head or tail"),
     "round": (lambda v: type(v) is int and v > 0, "a number from 1"),
@@ -376,11 +385,14 @@ def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
         problems.append(
             f"{path / 'corpus'}:1: no documents found, wanted corpus/*.md or corpus.jsonl"
         )
+    before = len(problems)
     found = (
         [_read_markdown(file, problems) for file in files]
         if files
         else _read_table(table, problems)
     )
+    if not found and table.exists() and len(problems) == before:
+        problems.append(f"{table}:1: the file is empty, wanted a document a line")
     return {document.doc_id: document for document in sorted(found)}
 
 
@@ -476,7 +488,9 @@ def _read_queries(
 
 
 def _unknown(doc_id: str, documents: dict) -> str:
-    return f"document {doc_id} is not in the corpus, wanted one of its {len(documents)} ids"
+    near = difflib.get_close_matches(doc_id, documents, 1)
+    hint = f", the nearest is {near[0]}" if near else ""
+    return f"document {doc_id} is not in the corpus, wanted one of its {len(documents)} ids{hint}"
 
 
 def _read_judgments(
@@ -495,15 +509,18 @@ def _read_judgments(
             for doc_id in q.relevant_doc_ids
         ]
     judgments, before, needed = [], len(problems), {**JUDGMENT, "relevance": _grade(grades)}
+    table = path.parent / "retrieval_queries.jsonl"
+    asked = table.read_text(encoding="utf-8", errors="replace") if table.exists() else ""
     for place, row in _rows(path, problems):
         if not _good(place, row, needed, JUDGMENT_MORE, problems):
             continue
         judgment = Judgment(**row)
         if judgment.query_id not in queries:
-            problems.append(
-                f"{place}: query {judgment.query_id} is not in retrieval_queries.jsonl, "
-                "wanted one of its ids"
-            )
+            if f'"{judgment.query_id}"' not in asked:  # else its own line has been reported
+                problems.append(
+                    f"{place}: query {judgment.query_id} is not in retrieval_queries.jsonl, "
+                    "wanted one of its ids"
+                )
         elif judgment.doc_id not in documents:
             problems.append(f"{place}: {_unknown(judgment.doc_id, documents)}")
         elif (
@@ -512,7 +529,7 @@ def _read_judgments(
         ):
             problems.append(
                 f"{place}: evidence {judgment.evidence[:60]!r} is not in {judgment.doc_id}, "
-                "wanted a verbatim quote"
+                "wanted a verbatim quote, line ends included"
             )
         elif _first(place, (judgment.query_id, judgment.doc_id), "the pair", lines, problems):
             judgments.append(judgment)

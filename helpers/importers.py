@@ -98,6 +98,8 @@ def import_source(source: Source, asked: Asked, folder: Path, log: Log) -> list[
     lines += [drawn] if drawn else []
     lines += [f"{name}: {value}, in settings.json" for name, value in settings.items()]
     lines += [*source.about, *([] if kept else [evalset.NO_QUERIES])]
+    if not kept:
+        evalset.write(folder / "labeling_guide.md", _GUIDE)
     evalset.write(folder / "README.md", card(asked, lines))
     return lines
 
@@ -315,11 +317,17 @@ def card(asked: Asked, lines: list[str]) -> str:
     said = "".join(f" --{key} {value}" for key, value in options.items() if value)
     found = "\n".join(f"- {line}" for line in lines)
     found = found.replace(str(root), root.name) if root.is_absolute() else found
+    own = asked.kind in trees.READERS
+    ids = (
+        "An id is the path in the source, with : for each / and without the ending."
+        if own
+        else "Ids are the source's, with spaces, slashes, # and % percent-encoded."
+    )
     return (
-        f"# {name} ({asked.kind})\n\nImported with `--from {asked.kind}:{name}{said}`. Documents, "
-        "queries and labels are other people's: see the source for its authors and licence before "
-        "you pass them on.\n\n"
-        "Ids are the source's, with spaces, slashes, # and % percent-encoded.\n\n"
+        f"# {name} ({asked.kind})\n\nImported with `--from {asked.kind}:{name}{said}`. The heading "
+        "is the name under which results are shown: change it to your own. Where documents, "
+        "queries and labels are other people's, see the source for authors and licence before you "
+        f"pass them on.\n\n{ids}\n\n"
         f"## What was found\n\n{found}\n"
     )
 

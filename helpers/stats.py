@@ -159,6 +159,8 @@ def verdict(found: Paired, p: float, matters: float = MATTERS) -> tuple[str, str
     differing = found.wins + found.losses
     if p < ALPHA:
         return (BETTER if found.difference > 0 else WORSE), f"p = {p:.3f}, below {ALPHA}"
+    if not differing and found.n < FEWEST:
+        return TOO_FEW, f"only {found.n} queries, no sign-flip test can reach {ALPHA}"
     if not differing:
         return SAME, "every query has the same value"
     few = f"only {differing} of {found.n} queries differ, no sign-flip test can reach {ALPHA}"

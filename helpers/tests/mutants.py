@@ -165,6 +165,8 @@ MUTANTS = [
     Mutant("reasons told before an answer", "helpers/check/quick_test.py", "    if not given:\n        return f", "    if False:\n        return f", CHECK),
     Mutant("causes kept without a reason", "helpers/check/session_c.py", "again = [q for q in differ if q not in kept]", "again = []", CHECK),
     Mutant("metrics ticked without their checks", "helpers/report.py", "(right == METRICS,", "(True,", LEARN),
+    Mutant("the report on test over that on dev", "helpers/compare.py", 'else f"-{split}"', 'else ""', COMPARE),
+    Mutant("a set without dev queries accepted", "helpers/evalset.py", "if all(query.split != SPLITS[0] for query in self.queries.values()):", "if False:", DATA),
     Mutant("stored output cleared", C, "", "", GUARD),
 ]  # fmt: skip
 

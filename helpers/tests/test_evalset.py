@@ -1,5 +1,6 @@
 """Bad input gets one clear line for each mistake; good input passes unharmed."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -338,3 +339,26 @@ def test_failed_write_leaves_the_former_file(tmp_path):
     with pytest.raises(UnicodeEncodeError):
         evalset.write(path, "half \ud800")
     assert path.read_text() == "former\n" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_broken_query_line_is_reported_once_and_not_for_each_of_its_labels(folder):
+    queries = folder / "retrieval_queries.jsonl"
+    queries.write_text(queries.read_text().replace('"query": ', '"qeury": ', 1))
+    found = problems(folder)
+    assert found and not any("judgments.jsonl" in line for line in found)
+
+
+def test_an_unknown_document_names_the_nearest_and_an_empty_table_itself(folder):
+    queries = folder / "retrieval_queries.jsonl"
+    queries.write_text(queries.read_text().replace("disk-full", "disk_full"))
+    assert any("the nearest is disk-full" in line for line in problems(folder))
+    shutil.rmtree(folder / "corpus")
+    (folder / "corpus.jsonl").write_text("")
+    assert any("corpus.jsonl:1: the file is empty" in line for line in problems(folder))
+
+
+def test_queries_that_are_all_of_test_wait(folder):
+    queries = folder / "retrieval_queries.jsonl"
+    rows = [{**json.loads(line), "split": "test"} for line in queries.read_text().splitlines()]
+    queries.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert "every query has the split test" in evalset.load(folder).next_step()
