@@ -32,6 +32,10 @@ class EvalSetError(ValueError):
         self.problems = problems
         super().__init__("\n".join(problems))
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook prints in place of a traceback: the problems are in the files."""
+        return self.problems
+
 
 class Document(NamedTuple):
     """One document. `text` is the body; what is searched is `retrieval_text`.

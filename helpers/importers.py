@@ -97,7 +97,7 @@ def import_source(source: Source, asked: Asked, folder: Path, log: Log) -> list[
     lines += [TRUNCATED] if limited else []
     lines += [drawn] if drawn else []
     lines += [f"{name}: {value}, in settings.json" for name, value in settings.items()]
-    lines += [*source.about, *([] if kept else [evalset.NO_QUERIES])]
+    lines += source.about
     if not kept:
         evalset.write(folder / "labeling_guide.md", _GUIDE)
     evalset.write(folder / "README.md", card(asked, lines))

@@ -107,6 +107,9 @@ def _markdown(path: Path, text: str, doc_id: str, log: Log) -> dict:
         for name, value in (fields or {}).items()
         if name in checks and evalset.CHECKS[checks[name]][0](value)
     }
+    for name in sorted((fields or {}).keys() - known.keys()):
+        wanted = evalset.CHECKS[checks[name]][1] if name in checks else "no such field"
+        log.leave(f"front-matter field {name} ({wanted})", f"{path}:2")
     heading = _heading(text)
     if "title" not in known and heading:
         known["title"] = re.sub(r"\s+#+\s*$", "", heading[1]).strip()

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from nbconvert.filters import strip_ansi
 
 from . import audit, evalset, pooling, progress, report
 
@@ -72,7 +73,7 @@ def report_command(folder: Path) -> int:
     try:
         executed = run_all(folder)
     except CellExecutionError as error:
-        print(f"a cell failed:\n{error}", file=sys.stderr)
+        print(f"a cell failed:\n{strip_ansi(str(error))}", file=sys.stderr)
         return 1
     page = folder / "retrieval_eval.html"
     evalset.write(page, report.html(executed[WRITE_UP]))

@@ -362,3 +362,10 @@ def test_queries_that_are_all_of_test_wait(folder):
     rows = [{**json.loads(line), "split": "test"} for line in queries.read_text().splitlines()]
     queries.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert "every query has the split test" in evalset.load(folder).next_step()
+
+
+def test_a_notebook_shows_the_problems_and_no_frames():
+    assert evalset.EvalSetError(["a:1: one", "b:2: two"])._render_traceback_() == [
+        "a:1: one",
+        "b:2: two",
+    ]
