@@ -99,11 +99,17 @@ def parser() -> argparse.ArgumentParser:
     add("audit", audit_command, "ask the set what a careful reader would")
     sub = add("export", export_command, "write the labels as CSV, Parquet, BEIR and TREC")
     sub.add_argument("--to", type=Path, required=True, help="folder to write into")
-    sub = add(
-        "compare",
-        compare_command,
-        "hold runs against the baseline: 0 not shown worse, 1 worse, 2 cannot compare",
-    )
+    words = "hold runs against the baseline: 0 not shown worse, 1 worse, 2 cannot compare"
+    compare_options(add("compare", compare_command, words))
+    words = "turn a source into an evaluation set"
+    import_options(add("import", import_command, words, takes_set=False))
+    new = "start an evaluation set: guide, two documents, three queries"
+    add("new", lambda o: importers.new_command(o.to), new, takes_set=False)
+    return main_parser
+
+
+def compare_options(sub: argparse.ArgumentParser) -> None:
+    """Add what compare takes."""
     sub.add_argument("runs", type=Path, nargs="+", help="TREC or JSONL runs of any engine")
     sub.add_argument("--base", type=Path, help="another run to compare with")
     sub.add_argument("--split", choices=[*evalset.SPLITS, "all"], default="dev")
@@ -111,15 +117,15 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--matters", type=float, default=stats.MATTERS, help=matters)
     sub.add_argument("--strict", action="store_true", help="3 where queries are too few to tell")
     sub.add_argument("--to", type=Path, help="folder for the report (default: comparisons/)")
-    sub = add("import", import_command, "turn a source into an evaluation set", takes_set=False)
+
+
+def import_options(sub: argparse.ArgumentParser) -> None:
+    """Add what import takes."""
     kinds = "KIND:PATH, a kind of: " + ", ".join(importers.READERS)
     sub.add_argument("--from", dest="source", required=True, help=kinds)
     sub.add_argument("--split", help="splits to read, such as test or dev,test")
     sub.add_argument("--max-docs", type=int, help="keep so many documents, all relevant ones first")
     sub.add_argument("--queries-language", help="mmarco: another language for the queries")
-    new = "start an evaluation set: guide, two documents, three queries"
-    add("new", lambda o: importers.new_command(o.to), new, takes_set=False)
-    return main_parser
 
 
 def main() -> int:

@@ -253,14 +253,22 @@ def _rows(path: Path, problems: list[str]):
             continue
         place = f"{path}:{number}"
         try:
-            row = json.loads(line)
+            row = json_object(line)
         except ValueError as error:
-            problems.append(f"{place}: broken JSON ({error}), wanted one object a line")
-            continue
-        if isinstance(row, dict):
-            yield place, row
+            problems.append(f"{place}: {error}")
         else:
-            problems.append(f"{place}: found {_kind(row)}, wanted a JSON object such as {{...}}")
+            yield place, row
+
+
+def json_object(line: str) -> dict:
+    """Return the object of a JSON line. Raises ValueError: what was found and what is wanted."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"broken JSON ({error}), wanted one object a line") from None
+    if not isinstance(row, dict):
+        raise ValueError(f"found {line.strip()[:40]}, wanted a JSON object such as {{...}}")
+    return row
 
 
 def _kind(value) -> str:
@@ -519,27 +527,29 @@ def _read_judgments(
         if not _good(place, row, needed, JUDGMENT_MORE, problems):
             continue
         judgment = Judgment(**row)
-        if judgment.query_id not in queries:
-            if f'"{judgment.query_id}"' not in asked:  # else its own line has been reported
-                problems.append(
-                    f"{place}: query {judgment.query_id} is not in retrieval_queries.jsonl, "
-                    "wanted one of its ids"
-                )
-        elif judgment.doc_id not in documents:
-            problems.append(f"{place}: {_unknown(judgment.doc_id, documents)}")
-        elif (
-            documents[judgment.doc_id].text
-            and judgment.evidence not in documents[judgment.doc_id].retrieval_text
-        ):
-            problems.append(
-                f"{place}: evidence {judgment.evidence[:60]!r} is not in {judgment.doc_id}, "
-                "wanted a verbatim quote, line ends included"
-            )
+        if judgment.query_id not in queries and f'"{judgment.query_id}"' in asked:
+            continue  # the query's own line has been reported
+        wrong = _misplaced(judgment, queries, documents)
+        if wrong:
+            problems.append(f"{place}: {wrong}")
         elif _first(place, (judgment.query_id, judgment.doc_id), "the pair", lines, problems):
             judgments.append(judgment)
     if len(problems) == before:
         problems += _disagreements(queries, judgments, lines)
     return judgments
+
+
+def _misplaced(judgment: Judgment, queries: dict, documents: dict) -> str:
+    """Return which of query, document and evidence of a judgment is not there."""
+    query_id, doc_id, _, evidence = judgment
+    if query_id not in queries:
+        return f"query {query_id} is not in retrieval_queries.jsonl, wanted one of its ids"
+    if doc_id not in documents:
+        return _unknown(doc_id, documents)
+    if documents[doc_id].text and evidence not in documents[doc_id].retrieval_text:
+        quote = f"evidence {evidence[:60]!r} is not in {doc_id}"
+        return f"{quote}, wanted a verbatim quote, line ends included"
+    return ""
 
 
 def _grade(grades: tuple[int, ...]) -> tuple:

@@ -142,25 +142,36 @@ def _query_row(evals: EvalSet, query_id: str, run: dict, values: dict) -> dict:
 
 
 def card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) -> str:
-    """Return one failure card of results.json as Markdown: places, cause, words, the note."""
+    """Return one failure card as Markdown: places, cause where it is named, words, the note.
+
+    `row` holds the measures and the first ten results of the query.
+    """
     query, order = evals.queries[found["query_id"]], [doc_id for doc_id, _ in row["retrieved"]]
     place = {doc_id: f"rank {rank}" for rank, doc_id in enumerate(order, 1)}
-    weights = [
-        f"| {w} | {'unknown' if idf is None else f'{idf:.2f}'} | {a:.2f} | {b:.2f} |"
-        for w, idf, a, b in found["words"]
-    ]
-    lacks = [word for word, _, gave, _ in found["words"] if not gave]
+    cause = f"; cause: **{found['cause']}**" if "cause" in found else ""
     lines = [
         f"#### {query.query_id}: {figures.marked(query.query, set())}\n",
-        f"{query.kind}; nDCG@10 {row['measures']['nDCG@10']:.3f}; cause: **{found['cause']}**.  ",
+        f"{query.kind}; nDCG@10 {row['measures']['nDCG@10']:.3f}{cause}.  ",
         f"Wanted: `{found['wanted']}` ({place.get(found['wanted'], 'after rank 10')}).  ",
         f"Rival: `{found['rival']}` ({place.get(found['rival'], 'after rank 10')}).  ",
-        f"Its best chunk gets nothing from: {', '.join(lacks) or 'no word'}.\n",
-        "| word | IDF | gave wanted | gave rival |\n|:---|---:|---:|---:|",
-        *weights,
+        f"The wanted document lacks: {', '.join(found['lacks']) or 'no word'}.\n",
+        *_weights(found),
     ]
     read = [f"\n> {notes[query.query_id]}"] if query.query_id in notes else []
     return "\n".join(lines + read)
+
+
+def _weights(found: dict) -> list[str]:
+    """Return the words and the scores of a card as lines of a table, common words marked."""
+    rows = [
+        f"| {word}{' (common)' if word in found['common'] else ''} | "
+        f"{'unknown' if idf is None else f'{idf:.2f}'} | {wanted:.2f} | {rival:.2f} |"
+        for word, idf, wanted, rival in found["words"]
+    ]
+    for name in ("score", "best of all chunks", "without length"):
+        wanted, rival = found[name]
+        rows.append(f"| *{name}* | | {wanted:.2f} | {rival:.2f} |")
+    return ["| word | IDF | gave wanted | gave rival |\n|:---|---:|---:|---:|", *rows]
 
 
 def write_results(folder: Path, found: dict) -> None:

@@ -143,14 +143,11 @@ def rows(path: Path | str, log: Log) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, object) for every line of a JSONL file."""
     for place, line in lines(path, log):
         try:
-            row = json.loads(line)
+            row = evalset.json_object(line)
         except ValueError as error:
-            log.wrong(f"{place}: broken JSON ({error}), wanted one object a line")
-            continue
-        if isinstance(row, dict):
-            yield place, row
+            log.wrong(f"{place}: {error}")
         else:
-            log.wrong(f"{place}: found {line[:40]}, wanted a JSON object such as {{...}}")
+            yield place, row
 
 
 def array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
@@ -537,39 +534,12 @@ def miracl(asked: Asked, log: Log) -> Source:
         )
         raise evalset.EvalSetError([problem])
     folder, language = _place(asked, MIRACL)
+    splits: tuple[str, ...] = ()
     if folder is None:
-        base = f"hf://datasets/miracl/miracl/miracl-v1.0-{language}"
-        name = f"miracl-v1.0-{language}-{split}.tsv"
-        topics, qrels = f"{base}/topics/topics.{name}", f"{base}/qrels/qrels.{name}"
-        corpus = "hf://datasets/miracl/miracl-corpus"
-        passages, splits = [f"{corpus}/miracl-corpus-v1.0-{language}/docs-*.jsonl.gz"], ()
+        topics, qrels, passages = _miracl_hub(language, split)
     else:
-        form = re.compile(r"topics\.miracl-v1\.0-([a-z]+)-(.+)\.tsv$")
-        found = [form.match(path.name) for path in sorted(folder.rglob("topics.miracl-*.tsv"))]
-        language = _one((m[1] for m in found if m), language, folder, "topics by language")
-        splits = tuple(m[2] for m in found if m and m[1] == language)
-        name = f"miracl-v1.0-{language}-{split}.tsv"
-        topics, qrels = (
-            next(iter(folder.rglob(f"{what}.{name}")), None) for what in ("topics", "qrels")
-        )
-        passages = [
-            path
-            for path in sorted(folder.rglob("docs*.jsonl*"))
-            if path.parent in (folder, folder / "docs") or language in path.parent.name.split("-")
-        ]
-        wanted = {
-            "topics": (topics, f"topics.{name}"),
-            "labels": (qrels, f"qrels.{name}"),
-            "passages": (
-                passages,
-                f"miracl-corpus-v1.0-{language}/docs-*.jsonl.gz of miracl/miracl-corpus",
-            ),
-        }
-        for what, (there, file) in wanted.items():
-            if not there:
-                offer = ", ".join(splits) or "no split"
-                log.wrong(f"{folder}:1: no {what}, found topics of {offer}, wanted {file}")
-        log.stop()
+        language, splits = _miracl_topics(folder, language)
+        topics, qrels, passages = _miracl_copy(folder, language, split, splits, log)
     return Source(
         documents_of(passages, log),
         queries_of(topics, log),
@@ -580,6 +550,51 @@ def miracl(asked: Asked, log: Log) -> Source:
     )
 
 
+def _miracl_hub(language: str, split: str) -> tuple[str, str, list[str]]:
+    """Return topics, qrels and passages of a language on Hugging Face."""
+    base = f"hf://datasets/miracl/miracl/miracl-v1.0-{language}"
+    name = f"miracl-v1.0-{language}-{split}.tsv"
+    passages = f"miracl-corpus-v1.0-{language}/docs-*.jsonl.gz"
+    return (
+        f"{base}/topics/topics.{name}",
+        f"{base}/qrels/qrels.{name}",
+        [f"hf://datasets/miracl/miracl-corpus/{passages}"],
+    )
+
+
+def _miracl_topics(folder: Path, language: str) -> tuple[str, tuple[str, ...]]:
+    """Return the language of a local copy and the splits that it has."""
+    form = re.compile(r"topics\.miracl-v1\.0-([a-z]+)-(.+)\.tsv$")
+    found = [form.match(path.name) for path in sorted(folder.rglob("topics.miracl-*.tsv"))]
+    language = _one((m[1] for m in found if m), language, folder, "topics by language")
+    return language, tuple(m[2] for m in found if m and m[1] == language)
+
+
+def _miracl_copy(folder: Path, language: str, split: str, splits: tuple[str, ...], log: Log):
+    """Return topics, qrels and passages of a local copy. Raises EvalSetError: what is missing."""
+    name = f"miracl-v1.0-{language}-{split}.tsv"
+    topics, qrels = (
+        next(iter(folder.rglob(f"{what}.{name}")), None) for what in ("topics", "qrels")
+    )
+    passages = [
+        path
+        for path in sorted(folder.rglob("docs*.jsonl*"))
+        if path.parent in (folder, folder / "docs") or language in path.parent.name.split("-")
+    ]
+    corpus = f"miracl-corpus-v1.0-{language}/docs-*.jsonl.gz of miracl/miracl-corpus"
+    wanted = {
+        "topics": (topics, f"topics.{name}"),
+        "labels": (qrels, f"qrels.{name}"),
+        "passages": (passages, corpus),
+    }
+    for what, (there, file) in wanted.items():
+        if not there:
+            offer = ", ".join(splits) or "no split"
+            log.wrong(f"{folder}:1: no {what}, found topics of {offer}, wanted {file}")
+    log.stop()
+    return topics, qrels, passages
+
+
 def mmarco(asked: Asked, log: Log) -> Source:
     """Read mMARCO (Bonifacio et al. 2021): documents of one language, queries of it or another.
 
@@ -587,31 +602,15 @@ def mmarco(asked: Asked, log: Log) -> Source:
     """
     split = {None: "dev.small", "dev": "dev.small"}.get(asked.split, asked.split)
     folder, language = _place(asked, [*MMARCO, *MMARCO.values()])
+    language = MMARCO.get(language, language)
     if folder is None:
-        base = "hf://datasets/unicamp-dl/mmarco/data"
-        language = MMARCO.get(language, language)
-        collection = f"{base}/google/collections/{language}_collection.tsv"
         asks = _query_language(asked, language)
-        part = split.partition(".")[0]
-        queries = f"{base}/google/queries/{part}/{asks}_queries.{split}.tsv"
-        qrels = f"{base}/qrels.{split}.tsv"
+        collection, queries, qrels = _mmarco_hub(language, asks, split)
     else:
         tables = {p.name.partition("_")[0]: p for p in folder.rglob("*_collection.tsv*")}
-        language = _one(tables, MMARCO.get(language, language), folder, "document languages")
+        language = _one(tables, language, folder, "document languages")
         collection, asks = tables[language], _query_language(asked, language)
-        queries, qrels = (
-            next(iter(sorted(folder.rglob(f"{name}.{split}.tsv*"))), None)
-            for name in (f"{asks}_queries", "qrels")
-        )
-        for what, there, name in (
-            ("queries", queries, f"{asks}_queries"),
-            ("labels", qrels, "qrels"),
-        ):
-            if not there:
-                log.wrong(
-                    f"{folder}:1: no {what}, wanted {name}.{split}.tsv (MS MARCO's split names)"
-                )
-        log.stop()
+        queries, qrels = _mmarco_copy(folder, asks, split, log)
     codes = {name: code for code, name in MMARCO.items()}
     needs = [WORDS.get(codes.get(name)) for name in (language, asks)]
     return Source(
@@ -625,6 +624,28 @@ def mmarco(asked: Asked, log: Log) -> Source:
         "bigrams" if "bigrams" in needs else next(filter(None, needs), "words"),
         (f"Documents in {language}, queries in {asks}; the labels are MS MARCO's.",),
     )
+
+
+def _mmarco_hub(language: str, asks: str, split: str) -> tuple[str, str, str]:
+    """Return collection, queries and qrels on Hugging Face."""
+    base, part = "hf://datasets/unicamp-dl/mmarco/data", split.partition(".")[0]
+    return (
+        f"{base}/google/collections/{language}_collection.tsv",
+        f"{base}/google/queries/{part}/{asks}_queries.{split}.tsv",
+        f"{base}/qrels.{split}.tsv",
+    )
+
+
+def _mmarco_copy(folder: Path, asks: str, split: str, log: Log) -> list[Path]:
+    """Return queries and qrels of a local copy. Raises EvalSetError: what is missing."""
+    found = []
+    for what, name in (("queries", f"{asks}_queries"), ("labels", "qrels")):
+        there = sorted(folder.rglob(f"{name}.{split}.tsv*"))
+        found += there[:1]
+        if not there:
+            log.wrong(f"{folder}:1: no {what}, wanted {name}.{split}.tsv (MS MARCO's split names)")
+    log.stop()
+    return found
 
 
 def _query_language(asked: Asked, language: str) -> str:

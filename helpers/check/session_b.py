@@ -687,24 +687,8 @@ def _letters(query: str, index, ids, vocabularies) -> list:
     return runs.in_order([(str(i), float(s)) for i, s, kept in scores if kept])
 
 
-def search(function: Callable) -> None:
-    """Check search(query, index, ids, vocabularies) against rank_bm25 and the fixed order."""
-    two, tied = [["disk"], ["full"]], [["disk"], ["queue"], ["disk"], ["disk"], ["x"]]
-    many = [["disk", f"w{n}"] for n in range(12)]
-    uneven = [  # the same sum in another order, so that the last digit differs
-        ["disk"] * n + ["full"] * 3 + ["queue"] * (5 - n) for n in (4, 1)
-    ]
-    hand = [
-        _search_case("disk", [["disk"], ["queue"], ["x"]], ["a", "b", "c"]),
-        _search_case("Disk", [["disk"], ["queue"], ["x"]], ["a", "b", "c"]),
-        _search_case("nothing", two, ["a", "b"]),
-        _search_case("disk", tied, ["c", "x", "a", "b", "d"]),
-        _search_case("a", [["a"], ["a"], ["a", "b"]], ["p", "q", "r"]),
-        _search_case("disk", many, list("mbcdefghijkl")),
-        _search_case("disk", tied, ["c", "x", "a", "b", "d"], 2),
-        _search_case("a", [["a"], ["a"], ["a", "b"], ["b"]], ["p", "q", "r", "s"], 1),
-        _search_case("disk full queue", [*uneven, *[[x] * 3 for x in "xyzuv"]], list("bacdefg")),
-    ]
+def _search_mistakes() -> Mistakes:
+    """Return wrong searches, those about `k` first."""
     without_k = [
         ("Only scores above 0 are kept. Where most documents hold the word, its weight is 0 or "
          "below, and true matches are lost: ask for a shared word.",
@@ -734,14 +718,34 @@ def search(function: Callable) -> None:
          "before you sort.",
          _unrounded),
     ]  # fmt: skip
-    mistakes = [
+    return [
         ("The argument k is ignored: it keeps the first ones.",
          lambda *args: runs.in_order(_matches(*args[:4]))),
         ("Cut to k before documents without a shared word are left out: leave them out first.",
          _cut_too_early),
         *((sentence, _first_k(wrong)) for sentence, wrong in without_k),
     ]  # fmt: skip
-    verdict.compare("search", function, hand, random_cases(_draw_search), mistakes)
+
+
+def search(function: Callable) -> None:
+    """Check search(query, index, ids, vocabularies) against rank_bm25 and the fixed order."""
+    two, tied = [["disk"], ["full"]], [["disk"], ["queue"], ["disk"], ["disk"], ["x"]]
+    many = [["disk", f"w{n}"] for n in range(12)]
+    uneven = [  # the same sum in another order, so that the last digit differs
+        ["disk"] * n + ["full"] * 3 + ["queue"] * (5 - n) for n in (4, 1)
+    ]
+    hand = [
+        _search_case("disk", [["disk"], ["queue"], ["x"]], ["a", "b", "c"]),
+        _search_case("Disk", [["disk"], ["queue"], ["x"]], ["a", "b", "c"]),
+        _search_case("nothing", two, ["a", "b"]),
+        _search_case("disk", tied, ["c", "x", "a", "b", "d"]),
+        _search_case("a", [["a"], ["a"], ["a", "b"]], ["p", "q", "r"]),
+        _search_case("disk", many, list("mbcdefghijkl")),
+        _search_case("disk", tied, ["c", "x", "a", "b", "d"], 2),
+        _search_case("a", [["a"], ["a"], ["a", "b"], ["b"]], ["p", "q", "r", "s"], 1),
+        _search_case("disk full queue", [*uneven, *[[x] * 3 for x in "xyzuv"]], list("bacdefg")),
+    ]
+    verdict.compare("search", function, hand, random_cases(_draw_search), _search_mistakes())
 
 
 def _doc_of(chunk_id: str) -> str:

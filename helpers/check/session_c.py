@@ -309,23 +309,8 @@ def _with_gain(wrong: Callable) -> Callable:
     return measured
 
 
-def ndcg(function: Callable) -> None:
-    """Check ndcg(ranking, grades, k, gain) against ir_measures and values worked on paper."""
-    three, third = {"a": 1, "b": 1, "c": 1}, 1 / math.log2(3)
-    all_three = 1 + third + 1 / 2
-    hand = [
-        Case((["a"], {"a": 1}, 10), 1.0),
-        Case(([], {"a": 1}, 10), 0.0),
-        Case((["a"], {"a": 0}, 10), 0.0),
-        Case((["x", "a"], {"a": 1}, 10), third),
-        Case((["x", "a"], {"a": 1}, 1), 0.0),
-        Case((["a", "b", "c"], three, 1), 1.0),
-        Case((["a", "b"], {"a": 1, "b": 1}, 10), 1.0),
-        Case((["a", "x", "y"], three, 10), 1 / all_three),
-        Case((["b", "a"], {"b": 1, "a": 2}, 10), (1 + 2 * third) / (2 + third)),
-        Case((RANKING, GRADES, 5), (2 * third + 1 / math.log2(5)) / (2 + third + 1 / 2)),
-        Case((["b", "a"], {"b": 1, "a": 2}, 10, exponential), (1 + 3 * third) / (3 + third)),
-    ]
+def _ndcg_mistakes() -> Mistakes:
+    """Return wrong nDCGs, those of linear gain first."""
     linear = [
         ("The labels are cut at k before they are sorted, so the best may be lost: sort first.",
          lambda r, g, k: _normed(_gains(r, g, k), _ideal(dict([*g.items()][:k]), None))),
@@ -362,7 +347,7 @@ def ndcg(function: Callable) -> None:
         ("Nothing is relevant there, so the ideal is 0 and cannot divide: return 0.",
          lambda r, g, k: _discounted(_gains(r, g, k), _log2) / _discounted(_ideal(g, k), _log2)),
     ]  # fmt: skip
-    mistakes = [
+    return [
         ("The argument gain is ignored: it turns a grade above 0 into its gain.",
          lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k))),
         ("The argument gain is used for what was retrieved only: the ideal order gains by it, too.",
@@ -371,7 +356,26 @@ def ndcg(function: Callable) -> None:
          lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k, gain))),
         *((sentence, _with_gain(wrong)) for sentence, wrong in linear),
     ]  # fmt: skip
-    verdict.compare("ndcg", function, hand, _draw_measure("nDCG"), mistakes, top=1.0)
+
+
+def ndcg(function: Callable) -> None:
+    """Check ndcg(ranking, grades, k, gain) against ir_measures and values worked on paper."""
+    three, third = {"a": 1, "b": 1, "c": 1}, 1 / math.log2(3)
+    all_three = 1 + third + 1 / 2
+    hand = [
+        Case((["a"], {"a": 1}, 10), 1.0),
+        Case(([], {"a": 1}, 10), 0.0),
+        Case((["a"], {"a": 0}, 10), 0.0),
+        Case((["x", "a"], {"a": 1}, 10), third),
+        Case((["x", "a"], {"a": 1}, 1), 0.0),
+        Case((["a", "b", "c"], three, 1), 1.0),
+        Case((["a", "b"], {"a": 1, "b": 1}, 10), 1.0),
+        Case((["a", "x", "y"], three, 10), 1 / all_three),
+        Case((["b", "a"], {"b": 1, "a": 2}, 10), (1 + 2 * third) / (2 + third)),
+        Case((RANKING, GRADES, 5), (2 * third + 1 / math.log2(5)) / (2 + third + 1 / 2)),
+        Case((["b", "a"], {"b": 1, "a": 2}, 10, exponential), (1 + 3 * third) / (3 + third)),
+    ]
+    verdict.compare("ndcg", function, hand, _draw_measure("nDCG"), _ndcg_mistakes(), top=1.0)
 
 
 # The bootstrap is random, so its ends are compared within a share of the standard error.

@@ -384,20 +384,24 @@ def compare(
         some = f" and {len(drawn)} random" if drawn else ""
         print(f"{name}: right on {len(hand)} hand-made{some} cases")
         return
-    shown_first = simplest(answers, wrong_at, len(hand))
-    case, got = answers[shown_first]
+    first = simplest(answers, wrong_at, len(hand))
     sample = range(min(len(answers), len(hand) + SAMPLE))
-    order = [shown_first, *(n for n in sample if n != shown_first)]
+    order = [first, *(n for n in sample if n != first)]
     tried, differs = [answers[n] for n in order], [n in wrong_at for n in order]
-    sentence = sentence_for(tried, differs, mistakes, view) or on_form(case.wanted, got)
-    if same(case.wanted, viewed(view, got), strict=False):
-        sentence = "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
     lines = [
-        *case_lines(name, function, case, got, say(case.wanted)),
-        lesson(sentence, got, top),
+        *case_lines(name, function, *answers[first], say(answers[first][0].wanted)),
+        lesson(reason(tried, differs, mistakes, view), answers[first][1], top),
         f"{len(wrong_at)} of {len(answers)} cases differ; {SIMPLEST}",
     ]
     raise Wrong("\n".join(line for line in lines if line)) from None
+
+
+def reason(tried: list, differs: list[bool], mistakes: Mistakes, view: Callable) -> str:
+    """Return what to say of the first of `tried`: its form, a known mistake, or nothing."""
+    case, got = tried[0]
+    if same(case.wanted, viewed(view, got), strict=False):
+        return "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
+    return sentence_for(tried, differs, mistakes, view) or on_form(case.wanted, got)
 
 
 def simplest(answers: list, wrong_at: set[int], n_hand: int) -> int:

@@ -80,7 +80,7 @@ MUTANTS = [
            "median(first_rank(row) for row in values.values() if row['RR'])", RUNS),
     Mutant("ties left to the tools", "helpers/runs.py", "apart.append((found, min(score, ceiling)))", "apart.append((found, score))", RUNS),
     Mutant("any order accepted", "helpers/runs.py", "if keys != sorted(keys):", "if False:", RUNS),
-    Mutant("evidence not looked up", "helpers/evalset.py", "judgment.evidence not in documents", "not documents", DATA),
+    Mutant("evidence not looked up", "helpers/evalset.py", "if documents[doc_id].text and evidence not in documents[doc_id].retrieval_text:", "if False:", DATA),
     Mutant("files written in place", "helpers/evalset.py", "part.write_bytes(", 'path.write_text("")\n        part.write_bytes(', DATA),
     Mutant("line ends change the hash", "helpers/evalset.py", '.replace("\\r\\n", "\\n")', "", DATA),
     Mutant("null execution counts accepted", "helpers/workbook.py", "if [cell.execution_count for cell in cells] !=", "if False and [] !=", PROJECT),

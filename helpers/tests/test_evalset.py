@@ -75,7 +75,7 @@ def test_hashes_see_every_change(folder):
 QUERY = '{"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"]'
 BAD_QUERIES = {
     "broken": (QUERY, "retrieval_queries.jsonl:1: broken JSON"),
-    "no object": ("[1]", "retrieval_queries.jsonl:1: found a list, wanted a JSON object"),
+    "no object": ("[1]", "retrieval_queries.jsonl:1: found [1], wanted a JSON object"),
     "missing": (
         '{"query_id": "q1", "relevant_doc_ids": ["disk-full"]}',
         "retrieval_queries.jsonl:1: field query is missing",
