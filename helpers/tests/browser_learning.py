@@ -110,8 +110,16 @@ def cell_at(page, index: int):
 
 
 def number(page, index: int) -> str:
-    """Return the execution count that stands before a cell, empty if it has not run."""
-    return cell_at(page, index).locator(".jp-InputPrompt").inner_text().strip(" []:")
+    """Return the execution count that stands before a cell, empty if it has not run.
+
+    A cell that waits has a star; after an error above it the star goes.
+    """
+    prompt = cell_at(page, index).locator(".jp-InputPrompt")
+    for _ in range(100):
+        if "*" not in prompt.inner_text():
+            break
+        page.wait_for_timeout(100)
+    return prompt.inner_text().strip(" []:")
 
 
 def says(page, index: int, words: str | re.Pattern) -> str:
