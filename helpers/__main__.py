@@ -1,115 +1,108 @@
-"""python -m helpers COMMAND: the Makefile's commands, for any environment."""
+"""python -m helpers COMMAND: the Makefile's commands, for any environment.
+
+Imports stand in the functions, so that a command pays for what it uses and --help for nothing.
+"""
 
 import argparse
 import sys
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from . import audit, compare, evalset, export, importers, learn, progress, stats, workbook
+
+def report(sub: ArgumentParser):
+    """Run the sessions and the write-up."""
+    from . import workbook
+
+    return lambda o: workbook.report_command(o.evals.folder)
 
 
-def refresh_command(options: argparse.Namespace) -> int:
+def check(sub: ArgumentParser):
+    """Execute the notebooks and compare."""
+    from . import workbook
+
+    return lambda o: workbook.check_command(o.evals.folder)
+
+
+def refresh(sub: ArgumentParser):
     """Refresh the workbook's own folder; another one has no stored numbers."""
-    if options.evals != evalset.DEFAULT:
-        print(
-            "refresh writes into the workbook itself and takes its own evals/ only; "
-            "for another folder use report",
-            file=sys.stderr,
-        )
-        return 2
-    return workbook.refresh_command(options.evals)
+    from . import evalset, workbook
+
+    def run(options: Namespace) -> int:
+        if options.evals.folder != evalset.DEFAULT:
+            print(
+                "refresh writes into the workbook itself and takes its own evals/ only; "
+                "for another folder use report",
+                file=sys.stderr,
+            )
+            return 2
+        return workbook.refresh_command(options.evals.folder)
+
+    return run
 
 
-def audit_command(options: argparse.Namespace) -> int:
-    """Print what an audit finds; 1 if a check fails."""
-    findings = audit.audit(options.evals)
-    print(audit.table(findings))
-    return int(any(finding.status == "fail" for finding in findings))
-
-
-def export_command(options: argparse.Namespace) -> int:
-    """Write the labels in other tools' forms and list the files."""
-    for path in export.write(evalset.load(options.evals), options.to):
-        print(path)
-    return 0
-
-
-def compare_command(options: argparse.Namespace) -> int:
-    """Compare runs with the baseline or another run; the gate's exit status."""
-    return compare.command(
-        evalset.load(options.evals),
-        options.runs,
-        options.base,
-        options.split,
-        options.matters,
-        options.strict,
-        options.to,
-    )
-
-
-def import_command(options: argparse.Namespace) -> int:
-    """Turn a source into an evaluation-set folder."""
-    return importers.import_command(
-        options.source,
-        options.to,
-        split=options.split,
-        max_docs=options.max_docs,
-        queries_language=options.queries_language,
-    )
-
-
-def learn_command(options: argparse.Namespace) -> int:
+def learn(sub: ArgumentParser):
     """Write the learner copies that are missing and say what was done."""
-    print("\n".join(learn.make(options.fresh)))
-    return 0
+    from . import learn
 
-
-def progress_command(options: argparse.Namespace) -> int:
-    """Run the learner copies and print what is done, wrong and not started."""
-    own = learn.LEARN / "evals"
-    folder = own if options.evals == evalset.DEFAULT and own.exists() else options.evals
-    print(progress.progress(folder))
-    return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser, a subparser for each command."""
-    main_parser = argparse.ArgumentParser(
-        prog="python -m helpers", description="Commands of the retrieval-baseline workbook."
-    )
-    commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    def add(name: str, run, words: str, takes_set: bool = True) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=words, description=words)
-        sub.set_defaults(run=run, evals=None)
-        if not takes_set:
-            sub.add_argument("--to", type=Path, required=True, help="folder to make")
-            return sub
-        folder_help = "evaluation-set folder (default: EVALS or evals/)"
-        sub.add_argument("--evals", type=Path, default=evalset.folder(), help=folder_help)
-        return sub
-
-    add("report", lambda o: workbook.report_command(o.evals), "run everything, render the page")
-    add("check", lambda o: workbook.check_command(o.evals), "execute the notebooks and compare")
-    add("refresh", refresh_command, "execute the notebooks in place")
-    words = "write copies of the sessions with stubs for solutions into learn/"
-    sub = add("learn", learn_command, words)
     sub.add_argument("--fresh", action="store_true", help="move the old copies aside first")
-    add("progress", progress_command, "run the copies: done, wrong, not started, what comes next")
-    add("freeze", lambda o: workbook.freeze_command(o.evals), "draw negatives, write the manifest")
-    add("audit", audit_command, "ask the set what a careful reader would")
-    sub = add("export", export_command, "write the labels as CSV, Parquet, BEIR and TREC")
+
+    def run(options: Namespace) -> int:
+        print("\n".join(learn.make(options.fresh)))
+        return 0
+
+    return run
+
+
+def progress(sub: ArgumentParser):
+    """Run the learner copies and print what is done, wrong and not started."""
+    from . import evalset, learn, progress
+
+    def run(options: Namespace) -> int:
+        own = learn.LEARN / "evals"
+        chosen = options.folder != evalset.DEFAULT or not own.exists()
+        print(progress.progress(options.folder if chosen else own))
+        return 0
+
+    return run
+
+
+def freeze(sub: ArgumentParser):
+    """Draw the negatives, write the manifest."""
+    from . import workbook
+
+    return lambda o: workbook.freeze_command(o.evals)
+
+
+def audit(sub: ArgumentParser):
+    """Print what an audit finds; 1 if a check fails."""
+    from . import audit
+
+    def run(options: Namespace) -> int:
+        findings = audit.audit(options.evals)
+        print(audit.table(findings))
+        return int(any(finding.status == "fail" for finding in findings))
+
+    return run
+
+
+def export(sub: ArgumentParser):
+    """Write the labels in other tools' forms and list the files."""
+    from . import export
+
     sub.add_argument("--to", type=Path, required=True, help="folder to write into")
-    words = "hold runs against the baseline: 0 not shown worse, 1 worse, 2 cannot compare"
-    compare_options(add("compare", compare_command, words))
-    words = "turn a source into an evaluation set"
-    import_options(add("import", import_command, words, takes_set=False))
-    new = "start an evaluation set: guide, two documents, three queries"
-    add("new", lambda o: importers.new_command(o.to), new, takes_set=False)
-    return main_parser
+
+    def run(options: Namespace) -> int:
+        for path in export.write(options.evals, options.to):
+            print(path)
+        return 0
+
+    return run
 
 
-def compare_options(sub: argparse.ArgumentParser) -> None:
-    """Add what compare takes."""
+def compare(sub: ArgumentParser):
+    """Compare runs with the baseline or another run; the gate's exit status."""
+    from . import compare, evalset, stats
+
     sub.add_argument("runs", type=Path, nargs="+", help="TREC or JSONL runs of any engine")
     sub.add_argument("--base", type=Path, help="another run to compare with")
     sub.add_argument("--split", choices=[*evalset.SPLITS, "all"], default="dev")
@@ -117,34 +110,89 @@ def compare_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--matters", type=float, default=stats.MATTERS, help=matters)
     sub.add_argument("--strict", action="store_true", help="3 where queries are too few to tell")
     sub.add_argument("--to", type=Path, help="folder for the report (default: comparisons/)")
+    return lambda o: compare.command(o.evals, o.runs, o.base, o.split, o.matters, o.strict, o.to)
 
 
-def import_options(sub: argparse.ArgumentParser) -> None:
-    """Add what import takes."""
+def import_(sub: ArgumentParser):
+    """Turn a source into an evaluation-set folder."""
+    from . import importers
+
     kinds = "KIND:PATH, a kind of: " + ", ".join(importers.READERS)
+    sub.add_argument("--to", type=Path, required=True, help="folder to make")
     sub.add_argument("--from", dest="source", required=True, help=kinds)
     sub.add_argument("--split", help="splits to read, such as test or dev,test")
     sub.add_argument("--max-docs", type=int, help="keep so many documents, all relevant ones first")
     sub.add_argument("--queries-language", help="mmarco: another language for the queries")
+    return lambda o: importers.import_command(
+        o.source,
+        o.to,
+        split=o.split,
+        max_docs=o.max_docs,
+        queries_language=o.queries_language,
+    )
+
+
+def new(sub: ArgumentParser):
+    """Start an evaluation set."""
+    from . import importers
+
+    sub.add_argument("--to", type=Path, required=True, help="folder to make")
+    return lambda o: importers.new_command(o.to)
+
+
+SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "neither"
+COMMANDS = {  # name: (function that adds options and returns what runs, what it needs, words)
+    "report": (report, SET, "run everything, render the page"),
+    "check": (check, SET, "execute the notebooks and compare"),
+    "refresh": (refresh, SET, "execute the notebooks in place"),
+    "learn": (learn, FOLDER, "write copies of the sessions with stubs for solutions into learn/"),
+    "progress": (progress, FOLDER, "run the copies: done, wrong, not started, what comes next"),
+    "freeze": (freeze, SET, "draw negatives, write the manifest"),
+    "audit": (audit, SET, "ask the set what a careful reader would"),
+    "export": (export, SET, "write the labels as CSV, Parquet, BEIR and TREC"),
+    "compare": (compare, SET, "hold runs against the baseline: 0 not worse, 1 worse, 2 cannot"),
+    "import": (import_, NONE, "turn a source into an evaluation set"),
+    "new": (new, NONE, "start an evaluation set: guide, two documents, three queries"),
+}
+
+
+def parser(chosen: str | None) -> ArgumentParser:
+    """Return the parser, a subparser for each command and the options of the `chosen` one."""
+    main_parser = argparse.ArgumentParser(
+        prog="python -m helpers", description="Commands of the retrieval-baseline workbook."
+    )
+    commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (add, needs, words) in COMMANDS.items():
+        sub = commands.add_parser(name, help=words, description=words)
+        if name == chosen:
+            sub.set_defaults(run=add(sub))
+            if needs != NONE:
+                help = "evaluation-set folder (default: EVALS or evals/)"
+                sub.add_argument("--evals", dest="folder", type=Path, help=help)
+    return main_parser
 
 
 def main() -> int:
     """Run one command and return its exit status: 0 done, 1 failed or bad input."""
-    options = parser().parse_args()
-    options.evals = options.evals and options.evals.resolve()
+    options = parser(next(iter(sys.argv[1:]), None)).parse_args()
+    from . import evalset, learn
+
+    needs, where = COMMANDS[options.command][1], None
     try:
-        free = options.command in ("learn", "progress")  # they also serve a set in the making
-        waits = options.evals and not free and evalset.load(options.evals).next_step()
-        if waits:
-            raise evalset.EvalSetError([waits])
+        if needs != NONE:
+            where = options.folder = (options.folder or evalset.folder()).resolve()
+        if needs == SET:
+            options.evals = evalset.load(where)
+            if options.evals.next_step():
+                raise evalset.EvalSetError([options.evals.next_step()])
         return options.run(options)
     except learn.LearnError as error:
         print(error, file=sys.stderr)
         return 1
     except evalset.EvalSetError as error:
-        where = options.evals or getattr(options, "source", None) or options.to
+        where = where or getattr(options, "source", None) or options.to
         print(f"{error}\n{len(error.problems)} problem(s) in {where}", file=sys.stderr)
-        return compare.CANNOT if options.command == "compare" else 1
+        return 2 if options.command == "compare" else 1
 
 
 if __name__ == "__main__":

@@ -11,10 +11,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.metrics import cohen_kappa_score
 
-from . import evalset, pooling, stats, text
+from . import evalset, measures, pooling, records, stats
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
 SD = 0.25  # of nDCG differences between two systems, a usual value
@@ -51,44 +50,27 @@ class Case(NamedTuple):
     """What the checks look at: the set, its optional files, and which documents are alike."""
 
     evals: evalset.EvalSet
-    negatives: list[dict] | None
-    second_pass: list[dict] | None
+    negatives: list[dict]
+    second_pass: list[dict]
     twins: dict[tuple[str, str], float]  # near-duplicates that are no versions, with their Jaccard
     links: set[tuple[str, str]]  # twins and versions
 
 
-def audit(folder: Path | str) -> list[Finding]:
-    """Run every check on `folder`, in a fixed order.
+def audit(evals: evalset.EvalSet) -> list[Finding]:
+    """Run every check on a set, in a fixed order.
 
-    Raises evalset.EvalSetError where the folder or one of its optional files cannot be read.
+    Raises evalset.EvalSetError where one of its optional files cannot be read.
     """
-    evals = evalset.load(folder)
-    problems: list[str] = []
-    negatives = _read(evals.folder / "negatives.jsonl", NEGATIVE, ("query_id",), problems)
-    key = ("query_id", "doc_id", "round")
-    second_pass = _read(evals.folder / "second_pass.jsonl", SECOND, key, problems)
+    extra, problems = [], []
+    for name in ("negatives.jsonl", "second_pass.jsonl"):
+        try:
+            extra.append(evalset.read_extra(evals, name))
+        except evalset.EvalSetError as error:
+            problems += error.problems
     if problems:
         raise evalset.EvalSetError(problems)
-    twins, links = _alike(evals)
-    case = Case(evals, negatives, second_pass, twins, links)
+    case = Case(evals, *extra, *_alike(evals))
     return [check(case) for check in CHECKS]
-
-
-NEGATIVE = {"query_id": "id", "easy": "ids", "hard": "ids"}
-SECOND = {"query_id": "id", "doc_id": "id", "first": "grade", "second": "grade", "final": "grade"}
-
-
-def _read(path: Path, needed: dict, key: tuple, problems: list[str]) -> list[dict] | None:
-    """Return the rows of an optional file, each `key` once; None where there is no such file."""
-    if not path.exists():
-        return None
-    rows, lines = [], {}
-    for place, row in evalset._rows(path, problems):
-        if evalset._good(place, row, needed, {"reason": "any"}, problems, closed=False):
-            mark = " ".join(str(row.get(name, "")) for name in key)
-            if evalset._first(place, mark, " ".join(key), lines, problems):
-                rows.append(row)
-    return rows
 
 
 def _finding(check: str, found: str, fails: list[str] = (), warns: list[str] = ()) -> Finding:
@@ -187,27 +169,15 @@ def halves(case: Case) -> Finding:
     return _finding("halves", _counted(sizes), fails, warns)
 
 
-def content_words(query: str) -> list[str]:
-    """Return the words of `query` that are not in scikit-learn's English stop list."""
-    return [word for word in text.words(query) if word not in ENGLISH_STOP_WORDS]
-
-
-def word_overlap(evals: evalset.EvalSet, query: evalset.Query) -> float:
-    """Return the share of the query's content words that stand in a relevant document."""
-    answers = [text.words(evals.documents[d].retrieval_text) for d in query.relevant_doc_ids]
-    asked, found = content_words(query.query), set().union(*answers)
-    return sum(word in found for word in asked) / len(asked) if asked else 0.0
-
-
 def overlap(case: Case) -> Finding:
     """Fail where queries are copied from titles or nearly all their words stand in the answers."""
-    documents = case.evals.documents
-    titles = {tuple(text.words(doc.title)) for doc in documents.values()}
+    words = case.evals.words
+    titles = {tuple(words(doc.title)) for doc in case.evals.documents.values()}
     copies, shares = [], []
     for query in case.evals.queries.values():
-        if tuple(text.words(query.query)) in titles:
+        if tuple(words(query.query)) in titles:
             copies.append(query.query_id)
-        shares.append(word_overlap(case.evals, query))
+        shares.append(case.evals.word_overlap(query))
     mean = sum(shares) / len(shares)
     fails, warns = [], []
     if copies:
@@ -224,7 +194,7 @@ def duplicate_queries(case: Case) -> Finding:
     """Fail where two queries hold the same words, whatever their case, order and punctuation."""
     groups: dict[tuple, list[str]] = {}
     for query in case.evals.queries.values():
-        groups.setdefault(tuple(sorted(text.words(query.query))), []).append(query.query_id)
+        groups.setdefault(tuple(sorted(case.evals.words(query.query))), []).append(query.query_id)
     twice = [" = ".join(ids) for ids in groups.values() if len(ids) > 1]
     fails = ["Keep one of each: a query asked twice counts twice."] if twice else []
     return _finding("same query", _some(twice) if twice else "every query asked once", fails)
@@ -262,8 +232,9 @@ def labels_per_query(case: Case) -> Finding:
     grades = Counter(judgment.relevance for judgment in case.evals.judgments)
     fails = [f"Label {_some(none)}, or drop them."] if none else []
     warns = [f"Narrow {_some(many)}: over {MANY} answers."] if many else []
-    if not (grades[1] and grades[2]):
-        warns.append("Tell whole answers (2) from partial ones (1).")
+    highest = case.evals.grades[-1]
+    if highest > 1 and sum(grades[grade] > 0 for grade in case.evals.grades if grade) < 2:
+        warns.append(f"Tell whole answers ({highest}) from partial ones (1).")
     shown = f"{min(relevant.values())} to {max(relevant.values())} relevant documents a query; "
     shown += "grade " + _counted({grade: grades[grade] for grade in case.evals.grades})
     return _finding("labels per query", shown, fails, warns)
@@ -271,8 +242,10 @@ def labels_per_query(case: Case) -> Finding:
 
 def judged_depth(case: Case) -> Finding:
     """Fail where under half of some ranker's first ten results are judged; warn below all."""
-    qrels, found = case.evals.qrels(), pooling.rankings(case.evals, DEPTH)
-    shares = {name: pooling.judged_at(run, qrels, DEPTH) for name, run in found.items()}
+    qrels, shares = case.evals.qrels(), {}
+    for name, run in pooling.rankings(case.evals, DEPTH).items():
+        answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
+        shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
     worst = min(shares, key=lambda name: (shares[name], name))
     remedy = [f"Judge the first {DEPTH} of each ranker: an unjudged answer counts as wrong."]
     low, all_judged = shares[worst] < 0.5, shares[worst] == 1
@@ -297,9 +270,9 @@ def evidence(case: Case) -> Finding:
 
 def negatives(case: Case) -> Finding:
     """Fail where a negative is judged relevant, unknown or both easy and hard; warn below ten."""
-    if case.negatives is None:
+    if not case.negatives:
         remedy = f"Write negatives.jsonl: {NEGATIVES} easy and {NEGATIVES} hard ones a query."
-        return _finding("negatives", "no negatives.jsonl", warns=[remedy])
+        return _finding("negatives", "no negatives", warns=[remedy])
     wrong = [problem for row in case.negatives for problem in _wrong_negatives(row, case.evals)]
     full = {
         row["query_id"]
@@ -316,16 +289,9 @@ def negatives(case: Case) -> Finding:
 
 
 def _wrong_negatives(row: dict, evals: evalset.EvalSet) -> list[str]:
-    query_id = row["query_id"]
-    if query_id not in evals.queries:
-        return [f"query {query_id} (not in the set)"]
-    relevant = evals.queries[query_id].relevant_doc_ids
-    wrong = []
-    for doc_id in [*row["easy"], *row["hard"]]:
-        if doc_id not in evals.documents:
-            wrong.append(f"{query_id} {doc_id} (not in the corpus)")
-        elif doc_id in relevant:
-            wrong.append(f"{query_id} {doc_id} (judged relevant)")
+    query_id, relevant = row["query_id"], evals.queries[row["query_id"]].relevant_doc_ids
+    chosen = [*row["easy"], *row["hard"]]
+    wrong = [f"{query_id} {d} (judged relevant)" for d in chosen if d in relevant]
     both = sorted({*row["easy"]} & {*row["hard"]})
     return wrong + [f"{query_id} {doc_id} (easy and hard)" for doc_id in both]
 
@@ -336,7 +302,10 @@ def second_pass(case: Case) -> Finding:
     if not rows:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
         return _finding("second pass", "no second reading", warns=[remedy])
-    kappa, differ = _kappa(rows), [row for row in rows if row["first"] != row["second"]]
+    kappa, differ = (
+        _kappa(rows, case.evals.grades),
+        [row for row in rows if row["first"] != row["second"]],
+    )
     silent = [f"{_pair(row)}" for row in differ if not row.get("reason", "").strip()]
     qrels = case.evals.qrels()
     stale = [_pair(r) for r in rows if qrels.get(r["query_id"], {}).get(r["doc_id"]) != r["final"]]
@@ -361,14 +330,14 @@ def _pair(row: dict) -> str:
     return f"{row['query_id']} {row['doc_id']}"
 
 
-def _kappa(rows: list[dict]) -> float | None:
+def _kappa(rows: list[dict], grades: tuple[int, ...]) -> float | None:
     """Return Cohen's kappa of the two readings, None where both gave one and the same grade."""
     first, second = [row["first"] for row in rows], [row["second"] for row in rows]
     if len({*first, *second}) < 2:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(cohen_kappa_score(first, second, labels=list(evalset.GRADES)))
+        return float(cohen_kappa_score(first, second, labels=list(grades)))
 
 
 def guide(case: Case) -> Finding:
@@ -377,7 +346,7 @@ def guide(case: Case) -> Finding:
     if not path.exists():
         remedy = "Write down how each grade is decided, with edge cases."
         return _finding("labelling guide", "no labeling_guide.md", [remedy])
-    words = text.words(path.read_bytes().decode("utf-8", errors="replace"))
+    words = case.evals.words(path.read_bytes().decode("utf-8", errors="replace"))
     given = sorted({judgment.relevance for judgment in case.evals.judgments})
     silent = [f"grade {grade}" for grade in given if str(grade) not in words]
     fails = [f"Say when to give {_some(silent)}."] if silent else []
@@ -497,16 +466,14 @@ def _hashes(folder: Path) -> dict[str, str]:
     }
 
 
-def write_manifest(folder: Path, seeds: dict) -> Path:
+def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
     """Write manifest.json: hashes, counts, `seeds` and package versions. Returns its path.
 
-    The same folder gives the same bytes. Raises evalset.EvalSetError for an invalid folder.
+    The same folder gives the same bytes.
     """
-    folder = Path(folder)
-    evals = evalset.load(folder)
     grades = Counter(judgment.relevance for judgment in evals.judgments)
     manifest = {
-        "files": _hashes(folder),
+        "files": _hashes(evals.folder),
         "counts": {
             "documents": len(evals.documents),
             "queries": len(evals.queries),
@@ -515,8 +482,8 @@ def write_manifest(folder: Path, seeds: dict) -> Path:
         "seeds": seeds,
         "versions": {name: version(name) for name in PACKAGES},
     }
-    path = folder / "manifest.json"
-    evalset.write(path, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    path = evals.folder / "manifest.json"
+    records.write(path, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     return path
 
 

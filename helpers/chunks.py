@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from . import evalset
+from . import evalset, records
 
 
 class Chunk(NamedTuple):
@@ -44,7 +44,7 @@ def write(path: Path, chunks: list[Chunk]) -> None:
             )
     if len({chunk.chunk_id for chunk in chunks}) < len(chunks):
         raise ValueError("a chunk id stands twice, wanted each chunk_idx once in a document")
-    evalset.write_jsonl(path, (chunk._asdict() for chunk in chunks))
+    records.write_jsonl(path, (chunk._asdict() for chunk in chunks))
 
 
 def read(path: Path) -> list[Chunk]:

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from . import evalset, measures, pooling, runs, stats
+from . import evalset, measures, records, runs, stats
 
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
 PRIMARY = MEASURES[0]  # the verdict rests on it; the others are described
@@ -54,9 +54,8 @@ def compare(
 
 def _described(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
     """Return the mean of each measure, judged@10 and the warnings of one run."""
-    kept = {q: ranking for q, ranking in run.rankings.items() if q in qrels}
-    judged, warnings = pooling.judged_at(kept, qrels), list(run.warnings)
-    missing = [q for q in qrels if not kept.get(q)]
+    judged, warnings = measures.judged_at(qrels, run.rankings), list(run.warnings)
+    missing = [q for q in qrels if not run.rankings.get(q)]
     if missing:
         some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         warnings.append(f"{len(missing)} queries have no results and count as 0: {some}")
@@ -77,8 +76,7 @@ def _row(evals, qrels, base: runs.Run, before: dict, run: runs.Run) -> dict:
         row["measures"][name]["p_holm"] = p
     row["by_kind"] = _by_kind(evals, before, after)
     row["moved"] = _moved(evals, before, after)
-    kept = {q: ranking for q, ranking in base.rankings.items() if q in qrels}
-    gap = row["judged@10"] - pooling.judged_at(kept, qrels)
+    gap = row["judged@10"] - measures.judged_at(qrels, base.rankings)
     if abs(gap) > JUDGED_GAP:
         worse = run.name if gap < 0 else base.name
         row["warnings"].append(
@@ -148,19 +146,13 @@ def _same_hash(
 def read(path: Path, evals: evalset.EvalSet) -> runs.Run:
     """Read a run; a JSON file of the same name beside it says on which corpus it was made.
 
-    Raises EvalSetError for bad lines, CannotCompare where corpus or queries differ.
+    Raises EvalSetError for bad lines or a bad card, CannotCompare where corpus or queries differ.
     """
     run, card = runs.read_run(path, evals), path.with_suffix(".json")
-    if not card.exists():
-        return run
-    try:
-        said = json.loads(card.read_text(encoding="utf-8"))
-        corpus, topics = said["corpus_sha256"], said["topics_sha256"]
-    except (ValueError, KeyError, TypeError) as error:
-        wanted = "an object with corpus_sha256 and topics_sha256"
-        raise CannotCompare(f"{card}: found {error!r}, wanted {wanted}") from None
-    _same_hash(card, corpus, evals.corpus_hash(), "another corpus")
-    _same_hash(card, topics, evals.topics_hash(), "another query set")
+    if card.exists():
+        said = runs.read_card(card)
+        _same_hash(card, said["corpus_sha256"], evals.corpus_hash(), "another corpus")
+        _same_hash(card, said["topics_sha256"], evals.topics_hash(), "another query set")
     return run
 
 
@@ -321,8 +313,8 @@ def command(
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     folder = to or evals.folder / "comparisons"
     page = markdown(found)
-    evalset.write(folder / f"{name}.md", page)
-    evalset.write(folder / f"{name}.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    records.write(folder / f"{name}.md", page)
+    records.write(folder / f"{name}.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     print(f"{page}\nwritten: {folder / name}.md and .json")
     return status(found, strict)
 

@@ -10,7 +10,6 @@ windows of words, and a document has the score of its best window. Nothing else 
 needs these packages: the run and its card are committed.
 """
 
-import json
 import os
 import sys
 from importlib.metadata import version
@@ -60,12 +59,10 @@ def main() -> None:
         "windows": f"{WORDS} words, a new one every {STEP}; title, blank line, body",
         "packages": {name: version(name) for name in PACKAGES},
         "command": "uv run helpers/dense.py",
-        "corpus_sha256": evals.corpus_hash(),
-        "topics_sha256": evals.topics_hash(),
     }
     folder = evals.folder / "systems"
     runs.write_trec(folder / f"{NAME}.trec", run, NAME)
-    evalset.write(folder / f"{NAME}.json", json.dumps(card, indent=1) + "\n")
+    runs.write_card(folder / f"{NAME}.json", evals, card)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Read and validate one evaluation-set folder: corpus, queries, graded labels."""
 
-import datetime
 import difflib
 import hashlib
 import json
@@ -11,30 +10,16 @@ from typing import NamedTuple
 
 import yaml
 
+from . import records
 from . import text as tokens
+from .records import GRADES, SPLITS, EvalSetError, Say
 
 DEFAULT = Path(__file__).resolve().parent.parent / "evals"
-ID = re.compile(r"[^\s/\\#]+")
-GRADES = (0, 1, 2)
-SPLITS = ("dev", "test")
-POPULARITY = ("head", "tail")
 LABEL_NEXT = "judge what the rankers find in session A's panel (make lab EVALS=folder)"
 NO_QUERIES = (
     "no queries yet: write retrieval_queries.jsonl, one line a query, such as "
     '{"query_id": "q1", "query": "...", "relevant_doc_ids": []}; then ' + LABEL_NEXT
 )
-
-
-class EvalSetError(ValueError):
-    """Everything that is wrong with a folder, a line for each problem."""
-
-    def __init__(self, problems: list[str]):
-        self.problems = problems
-        super().__init__("\n".join(problems))
-
-    def _render_traceback_(self) -> list[str]:
-        """Return what a notebook prints in place of a traceback: the problems are in the files."""
-        return self.problems
 
 
 class Document(NamedTuple):
@@ -81,16 +66,31 @@ class Judgment(NamedTuple):
 class EvalSet(NamedTuple):
     """A valid folder. Documents and queries are keyed by id, in id order.
 
-    A corpus that nobody has labelled yet has no queries. `words` names the tokenizer, `grades`
-    lists the grades that a label may have; settings.json says both where they are not the default.
+    A corpus that nobody has labelled yet has no queries. `tokenizer` is a name in text.TOKENIZERS,
+    `grades` lists the grades that a label may have; settings.json says both where they are not the
+    default.
     """
 
     folder: Path
     documents: dict[str, Document]
     queries: dict[str, Query]
     judgments: list[Judgment]
-    words: str = "words"
+    tokenizer: str = "words"
     grades: tuple[int, ...] = GRADES
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of `text`, as BM25 counts them in this set."""
+        return tokens.TOKENIZERS[self.tokenizer](text)
+
+    def word_overlap(self, query: Query) -> float:
+        """Return the share (0 to 1) of the query's content words that stand in a relevant document.
+
+        A word counts when any of them has it; a query without content words gives 0.
+        """
+        answers = [self.documents[d].retrieval_text for d in query.relevant_doc_ids]
+        asked = tokens.content_words(self.words(query.query))
+        found = set().union(*map(self.words, answers))
+        return sum(word in found for word in asked) / len(asked) if asked else 0.0
 
     @property
     def waiting(self) -> list[str]:
@@ -162,24 +162,21 @@ def folder() -> Path:
 def load(path: Path | str | None = None) -> EvalSet:
     """Read the evaluation set in `path` (default: `folder()`).
 
-    From then on `text.words` follows the tokenizer of this folder.
     Raises EvalSetError with every problem found, each as
     `file:line: what is wrong, what is wanted`.
     """
     path = Path(path) if path else folder()
     problems: list[str] = []
-    lines: dict = {}  # where a query or a judged pair stands
-    settings = _read_settings(path / "settings.json", problems)
+    places: dict = {}  # where a query or a judged pair stands
+    settings = _read_settings(path / "settings.json", problems.append)
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
     documents = _read_corpus(path, problems)
-    queries = _read_queries(path, documents, lines, problems)
-    judgments = _read_judgments(path, documents, queries, grades, lines, problems)
+    queries = _read_queries(path, documents, places, problems.append)
+    judgments = _read_judgments(path, documents, queries, grades, places, problems)
     if problems:
         raise EvalSetError(problems)
     by_id = {query_id: queries[query_id] for query_id in sorted(queries)}
-    name = settings.get("words", "words")
-    tokens.use(name)
-    return EvalSet(path, documents, by_id, judgments, name, grades)
+    return EvalSet(path, documents, by_id, judgments, settings.get("words", "words"), grades)
 
 
 def notes(path: Path) -> dict[str, str]:
@@ -201,299 +198,114 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
 
     Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """
-    path, problems, found = evals.folder / name, [], []
-    for place, row in _rows(path, problems) if path.exists() else ():
-        if _good(place, row, *EXTRA[name], problems):
-            ids = [row.get("doc_id", row["query_id"]), *row.get("easy", []), *row.get("hard", [])]
-            known = {*evals.documents, *evals.queries}
-            problems += [f"{place}: id {i} is not in the folder" for i in ids if i not in known]
-            found.append(row)
+    problems: list[str] = []
+    found = list(records.read(evals.folder / name, problems.append, evals.grades))
+    for place, row in found:
+        documents = [*row.get("easy", []), *row.get("hard", [])]
+        documents += [row["doc_id"]] if "doc_id" in row else []
+        if row["query_id"] not in evals.queries:
+            problems.append(f"{place}: {_unknown_query(row['query_id'])}")
+        problems += [
+            f"{place}: {_unknown(d, evals.documents)}"
+            for d in documents
+            if d not in evals.documents
+        ]
     if problems:
         raise EvalSetError(problems)
-    return found
+    return [row for _, row in found]
 
 
-def write(path: Path, text: str) -> None:
-    """Write a whole file or nothing: a temporary file beside it, then one rename."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_bytes(text.encode("utf-8"))
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+# Reading. A reader tells what is wrong and goes on, so that one run reports everything.
 
 
-def write_jsonl(path: Path, rows) -> None:
-    """Write one JSON object a line."""
-    write(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-
-
-# Reading. A reader appends to `problems` and goes on, so that one run reports everything.
-
-
-def _text(path: Path, problems: list[str]) -> str | None:
-    try:
-        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        problems.append(
-            f"{path}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8, "
-            "save the file as UTF-8"
-        )
-    except OSError as error:
-        problems.append(f"{path}:1: cannot be read ({error.strerror}), wanted a readable file")
-    return None
-
-
-def _rows(path: Path, problems: list[str]):
-    """Yield (place, object) for every line of a JSONL file that holds an object."""
-    for number, line in enumerate((_text(path, problems) or "").split("\n"), 1):
-        if not line.strip():
-            continue
-        place = f"{path}:{number}"
-        try:
-            row = json_object(line)
-        except ValueError as error:
-            problems.append(f"{place}: {error}")
-        else:
-            yield place, row
-
-
-def json_object(line: str) -> dict:
-    """Return the object of a JSON line. Raises ValueError: what was found and what is wanted."""
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise ValueError(f"broken JSON ({error}), wanted one object a line") from None
-    if not isinstance(row, dict):
-        raise ValueError(f"found {line.strip()[:40]}, wanted a JSON object such as {{...}}")
-    return row
-
-
-def _kind(value) -> str:
-    names = {
-        str: "text",
-        bool: "a boolean",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-        dict: "an object",
-    }
-    return names.get(type(value), "null" if value is None else type(value).__name__)
-
-
-def _is_text_list(value) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value)
-
-
-CHECKS = {
-    "id": (lambda v: isinstance(v, str) and ID.fullmatch(v), "text without spaces, slashes or #"),
-    "text": (lambda v: isinstance(v, str) and v.strip(), "text that is not empty"),
-    "ids": (
-        lambda v: _is_text_list(v) and len(set(v)) == len(v),
-        "a list of different document ids",
-    ),
-    "texts": (_is_text_list, "a list of texts"),
-    "grade": (
-        lambda v: type(v) is int and v in GRADES,
-        "0, 1 or 2 (more with highest_grade in settings.json)",
-    ),
-    "split": (lambda v: v in SPLITS, "dev or test"),
-    "popularity": (lambda v: v in POPULARITY, "head or tail"),
-    "round": (lambda v: type(v) is int and v > 0, "a number from 1"),
-    "grade or null": (lambda v: v is None or type(v) is int and v in GRADES, "0, 1, 2 or null"),
-    "any": (lambda v: isinstance(v, str), "text"),
-    "date": (lambda v: _date(v), "a date such as 2026-04-08"),
-    "words": (
-        lambda v: isinstance(v, str) and v in tokens.TOKENIZERS,
-        "one of: " + ", ".join(tokens.TOKENIZERS),
-    ),
-    "highest": (lambda v: type(v) is int and 0 < v < 1000, "a whole number from 1"),
-}
-SETTINGS = {"words": "words", "highest_grade": "highest"}
-QUERY = {"query_id": "id", "query": "text", "relevant_doc_ids": "ids"}
-QUERY_MORE = {"kind": "text", "popularity": "popularity", "split": "split", "answers": "texts"}
-JUDGMENT, JUDGMENT_MORE = (
-    {"query_id": "id", "doc_id": "id", "relevance": "grade"},
-    {"evidence": "any"},
-)
-DOCUMENT, DOCUMENT_MORE = (
-    {"title": "text"},
-    {"kind": "text", "service": "text", "updated": "date", "version": "text"},
-)
-
-
-PAIR = {"query_id": "id", "doc_id": "id"}
-EXTRA = {
-    "pool.jsonl": ({**PAIR, "rankers": "texts"}, {"first": "grade or null"}),
-    "second_pass.jsonl": (
-        {
-            **PAIR,
-            "round": "round",
-            "first": "grade",
-            "second": "grade",
-            "final": "grade",
-            "reason": "any",
-        },
-        {},
-    ),
-    "negatives.jsonl": ({"query_id": "id", "easy": "ids", "hard": "ids"}, {}),
-}
-
-
-def _date(value) -> bool:
-    try:
-        return isinstance(value, str) and bool(datetime.date.fromisoformat(value))
-    except ValueError:
-        return False
-
-
-def _field_problems(row: dict, needed: dict, optional: dict, closed: bool = True) -> list[str]:
-    checks = {name: CHECKS.get(check, check) for name, check in {**optional, **needed}.items()}
-    found = [
-        f"field {name} is missing, wanted {checks[name][1]}" for name in needed if name not in row
-    ]
-    for name, value in row.items():
-        check = checks.get(name)
-        if check and not check[0](value):
-            shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
-            found.append(f"field {name} is {shown}, wanted {check[1]}")
-        elif closed and not check:
-            found.append(
-                f"field {name} is unknown, wanted one of: {', '.join([*needed, *optional])}"
-            )
-    return found
-
-
-def _good(
-    place: str, row: dict, needed: dict, optional: dict, problems: list[str], closed: bool = True
-) -> bool:
-    found = _field_problems(row, needed, optional, closed)
-    problems += [f"{place}: {what}" for what in found]
-    return not found
-
-
-def _read_settings(path: Path, problems: list[str]) -> dict:
+def _read_settings(path: Path, say: Say) -> dict:
     if not path.exists():
         return {}
     try:
-        settings = json.loads(_text(path, problems) or "{}")
+        settings = records.json_object(records.page(path, say) or "{}")
     except ValueError as error:
-        problems.append(f"{path}:1: broken JSON ({error}), wanted one object")
+        say(f"{path}:1: {error}".replace("one object a line", "one object"))
         return {}
-    if not isinstance(settings, dict):
-        problems.append(f"{path}:1: found {_kind(settings)}, wanted an object such as {{...}}")
-        return {}
-    return settings if _good(f"{path}:1", settings, {}, SETTINGS, problems) else {}
+    found = records.complaints(settings, records.SCHEMAS["settings.json"])
+    for problem in found:
+        say(f"{path}:1: {problem}")
+    return {} if found else settings
 
 
 def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
     files = sorted((path / "corpus").glob("*.md"))
-    table = path / "corpus.jsonl"
+    table, before = path / "corpus.jsonl", len(problems)
     if files and table.exists():
         problems.append(f"{table}:1: there is also a folder corpus/, keep one of the two")
     if not files and not table.exists():
         problems.append(
             f"{path / 'corpus'}:1: no documents found, wanted corpus/*.md or corpus.jsonl"
         )
-    before = len(problems)
     found = (
-        [_read_markdown(file, problems) for file in files]
+        [_read_markdown(file, problems.append) for file in files]
         if files
-        else _read_table(table, problems)
+        else _read_table(table, problems.append)
     )
-    if not found and table.exists() and len(problems) == before:
+    if not found and len(problems) == before:
         problems.append(f"{table}:1: the file is empty, wanted a document a line")
     return {document.doc_id: document for document in sorted(found)}
 
 
-def _read_markdown(path: Path, problems: list[str]) -> Document:
-    broken = Document(
-        path.stem, "", ""
-    )  # keeps the id known, so that its labels raise no second complaint
-    text = _text(path, problems)
+def _read_markdown(path: Path, say: Say) -> Document:
+    broken = Document(path.stem, "", "")  # keeps the id known: no second complaint from its labels
+    text = records.page(path, say)
     if text is None:
         return broken
-    if not ID.fullmatch(path.stem):
-        problems.append(
-            f"{path}:1: the file name gives the id {path.stem!r}, wanted {CHECKS['id'][1]}"
-        )
+    if not records.ID.fullmatch(path.stem):
+        wanted = records.CHECKS["id"][1]
+        say(f"{path}:1: the file name gives the id {path.stem!r}, wanted {wanted}")
     front = re.match(r"---\n(.*?\n)---(?:\n|$)", text, re.DOTALL)
     if not front:
-        problems.append(f"{path}:1: no front matter, wanted a block between two lines of ---")
+        say(f"{path}:1: no front matter, wanted a block between two lines of ---")
         return broken
-    fields = _front_matter(path, front[1], problems)
-    body = text[front.end() :].strip("\n")
+    fields, body = _front_matter(path, front[1], say), text[front.end() :].strip("\n")
     if not body.strip():
-        problems.append(
-            f"{path}:{front[0].count(chr(10))}: empty document, wanted a body after ---"
-        )
-    if fields is None or not _good(f"{path}:1", fields, DOCUMENT, DOCUMENT_MORE, problems):
+        say(f"{path}:{front[0].count(chr(10))}: empty document, wanted a body after ---")
+    found = records.complaints(fields or {}, records.SCHEMAS["corpus/*.md"])
+    if fields is None or found:
+        for problem in found if fields is not None else ():
+            say(f"{path}:1: {problem}")
         return broken
     return Document(path.stem, text=body, **fields)
 
 
-def _front_matter(path: Path, block: str, problems: list[str]) -> dict | None:
-    try:
-        fields = yaml.load(
-            block, yaml.BaseLoader
-        )  # BaseLoader keeps 2026-04-08, 2.0 and no as text
+def _front_matter(path: Path, block: str, say: Say) -> dict | None:
+    try:  # BaseLoader keeps 2026-04-08, 2.0 and no as text
+        fields = yaml.load(block, yaml.BaseLoader)
     except yaml.YAMLError as error:
         line = error.problem_mark.line + 2 if getattr(error, "problem_mark", None) else 1
-        problems.append(
-            f"{path}:{line}: bad front matter ({getattr(error, 'problem', error)}), wanted YAML"
-        )
+        say(f"{path}:{line}: bad front matter ({getattr(error, 'problem', error)}), wanted YAML")
         return None
     if isinstance(fields, dict):
         return fields
-    problems.append(
-        f"{path}:2: bad front matter ({_kind(fields)}), "
-        "wanted lines such as title: Roll back a deploy"
-    )
+    what = {str: "text", list: "a list"}.get(type(fields), type(fields).__name__)
+    say(f"{path}:2: bad front matter ({what}), wanted lines such as title: Roll back a deploy")
     return None
 
 
-def _read_table(path: Path, problems: list[str]) -> list[Document]:
-    needed = {"doc_id": "id", "title": "any", "text": "any"}
-    documents, lines = [], {}
-    for place, row in _rows(path, problems) if path.exists() else ():
-        if not _good(place, row, needed, DOCUMENT_MORE, problems, closed=False):
-            continue
-        if not row["text"].strip():
-            problems.append(f"{place}: document {row['doc_id']} is empty, wanted a text")
-        elif _first(place, row["doc_id"], "doc_id", lines, problems):
-            documents.append(
-                Document(**{name: row[name] for name in Document._fields if name in row})
-            )
+def _read_table(path: Path, say: Say) -> list[Document]:
+    documents = []
+    for place, row in records.read(path, say):
+        if row["text"].strip():
+            kept = {name: row[name] for name in Document._fields if name in row}
+            documents.append(Document(**kept))
+        else:
+            say(f"{place}: document {row['doc_id']} is empty, wanted a text")
     return documents
 
 
-def _first(place: str, key, name: str, lines: dict, problems: list[str]) -> bool:
-    if key in lines:
-        shown = " ".join(key) if isinstance(key, tuple) else key
-        first = lines[key].rpartition(":")[2]
-        problems.append(f"{place}: {name} {shown} stands already at line {first}, wanted each once")
-        return False
-    lines[key] = place
-    return True
-
-
-def _read_queries(
-    path: Path, documents: dict, lines: dict, problems: list[str]
-) -> dict[str, Query]:
-    path = path / "retrieval_queries.jsonl"
+def _read_queries(path: Path, documents: dict, places: dict, say: Say) -> dict[str, Query]:
     queries = {}
-    for place, row in _rows(path, problems) if path.exists() else ():
-        if not _good(place, row, QUERY, QUERY_MORE, problems):
-            continue
-        if not _first(place, row["query_id"], "query_id", lines, problems):
-            continue
-        problems += [
-            f"{place}: {_unknown(doc_id, documents)}"
-            for doc_id in row["relevant_doc_ids"]
-            if doc_id not in documents
-        ]
+    file = path / "retrieval_queries.jsonl"
+    for place, row in records.read(file, say, places=places):
+        for doc_id in row["relevant_doc_ids"]:
+            if doc_id not in documents:
+                say(f"{place}: {_unknown(doc_id, documents)}")
         lists = {name: tuple(row[name]) for name in ("relevant_doc_ids", "answers") if name in row}
         queries[row["query_id"]] = Query(**{**row, **lists})
     return queries
@@ -505,12 +317,16 @@ def _unknown(doc_id: str, documents: dict) -> str:
     return f"document {doc_id} is not in the corpus, wanted one of its {len(documents)} ids{hint}"
 
 
+def _unknown_query(query_id: str) -> str:
+    return f"query {query_id} is not in retrieval_queries.jsonl, wanted one of its ids"
+
+
 def _read_judgments(
     path: Path,
     documents: dict,
     queries: dict,
     grades: tuple[int, ...],
-    lines: dict,
+    places: dict,
     problems: list[str],
 ) -> list[Judgment]:
     path = path / "judgments.jsonl"
@@ -520,30 +336,28 @@ def _read_judgments(
             for q in queries.values()
             for doc_id in q.relevant_doc_ids
         ]
-    judgments, before, needed = [], len(problems), {**JUDGMENT, "relevance": _grade(grades)}
+    judgments, before = [], len(problems)
     table = path.parent / "retrieval_queries.jsonl"
     asked = table.read_text(encoding="utf-8", errors="replace") if table.exists() else ""
-    for place, row in _rows(path, problems):
-        if not _good(place, row, needed, JUDGMENT_MORE, problems):
-            continue
+    for place, row in records.read(path, problems.append, grades, places):
         judgment = Judgment(**row)
         if judgment.query_id not in queries and f'"{judgment.query_id}"' in asked:
             continue  # the query's own line has been reported
-        wrong = _misplaced(judgment, queries, documents)
+        wrong = misplaced(judgment, queries, documents)
         if wrong:
             problems.append(f"{place}: {wrong}")
-        elif _first(place, (judgment.query_id, judgment.doc_id), "the pair", lines, problems):
+        else:
             judgments.append(judgment)
     if len(problems) == before:
-        problems += _disagreements(queries, judgments, lines)
+        problems += _disagreements(queries, judgments, places)
     return judgments
 
 
-def _misplaced(judgment: Judgment, queries: dict, documents: dict) -> str:
-    """Return which of query, document and evidence of a judgment is not there."""
+def misplaced(judgment: Judgment, queries: dict, documents: dict) -> str:
+    """Return which of query, document and evidence of a judgment is not there, "" if all are."""
     query_id, doc_id, _, evidence = judgment
     if query_id not in queries:
-        return f"query {query_id} is not in retrieval_queries.jsonl, wanted one of its ids"
+        return _unknown_query(query_id)
     if doc_id not in documents:
         return _unknown(doc_id, documents)
     if documents[doc_id].text and evidence not in documents[doc_id].retrieval_text:
@@ -552,24 +366,17 @@ def _misplaced(judgment: Judgment, queries: dict, documents: dict) -> str:
     return ""
 
 
-def _grade(grades: tuple[int, ...]) -> tuple:
-    """Return the check of a grade: 0, 1, 2 for hand labels, wider where settings.json says so."""
-    if grades == GRADES:
-        return CHECKS["grade"]
-    return (lambda v: type(v) is int and v in grades, f"a whole number from 0 to {grades[-1]}")
-
-
-def _disagreements(queries: dict, judgments: list[Judgment], lines: dict) -> list[str]:
+def _disagreements(queries: dict, judgments: list[Judgment], places: dict) -> list[str]:
     judged = {(j.query_id, j.doc_id) for j in judgments if j.relevance > 0}
     listed = {(q.query_id, doc_id) for q in queries.values() for doc_id in q.relevant_doc_ids}
     end = "wanted the same in relevant_doc_ids and in judgments.jsonl"
     return [
         *(
-            f"{lines[q, d]}: query {q}: {d} is judged 1 or more but not listed, {end}"
+            f"{places[q, d]}: query {q}: {d} is judged 1 or more but not listed, {end}"
             for q, d in sorted(judged - listed)
         ),
         *(
-            f"{lines[q]}: query {q}: {d} is listed but not judged 1 or more, {end}"
+            f"{places[q,]}: query {q}: {d} is listed but not judged 1 or more, {end}"
             for q, d in sorted(listed - judged)
         ),
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import ir_measures
 import pandas as pd
 
-from . import evalset
+from . import evalset, records
 
 COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split"]
 
@@ -35,11 +35,11 @@ def write(evals: evalset.EvalSet, folder: Path) -> list[Path]:
     """
     table = labels(evals)
     folder.mkdir(parents=True, exist_ok=True)
-    evalset.write(folder / "labels.csv", table.to_csv(index=False, lineterminator="\n"))
+    records.write(folder / "labels.csv", table.to_csv(index=False, lineterminator="\n"))
     table.to_parquet(folder / "labels.parquet", index=False)
     write_beir(evals, table, folder / "beir")
     lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())
-    evalset.write(folder / "qrels.trec", "".join(lines))
+    records.write(folder / "qrels.trec", "".join(lines))
     for name, found in read_back(folder).items():
         if found != expected(table):
             raise ValueError(f"{folder / name}: does not read back as it was written")
@@ -49,11 +49,11 @@ def write(evals: evalset.EvalSet, folder: Path) -> list[Path]:
 def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> None:
     """Write corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv as BEIR does (Thakur et al. 2021)."""
     documents = evals.documents.values()
-    evalset.write_jsonl(
+    records.write_jsonl(
         folder / "corpus.jsonl",
         ({"_id": d.doc_id, "title": d.title, "text": d.text, "metadata": {}} for d in documents),
     )
-    evalset.write_jsonl(
+    records.write_jsonl(
         folder / "queries.jsonl",
         ({"_id": q.query_id, "text": q.query} for q in evals.queries.values()),
     )
@@ -61,7 +61,7 @@ def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> Non
         tsv = rows[["query_id", "doc_id", "relevance"]].set_axis(
             ["query-id", "corpus-id", "score"], axis=1
         )
-        evalset.write(
+        records.write(
             folder / "qrels" / f"{split}.tsv",
             tsv.to_csv(sep="\t", index=False, lineterminator="\n"),
         )

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from . import evalset, sources, trees
+from . import evalset, records, sources, trees
 from .sources import Asked, Label, Log, Source
 
 READERS = {**trees.READERS, **sources.READERS}
@@ -92,15 +92,15 @@ def import_source(source: Source, asked: Asked, folder: Path, log: Log) -> list[
     write_labels(folder, queries, kept, halves)
     settings = settings_of(source, kept)
     if settings:
-        evalset.write(folder / "settings.json", json.dumps(settings) + "\n")
+        records.write(folder / "settings.json", json.dumps(settings) + "\n")
     lines = [*counts(held, kept, halves), *found, *log.lines()]
     lines += [TRUNCATED] if limited else []
     lines += [drawn] if drawn else []
     lines += [f"{name}: {value}, in settings.json" for name, value in settings.items()]
     lines += source.about
     if not kept:
-        evalset.write(folder / "labeling_guide.md", _GUIDE)
-    evalset.write(folder / "README.md", card(asked, lines))
+        records.write(folder / "labeling_guide.md", _GUIDE)
+    records.write(folder / "README.md", card(asked, lines))
     return lines
 
 
@@ -280,15 +280,15 @@ def write_labels(folder: Path, queries: dict, kept: Qrels, halves: dict[str, str
         for doc_id, label in row.items():
             pair = {"query_id": query_id, "doc_id": doc_id, "relevance": label.grade}
             judgments.append({**pair, "evidence": label.evidence} if label.evidence else pair)
-    evalset.write_jsonl(folder / "retrieval_queries.jsonl", rows)
-    evalset.write_jsonl(folder / "judgments.jsonl", judgments)
+    records.write_jsonl(folder / "retrieval_queries.jsonl", rows)
+    records.write_jsonl(folder / "judgments.jsonl", judgments)
 
 
 def settings_of(source: Source, kept: Qrels) -> dict:
     """Return what settings.json must say: another tokenizer, grades above 2."""
     highest = max((label.grade for row in kept.values() for label in row.values()), default=0)
     words = {} if source.words == "words" else {"words": source.words}
-    return {**words, "highest_grade": highest} if highest > evalset.GRADES[-1] else words
+    return {**words, "highest_grade": highest} if highest > records.GRADES[-1] else words
 
 
 def counts(held: set[str], kept: Qrels, halves: dict[str, str]) -> list[str]:
@@ -353,7 +353,7 @@ def import_command(source: str, to: Path, **more) -> int:
 
 def new_command(to: Path) -> int:
     """Write an example set into the folder `to` and print the next steps."""
-    publish(to, lambda folder: [evalset.write(folder / n, t) for n, t in NEW.items()])
+    publish(to, lambda folder: [records.write(folder / n, t) for n, t in NEW.items()])
     print(f"{to} holds {', '.join(NEW)}\nnext steps: {to / 'README.md'}")
     return 0
 

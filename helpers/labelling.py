@@ -15,7 +15,7 @@ import mistune
 import numpy as np
 from IPython.display import display
 
-from . import evalset, figures, text
+from . import evalset, figures, records
 
 try:
     import fcntl
@@ -30,14 +30,7 @@ LOG = "labelling.jsonl"
 MANY = 10  # documents; in a small corpus even a word of most documents is worth a mark
 GAP = 5  # other documents between a document and its repeat
 LOCK_AT = 1 << 30  # Windows locks bytes, and a locked byte cannot be read: take one past the end
-KEYS = {"0": "0", "1": "1", "2": "2", "s": "Skip", "u": "Undo"}
-HELP = {
-    "0": "0: does not help",
-    "1": "1: helps in part, with evidence",
-    "2": "2: answers, with evidence",
-    "Skip": "s: decide later",
-    "Undo": "u: take the last judgment back",
-}
+ACTIONS = {"Skip": "s: decide later", "Undo": "u: take the last judgment back"}
 
 
 class Entry(NamedTuple):
@@ -186,56 +179,23 @@ def _withdraw(kept: list[Entry], undo: dict) -> None:
             return
 
 
-PAIR = {"query_id": evalset.CHECKS["id"], "doc_id": evalset.CHECKS["id"]}
-MORE = {
-    "repeat": (lambda v: type(v) is bool, "true or false"),
-    "time": evalset.CHECKS["any"],
-}
-JUDGMENT = {
-    **PAIR,
-    "relevance": evalset.CHECKS["grade"],
-    "evidence": evalset.CHECKS["any"],
-    **MORE,
-}
-UNDO = {"undo": (lambda v: isinstance(v, dict), "an object"), "time": MORE["time"]}
-
-
 def _problems(row, evals: evalset.EvalSet) -> list[str]:
     """Return what is wrong with one value of the log."""
     if not isinstance(row, dict):
         return [f"found {json.dumps(row)[:60]}, wanted a JSON object such as {{...}}"]
     if "undo" in row:
-        found = _bad_fields(row, UNDO, {"undo"})
-        return found or _bad_fields(row["undo"], {**PAIR, **MORE}, {*PAIR, "time"})
-    found = _bad_fields(row, JUDGMENT, {*PAIR, "relevance"})
+        found = records.complaints(row, records.SCHEMAS["undo"])
+        return found or records.complaints(row["undo"], records.SCHEMAS["undone"])
+    found = records.complaints(row, records.SCHEMAS[LOG], evals.grades)
     if found:
         return found
-    if row["query_id"] not in evals.queries:
-        return [f"query {row['query_id']} is not in retrieval_queries.jsonl, wanted one of its ids"]
-    if row["doc_id"] not in evals.documents:
-        return [f"document {row['doc_id']} is not in the corpus, wanted one of its ids"]
+    judgment = evalset.Judgment(row["query_id"], row["doc_id"], row["relevance"])
+    wrong = evalset.misplaced(judgment, evals.queries, evals.documents)
+    if wrong:
+        return [wrong]
     document = evals.documents[row["doc_id"]]
     problem = evidence_problem(row["relevance"], row.get("evidence", ""), document)
     return [f"{row['doc_id']}: {problem}"] if problem else []
-
-
-def _bad_fields(row: dict, checks: dict, needed: set[str]) -> list[str]:
-    missing = [
-        f"field {name} is missing, wanted {checks[name][1]}"
-        for name in checks
-        if name in needed and name not in row
-    ]
-    unknown = [
-        f"field {name} is unknown, wanted one of: {', '.join(checks)}"
-        for name in row
-        if name not in checks
-    ]
-    wrong = [
-        f"field {name} is {json.dumps(row[name], ensure_ascii=False)[:60]}, wanted {wanted}"
-        for name, (check, wanted) in checks.items()
-        if name in row and not check(row[name])
-    ]
-    return missing + unknown + wrong
 
 
 def evidence_problem(relevance: int, evidence: str, document: evalset.Document) -> str:
@@ -314,8 +274,8 @@ def following(queue: list[Step], log: list[Entry]) -> Step | None:
     return next(iter(due or left), None)
 
 
-def agreement(log: list[Entry]) -> Agreement:
-    """Compare each repeat with the standing grade of its pair."""
+def agreement(log: list[Entry], grades: tuple[int, ...] = records.GRADES) -> Agreement:
+    """Compare each repeat with the standing grade of its pair; the set allows `grades`."""
     first = latest(log)
     second = {entry.pair: entry.relevance for entry in log if entry.repeat}
     both = [(pair, first[pair].relevance, second[pair]) for pair in sorted(second) if pair in first]
@@ -323,16 +283,16 @@ def agreement(log: list[Entry]) -> Agreement:
         return Agreement(0, None, None, [])
     differ = [(*pair, a, b) for pair, a, b in both if a != b]
     equal = 1 - len(differ) / len(both)
-    return Agreement(len(both), equal, _kappa([b[1:] for b in both]), differ)
+    return Agreement(len(both), equal, _kappa([b[1:] for b in both], grades), differ)
 
 
-def _kappa(grades: list[tuple[int, int]]) -> float | None:
+def _kappa(pairs: list[tuple[int, int]], grades: tuple[int, ...]) -> float | None:
     """Return linearly weighted kappa (Cohen 1968); undefined where only one grade was given."""
-    if len({grade for both in grades for grade in both}) < 2:
+    if len({grade for both in pairs for grade in both}) < 2:
         return None
     from sklearn.metrics import cohen_kappa_score  # takes a second to import
 
-    value = cohen_kappa_score(*zip(*grades, strict=True), labels=evalset.GRADES, weights="linear")
+    value = cohen_kappa_score(*zip(*pairs, strict=True), labels=grades, weights="linear")
     return None if math.isnan(value) else float(value)
 
 
@@ -359,7 +319,7 @@ def pairs_to_judge(
 def _stored(evals: evalset.EvalSet, name: str) -> list[tuple[str, dict]]:
     """Return (place, object) of each line of a label file; [] where the file is missing."""
     path, problems = evals.folder / name, []
-    found = list(evalset._rows(path, problems)) if path.exists() else []
+    found = list(records.rows(path, problems.append)) if path.exists() else []
     if problems:
         raise evalset.EvalSetError(problems)
     return found
@@ -400,7 +360,10 @@ def _held(evals: evalset.EvalSet) -> dict[tuple[str, str], tuple[set[int], str]]
             for place, row in _stored(evals, "judgments.jsonl")
         }
     return {
-        (row["query_id"], doc_id): ({1, 2}, f"{place} lists it as relevant (1 or more)")
+        (row["query_id"], doc_id): (
+            {*evals.grades} - {0},
+            f"{place} lists it as relevant (1 or more)",
+        )
         for place, row in _stored(evals, "retrieval_queries.jsonl")
         for doc_id in row["relevant_doc_ids"]
     }
@@ -412,13 +375,13 @@ def _write(evals: evalset.EvalSet, new: dict[tuple[str, str], Entry]) -> None:
     former = path.read_text(encoding="utf-8") if path.exists() else None
     rows = _with_new(evals, new)
     queries = [row for _, row in _stored(evals, "retrieval_queries.jsonl")]
-    evalset.write_jsonl(path, rows)
+    records.write_jsonl(path, rows)
     try:
-        evalset.write_jsonl(
+        records.write_jsonl(
             evals.folder / "retrieval_queries.jsonl", [_with_relevant(q, rows) for q in queries]
         )
     except OSError:
-        path.unlink() if former is None else evalset.write(path, former)
+        path.unlink() if former is None else records.write(path, former)
         raise
 
 
@@ -453,11 +416,11 @@ def _with_relevant(query: dict, rows: list[dict]) -> dict:
 def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
     """Return {query_id: words to mark}: not those that stand in most documents, such as "the"."""
     spread = Counter(
-        word for d in evals.documents.values() for word in set(text.words(d.retrieval_text))
+        word for d in evals.documents.values() for word in set(evals.words(d.retrieval_text))
     )
     found = {}
     for query in evals.queries.values():
-        words = set(text.words(query.query))
+        words = set(evals.words(query.query))
         rare = {word for word in words if spread[word] <= max(MANY, len(evals.documents) / 2)}
         found[query.query_id] = rare or words
     return found
@@ -513,13 +476,14 @@ def message_html(words: str, wrong: bool = False) -> str:
     return f'<div role="status" style="min-height:1.5em;line-height:1.5;{style}">{lines}</div>'
 
 
-def end_html(log: list[Entry], n: int) -> str:
+def end_html(log: list[Entry], n: int, grades: tuple[int, ...] = records.GRADES) -> str:
     """Return what stands in place of a document when all `n` are judged."""
     if not n:
         return "<p>There is nothing to judge.</p>"
     merge_hint = "<p>Next: <code>labelling.merge(evals)</code> takes them into the folder.</p>"
     return (
-        f"<p><b>All {n} documents are judged.</b></p>{agreement_html(agreement(log))}{merge_hint}"
+        f"<p><b>All {n} documents are judged.</b></p>"
+        f"{agreement_html(agreement(log, grades))}{merge_hint}"
     )
 
 
@@ -544,6 +508,13 @@ def passages(document: evalset.Document) -> list[tuple[str, str]]:
     """Return (shown, evidence) for each line of the document that holds words."""
     lines = [line.strip() for line in document.retrieval_text.split("\n")]
     return [(f"{line[:117]}..." if len(line) > 120 else line, line) for line in lines if line]
+
+
+def help_of(grades: tuple[int, ...]) -> dict[str, str]:
+    """Return {button: its tooltip}: a button for each grade, then Skip and Undo."""
+    means = dict.fromkeys(grades, "helps in part, with evidence")
+    means |= {grades[-1]: "answers, with evidence", 0: "does not help"}
+    return {str(grade): f"{grade}: {words}" for grade, words in means.items()} | ACTIONS
 
 
 class Panel:
@@ -578,17 +549,20 @@ class Panel:
         self.query, self.document, self.message, self.count = (widgets.HTML() for _ in range(4))
         self.bar = widgets.IntProgress(max=max(1, len(self.queue)), layout={"width": "16em"})
         self.buttons = {
-            name: widgets.Button(description=name, tooltip=HELP[name], layout={"width": "5em"})
-            for name in HELP
+            name: widgets.Button(description=name, tooltip=words, layout={"width": "5em"})
+            for name, words in help_of(self.evals.grades).items()
+        }
+        self.keys = {
+            name[0].lower(): name for name in self.buttons if name in ACTIONS or len(name) == 1
         }
         for name, button in self.buttons.items():
             button.on_click(lambda _, name=name: self._act(name))
-        self.key = widgets.Text(placeholder="0 1 2 s u", layout={"width": "7em"})
+        self.key = widgets.Text(placeholder=" ".join(self.keys), layout={"width": "7em"})
         self.key.observe(self._typed, "value")
         self.choice = widgets.Select(rows=8, layout={"width": "99%"})
         self.choice.observe(self._chosen, "value")
         self.evidence = widgets.Textarea(
-            placeholder="Evidence for 1 and 2: choose a line above, or paste the words here",
+            placeholder="Evidence for 1 and more: choose a line above, or paste the words here",
             layout={"width": "99%", "height": "4.5em"},
         )
         self.guide = widgets.Accordion(
@@ -678,10 +652,11 @@ class Panel:
         typed = change["new"].strip()[-1:].lower()  # the last: the box may not be empty yet
         if change["new"]:
             self.key.value = ""
-        if typed in KEYS:
-            self._act(KEYS[typed])
+        if typed in self.keys:
+            self._act(self.keys[typed])
         elif typed:
-            self._say(f"Key {typed} does nothing. Keys: 0, 1, 2, s for Skip, u for Undo.")
+            grades = ", ".join(key for key in self.keys if key.isdigit())
+            self._say(f"Key {typed} does nothing. Keys: {grades}, s for Skip, u for Undo.")
 
     def _chosen(self, change: dict) -> None:
         if change["new"]:
@@ -722,7 +697,7 @@ class Panel:
 
     def _end(self, log: list[Entry]) -> None:
         self.query.value = ""
-        self.document.value = end_html(log, len(self.queue))
+        self.document.value = end_html(log, len(self.queue), self.evals.grades)
         self.choice.options = ()
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import nbformat
 
-from . import evalset
+from . import evalset, records
 
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
@@ -275,7 +275,7 @@ def write_all(texts: dict[str, str], folder: Path) -> None:
     done = []
     try:
         for name, text in texts.items():
-            evalset.write(folder / name, text)
+            records.write(folder / name, text)
             done.append(folder / name)
     except OSError:
         for path in done:

@@ -1,11 +1,10 @@
 """Published numbers: every measure is computed by ir_measures (MacAvaney et al. 2022)."""
 
 import math
-from itertools import islice
 from statistics import mean, median
 
 import ir_measures
-from ir_measures import AP, RR, P, R, Success, nDCG
+from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 
 from .runs import Ranking, strictly_decreasing
 
@@ -38,27 +37,23 @@ def per_query(
     ir_measures sees them, because its providers break ties by different rules.
     """
     values = {query_id: dict.fromkeys(names, 0.0) for query_id in qrels}
-    scored = {
-        q: dict(strictly_decreasing(ranking))
-        for q, ranking in run.items()
-        if q in qrels and ranking
-    }
-    _fill(values, {NAMED[name]: name for name in names if name != "RR@10"}, qrels, scored)
-    if "RR@10" in names:  # trec_eval's reciprocal rank knows no cutoff, so it sees ten documents
-        first = {q: dict(islice(documents.items(), 10)) for q, documents in scored.items()}
-        _fill(values, {RR: "RR@10"}, qrels, first)
+    named = {NAMED[name]: name for name in names}
+    for found in ir_measures.iter_calc(list(named), qrels, _scored(qrels, run)):
+        values[found.query_id][named[found.measure]] = found.value
     return values
 
 
-def _fill(values: dict, by_measure: dict, qrels: Qrels, scored: dict) -> None:
-    """Put {measure: name} into `values` by the evaluators that ir_measures builds on trec_eval.
+def judged_at(qrels: Qrels, run: dict[str, Ranking], k: int = 10) -> float:
+    """Return the mean share (0 to 1) of the first `k` results that somebody has judged.
 
-    Its own loop gives the same numbers, but takes most of the time to wrap and count each one.
+    The mean is over the queries of `qrels`; one without results counts as 0.
     """
-    for invoker in ir_measures.pytrec_eval.evaluator(list(by_measure), qrels).invokers:
-        names = {key: by_measure[measure] for key, (measure, _) in invoker.measure_map.items()}
-        for query_id, found in invoker.evaluator.evaluate(scored).items():
-            values[query_id].update((names[key], value) for key, value in found.items())
+    return ir_measures.calc_aggregate([Judged @ k], qrels, _scored(qrels, run))[Judged @ k]
+
+
+def _scored(qrels: Qrels, run: dict[str, Ranking]) -> dict[str, dict[str, float]]:
+    """Return {query_id: {doc_id: score}} without ties, for the queries of `qrels` with results."""
+    return {q: dict(strictly_decreasing(run[q])) for q in qrels if run.get(q)}
 
 
 def means(values: dict[str, dict[str, float]]) -> dict[str, float]:

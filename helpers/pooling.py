@@ -10,12 +10,13 @@ import snowballstemmer
 from datasketch import MinHash, MinHashLSH
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from . import evalset, runs, sparse, text
+from . import evalset, runs, sparse
 
 SHINGLE = 5  # words
 NEAR = 0.15  # Jaccard over shingles from which two documents count as near-duplicates
 STEMMER = snowballstemmer.stemmer("english")
 Scores = Callable[[str], np.ndarray]
+Words = Callable[[str], list[str]]
 
 
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
@@ -26,16 +27,15 @@ def rankings(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, run
 
     Saved runs of session B are pooled where they exist; the other rankers are built here.
     """
-    titles = [d.title for d in evals.documents.values()]
-    built = {
-        "lucene-stemmed": lucene_stemmed([d.retrieval_text for d in evals.documents.values()]),
-        "character-ngrams": character_ngrams([d.retrieval_text for d in evals.documents.values()]),
-    }
-    ids = list(evals.documents)
+    ids, titles = list(evals.documents), [d.title for d in evals.documents.values()]
     bodies = [d.retrieval_text for d in evals.documents.values()]
-    found = {"okapi-documents": okapi(ids, bodies, evals.queries, depth)}
-    if any(map(text.words, titles)):  # public passages may have none
-        found["okapi-titles"] = okapi(ids, titles, evals.queries, depth)
+    built = {
+        "lucene-stemmed": lucene_stemmed(bodies, evals.words),
+        "character-ngrams": character_ngrams(bodies),
+    }
+    found = {"okapi-documents": okapi(evals, bodies, depth)}
+    if any(map(evals.words, titles)):  # public passages may have none
+        found["okapi-titles"] = okapi(evals, titles, depth)
     found |= {
         name: {q.query_id: top(scores(q.query), ids, depth) for q in evals.queries.values()}
         for name, scores in built.items()
@@ -52,12 +52,10 @@ def top(scores: np.ndarray, ids: list[str], depth: int) -> runs.Ranking:
     return [(ids[i], float(scores[i])) for i in order[:depth] if scores[i] > 0]
 
 
-def okapi(
-    ids: list[str], texts: list[str], queries: dict[str, evalset.Query], depth: int
-) -> dict[str, runs.Ranking]:
-    """Return the run of BM25 as in the baseline, over whole documents or titles."""
-    model, index = sparse.bm25(ids, texts)
-    asked = {query_id: query.query for query_id, query in queries.items()}
+def okapi(evals: evalset.EvalSet, texts: list[str], depth: int) -> dict[str, runs.Ranking]:
+    """Return the run of BM25 as in the baseline, over a text a document: the whole or its title."""
+    model, index = sparse.bm25(list(evals.documents), texts, words=evals.words)
+    asked = {query_id: query.query for query_id, query in evals.queries.items()}
     return dict(sparse.rankings(model, index, asked, depth))
 
 
@@ -72,11 +70,11 @@ def stems(words: list[str]) -> list[str]:
     return [stem(word) for word in words]
 
 
-def lucene_stemmed(documents: list[str]) -> Scores:
+def lucene_stemmed(documents: list[str], words: Words) -> Scores:
     """Return a scoring function: BM25 with Lucene's IDF over English stems (bm25s, Snowball)."""
     index = bm25s.BM25(method="lucene")
-    index.index([stems(text.words(document)) for document in documents], show_progress=False)
-    return lambda query: index.get_scores(stems(text.words(query)))
+    index.index([stems(words(document)) for document in documents], show_progress=False)
+    return lambda query: index.get_scores(stems(words(query)))
 
 
 def character_ngrams(documents: list[str]) -> Scores:
@@ -99,14 +97,6 @@ def pool(found: dict[str, dict[str, runs.Ranking]], depth: int = 10) -> list[dic
     return [
         {"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in sorted(pooled.items())
     ]
-
-
-def judged_at(run: dict[str, runs.Ranking], qrels: dict[str, dict[str, int]], k: int = 10) -> float:
-    """Return the mean share of each query's first `k` results that somebody has judged (0 to 1)."""
-    shares = [
-        np.mean([d in qrels[q] for d, _ in ranking[:k]]) for q, ranking in run.items() if ranking
-    ]
-    return float(np.mean(shares)) if shares else 1.0
 
 
 def negatives(
@@ -137,9 +127,8 @@ def negatives(
 # Near-duplicates.
 
 
-def shingles(body: str, size: int = SHINGLE) -> set[str]:
-    """Return the runs of `size` words in `body`; a shorter text is one shingle."""
-    words = text.words(body)
+def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
+    """Return the runs of `size` words; a shorter text is one shingle."""
     return {" ".join(words[i : i + size]) for i in range(max(1, len(words) - size + 1))}
 
 
@@ -158,7 +147,7 @@ def near_duplicates(
 
     MinHash proposes pairs below the threshold, so that few are missed; the exact value decides.
     """
-    sets = {doc.doc_id: shingles(doc.text) for doc in evals.documents.values()}
+    sets = {doc.doc_id: shingles(evals.words(doc.text)) for doc in evals.documents.values()}
     index, sketches = MinHashLSH(threshold=threshold / 2, num_perm=128), {}
     for doc_id, shingle_set in sets.items():
         sketches[doc_id] = MinHash(num_perm=128, seed=1)

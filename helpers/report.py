@@ -11,8 +11,9 @@ import nbformat
 from nbconvert import HTMLExporter
 from sklearn.metrics import cohen_kappa_score
 
-from . import chunks, compare, figures, measures, runs, stats, text
-from .evalset import DEFAULT, SPLITS, EvalSet, notes, read_extra, write
+from . import compare, figures, measures, runs, stats, text
+from .evalset import DEFAULT, EvalSet, notes, read_extra
+from .records import SPLITS, write
 
 ROOT = DEFAULT.parent
 SAY = (
@@ -75,7 +76,8 @@ def results(evals: EvalSet, run: dict, values: dict, compared: dict, cards: list
     `run` and `values` are keyed by query id, `compared` comes from compare.compare, `cards` from
     session C.
     """
-    n_chunks = len(chunks.read(evals.folder / "chunks" / f"{runs.BASELINE['chunker']}.jsonl"))
+    made = runs.read_card(evals.folder / "runs" / f"{runs.BASELINE['chunker']}.json")
+    method = {name: made[name] for name in runs.BASELINE}
     halves = {split: {q: values[q] for q in evals.qrels(split)} for split in SPLITS}
     halves = {split: rows for split, rows in halves.items() if rows}
     tokens = sum(len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values())
@@ -92,7 +94,7 @@ def results(evals: EvalSet, run: dict, values: dict, compared: dict, cards: list
             "grades": evals.grades,
             "sha256": evals.queries_hash(),
         },
-        "method": {**runs.method(n_chunks), "words": text.TOLD[evals.words]},
+        "method": {**method, "words": text.TOLD[made["tokenizer"]]},
         "summary": {split: _half(rows) for split, rows in halves.items()},
         "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
         "compared_dev": compared,

@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from . import evalset
+from . import evalset, records
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
 BASELINE = {
@@ -21,14 +21,10 @@ BASELINE = {
     "to_documents": "best chunk of each document",
     "depth": 100,
 }
-LARGE = 20_000  # chunks from which on rank_bm25 takes long and helpers/sparse.py ranks instead
+LARGE = 20_000  # chunks from which on rank_bm25 takes long and LARGE_ENGINE ranks instead
+LARGE_ENGINE = "helpers.sparse.bm25"
 DECIMALS = 10  # scores that agree to this many decimals are a tie, and ties go by id
 Ranking = list[tuple[str, float]]  # (id, score), best first
-
-
-def method(n_chunks: int) -> dict:
-    """Return what `results.json` says of the run: the baseline, and the engine that ranked."""
-    return BASELINE | ({"engine": "helpers.sparse.bm25"} if n_chunks > LARGE else {})
 
 
 def check_order(query_id: str, ranking: Ranking) -> None:
@@ -53,7 +49,7 @@ def write_chunk_run(path: Path, run: dict[str, Ranking]) -> None:
         {"query_id": q, "results": [[c, round(s, DECIMALS)] for c, s in ranking]}
         for q, ranking in run.items()
     )
-    evalset.write_jsonl(path, rows)
+    records.write_jsonl(path, rows)
 
 
 def read_chunk_run(path: Path) -> dict[str, Ranking]:
@@ -86,7 +82,51 @@ def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
         check_order(query_id, ranking)
         for rank, (doc_id, score) in enumerate(strictly_decreasing(ranking), 1):
             lines.append(f"{query_id} Q0 {doc_id} {rank} {score:.{DECIMALS}f} {tag}\n")
-    evalset.write(path, "".join(lines))
+    records.write(path, "".join(lines))
+
+
+# The card beside a run says how it was made, so that nobody has to guess it later.
+
+CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
+
+
+def write_card(path: Path, evals: evalset.EvalSet, said: dict) -> None:
+    """Write what is `said` of a run, with the hashes of its documents and queries."""
+    hashes = dict(zip(CARD, (evals.corpus_hash(), evals.topics_hash()), strict=True))
+    records.write(path, json.dumps(said | hashes, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_card(path: Path) -> dict:
+    """Return a card. Raises EvalSetError where it is missing or lacks the hashes."""
+    problems: list[str] = []
+    try:
+        said = records.json_object(records.page(path, problems.append) or "{}")
+    except ValueError as error:
+        raise evalset.EvalSetError([f"{path}:1: {error}"]) from None
+    missing = [name for name in CARD if not isinstance(said.get(name), str)]
+    if missing and not problems:
+        problems.append(f"{path}:1: field {missing[0]} is missing, wanted {' and '.join(CARD)}")
+    if problems:
+        raise evalset.EvalSetError(problems)
+    return said
+
+
+def save(
+    evals: evalset.EvalSet,
+    name: str,
+    chunk_run: dict[str, Ranking],
+    document_run: dict[str, Ranking],
+    said: dict,
+) -> None:
+    """Write both rankings of a chunker and their card into `runs/`.
+
+    `said` is what differs from BASELINE; None leaves a parameter out.
+    """
+    folder, said = evals.folder / "runs", {**BASELINE, "chunker": name, **said}
+    write_chunk_run(folder / f"{name}.jsonl", chunk_run)
+    write_trec(folder / f"{name}.trec", document_run, tag=f"bm25-{name}")
+    said = {key: value for key, value in said.items() if value is not None}
+    write_card(folder / f"{name}.json", evals, {**said, "tokenizer": evals.tokenizer})
 
 
 def read_trec(path: Path) -> dict[str, Ranking]:
@@ -121,12 +161,11 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     with file, line and remedy for every line that cannot be used.
     """
     problems: list[str] = []
-    lines = (evalset._text(path, problems) or "").split("\n") if _is_file(path, problems) else []
+    lines = records.lines(path, problems.append) if _is_file(path, problems) else ()
     found, warnings = {}, []
     parse = _json_line if path.suffix == ".jsonl" else _trec_line
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            parse(f"{path}:{number}", line, evals, found, problems, warnings)
+    for place, line in lines:
+        parse(place, line, evals, found, problems, warnings)
     if not found and not problems:
         problems.append(f"{path}:1: the file holds no results, wanted lines of a run: {TREC_LINE}")
     if problems:

@@ -3,19 +3,17 @@
 importers.py checks what a reader yields and writes the evaluation-set folder.
 """
 
-import gzip
 import importlib
 import json
 import re
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from . import evalset
+from . import evalset, records
 
 SIDES = {
     **dict.fromkeys(("dev", "validation", "valid", "val", "train"), "dev"),
@@ -97,21 +95,7 @@ def lines(path: Path | str, log: Log) -> Iterator[tuple[str, str]]:
     if str(path).startswith("hf://"):
         yield from _remote_lines(str(path))
         return
-    opener, number = gzip.open if Path(path).suffix == ".gz" else open, 1
-    try:
-        with opener(path, "rb") as file:
-            for number, raw in enumerate(file, 1):
-                place = f"{path}:{number}"
-                try:
-                    line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                except UnicodeDecodeError as error:
-                    byte = error.object[error.start]
-                    log.wrong(f"{place}: byte 0x{byte:02x} is not UTF-8, save the file as UTF-8")
-                    continue
-                if line.strip():
-                    yield place, line
-    except (OSError, EOFError, zlib.error) as error:
-        log.wrong(f"{path}:{number}: cannot be read ({error}), wanted a readable file")
+    yield from records.lines(path, log.wrong, newline="\n")  # a text may hold a carriage return
 
 
 def _remote_lines(address: str) -> Iterator[tuple[str, str]]:
@@ -143,7 +127,7 @@ def rows(path: Path | str, log: Log) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, object) for every line of a JSONL file."""
     for place, line in lines(path, log):
         try:
-            row = evalset.json_object(line)
+            row = records.json_object(line)
         except ValueError as error:
             log.wrong(f"{place}: {error}")
         else:

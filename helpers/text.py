@@ -22,8 +22,8 @@ UNSPACED = (
 RUNS = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
 
 
-def plain_words(text: str) -> list[str]:
-    """Return the lower-cased runs of letters, digits and underscores in `text`."""
+def words(text: str) -> list[str]:
+    """Return the lower-cased runs of letters, digits and underscores: the baseline's tokenizer."""
     return re.findall(r"\w+", text.lower())
 
 
@@ -50,30 +50,27 @@ def bigrams(text: str) -> list[str]:
     return found
 
 
-TOKENIZERS = {"words": plain_words, "unicode-words": unicode_words, "bigrams": bigrams}
+# English function words, cut from queries where only content counts. scikit-learn's list is longer
+# and holds "full", "back", "fire" and "system", which are content here (Nothman et al. 2018).
+STOP_WORDS = frozenset(
+    "a again an and any are as at be but by can did do does for from had has have how i if in into "
+    "is it its may me must my next no not of off on only or our out s so t than that the their "
+    "them then there they this to too up us was we were what when where which who whose why "
+    "will with you your".split()
+)
+
+
+def content_words(words: list[str]) -> list[str]:
+    """Return `words` without function words, in order."""
+    return [word for word in words if word not in STOP_WORDS]
+
+
+TOKENIZERS = {"words": words, "unicode-words": unicode_words, "bigrams": bigrams}
 TOLD = {  # what results.json and the write-up say of them
     "words": r"re.findall(r'\w+', text.lower())",
     "unicode-words": "lower-cased runs of word characters with their combining marks",
     "bigrams": "lower-cased words; pairs of characters in scripts without spaces",
 }
-_in_use = ["words"]
-
-
-def use(name: str) -> None:
-    """Make `words` follow the tokenizer `name`. Raises ValueError for an unknown one."""
-    if name not in TOKENIZERS:
-        raise ValueError(f"tokenizer {name!r} is unknown, wanted one of: {', '.join(TOKENIZERS)}")
-    _in_use[0] = name
-
-
-def in_use() -> str:
-    """Return the name of the tokenizer that `words` follows: that of the folder last loaded."""
-    return _in_use[0]
-
-
-def words(text: str) -> list[str]:
-    """Return the words of `text` by the tokenizer in use; the baseline's is `plain_words`."""
-    return TOKENIZERS[_in_use[0]](text)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from . import evalset
+from . import records
 from .sources import Asked, Log, Source, folder_of, safe
 
 # A document's id is its path below the folder, with : for /.
@@ -101,14 +101,15 @@ def _markdown(path: Path, text: str, doc_id: str, log: Log) -> dict:
         if fields is None:
             log.leave("front matters that are not YAML fields, kept as text", f"{path}:2")
         text = text if fields is None else text[front.end() :]
-    checks = {**evalset.DOCUMENT, **evalset.DOCUMENT_MORE}
+    schema = records.SCHEMAS["corpus/*.md"]
+    checks = schema.needed | schema.optional
     known = {
         name: value
         for name, value in (fields or {}).items()
-        if name in checks and evalset.CHECKS[checks[name]][0](value)
+        if name in checks and records.CHECKS[checks[name]][0](value)
     }
     for name in sorted((fields or {}).keys() - known.keys()):
-        wanted = evalset.CHECKS[checks[name]][1] if name in checks else "no such field"
+        wanted = records.CHECKS[checks[name]][1] if name in checks else "no such field"
         log.leave(f"front-matter field {name} ({wanted})", f"{path}:2")
     heading = _heading(text)
     if "title" not in known and heading:

@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
-from . import audit, evalset, pooling, progress, report
+from . import audit, evalset, pooling, progress, records, report
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = [
@@ -26,7 +26,7 @@ SESSIONS = [
 WRITE_UP = ROOT / "evals" / "retrieval_eval.ipynb"
 NOTEBOOKS = [*SESSIONS, WRITE_UP]
 CELL_TIMEOUT = 600  # seconds; a dead kernel would otherwise wait for half an hour
-DERIVED = ("coverage.md", "results.json", "chunks/*.jsonl", "runs/*.jsonl", "runs/*.trec")
+DERIVED = ("coverage.md", "results.json", "chunks/*.jsonl", "runs/*.json*", "runs/*.trec")
 MACHINE_PATH = re.compile(r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\)[\w.-]+")
 
 
@@ -76,7 +76,7 @@ def report_command(folder: Path) -> int:
         print(f"a cell failed:\n{strip_ansi(str(error))}", file=sys.stderr)
         return 1
     page = folder / "retrieval_eval.html"
-    evalset.write(page, report.html(executed[WRITE_UP]))
+    records.write(page, report.html(executed[WRITE_UP]))
     print("\n" + report.summary(read_results(folder)) + f"\n\nwrite-up: {page}")
     return 0
 
@@ -93,21 +93,20 @@ def refresh_command(folder: Path) -> int:
     """
     executed = run_all(folder)
     for path, notebook in executed.items():
-        evalset.write(path, nbformat.writes(notebook) + "\n")
+        records.write(path, nbformat.writes(notebook) + "\n")
     for path, block in blocks(folder).items():
-        evalset.write(path, with_block(path.read_text(encoding="utf-8"), block))
+        records.write(path, with_block(path.read_text(encoding="utf-8"), block))
     return 0
 
 
 SEEDS = {"negatives": 2026}
 
 
-def freeze_command(folder: Path) -> int:
+def freeze_command(evals: evalset.EvalSet) -> int:
     """Write negatives.jsonl and, last, the manifest with the hash of every input file."""
-    evals = evalset.load(folder)
     rows = pooling.negatives(evals, pooling.rankings(evals), SEEDS["negatives"])
-    evalset.write_jsonl(folder / "negatives.jsonl", rows)
-    print(f"{audit.write_manifest(folder, SEEDS)} describes the folder as it is now")
+    records.write_jsonl(evals.folder / "negatives.jsonl", rows)
+    print(f"{audit.write_manifest(evals, SEEDS)} describes the folder as it is now")
     return 0
 
 

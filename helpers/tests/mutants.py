@@ -20,7 +20,21 @@ A, B, C = (
     for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
 )
 WRITE_UP = "evals/retrieval_eval.ipynb"
-DATA, RUNS, PROJECT, POOL, AUDIT, PANEL, COMPARE, IMPORT, SPARSE, LEARN, CHECK = (
+(
+    DATA,
+    RUNS,
+    PROJECT,
+    POOL,
+    AUDIT,
+    PANEL,
+    COMPARE,
+    IMPORT,
+    SPARSE,
+    LEARN,
+    CHECK,
+    SESSIONS,
+    COMMANDS,
+) = (
     f"helpers/tests/test_{name}.py"
     for name in (
         "evalset",
@@ -34,6 +48,8 @@ DATA, RUNS, PROJECT, POOL, AUDIT, PANEL, COMPARE, IMPORT, SPARSE, LEARN, CHECK =
         "sparse",
         "learn",
         "check",
+        "sessions",
+        "commands",
     )
 )
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
@@ -75,14 +91,14 @@ MUTANTS = [
     Mutant("recall divided by k", C, "grades, k) / relevant if relevant else 0.0", "grades, k) / k", C),
     Mutant("AP over found documents", C, "return sum(at_hits) / relevant if relevant", "return sum(at_hits) / len(at_hits) if at_hits", C),
     Mutant("exponential gain unnamed", "helpers/measures.py", '"nDCG@10": nDCG @ 10', '"nDCG@10": nDCG(gains={1: 1, 2: 3}) @ 10', C),
-    Mutant("missing query skipped", "helpers/measures.py", "for query_id in qrels}\n    scored", "for query_id in run}\n    scored", RUNS),
+    Mutant("missing query skipped", "helpers/measures.py", "for query_id in qrels}\n    named", "for query_id in run}\n    named", RUNS),
     Mutant("unfound left out of the median", "helpers/measures.py", "median(first_rank(row) or math.inf for row in values.values())",
            "median(first_rank(row) for row in values.values() if row['RR'])", RUNS),
     Mutant("ties left to the tools", "helpers/runs.py", "apart.append((found, min(score, ceiling)))", "apart.append((found, score))", RUNS),
     Mutant("any order accepted", "helpers/runs.py", "if keys != sorted(keys):", "if False:", RUNS),
     Mutant("evidence not looked up", "helpers/evalset.py", "if documents[doc_id].text and evidence not in documents[doc_id].retrieval_text:", "if False:", DATA),
-    Mutant("files written in place", "helpers/evalset.py", "part.write_bytes(", 'path.write_text("")\n        part.write_bytes(', DATA),
-    Mutant("line ends change the hash", "helpers/evalset.py", '.replace("\\r\\n", "\\n")', "", DATA),
+    Mutant("files written in place", "helpers/records.py", "part.write_bytes(", 'path.write_text("")\n        part.write_bytes(', DATA),
+    Mutant("line ends change the hash", "helpers/records.py", '.replace("\\r\\n", "\\n")', "", DATA),
     Mutant("null execution counts accepted", "helpers/workbook.py", "if [cell.execution_count for cell in cells] !=", "if False and [] !=", PROJECT),
     Mutant("stale files not compared", "helpers/workbook.py", "if not same(committed / name, fresh / name)", "if False", PROJECT),
     Mutant("code shown in the page", "helpers/report.py", "exclude_input=True", "exclude_input=False", PROJECT),
@@ -96,7 +112,7 @@ MUTANTS = [
     Mutant("results edited by hand", "evals/results.json", '"n": 30', '"n": 31', WRITE_UP),
     Mutant("README number changed", "README.md", "| dev | 30 | 0.", "| dev | 30 | 0.9", BLOCKS),
     Mutant("pool deeper than asked", "helpers/pooling.py", "in ranking[:depth]:", "in ranking:", POOL),
-    Mutant("judged@k counts relevant ones", "helpers/pooling.py", "[d in qrels[q] for d", "[bool(qrels[q].get(d)) for d", POOL),
+    Mutant("judged@k over answered queries", "helpers/measures.py", "calc_aggregate([Judged @ k], qrels,", "calc_aggregate([Judged @ k], {q: qrels[q] for q in run if run[q]},", POOL),
     Mutant("a relevant document as easy negative", "helpers/pooling.py", " and not qrels[query_id].get(d)]", "]", POOL),
     Mutant("every MinHash proposal a duplicate", "helpers/pooling.py", "/ len(sets[a] | sets[b])", "/ len(sets[a] & sets[b])", POOL),
     Mutant("zeros left out of the export", "helpers/export.py", "for j in evals.judgments", "for j in evals.judgments if j.relevance", POOL),
@@ -136,8 +152,18 @@ MUTANTS = [
     Mutant("import into a folder that holds something", "helpers/importers.py", "any(to.iterdir()))", "False)", IMPORT),
     Mutant("a failed import leaves its part", "helpers/importers.py", "shutil.rmtree(part, ignore_errors=True)", "pass", IMPORT),
     Mutant("# in document ids", "helpers/sources.py", r'r"[\s/\\#%]"', r'r"[\s/\\%]"', IMPORT),
-    Mutant("byte-order mark kept", "helpers/sources.py", '"utf-8-sig" if number == 1 else "utf-8"', '"utf-8"', IMPORT),
-    Mutant("the folder's tokenizer ignored", "helpers/text.py", "return TOKENIZERS[_in_use[0]](text)", "return plain_words(text)", DATA),
+    Mutant("byte-order mark kept", "helpers/records.py", 'encoding="utf-8-sig"', 'encoding="utf-8"', IMPORT),
+    Mutant("the set's tokenizer ignored", "helpers/evalset.py", "tokens.TOKENIZERS[self.tokenizer](text)", "tokens.words(text)", DATA),
+    Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
+    Mutant("a second pass without rounds", "helpers/records.py", '            "round": "round",\n', "", AUDIT),
+    Mutant("always three grades", "helpers/records.py", "CHECKS | grade_checks(grades)", "CHECKS | grade_checks(GRADES)", PANEL),
+    Mutant("a panel for three grades", "helpers/labelling.py", "help_of(self.evals.grades)", "help_of(records.GRADES)", PANEL),
+    Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
+    Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.audit(options.evals)", "from . import evalset; findings = audit.audit(evalset.load(options.folder))", COMMANDS),
+    Mutant("a card with another engine", B, '"engine": engine_of(index)', '"engine": runs.BASELINE["engine"]', SESSIONS),
+    Mutant("a large corpus with other words", B, "chunk_texts, words=evals.words", "chunk_texts", SESSIONS),
+    Mutant("a large corpus searched less deep", B, "k), to_documents, DEPTH)", "k), to_documents, DEPTH - 1)", SESSIONS),
+    Mutant("the order of equal scores in a large corpus", "helpers/sparse.py", "np.lexsort((found.places[documents], -rounded))", "np.lexsort((-found.places[documents], -rounded))", SESSIONS),
     Mutant("ties beyond the cut dropped", "helpers/sparse.py", "bound -= 1e-9 * max(1.0, abs(bound))", "bound += 1e-9", SPARSE),
     Mutant("ties in the order of the corpus", "helpers/sparse.py", "np.lexsort((found.places[documents], -rounded))", "np.argsort(-rounded, kind='stable')", SPARSE),
     Mutant("matches below zero lost", "helpers/sparse.py", "if found.positive and (weights > 0).all():", "if True:", SPARSE),

@@ -8,7 +8,7 @@ import warnings
 import pytest
 from conftest import write_rows
 
-from helpers import audit, evalset, pooling
+from helpers import audit, evalset, pooling, text
 
 BAD_SET = evalset.DEFAULT.parent / "notebooks" / "bad_set"
 
@@ -64,7 +64,7 @@ FLAWS = [
 
 
 def by_check(folder):
-    return {finding.check: finding for finding in audit.audit(folder)}
+    return {finding.check: finding for finding in audit.audit(evalset.load(folder))}
 
 
 def statuses(folder):
@@ -97,7 +97,7 @@ def test_bad_set_does_not_tell():
     files = [*audit._inputs(BAD_SET).values(), BAD_SET / "manifest.json"]
     assert len(files) == 24 + 7
     for path in files:
-        words = set(audit.text.words(path.read_text(encoding="utf-8")))
+        words = set(text.words(path.read_text(encoding="utf-8")))
         assert not words & {"flaw", "flaws", "bad", "planted", "deliberate", "deliberately", "leak"}
 
 
@@ -167,7 +167,7 @@ MENDS = {
         "---\ntitle: Mailbox full\nkind: faq\nservice: email\n---\nTo make room at once, sort the "
         "Sent folder by size in webmail and remove the largest attachments\n"
     ),
-    "manifest": lambda f: audit.write_manifest(f, {}),
+    "manifest": lambda f: audit.write_manifest(evalset.load(f), {}),
 }
 
 
@@ -207,7 +207,7 @@ def small(folder):
     write_rows(
         folder / "negatives.jsonl", *({"query_id": q, "easy": [], "hard": [d]} for q, d in near)
     )
-    audit.write_manifest(folder, {"pool": 1})
+    audit.write_manifest(evalset.load(folder), {"pool": 1})
     return folder
 
 
@@ -303,9 +303,7 @@ BREAKS = {
         "q1 queue-full, q2 queue-full",
     ),
     "relevant negative": ("negatives", negative(hard=["disk-full"]), "disk-full (judged relevant)"),
-    "unknown negative": ("negatives", negative(easy=["disc"]), "q1 disc (not in the corpus)"),
     "easy and hard": ("negatives", negative(easy=["queue-full"]), "queue-full (easy and hard)"),
-    "negatives of nobody": ("negatives", negative(query_id="q7"), "query q7 (not in the set)"),
     "one answer on both sides": ("leakage", relabel, "q1 and q2 through disk-full"),
     "near-duplicate on both sides": (
         "leakage",
@@ -362,7 +360,7 @@ WARNINGS = {
             query("q1", "delete old logs storage call pigs")(f),
             query("q2", "add queue consumer")(f),
         ],
-        "answers 0.90",
+        "answers 0.92",
     ),
     "popularity not marked": (
         "head and tail",
@@ -471,10 +469,10 @@ def test_kappa_agrees_with_the_formula_and_stays_quiet():
     pairs = [(0, 0)] * 17 + [(0, 1), (1, 0), (2, 1)]
     chance = (18 * 18 + 1 * 2 + 1 * 0) / 20**2
     readings = [{"first": a, "second": b} for a, b in pairs]
-    assert audit._kappa(readings) == pytest.approx((17 / 20 - chance) / (1 - chance))
+    assert audit._kappa(readings, (0, 1, 2)) == pytest.approx((17 / 20 - chance) / (1 - chance))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert audit._kappa([{"first": 0, "second": 0}]) is None
+        assert audit._kappa([{"first": 0, "second": 0}], (0, 1, 2)) is None
 
 
 @pytest.mark.parametrize("tail, status", ((1, "warn"), (2, "pass"), (18, "pass"), (19, "warn")))
@@ -550,8 +548,8 @@ def test_clean_set_passes_every_check(tmp_path):
     write_rows(tmp_path / "retrieval_queries.jsonl", *clean_queries(texts))
     write_rows(tmp_path / "negatives.jsonl", *clean_labels(tmp_path, texts))
     (tmp_path / "labeling_guide.md").write_text(GUIDE)
-    audit.write_manifest(tmp_path, {})
-    findings = audit.audit(tmp_path)
+    audit.write_manifest(evalset.load(tmp_path), {})
+    findings = audit.audit(evalset.load(tmp_path))
     assert [f for f in findings if f.status != "pass" or f.remedy] == []
     assert audit.table(findings).endswith("\n16 passed, 0 warnings, 0 failed")
 
@@ -561,12 +559,12 @@ def test_clean_set_passes_every_check(tmp_path):
 
 def test_folder_that_cannot_be_read(tmp_path, small):
     with pytest.raises(evalset.EvalSetError, match="no documents found"):
-        audit.audit(tmp_path / "nowhere")
+        audit.audit(evalset.load(tmp_path / "nowhere"))
     with (small / "negatives.jsonl").open("a") as file:
         file.write('{"query_id": "q1", "easy": [], "hard": []}\n{"query_id": "q3", "easy": 1}\n')
     change(small / "second_pass.jsonl", lambda row: {**row, "second": 3})
     with pytest.raises(evalset.EvalSetError) as caught:
-        audit.audit(small)
+        audit.audit(evalset.load(small))
     found = [line.rpartition("/")[2] for line in caught.value.problems]
     assert found[0] == "negatives.jsonl:3: query_id q1 stands already at line 1, wanted each once"
     assert found[1].startswith("negatives.jsonl:4: field hard is missing")
@@ -645,7 +643,7 @@ def test_there_are_leaks_exactly_where_a_component_is_in_both_halves():
 
 
 def test_manifest_is_the_same_twice_and_survives_windows_line_ends(small):
-    path = audit.write_manifest(small, {"b": 2, "a": 1})
+    path = audit.write_manifest(evalset.load(small), {"b": 2, "a": 1})
     before = path.read_bytes()
     held = json.loads(before)
     assert held["counts"] == {
@@ -659,7 +657,7 @@ def test_manifest_is_the_same_twice_and_survives_windows_line_ends(small):
         file = small / name
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     assert audit.manifest_problems(small) == []
-    assert audit.write_manifest(small, {"a": 1, "b": 2}).read_bytes() == before
+    assert audit.write_manifest(evalset.load(small), {"a": 1, "b": 2}).read_bytes() == before
 
 
 def test_manifest_names_changed_missing_and_added_files(small):
@@ -705,3 +703,18 @@ def test_two_versions_of_a_text_count_as_one_document(folder):
     evals = evalset.load(folder)
     assert audit.leaks(evals) == [("q1", "q2", "rollback-v1", "rollback-v2")]
     assert audit.components(evals) == [{"q1", "q2"}]
+
+
+def test_the_second_pass_has_one_schema_and_the_grades_of_the_set(small):
+    path = small / "second_pass.jsonl"
+    change(path, lambda row: {k: v for k, v in row.items() if k not in ("round", "reason")})
+    with pytest.raises(evalset.EvalSetError, match=r"second_pass.jsonl:1: field round is missing"):
+        audit.audit(evalset.load(small))
+    change(path, lambda row: {**row, "round": 1, "reason": "", "second": min(row["first"] + 1, 3)})
+    (small / "settings.json").write_text('{"highest_grade": 3}')
+    evals = evalset.load(small)
+    kappa = audit._kappa(evalset.read_extra(evals, path.name), evals.grades)
+    assert kappa == pytest.approx((0 - 2 / 9) / (1 - 2 / 9))
+    assert f"kappa {kappa:.2f}" in next(
+        finding.found for finding in audit.audit(evals) if finding.check == "second pass"
+    )

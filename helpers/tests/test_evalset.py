@@ -9,7 +9,7 @@ import sys
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, pooling, text
+from helpers import evalset, pooling, records, text
 
 
 def problems(folder):
@@ -260,10 +260,36 @@ def test_settings_widen_the_grades_and_name_the_words(folder):
     (folder / "settings.json").write_text('{"words": "bigrams", "highest_grade": 4}')
     evals = evalset.load(folder)
     assert evals.grades == (0, 1, 2, 3, 4) and evals.qrels()["q1"]["disk-full"] == 4
-    assert evals.words == text.in_use() == "bigrams" and text.words("東京都") == ["東京", "京都"]
+    assert evals.tokenizer == "bigrams" and evals.words("東京都") == ["東京", "京都"]
     path.write_text(path.read_text().replace('"relevance": 4', '"relevance": 5'))
     assert "field relevance is 5, wanted a whole number from 0 to 4" in problems(folder)[0]
-    assert evalset.load().words == text.in_use() == "words"  # the next folder has its own
+
+
+def test_a_second_set_leaves_the_first_its_tokenizer(folder):
+    (folder / "settings.json").write_text('{"words": "bigrams"}')
+    page = "---\ntitle: 東京タワー\n---\n東京タワーは高い\n"
+    (folder / "corpus" / "disk-full.md").write_text(page, encoding="utf-8")
+    (folder / "judgments.jsonl").unlink()
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text().replace("disk is full", "京タ"))
+    first = evalset.load(folder)
+    assert evalset.load().tokenizer == "words"
+    assert first.words("東京都") == ["東京", "京都"]
+    found = pooling.rankings(first)
+    for name in ("okapi-documents", "okapi-titles", "lucene-stemmed"):
+        assert [doc_id for doc_id, _ in found[name]["q1"]] == ["disk-full"], name
+
+
+def test_overlap_counts_content_words_that_stand_in_any_answer(folder):
+    evals = evalset.load(folder)
+    both = evals.queries["q1"]._replace(
+        query="Is the disk full of old consumers, full?",
+        relevant_doc_ids=("disk-full", "queue-full"),
+    )
+    assert text.content_words(evals.words(both.query)) == "disk full old consumers full".split()
+    assert evals.word_overlap(both) == 4 / 5
+    assert evals.word_overlap(both._replace(relevant_doc_ids=("queue-full",))) == 2 / 5
+    assert evals.word_overlap(both._replace(query="is it the")) == 0
 
 
 BAD_SETTINGS = {
@@ -271,7 +297,7 @@ BAD_SETTINGS = {
     '{"words": ["bigrams"]}': 'field words is ["bigrams"], wanted one of: words',
     '{"highest_grade": true}': "field highest_grade is true, wanted a whole number from 1",
     '{"tokens": 1}': "field tokens is unknown, wanted one of: words, highest_grade",
-    "[]": "found a list, wanted an object",
+    "[]": "found [], wanted a JSON object",
     "{": "broken JSON",
 }
 
@@ -305,10 +331,8 @@ def test_tokenizers(name, wanted):
     assert text.TOKENIZERS[name]("東京タワーは 2 度 हिन्दी AB_1") == wanted
 
 
-def test_bigrams_of_words_between_scripts_and_unknown_tokenizer():
+def test_bigrams_of_words_between_scripts():
     assert text.bigrams("ไทย10กa中") == ["ไท", "ทย", "10", "ก", "a", "中"]
-    with pytest.raises(ValueError, match="'letters' is unknown, wanted one of: words"):
-        text.use("letters")
 
 
 def test_all_problems_come_at_once(folder):
@@ -335,9 +359,9 @@ def test_command_fails_with_the_lines_and_writes_nothing(folder):
 
 def test_failed_write_leaves_the_former_file(tmp_path):
     path = tmp_path / "results.json"
-    evalset.write(path, "former\n")
+    records.write(path, "former\n")
     with pytest.raises(UnicodeEncodeError):
-        evalset.write(path, "half \ud800")
+        records.write(path, "half \ud800")
     assert path.read_text() == "former\n" and list(tmp_path.iterdir()) == [path]
 
 

@@ -142,7 +142,7 @@ def test_grades(beir, tmp_path, name, highest):
     assert evals.grades == tuple(range(max(2, highest) + 1))
     assert ("highest_grade: 4, in settings.json" in lines) == (highest == 4)
     if highest == 4:
-        manifest = json.loads(audit.write_manifest(tmp_path / "to", {}).read_text())
+        manifest = json.loads(audit.write_manifest(evalset.load(tmp_path / "to"), {}).read_text())
         assert manifest["counts"]["judgments"]["4"] == 1 and "settings.json" in manifest["files"]
 
 
@@ -630,8 +630,8 @@ def miracl(tmp_path):
 def test_miracl_local(miracl, tmp_path):
     lines, evals = bring("miracl", f"{miracl}@th", tmp_path / "to")
     assert evals.qrels() == {"7%230": {"7%231": 1, "9%230": 0}} and len(evals.documents) == 3
-    assert evals.words == "bigrams" and "words: bigrams, in settings.json" in lines
-    assert bring("miracl", f"{miracl}@yo", tmp_path / "yo")[1].words == "unicode-words"
+    assert evals.tokenizer == "bigrams" and "words: bigrams, in settings.json" in lines
+    assert bring("miracl", f"{miracl}@yo", tmp_path / "yo")[1].tokenizer == "unicode-words"
     found = problems("miracl", miracl, tmp_path / "no")
     assert "topics by language: found th, yo, wanted one:" in found[0]
 
@@ -667,11 +667,11 @@ def test_mmarco_across_languages(mmarco, tmp_path):
         "mmarco", f"{mmarco}@en", tmp_path / "to", queries_language="ja", max_docs=3
     )
     assert list(evals.documents) == ["0", "1", "4"] and evals.documents["4"].text == "wind 4"
-    assert evals.queries["1"].query == "風の音" and evals.words == "bigrams"
+    assert evals.queries["1"].query == "風の音" and evals.tokenizer == "bigrams"
     assert importers.TRUNCATED in lines
     assert "Documents in english, queries in japanese; the labels are MS MARCO's." in lines
     same = bring("mmarco", f"{mmarco}@english", tmp_path / "en")[1]
-    assert same.queries["1"].query == "wind" and same.words == "words"
+    assert same.queries["1"].query == "wind" and same.tokenizer == "words"
 
 
 def test_card_holds_no_path_of_this_machine(mmarco, tmp_path):
@@ -718,7 +718,7 @@ def test_miracl_and_mmarco_through_the_datasets_library(tmp_path, monkeypatch):
     }
     monkeypatch.setitem(sys.modules, "datasets", fake_datasets(files, asked))
     _, evals = bring("miracl", "ja", tmp_path / "ja")
-    assert evals.qrels() == {"1": {"2%230": 1}} and evals.words == "bigrams"
+    assert evals.qrels() == {"1": {"2%230": 1}} and evals.tokenizer == "bigrams"
     _, evals = bring("mmarco", "de", tmp_path / "de", queries_language="en")
     assert evals.documents["5"].text == "Wind" and evals.queries["1"].query == "wind"
     assert asked[0].startswith("hf://datasets/miracl/miracl/miracl-v1.0-ja/")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, labelling
+from helpers import evalset, labelling, records
 
 HERE = Path(__file__).resolve().parent
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
@@ -483,14 +483,14 @@ def test_conflict_names_pair_grades_and_places_and_writes_nothing(folder, binary
 
 def test_a_failed_second_write_puts_the_first_back(folder, monkeypatch):
     write_rows(folder / labelling.LOG, entry("q2"))
-    before, write = (folder / "judgments.jsonl").read_bytes(), evalset.write_jsonl
+    before, write = (folder / "judgments.jsonl").read_bytes(), records.write_jsonl
 
     def fail(path, rows):
         if path.name == "retrieval_queries.jsonl":
             raise OSError("disk full")
         write(path, rows)
 
-    monkeypatch.setattr(evalset, "write_jsonl", fail)
+    monkeypatch.setattr(records, "write_jsonl", fail)
     with pytest.raises(OSError, match="disk full"):
         labelling.merge(evalset.load(folder))
     assert (folder / "judgments.jsonl").read_bytes() == before
@@ -523,3 +523,23 @@ def test_queries_without_labels_open_the_panel_and_end_the_run(folder, capsys):
     (folder / "judgments.jsonl").unlink()
     with pytest.raises(labelling.Unlabelled, match="no queries yet"):
         labelling.require_labels(evalset.load(folder))
+
+
+def test_the_panel_offers_the_grades_of_the_set(folder):
+    (folder / "settings.json").write_text('{"highest_grade": 3}')
+    shown = panel(folder)
+    assert [*shown.buttons] == ["0", "1", "2", "3", "Skip", "Undo"]
+    assert shown.buttons["3"].tooltip == "3: answers, with evidence"
+    step = do(shown, 3)
+    shown.key.value = "0"
+    assert [row["relevance"] for row in log(folder)] == [3, 0]
+    assert grades(folder)[step[:2]] == 3
+    (folder / "settings.json").unlink()
+    with pytest.raises(evalset.EvalSetError, match="field relevance is 3, wanted 0, 1 or 2"):
+        labelling.judgments(folder)
+
+
+def test_agreement_weighs_by_the_grades_of_the_set():
+    log = [labelling.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
+    log += [labelling.Entry("q", d, g, repeat=True) for d, g in (("a", 2), ("b", 0), ("c", 1))]
+    assert labelling.agreement(log, (0, 1, 2, 3)).kappa == pytest.approx(1 - (1 / 3) / (11 / 9))

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from helpers import evalset, learn, progress, report
+from helpers import evalset, learn, progress, records, report
 
 STAND_IN = """class NotStarted(Exception): ...
 class Wrong(Exception): ...
@@ -87,8 +87,8 @@ def session():
 def house(tmp_path):
     """Return a folder like the project's, with one session and a second that is nearly empty."""
     for name in ("evals/a.md", "notebooks/extra/page.md"):
-        evalset.write(tmp_path / name, "page\n")
-    evalset.write(tmp_path / "stand_in.py", STAND_IN)
+        records.write(tmp_path / name, "page\n")
+    records.write(tmp_path / "stand_in.py", STAND_IN)
     write(tmp_path, session())
     write(tmp_path, [markdown("b", "# Session B: more")], "session_b_more.ipynb")
     return tmp_path
@@ -96,7 +96,7 @@ def house(tmp_path):
 
 def write(house, cells, name="session_a_words.ipynb", folder="notebooks"):
     notebook = nbformat.v4.new_notebook(cells=cells)
-    evalset.write(house / folder / name, nbformat.writes(notebook) + "\n")
+    records.write(house / folder / name, nbformat.writes(notebook) + "\n")
 
 
 def make(house, fresh=False):
@@ -186,12 +186,12 @@ def test_work_is_never_overwritten_and_fresh_moves_it_aside(house):
 
 
 def test_all_copies_are_written_or_none(house, monkeypatch):
-    def full(path, text, whole=evalset.write):
+    def full(path, text, whole=records.write):
         if "session_b" in path.name:
             raise OSError("disk full")
         whole(path, text)
 
-    monkeypatch.setattr(evalset, "write", full)
+    monkeypatch.setattr(records, "write", full)
     with pytest.raises(OSError, match="disk full"):
         make(house)
     assert not list((house / "learn").iterdir())

@@ -6,7 +6,7 @@ import ir_measures
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, export, pooling
+from helpers import evalset, export, measures, pooling
 
 
 def test_pool_names_who_brought_a_pair():
@@ -21,9 +21,15 @@ def test_pool_names_who_brought_a_pair():
     ]
 
 
-def test_judged_at_counts_what_was_judged_within_the_cutoff():
-    run = {"q1": [("a", 2.0), ("b", 1.0), ("c", 0.5)], "q2": []}
-    assert pooling.judged_at(run, {"q1": {"a": 0, "c": 1}, "q2": {}}, k=2) == 0.5
+def test_judged_at_is_the_librarys_and_counts_queries_without_results():
+    run = {"q1": [("a", 2.0), ("b", 2.0), ("c", 0.5)], "q2": []}
+    qrels = {"q1": {"a": 0, "c": 1}, "q2": {"a": 1}}
+    assert measures.judged_at(qrels, run, k=2) == 1 / 4
+    assert measures.judged_at(qrels, run, k=3) == 1 / 3  # of the three that there are
+    assert measures.judged_at(qrels, {}) == 0
+    scored = {q: {d: -rank for rank, (d, _) in enumerate(row)} for q, row in run.items() if row}
+    reference = ir_measures.calc_aggregate([ir_measures.Judged @ 2], qrels, scored)
+    assert list(reference.values()) == [1 / 4]
 
 
 def test_rankings_leave_out_what_does_not_match(folder):
@@ -98,9 +104,17 @@ def test_ids_stay_text_in_every_export(folder, tmp_path):
 @pytest.mark.parametrize(
     ("name", "row", "wanted"),
     [
-        ("pool.jsonl", {"query_id": "q1", "doc_id": "x", "rankers": ["a"]}, "id x is not in"),
+        (
+            "pool.jsonl",
+            {"query_id": "q1", "doc_id": "x", "rankers": ["a"]},
+            "document x is not in the corpus",
+        ),
         ("pool.jsonl", {"query_id": "q1", "doc_id": "disk-full"}, "field rankers is missing"),
-        ("negatives.jsonl", {"query_id": "q1", "easy": ["x"], "hard": []}, "id x is not in"),
+        (
+            "negatives.jsonl",
+            {"query_id": "q1", "easy": ["x"], "hard": []},
+            "document x is not in the corpus",
+        ),
         ("second_pass.jsonl", {"query_id": "q1", "doc_id": "disk-full"}, "field round is missing"),
     ],
 )

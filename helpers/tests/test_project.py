@@ -9,7 +9,7 @@ import nbformat
 import pytest
 import yaml
 
-from helpers import audit, evalset, pooling, report, text, workbook
+from helpers import audit, evalset, measures, pooling, records, report, text, workbook
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +65,12 @@ def test_coverage_reaches_every_service_and_kind(evals):
 
 def test_every_pooled_ranker_is_judged_to_depth_10(evals):
     for name, run in pooling.rankings(evals).items():
-        assert pooling.judged_at(run, evals.qrels()) == 1, name
+        answered = {q: row for q, row in evals.qrels().items() if run[q]}
+        assert measures.judged_at(answered, run) == 1, name
 
 
 def test_own_set_passes_its_audit(evals):
-    failed = [f for f in audit.audit(evals.folder) if f.status != "pass"]
+    failed = [f for f in audit.audit(evals) if f.status != "pass"]
     assert not [f for f in failed if f.status == "fail"], failed
     assert not audit.leaks(evals) and not audit.manifest_problems(evals.folder)
 
@@ -132,9 +133,9 @@ def test_guard_of_stored_outputs(tmp_path):
 
 def test_stale_files_are_named(tmp_path):
     for side, line in (("committed", "old"), ("fresh", "new")):
-        evalset.write(tmp_path / side / "runs" / "fixed.trec", line + "\n")
-        evalset.write(tmp_path / side / "coverage.md", "same\n")
-    evalset.write(tmp_path / "fresh" / "results.json", "{}\n")
+        records.write(tmp_path / side / "runs" / "fixed.trec", line + "\n")
+        records.write(tmp_path / side / "coverage.md", "same\n")
+    records.write(tmp_path / "fresh" / "results.json", "{}\n")
     found = workbook.stale_files(tmp_path / "committed", tmp_path / "fresh")
     assert [line.partition(":")[0] for line in found] == [
         "evals/results.json is stale",

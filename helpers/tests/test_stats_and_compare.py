@@ -337,7 +337,10 @@ def test_a_run_made_elsewhere_is_refused(many):
         else:
             assert compare.read(many / "worse.trec", evals).name == "worse"
     (many / "worse.json").write_text("[]")
-    with pytest.raises(compare.CannotCompare, match="wanted an object with corpus_sha256"):
+    with pytest.raises(evalset.EvalSetError, match=r"worse.json:1: found \[\], wanted"):
+        compare.read(many / "worse.trec", evals)
+    (many / "worse.json").write_text("{}")
+    with pytest.raises(evalset.EvalSetError, match="corpus_sha256 is missing, wanted"):
         compare.read(many / "worse.trec", evals)
 
 
@@ -347,6 +350,14 @@ def test_bad_run_leaves_no_report(many, capsys):
     assert compare.command(evalset.load(many), both) == compare.CANNOT
     assert "bad.trec:1: score" in capsys.readouterr().err
     assert not (many / "comparisons").exists()
+
+
+def test_judged_at_counts_queries_without_results(many):
+    evals = evalset.load(many)
+    base = compare.saved_baseline(evals)
+    half = dict(list(base.rankings.items())[: len(base.rankings) // 2])
+    found = compare.compare(evals, base, [runs.Run("half", half, [])], split=None)
+    assert found["runs"][0]["judged@10"] == pytest.approx(found["base"]["judged@10"] / 2, rel=0.2)
 
 
 def test_unjudged_results_are_warned_about(many):
