@@ -55,7 +55,7 @@ new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documen
 	@$(HELPERS) new --to "$(TO)"
 
 bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, evaluation, check; MILLION=1 for a million
-	@"$(BIN)/python" -m helpers.bench $(if $(MILLION),--million)
+	@"$(BIN)/python" helpers/tests/bench.py $(if $(MILLION),--million)
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }

@@ -42,12 +42,12 @@ def refresh(sub: ArgumentParser):
 
 def learn(sub: ArgumentParser):
     """Write the learner copies that are missing and say what was done."""
-    from . import learn
+    from .learn import copies
 
     sub.add_argument("--fresh", action="store_true", help="move the old copies aside first")
 
     def run(options: Namespace) -> int:
-        print("\n".join(learn.make(options.fresh)))
+        print("\n".join(copies.make(options.fresh)))
         return 0
 
     return run
@@ -55,10 +55,11 @@ def learn(sub: ArgumentParser):
 
 def progress(sub: ArgumentParser):
     """Run the learner copies and print what is done, wrong and not started."""
-    from . import evalset, learn, progress
+    from . import evalset
+    from .learn import copies, progress
 
     def run(options: Namespace) -> int:
-        own = learn.LEARN / "evals"
+        own = copies.LEARN / "evals"
         chosen = options.folder != evalset.DEFAULT or not own.exists()
         print(progress.progress(options.folder if chosen else own))
         return 0
@@ -75,7 +76,7 @@ def freeze(sub: ArgumentParser):
 
 def audit(sub: ArgumentParser):
     """Print what an audit finds; 1 if a check fails."""
-    from . import audit
+    from .labels import audit
 
     def run(options: Namespace) -> int:
         findings = audit.audit(options.evals)
@@ -87,7 +88,7 @@ def audit(sub: ArgumentParser):
 
 def export(sub: ArgumentParser):
     """Write the labels in other tools' forms and list the files."""
-    from . import export
+    from .sources import export
 
     sub.add_argument("--to", type=Path, required=True, help="folder to write into")
 
@@ -115,15 +116,15 @@ def compare(sub: ArgumentParser):
 
 def import_(sub: ArgumentParser):
     """Turn a source into an evaluation-set folder."""
-    from . import importers
+    from .sources import write
 
-    kinds = "KIND:PATH, a kind of: " + ", ".join(importers.READERS)
+    kinds = "KIND:PATH, a kind of: " + ", ".join(write.READERS)
     sub.add_argument("--to", type=Path, required=True, help="folder to make")
     sub.add_argument("--from", dest="source", required=True, help=kinds)
     sub.add_argument("--split", help="splits to read, such as test or dev,test")
     sub.add_argument("--max-docs", type=int, help="keep so many documents, all relevant ones first")
     sub.add_argument("--queries-language", help="mmarco: another language for the queries")
-    return lambda o: importers.import_command(
+    return lambda o: write.import_command(
         o.source,
         o.to,
         split=o.split,
@@ -134,10 +135,10 @@ def import_(sub: ArgumentParser):
 
 def new(sub: ArgumentParser):
     """Start an evaluation set."""
-    from . import importers
+    from .sources import write
 
     sub.add_argument("--to", type=Path, required=True, help="folder to make")
-    return lambda o: importers.new_command(o.to)
+    return lambda o: write.new_command(o.to)
 
 
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "neither"
@@ -175,7 +176,8 @@ def parser(chosen: str | None) -> ArgumentParser:
 def main() -> int:
     """Run one command and return its exit status: 0 done, 1 failed or bad input."""
     options = parser(next(iter(sys.argv[1:]), None)).parse_args()
-    from . import evalset, learn
+    from . import evalset
+    from .learn import copies
 
     needs, where = COMMANDS[options.command][1], None
     try:
@@ -186,7 +188,7 @@ def main() -> int:
             if options.evals.next_step():
                 raise evalset.EvalSetError([options.evals.next_step()])
         return options.run(options)
-    except learn.LearnError as error:
+    except copies.LearnError as error:
         print(error, file=sys.stderr)
         return 1
     except evalset.EvalSetError as error:

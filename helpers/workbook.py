@@ -15,7 +15,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
-from . import audit, evalset, pooling, progress, records, report
+from . import evalset, records, report
+from .labels import audit, pooling
+from .learn import progress
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = [

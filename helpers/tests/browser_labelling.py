@@ -30,7 +30,8 @@ LAB = (
 ).split()
 CELL = """import sys
 sys.path.insert(0, {root!r})
-from helpers import evalset, labelling
+from helpers import evalset
+from helpers.labels import panel as labelling
 evals = evalset.load({folder!r})
 panel = labelling.Panel(evals, labelling.pairs_to_judge(evals), repeats=0)
 panel.show()"""

@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import browser_labelling as browser  # noqa: E402
 
-from helpers import learn  # noqa: E402
+from helpers.learn import copies as learn  # noqa: E402
 
 OPEN = "not started yet"
 REFUSED = re.compile("is not right yet|wants a dict")

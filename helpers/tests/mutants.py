@@ -35,21 +35,21 @@ WRITE_UP = "evals/retrieval_eval.ipynb"
     SESSIONS,
     COMMANDS,
 ) = (
-    f"helpers/tests/test_{name}.py"
+    f"helpers/tests/{name}.py"
     for name in (
-        "evalset",
-        "runs_and_measures",
-        "project",
-        "pooling_and_export",
-        "audit",
-        "labelling",
-        "stats_and_compare",
-        "importers",
-        "sparse",
-        "learn",
-        "check",
-        "sessions",
-        "commands",
+        "test_evalset",
+        "test_runs_and_measures",
+        "test_project",
+        "labels/test_pooling",
+        "labels/test_audit",
+        "labels/test_panel",
+        "test_stats_and_compare",
+        "sources/test_write",
+        "test_sparse",
+        "learn/test_copies",
+        "check/test_check",
+        "test_sessions",
+        "test_commands",
     )
 )
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
@@ -111,21 +111,21 @@ MUTANTS = [
     Mutant("document edited after the run", "evals/corpus/rollback-v2.md", "slipway", "slipwai", WRITE_UP),
     Mutant("results edited by hand", "evals/results.json", '"n": 30', '"n": 31', WRITE_UP),
     Mutant("README number changed", "README.md", "| dev | 30 | 0.", "| dev | 30 | 0.9", BLOCKS),
-    Mutant("pool deeper than asked", "helpers/pooling.py", "in ranking[:depth]:", "in ranking:", POOL),
+    Mutant("pool deeper than asked", "helpers/labels/pooling.py", "in ranking[:depth]:", "in ranking:", POOL),
     Mutant("judged@k over answered queries", "helpers/measures.py", "calc_aggregate([Judged @ k], qrels,", "calc_aggregate([Judged @ k], {q: qrels[q] for q in run if run[q]},", POOL),
-    Mutant("a relevant document as easy negative", "helpers/pooling.py", " and not qrels[query_id].get(d)]", "]", POOL),
-    Mutant("every MinHash proposal a duplicate", "helpers/pooling.py", "/ len(sets[a] | sets[b])", "/ len(sets[a] & sets[b])", POOL),
-    Mutant("zeros left out of the export", "helpers/export.py", "for j in evals.judgments", "for j in evals.judgments if j.relevance", POOL),
+    Mutant("a relevant document as easy negative", "helpers/labels/pooling.py", " and not qrels[query_id].get(d)]", "]", POOL),
+    Mutant("every MinHash proposal a duplicate", "helpers/labels/pooling.py", "/ len(sets[a] | sets[b])", "/ len(sets[a] & sets[b])", POOL),
+    Mutant("zeros left out of the export", "helpers/sources/export.py", "for j in evals.judgments", "for j in evals.judgments if j.relevance", POOL),
     Mutant("pooled document unjudged", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "db-pgbouncer-settings", "relevance": 0}\n', "", PROJECT),
     Mutant("label file changed after the freeze", "evals/labeling_guide.md", "word for word", "in your own words", PROJECT),
-    Mutant("versions no longer one document", "helpers/audit.py", "versions | {*near}", "{*near}", AUDIT),
-    Mutant("chains of queries not followed", "helpers/audit.py", "set().union(group, *touching)", "group", AUDIT),
-    Mutant("manifest blind to new files", "helpers/audit.py", "for name in {*listed, *present}", "for name in listed", AUDIT),
+    Mutant("versions no longer one document", "helpers/labels/audit.py", "versions | {*near}", "{*near}", AUDIT),
+    Mutant("chains of queries not followed", "helpers/labels/audit.py", "set().union(group, *touching)", "group", AUDIT),
+    Mutant("manifest blind to new files", "helpers/labels/audit.py", "for name in {*listed, *present}", "for name in listed", AUDIT),
     Mutant("kappa without chance", A, "(observed - chance) / (1 - chance) if chance < 1", "observed if chance < 1", A),
     Mutant("AC1 with kappa's chance", A, "share * (1 - share) for share in shares", "share * share for share in shares", A),
-    Mutant("undo writes but does not count", "helpers/labelling.py", '_withdraw(kept, row["undo"])', "pass", PANEL),
-    Mutant("grade without evidence taken", "helpers/labelling.py", "if relevance and not evidence.strip():", "if False:", PANEL),
-    Mutant("blind repeats replace the label", "helpers/labelling.py", "entry for entry in log if not entry.repeat}", "entry for entry in log}", PANEL),
+    Mutant("undo writes but does not count", "helpers/labels/panel.py", '_withdraw(kept, row["undo"])', "pass", PANEL),
+    Mutant("grade without evidence taken", "helpers/labels/panel.py", "if relevance and not evidence.strip():", "if False:", PANEL),
+    Mutant("blind repeats replace the label", "helpers/labels/panel.py", "entry for entry in log if not entry.repeat}", "entry for entry in log}", PANEL),
     Mutant("sign flip one-sided", C, "abs(total) >= seen", "total >= seen", C),
     Mutant("Holm without its steps", C, "(len(ps) - rank) * ps[place]", "len(ps) * ps[place]", C),
     Mutant("fusion by score", C, "1 / (k + rank)", "1 / (k + rank - 1)", C),
@@ -143,21 +143,21 @@ MUTANTS = [
     Mutant("NaN scores accepted", "helpers/runs.py", "math.isfinite(value) and", "True and", COMPARE),
     Mutant("chunk's last score instead of its best", "helpers/runs.py", "max(score, best.get(doc_id, -math.inf))", "score", COMPARE),
     Mutant("unknown documents skipped", "helpers/runs.py", "document {ranked_id} is unknown, wanted {wanted}", "", COMPARE),
-    Mutant("explicit zeros listed as relevant", "helpers/importers.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
-    Mutant("a limited corpus loses relevant documents", "helpers/importers.py", 'elif tier == "relevant" or rooms[tier]:', "elif len(held) < (most or len(held) + 1):", IMPORT),
-    Mutant("halves in the order of the file", "helpers/importers.py", "order = sorted(kept, key=lambda q: hashlib.sha256(q.encode()).hexdigest())", "order = list(kept)", IMPORT),
-    Mutant("labels of another split accepted", "helpers/importers.py", "if not present and held:", "if False:", IMPORT),
-    Mutant("an id that stands twice accepted", "helpers/importers.py", "if key in places:", "if False:", IMPORT),
-    Mutant("a truncated corpus not marked", "helpers/importers.py", "lines += [TRUNCATED] if limited else []", "lines += []", IMPORT),
-    Mutant("import into a folder that holds something", "helpers/importers.py", "any(to.iterdir()))", "False)", IMPORT),
-    Mutant("a failed import leaves its part", "helpers/importers.py", "shutil.rmtree(part, ignore_errors=True)", "pass", IMPORT),
-    Mutant("# in document ids", "helpers/sources.py", r'r"[\s/\\#%]"', r'r"[\s/\\%]"', IMPORT),
+    Mutant("explicit zeros listed as relevant", "helpers/sources/write.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
+    Mutant("a limited corpus loses relevant documents", "helpers/sources/write.py", 'elif tier == "relevant" or rooms[tier]:', "elif len(held) < (most or len(held) + 1):", IMPORT),
+    Mutant("halves in the order of the file", "helpers/sources/write.py", "order = sorted(kept, key=lambda q: hashlib.sha256(q.encode()).hexdigest())", "order = list(kept)", IMPORT),
+    Mutant("labels of another split accepted", "helpers/sources/write.py", "if not present and held:", "if False:", IMPORT),
+    Mutant("an id that stands twice accepted", "helpers/sources/write.py", "if key in places:", "if False:", IMPORT),
+    Mutant("a truncated corpus not marked", "helpers/sources/write.py", "lines += [TRUNCATED] if limited else []", "lines += []", IMPORT),
+    Mutant("import into a folder that holds something", "helpers/sources/write.py", "any(to.iterdir()))", "False)", IMPORT),
+    Mutant("a failed import leaves its part", "helpers/sources/write.py", "shutil.rmtree(part, ignore_errors=True)", "pass", IMPORT),
+    Mutant("# in document ids", "helpers/sources/collections.py", r'r"[\s/\\#%]"', r'r"[\s/\\%]"', IMPORT),
     Mutant("byte-order mark kept", "helpers/records.py", 'encoding="utf-8-sig"', 'encoding="utf-8"', IMPORT),
     Mutant("the set's tokenizer ignored", "helpers/evalset.py", "tokens.TOKENIZERS[self.tokenizer](text)", "tokens.words(text)", DATA),
     Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
     Mutant("a second pass without rounds", "helpers/records.py", '            "round": "round",\n', "", AUDIT),
     Mutant("always three grades", "helpers/records.py", "CHECKS | grade_checks(grades)", "CHECKS | grade_checks(GRADES)", PANEL),
-    Mutant("a panel for three grades", "helpers/labelling.py", "help_of(self.evals.grades)", "help_of(records.GRADES)", PANEL),
+    Mutant("a panel for three grades", "helpers/labels/panel.py", "help_of(self.evals.grades)", "help_of(records.GRADES)", PANEL),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
     Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.audit(options.evals)", "from . import evalset; findings = audit.audit(evalset.load(options.folder))", COMMANDS),
     Mutant("a card with another engine", B, '"engine": engine_of(index)', '"engine": runs.BASELINE["engine"]', SESSIONS),
@@ -171,25 +171,25 @@ MUTANTS = [
     Mutant("stale counts for another corpus", "helpers/sparse.py", "(*map(words, texts[:100]), *texts)", "map(words, texts[:1])", SPARSE),
     Mutant("over-fetch stops at a tie", "helpers/sparse.py", "best[depth - 1][1] > hits[-1][1]", "best[depth - 1][1] >= hits[-1][1]", SPARSE),
     Mutant("weights without IDF", B, "values = idf[counts.indices] * tf", "values = tf", B),
-    Mutant("learner's work overwritten", "helpers/learn.py", "if (folder / name).exists()]", "if False]", LEARN),
-    Mutant("fresh copies over yesterday's", "helpers/learn.py", "next(path for path in names if not path.exists())", "names[0]", LEARN),
-    Mutant("nested markers accepted", "helpers/learn.py", "elif word == BEGIN and start:", "elif False:", LEARN),
-    Mutant("an exercise without a check accepted", "helpers/learn.py", "if not after or not is_check(cells[after[0]]):", "if not after:", LEARN),
-    Mutant("a solution told in a hint", "helpers/learn.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", LEARN),
-    Mutant("links of a copy not moved", "helpers/learn.py", "cell.source = LINK.sub(link, cell.source)", "pass", LEARN),
-    Mutant("end of a solution left in the copy", "helpers/learn.py", "lines[first - 1 : last] =", "lines[first - 1 : last - 1] =", LEARN),
-    Mutant("a check that praises a stub", "helpers/progress.py", 'if stub and (found is None or found.kind != "NotStarted"):', "if False:", LEARN),
-    Mutant("setup cells not run", "helpers/progress.py", '"setup" in cell.metadata.get("tags", [])', "False", LEARN),
-    Mutant("a broken cell not named", "helpers/progress.py", "broken = broken or f", "broken = broken and f", LEARN),
-    Mutant("a child that outlives its program", "helpers/cells.py", "os.read(parent, 1)", "threading.Event().wait()", LEARN),
-    Mutant("a definition that fails breaks the copy", "helpers/cells.py", "except Exception:\n            continue", "except Exception as error:\n            return failure(error)", LEARN),
-    Mutant("answers far off accepted", "helpers/check/verdict.py", "abs(wanted - got) <= TOLERANCE", "abs(wanted - got) <= 0.3", CHECK),
-    Mutant("the last of several explanations", "helpers/check/verdict.py", "if (there, mean(agreed)) > best:", "if there:", CHECK),
-    Mutant("a stub counted as wrong", "helpers/check/verdict.py", "if is_empty(function):", "if False:", CHECK),
-    Mutant("changed arguments not seen", "helpers/check/verdict.py", "if not wrong_at and changed:", "if False:", CHECK),
-    Mutant("every quick test passed", "helpers/check/quick_test.py", "len(right) >= PASS * len(questions)", "len(right) >= 0", CHECK),
-    Mutant("reasons told before an answer", "helpers/check/quick_test.py", "    if not given:\n        return f", "    if False:\n        return f", CHECK),
-    Mutant("causes kept without a reason", "helpers/check/session_c.py", "again = [q for q in differ if q not in kept]", "again = []", CHECK),
+    Mutant("learner's work overwritten", "helpers/learn/copies.py", "if (folder / name).exists()]", "if False]", LEARN),
+    Mutant("fresh copies over yesterday's", "helpers/learn/copies.py", "next(path for path in names if not path.exists())", "names[0]", LEARN),
+    Mutant("nested markers accepted", "helpers/learn/copies.py", "elif word == BEGIN and start:", "elif False:", LEARN),
+    Mutant("an exercise without a check accepted", "helpers/learn/copies.py", "if not after or not is_check(cells[after[0]]):", "if not after:", LEARN),
+    Mutant("a solution told in a hint", "helpers/learn/copies.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", LEARN),
+    Mutant("links of a copy not moved", "helpers/learn/copies.py", "cell.source = LINK.sub(link, cell.source)", "pass", LEARN),
+    Mutant("end of a solution left in the copy", "helpers/learn/copies.py", "lines[first - 1 : last] =", "lines[first - 1 : last - 1] =", LEARN),
+    Mutant("a check that praises a stub", "helpers/learn/progress.py", 'if stub and (found is None or found.kind != "NotStarted"):', "if False:", LEARN),
+    Mutant("setup cells not run", "helpers/learn/progress.py", '"setup" in cell.metadata.get("tags", [])', "False", LEARN),
+    Mutant("a broken cell not named", "helpers/learn/progress.py", "broken = broken or f", "broken = broken and f", LEARN),
+    Mutant("a child that outlives its program", "helpers/learn/cells.py", "os.read(parent, 1)", "threading.Event().wait()", LEARN),
+    Mutant("a definition that fails breaks the copy", "helpers/learn/cells.py", "except Exception:\n            continue", "except Exception as error:\n            return failure(error)", LEARN),
+    Mutant("answers far off accepted", "notebooks/check/verdict.py", "abs(wanted - got) <= TOLERANCE", "abs(wanted - got) <= 0.3", CHECK),
+    Mutant("the last of several explanations", "notebooks/check/verdict.py", "if (there, mean(agreed)) > best:", "if there:", CHECK),
+    Mutant("a stub counted as wrong", "notebooks/check/verdict.py", "if is_empty(function):", "if False:", CHECK),
+    Mutant("changed arguments not seen", "notebooks/check/verdict.py", "if not wrong_at and changed:", "if False:", CHECK),
+    Mutant("every quick test passed", "notebooks/check/quick_test.py", "len(right) >= PASS * len(questions)", "len(right) >= 0", CHECK),
+    Mutant("reasons told before an answer", "notebooks/check/quick_test.py", "    if not given:\n        return f", "    if False:\n        return f", CHECK),
+    Mutant("causes kept without a reason", "notebooks/check/session_c.py", "again = [q for q in differ if q not in kept]", "again = []", CHECK),
     Mutant("metrics ticked without their checks", "helpers/report.py", "(right == METRICS,", "(True,", LEARN),
     Mutant("the report on test over that on dev", "helpers/compare.py", 'else f"-{split}"', 'else ""', COMPARE),
     Mutant("a set without dev queries accepted", "helpers/evalset.py", "if all(query.split != SPLITS[0] for query in self.queries.values()):", "if False:", DATA),
@@ -224,13 +224,7 @@ def run(target: str, mutant: Mutant | None) -> int:
     """Return the exit status of `target` in a fresh copy of the workbook, broken by `mutant`."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "workbook"
-        shutil.copytree(
-            ROOT,
-            copy,
-            ignore=shutil.ignore_patterns(
-                ".git", ".venv", "__pycache__", "learn", "learn-*", "*.html"
-            ),
-        )
+        shutil.copytree(ROOT, copy, ignore=left_out)
         if mutant:
             break_copy(copy / mutant.file, mutant)
         words = (
@@ -248,6 +242,17 @@ def run(target: str, mutant: Mutant | None) -> int:
         return subprocess.run(
             [sys.executable, *words], cwd=copy, env=environment, capture_output=True
         ).returncode
+
+
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """Return what a copy of the workbook does not need."""
+    of_root = (
+        shutil.ignore_patterns(".git", ".venv", "learn", "learn-*")
+        if Path(folder) == ROOT
+        else None
+    )
+    found = shutil.ignore_patterns("__pycache__", "*.html")(folder, names)
+    return found | (of_root(folder, names) if of_root else set())
 
 
 def options(target: str) -> list[str]:

@@ -9,7 +9,8 @@ import sys
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, pooling, records, text
+from helpers import evalset, records, text
+from helpers.labels import pooling
 
 
 def problems(folder):

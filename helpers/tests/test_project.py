@@ -9,7 +9,8 @@ import nbformat
 import pytest
 import yaml
 
-from helpers import audit, evalset, measures, pooling, records, report, text, workbook
+from helpers import evalset, measures, records, report, text, workbook
+from helpers.labels import audit, pooling
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 import ir_measures
 import pandas as pd
 
-from . import evalset, records
+from .. import evalset, records
 
 COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split"]
 

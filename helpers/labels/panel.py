@@ -15,7 +15,7 @@ import mistune
 import numpy as np
 from IPython.display import display
 
-from . import evalset, figures, records
+from .. import evalset, figures, records
 
 try:
     import fcntl
@@ -480,7 +480,7 @@ def end_html(log: list[Entry], n: int, grades: tuple[int, ...] = records.GRADES)
     """Return what stands in place of a document when all `n` are judged."""
     if not n:
         return "<p>There is nothing to judge.</p>"
-    merge_hint = "<p>Next: <code>labelling.merge(evals)</code> takes them into the folder.</p>"
+    merge_hint = "<p>Next: <code>panel.merge(evals)</code> takes them into the folder.</p>"
     return (
         f"<p><b>All {n} documents are judged.</b></p>"
         f"{agreement_html(agreement(log, grades))}{merge_hint}"
@@ -718,7 +718,7 @@ def require_labels(evals: evalset.EvalSet) -> None:
     pairs = [pair for pair in pairs_to_judge(evals) if pair[0] in evals.waiting]
     if pairs:
         Panel(evals, pairs).show()
-        step = "Judge in the panel above, then run labelling.merge(evals) and this notebook again."
+        step = "Judge in the panel above, then run panel.merge(evals) and this notebook again."
     raise Unlabelled(step)
 
 

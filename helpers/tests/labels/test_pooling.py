@@ -6,7 +6,9 @@ import ir_measures
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, export, measures, pooling
+from helpers import evalset, measures
+from helpers.labels import pooling
+from helpers.sources import export
 
 
 def test_pool_names_who_brought_a_pair():

@@ -15,9 +15,11 @@ from scipy import stats as scipy_stats
 from sklearn.metrics import cohen_kappa_score, ndcg_score
 from traitlets.config import Config
 
-from helpers import check, learn, text
-from helpers.check import quick_test as quiz
-from helpers.check import session_a, session_b, session_c, verdict
+from helpers import text
+from helpers.learn import copies as learn
+from notebooks import check
+from notebooks.check import quick_test as quiz
+from notebooks.check import session_a, session_b, session_c, verdict
 
 # Right, and in another style than the notebooks: numpy, generators, early returns, recursion.
 SOLUTIONS = r"""
@@ -576,7 +578,9 @@ def test_a_notebook_shows_the_learners_line_and_no_frames(tmp_path, capsys):
     shell = InteractiveShell(
         ipython_dir=str(tmp_path), config=Config({"HistoryManager": {"enabled": False}})
     )
-    shell.run_cell("from helpers import check\ndef gain(total):\n    return total / 0", silent=True)
+    shell.run_cell(
+        "from notebooks import check\ndef gain(total):\n    return total / 0", silent=True
+    )
     shell.run_cell("def dcg(gains):\n    total = 1\n    return gain(total)", silent=True)
     capsys.readouterr()
     assert not shell.run_cell("check.dcg(dcg)", silent=True).success

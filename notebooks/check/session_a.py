@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import text
+from helpers import text
+
 from . import verdict
 from .verdict import Case, mean, pick, random_cases, shown
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import nbformat
 
-from . import learn
+from . import copies
 from .cells import CHECK, CODE, PART, START, STUB, WHOLE, Failure, Step, run
 
 LIMIT = 10  # seconds for a learner's cell or its check
@@ -21,29 +21,29 @@ LIMIT = 10  # seconds for a learner's cell or its check
 class Row(NamedTuple):
     """What is reported of one exercise."""
 
-    exercise: learn.Exercise
+    exercise: copies.Exercise
     status: str  # done, wrong, not started, broken, missing
     words: str
 
 
 def whole_cells(notebook) -> set[str]:
     """Return the ids of cells that run in full: the first with code, and those tagged setup."""
-    code = [cell for cell in notebook.cells if learn.is_code(cell)]
+    code = [cell for cell in notebook.cells if copies.is_code(cell)]
     tagged = {cell.id for cell in code if "setup" in cell.metadata.get("tags", [])}
     return tagged | {cell.id for cell in code[:1]}
 
 
-def steps_of(source, copied, found: list[learn.Exercise]) -> list[Step]:
+def steps_of(source, copied, found: list[copies.Exercise]) -> list[Step]:
     """Return what to run: the copy's cells in their order, with the checks of the source."""
     checks = {e.grade_id: source.cells[e.check].source for e in found}
     whole = whole_cells(source)
     steps = []
-    for cell in filter(learn.is_code, copied.cells):
-        grade_id = learn.grading(cell).get("grade_id")
+    for cell in filter(copies.is_code, copied.cells):
+        grade_id = copies.grading(cell).get("grade_id")
         if grade_id in checks:
             steps.append(Step(CODE, grade_id, cell.source))
             steps.append(Step(CHECK, grade_id, checks[grade_id]))
-        elif not learn.is_check(cell):
+        elif not copies.is_check(cell):
             steps.append(Step(WHOLE if cell.id in whole else PART, cell.id, cell.source))
     last = max((n for n, step in enumerate(steps, 1) if step.kind == CHECK), default=0)
     return steps[:last]
@@ -51,12 +51,12 @@ def steps_of(source, copied, found: list[learn.Exercise]) -> list[Step]:
 
 def rows(name: str, source, folder: Path, evals: Path, limit: float = LIMIT) -> list[Row]:
     """Return a row for each exercise of one session, from the copy in `folder`."""
-    found = learn.exercises(name, source)
+    found = copies.exercises(name, source)
     if not (folder / name).exists():
         return [Row(e, "missing", "no copy yet; make learn writes it") for e in found]
     try:
-        steps = steps_of(source, learn.read(folder / name), found)
-    except learn.LearnError as error:
+        steps = steps_of(source, copies.read(folder / name), found)
+    except copies.LearnError as error:
         return [Row(e, "broken", str(error)) for e in found]
     ended = run(steps, folder, evals, limit)
     broken, judged = "", {}
@@ -114,7 +114,7 @@ def table(sessions: dict[str, tuple[str, list[Row]]]) -> str:
     return "\n".join([*lines, f"next: {come}" if come else "everything is done"])
 
 
-def label(exercise: learn.Exercise) -> str:
+def label(exercise: copies.Exercise) -> str:
     """Return number and title of an exercise."""
     return f"{exercise.number} {exercise.title}".strip()
 
@@ -124,11 +124,11 @@ def title_of(notebook) -> str:
     return notebook.cells[0].source.splitlines()[0].lstrip("# ")
 
 
-def progress(evals: Path, notebooks=learn.NOTEBOOKS, folder=learn.LEARN, limit=LIMIT) -> str:
+def progress(evals: Path, notebooks=copies.NOTEBOOKS, folder=copies.LEARN, limit=LIMIT) -> str:
     """Return the report on the copies in `folder`. Raises LearnError where there are none."""
-    found = learn.sources(notebooks)
+    found = copies.sources(notebooks)
     if not any((folder / name).exists() for name in found):
-        raise learn.LearnError(f"no copies in {folder.name}/ yet; make learn writes them")
+        raise copies.LearnError(f"no copies in {folder.name}/ yet; make learn writes them")
     with ThreadPoolExecutor() as pool:
         jobs = {
             name: pool.submit(rows, name, source, folder, evals, limit)
@@ -150,9 +150,9 @@ def problems(notebooks: Path, evals: Path) -> list[str]:
         tempfile.TemporaryDirectory(dir=notebooks.parent, prefix="learn-check-") as scratch,
         ThreadPoolExecutor() as pool,
     ):
-        found, texts = learn.static_problems(notebooks, Path(scratch))
+        found, texts = copies.static_problems(notebooks, Path(scratch))
         read = {name: nbformat.reads(text, as_version=4) for name, text in texts.items()}
-        sources = learn.sources(notebooks)
+        sources = copies.sources(notebooks)
         jobs = [
             pool.submit(rehearse, name, sources[name], copied, Path(scratch), evals)
             for name, copied in read.items()
@@ -162,7 +162,7 @@ def problems(notebooks: Path, evals: Path) -> list[str]:
 
 def rehearse(name: str, source, copied, folder: Path, evals: Path) -> list[str]:
     """Return what goes wrong where a learner leaves each stub, then puts the solution there."""
-    steps = rehearsal(source, copied, learn.exercises(name, source))
+    steps = rehearsal(source, copied, copies.exercises(name, source))
     lines, ended = [], run(steps, folder, evals, START)
     for n, (step, found) in enumerate(zip(steps, ended, strict=True)):
         at = f"{name}: cell {step.name}, {at_line(found)}" if found else f"{name}: {step.name}"
@@ -178,7 +178,7 @@ def rehearse(name: str, source, copied, folder: Path, evals: Path) -> list[str]:
     return lines
 
 
-def rehearsal(source, copied, found: list[learn.Exercise]) -> list[Step]:
+def rehearsal(source, copied, found: list[copies.Exercise]) -> list[Step]:
     """Return all cells up to the first exercise, then for each its stub and its solution."""
     by_cell = {e.code: e for e in found}
     whole, steps = whole_cells(source), []
@@ -188,7 +188,7 @@ def rehearsal(source, copied, found: list[learn.Exercise]) -> list[Step]:
             check = Step(CHECK, e.grade_id, source.cells[e.check].source)
             steps += [Step(STUB, e.grade_id, copied.cells[index].source), check]
             steps += [Step(CODE, e.grade_id, cell.source), check]
-        elif learn.is_code(cell) and not learn.is_check(cell):
+        elif copies.is_code(cell) and not copies.is_check(cell):
             full = cell.id in whole or index < min(by_cell)
             steps.append(Step(WHOLE if full else PART, cell.id, cell.source))
     return steps

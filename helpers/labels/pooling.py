@@ -10,7 +10,7 @@ import snowballstemmer
 from datasketch import MinHash, MinHashLSH
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from . import evalset, runs, sparse
+from .. import evalset, runs, sparse
 
 SHINGLE = 5  # words
 NEAR = 0.15  # Jaccard over shingles from which two documents count as near-duplicates

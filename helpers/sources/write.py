@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from . import evalset, records, sources, trees
-from .sources import Asked, Label, Log, Source
+from .. import evalset, records
+from . import collections, trees
+from .collections import Asked, Label, Log, Source
 
-READERS = {**trees.READERS, **sources.READERS}
+READERS = {**trees.READERS, **collections.READERS}
 Qrels = dict[str, dict[str, Label]]  # {query_id: {doc_id: label}}
 PLACES = {"query": "queries", "document": "corpus"}
 TRUNCATED = (
@@ -211,7 +212,7 @@ def write_corpus(
     seen: dict[str, str] = {}
     cut = False
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
-        for place, row in sources.progress(source.documents, "documents"):
+        for place, row in collections.progress(source.documents, "documents"):
             if not relevant and not any(rooms.values()):
                 return held, seen, True
             doc_id = row["doc_id"]
@@ -259,7 +260,7 @@ def split(kept: Qrels) -> tuple[dict[str, str], str]:
     The source's own splits count if it offers both sides. Else the queries are ordered by a hash
     of their ids and cut in the middle: the same on every machine, and no order of the file matters.
     """
-    halves = {q: sources.side(next(iter(row.values())).split) for q, row in kept.items()}
+    halves = {q: collections.side(next(iter(row.values())).split) for q, row in kept.items()}
     names = ", ".join(sorted({label.split for row in kept.values() for label in row.values()}))
     if not kept or set(halves.values()) == {"dev", "test"}:
         return halves, f"halves: the source's own ({names})" if kept else ""

@@ -8,7 +8,8 @@ import warnings
 import pytest
 from conftest import write_rows
 
-from helpers import audit, evalset, pooling, text
+from helpers import evalset, text
+from helpers.labels import audit, pooling
 
 BAD_SET = evalset.DEFAULT.parent / "notebooks" / "bad_set"
 

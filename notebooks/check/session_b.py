@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from .. import runs, text
+from helpers import runs, text
+
 from . import verdict
 from .verdict import Case, Mistakes, mean, pick, random_cases, shown
 

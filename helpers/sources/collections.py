@@ -1,6 +1,6 @@
 """Readers of other people's collections: each returns documents, queries and labels.
 
-importers.py checks what a reader yields and writes the evaluation-set folder.
+write.py checks what a reader yields and writes the evaluation-set folder.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from . import evalset, records
+from .. import evalset, records
 
 SIDES = {
     **dict.fromkeys(("dev", "validation", "valid", "val", "train"), "dev"),

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, labelling, records
+from helpers import evalset, records
+from helpers.labels import panel as labelling
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
 PROOF = {"disk-full": "Delete <old> logs.", "queue-full": "Add a consumer."}
 
@@ -296,7 +297,7 @@ def test_the_same_pair_in_two_panels_keeps_both_lines_and_says_so(folder):
 WRITER = """
 import sys
 from pathlib import Path
-from helpers import labelling
+from helpers.labels import panel as labelling
 path, name = Path(sys.argv[1]), sys.argv[2]
 sys.stdin.readline()
 for i in range(40):
@@ -433,7 +434,7 @@ def test_pairs_come_from_the_pool_and_not_what_is_judged(folder):
 
 
 def test_pairs_without_a_pool_come_from_the_rankers(folder, monkeypatch):
-    from helpers import pooling
+    from helpers.labels import pooling
 
     found = {"hand": {"q1": [("disk-full", 1.0)], "q2": [("disk-full", 1.0)]}}
     monkeypatch.setattr(pooling, "rankings", lambda evals: found)

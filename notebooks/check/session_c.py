@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import stats
+from helpers import stats
+
 from . import verdict
 from .verdict import (
     SEED,

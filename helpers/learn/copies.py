@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import nbformat
 
-from . import evalset, records
+from .. import evalset, records
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
 NOTEBOOKS, LEARN = ROOT / "notebooks", ROOT / "learn"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"

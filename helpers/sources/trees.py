@@ -10,8 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from . import records
-from .sources import Asked, Log, Source, folder_of, safe
+from .. import records
+from .collections import Asked, Log, Source, folder_of, safe
 
 # A document's id is its path below the folder, with : for /.
 

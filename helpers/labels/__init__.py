@@ -1,0 +1,1 @@
+"""Making and judging an evaluation set."""

@@ -1,0 +1,1 @@
+"""Bringing a set in and out."""
