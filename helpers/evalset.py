@@ -92,6 +92,17 @@ class EvalSet(NamedTuple):
         found = set().union(*map(self.words, answers))
         return sum(word in found for word in asked) / len(asked) if asked else 0.0
 
+    def versions(self) -> set[tuple[str, str]]:
+        """Return the pairs of ids that differ only in their version: rollback-v1, rollback-v2."""
+        versioned = [d for d, document in self.documents.items() if document.version]
+        stems = {doc_id: re.sub(r"-(v\d+|20\d\d)$", "", doc_id) for doc_id in versioned}
+        return {(a, b) for a in stems for b in stems if a < b and stems[a] == stems[b]}
+
+    def near_duplicates(self, threshold: float = tokens.NEAR) -> dict[tuple[str, str], float]:
+        """Return {(doc_id, doc_id): Jaccard} of documents whose bodies share many runs of words."""
+        bodies = {doc_id: self.words(doc.text) for doc_id, doc in self.documents.items()}
+        return tokens.near_duplicates(bodies, threshold)
+
     @property
     def waiting(self) -> list[str]:
         """The queries without a relevant document: nothing can be measured on them yet."""

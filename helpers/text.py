@@ -73,6 +73,45 @@ TOLD = {  # what results.json and the write-up say of them
 }
 
 
+# Texts that share runs of words.
+
+SHINGLE = 5  # words
+NEAR = 0.15  # Jaccard over shingles from which two texts count as near-duplicates
+
+
+def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
+    """Return the runs of `size` words; a shorter text is one shingle."""
+    return {" ".join(words[i : i + size]) for i in range(max(1, len(words) - size + 1))}
+
+
+def near_duplicates(
+    texts: dict[str, list[str]], threshold: float = NEAR
+) -> dict[tuple[str, str], float]:
+    """Return {(id, id): Jaccard} of texts, given by their words, that share many shingles.
+
+    MinHash proposes pairs below the threshold, so that few are missed; the exact value decides
+    (Broder 1997).
+    """
+    from datasketch import MinHash, MinHashLSH  # only this needs it
+
+    sets = {name: shingles(words) for name, words in texts.items()}
+    index, sketches = MinHashLSH(threshold=threshold / 2, num_perm=128), {}
+    for name, shingle_set in sets.items():
+        sketches[name] = MinHash(num_perm=128, seed=1)
+        sketches[name].update_batch([shingle.encode() for shingle in shingle_set])
+        index.insert(name, sketches[name])
+    found = {}
+    for a, sketch in sketches.items():
+        for b in index.query(sketch):
+            alike = len(sets[a] & sets[b]) / len(sets[a] | sets[b])
+            if a < b and alike >= threshold:
+                found[a, b] = alike
+    return found
+
+
+# Tokens, for chunk sizes.
+
+
 @functools.cache
 def encoding() -> tiktoken.Encoding:
     """Return the token encoding. It is read once and needs no network."""

@@ -361,8 +361,8 @@ def guide(case: Case) -> Finding:
 
 def _alike(evals: evalset.EvalSet) -> tuple[dict[tuple[str, str], float], set[tuple[str, str]]]:
     """Return near-duplicates that are no versions, and the pairs of near-duplicates or versions."""
-    versions = pooling.versions(evals)
-    near = pooling.near_duplicates(evals)
+    versions = evals.versions()
+    near = evals.near_duplicates()
     return {pair: n for pair, n in near.items() if pair not in versions}, versions | {*near}
 
 

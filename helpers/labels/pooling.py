@@ -1,19 +1,15 @@
-"""Choose what to judge: pool different rankers, pick negatives, find near-duplicates."""
+"""Choose what to judge: pool different rankers, pick negatives."""
 
 import functools
-import re
 from collections.abc import Callable
 
 import bm25s
 import numpy as np
 import snowballstemmer
-from datasketch import MinHash, MinHashLSH
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from .. import evalset, runs, sparse
 
-SHINGLE = 5  # words
-NEAR = 0.15  # Jaccard over shingles from which two documents count as near-duplicates
 STEMMER = snowballstemmer.stemmer("english")
 Scores = Callable[[str], np.ndarray]
 Words = Callable[[str], list[str]]
@@ -122,41 +118,3 @@ def negatives(
         hard += sorted(d for d, grade in qrels[query_id].items() if grade == 0 and d not in ranks)
         rows.append({"query_id": query_id, "easy": sorted(easy), "hard": hard[:n]})
     return rows
-
-
-# Near-duplicates.
-
-
-def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
-    """Return the runs of `size` words; a shorter text is one shingle."""
-    return {" ".join(words[i : i + size]) for i in range(max(1, len(words) - size + 1))}
-
-
-def versions(evals: evalset.EvalSet) -> set[tuple[str, str]]:
-    """Return the pairs of ids that differ only in their version: rollback-v1, rollback-v2."""
-    stems = {
-        d: re.sub(r"-(v\d+|20\d\d)$", "", d) for d, doc in evals.documents.items() if doc.version
-    }
-    return {(a, b) for a in stems for b in stems if a < b and stems[a] == stems[b]}
-
-
-def near_duplicates(
-    evals: evalset.EvalSet, threshold: float = NEAR
-) -> dict[tuple[str, str], float]:
-    """Return {(doc_id, doc_id): Jaccard} of documents that share many shingles (Broder 1997).
-
-    MinHash proposes pairs below the threshold, so that few are missed; the exact value decides.
-    """
-    sets = {doc.doc_id: shingles(evals.words(doc.text)) for doc in evals.documents.values()}
-    index, sketches = MinHashLSH(threshold=threshold / 2, num_perm=128), {}
-    for doc_id, shingle_set in sets.items():
-        sketches[doc_id] = MinHash(num_perm=128, seed=1)
-        sketches[doc_id].update_batch([shingle.encode() for shingle in shingle_set])
-        index.insert(doc_id, sketches[doc_id])
-    found = {}
-    for a, sketch in sketches.items():
-        for b in index.query(sketch):
-            alike = len(sets[a] & sets[b]) / len(sets[a] | sets[b])
-            if a < b and alike >= threshold:
-                found[a, b] = alike
-    return found

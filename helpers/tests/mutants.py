@@ -114,7 +114,7 @@ MUTANTS = [
     Mutant("pool deeper than asked", "helpers/labels/pooling.py", "in ranking[:depth]:", "in ranking:", POOL),
     Mutant("judged@k over answered queries", "helpers/measures.py", "calc_aggregate([Judged @ k], qrels,", "calc_aggregate([Judged @ k], {q: qrels[q] for q in run if run[q]},", POOL),
     Mutant("a relevant document as easy negative", "helpers/labels/pooling.py", " and not qrels[query_id].get(d)]", "]", POOL),
-    Mutant("every MinHash proposal a duplicate", "helpers/labels/pooling.py", "/ len(sets[a] | sets[b])", "/ len(sets[a] & sets[b])", POOL),
+    Mutant("every MinHash proposal a duplicate", "helpers/text.py", "/ len(sets[a] | sets[b])", "/ len(sets[a] & sets[b])", POOL),
     Mutant("zeros left out of the export", "helpers/sources/export.py", "for j in evals.judgments", "for j in evals.judgments if j.relevance", POOL),
     Mutant("pooled document unjudged", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "db-pgbouncer-settings", "relevance": 0}\n', "", PROJECT),
     Mutant("label file changed after the freeze", "evals/labeling_guide.md", "word for word", "in your own words", PROJECT),

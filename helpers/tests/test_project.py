@@ -24,7 +24,7 @@ def test_corpus_is_large_varied_and_written_one_by_one(evals):
     assert sum(size > 512 for size in sizes) >= 40 and sum(size > 1024 for size in sizes) >= 15
     assert len({doc.kind for doc in evals.documents.values()}) >= 7
     assert 12 <= len({doc.service for doc in evals.documents.values()}) <= 16
-    assert 6 <= len(pooling.versions(evals)) <= 8
+    assert 6 <= len(evals.versions()) <= 8
     bodies = "\n".join(doc.text for doc in evals.documents.values()).encode()
     assert len(zlib.compress(bodies, 9)) / len(bodies) >= 0.27
     words = [text.words(doc.text) for doc in evals.documents.values()]
@@ -33,7 +33,7 @@ def test_corpus_is_large_varied_and_written_one_by_one(evals):
 
 
 def test_only_versions_resemble_each_other(evals):
-    assert set(pooling.near_duplicates(evals, threshold=0.15)) <= pooling.versions(evals)
+    assert set(evals.near_duplicates(threshold=0.15)) <= evals.versions()
 
 
 def test_queries_are_balanced_and_labelled(evals):

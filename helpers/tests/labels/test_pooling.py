@@ -47,8 +47,8 @@ def test_near_duplicates_and_versions(folder):
         (folder / "corpus" / f"{doc_id}.md").write_text(page)
     evals = evalset.load(folder)
     # 57 shingles each, 56 of them common: 56 / 58
-    assert pooling.near_duplicates(evals) == {("copy-v1", "copy-v2"): 56 / 58}
-    assert pooling.versions(evals) == {("copy-v1", "copy-v2")}
+    assert evals.near_duplicates() == {("copy-v1", "copy-v2"): 56 / 58}
+    assert evals.versions() == {("copy-v1", "copy-v2")}
 
 
 def test_negatives_are_never_relevant_and_repeat_with_their_seed(folder):
