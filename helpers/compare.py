@@ -4,6 +4,8 @@ import json
 import sys
 from pathlib import Path
 
+import pandas as pd
+
 from . import evalset, measures, records, runs, stats
 
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
@@ -143,7 +145,7 @@ def _same_hash(
         )
 
 
-def read(path: Path, evals: evalset.EvalSet) -> runs.Run:
+def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
     """Read a run; a JSON file of the same name beside it says on which corpus it was made.
 
     Raises EvalSetError for bad lines or a bad card, CannotCompare where corpus or queries differ.
@@ -159,41 +161,38 @@ def read(path: Path, evals: evalset.EvalSet) -> runs.Run:
 def systems(evals: evalset.EvalSet) -> list[runs.Run]:
     """Return the runs in the folder's `systems/`, by name: what other engines found."""
     paths = sorted((evals.folder / "systems").glob("*.trec"))
-    return [read(path, evals) for path in paths]
+    return [read_checked(path, evals) for path in paths]
 
 
 # Writing: one dictionary, two forms.
 
 
-def board(found: dict) -> list[list[str]]:
-    """Return the leaderboard as rows of text, heads first; the base has no difference."""
-    heads = ["run", PRIMARY, "difference", "95 % interval", "p", "p (Holm)", "detectable"]
-    rows = [[*heads, "wins/ties/losses", "judged@10", "verdict"]]
+def board(found: dict) -> pd.DataFrame:
+    """Return the leaderboard as text, a row for each run; the base has no difference."""
     base = found["base"]
-    mean = base["means"][PRIMARY]
-    rows.append(
-        [base["name"], f"{mean:.3f}", *[""] * 6, f"{base['judged@10']:.2f}", "the baseline"]
-    )
+    first = {PRIMARY: f"{base['means'][PRIMARY]:.3f}", "judged@10": f"{base['judged@10']:.2f}"}
+    rows = [{"run": base["name"], **first, "verdict": "the baseline"}]
     for row in sorted(found["runs"], key=lambda r: (-r["measures"][PRIMARY]["run"], r["name"])):
         at = row["measures"][PRIMARY]
-        rows.append(
-            [
-                row["name"],
-                f"{at['run']:.3f}",
-                f"{at['difference']:+.3f}",
-                _interval(at),
-                _p(at["p"]),
-                _p(row["p_holm"]),
-                _number(at["detectable"]),
-                f"{at['wins']}/{at['ties']}/{at['losses']}",
-                f"{row['judged@10']:.2f}",
-                row["verdict"],
-            ]
-        )
-    return rows
+        line = {
+            "run": row["name"],
+            PRIMARY: f"{at['run']:.3f}",
+            "difference": f"{at['difference']:+.3f}",
+            "95 % interval": _interval(at),
+            "p": _shown(at["p"], 4),
+            "p (Holm)": _shown(row["p_holm"], 4),
+            "detectable": _shown(at["detectable"]),
+            "wins/ties/losses": f"{at['wins']}/{at['ties']}/{at['losses']}",
+            "judged@10": f"{row['judged@10']:.2f}",
+            "verdict": row["verdict"],
+        }
+        rows.append(line)
+    heads = [PRIMARY, "difference", "95 % interval", "p", "p (Holm)", "detectable"]
+    heads += ["wins/ties/losses", "judged@10", "verdict"]
+    return pd.DataFrame(rows).set_index("run")[heads].fillna("")
 
 
-def markdown(found: dict) -> str:
+def comparison_page(found: dict) -> str:
     """Return the comparison as a page of Markdown."""
     parts = [
         f"# {', '.join(row['name'] for row in found['runs'])} against {found['base']['name']}",
@@ -203,81 +202,74 @@ def markdown(found: dict) -> str:
         f"The verdict rests on {PRIMARY}.",
     ]
     if len(found["runs"]) > 1:
-        parts.append(_table(board(found)))
-    parts += [_page(row, found) for row in found["runs"]]
+        parts.append(_table(board(found).reset_index()))
+    parts += [_run_page(row, found) for row in found["runs"]]
     return "\n\n".join(parts) + "\n"
 
 
-def _page(row: dict, found: dict) -> str:
+def _run_page(row: dict, found: dict) -> str:
     """Return what is known about one run."""
-    warnings = [f"- Warning ({name}): {w}" for name, w in _warnings(row, found["base"])]
+    base, at = found["base"], row["measures"][PRIMARY]
+    warnings = [(base["name"], w) for w in base["warnings"]]
+    warnings += [(row["name"], w) for w in row["warnings"]]
     parts = [
         f"## {row['name']}: {row['verdict']}",
-        f"{row['reason']}. Wins/ties/losses: {{wins}}/{{ties}}/{{losses}}".format(
-            **row["measures"][PRIMARY]
-        )
-        + f". judged@10: base {found['base']['judged@10']:.2f}, run {row['judged@10']:.2f}.",
-        "\n".join(warnings),
-        _table(_measure_rows(row)),
+        f"{row['reason']}. Wins/ties/losses: {at['wins']}/{at['ties']}/{at['losses']}. "
+        f"judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
+        "\n".join(f"- Warning ({name}): {words}" for name, words in warnings),
+        _table(pd.DataFrame(map(_measure_row, row["measures"].items()))),
         f"p (Holm) is adjusted for the measures of this table; the verdict rests on {PRIMARY}, "
         "adjusted for the runs.",
-        f"By kind, {PRIMARY}:\n\n" + _table(_kind_rows(row)),
+        f"By kind, {PRIMARY}:\n\n" + _table(pd.DataFrame(map(_kind_row, row["by_kind"].items()))),
     ]
     if found["split"] == "dev":
-        parts.append("Moved most:\n\n" + _table(_moved_rows(row)))
+        columns = ["query_id", "kind", "base", "run", "query"]
+        moved = pd.DataFrame(map(_moved_row, row["moved"]), columns=columns)
+        parts.append("Moved most:\n\n" + _table(moved))
     return "\n\n".join(part for part in parts if part)
 
 
-def _warnings(row: dict, base: dict) -> list[tuple[str, str]]:
-    return [(base["name"], w) for w in base["warnings"]] + [
-        (row["name"], w) for w in row["warnings"]
-    ]
+def _measure_row(pair: tuple[str, dict]) -> dict[str, str]:
+    name, at = pair
+    return {
+        "measure": measures.MEAN_NAMES.get(name, name),
+        **_means(at),
+        "95 % interval": _interval(at),
+        "p": _shown(at["p"], 4),
+        "p (Holm)": _shown(at["p_holm"], 4),
+        "p (t)": _shown(at["t_p"], 4),
+        "detectable": _shown(at["detectable"]),
+    }
 
 
-def _measure_rows(row: dict) -> list[list[str]]:
-    heads = ["measure", "base", "run", "difference", "95 % interval", "p", "p (Holm)", "p (t)"]
-    rows = [[*heads, "detectable"]]
-    for name, at in row["measures"].items():
-        means = [f"{at['base']:.3f}", f"{at['run']:.3f}", f"{at['difference']:+.3f}"]
-        ps = [_p(at["p"]), _p(at["p_holm"]), _p(at["t_p"])]
-        mean_name = measures.MEAN_NAMES.get(name, name)
-        rows.append([mean_name, *means, _interval(at), *ps, _number(at["detectable"])])
-    return rows
+def _kind_row(pair: tuple[str, dict]) -> dict[str, str]:
+    kind, at = pair
+    return {"kind": kind, "n": str(at["n"]), **_means(at)}
 
 
-def _kind_rows(row: dict) -> list[list[str]]:
-    return [["kind", "n", "base", "run", "difference"]] + [
-        [kind, str(at["n"]), f"{at['base']:.3f}", f"{at['run']:.3f}", f"{at['difference']:+.3f}"]
-        for kind, at in row["by_kind"].items()
-    ]
+def _moved_row(at: dict) -> dict[str, str]:
+    query = " ".join(at["query"].split()).replace("|", "\\|")
+    return {**at, "query": query, "base": f"{at['base']:.3f}", "run": f"{at['run']:.3f}"}
 
 
-def _moved_rows(row: dict) -> list[list[str]]:
-    return [["query_id", "kind", "base", "run", "query"]] + [
-        [at["query_id"], at["kind"], f"{at['base']:.3f}", f"{at['run']:.3f}", _cell(at["query"])]
-        for at in row["moved"]
-    ]
+def _means(at: dict) -> dict[str, str]:
+    shown = {"base": at["base"], "run": at["run"]}
+    shown = {name: f"{value:.3f}" for name, value in shown.items()}
+    return {**shown, "difference": f"{at['difference']:+.3f}"}
 
 
 def _interval(at: dict) -> str:
     return "" if at["low"] is None else f"{at['low']:+.3f} to {at['high']:+.3f}"
 
 
-def _p(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+def _shown(value: float | None, decimals: int = 3) -> str:
+    return "" if value is None else f"{value:.{decimals}f}"
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-def _table(rows: list[list[str]]) -> str:
-    """Return rows of text as a Markdown table, heads first, columns aligned."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+def _table(frame: pd.DataFrame) -> str:
+    """Return a frame of texts as a Markdown table with aligned columns."""
+    rows = [list(frame.columns), *frame.to_numpy().tolist()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "| " + " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) + " |"
         for cells in rows
@@ -303,8 +295,8 @@ def command(
     few queries to tell.
     """
     try:
-        against = read(base, evals) if base else saved_baseline(evals)
-        others = [read(path, evals) for path in paths]
+        against = read_checked(base, evals) if base else saved_baseline(evals)
+        others = [read_checked(path, evals) for path in paths]
         found = compare(evals, against, others, None if split == "all" else split, matters)
     except (CannotCompare, evalset.EvalSetError) as error:
         print(_first_lines(str(error)), file=sys.stderr)
@@ -312,7 +304,7 @@ def command(
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     folder = to or evals.folder / "comparisons"
-    page = markdown(found)
+    page = comparison_page(found)
     records.write(folder / f"{name}.md", page)
     records.write(folder / f"{name}.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     print(f"{page}\nwritten: {folder / name}.md and .json")

@@ -156,20 +156,21 @@ def verdict(found: Paired, p: float, matters: float = MATTERS) -> tuple[str, str
     Not significant means "no difference shown" only where a difference that matters would
     probably have been seen; otherwise there are too few queries to tell.
     """
-    differing = found.wins + found.losses
-    if p < ALPHA:
-        return (BETTER if found.difference > 0 else WORSE), f"p = {p:.3f}, below {ALPHA}"
-    if not differing and found.n < FEWEST:
-        return TOO_FEW, f"only {found.n} queries, no sign-flip test can reach {ALPHA}"
-    if not differing:
-        return SAME, "every query has the same value"
-    few = f"only {differing} of {found.n} queries differ, no sign-flip test can reach {ALPHA}"
-    blind = found.detectable is None or max(found.detectable, abs(found.difference)) > matters
-    if blind:
-        seen = "" if found.detectable is None else f"{found.detectable:.3f}"
-        spread = (
-            f"{found.n} queries with this spread show differences from {seen} up" if seen else few
-        )
-        return TOO_FEW, few if differing < FEWEST else f"p = {p:.3f}; {spread}"
-    note = f"; {few}" if differing < FEWEST else ""
-    return SAME, f"p = {p:.3f}; from {found.detectable:.3f} up it would probably show{note}"
+    n, differing, seen = found.n, found.wins + found.losses, found.detectable
+    blind = seen is None or max(seen, abs(found.difference)) > matters
+    few = f"only {differing} of {n} queries differ, no sign-flip test can reach {ALPHA}"
+    alone = f"only {n} queries, no sign-flip test can reach {ALPHA}"
+    from_here = "" if seen is None else f"{seen:.3f}"
+    would = f"p = {p:.3f}; from {from_here} up it would probably show"
+    spread = f"p = {p:.3f}; {n} queries with this spread show differences from {from_here} up"
+    rules = (  # the first that holds
+        (p < ALPHA and found.difference > 0, BETTER, f"p = {p:.3f}, below {ALPHA}"),
+        (p < ALPHA, WORSE, f"p = {p:.3f}, below {ALPHA}"),
+        (not differing and n < FEWEST, TOO_FEW, alone),
+        (not differing, SAME, "every query has the same value"),
+        (blind and differing < FEWEST, TOO_FEW, few),
+        (blind, TOO_FEW, spread),
+        (differing < FEWEST, SAME, f"{would}; {few}"),
+        (True, SAME, would),
+    )
+    return next((word, reason) for holds, word, reason in rules if holds)

@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
-from . import evalset, records, report
+from . import evalset, records, report, results
 from .labels import audit, pooling
 from .learn import progress
 
@@ -79,13 +79,8 @@ def report_command(folder: Path) -> int:
         return 1
     page = folder / "retrieval_eval.html"
     records.write(page, report.html(executed[WRITE_UP]))
-    print("\n" + report.summary(read_results(folder)) + f"\n\nwrite-up: {page}")
+    print("\n" + report.summary(results.read_results(folder)) + f"\n\nwrite-up: {page}")
     return 0
-
-
-def read_results(folder: Path) -> dict:
-    """Return results.json of `folder`."""
-    return json.loads((folder / "results.json").read_text(encoding="utf-8"))
 
 
 def refresh_command(folder: Path) -> int:
@@ -131,7 +126,7 @@ def blocks(folder: Path) -> dict[Path, str]:
     """Return the generated block of each page that has one."""
     evals = evalset.load(folder)
     return {
-        ROOT / "README.md": report.summary(read_results(folder)),
+        ROOT / "README.md": report.summary(results.read_results(folder)),
         ROOT / "evals" / "README.md": report.facts(evals),
     }
 

@@ -1,6 +1,5 @@
 """What must hold for the committed project: its corpus, its labels, its packages, its guards."""
 
-import json
 import re
 import zlib
 from collections import Counter
@@ -9,7 +8,7 @@ import nbformat
 import pytest
 import yaml
 
-from helpers import evalset, measures, records, report, text, workbook
+from helpers import evalset, measures, records, report, results, text, workbook
 from helpers.labels import audit, pooling
 
 
@@ -77,9 +76,7 @@ def test_own_set_passes_its_audit(evals):
 
 
 def test_the_five_worst_dev_queries_have_been_read(evals):
-    rows = [
-        row for row in workbook.read_results(evals.folder)["per_query"] if row["split"] == "dev"
-    ]
+    rows = [row for row in results.read_results(evals.folder)["per_query"] if row["split"] == "dev"]
     worst = sorted(rows, key=lambda row: row["measures"]["nDCG@10"])[:5]
     assert (
         {row["query_id"] for row in worst} <= set(evalset.notes(evals.folder)) <= set(evals.queries)
@@ -165,9 +162,7 @@ def test_page_needs_no_network_and_shows_no_code(tmp_path):
 
 
 def test_results_hold_what_a_comparison_needs(evals):
-    results = json.loads((evals.folder / "results.json").read_text(encoding="utf-8"))
-    assert (
-        results["corpus"]["sha256"] == evals.corpus_hash()
-        and results["queries"]["sha256"] == evals.queries_hash()
-    )
-    assert [row["query_id"] for row in results["per_query"]] == list(evals.queries)
+    found = results.read_results(evals.folder)
+    assert found["corpus"]["sha256"] == evals.corpus_hash()
+    assert found["queries"]["sha256"] == evals.queries_hash()
+    assert [row["query_id"] for row in found["per_query"]] == list(evals.queries)

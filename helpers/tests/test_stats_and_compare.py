@@ -299,13 +299,9 @@ def test_holm_over_several_runs(many):
     ps = [row["measures"]["nDCG@10"]["p"] for row in found["runs"]]
     assert [row["p_holm"] for row in found["runs"]] == pytest.approx(stats.holm(ps))
     assert found["runs"][0]["p_holm"] == pytest.approx(3 * ps[0])
-    assert [row[0] for row in compare.board(found)] == [
-        "run",
-        "baseline",
-        "itself",
-        "worse",
-        "worse",
-    ]
+    board = compare.board(found)
+    assert list(board.index) == ["baseline", "itself", "worse", "worse"]
+    assert list(board.loc["baseline"])[1:] == ["", "", "", "", "", "", "0.10", "the baseline"]
 
 
 def test_other_corpus_queries_or_labels_are_refused(many, capsys):
@@ -333,15 +329,15 @@ def test_a_run_made_elsewhere_is_refused(many):
         (many / "worse.json").write_text(json.dumps({**card, **change}))
         if said:
             with pytest.raises(compare.CannotCompare, match=said):
-                compare.read(many / "worse.trec", evals)
+                compare.read_checked(many / "worse.trec", evals)
         else:
-            assert compare.read(many / "worse.trec", evals).name == "worse"
+            assert compare.read_checked(many / "worse.trec", evals).name == "worse"
     (many / "worse.json").write_text("[]")
     with pytest.raises(evalset.EvalSetError, match=r"worse.json:1: found \[\], wanted"):
-        compare.read(many / "worse.trec", evals)
+        compare.read_checked(many / "worse.trec", evals)
     (many / "worse.json").write_text("{}")
     with pytest.raises(evalset.EvalSetError, match="corpus_sha256 is missing, wanted"):
-        compare.read(many / "worse.trec", evals)
+        compare.read_checked(many / "worse.trec", evals)
 
 
 def test_bad_run_leaves_no_report(many, capsys):
@@ -367,7 +363,7 @@ def test_unjudged_results_are_warned_about(many):
     found = compare.compare(evals, base, [runs.Run("judged", judged, [])])
     assert found["base"]["judged@10"] == pytest.approx(0.1)
     assert "judged@10 differs by 0.90: what baseline found" in found["runs"][0]["warnings"][0]
-    assert "Warning (judged)" in compare.markdown(found)
+    assert "Warning (judged)" in compare.comparison_page(found)
 
 
 def test_reports_of_the_halves_stand_beside_each_other_and_name_their_own_queries(many, capsys):

@@ -1,0 +1,133 @@
+"""results.json: what was measured on what, in total and by query, with the failure cards."""
+
+import json
+import math
+from pathlib import Path
+
+from . import compare, figures, measures, records, runs, stats, text
+from .evalset import EvalSet
+
+
+def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: list[dict]) -> dict:
+    """Return the content of results.json: what was measured on what, in total and by query.
+
+    `run` and `values` are keyed by query id, `compared` comes from compare.compare, `cards` from
+    session C.
+    """
+    made = runs.read_card(evals.folder / "runs" / f"{runs.BASELINE['chunker']}.json")
+    method = {name: made[name] for name in runs.BASELINE}
+    halves = {split: {q: values[q] for q in evals.qrels(split)} for split in records.SPLITS}
+    halves = {split: rows for split, rows in halves.items() if rows}
+    tokens = sum(len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values())
+    return {
+        "corpus": {
+            "name": evals.name,
+            "documents": len(evals.documents),
+            "tokens": tokens,
+            "sha256": evals.corpus_hash(),
+        },
+        "queries": {
+            "n": len(evals.queries),
+            "judgments": len(evals.judgments),
+            "grades": evals.grades,
+            "sha256": evals.queries_hash(),
+        },
+        "method": {**method, "words": text.TOLD[made["tokenizer"]]},
+        "summary": {split: _half(rows) for split, rows in halves.items()},
+        "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
+        "compared_dev": compared,
+        "cards": cards,
+        "per_query": [_query_row(evals, q, run, values) for q in evals.queries],
+    }
+
+
+def _half(rows: dict[str, dict[str, float]]) -> dict:
+    """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing)."""
+    middle = measures.median_first_rank(rows)
+    intervals = {
+        measures.MEAN_NAMES.get(name, name): stats.bootstrap_interval(
+            [row[name] for row in rows.values()]
+        )
+        for name in compare.MEASURES
+    }
+    return {
+        "n": len(rows),
+        "measures": measures.means(rows),
+        "intervals": intervals,
+        "median_first_rank": middle if middle < math.inf else None,
+    }
+
+
+def _kinds(evals: EvalSet, rows: dict[str, dict[str, float]]) -> dict:
+    """Return n and means for each kind of query among `rows`."""
+    by_kind: dict[str, dict] = {}
+    for query_id, row in rows.items():
+        by_kind.setdefault(evals.queries[query_id].kind, {})[query_id] = row
+    return {
+        kind: {"n": len(found), "measures": measures.means(found)}
+        for kind, found in sorted(by_kind.items())
+    }
+
+
+def _query_row(evals: EvalSet, query_id: str, run: dict, values: dict) -> dict:
+    """Return what is known about one query: labels, first ten documents, measures."""
+    query, grades = evals.queries[query_id], evals.qrels()[query_id]
+    return {
+        **{name: getattr(query, name) for name in ("query_id", "query", "kind", "split")},
+        "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
+        "retrieved": run.get(query_id, [])[:10],
+        "first_rank": measures.first_rank(values[query_id]),
+        "measures": values[query_id],
+    }
+
+
+def failure_card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) -> str:
+    """Return one failure card as Markdown: places, cause where it is named, words, the note.
+
+    `row` holds the measures and the first ten results of the query.
+    """
+    query, order = evals.queries[found["query_id"]], [doc_id for doc_id, _ in row["retrieved"]]
+    place = {doc_id: f"rank {rank}" for rank, doc_id in enumerate(order, 1)}
+    cause = f"; cause: **{found['cause']}**" if "cause" in found else ""
+    lines = [
+        f"#### {query.query_id}: {figures.marked(query.query, set())}\n",
+        f"{query.kind}; nDCG@10 {row['measures']['nDCG@10']:.3f}{cause}.  ",
+        f"Wanted: `{found['wanted']}` ({place.get(found['wanted'], 'after rank 10')}).  ",
+        f"Rival: `{found['rival']}` ({place.get(found['rival'], 'after rank 10')}).  ",
+        f"The wanted document lacks: {', '.join(found['lacks']) or 'no word'}.\n",
+        *_weights(found),
+    ]
+    read = [f"\n> {notes[query.query_id]}"] if query.query_id in notes else []
+    return "\n".join(lines + read)
+
+
+def _weights(found: dict) -> list[str]:
+    """Return the words and the scores of a card as lines of a table, common words marked."""
+    rows = [
+        f"| {word}{' (common)' if word in found['common'] else ''} | "
+        f"{'unknown' if idf is None else f'{idf:.2f}'} | {wanted:.2f} | {rival:.2f} |"
+        for word, idf, wanted, rival in found["words"]
+    ]
+    for name in ("score", "best of all chunks", "without length"):
+        wanted, rival = found[name]
+        rows.append(f"| *{name}* | | {wanted:.2f} | {rival:.2f} |")
+    return ["| word | IDF | gave wanted | gave rival |\n|:---|---:|---:|---:|", *rows]
+
+
+def write_results(folder: Path, found: dict) -> None:
+    """Write results.json, numbers rounded to 10 decimals so that every machine writes the same."""
+    content = json.dumps(_rounded(found), indent=1, ensure_ascii=False)
+    records.write(folder / "results.json", content + "\n")
+
+
+def _rounded(value):
+    if isinstance(value, dict):
+        return {name: _rounded(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(part) for part in value]
+    return round(value, 10) if isinstance(value, float) else value
+
+
+def read_results(folder: Path) -> dict:
+    """Return results.json of `folder`."""
+    return json.loads((folder / "results.json").read_text(encoding="utf-8"))
