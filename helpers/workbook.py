@@ -11,13 +11,13 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
 from . import evalset, records, report, results
 from .labels import audit, pooling
-from .learn import progress
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = [
@@ -53,8 +53,9 @@ def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
         resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--log-level=40"],
     )
-    os.environ.update(environment(folder))
-    client.execute()
+    kernels = KernelSpecManager(kernel_dirs=[])  # this Python, whatever kernels are installed
+    client.create_kernel_manager().kernel_spec_manager = kernels
+    client.execute(env=environment(folder))
     notebook.metadata.language_info = {
         "name": "python"
     }  # no versions: they differ between machines
@@ -137,44 +138,78 @@ def blocks(folder: Path) -> dict[Path, str]:
 def check_command(folder: Path) -> int:
     """Run every check on a copy of `folder`; return 0 only if all passed.
 
-    Nothing that is checked is written.
+    Nothing that is checked is written. Another folder than the workbook's own has no stored
+    numbers, and the tests of the helpers say nothing about it: its notebooks run, no more.
     """
     own = folder == evalset.DEFAULT
-    problems = [*lint(), *(problem for path in NOTEBOOKS for problem in guard(path))]
+    print(f"check: {PLAN if own else PLAN_ELSEWHERE}", flush=True)
+    problems = [*lint(), *(problem for path in NOTEBOOKS for problem in guard(path))] if own else []
     with tempfile.TemporaryDirectory() as scratch:
-        copy = Path(scratch) / "evals"
-        shutil.copytree(
-            folder, copy, ignore=shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints")
-        )
-        problems += progress.problems(ROOT / "notebooks", copy)
-        status = run_pytest(copy, strict=own)
-        if status:
-            problems.append(f"pytest ended with {status}: see above")
-        elif own:
-            problems += stale_files(folder, copy) + stale_blocks(copy)
-    done = (
-        "check: everything agrees"
-        if own
-        else "check: the sessions and the tests run as they should"
-    )
-    print("\n".join(problems) or done)
+        copy = copy_set(folder, Path(scratch) / "evals")
+        run = {"the notebooks": start_notebooks(copy, strict=own)}
+        if own:
+            run["the tests of the helpers"] = start_tests(copy)
+        passed = 0
+        for name, process in run.items():
+            said, _ = process.communicate()
+            print(f"{name}:\n{said}", flush=True)
+            passed += int(next(iter(re.findall(r"(\d+) passed", said)), 0))
+            if process.returncode:
+                problems.append(f"{name}: pytest ended with {process.returncode}, see above")
+        stale = stale_files(folder, copy) + stale_blocks(copy) if own and not problems else []
+        compared = len(derived(copy))
+    problems += stale
+    agreed = f"{passed} cells and tests in {len(NOTEBOOKS)} notebooks and the helpers, "
+    agreed += f"{compared} derived files" if own else "no stored numbers to compare"
+    print("\n".join(problems) or f"check: everything agrees: {agreed}")
     return int(bool(problems))
 
 
-def run_pytest(folder: Path, strict: bool, targets: list[str] | None = None) -> int:
-    """Run helper tests and notebooks on `folder` and return the exit status of pytest.
+PLAN = (
+    "runs the four notebooks in their order on a copy of evals/ and compares every number with "
+    "the stored one, the tests of the helpers beside them, then compares every derived file "
+    "(about a minute)"
+)
+PLAN_ELSEWHERE = "runs the four notebooks in their order on a copy of the folder"
+
+
+def copy_set(folder: Path, to: Path) -> Path:
+    """Copy an evaluation set without notebooks and pages, and return where it stands."""
+    leave = shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints")
+    return Path(shutil.copytree(folder, to, ignore=leave))
+
+
+def start_pytest(folder: Path, *words: str) -> subprocess.Popen:
+    """Start pytest on `folder`; what it says comes at its end."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=ROOT,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+def start_notebooks(folder: Path, strict: bool, paths=NOTEBOOKS) -> subprocess.Popen:
+    """Start the notebooks on `folder`, in one process: each needs what those before it left.
 
     `strict` compares every output with the stored one.
     """
-    targets = targets or ["helpers/tests", *map(str, NOTEBOOKS)]
-    options = [
+    return start_pytest(
+        folder,
         "--nbval" if strict else "--nbval-lax",
         "--nbval-current-env",
         f"--nbval-cell-timeout={CELL_TIMEOUT}",
         "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
-    ]
-    command = [sys.executable, "-m", "pytest", *options, *targets]
-    return subprocess.run(command, cwd=ROOT, env=environment(folder)).returncode
+        *map(str, paths),
+    )
+
+
+def start_tests(folder: Path) -> subprocess.Popen:
+    """Start the tests of the helpers, a file a worker at a time."""
+    return start_pytest(folder, "--numprocesses=2", "--dist=loadfile", "helpers/tests")
 
 
 def lint() -> list[str]:
@@ -213,20 +248,19 @@ def guard(path: Path) -> list[str]:
 
 def stale_files(committed: Path, fresh: Path) -> list[str]:
     """Return a line for each derived file that differs from what the sessions have just written."""
-    names = {
-        path.relative_to(side).as_posix()
-        for side in (committed, fresh)
-        for glob in DERIVED
-        for path in side.glob(glob)
-    }
     return [
         f"evals/{name} is stale: {first_difference(committed / name, fresh / name)}"
-        for name in sorted(names)
-        if not same(committed / name, fresh / name)
+        for name in sorted(derived(committed) | derived(fresh))
+        if not equal_files(committed / name, fresh / name)
     ]
 
 
-def same(a: Path, b: Path) -> bool:
+def derived(folder: Path) -> set[str]:
+    """Return the paths of the derived files below `folder`."""
+    return {path.relative_to(folder).as_posix() for glob in DERIVED for path in folder.glob(glob)}
+
+
+def equal_files(a: Path, b: Path) -> bool:
     """Return whether both files exist with the same bytes."""
     return a.exists() and b.exists() and a.read_bytes() == b.read_bytes()
 
