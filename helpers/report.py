@@ -7,9 +7,8 @@ from statistics import median
 
 import nbformat
 from nbconvert import HTMLExporter
-from sklearn.metrics import cohen_kappa_score
 
-from . import evalset, results, text
+from . import evalset, results, stats, text
 from .evalset import EvalSet
 
 STYLE = Path(__file__).with_name("page.css")
@@ -150,7 +149,8 @@ def label_facts(evals: EvalSet) -> dict[str, str]:
             *((p["first"], p["second"]) for p in passes if p["round"] == number), strict=True
         )
         equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
-        kappa = cohen_kappa_score(first, second)
-        agreement = f"{len(first)} pairs, {equal:.1%} equal, Cohen's kappa {kappa:.2f}"
+        kappa = stats.kappa(first, second, evals.grades)
+        shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
+        agreement = f"{len(first)} pairs, {equal:.1%} equal, Cohen's kappa {shown}"
         rows[f"second pass, round {number}"] = agreement
     return rows

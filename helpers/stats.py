@@ -150,6 +150,24 @@ def paired(base: Sequence[float], run: Sequence[float]) -> Paired:
     )
 
 
+def kappa(
+    first: Sequence[int],
+    second: Sequence[int],
+    grades: Sequence[int],
+    weights: str | None = None,
+) -> float | None:
+    """Return Cohen's kappa of two readings of the same pairs (Cohen 1960), from scikit-learn.
+
+    `weights` "linear" or "quadratic" counts how far apart two grades are (Cohen 1968); `grades`
+    are all that the set allows, lowest first. None where only one grade was given: chance is 1.
+    """
+    if len({*first, *second}) < 2:
+        return None
+    from sklearn.metrics import cohen_kappa_score  # takes a second to import
+
+    return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))
+
+
 def verdict(found: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]:
     """Return the verdict on a comparison and its reason; `p` may be adjusted for several.
 

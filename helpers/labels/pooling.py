@@ -18,7 +18,7 @@ Words = Callable[[str], list[str]]
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
 
 
-def rankings(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, runs.Ranking]]:
+def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, runs.Ranking]]:
     """Return {ranker: {query_id: ranking}} of the pooled rankers, each cut at `depth`.
 
     Saved runs of session B are pooled where they exist; the other rankers are built here.

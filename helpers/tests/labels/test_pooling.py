@@ -1,6 +1,4 @@
-"""Pool, near-duplicates and negatives on hand-sized cases; exports read back."""
-
-import json
+"""Pool, near-duplicates and negatives on hand-sized cases."""
 
 import ir_measures
 import pytest
@@ -8,7 +6,6 @@ from conftest import write_rows
 
 from helpers import evalset, measures
 from helpers.labels import pooling
-from helpers.sources import export
 
 
 def test_pool_names_who_brought_a_pair():
@@ -35,7 +32,7 @@ def test_judged_at_is_the_librarys_and_counts_queries_without_results():
 
 
 def test_rankings_leave_out_what_does_not_match(folder):
-    found = pooling.rankings(evalset.load(folder))
+    found = pooling.by_ranker(evalset.load(folder))
     assert [doc_id for doc_id, _ in found["character-ngrams"]["q2"]] == ["queue-full"]
     assert len(found) == 4
 
@@ -58,49 +55,6 @@ def test_negatives_are_never_relevant_and_repeat_with_their_seed(folder):
     assert rows[0] == {"query_id": "q1", "easy": [], "hard": ["queue-full"]}
     assert rows[1] == {"query_id": "q2", "easy": ["disk-full"], "hard": []}
     assert rows == pooling.negatives(evals, found, seed=1)
-
-
-def test_exports_read_back_and_ir_measures_reads_the_qrels(folder, tmp_path):
-    evals, to = evalset.load(folder), tmp_path / "out"
-    names = {path.relative_to(to).as_posix() for path in export.write(evals, to)}
-    assert names == {
-        "labels.csv",
-        "labels.parquet",
-        "qrels.trec",
-        "beir/corpus.jsonl",
-        "beir/queries.jsonl",
-        "beir/qrels/dev.tsv",
-        "beir/qrels/test.tsv",
-    }
-    assert (to / "labels.csv").read_text().splitlines()[:2] == [
-        "query_id,query_text,doc_id,relevance,split",
-        "q1,disk is full,disk-full,2,dev",
-    ]
-    assert (to / "beir/qrels/dev.tsv").read_text().startswith("query-id\tcorpus-id\tscore\nq1\t")
-    wanted = {(j.query_id, j.doc_id, j.relevance) for j in evals.judgments}
-    assert all(found == wanted for found in export.read_back(to).values())
-    assert export.documents_read_back(to) == {
-        d.doc_id: (d.title, d.text) for d in evals.documents.values()
-    }
-    qrels = list(ir_measures.read_trec_qrels(str(to / "qrels.trec")))
-    perfect = [ir_measures.ScoredDoc(q.query_id, q.doc_id, q.relevance) for q in qrels]
-    assert ir_measures.calc_aggregate([ir_measures.nDCG @ 10], qrels, perfect) == {
-        ir_measures.nDCG @ 10: 1.0
-    }
-
-
-def test_ids_stay_text_in_every_export(folder, tmp_path):
-    rows = [json.loads(line) for line in (folder / "retrieval_queries.jsonl").open()]
-    write_rows(
-        folder / "retrieval_queries.jsonl", *({**row, "query_id": "007"} for row in rows[:1])
-    )
-    write_rows(
-        folder / "judgments.jsonl", {"query_id": "007", "doc_id": "disk-full", "relevance": 1}
-    )
-    export.write(evalset.load(folder), tmp_path / "out")
-    assert all(
-        found == {("007", "disk-full", 1)} for found in export.read_back(tmp_path / "out").values()
-    )
 
 
 @pytest.mark.parametrize(

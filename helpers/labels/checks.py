@@ -1,0 +1,372 @@
+"""What a careful reader asks of an evaluation set, a function for each question."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .. import evalset, measures, stats
+from . import links, manifest, pooling
+
+QUERIES, DOCUMENTS = 30, 100  # below these a set says little
+SD = 0.25  # of nDCG differences between two systems, a usual value
+IMBALANCE = 3  # largest over smallest count from which a balance is worth a warning
+COPIED, CLOSE = 0.95, 0.8  # mean word overlap of queries with their answers
+MANY_ANSWERS = 20  # relevant documents of one query
+DEPTH, NEGATIVES = 10, 10
+SECOND_PAIRS, SECOND_SHARE = 120, 0.2
+POOR_KAPPA, FAIR_KAPPA = 0.4, 0.6
+GUIDE_WORDS = 100
+
+
+class Finding(NamedTuple):
+    """What one check found. `remedy` is empty where the status is pass."""
+
+    check: str
+    status: str  # pass, warn, fail
+    found: str
+    remedy: str
+
+
+class AuditCase(NamedTuple):
+    """What the checks look at: the set, its optional files, and which documents are alike."""
+
+    evals: evalset.EvalSet
+    negatives: list[dict]
+    second_pass: list[dict]
+    twins: dict[tuple[str, str], float]  # near-duplicates that are no versions, with their Jaccard
+    linked: set[tuple[str, str]]  # twins and versions
+
+
+def _finding(check: str, found: str, fails: list[str] = (), warns: list[str] = ()) -> Finding:
+    """Return the finding of a check: the worst status, and every remedy, the gravest first."""
+    status = "fail" if fails else "warn" if warns else "pass"
+    return Finding(check, status, found, " ".join([*fails, *warns]))
+
+
+def _some(names: Iterable[str], most: int = 4) -> str:
+    """Return the first names, and how many more there are."""
+    names = list(names)
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+def _counted(counts: dict) -> str:
+    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
+
+
+def how_many(n: int, noun: str) -> str:
+    """Return "1 query", "2 queries"."""
+    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{n} {noun if n == 1 else many}"
+
+
+# Queries.
+
+
+def check_size(case: AuditCase) -> Finding:
+    """Warn below 30 queries, with the difference that so few can show, or 100 documents."""
+    queries, documents, warns = len(case.evals.queries), len(case.evals.documents), []
+    if queries < QUERIES:
+        seen = min(stats.detectable(queries, SD), 1) if queries > 1 else 1
+        enough = stats.detectable(QUERIES, SD)
+        warns.append(
+            f"{how_many(queries, 'query')} can show no difference below {seen:.2f} nDCG "
+            f"(sd {SD}, paired t, 80 % power), {QUERIES} none below {enough:.2f}: "
+            "write more."
+        )
+    if documents < DOCUMENTS:
+        warns.append(
+            f"Ten results out of {documents} hit an answer by chance: add documents until "
+            f"there are {DOCUMENTS} or more."
+        )
+    found = f"{how_many(queries, 'query')}, {how_many(documents, 'document')}"
+    return _finding("size", found, warns=warns)
+
+
+def check_kinds(case: AuditCase) -> Finding:
+    """Fail where all queries are of one kind; warn where none says its kind, or few are of one."""
+    counts = Counter(query.kind for query in case.evals.queries.values())
+    fails, warns = [], []
+    if set(counts) == {"unspecified"}:
+        warns.append("Give each query a kind (keyword, symptom, question, ...).")
+    elif len(counts) == 1:
+        fails.append("Write queries of other kinds: one kind shows one side of a system.")
+    elif max(counts.values()) > IMBALANCE * min(counts.values()):
+        warns.append(
+            f"Write more of the kind {min(counts, key=lambda kind: (counts[kind], kind))}."
+        )
+    return _finding("kinds", _counted(counts), fails, warns)
+
+
+def check_head_and_tail(case: AuditCase) -> Finding:
+    """Fail where only frequent or only rare needs are asked for; warn where one side is small."""
+    counts = Counter(query.popularity or "not marked" for query in case.evals.queries.values())
+    head, tail = counts["head"], counts["tail"]
+    fails, warns = [], []
+    if head + tail and not (head and tail):
+        wanted = "rare needs (tail)" if head else "frequent needs (head)"
+        fails.append(f"Add queries for {wanted}: the average hides how they fare.")
+    elif max(head, tail) > IMBALANCE * min(head, tail):
+        warns.append("Bring head and tail nearer to half each.")
+    if counts["not marked"]:
+        warns.append("Mark the popularity of each query: head or tail.")
+    return _finding("head and tail", _counted(+counts), fails, warns)
+
+
+def check_halves(case: AuditCase) -> Finding:
+    """Fail without dev or test; warn where a kind is uneven across them."""
+    counts = {split: Counter() for split in evalset.SPLITS}
+    for query in case.evals.queries.values():
+        counts[query.split][query.kind] += 1
+    sizes = {split: counts[split].total() for split in evalset.SPLITS}
+    missing = [split for split in evalset.SPLITS if not sizes[split]]
+    names = sorted({*counts["dev"], *counts["test"]})
+    # one more or less is no imbalance: five queries of a kind cannot be halved
+    uneven = [
+        name
+        for name in names
+        if abs(counts["dev"][name] - counts["test"][name]) > 1
+        and max(c[name] for c in counts.values()) > 2 * min(c[name] for c in counts.values())
+    ]
+    fails = [f"Set the split of about half of the queries to {missing[0]}."] if missing else []
+    warns = [f"Spread evenly over dev and test: {_some(uneven)}."] if uneven and not fails else []
+    return _finding("halves", _counted(sizes), fails, warns)
+
+
+def check_overlap(case: AuditCase) -> Finding:
+    """Fail where queries are copied from titles or nearly all their words stand in the answers."""
+    words = case.evals.words
+    titles = {tuple(words(doc.title)) for doc in case.evals.documents.values()}
+    copies, shares = [], []
+    for query in case.evals.queries.values():
+        if tuple(words(query.query)) in titles:
+            copies.append(query.query_id)
+        shares.append(case.evals.word_overlap(query))
+    mean = sum(shares) / len(shares)
+    fails, warns = [], []
+    if copies:
+        fails.append(f"Ask {_some(copies)} in the words of somebody who has not seen the title.")
+    if mean > COPIED:
+        fails.append("Write queries from needs, before reading the answers.")
+    elif mean > CLOSE:
+        warns.append("Add paraphrases: most words are those of the answer.")
+    shown = f"mean share of words found in the answers {mean:.2f}; equal to a title: {len(copies)}"
+    return _finding("overlap", shown, fails, warns)
+
+
+def check_duplicate_queries(case: AuditCase) -> Finding:
+    """Fail where two queries hold the same words, whatever their case, order and punctuation."""
+    groups: dict[tuple, list[str]] = {}
+    for query in case.evals.queries.values():
+        groups.setdefault(tuple(sorted(case.evals.words(query.query))), []).append(query.query_id)
+    twice = [" = ".join(ids) for ids in groups.values() if len(ids) > 1]
+    fails = ["Keep one of each: a query asked twice counts twice."] if twice else []
+    return _finding("same query", _some(twice) if twice else "every query asked once", fails)
+
+
+# Labels.
+
+
+def check_reach(case: AuditCase) -> Finding:
+    """Fail where the queries reach too few documents; warn where they miss a service or kind.
+
+    Wanted: half of the documents, or, in a large corpus, as many as there are queries.
+    """
+    documents, queries = case.evals.documents, case.evals.queries
+    reached = {d for query in queries.values() for d in query.relevant_doc_ids}
+    share, wanted = len(reached) / len(documents), min(0.5, len(queries) / len(documents))
+    missed = []
+    for field in ("service", "kind"):
+        of = {d: getattr(doc, field) for d, doc in documents.items()}
+        unasked = {*of.values()} - {of[d] for d in reached} - {"unspecified"}
+        missed += [f"{field} {name}" for name in sorted(unasked)]
+    fails = ["Write queries for documents that none reaches."] if share < wanted else []
+    warns = [f"Nobody asks about {_some(missed)}: add a query or leave it out."] if missed else []
+    found = f"{len(reached)} of {how_many(len(documents), 'document')} reached ({share:.0%})"
+    if missed:
+        found += f", none of {_some(missed)}"
+    return _finding("coverage", found, fails, warns)
+
+
+def check_labels_per_query(case: AuditCase) -> Finding:
+    """Fail for a query without labels; warn for over 20 relevant documents or a single grade."""
+    relevant = {q: sum(g > 0 for g in row.values()) for q, row in case.evals.qrels().items()}
+    none = [q for q, n in relevant.items() if not n]
+    many = [q for q, n in relevant.items() if n > MANY_ANSWERS]
+    grades = Counter(judgment.relevance for judgment in case.evals.judgments)
+    fails = [f"Label {_some(none)}, or drop them."] if none else []
+    warns = [f"Narrow {_some(many)}: over {MANY_ANSWERS} answers."] if many else []
+    highest = case.evals.grades[-1]
+    if highest > 1 and sum(grades[grade] > 0 for grade in case.evals.grades if grade) < 2:
+        warns.append(f"Tell whole answers ({highest}) from partial ones (1).")
+    shown = f"{min(relevant.values())} to {max(relevant.values())} relevant documents a query; "
+    shown += "grade " + _counted({grade: grades[grade] for grade in case.evals.grades})
+    return _finding("labels per query", shown, fails, warns)
+
+
+def check_judged_depth(case: AuditCase) -> Finding:
+    """Fail where under half of some ranker's first ten results are judged; warn below all."""
+    qrels, shares = case.evals.qrels(), {}
+    for name, run in pooling.by_ranker(case.evals, DEPTH).items():
+        answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
+        shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
+    worst = min(shares, key=lambda name: (shares[name], name))
+    remedy = [f"Judge the first {DEPTH} of each ranker: an unjudged answer counts as wrong."]
+    low, all_judged = shares[worst] < 0.5, shares[worst] == 1
+    shown = f"{shares[worst]:.1%} of the first {DEPTH} of {worst} are judged, the least of "
+    shown += f"{len(shares)} rankers (most {max(shares.values()):.1%})"
+    return _finding(
+        "judged depth", shown, remedy if low else [], [] if low or all_judged else remedy
+    )
+
+
+def check_evidence(case: AuditCase) -> Finding:
+    """Fail where a relevant label has no quote; warn where there is no judgments.jsonl at all."""
+    relevant = [judgment for judgment in case.evals.judgments if judgment.relevance]
+    bare = [f"{j.query_id} {j.doc_id}" for j in relevant if not j.evidence.strip()]
+    found = f"{len(relevant) - len(bare)} of {how_many(len(relevant), 'relevant label')} quoted"
+    if not (case.evals.folder / "judgments.jsonl").exists():
+        remedy = "Write judgments.jsonl: a grade and a verbatim quote for each answer."
+        return _finding("evidence", found, warns=[remedy])
+    fails = [f"Quote the passage that proves {_some(bare)}."] if bare else []
+    return _finding("evidence", found, fails)
+
+
+def check_negatives(case: AuditCase) -> Finding:
+    """Fail where a negative is judged relevant, unknown or both easy and hard; warn below ten."""
+    if not case.negatives:
+        remedy = f"Write negatives.jsonl: {NEGATIVES} easy and {NEGATIVES} hard ones a query."
+        return _finding("negatives", "no negatives", warns=[remedy])
+    wrong = [problem for row in case.negatives for problem in _wrong_negatives(row, case.evals)]
+    full = {
+        row["query_id"]
+        for row in case.negatives
+        if min(len(row["easy"]), len(row["hard"])) >= NEGATIVES
+    }
+    short = [query_id for query_id in case.evals.queries if query_id not in full]
+    fails = [f"Replace {_some(wrong)}."] if wrong else []
+    goal = f"{NEGATIVES} easy and {NEGATIVES} hard"
+    warns = [f"Choose {goal} ones for {_some(short)}."] if short else []
+    whole = len(case.evals.queries) - len(short)
+    found = f"{goal} for {whole} of {len(case.evals.queries)} queries; {len(wrong)} wrong"
+    return _finding("negatives", found, fails, warns)
+
+
+def _wrong_negatives(row: dict, evals: evalset.EvalSet) -> list[str]:
+    query_id, relevant = row["query_id"], evals.queries[row["query_id"]].relevant_doc_ids
+    chosen = [*row["easy"], *row["hard"]]
+    wrong = [f"{query_id} {d} (judged relevant)" for d in chosen if d in relevant]
+    both = sorted({*row["easy"]} & {*row["hard"]})
+    return wrong + [f"{query_id} {doc_id} (easy and hard)" for doc_id in both]
+
+
+def check_second_pass(case: AuditCase) -> Finding:
+    """Compare two readings: Cohen's kappa (Cohen 1960, unweighted), size, reasons, final grades."""
+    rows = case.second_pass
+    if not rows:
+        remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
+        return _finding("second pass", "no second reading", warns=[remedy])
+    readings = [[row[name] for row in rows] for name in ("first", "second")]
+    kappa = stats.kappa(*readings, case.evals.grades)
+    differ = [row for row in rows if row["first"] != row["second"]]
+    silent = [_pair_of(row) for row in differ if not row.get("reason", "").strip()]
+    qrels = case.evals.qrels()
+    stale = [
+        _pair_of(r) for r in rows if qrels.get(r["query_id"], {}).get(r["doc_id"]) != r["final"]
+    ]
+    fails = [f"The final grade is not the one in judgments.jsonl: {_some(stale)}."] if stale else []
+    warns = []
+    if kappa is not None and kappa < POOR_KAPPA:
+        fails.append("Sharpen the guide, then judge again.")
+    elif kappa is None or kappa < FAIR_KAPPA:
+        warns.append("Clear up the guide where the readings differ; include hard pairs.")
+    wanted = min(SECOND_PAIRS, SECOND_SHARE * len(case.evals.judgments))
+    if len(rows) < wanted:
+        warns.append(f"Judge at least {wanted:.0f} pairs twice.")
+    if silent:
+        warns.append(f"Give a reason for {_some(silent)}.")
+    zeros, agreed = sum(row["first"] == 0 for row in rows), 1 - len(differ) / len(rows)
+    shown = "kappa undefined (one grade only)" if kappa is None else f"kappa {kappa:.2f}"
+    found = f"{how_many(len(rows), 'pair')}, {zeros} of grade 0; {agreed:.0%} agree, {shown}"
+    return _finding("second pass", found, fails, warns)
+
+
+def _pair_of(row: dict) -> str:
+    return f"{row['query_id']} {row['doc_id']}"
+
+
+def check_guide(case: AuditCase) -> Finding:
+    """Fail where labeling_guide.md is missing, short, or silent about a grade that was given."""
+    path = case.evals.folder / "labeling_guide.md"
+    if not path.exists():
+        remedy = "Write down how each grade is decided, with edge cases."
+        return _finding("labelling guide", "no labeling_guide.md", [remedy])
+    words = case.evals.words(path.read_bytes().decode("utf-8", errors="replace"))
+    given = sorted({judgment.relevance for judgment in case.evals.judgments})
+    silent = [f"grade {grade}" for grade in given if str(grade) not in words]
+    fails = [f"Say when to give {_some(silent)}."] if silent else []
+    if len(words) < GUIDE_WORDS:
+        fails.append("Add a test for each grade, edge cases and worked examples.")
+    return _finding("labelling guide", how_many(len(words), "word"), fails)
+
+
+def check_leakage(case: AuditCase) -> Finding:
+    """Fail where a component of queries has members in both halves."""
+    both = [
+        group
+        for group in links.components(case.evals, case.linked)
+        if len({case.evals.queries[query_id].split for query_id in group}) > 1
+    ]
+    shown = [
+        f"{dev} and {test} through {a if a == b else f'{a} ~ {b}'}"
+        for dev, test, a, b in links.leaking_answers(case.evals, case.linked)
+    ]
+    fails = ["Put the queries of each group into one half."] if both else []
+    found = _some(shown) if shown else "no answer is shared by dev and test"
+    return _finding("leakage", found, fails)
+
+
+def check_near_duplicates(case: AuditCase) -> Finding:
+    """Fail where only one of two near-duplicates is labelled an answer; warn for any others."""
+    relevant = {
+        doc_id: {q.query_id for q in case.evals.queries.values() if doc_id in q.relevant_doc_ids}
+        for pair in case.twins
+        for doc_id in pair
+    }
+    torn = [f"{a} and {b}" for a, b in sorted(case.twins) if relevant[a] != relevant[b]]
+    shown = [f"{a} ~ {b} ({case.twins[a, b]:.2f})" for a, b in sorted(case.twins)]
+    fails = [f"Drop one, or label both alike: {_some(torn)}."] if torn else []
+    warns = ["Drop one of each pair, or mark them as versions."] if shown and not torn else []
+    return _finding("near-duplicates", _some(shown) if shown else "none", fails, warns)
+
+
+def check_manifest(case: AuditCase) -> Finding:
+    """Fail where a file is not the one in the manifest; warn where there is no manifest."""
+    problems = manifest.differences(case.evals.folder)
+    if problems == [manifest.NO_MANIFEST]:
+        remedy = "Write one, so that a later change of an input is seen."
+        return _finding("manifest", "no manifest.json", warns=[remedy])
+    fails = ["Look at what changed, then restore the file or write the manifest anew."]
+    if problems:
+        return _finding("manifest", _some(problems), fails)
+    return _finding("manifest", f"{len(manifest.inputs(case.evals.folder))} files as listed")
+
+
+AUDIT_CHECKS = (
+    check_size,
+    check_kinds,
+    check_head_and_tail,
+    check_halves,
+    check_overlap,
+    check_duplicate_queries,
+    check_reach,
+    check_labels_per_query,
+    check_judged_depth,
+    check_evidence,
+    check_guide,
+    check_second_pass,
+    check_negatives,
+    check_leakage,
+    check_near_duplicates,
+    check_manifest,
+)

@@ -1,0 +1,171 @@
+"""The panel's log of judgments: one JSON object a line, only ever appended to."""
+
+import errno
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import AcquireReturnProxy, FileLock
+
+from .. import evalset, records
+
+LOG = "labelling.jsonl"
+LOCK_WAIT = 10  # seconds; another process holds the lock for one line
+
+
+class Entry(NamedTuple):
+    """One judgment in the log. `time` is ISO 8601 in UTC, `place` its file:line."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    evidence: str = ""
+    repeat: bool = False
+    time: str = ""
+    place: str = ""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The judged pair: query_id, doc_id."""
+        return self.query_id, self.doc_id
+
+
+# Writing.
+
+
+def append(path: Path, row: dict) -> None:
+    """Append `row` as one line; when this returns, the line is on disk.
+
+    Raises OSError if it could not be locked or written whole; then the log is as before.
+    """
+    line = (json.dumps(row, ensure_ascii=False) + "\n").encode()
+    with _locked(path), path.open("a+b", buffering=0) as file:
+        line = _line_start(file) + line
+        before = file.seek(0, os.SEEK_END)
+        try:
+            if os.write(file.fileno(), line) < len(line):
+                raise OSError(errno.ENOSPC, "the line was not written whole", str(path))
+            os.fsync(file.fileno())
+        except OSError:
+            file.truncate(before)
+            raise
+
+
+def _locked(path: Path) -> AcquireReturnProxy:
+    """Return the held lock of the log, a context. The system frees it when its holder is killed.
+
+    It is a file of its own: Windows lets nobody read what is locked.
+    """
+    lock = FileLock(f"{path}.lock", LOCK_WAIT, poll_interval=0.01, fallback_to_soft=False)
+    try:
+        return lock.acquire()
+    except OSError as error:
+        raise OSError(f"{path} cannot be locked, so nothing was written: {error}") from error
+
+
+def _line_start(file) -> bytes:
+    """Return what must come before a new line; cut off a line that a killed kernel left torn.
+
+    A torn line was never confirmed to anybody, and left in place it would be a broken line.
+    """
+    file.seek(0)
+    text = file.read()
+    tail = text.rpartition(b"\n")[2]
+    if _torn(tail):
+        file.truncate(len(text) - len(tail))
+        return b""
+    return b"\n" if tail else b""  # a whole line whose line end is missing
+
+
+def _torn(tail: bytes) -> bool:
+    """Return whether what follows the last line end is a part of a line."""
+    try:
+        json.loads(tail or b"{}")
+    except ValueError:
+        return True
+    return False
+
+
+# Reading.
+
+
+def entries(evals: evalset.EvalSet) -> list[Entry]:
+    """Return the judgments of the log that nobody took back, in the order they were given.
+
+    Raises EvalSetError with file and line for every bad line.
+    """
+    problems, kept = [], []
+    for place, row in _objects(evals.folder / LOG, problems.append):
+        found = _faults(row, evals)
+        problems += [f"{place}: {fault}" for fault in found]
+        if found:
+            continue
+        if "undo" in row:
+            _withdraw(kept, row["undo"])
+        else:
+            kept.append(Entry(**row, place=place))
+    if problems:
+        raise evalset.EvalSetError(problems)
+    return kept
+
+
+def _objects(path: Path, say: Callable[[str], object]) -> Iterator[tuple[str, dict]]:
+    """Yield (file:line, object) without a torn last line, from one look: others may be writing."""
+    lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n") if path.exists() else []
+    if lines and _torn(lines[-1]):
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        try:
+            if line.strip():
+                yield f"{path}:{number}", records.json_object(line.decode())
+        except ValueError as error:
+            say(f"{path}:{number}: {error}")
+
+
+def _faults(row: dict, evals: evalset.EvalSet) -> list[str]:
+    """Return what is wrong with one object of the log."""
+    if "undo" in row:
+        found = records.complaints(row, records.SCHEMAS["undo"])
+        return found or records.complaints(row["undo"], records.SCHEMAS["undone"])
+    found = records.complaints(row, records.SCHEMAS[LOG], evals.grades)
+    if found:
+        return found
+    entry = Entry(**row)
+    fault = judgment_fault(evalset.Judgment(*entry.pair, entry.relevance, entry.evidence), evals)
+    return [fault] if fault else []
+
+
+def judgment_fault(judgment: evalset.Judgment, evals: evalset.EvalSet) -> str:
+    """Return why a judgment cannot stand, "" if it can: its ids, or the evidence of 1 and more."""
+    wrong = evalset.misplaced(judgment, evals.queries, evals.documents)
+    if not wrong and judgment.relevance and not judgment.evidence.strip():
+        grade, doc_id = judgment.relevance, judgment.doc_id
+        return f"grade {grade} needs evidence, wanted a passage of {doc_id}"
+    return wrong
+
+
+def _withdraw(kept: list[Entry], undo: dict) -> None:
+    """Remove the newest judgment that `undo` names; one that is gone already may stay gone."""
+    for i in reversed(range(len(kept))):
+        if all(getattr(kept[i], name) == value for name, value in undo.items()):
+            del kept[i]
+            return
+
+
+def latest(given: list[Entry]) -> dict[tuple[str, str], Entry]:
+    """Return {(query_id, doc_id): judgment}, the last word on each pair. Repeats do not count."""
+    return {entry.pair: entry for entry in given if not entry.repeat}
+
+
+def judgments(folder: Path | str) -> list[evalset.Judgment]:
+    """Return the judgments in the log of `folder`, by query and document id.
+
+    Raises EvalSetError for a bad folder and for every bad line of the log.
+    """
+    found = latest(entries(evalset.load(folder)))
+    return [
+        evalset.Judgment(*pair, found[pair].relevance, found[pair].evidence)
+        for pair in sorted(found)
+    ]

@@ -1,0 +1,80 @@
+"""The manifest: what the input files of a set were when somebody last vouched for them."""
+
+import hashlib
+import json
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+
+from .. import evalset, records
+
+LABEL_FILES = (
+    "retrieval_queries.jsonl",
+    "judgments.jsonl",
+    "pool.jsonl",
+    "second_pass.jsonl",
+    "negatives.jsonl",
+    "labeling_guide.md",
+    "settings.json",
+)
+VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "datasketch", "tiktoken")
+NO_MANIFEST = "manifest.json is missing"
+
+
+def inputs(folder: Path) -> dict[str, Path]:
+    """Return {posix path inside the folder: file} of the corpus and the label files."""
+    corpus = sorted((folder / "corpus").glob("*.md")) or [folder / "corpus.jsonl"]
+    files = [*corpus, *(folder / name for name in LABEL_FILES)]
+    return {path.relative_to(folder).as_posix(): path for path in files if path.exists()}
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """Return {path: SHA-256 of the file's bytes, CRLF read as LF}: Git may change line ends."""
+    return {
+        name: hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+        for name, path in inputs(folder).items()
+    }
+
+
+def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
+    """Write manifest.json: hashes, counts, `seeds` and package versions. Returns its path.
+
+    The same folder gives the same bytes.
+    """
+    grades = Counter(judgment.relevance for judgment in evals.judgments)
+    manifest = {
+        "files": _hashes(evals.folder),
+        "counts": {
+            "documents": len(evals.documents),
+            "queries": len(evals.queries),
+            "judgments": {str(grade): grades[grade] for grade in evals.grades},
+        },
+        "seeds": seeds,
+        "versions": {name: version(name) for name in VERSIONED},
+    }
+    path = evals.folder / "manifest.json"
+    records.write(path, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    return path
+
+
+def differences(folder: Path) -> list[str]:
+    """Return a line for each file that differs from manifest.json, is missing, or was added."""
+    path = Path(folder) / "manifest.json"
+    if not path.exists():
+        return [NO_MANIFEST]
+    try:
+        listed = json.loads(path.read_bytes().decode("utf-8-sig"))["files"]
+        listed = {str(name): str(digest) for name, digest in listed.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ['manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}']
+    present = _hashes(Path(folder))
+    states = {
+        name: "is missing"
+        if name not in present
+        else "is not in the manifest"
+        if name not in listed
+        else "differs"
+        for name in {*listed, *present}
+        if listed.get(name) != present.get(name)
+    }
+    return [f"{name} {state}" for name, state in sorted(states.items())]

@@ -1,0 +1,114 @@
+"""Pairs to judge out of the folder, judgments of the log into it."""
+
+from .. import evalset, records
+from .log import Entry, entries, latest
+
+JUDGMENTS, QUERY_TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
+
+
+def pairs_to_judge(
+    evals: evalset.EvalSet, pooled: list[dict] | None = None
+) -> list[tuple[str, str]]:
+    """Return the pooled pairs that judgments.jsonl does not hold yet, sorted.
+
+    The pool is pool.jsonl; without that file `pooled`, or else what the rankers find.
+    """
+    if (evals.folder / "pool.jsonl").exists():
+        pooled = evalset.read_extra(evals, "pool.jsonl")
+    elif pooled is None:
+        from . import pooling  # takes two seconds to import, and only this case needs it
+
+        pooled = pooling.pool(pooling.by_ranker(evals))
+    held = {(row["query_id"], row["doc_id"]) for _, row in _stored(evals, JUDGMENTS)}
+    return sorted({(row["query_id"], row["doc_id"]) for row in pooled} - held)
+
+
+def _stored(evals: evalset.EvalSet, name: str) -> list[tuple[str, dict]]:
+    """Return (place, object) of each line of a label file; [] where the file is missing."""
+    problems: list[str] = []
+    found = list(records.read(evals.folder / name, problems.append, evals.grades))
+    if problems:
+        raise evalset.EvalSetError(problems)
+    return found
+
+
+def merge(evals: evalset.EvalSet) -> int:
+    """Add the log's judgments to judgments.jsonl and relevant_doc_ids; return how many were new.
+
+    Without judgments.jsonl the relevant_doc_ids count as 1 or more, as evalset.load takes them.
+    Raises ValueError, and writes nothing, where a pair has another grade already.
+    """
+    evals = evalset.load(evals.folder)  # the files may be newer than what the caller holds
+    given, known = latest(entries(evals)), _known_grades(evals)
+    conflicts = [
+        f"query {pair[0]}, document {pair[1]}: {entry.place} says {entry.relevance}, "
+        f"{known[pair][1]}, wanted one grade for the pair"
+        for pair, entry in sorted(given.items())
+        if pair in known and entry.relevance not in known[pair][0]
+    ]
+    if conflicts:
+        raise ValueError("\n".join(conflicts))
+    graded = (evals.folder / JUDGMENTS).exists()
+    new = {pair: given[pair] for pair in sorted(given) if not (graded and pair in known)}
+    if new:
+        _write_labels(evals, new)
+    return len(new)
+
+
+def _known_grades(evals: evalset.EvalSet) -> dict[tuple[str, str], tuple[set[int], str]]:
+    """Return {pair: (grades that agree with what the folder says, where it says so)}."""
+    if (evals.folder / JUDGMENTS).exists():
+        return {
+            (row["query_id"], row["doc_id"]): (
+                {row["relevance"]},
+                f"{place} says {row['relevance']}",
+            )
+            for place, row in _stored(evals, JUDGMENTS)
+        }
+    return {
+        (row["query_id"], doc_id): (
+            {*evals.grades} - {0},
+            f"{place} lists it as relevant (1 or more)",
+        )
+        for place, row in _stored(evals, QUERY_TABLE)
+        for doc_id in row["relevant_doc_ids"]
+    }
+
+
+def _write_labels(evals: evalset.EvalSet, new: dict[tuple[str, str], Entry]) -> None:
+    """Write both label files; if the second fails, the first is put back."""
+    path = evals.folder / JUDGMENTS
+    former = path.read_text(encoding="utf-8") if path.exists() else None
+    rows = _with_new(evals, new)
+    queries = [_with_relevant(row, rows) for _, row in _stored(evals, QUERY_TABLE)]
+    records.write_jsonl(path, rows)
+    try:
+        records.write_jsonl(evals.folder / QUERY_TABLE, queries)
+    except OSError:
+        path.unlink() if former is None else records.write(path, former)
+        raise
+
+
+def _with_new(evals: evalset.EvalSet, new: dict[tuple[str, str], Entry]) -> list[dict]:
+    """Return the rows of judgments.jsonl with the new ones behind those of the same query."""
+    rows = [row for _, row in _stored(evals, JUDGMENTS)] or [
+        {"query_id": q.query_id, "doc_id": doc_id, "relevance": 1}
+        for q in evals.queries.values()
+        for doc_id in q.relevant_doc_ids
+        if (q.query_id, doc_id) not in new
+    ]
+    for entry in new.values():
+        row = {"query_id": entry.query_id, "doc_id": entry.doc_id, "relevance": entry.relevance}
+        rows.append({**row, "evidence": entry.evidence} if entry.evidence else row)
+    order = {query_id: n for n, query_id in enumerate(dict.fromkeys(r["query_id"] for r in rows))}
+    return sorted(rows, key=lambda row: order[row["query_id"]])
+
+
+def _with_relevant(query: dict, rows: list[dict]) -> dict:
+    """Return the row of a query whose relevant_doc_ids also name what is judged 1 or more."""
+    judged = [
+        row["doc_id"]
+        for row in rows
+        if row["query_id"] == query["query_id"] and row["relevance"] > 0
+    ]
+    return {**query, "relevant_doc_ids": list(dict.fromkeys([*query["relevant_doc_ids"], *judged]))}

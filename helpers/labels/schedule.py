@@ -1,0 +1,105 @@
+"""What to show next: a blind order, query by query, with repeats to agree with oneself."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import records
+from .log import Entry, latest
+
+GAP = 5  # other documents between a document and its repeat
+
+
+class Turn(NamedTuple):
+    """One document to show for one query, for the first time or as a blind repeat."""
+
+    query_id: str
+    doc_id: str
+    repeat: bool = False
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The pair to judge: query_id, doc_id."""
+        return self.query_id, self.doc_id
+
+
+class Agreement(NamedTuple):
+    """Agreement with oneself over `n` repeats: share equal (0 to 1), linearly weighted kappa.
+
+    `equal` is None without repeats, `kappa` also where every grade is the same.
+    `differ` holds (query_id, doc_id, first grade, second grade).
+    """
+
+    n: int
+    equal: float | None
+    kappa: float | None
+    differ: list[tuple[str, str, int, int]]
+
+
+def turn_of(entry: Entry) -> Turn:
+    """Return the turn of the schedule that a judgment did."""
+    return Turn(*entry.pair, entry.repeat)
+
+
+def schedule(pairs: Iterable[tuple[str, str]], seed: int = 0, repeats: float = 0.1) -> list[Turn]:
+    """Return the turns: queries shuffled, documents shuffled in each, a share `repeats` twice."""
+    rng = np.random.default_rng(seed)
+    by_query: dict[str, list[Turn]] = {}
+    for pair in sorted(set(pairs)):
+        by_query.setdefault(pair[0], []).append(Turn(*pair))
+    queries = list(by_query)
+    turns = [
+        by_query[queries[q]][d]
+        for q in rng.permutation(len(queries))
+        for d in rng.permutation(len(by_query[queries[q]]))
+    ]
+    for turn in _to_repeat(turns, repeats, rng):
+        turns.insert(_repeat_at(turns, turn, rng), turn._replace(repeat=True))
+    return turns
+
+
+def _to_repeat(turns: list[Turn], repeats: float, rng: np.random.Generator) -> list[Turn]:
+    """Return the turns to show again; those too near the end are taken last."""
+    wanted = round(repeats * len(turns))
+    early = max(0, len(turns) - GAP)
+    order = [*rng.permutation(early), *range(early, len(turns))]
+    return [turns[i] for i in sorted(order[:wanted])]
+
+
+def _repeat_at(turns: list[Turn], turn: Turn, rng: np.random.Generator) -> int:
+    """Return where the repeat of `turn` goes: later in the same query if there is room."""
+    first = turns.index(turn)
+    end = first + 1
+    while end < len(turns) and turns[end].query_id == turn.query_id:
+        end += 1
+    earliest = first + 1 + GAP
+    return int(rng.integers(earliest, end + 1)) if earliest <= end else len(turns)
+
+
+def following(queue: list[Turn], given: list[Entry]) -> Turn | None:
+    """Return the first turn of `queue` that is due, None when all are done.
+
+    A repeat is due GAP judgments after the first one, or when nothing else is left.
+    """
+    done = set(map(turn_of, given))
+    since = {entry.pair: len(given) - i - 1 for i, entry in enumerate(given) if not entry.repeat}
+    left = [turn for turn in queue if turn not in done and (not turn.repeat or turn.pair in since)]
+    due = [turn for turn in left if not turn.repeat or since[turn.pair] >= GAP]
+    return next(iter(due or left), None)
+
+
+def agreement(given: list[Entry], grades: tuple[int, ...] = records.GRADES) -> Agreement:
+    """Compare each repeat with the standing grade of its pair; the set allows `grades`."""
+    from .. import stats  # SciPy takes a second to import
+
+    standing = latest(given)
+    again = {entry.pair: entry.relevance for entry in given if entry.repeat}
+    pairs = [pair for pair in sorted(again) if pair in standing]
+    if not pairs:
+        return Agreement(0, None, None, [])
+    first, second = [standing[pair].relevance for pair in pairs], [again[pair] for pair in pairs]
+    both = zip(pairs, first, second, strict=True)
+    differ = [(*pair, a, b) for pair, a, b in both if a != b]
+    kappa = stats.kappa(first, second, grades, weights="linear")
+    return Agreement(len(pairs), 1 - len(differ) / len(pairs), kappa, differ)

@@ -1,0 +1,47 @@
+"""What the tests of the panel and its log have in common."""
+
+import json
+
+from conftest import write_rows
+
+from helpers import evalset
+from helpers.labels import log, panel
+
+PROOF = {"disk-full": "Delete <old> logs.", "queue-full": "Add a consumer."}
+
+
+def two_by_twelve(tmp_path):
+    """Return a set with two queries, twelve documents and a pool of all pairs."""
+    documents = [{"doc_id": f"d{i:02}", "title": f"T{i}", "text": f"Fact {i}."} for i in range(12)]
+    write_rows(tmp_path / "corpus.jsonl", *documents)
+    queries = [{"query_id": q, "query": f"fact {q}", "relevant_doc_ids": ["d00"]} for q in "ab"]
+    write_rows(tmp_path / "retrieval_queries.jsonl", *queries)
+    pairs = [{"query_id": q, "doc_id": d["doc_id"]} for q in "ab" for d in documents]
+    write_rows(tmp_path / "pool.jsonl", *[{**pair, "rankers": ["hand"]} for pair in pairs])
+    return evalset.load(tmp_path)
+
+
+def opened(folder, **options):
+    evals = evalset.load(folder)
+    pairs = [(q, d) for q in evals.queries for d in evals.documents]
+    return panel.Panel(evals, pairs, **{"repeats": 0, **options})
+
+
+def logged(folder):
+    return [json.loads(line) for line in (folder / log.LOG).read_text().splitlines()]
+
+
+def grades(folder):
+    return {(j.query_id, j.doc_id): j.relevance for j in log.judgments(folder)}
+
+
+def do(shown, grade):
+    """Give the shown document a grade with good evidence, and return the turn it was."""
+    turn = shown.turn
+    shown.choice.index = 1
+    shown.buttons[str(grade)].click()
+    return turn
+
+
+def entry(query_id="q1", doc_id="disk-full", relevance=0, **more):
+    return {"query_id": query_id, "doc_id": doc_id, "relevance": relevance, "evidence": "", **more}

@@ -1,0 +1,102 @@
+"""Queries are connected through shared and alike documents, and leaks are named."""
+
+import random
+
+import pytest
+from conftest import write_rows
+from labelled_sets import BAD_SET, by_check, change, complete, document
+
+from helpers import evalset
+from helpers.labels import links
+
+
+@pytest.fixture
+def small(folder):
+    return complete(folder)
+
+
+def asked(**queries):
+    """Return a set without files: name_of_query=(split, "documents")."""
+    found = {q: evalset.Query(q, q, tuple(d.split()), "", "", s) for q, (s, d) in queries.items()}
+    ids = sorted({*"abcdef", *(d for q in found.values() for d in q.relevant_doc_ids)})
+    documents = {d: evalset.Document(d, d, d) for d in ids}
+    return evalset.EvalSet(BAD_SET, documents, found, [])
+
+
+def test_components_join_through_shared_and_alike_documents():
+    evals = asked(q1=("dev", "a"), q2=("dev", "a b"), q3=("test", "c"), q4=("test", "d"))
+    assert links.components(evals, set()) == [{"q1", "q2"}, {"q3"}, {"q4"}]
+    assert links.components(evals, {("b", "c")}) == [{"q1", "q2", "q3"}, {"q4"}]
+    # b and d are alike through e, which answers nothing
+    assert links.components(evals, {("b", "e"), ("d", "e")}) == [{"q1", "q2", "q4"}, {"q3"}]
+
+
+def test_leaks_name_queries_and_documents():
+    evals = asked(q1=("test", "a"), q2=("dev", "a b"), q3=("test", "c"), q4=("dev", "d"))
+    assert links.leaking_answers(evals, set()) == [("q2", "q1", "a", "a")]
+    assert links.leaking_answers(evals, {("b", "c")}) == [
+        ("q2", "q1", "a", "a"),
+        ("q2", "q3", "b", "c"),
+    ]
+    assert links.leaking_answers(evals, {("c", "e"), ("d", "e")})[1:] == [("q4", "q3", "d", "c")]
+
+
+def test_query_and_document_of_one_name_are_two_things():
+    evals = asked(a=("dev", "b"), b=("test", "a"))
+    assert (
+        links.components(evals, set()) == [{"a"}, {"b"}]
+        and links.leaking_answers(evals, set()) == []
+    )
+
+
+def test_versions_and_near_duplicates_are_links(small):
+    relabelled = {"q1": ["old-v1"], "q2": ["old-v2"]}
+    for name in ("old-v1", "old-v2"):
+        document(small, name, f"Call the two people on duty and wait for both. Ask for {name}.")
+        path = small / "corpus" / f"{name}.md"
+        path.write_text(path.read_text().replace("kind:", f"version: '{name[-1]}'\nkind:"))
+    change(
+        small / "retrieval_queries.jsonl",
+        lambda row: {**row, "relevant_doc_ids": relabelled[row["query_id"]]},
+    )
+    (small / "judgments.jsonl").unlink()
+    evals = evalset.load(small)
+    assert links.leaking_answers(evals) == [("q1", "q2", "old-v1", "old-v2")]
+    assert links.components(evals) == [{"q1", "q2"}]
+    assert by_check(small)["near-duplicates"].status == "pass"
+
+
+def test_there_are_leaks_exactly_where_a_component_is_in_both_halves():
+    rng = random.Random(0)
+    for _ in range(200):
+        evals = asked(
+            **{
+                f"q{n}": (rng.choice(evalset.SPLITS), " ".join(rng.sample("abcdef", 2)))
+                for n in range(rng.randint(1, 4))
+            }
+        )
+        alike = {tuple(sorted(rng.sample("abcdef", 2))) for _ in range(rng.randint(0, 2))}
+        mixed = {
+            q
+            for group in links.components(evals, alike)
+            if len({evals.queries[q].split for q in group}) > 1
+            for q in group
+        }
+        leaking = {q for leak in links.leaking_answers(evals, alike) for q in leak[:2]}
+        assert leaking <= mixed and bool(leaking) == bool(mixed)
+
+
+def test_two_versions_of_a_text_count_as_one_document(folder):
+    pages = {"rollback-v1": "Ask the release manager.", "rollback-v2": "Type slipway revert."}
+    for doc_id, body in pages.items():
+        page = f'---\ntitle: {doc_id}\nversion: "{doc_id[-1]}"\n---\n{body}\n'
+        (folder / "corpus" / f"{doc_id}.md").write_text(page, encoding="utf-8")
+    (folder / "judgments.jsonl").unlink()
+    write_rows(
+        folder / "retrieval_queries.jsonl",
+        {"query_id": "q1", "query": "undo", "relevant_doc_ids": ["rollback-v1"], "split": "dev"},
+        {"query_id": "q2", "query": "back", "relevant_doc_ids": ["rollback-v2"], "split": "test"},
+    )
+    evals = evalset.load(folder)
+    assert links.leaking_answers(evals) == [("q1", "q2", "rollback-v1", "rollback-v2")]
+    assert links.components(evals) == [{"q1", "q2"}]

@@ -1,0 +1,185 @@
+"""The log: a judgment is on disk whole or not at all, and one writer comes after the other."""
+
+import errno
+import fnmatch
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from judging import do, entry, grades, logged, opened
+
+from helpers import evalset
+from helpers.labels import log
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize("kept", [1, 20, -2, -1])
+def test_a_kill_in_the_middle_of_a_line_loses_only_that_line(folder, kept):
+    shown = opened(folder)
+    first, torn = do(shown, 0), do(shown, 2)
+    path = folder / log.LOG
+    whole = path.read_bytes()
+    start = whole.index(b"\n") + 1
+    path.write_bytes(whole[:start] + whole[start:][:kept])
+    complete = {torn[:2]: 2} if kept == -1 else {}  # only the line end is missing
+    assert grades(folder) == {first[:2]: 0, **complete}
+    again = opened(folder)
+    third = do(again, 0)
+    assert grades(folder) == {first[:2]: 0, **complete, third[:2]: 0}
+    assert len(logged(folder)) == len(grades(folder)) and path.read_bytes().endswith(b"}\n")
+
+
+def test_torn_inside_a_letter(folder):
+    log.append(folder / log.LOG, entry())
+    with (folder / log.LOG).open("ab") as file:
+        file.write('{"query_id": "é'.encode()[:-1])
+    assert len(grades(folder)) == 1
+    log.append(folder / log.LOG, entry("q2"))
+    assert len(grades(folder)) == 2
+
+
+def test_a_full_disk_is_a_message_and_leaves_the_log_whole(folder, monkeypatch):
+    shown = opened(folder)
+    do(shown, 0)
+    before, turn, write = (folder / log.LOG).read_bytes(), shown.turn, os.write
+    monkeypatch.setattr(log.os, "write", lambda file, line: write(file, line[:9]))
+    shown.buttons["0"].click()
+    assert "not written whole" in shown.message.value and shown.turn == turn
+    assert (folder / log.LOG).read_bytes() == before
+
+
+# Several writers.
+
+WRITER = """
+import os, sys, time
+from pathlib import Path
+from helpers.labels import log
+
+def slow(file, line, write=os.write):  # half a line, a pause, the other half
+    half = len(line) // 2
+    first = write(file, line[:half])
+    time.sleep(0.005)
+    return first + write(file, line[half:])
+
+path, name = Path(sys.argv[1]), sys.argv[2]
+sys.stdin.readline()
+os.write = slow
+for i in range(20):
+    log.append(path, {"query_id": name, "doc_id": str(i), "evidence": "é" * 100})
+"""
+
+
+def test_two_processes_lose_no_line(tmp_path):
+    path = tmp_path / log.LOG
+    command = [sys.executable, "-c", WRITER, str(path)]
+    writers = [
+        subprocess.Popen([*command, name], stdin=subprocess.PIPE, cwd=ROOT) for name in "abc"
+    ]
+    for writer in writers:
+        writer.stdin.write(b"\n")
+        writer.stdin.flush()
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 60
+    for name in "abc":
+        assert [r["doc_id"] for r in rows if r["query_id"] == name] == [str(i) for i in range(20)]
+
+
+def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
+    path = folder / log.LOG
+    hold = "from helpers.labels import log; log._locked({!r}); print('held', flush=True); input()"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", hold.format(str(path))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+    )
+    assert holder.stdout.readline() == b"held\n"
+    holder.kill()
+    holder.wait(30)
+    assert path.with_name(f"{log.LOG}.lock").exists()
+    log.append(path, entry())
+    assert len(logged(folder)) == 1
+
+
+def held_by_another(path, monkeypatch):
+    monkeypatch.setattr(log, "LOCK_WAIT", 0.05)
+    return log._locked(path)
+
+
+def without_locks(path, monkeypatch):
+    def missing(*_):
+        raise OSError(errno.ENOSYS, "no locks here")
+
+    path.with_name(f"{log.LOG}.lock").unlink()
+    monkeypatch.setattr("fcntl.flock", missing)
+
+
+def read_only(path, monkeypatch):
+    path.with_name(f"{log.LOG}.lock").unlink()
+    path.with_name(f"{log.LOG}.lock").mkdir()
+
+
+@pytest.mark.parametrize("obstacle", [held_by_another, without_locks, read_only])
+def test_a_log_is_never_written_unlocked(folder, monkeypatch, obstacle):
+    shown = opened(folder)
+    do(shown, 0)
+    before, turn = (folder / log.LOG).read_bytes(), shown.turn
+    held = obstacle(folder / log.LOG, monkeypatch)
+    do(shown, 0)
+    assert "cannot be locked, so nothing was written" in shown.message.value
+    assert (folder / log.LOG).read_bytes() == before and shown.turn == turn
+    monkeypatch.undo()
+    if held:
+        held.lock.release()
+
+
+def test_git_sees_neither_log_nor_lock():
+    ignored = (ROOT / ".gitignore").read_text().split()
+    for name in (log.LOG, f"{log.LOG}.lock"):
+        assert any(fnmatch.fnmatch(name, pattern) for pattern in ignored)
+
+
+def test_a_line_that_may_not_be_on_disk_is_taken_back(folder, monkeypatch):
+    path = folder / log.LOG
+    log.append(path, entry())
+    before = path.read_bytes()
+
+    def fail(file):
+        raise OSError(errno.EIO, "the disk is gone")
+
+    monkeypatch.setattr(log.os, "fsync", fail)
+    with pytest.raises(OSError, match="the disk is gone"):
+        log.append(path, entry("q2"))
+    assert path.read_bytes() == before
+
+
+# Bad lines.
+
+BAD_LINES = {
+    '{"query_id": "q1"': "broken JSON",
+    "[1]": "found [1], wanted a JSON object",
+    json.dumps(entry(relevance=7)): "field relevance is 7, wanted 0, 1 or 2",
+    json.dumps(entry(repeat="no")): 'field repeat is "no", wanted true or false',
+    json.dumps(entry(grade=1)): "field grade is unknown",
+    json.dumps({"query_id": "q1", "relevance": 0}): "field doc_id is missing",
+    json.dumps(entry("q9")): "query q9 is not in retrieval_queries.jsonl",
+    json.dumps(entry("q1", "nil")): "document nil is not in the corpus",
+    json.dumps(entry(relevance=1)): "grade 1 needs evidence, wanted a passage of disk-full",
+    json.dumps({**entry(relevance=2), "evidence": "Add"}): "evidence 'Add' is not in disk-full",
+    json.dumps({"undo": "q1"}): 'field undo is "q1", wanted an object',
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_bad_line_is_named_with_file_and_line(folder, line):
+    good = json.dumps(entry("q2"))
+    (folder / log.LOG).write_text(f"{good}\n{line}\n{good}\n")
+    with pytest.raises(evalset.EvalSetError) as caught:
+        log.judgments(folder)
+    (problem,) = caught.value.problems
+    assert problem.startswith(f"{folder / log.LOG}:2: ") and BAD_LINES[line] in problem

@@ -1,0 +1,97 @@
+"""The order is blind and repeatable, repeats come late, and agreement is computed as by hand."""
+
+import pytest
+from judging import do, two_by_twelve
+
+from helpers.labels import log, merge, panel, schedule
+
+
+@pytest.fixture
+def many(tmp_path):
+    return two_by_twelve(tmp_path)
+
+
+def test_order_is_seeded_and_query_by_query(many):
+    pairs = merge.pairs_to_judge(many)
+    turns = schedule.schedule(pairs, seed=1, repeats=0)
+    assert turns == schedule.schedule(pairs[::-1], seed=1, repeats=0)
+    assert turns != schedule.schedule(pairs, seed=2, repeats=0)
+    assert sorted(s[:2] for s in turns) == pairs and [s[:2] for s in turns] != pairs
+    assert len({s.query_id for s in turns[:12]}) == len({s.query_id for s in turns[12:]}) == 1
+
+
+def test_queries_are_shuffled_too():
+    pairs = [(q, "d") for q in "abcdef"]
+    assert len({schedule.schedule(pairs, seed)[0] for seed in range(9)}) > 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_repeats_come_later_unannounced_and_are_compared(many, seed):
+    shown = panel.Panel(many, merge.pairs_to_judge(many), seed, repeats=0.25)
+    turns = []
+    while shown.turn:
+        assert "again" not in shown.message.value + shown.count.value + shown.document.value
+        turns.append(do(shown, int(shown.turn.repeat)))
+    pairs = [turn[:2] for turn in turns]
+    assert len(turns) == 30 and len(set(pairs)) == 24
+    for i, turn in enumerate(turns):
+        assert not turn.repeat or i - pairs.index(turn[:2]) > schedule.GAP
+    assert len(log.judgments(many.folder)) == 24
+    assert all(j.relevance == 0 for j in log.judgments(many.folder))
+    assert "n = 6, 0% equal" in shown.document.value
+
+
+def test_repeats_survive_skips_undo_and_a_restart(many):
+    pairs = merge.pairs_to_judge(many)
+    shown = panel.Panel(many, pairs, repeats=0.5)
+    for turn in range(200):
+        if shown.turn is None:
+            break
+        name = ("Skip", "0", "0", "Undo", "0")[turn % 5]
+        shown.buttons[name].click()
+        if turn % 7 == 0:
+            shown = panel.Panel(many, pairs, repeats=0.5)
+    found = schedule.agreement(log.entries(many))
+    assert shown.turn is None and found.n == 12 and len(log.judgments(many.folder)) == 24
+
+
+def test_a_repeat_waits_for_other_documents_while_there_are_any():
+    again, other = schedule.Turn("q", "0", True), schedule.Turn("q", "9")
+    given = [log.Entry("q", str(i), 0) for i in range(1 + schedule.GAP)]
+    assert schedule.following([again, other], given) == again
+    assert schedule.following([again, other], given[:-1]) == other
+    assert schedule.following([again], given[:-1]) == again
+
+
+def test_few_documents_are_repeated_as_late_as_possible():
+    turns = schedule.schedule([("q", d) for d in "abc"], repeats=1.0)
+    assert [s.repeat for s in turns] == [False] * 3 + [True] * 3
+    assert [s.doc_id for s in turns[3:]] == [s.doc_id for s in turns[:3]]
+
+
+def entries_of(first, second):
+    once = [log.Entry("q", str(i), grade) for i, grade in enumerate(first)]
+    again = [log.Entry("q", str(i), g, repeat=True) for i, g in enumerate(second)]
+    return once + again
+
+
+def test_agreement_by_hand():
+    found = schedule.agreement(entries_of([0, 0, 2, 2, 1], [0, 2, 2, 1]))
+    # Linear weights, four pairs: observed distance 2 + 1 = 3; expected from the margins
+    # (0: 2 of 4, 2: 2 of 4) and (0: 1, 1: 1, 2: 2 of 4): (2*(1+2*2) + 2*(2*1+1)) / 4 = 4.
+    assert (found.n, found.equal, found.kappa) == (4, 0.5, pytest.approx(1 - 3 / 4))
+    assert found.differ == [("q", "1", 0, 2), ("q", "3", 2, 1)]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("grade", [0, 2])
+def test_kappa_of_one_grade_is_not_defined(grade):
+    found = schedule.agreement(entries_of([grade] * 3, [grade] * 3))
+    assert found == (3, 1.0, None, []) and "not defined" in panel.agreement_html(found)
+    assert schedule.agreement([]) == (0, None, None, [])
+
+
+def test_agreement_weighs_by_the_grades_of_the_set():
+    given = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
+    given += [log.Entry("q", d, g, repeat=True) for d, g in (("a", 2), ("b", 0), ("c", 1))]
+    assert schedule.agreement(given, (0, 1, 2, 3)).kappa == pytest.approx(1 - (1 / 3) / (11 / 9))
