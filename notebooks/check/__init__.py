@@ -6,30 +6,31 @@ lesson's own code. Beside each exercise stand wrong functions that people often 
 learner's answers equal one of theirs, its sentence is shown. Lists and tuples count as the same.
 """
 
-from .quick_test import quiz
-from .session_a import cohen_kappa, coverage, gwet_ac1, jaccard, query_groups, word_overlap
-from .session_b import (
-    bm25_score,
-    chunk_fixed,
-    chunk_paragraphs,
-    okapi_idf,
-    search,
-    split_recursive,
-    to_documents,
-    windows,
-)
-from .session_c import (
-    CAUSES,
-    average_precision,
-    bootstrap,
-    causes,
-    dcg,
-    f1,
-    hit,
-    holm,
-    ndcg,
-    recall,
-    reciprocal_rank,
-    sign_flip,
-)
+from .answers import check_f1 as f1
+from .bm25 import check_bm25_score as bm25_score
+from .bm25 import check_okapi_idf as okapi_idf
+from .bm25 import check_search as search
+from .bm25 import check_to_documents as to_documents
+from .chunking import check_chunk_fixed as chunk_fixed
+from .chunking import check_chunk_paragraphs as chunk_paragraphs
+from .chunking import check_split_recursive as split_recursive
+from .chunking import check_windows as windows
+from .failures import CAUSES
+from .failures import check_causes as causes
+from .labels import check_coverage as coverage
+from .labels import check_jaccard as jaccard
+from .labels import check_query_groups as query_groups
+from .labels import check_word_overlap as word_overlap
+from .measures import check_average_precision as average_precision
+from .measures import check_dcg as dcg
+from .measures import check_hit as hit
+from .measures import check_ndcg as ndcg
+from .measures import check_recall as recall
+from .measures import check_reciprocal_rank as reciprocal_rank
+from .quick_test import check_quiz as quiz
+from .statistics import check_bootstrap as bootstrap
+from .statistics import check_cohen_kappa as cohen_kappa
+from .statistics import check_gwet_ac1 as gwet_ac1
+from .statistics import check_holm as holm
+from .statistics import check_sign_flip as sign_flip
 from .verdict import PASSED, NotStarted, Wrong

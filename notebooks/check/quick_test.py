@@ -33,7 +33,7 @@ def digest(session: str, number: int, answer: str) -> str:
     return hashlib.sha256(f"{SALT} {session}{number} {answer}".encode()).hexdigest()[:16]
 
 
-def written(question: Question, number: int, answer: object) -> str:
+def in_one_form(question: Question, number: int, answer: object) -> str:
     """Return an answer in the one form that is hashed. Raises Unreadable."""
     if question.decimals is None:
         letter = str(answer).strip().lower()
@@ -57,7 +57,7 @@ def score(session: str, answers: dict[int, object]) -> tuple[str, bool] | None:
     given = {n: value for n, value in answers.items() if value is not None and value is not ...}
     if not given:
         return None
-    forms = {n: written(questions[n], n, value) for n, value in given.items()}
+    forms = {n: in_one_form(questions[n], n, value) for n, value in given.items()}
     right = {n for n, form in forms.items() if digest(session, n, form) == questions[n].answer}
     lines = [_line(n, questions[n], n in given, n in right) for n in questions]
     passed = len(right) >= PASS * len(questions)
@@ -74,7 +74,7 @@ def _line(number: int, question: Question, given: bool, right: bool) -> str:
     return textwrap.fill(words, WIDTH, subsequent_indent=" " * len("1  right  "))
 
 
-def quiz(session: str, answers: dict | Callable) -> None:
+def check_quiz(session: str, answers: dict | Callable) -> None:
     """Score the quick test of a session: print it when passed, raise Wrong with it when not."""
     answers = returned(f"quick test {session}", answers)
     try:
@@ -93,171 +93,105 @@ def quiz(session: str, answers: dict | Callable) -> None:
 
 QUESTIONS = {
     "A": [
-        Question(
-            3,
-            "520d40684d83a1bb",
-            "Labels above 0 reach d1, d2 and d5. d2 counts once, and a 0 reaches nothing: 3 of 8.",
-            "Part 3, coverage",
-        ),
-        Question(
-            2,
-            "5801fa073520adba",
-            "disk and alert occur in one answer or the other, full in none: 2 of 3 words.",
-            "Part 2, how far queries and answers share words",
-        ),
-        Question(
-            2,
-            "f674b22a4d26f78e",
-            "Observed 16/20 = .80. Chance .3 x .3 + .7 x .7 = .58. Kappa is (.80 - .58) / (1 - "
-            ".58).",
-            "Part 2, would somebody else give the same label",
-        ),
-        Question(
-            None,
-            "3189906a7dea6333",
-            "With nearly all labels 0, chance is nearly 1 and kappa says little. More pairs "
-            "above 0 must be read twice; AC1 and an interval show how much is known.",
-            "Part 2, would somebody else give the same label",
-        ),
-        Question(
-            None,
-            "fd5748073cb7be2e",
-            "q1, q2 and q3 hang together by a and b, q4 and q6 by d. Only the last split keeps "
-            "both groups whole.",
-            "Part 2, two halves that share no answer",
-        ),
-        Question(
-            2,
-            "2fcbd101c5b3aa23",
-            "Each text has three runs of two words. They share one, restart the, and have five "
-            "together.",
-            "Part 2, texts that say the same",
-        ),
-        Question(
-            None,
-            "2ea0cff4c3f447cd",
-            "The need came first, and no ranking was seen. The others measure titles, the "
-            "engine's taste, or what is easy to label.",
-            "Part 2, what a good query is",
-        ),
-        Question(
-            2,
-            "1dcc9b12235032bf",
-            "The pool of depth 2 holds a, b, d and e. Of the new system's four documents a and d"
-            " are judged.",
-            "Part 2, what a label is",
-        ),
+        Question(3, "520d40684d83a1bb",
+                 "Labels above 0 reach d1, d2 and d5. d2 counts once, and a 0 reaches nothing: 3"
+                 " of 8.",
+                 "Part 3, coverage"),
+        Question(2, "5801fa073520adba",
+                 "disk and alert occur in one answer or the other, full in none: 2 of 3 words.",
+                 "Part 2, how far queries and answers share words"),
+        Question(2, "f674b22a4d26f78e",
+                 "Observed 16/20 = .80. Chance .3 x .3 + .7 x .7 = .58. Kappa is (.80 - .58) / "
+                 "(1 - .58).",
+                 "Part 2, would somebody else give the same label"),
+        Question(None, "3189906a7dea6333",
+                 "With nearly all labels 0, chance is nearly 1 and kappa says little. More pairs"
+                 " above 0 must be read twice; AC1 and an interval show how much is known.",
+                 "Part 2, would somebody else give the same label"),
+        Question(None, "fd5748073cb7be2e",
+                 "q1, q2 and q3 hang together by a and b, q4 and q6 by d. Only the last split "
+                 "keeps both groups whole.",
+                 "Part 2, two halves that share no answer"),
+        Question(2, "2fcbd101c5b3aa23",
+                 "Each text has three runs of two words. They share one, restart the, and have "
+                 "five together.",
+                 "Part 2, texts that say the same"),
+        Question(None, "2ea0cff4c3f447cd",
+                 "The need came first, and no ranking was seen. The others measure titles, the "
+                 "engine's taste, or what is easy to label.",
+                 "Part 2, what a good query is"),
+        Question(2, "1dcc9b12235032bf",
+                 "The pool of depth 2 holds a, b, d and e. Of the new system's four documents a "
+                 "and d are judged.",
+                 "Part 2, what a label is"),
     ],
     "B": [
-        Question(
-            0,
-            "094a8d93436737ab",
-            "0 to 400, 300 to 700, 600 to 1000: there the end is reached. A fourth would lie "
-            "inside the third.",
-            "Part 1, fixed-size",
-        ),
-        Question(
-            None,
-            "49c2441a098afbbb",
-            "The steps begin at 0 and 80. With 90 tokens the second window, 80 to 90, lies "
-            "inside the first, 0 to 90.",
-            "Part 1, fixed-size",
-        ),
-        Question(
-            2,
-            "4b9db7083fa1da4f",
-            "ln(4.5 / 6.5) is negative, so rank_bm25 takes a quarter of the mean: .25 x 1.2.",
-            "Part 2, IDF",
-        ),
-        Question(
-            2,
-            "42cf9664b1cf5e10",
-            "At average length the norm is k1: 2 x 3 x 2.5 / (3 + 1.5). Three occurrences do not"
-            " count three times.",
-            "Part 2, the whole formula",
-        ),
-        Question(
-            None,
-            "2888c39f737eb3d3",
-            "With b = 0 the length is not looked at, so the scores are equal, and ties go by id.",
-            "Part 2, the whole formula",
-        ),
-        Question(
-            None,
-            "0f9cc6b851a3868d",
-            "The score comes first, from high to low. Equal scores go by id, from low to high.",
-            "Part 2, search with a fixed order",
-        ),
-        Question(
-            0,
-            "5b7e1300dfbcb0ea",
-            "The first three chunks are a#2, a#0 and b#1: two documents. Collapse first, and "
-            "there are three.",
-            "Part 2, from chunks to documents",
-        ),
-        Question(
-            None,
-            "cc6620f4519c3b47",
-            "disk is in all four documents. Its weight is negative, and so is the mean that "
-            "stands in for it, so every match scores below 0. A shared word is the better "
-            "question.",
-            "Part 2, IDF",
-        ),
+        Question(0, "094a8d93436737ab",
+                 "0 to 400, 300 to 700, 600 to 1000: there the end is reached. A fourth would "
+                 "lie inside the third.",
+                 "Part 1, fixed-size"),
+        Question(None, "49c2441a098afbbb",
+                 "The steps begin at 0 and 80. With 90 tokens the second window, 80 to 90, lies "
+                 "inside the first, 0 to 90.",
+                 "Part 1, fixed-size"),
+        Question(2, "4b9db7083fa1da4f",
+                 "ln(4.5 / 6.5) is negative, so rank_bm25 takes a quarter of the mean: .25 x "
+                 "1.2.",
+                 "Part 2, IDF"),
+        Question(2, "42cf9664b1cf5e10",
+                 "At average length the norm is k1: 2 x 3 x 2.5 / (3 + 1.5). Three occurrences "
+                 "do not count three times.",
+                 "Part 2, the whole formula"),
+        Question(None, "2888c39f737eb3d3",
+                 "With b = 0 the length is not looked at, so the scores are equal, and ties go "
+                 "by id.",
+                 "Part 2, the whole formula"),
+        Question(None, "0f9cc6b851a3868d",
+                 "The score comes first, from high to low. Equal scores go by id, from low to "
+                 "high.",
+                 "Part 2, search with a fixed order"),
+        Question(0, "5b7e1300dfbcb0ea",
+                 "The first three chunks are a#2, a#0 and b#1: two documents. Collapse first, "
+                 "and there are three.",
+                 "Part 2, from chunks to documents"),
+        Question(None, "cc6620f4519c3b47",
+                 "disk is in all four documents. Its weight is negative, and so is the mean that"
+                 " stands in for it, so every match scores below 0. A shared word is the better "
+                 "question.",
+                 "Part 2, IDF"),
     ],
     "C": [
-        Question(
-            2,
-            "4e48c6176e2de57c",
-            "1, 1/5, and 0 twice: rank 12 lies past the cutoff, and nothing found counts as 0."
-            " The sum 1.2 is divided by 4.",
-            "Part 1, reciprocal rank",
-        ),
-        Question(
-            2,
-            "1f268e9f3f4e62c0",
-            "DCG 2/1.585 + 1/2 = 1.762. The ideal comes from the labels, c included: 2 + 1/1.585"
-            " + 1/2 = 3.131.",
-            "Part 1, DCG",
-        ),
-        Question(
-            2,
-            "99ab703c2d40daea",
-            "Precision 1 at rank 1 and 2/3 at rank 3, divided by all four relevant documents.",
-            "Part 1, average precision",
-        ),
-        Question(
-            None,
-            "7db0d8992fff3990",
-            "Taken from what was retrieved, the ideal shrinks with every miss. From the labels "
-            "it is .47 here.",
-            "Part 1, the trap of nDCG",
-        ),
-        Question(
-            2,
-            "f78c07277a65ae97",
-            "Of 2 x 2 x 2 sign patterns, only all plus and all minus are at least as far from 0:"
-            " 2 of 8.",
-            "Part 3, a paired test",
-        ),
-        Question(
-            None,
-            "a9239a58753eaa98",
-            "A difference of .05 would matter, and these queries show only differences from .10 "
-            "up.",
-            "Part 3, compare",
-        ),
-        Question(
-            None,
-            "4129694492e1cef2",
-            "A reranker can mend the order of what it gets, and nothing else: recall@100 decides.",
-            "Part 1, which number for which decision",
-        ),
-        Question(
-            None,
-            "b376f114663454e0",
-            "Without the common words the wanted document leads, 3.33 to 2.86. It holds every "
-            "word, and b changes nothing at average length.",
-            "Part 4, why it failed",
-        ),
+        Question(2, "4e48c6176e2de57c",
+                 "1, 1/5, and 0 twice: rank 12 lies past the cutoff, and nothing found counts as"
+                 " 0. The sum 1.2 is divided by 4.",
+                 "Part 1, reciprocal rank"),
+        Question(2, "1f268e9f3f4e62c0",
+                 "DCG 2/1.585 + 1/2 = 1.762. The ideal comes from the labels, c included: 2 + "
+                 "1/1.585 + 1/2 = 3.131.",
+                 "Part 1, DCG"),
+        Question(2, "99ab703c2d40daea",
+                 "Precision 1 at rank 1 and 2/3 at rank 3, divided by all four relevant "
+                 "documents.",
+                 "Part 1, average precision"),
+        Question(None, "7db0d8992fff3990",
+                 "Taken from what was retrieved, the ideal shrinks with every miss. From the "
+                 "labels it is .47 here.",
+                 "Part 1, the trap of nDCG"),
+        Question(2, "f78c07277a65ae97",
+                 "Of 2 x 2 x 2 sign patterns, only all plus and all minus are at least as far "
+                 "from 0: 2 of 8.",
+                 "Part 3, a paired test"),
+        Question(None, "a9239a58753eaa98",
+                 "A difference of .05 would matter, and these queries show only differences from"
+                 " .10 up.",
+                 "Part 3, compare"),
+        Question(None, "4129694492e1cef2",
+                 "A reranker can mend the order of what it gets, and nothing else: recall@100 "
+                 "decides.",
+                 "Part 1, which number for which decision"),
+        Question(None, "b376f114663454e0",
+                 "Without the common words the wanted document leads, 3.33 to 2.86. It holds "
+                 "every word, and b changes nothing at average length.",
+                 "Part 4, why it failed"),
     ],
-}
+}  # fmt: skip

@@ -1,0 +1,400 @@
+"""Checks of windows and of chunks: fixed, by paragraph, recursive."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from helpers import text
+
+from . import verdict
+from .values import shown
+from .verdict import Example, pick, random_cases
+
+BLANK, LEVELS = r"\n[^\S\n]*\n\s*", ("\n\n", "\n", " ", "")
+Span = tuple[int, int, int]  # start, end, number of tokens
+
+
+def n_tokens(piece: str) -> int:
+    """Return the number of tokens, a length for split_recursive."""
+    return len(text.token_ids(piece))
+
+
+def _reference_windows(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
+    """Return the spans that LangChain's token splitter cuts."""
+    from langchain_text_splitters.base import Tokenizer, split_text_on_tokens
+
+    cutter = Tokenizer(overlap, size, lambda ids: (ids[0], ids[-1] + 1), lambda _: list(range(n)))
+    return split_text_on_tokens(text="", tokenizer=cutter)
+
+
+def _stepped(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
+    return [(start, min(start + size, n)) for start in range(0, n, size - overlap)]
+
+
+def _unguarded(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
+    spans, start = [], 0
+    while not spans or spans[-1][1] < n:
+        spans.append((start, min(start + size, n)))
+        start += size - overlap
+    return spans
+
+
+def _beyond(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
+    """Return windows that go on where one ends with the text."""
+    spans, start = [], 0
+    while start < n and not (spans and spans[-1][0] + size > n):
+        spans.append((start, min(start + size, n)))
+        start += size - overlap
+    return spans
+
+
+def _apart(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
+    return _unguarded(n, size, 0)
+
+
+def _guarded(spans: Callable, least: float = 0) -> Callable:
+    """Return the function `spans` with the refusal of overlaps outside of `least` to size."""
+
+    def cut(n: int, size: int, overlap: int) -> list:
+        if not least <= overlap < size:
+            raise ValueError("overlap")
+        return spans(n, size, overlap)
+
+    return cut
+
+
+_right = _guarded(_unguarded)
+
+
+def _twice(sentence: str, spans: Callable) -> tuple:
+    """Return a mistake with and without the refusal of overlaps."""
+    return sentence, spans, _guarded(spans)
+
+
+def _draw_windows(rng: np.random.Generator) -> Iterator[Example]:
+    for _ in range(200):
+        n, size = int(rng.integers(1, 40)), int(rng.integers(1, 12))
+        args = (n, size, int(rng.integers(0, size)))
+        yield Example(args, _reference_windows(*args))
+
+
+def check_windows(function: Callable) -> None:
+    """Check windows(n, size, overlap) against LangChain's token splitter."""
+    hand = [
+        Example((4, 4, 1), [(0, 4)]),
+        Example((5, 4, 1), [(0, 4), (3, 5)]),
+        Example((6, 2, 0), [(0, 2), (2, 4), (4, 6)]),
+        Example((10, 4, 1), [(0, 4), (3, 7), (6, 10)]),
+        Example((463, 512, 50), [(0, 463)]),
+        Example((974, 512, 50), [(0, 512), (462, 974)]),
+        *(Example((10, 4, overlap), ValueError) for overlap in (4, 9, -1)),
+    ]
+    mistakes = [
+        _twice("The last window lies wholly inside the one before: stop when the end is reached.",
+               _stepped),
+        _twice("A window that ends exactly with the text is followed by another one: stop there.",
+               _beyond),
+        _twice("The overlap is ignored: the next window begins size - overlap tokens later.",
+               _apart),
+        _twice("The last window ends past the end of the text: its end is at most n.",
+               lambda n, size, overlap: [(s, s + size) for s, _ in _unguarded(n, size, overlap)]),
+        _twice("The last tokens are lost: a shorter window stands at the end.",
+               lambda n, size, o: [(s, s + size) for s in range(0, n - size + 1, size - o)]),
+        _twice("The last window is moved back to keep its size. It begins like the others, size "
+               "- overlap later, and is shorter.",
+               lambda n, size, o:
+                   [(max(0, min(s, n - size)), e) for s, e in _unguarded(n, size, o)]),
+        _twice("The end is the last token. As in a slice, the end is one after it.",
+               lambda n, size, overlap: [(s, e - 1) for s, e in _unguarded(n, size, overlap)]),
+        ("An overlap as large as the window never moves on, and a negative one leaves gaps: raise"
+         " ValueError unless 0 <= overlap < size.",
+         _unguarded),
+        ("A negative overlap leaves gaps between the windows: raise ValueError for it, too.",
+         _guarded(_unguarded, least=float("-inf"))),
+        ("An overlap that does not fit gives no windows in silence: raise ValueError.",
+         lambda n, size, overlap: (_unguarded(n, size, overlap) if 0 <= overlap < size else [])),
+    ]  # fmt: skip
+    verdict.give("windows", function, hand, random_cases(_draw_windows), mistakes)
+
+
+def _reference_fixed(doc_text: str, size: int, overlap: int) -> list[Span]:
+    """Return the chunks from the bytes of the tokens: a character starts with its first byte."""
+    encoding = text.encoding()
+    pieces = encoding.decode_tokens_bytes(encoding.encode(doc_text, disallowed_special=()))
+    starts = [len(b"".join(pieces[:n]).decode(errors="ignore")) for n in range(len(pieces) + 1)]
+    spans = _reference_windows(len(pieces), size, overlap)
+    return [(starts[a], starts[b], b - a) for a, b in spans]
+
+
+def _fixed(doc_text: str, size: int, overlap: int, spans=_right, whole=True) -> list[Span]:
+    """Return chunks cut by `spans`; unless `whole`, they end where the last token begins."""
+    ids = text.token_ids(doc_text)
+    _, starts = text.encoding().decode_with_offsets(ids)
+    starts.append(len(doc_text) if whole else starts[-1])
+    return [(starts[a], starts[min(b, len(ids))], b - a) for a, b in spans(len(ids), size, overlap)]
+
+
+def _by_decoding(doc_text: str, size: int, overlap: int) -> list[Span]:
+    ids, decode = text.token_ids(doc_text), text.encoding().decode
+    found = _right(len(ids), size, overlap)
+    return [(len(decode(ids[:a])), len(decode(ids[:b])), b - a) for a, b in found]
+
+
+def _draw_fixed(rng: np.random.Generator) -> Iterator[Example]:
+    for _ in range(60):
+        doc_text = " ".join(pick(rng, "disk full 🧯🧯 queue é checkout-api 日本語 v2.1", 1, 9))
+        size = int(rng.integers(3, 9))
+        args = (doc_text, size, int(rng.integers(0, size)))
+        yield Example(args, _reference_fixed(*args))
+
+
+def check_chunk_fixed(function: Callable) -> None:
+    """Check chunk_fixed(doc_text, size, overlap) against LangChain's spans and tiktoken's bytes."""
+    five, engine = "one two three four five", "Disk full 🧯🧯🧯 again"
+    hand = [
+        Example((five, 9, 2), [(0, 23, 5)]),
+        Example((five, 2, 0), [(0, 7, 2), (7, 18, 2), (18, 23, 1)]),
+        Example((five, 2, 1), [(0, 7, 2), (3, 13, 2), (7, 18, 2), (13, 23, 2)]),
+        Example((engine, 4, 0), _reference_fixed(engine, 4, 0)),
+        Example(("<|endoftext|>", 99, 0), _reference_fixed("<|endoftext|>", 99, 0)),
+        Example((five, 4, 4), ValueError),
+    ]
+    mistakes = [
+        ("The spans count tokens. Start and end count characters of the text.",
+         lambda d, size, o: [(a, b, b - a) for a, b in _right(n_tokens(d), size, o)]),
+        ("The windows are laid over characters. They are laid over tokens, and each token begins "
+         "at a character.",
+         lambda d, size, o: [(a, b, b - a) for a, b in _right(len(d), size, o)]),
+        ("Positions come from decoded slices. A slice can end inside a character, and then "
+         "decodes to replacement marks: take the offsets of decode_with_offsets.",
+         _by_decoding),
+        ("The overlap is ignored.",
+         lambda d, size, o: _fixed(d, size, o, _guarded(_apart)),
+         lambda d, size, o: _fixed(d, size, o, _apart)),
+        ("The last chunk lies wholly inside the one before: cut with windows, which stops at the "
+         "end.",
+         lambda d, size, o: _fixed(d, size, o, _stepped)),
+        ("The last chunk stops where its last token begins: the end of the text is missing.",
+         lambda d, size, o: [(a, len(d[:b]) - (b == len(d)), n) for a, b, n in _fixed(d, size, o)],
+         lambda d, size, o: _fixed(d, size, o, whole=False)),
+        ("Every chunk says size tokens. The last one may have fewer.",
+         lambda d, size, o: [(a, b, size) for a, b, _ in _fixed(d, size, o)]),
+        ("The third number counts characters. It counts tokens.",
+         lambda d, size, o: [(a, b, b - a) for a, b, _ in _fixed(d, size, o)]),
+        ("Text that looks like a special token stops the encoding: text.token_ids takes it as "
+         "plain text.",
+         lambda d, size, o: _fixed(d, size, o) if not text.encoding().encode(d) else []),
+        ("An overlap as large as the chunk never moves on: windows refuses it.",
+         lambda d, size, o: _fixed(d, size, o, _unguarded)),
+    ]  # fmt: skip
+    verdict.give("chunk_fixed", function, hand, random_cases(_draw_fixed), mistakes)
+
+
+def _span(doc_text: str, start: int, end: int) -> Span:
+    return start, end, n_tokens(doc_text[start:end])
+
+
+def _located(doc_text: str, pieces: list[str], again: bool = False) -> list[Span]:
+    """Return the spans of pieces that follow each other; `again` looks from the beginning."""
+    spans, at = [], 0
+    for piece in pieces:
+        at = doc_text.index(piece, 0 if again else at)
+        spans.append(_span(doc_text, at, at + len(piece)))
+        at += len(piece)
+    return spans
+
+
+def _blocks(doc_text: str, blank: str = BLANK) -> list[str]:
+    return [block.strip() for block in re.split(blank, doc_text) if block.strip()]
+
+
+def _is_heading(block: str) -> bool:
+    return block.startswith("#") and "\n" not in block
+
+
+def _paragraphs(doc_text, heading=_is_heading, keep_last=True, blank=BLANK, again=False) -> list:
+    """Return paragraphs with the headings before them."""
+    spans, start = [], None
+    for a, b, _ in _located(doc_text, _blocks(doc_text, blank), again):
+        start = a if start is None else start
+        if not heading(doc_text[a:b]) or (keep_last and not doc_text[b:].strip()):
+            spans.append(_span(doc_text, start, b))
+            start = None
+    return spans
+
+
+def _headings_behind(doc_text: str) -> list[Span]:
+    spans = []
+    for a, b, _ in _located(doc_text, _blocks(doc_text)):
+        if spans and _is_heading(doc_text[a:b]):
+            a = spans.pop()[0]
+        spans.append(_span(doc_text, a, b))
+    return spans
+
+
+def _with_space(doc_text: str) -> list[Span]:
+    """Return paragraphs that run on to where the next begins."""
+    spans = _paragraphs(doc_text)
+    ends = [*(start for start, _, _ in spans[1:]), len(doc_text)]
+    return [_span(doc_text, a, end) for (a, _, _), end in zip(spans, ends, strict=True)]
+
+
+def _block(rng: np.random.Generator) -> str:
+    """Return a heading or a paragraph."""
+    lines = [" ".join(pick(rng, "run df -h then call Storage", 1, 4)) + "." for _ in "ab"]
+    return "## First look" if rng.random() < 0.3 else "\n".join(lines[: rng.integers(1, 3)])
+
+
+def _draw_paragraphs(rng: np.random.Generator) -> Iterator[Example]:
+    for _ in range(100):
+        blocks = [_block(rng) for _ in range(rng.integers(1, 6))]
+        gaps = [str(gap) for gap in rng.choice(["\n\n", "\n\n\n", "\n \n"], len(blocks))]
+        doc_text, pieces, start = "", [], 0
+        for n, (block, gap) in enumerate(zip(blocks, gaps, strict=True)):
+            doc_text += block
+            if not block.startswith("#") or n == len(blocks) - 1:
+                pieces.append(doc_text[start:])
+                start = len(doc_text) + len(gap)
+            doc_text += gap
+        yield Example((doc_text,), _located(doc_text, pieces))
+
+
+def check_chunk_paragraphs(function: Callable) -> None:
+    """Check chunk_paragraphs(doc_text) against texts that are built from known pieces."""
+    note = "Disk full\n\n## First look\n\nRun df -h.\nRead the log.\n\n\nThen call Storage.\n"
+    pieces = {
+        "One.": ["One."],
+        "One.\n\nTwo.\n": ["One.", "Two."],
+        "Same.\n\nSame.": ["Same.", "Same."],
+        "One.\n \nTwo.": ["One.", "Two."],
+        "Text.\n\n# End": ["Text.", "# End"],
+        "# A\n\n## B\n\nText.": ["# A\n\n## B\n\nText."],
+        "# A\nwith text below\n\nNext.": ["# A\nwith text below", "Next."],
+        note: ["Disk full", "## First look\n\nRun df -h.\nRead the log.", "Then call Storage."],
+    }
+    hand = [Example((doc_text,), _located(doc_text, found)) for doc_text, found in pieces.items()]
+    mistakes = [
+        ("A heading stands alone: it belongs to the paragraph that follows.",
+         lambda d: _located(d, _blocks(d))),
+        ("A heading is joined to the paragraph before it. It belongs to the one that follows.",
+         _headings_behind),
+        ("Headings are dropped: they belong to the paragraph that follows.",
+         lambda d: _located(d, [block for block in _blocks(d) if not _is_heading(block)])),
+        ("A heading at the very end is lost: with nothing to follow it stands alone.",
+         lambda d: _paragraphs(d, keep_last=False)),
+        ("A paragraph that occurs twice is found at its first place twice: go on from where the "
+         "last one ended.",
+         lambda d: _paragraphs(d, again=True)),
+        ("The blank lines after a paragraph are part of it: end with its last letter.",
+         _with_space),
+        ("Every line is a paragraph. Only a blank line ends one.",
+         lambda d: _located(d, _blocks(d, r"\n")),
+         lambda d: _paragraphs(d, blank=r"\n")),
+        ("A paragraph whose first line begins with # is taken for a heading: a heading is one "
+         "line alone.",
+         lambda d: _paragraphs(d, lambda block: block.startswith("#"))),
+        ("A line of spaces is a blank line, too.", lambda d: _paragraphs(d, blank=r"\n\n\s*")),
+        ("The third number counts words. It counts tokens.",
+         lambda d: [(a, b, len(d[a:b].split())) for a, b, _ in _paragraphs(d)]),
+        ("The third number counts characters. It counts tokens.",
+         lambda d: [(a, b, b - a) for a, b, _ in _paragraphs(d)]),
+    ]  # fmt: skip
+    verdict.give("chunk_paragraphs", function, hand, random_cases(_draw_paragraphs), mistakes)
+
+
+def _pieces(found) -> tuple[str, list[str]]:
+    """Return what the pieces add up to, and each without white space at its ends."""
+    return "".join(found), [piece.strip() for piece in found if piece.strip()]
+
+
+def _said(wanted: tuple[str, list[str]]) -> str:
+    return f"{shown(wanted[1])} apart from white space, adding up to the text"
+
+
+def _recursive_case(piece: str, size: int, length: Callable) -> Example:
+    """Return a case with what LangChain's recursive splitter gives."""
+    from langchain_text_splitters import RecursiveCharacterTextSplitter as Splitter
+
+    splitter = Splitter(chunk_size=size, chunk_overlap=0, length_function=length)
+    return Example((piece, size, length), (piece, _pieces(splitter.split_text(piece))[1]))
+
+
+def _before(piece: str, separator: str) -> list[str]:
+    """Return the piece cut before each separator, into characters by an empty one."""
+    if not separator:
+        return list(piece)
+    first, *rest = piece.split(separator)
+    return [part for part in [first, *(separator + part for part in rest)] if part]
+
+
+def _cut(piece: str, size: int, length: Callable, levels=LEVELS, join=True, equal=False) -> list:
+    """Cut recursively; `join` joins neighbours, `equal` lets parts of exactly `size` wait."""
+    at = next((n for n, level in enumerate(levels) if level in piece), len(levels) - 1)
+    found, waiting = [], []
+    for part in _before(piece, levels[at]):
+        if length(part) < size + equal or not levels[at + 1 :]:
+            waiting.append(part)
+            continue
+        found += _packed(waiting, size, length, join)
+        found += _cut(part, size, length, levels[at + 1 :], join, equal)
+        waiting = []
+    return found + _packed(waiting, size, length, join)
+
+
+def _packed(parts: list[str], size: int, length: Callable, join: bool = True) -> list[str]:
+    """Join neighbours while they fit, or leave them as they are."""
+    found, room = [], 0
+    for part in parts:
+        if join and found and length(part) <= room:
+            found[-1] += part
+            room -= length(part)
+        else:
+            found.append(part)
+            room = size - length(part)
+    return found
+
+
+def _draw_recursive(rng: np.random.Generator) -> Iterator[Example]:
+    words, gaps = "disk full queue a of deploy restart stop", [" ", " ", " ", "\n", "\n\n"]
+    for turn in range(60):
+        piece = "".join(word + str(rng.choice(gaps)) for word in pick(rng, words, 2, 14)).strip()
+        low, high, length = (4, 20, len) if turn % 3 else (2, 7, n_tokens)
+        yield _recursive_case(piece, int(rng.integers(low, high)), length)
+
+
+def check_split_recursive(function: Callable) -> None:
+    """Check split_recursive(piece, size, length) against LangChain, white space at ends apart."""
+    hand = [
+        _recursive_case("one two", 9, len),
+        _recursive_case("one two\n\nthree", 9, len),
+        _recursive_case("one two three", 9, len),
+        _recursive_case("a b\nc d\n\ne f", 20, len),
+        _recursive_case("abcdefghij", 4, len),
+        _recursive_case("one two three\nfour five\n\nsix", 12, len),
+    ]
+    mistakes = [
+        ("Neighbours that fit together stay apart: join them while they fit into size.",
+         lambda p, size, n: _cut(p, size, n, join=False)),
+        ("The separators are thrown away, so the pieces no longer add up to the text: cut before "
+         "each separator and keep it.",
+         lambda p, size, n: [part.strip() for part in _cut(p, size, n) if part.strip()]),
+        ("A piece is still too long: cut it again with the next smaller separator.",
+         lambda p, size, n: _packed(_before(p, next(s for s in LEVELS if s in p)), size, n),
+         lambda p, size, n: _packed(_before(p, "\n\n"), size, n)),
+        ("A word that is longer than size stays whole: after spaces come single characters.",
+         lambda p, size, n: _cut(p, size, n, LEVELS[:3])),
+        ("The text is cut at every size-th character. Try blank lines, lines and spaces first.",
+         lambda p, size, n: _packed(list(p), size, n)),
+        ("The text is cut at spaces at once. Try blank lines and single lines first.",
+         lambda p, size, n: _cut(p, size, n, LEVELS[2:])),
+        ("Pieces of different levels are joined: what comes out of a part that was too long stays"
+         " apart from its neighbours.",
+         lambda p, size, n: _packed(_cut(p, size, n), size, n)),
+        ("The length is counted in characters. Ask the function length, which may count tokens.",
+         lambda p, size, n: _cut(p, size, len)),
+        ("A part of exactly size waits in the row. LangChain lets it wait only below size.",
+         lambda p, size, n: _cut(p, size, n, equal=True)),
+    ]  # fmt: skip
+    drawn = random_cases(_draw_recursive)
+    verdict.give("split_recursive", function, hand, drawn, mistakes, view=_pieces, say=_said)

@@ -1,0 +1,355 @@
+"""Checks of the measures of a ranking."""
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from . import verdict
+from .verdict import SEED, Example, Mistakes, mean, random_cases
+
+RANKED, GRADED = ["a", "b", "c", "d", "e"], {"b": 2, "d": 1, "x": 1}
+
+
+@functools.cache
+def _ranked() -> list[tuple[list[str], dict[str, int]]]:
+    """Return 200 rankings with graded labels, zeros and documents that were not found."""
+    rng, names, found = np.random.default_rng(SEED), [f"d{n}" for n in range(10)], []
+    for _ in range(200):
+        labelled = rng.choice(names, rng.integers(1, 6), replace=False)
+        grades = {str(doc_id): int(rng.integers(0, 3)) for doc_id in labelled}
+        found.append(([str(d) for d in rng.permutation(names)[: rng.integers(0, 9)]], grades))
+    return found
+
+
+def _measured(measure, cutoffs: tuple = ()) -> list[Example]:
+    """Return the values that ir_measures gives, at each cutoff in turn where there are any."""
+    import ir_measures
+
+    ranked, cases = _ranked(), {}
+    for turn, k in enumerate(cutoffs or (None,)):
+        chosen = range(turn, len(ranked), len(cutoffs) or 1)
+        qrels = {str(n): ranked[n][1] for n in chosen}
+        run = {str(n): {d: -float(r) for r, d in enumerate(ranked[n][0])} for n in chosen}
+        values = dict.fromkeys(qrels, 0.0)  # a query without results
+        scored = {n: scores for n, scores in run.items() if scores}
+        for metric in ir_measures.iter_calc([measure @ k if k else measure], qrels, scored):
+            values[metric.query_id] = float(metric.value)
+        cases |= {n: Example((*ranked[n], *([k] if k else [])), values[str(n)]) for n in chosen}
+    return [cases[n] for n in range(len(ranked))]
+
+
+@functools.cache
+def _draw_measure(name: str) -> list[Example]:
+    import ir_measures
+
+    cutoffs = {"nDCG": (3, 5, 10), "R": (1, 3, 5), "Success": (1, 3, 5)}.get(name, ())
+    if name == "RR":  # every other case has no cutoff
+        whole, cut = _measured(ir_measures.RR), _measured(ir_measures.RR, (1, 3, 5, 10))
+        return [pair[n % 2] for n, pair in enumerate(zip(whole, cut, strict=True))]
+    return _measured(getattr(ir_measures, name), cutoffs)
+
+
+def _ranks(ranking: list, grades: dict, k: int | None = None, least: int = 1) -> list[int]:
+    """Return the ranks of documents with a grade of at least `least`."""
+    return [n for n, d in enumerate(ranking[:k], 1) if grades.get(d, least - 1) >= least]
+
+
+def _relevant(grades: dict) -> int:
+    return sum(grade > 0 for grade in grades.values())
+
+
+def check_reciprocal_rank(function: Callable) -> None:
+    """Check reciprocal_rank(ranking, grades, k) against ir_measures."""
+    hand = [
+        Example((["a"], {"a": 1}), 1.0),
+        Example(([], {"a": 1}), 0.0),
+        Example((["x", "a"], {"a": 1}), 1 / 2),
+        Example((["x", "a"], {"a": 1}, 1), 0.0),
+        Example((["x", "a"], {"x": 0, "a": 1}), 1 / 2),
+        Example((["a", "b"], {"a": 1, "b": 2}), 1.0),
+        Example((RANKED, GRADED), 1 / 2),
+    ]
+    mistakes = [
+        ("Ranks are counted from 0. The first place is rank 1.",
+         lambda r, g, k=None: next((1 / (n - 1) for n in _ranks(r, g, k)), 0)),
+        ("The first place counts as rank 2. It is rank 1.",
+         lambda r, g, k=None: next((1 / (n + 1) for n in _ranks(r, g, k)), 0)),
+        ("The cutoff is ignored: what stands after rank k counts as not found.",
+         lambda r, g, k=None: next((1 / n for n in _ranks(r, g)), 0)),
+        ("The cutoff is one short: ranking[:k] holds the first k documents.",
+         lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k and k - 1)), 0)),
+        ("A document labelled 0 counts as relevant. Only grades above 0 do.",
+         lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k, least=0) if r[n - 1] in g), 0)),
+        ("The last relevant document decides. The first one does: return when it is found.",
+         lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k)[::-1]), 0)),
+        ("The reciprocal ranks of all relevant documents are added up. Only the first counts.",
+         lambda r, g, k=None: sum(1 / n for n in _ranks(r, g, k))),
+        ("The document with the highest grade decides. The first relevant one does.",
+         lambda r, g, k=None:
+             max(((g[r[n - 1]], 1 / n) for n in _ranks(r, g, k)), default=(0, 0))[1]),
+        ("This is the rank. The reciprocal rank is 1 / rank.",
+         lambda r, g, k=None: next(iter(_ranks(r, g, k)), 0)),
+        ("The grade stands in the numerator. The reciprocal rank knows no grades.",
+         lambda r, g, k=None: next((g[r[n - 1]] / n for n in _ranks(r, g, k)), 0)),
+        ("Only the first place is looked at.", lambda r, g, k=None: float(bool(_ranks(r, g, 1)))),
+    ]  # fmt: skip
+    verdict.give("reciprocal_rank", function, hand, _draw_measure("RR"), mistakes, top=1.0)
+
+
+def check_hit(function: Callable) -> None:
+    """Check hit(ranking, grades, k) against ir_measures."""
+    hand = [
+        Example((["a"], {"a": 1}, 1), 1.0),
+        Example(([], {"a": 1}, 5), 0.0),
+        Example((["x", "a"], {"a": 1}, 1), 0.0),
+        Example((["x"], {"x": 0, "a": 1}, 5), 0.0),
+        Example((["a", "b"], {"a": 1, "b": 1, "c": 1}, 5), 1.0),
+        Example((RANKED, GRADED, 5), 1.0),
+    ]
+    mistakes = [
+        ("This is recall, the fraction of the relevant documents. hit@k is 1 or 0.",
+         lambda r, g, k: len(_ranks(r, g, k)) / max(1, _relevant(g))),
+        ("The relevant documents are counted. hit@k is 1 or 0.",
+         lambda r, g, k: len(_ranks(r, g, k))),
+        ("This is precision. hit@k is 1 or 0.", lambda r, g, k: len(_ranks(r, g, k)) / k),
+        ("The cutoff is ignored: only the first k places count.",
+         lambda r, g, k: float(bool(_ranks(r, g)))),
+        ("A document labelled 0 counts as relevant. Only grades above 0 do.",
+         lambda r, g, k: float(any(d in g for d in r[:k]))),
+        ("The cutoff is one short: ranking[:k] holds the first k documents.",
+         lambda r, g, k: float(bool(_ranks(r, g, k - 1)))),
+        ("Only place k itself is looked at.", lambda r, g, k: float(k in _ranks(r, g))),
+    ]  # fmt: skip
+    verdict.give("hit", function, hand, _draw_measure("Success"), mistakes, top=1.0)
+
+
+def check_recall(function: Callable) -> None:
+    """Check recall(ranking, grades, k) against ir_measures."""
+    hand = [
+        Example((["a"], {"a": 1}, 1), 1.0),
+        Example(([], {"a": 1}, 5), 0.0),
+        Example((["a"], {"a": 0}, 5), 0.0),
+        Example((["a", "b"], {"a": 1, "b": 1}, 1), 1 / 2),
+        Example((["a", "b"], {"a": 2, "b": 0, "c": 1}, 5), 1 / 2),
+        Example((RANKED, GRADED, 5), 2 / 3),
+    ]
+    mistakes = [
+        ("This divides by k: that is precision. Recall divides by the relevant documents.",
+         lambda r, g, k: len(_ranks(r, g, k)) / k),
+        ("This is hit@k, 1 as soon as anything is found. Recall is the fraction found.",
+         lambda r, g, k: float(bool(_ranks(r, g, k)))),
+        ("This divides by the smaller of k and the relevant documents. Recall divides by all that"
+         " are relevant.",
+         lambda r, g, k: len(_ranks(r, g, k)) / max(1, min(k, _relevant(g)))),
+        ("Documents labelled 0 stand in the denominator. Only grades above 0 are relevant.",
+         lambda r, g, k: len(_ranks(r, g, k)) / len(g)),
+        ("Documents labelled 0 count as relevant. Only grades above 0 are.",
+         lambda r, g, k: len({*r[:k]} & {*g}) / len(g)),
+        ("The cutoff is ignored: only the first k places count.",
+         lambda r, g, k: len(_ranks(r, g)) / max(1, _relevant(g))),
+        ("The cutoff is one short: ranking[:k] holds the first k documents.",
+         lambda r, g, k: len(_ranks(r, g, k - 1)) / max(1, _relevant(g))),
+        ("Grades are added up in the denominator. Recall counts documents.",
+         lambda r, g, k: len(_ranks(r, g, k)) / max(1, sum(g.values()))),
+        ("Grades are added up. Recall counts documents.",
+         lambda r, g, k: sum(g[r[n - 1]] for n in _ranks(r, g, k)) / max(1, sum(g.values()))),
+        ("Nothing is relevant there, so there is nothing to divide by: return 0.",
+         lambda r, g, k: len(_ranks(r, g, k)) / _relevant(g)),
+    ]  # fmt: skip
+    verdict.give("recall", function, hand, _draw_measure("R"), mistakes, top=1.0)
+
+
+def _precisions(ranking: list, grades: dict, least: int = 1) -> list[float]:
+    """Return the precision at the rank of each relevant document."""
+    return [(n + 1) / rank for n, rank in enumerate(_ranks(ranking, grades, least=least))]
+
+
+def check_average_precision(function: Callable) -> None:
+    """Check average_precision(ranking, grades) against ir_measures."""
+    hand = [
+        Example((["a"], {"a": 1}), 1.0),
+        Example(([], {"a": 1}), 0.0),
+        Example((["a"], {"a": 0}), 0.0),
+        Example((["x", "a"], {"a": 1}), 1 / 2),
+        Example((["a"], {"a": 1, "b": 1}), 1 / 2),
+        Example((["x", "b", "a"], {"a": 2, "b": 1, "c": 1}), (1 / 2 + 2 / 3) / 3),
+        Example((RANKED, GRADED), (1 / 2 + 2 / 4) / 3),
+    ]
+    mistakes = [
+        ("This divides by the relevant documents that were found. One that was not found adds "
+         "nothing, but counts in the denominator.",
+         lambda r, g: mean(_precisions(r, g))),
+        ("The precision at every rank is added up. Only ranks of relevant documents count.",
+         lambda r, g:
+             sum(len(_ranks(r, g, n)) / n for n in range(1, len(r) + 1)) / max(1, _relevant(g))),
+        ("This is the mean precision over all ranks. Only ranks of relevant documents count.",
+         lambda r, g: mean(len(_ranks(r, g, n)) / n for n in range(1, len(r) + 1))),
+        ("1 / rank is added up. The precision at that rank counts the relevant ones so far.",
+         lambda r, g: sum(1 / n for n in _ranks(r, g)) / max(1, _relevant(g))),
+        ("This divides by the length of the list. Divide by the number of relevant documents.",
+         lambda r, g: sum(_precisions(r, g)) / max(1, len(r))),
+        ("Documents labelled 0 stand in the denominator. Only grades above 0 are relevant.",
+         lambda r, g: sum(_precisions(r, g)) / len(g)),
+        ("Documents labelled 0 count as relevant. Only grades above 0 are.",
+         lambda r, g: sum(_precisions(r, dict.fromkeys(g, 1))) / len(g)),
+        ("The precisions are weighted by grade. Average precision knows no grades.",
+         lambda r, g:
+             sum(p * g[r[n - 1]] for p, n in zip(_precisions(r, g), _ranks(r, g), strict=True))
+             / max(1, _relevant(g))),
+        ("The sum is not divided by the number of relevant documents.",
+         lambda r, g: sum(_precisions(r, g))),
+        ("Nothing is relevant there, so there is nothing to divide by: return 0.",
+         lambda r, g: sum(_precisions(r, g)) / _relevant(g)),
+    ]  # fmt: skip
+    verdict.give("average_precision", function, hand, _draw_measure("AP"), mistakes, top=1.0)
+
+
+def _draw_dcg(rng: np.random.Generator) -> Iterator[Example]:
+    from sklearn.metrics import dcg_score
+
+    for _ in range(100):
+        gains = [float(gain) for gain in rng.integers(0, 4, rng.integers(2, 9))]
+        yield Example((gains,), float(dcg_score([gains], [range(len(gains), 0, -1)])))
+
+
+def _discounted(gains, by: Callable) -> float:
+    return sum(gain / by(rank) for rank, gain in enumerate(gains, 1))
+
+
+def _log2(rank: int) -> float:
+    return math.log2(rank + 1)
+
+
+def check_dcg(function: Callable) -> None:
+    """Check dcg(gains) against scikit-learn."""
+    hand = [
+        Example(([],), 0.0),
+        Example(([1.0],), 1.0),
+        Example(([0.0, 1.0],), 1 / math.log2(3)),
+        Example(([2.0],), 2.0),
+        Example(([1.0, 1.0],), 1 + 1 / math.log2(3)),
+        Example(([0.0, 1.0, 0.0, 1.0, 0.0],), 1 / math.log2(3) + 1 / math.log2(5)),
+    ]
+    mistakes = [
+        ("The logarithm is the natural one: math.log2 is wanted.",
+         lambda gains: _discounted(gains, lambda rank: math.log(rank + 1))),
+        ("The logarithm has base 10: math.log2 is wanted.",
+         lambda gains: _discounted(gains, lambda rank: math.log10(rank + 1))),
+        ("The logarithm of the rank itself is 0 at rank 1: take log2(rank + 1).",
+         lambda gains: _discounted(gains, math.log2)),
+        ("Ranks 1 and 2 both count in full: that is the form of 2002. Take log2(rank + 1).",
+         lambda gains: _discounted(gains, lambda rank: max(1, math.log2(rank)))),
+        ("The first gain is discounted: ranks begin at 1, and log2(1 + 1) is 1.",
+         lambda gains: _discounted(gains, lambda rank: math.log2(rank + 2))),
+        ("The logarithm is missing: divide by log2(rank + 1), not by rank + 1.",
+         lambda gains: _discounted(gains, lambda rank: rank + 1)),
+        ("This divides by the rank. Divide by log2(rank + 1).",
+         lambda gains: _discounted(gains, lambda rank: rank)),
+        ("The gains are turned into 2^gain - 1. This function takes gains as they are.",
+         lambda gains: _discounted([2**gain - 1 for gain in gains], _log2)),
+        ("The gains are sorted first: that is the ideal order. Take the order that is given.",
+         lambda gains: _discounted(sorted(gains, reverse=True), _log2)),
+        ("Every gain above 0 counts as 1. The gains count as they are.",
+         lambda gains: _discounted([float(gain > 0) for gain in gains], _log2)),
+        ("The gains are added up without a discount.", sum),
+    ]  # fmt: skip
+    verdict.give("dcg", function, hand, random_cases(_draw_dcg), mistakes)
+
+
+def _gains(ranking: list, grades: dict, k: int, gain: Callable = float) -> list[float]:
+    return [gain(max(0, grades.get(doc_id, 0))) for doc_id in ranking[:k]]
+
+
+def _ideal(grades: dict, k: int | None, gain: Callable = float) -> list[float]:
+    return sorted((gain(grade) for grade in grades.values() if grade > 0), reverse=True)[:k]
+
+
+def _normed(gains: list, ideal: list, by: Callable = _log2) -> float:
+    best = _discounted(ideal, by)
+    return _discounted(gains, by) / best if best else 0.0
+
+
+def exponential(grade: int) -> int:
+    """Return the gain 2^grade - 1 (Burges et al. 2005)."""
+    return 2**grade - 1
+
+
+def _with_gain(wrong: Callable) -> Callable:
+    """Return a wrong nDCG of linear gain as one that takes the gain as an argument."""
+
+    def measured(ranking, grades, k, gain=float):
+        gained = {d: gain(grade) if grade > 0 else grade for d, grade in grades.items()}
+        return wrong(ranking, gained, k)
+
+    return measured
+
+
+def _ndcg_mistakes() -> Mistakes:
+    """Return wrong nDCGs, those of linear gain first."""
+    linear = [
+        ("The labels are cut at k before they are sorted, so the best may be lost: sort first.",
+         lambda r, g, k: _normed(_gains(r, g, k), _ideal(dict([*g.items()][:k]), None))),
+        ("The ideal order is made from what was retrieved, so a miss costs nothing. It is made "
+         "from the labels.",
+         lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, k), reverse=True))),
+        ("The ideal order is made from the whole ranking that was retrieved, so a miss costs "
+         "nothing. It is made from the labels.",
+         lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, len(r)), reverse=True)[:k])),
+        ("The gain is 2^grade - 1, the exponential form. The linear one is the grade itself.",
+         lambda r, g, k: _normed(_gains(r, g, k, exponential), _ideal(g, k, exponential))),
+        ("The ideal order is not cut at k: a list of k places can hold no more.",
+         lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, None))),
+        ("The DCG is not divided by that of the ideal order.",
+         lambda r, g, k: _discounted(_gains(r, g, k), _log2)),
+        ("The cutoff is ignored.", lambda r, g, k: _normed(_gains(r, g, len(r)), _ideal(g, None))),
+        ("The cutoff holds for the ideal order only: cut the ranking, too.",
+         lambda r, g, k: _normed(_gains(r, g, len(r)), _ideal(g, k))),
+        ("Every relevant document gains 1. The gain is its grade.",
+         lambda r, g, k: _normed(_gains(r, g, k, bool), _ideal(g, k, bool))),
+        ("The labels are not sorted: the ideal order begins with the highest grade.",
+         lambda r, g, k: _normed(_gains(r, g, k), [max(0, grade) for grade in g.values()][:k])),
+        ("The ideal order begins with the lowest grade: sort from high to low.",
+         lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, None)[::-1][:k])),
+        ("Documents without a label are left out before ranks are given: each keeps its place.",
+         lambda r, g, k: _normed(_gains([d for d in r[:k] if d in g], g, k), _ideal(g, k))),
+        ("Ranks 1 and 2 both count in full. Divide each gain by log2(rank + 1).",
+         lambda r, g, k:
+             _normed(_gains(r, g, k), _ideal(g, k), lambda rank: max(1, math.log2(rank)))),
+        ("The logarithm is missing: divide each gain by log2(rank + 1).",
+         lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, k), lambda rank: rank + 1)),
+        ("The gains are divided without a discount: each is divided by log2(rank + 1) first.",
+         lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, k), lambda rank: 1)),
+        ("Nothing is relevant there, so the ideal is 0 and cannot divide: return 0.",
+         lambda r, g, k: _discounted(_gains(r, g, k), _log2) / _discounted(_ideal(g, k), _log2)),
+    ]  # fmt: skip
+    return [
+        ("The argument gain is ignored: it turns a grade above 0 into its gain.",
+         lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k))),
+        ("The argument gain is used for what was retrieved only: the ideal order gains by it, too.",
+         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k))),
+        ("The argument gain is used for the ideal order only: what was retrieved gains by it, too.",
+         lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k, gain))),
+        *((sentence, _with_gain(wrong)) for sentence, wrong in linear),
+    ]  # fmt: skip
+
+
+def check_ndcg(function: Callable) -> None:
+    """Check ndcg(ranking, grades, k, gain) against ir_measures and values worked on paper."""
+    three, third = {"a": 1, "b": 1, "c": 1}, 1 / math.log2(3)
+    all_three = 1 + third + 1 / 2
+    hand = [
+        Example((["a"], {"a": 1}, 10), 1.0),
+        Example(([], {"a": 1}, 10), 0.0),
+        Example((["a"], {"a": 0}, 10), 0.0),
+        Example((["x", "a"], {"a": 1}, 10), third),
+        Example((["x", "a"], {"a": 1}, 1), 0.0),
+        Example((["a", "b", "c"], three, 1), 1.0),
+        Example((["a", "b"], {"a": 1, "b": 1}, 10), 1.0),
+        Example((["a", "x", "y"], three, 10), 1 / all_three),
+        Example((["b", "a"], {"b": 1, "a": 2}, 10), (1 + 2 * third) / (2 + third)),
+        Example((RANKED, GRADED, 5), (2 * third + 1 / math.log2(5)) / (2 + third + 1 / 2)),
+        Example((["b", "a"], {"b": 1, "a": 2}, 10, exponential), (1 + 3 * third) / (3 + third)),
+    ]
+    verdict.give("ndcg", function, hand, _draw_measure("nDCG"), _ndcg_mistakes(), top=1.0)

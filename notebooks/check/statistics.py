@@ -1,0 +1,397 @@
+"""Checks of agreement between readers, and of intervals and tests."""
+
+import gc
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from helpers import stats
+
+from . import verdict
+from .values import TOLERANCE, Raised, on_form, shortened, shown
+from .verdict import SEED, Example, Mistakes, Wrong, mean, random_cases
+
+
+def _equal(first: list, second: list) -> float:
+    return sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
+
+
+def _above(observed: float, chance: float, alone: float = math.nan) -> float:
+    return (observed - chance) / (1 - chance) if chance < 1 else alone
+
+
+def _by_habit(first: list, second: list) -> float:
+    return sum(first.count(g) * second.count(g) for g in {*first}) / len(first) ** 2
+
+
+def _pooled(first: list, second: list) -> list[float]:
+    both = first + second
+    return [both.count(g) / len(both) for g in sorted({*both})]
+
+
+def _readings(rng: np.random.Generator) -> Iterator[tuple[list, list]]:
+    """Yield pairs of readings with grades 0 to 2, of which the second follows the first."""
+    for _ in range(100):
+        first = rng.choice(3, rng.integers(4, 20), p=[0.6, 0.2, 0.2])
+        second = np.where(rng.random(len(first)) < 0.6, first, rng.choice(3, len(first)))
+        if len({*first, *second}) > 1:
+            yield first.tolist(), second.tolist()
+
+
+def _draw_kappa(rng: np.random.Generator) -> list[Example]:
+    from sklearn.metrics import cohen_kappa_score
+
+    return [Example(pair, float(cohen_kappa_score(*pair))) for pair in _readings(rng)]
+
+
+def check_cohen_kappa(function: Callable) -> None:
+    """Check cohen_kappa(first, second) against scikit-learn; nan where chance is 1."""
+    hand = [
+        Example(([0, 1], [0, 1]), 1.0),
+        Example(([0, 1], [1, 0]), -1.0),
+        Example(([1, 1], [1, 1]), math.nan),
+        Example(([1, 1, 0, 0], [1, 0, 0, 0]), 0.5),
+        Example(([2, 1, 0, 0], [2, 1, 1, 0]), 7 / 11),
+        Example(([0] * 8 + [1, 0], [0] * 8 + [0, 1]), -1 / 9),
+    ]
+    mistakes = [
+        ("This is the observed agreement. Kappa takes chance away.", _equal),
+        ("The difference from chance is not divided by 1 - chance, what could be won.",
+         lambda a, b: _equal(a, b) - _by_habit(a, b)),
+        ("Chance is taken as one over the number of grades. It is the sum over the grades of the "
+         "share in one reading times the share in the other.",
+         lambda a, b: _above(_equal(a, b), 1 / len({*a, *b}))),
+        ("Chance is taken from the mean shares of both readings: that is Scott's pi. Cohen "
+         "multiplies the share in one reading by the share in the other.",
+         lambda a, b: _above(_equal(a, b), sum(s * s for s in _pooled(a, b)))),
+        ("Only the grades 0 and 1 are counted: take every grade that occurs.",
+         lambda a, b:
+             _above(_equal(a, b), sum(a.count(g) * b.count(g) for g in (0, 1)) / len(a) ** 2)),
+        ("Chance is taken from the first reading alone. Multiply its share by the second's.",
+         lambda a, b: _above(_equal(a, b), sum((a.count(g) / len(a)) ** 2 for g in {*a}))),
+        ("Where both give one grade to everything, chance is 1 and kappa is not defined: return "
+         "nan.",
+         lambda a, b: (_equal(a, b) - _by_habit(a, b)) / (1 - _by_habit(a, b))),
+        ("Where both give one grade to everything, chance is 1 and kappa is not defined: return "
+         "nan, not 1.",
+         lambda a, b: _above(_equal(a, b), _by_habit(a, b), 1.0)),
+        ("Where both give one grade to everything, chance is 1 and kappa is not defined: return "
+         "nan, not 0.",
+         lambda a, b: _above(_equal(a, b), _by_habit(a, b), 0.0)),
+    ]  # fmt: skip
+    verdict.give("cohen_kappa", function, hand, random_cases(_draw_kappa), mistakes, top=1.0)
+
+
+def _ac1_table(first: list, second: list, grades: tuple) -> float:
+    """Return AC1 from the table of both readings (Gwet 2008)."""
+    from sklearn.metrics import confusion_matrix
+
+    table = confusion_matrix(first, second, labels=list(grades)) / len(first)
+    mean_share = (table.sum(0) + table.sum(1)) / 2
+    chance = mean_share @ (1 - mean_share) / (len(grades) - 1)
+    return float((np.trace(table) - chance) / (1 - chance))
+
+
+def _draw_ac1(rng: np.random.Generator) -> list[Example]:
+    tried = [(*pair, (0, 1, 2)) for pair in _readings(rng)]
+    return [Example(args, _ac1_table(*args)) for args in tried]
+
+
+def _spread(shares: list[float]) -> float:
+    return sum(share * (1 - share) for share in shares)
+
+
+def check_gwet_ac1(function: Callable) -> None:
+    """Check gwet_ac1(first, second, grades) against the table of Gwet 2008."""
+    hand = [
+        Example(([0, 0], [0, 0], (0, 1)), 1.0),
+        Example(([1, 1, 0, 0], [1, 0, 0, 0], (0, 1)), 9 / 17),
+        Example(([1, 1, 0, 0], [1, 0, 0, 0], (0, 1, 2)), 33 / 49),
+        Example(([0] * 123 + [1, 1], [0] * 118 + [1] * 5 + [0, 0], (0, 1)), 55598 / 59098),
+    ]
+    mistakes = [
+        ("This is the observed agreement. AC1 takes chance away.", lambda a, b, g: _equal(a, b)),
+        ("This is Cohen's kappa. AC1 takes chance from the mean share of each grade.",
+         lambda a, b, g: _above(_equal(a, b), _by_habit(a, b))),
+        ("Chance adds up share times share: that is Scott's pi. AC1 takes share times (1 - "
+         "share).",
+         lambda a, b, g: _above(_equal(a, b), sum(s * s for s in _pooled(a, b)))),
+        ("Chance is not divided by the number of grades less one.",
+         lambda a, b, g: _above(_equal(a, b), _spread(_pooled(a, b)))),
+        ("The grades that occur are counted. All grades that could have been given count.",
+         lambda a, b, g: _above(_equal(a, b), _spread(_pooled(a, b)) / (len({*a, *b}) - 1)),
+         lambda a, b, g:
+             _above(_equal(a, b), np.divide(_spread(_pooled(a, b)), len({*a, *b}) - 1))),
+        ("Chance adds up share times share. AC1 takes share times (1 - share).",
+         lambda a, b, g: _above(_equal(a, b), sum(s * s for s in _pooled(a, b)) / (len(g) - 1))),
+        ("Chance is divided by the number of grades, not by one less.",
+         lambda a, b, g: _above(_equal(a, b), _spread(_pooled(a, b)) / len(g))),
+        ("The shares come from the first reading alone. Take the mean of both.",
+         lambda a, b, g: _above(_equal(a, b), _spread(_pooled(a, [])) / (len(g) - 1))),
+    ]  # fmt: skip
+    verdict.give("gwet_ac1", function, hand, random_cases(_draw_ac1), mistakes, top=1.0)
+
+
+# The bootstrap is random, so its ends are compared within a share of the standard error.
+
+NEAR_ENDS = 0.2  # standard errors; five times what two runs of 10,000 draws differ by
+UNEVEN = [
+    [0.0, 0.0, 0.1, 0.2, 1.0],
+    [0.1, 0.35, 0.4, 1.0, 0.95, 0.62, 0.0, 0.55],
+    [3.0, 1.0, 1.0, 8.0, 2.0, 1.0],
+]
+
+
+def _resampled(values, rng, draws: int, size: int | None = None) -> np.ndarray:
+    return rng.choice(values, (draws, size or len(values)))
+
+
+def _ends(found, low: float = 2.5, high: float = 97.5) -> tuple[float, float]:
+    return tuple(float(end) for end in np.percentile(found, [low, high]))
+
+
+def _about(values: list[float], reach: float) -> tuple[float, float]:
+    return float(np.mean(values)) - reach, float(np.mean(values)) + reach
+
+
+def _bootstrap_mistakes() -> Mistakes:
+    """Return wrong intervals."""
+    return [
+        ("Each draw takes every value once, so all means are the same: draw with replacement.",
+         lambda v, rng, n=10_000: _about(v, 0)),
+        ("The mean is taken over the draws, which leaves one for each value: take it over the "
+         "values of each draw.",
+         lambda v, rng, n=10_000: _ends(_resampled(v, rng, n).mean(0))),
+        ("These are percentiles of the drawn values. Take the mean of each draw first.",
+         lambda v, rng, n=10_000: _ends(np.tile(v, 100))),
+        ("This is the 90 % interval: the middle 95 % lie between 2.5 % and 97.5 %.",
+         lambda v, rng, n=10_000: _ends(_resampled(v, rng, n).mean(1), 5, 95)),
+        ("This is the t interval. Draw values again and take the middle 95 % of their means.",
+         lambda v, rng, n=10_000: stats.t_interval(v)),
+        ("This is the mean and 1.96 standard errors to each side. The percentiles of the drawn "
+         "means need not lie evenly.",
+         lambda v, rng, n=10_000: _about(v, 1.96 * np.std(v, ddof=1) / len(v) ** 0.5)),
+        ("This is the median of each draw. The interval is one of the mean.",
+         lambda v, rng, n=10_000: _ends(np.median(_resampled(v, rng, n), axis=1))),
+        ("The lower end stands above the upper one.",
+         lambda v, rng, n=10_000: _ends(_resampled(v, rng, n).mean(1), 97.5, 2.5)),
+        ("Each draw has one value less than there are: draw as many as you have.",
+         lambda v, rng, n=10_000: _ends(_resampled(v, rng, n, len(v) - 1).mean(1))),
+        ("The interval is turned round the mean (the basic bootstrap). The percentile interval "
+         "takes the percentiles as they are.",
+         lambda v, rng, n=10_000:
+             tuple(2 * np.mean(v) - e for e in _ends(_resampled(v, rng, n).mean(1))[::-1])),
+    ]  # fmt: skip
+
+
+def _ends_of(value: object) -> tuple[float, float] | None:
+    """Return (low, high), None where the value is no pair of numbers."""
+    try:
+        low, high = value
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        return None
+
+
+def _close(wanted: tuple, got: tuple, values: list[float]) -> bool:
+    reach = NEAR_ENDS * float(np.std(values)) / len(values) ** 0.5 + TOLERANCE
+    return all(abs(a - b) <= reach for a, b in zip(wanted, got, strict=True))
+
+
+def check_bootstrap(function: Callable) -> None:
+    """Check bootstrap(values, rng, draws) against scipy.stats.bootstrap, and its use of rng."""
+    verdict.refuse_unfit("bootstrap", function)
+    answers = []
+    for values in UNEVEN:
+        got, written = _drawn_by(function, values, 1)
+        if _ends_of(got) is None:
+            raise Wrong(
+                f"bootstrap is not right yet\n  {written}\n    expected  a pair (low, high)\n"
+                f"    got       {shortened(got)}\n{on_form((0.0, 1.0), got)}".rstrip()
+            )
+        answers.append((values, _ends_of(got), stats.bootstrap_interval(values), written))
+    failing = [answer for answer in answers if not _close(answer[2], answer[1], answer[0])]
+    if not failing:
+        _check_draws(function)
+        verdict.PASSED.add("bootstrap")
+        print(f"bootstrap: right on {len(answers)} lists of values, repeats with its seed")
+        return
+    _, got, wanted, written = failing[0]
+    near = tuple(round(end, 3) for end in wanted)
+    raise Wrong(
+        f"bootstrap is not right yet\n  {written}\n    expected  about {near}, from scipy.stats\n"
+        f"    got       {tuple(round(end, 3) for end in got)}\n{_why(answers, got, wanted)}"
+    )
+
+
+def _why(answers: list[tuple], got: tuple, wanted: tuple) -> str:
+    """Return the sentence of the mistake that gives all answers, or which way the ends lie."""
+    for sentence, wrong in _bootstrap_mistakes():
+        rng = np.random.default_rng(SEED)
+        tried = [(wrong(values, rng), found, values) for values, found, _, _ in answers]
+        if all(_close(*both) and _flat(both[0]) == _flat(both[1]) for both in tried):
+            return sentence
+    wide = got[1] - got[0] > wanted[1] - wanted[0]
+    return (
+        f"The interval is too {'wide' if wide else 'narrow'}, or stands in the wrong place: it "
+        "lies between the 2.5 % and the 97.5 % point of the drawn means."
+    )
+
+
+def _flat(ends: tuple) -> bool:
+    """Return whether an interval has no width."""
+    return abs(ends[1] - ends[0]) < TOLERANCE
+
+
+def _drawn_by(function: Callable, values: list, seed: int, *draws: int) -> tuple[object, str]:
+    """Return what the learner's bootstrap gives, and the call as text. Its errors become Wrong."""
+    more = "".join(f", {n}" for n in draws)
+    written = f"bootstrap({shown(np.array(values))}, np.random.default_rng({seed}){more})"
+    case = Example((np.array(values), np.random.default_rng(seed), *draws), None)
+    got = verdict.called(function, case)[0]
+    verdict.refuse_unfinished("bootstrap", function, got)
+    if isinstance(got, Raised):
+        lines = [*verdict.error_lines("bootstrap", function, got.error), f"  {written}"]
+        raise Wrong("\n".join(lines)) from None
+    return got, written
+
+
+def _check_draws(function: Callable) -> None:
+    """Raise Wrong unless the seed decides the draws and `draws` says how many there are."""
+    single, written = _drawn_by(function, UNEVEN[1], 1, 1)
+    both = _ends_of(single)
+    if not _flat(both):
+        raise Wrong(
+            f"bootstrap: the values are right, but draws is ignored\n  {written}\n"
+            f"    got       {shown(both)}\nA single draw has one mean: both ends are it."
+        )
+    first, again, other = (_ends_of(_drawn_by(function, UNEVEN[1], n, 50)[0]) for n in (1, 1, 2))
+    problem = ""
+    if first != again:
+        problem = "The same seed gives two intervals: draw from rng, and from nothing else."
+    elif first == other:
+        problem = "Another seed gives the same interval: draw from the rng that is passed in."
+    if problem:
+        raise Wrong(f"bootstrap: the values are right, but not its use of rng\n{problem}")
+
+
+def _signs(differences: list) -> list[float]:
+    """Return the sum for each pattern of signs."""
+    sums = [0.0]
+    for d in differences:
+        sums = [total + sign * d for total in sums for sign in (1, -1)]
+    return sums
+
+
+def _draw_signs(rng: np.random.Generator) -> Iterator[Example]:
+    for _ in range(60):
+        drawn = rng.integers(-5, 6, rng.integers(1, 8)) / 10
+        differences = [float(d) for d in drawn]
+        yield Example((differences,), stats.sign_flip_p(differences))
+
+
+def check_sign_flip(function: Callable) -> None:
+    """Check sign_flip(differences) against scipy.stats.permutation_test."""
+    hand = [
+        Example(([0.5],), 1.0),
+        Example(([1.0, 1.0],), 0.5),
+        Example(([0.4] * 5,), 2 / 32),
+        Example(([-0.4] * 5,), 2 / 32),
+        Example(([0.4, 0.3, 0.2, -0.1],), 4 / 16),
+        Example(([0.0, 0.0],), 1.0),
+        Example(([0.3, 0.0, 0.1, 0.2, -0.1],), stats.sign_flip_p([0.3, 0.0, 0.1, 0.2, -0.1])),
+        Example(([0.2, -0.1, 0.3, -0.3],), stats.sign_flip_p([0.2, -0.1, 0.3, -0.3])),
+    ]
+    small = 1e-12
+    mistakes = [
+        ("Only one side is counted: a mean as far below 0 is as surprising, so compare without "
+         "the sign.",
+         lambda d: mean(total >= sum(d) - small for total in _signs(d))),
+        ("One side is counted, by its absolute size: sums as far below 0 are missing.",
+         lambda d: mean(total >= abs(sum(d)) - small for total in _signs(d))),
+        ("Sums equal to the one seen are left out: at least as far counts, too.",
+         lambda d: mean(abs(total) > abs(sum(d)) + small for total in _signs(d))),
+        ("Each difference loses its sign before it is added up: take the absolute value of the "
+         "sum.",
+         lambda d: mean(abs(t) >= sum(map(abs, d)) - small for t in _signs(d))),
+        ("This is the share of the patterns that are nearer to 0: p is the share at least as far.",
+         lambda d: mean(abs(total) <= abs(sum(d)) + small for total in _signs(d))),
+        ("One is added to the count and to the number of patterns. That is for random patterns; "
+         "here all of them are counted.",
+         lambda d: (sum(abs(t) >= abs(sum(d)) - small for t in _signs(d)) + 1) / (2 ** len(d) + 1)),
+        ("This is a number of patterns. p is the share of them.",
+         lambda d: sum(abs(total) >= abs(sum(d)) - small for total in _signs(d))),
+        ("This is the sign test, which counts wins and forgets how large they are.",
+         lambda d:
+             mean(abs(t) >= abs(sum(np.sign(d))) for t in _signs([float(np.sign(x)) for x in d]))),
+        ("Equal sums are missed by a rounding error in the last digit: compare with a small "
+         "tolerance such as 1e-12.",
+         lambda d: mean(abs(total) >= abs(sum(d)) for total in _signs(d)),
+         lambda d: mean(abs(total) >= abs(sum(d)) for total in _signs(d[::-1]))),
+    ]  # fmt: skip
+    verdict.give("sign_flip", function, hand, random_cases(_draw_signs), mistakes, top=1.0)
+
+
+def _draw_holm(rng: np.random.Generator) -> list[Example]:
+    tried = [[float(p) for p in rng.random(rng.integers(3, 9)).round(3) ** 2] for _ in range(100)]
+    gc.freeze()  # statsmodels collects garbage in each call, which takes long in a full notebook
+    try:
+        return [Example((ps,), stats.holm(ps)) for ps in tried]
+    finally:
+        gc.unfreeze()
+
+
+def _steps(ps: list, factor: Callable, monotone: bool = True, top: float = 1.0) -> list[float]:
+    """Return p times a factor of its rank, in the given order."""
+    found, running = [0.0] * len(ps), 0.0
+    for rank, at in enumerate(sorted(range(len(ps)), key=lambda n: ps[n])):
+        value = min(top, factor(rank, len(ps)) * ps[at])
+        running = max(running, value) if monotone else value
+        found[at] = running
+    return found
+
+
+def _step_up(ps: list, factor: Callable) -> list[float]:
+    found, running = [0.0] * len(ps), 1.0
+    for rank, at in reversed([*enumerate(sorted(range(len(ps)), key=lambda n: ps[n]))]):
+        running = min(running, factor(rank, len(ps)) * ps[at])
+        found[at] = running
+    return found
+
+
+def check_holm(function: Callable) -> None:
+    """Check holm(ps) against statsmodels."""
+    hand = [
+        Example(([0.04],), [0.04]),
+        Example(([],), []),
+        Example(([0.01, 0.02],), [0.02, 0.02]),
+        Example(([0.02, 0.01],), [0.02, 0.02]),
+        Example(([0.6, 0.9],), [1.0, 1.0]),
+        Example(([0.01, 0.04, 0.03],), [0.03, 0.06, 0.06]),
+        Example(([0.03, 0.001, 0.2],), [0.06, 0.003, 0.2]),
+    ]
+    mistakes = [
+        ("Every p is multiplied by the number of comparisons: that is Bonferroni. Holm's factor "
+         "falls by one from each p to the next.",
+         lambda ps: [min(1.0, p * len(ps)) for p in ps]),
+        ("A larger p can come out below a smaller one: none may fall below the one before it.",
+         lambda ps: _steps(ps, lambda rank, n: n - rank, monotone=False)),
+        ("A p is above 1: cut it there.",
+         lambda ps: _steps(ps, lambda rank, n: n - rank, top=math.inf)),
+        ("The results are sorted. Return each in the place of its p.",
+         lambda ps: sorted(_steps(ps, lambda rank, n: n - rank))),
+        ("The factors follow the given order. The smallest p gets the largest factor.",
+         lambda ps: [min(1.0, p * (len(ps) - n)) for n, p in enumerate(ps)]),
+        ("The given order is kept and the factors follow it: start with the smallest p.",
+         lambda ps:
+             [max(min(1.0, ps[m] * (len(ps) - m)) for m in range(n + 1)) for n in range(len(ps))]),
+        ("This goes from the largest p downwards and takes minima: that is Hochberg's method. "
+         "Holm starts with the smallest and takes maxima.",
+         lambda ps: _step_up(ps, lambda rank, n: n - rank)),
+        ("This is Benjamini and Hochberg's adjustment, for false discoveries.",
+         lambda ps: _step_up(ps, lambda rank, n: n / (rank + 1))),
+        ("The factors begin one too low: the smallest of n p values is multiplied by n.",
+         lambda ps: _steps(ps, lambda rank, n: n - rank - 1)),
+    ]  # fmt: skip
+    verdict.give("holm", function, hand, random_cases(_draw_holm), mistakes)
