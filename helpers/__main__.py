@@ -9,21 +9,21 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 
-def report(sub: ArgumentParser):
+def add_report(sub: ArgumentParser):
     """Run the sessions and the write-up."""
     from . import workbook
 
     return lambda o: workbook.report_command(o.evals.folder)
 
 
-def check(sub: ArgumentParser):
+def add_check(sub: ArgumentParser):
     """Execute the notebooks and compare."""
     from . import workbook
 
     return lambda o: workbook.check_command(o.evals.folder)
 
 
-def refresh(sub: ArgumentParser):
+def add_refresh(sub: ArgumentParser):
     """Refresh the workbook's own folder; another one has no stored numbers."""
     from . import evalset, workbook
 
@@ -40,7 +40,7 @@ def refresh(sub: ArgumentParser):
     return run
 
 
-def learn(sub: ArgumentParser):
+def add_learn(sub: ArgumentParser):
     """Write the learner copies that are missing and say what was done."""
     from .learn import copies
 
@@ -53,7 +53,7 @@ def learn(sub: ArgumentParser):
     return run
 
 
-def progress(sub: ArgumentParser):
+def add_progress(sub: ArgumentParser):
     """Run the learner copies and print what is done, wrong and not started."""
     from . import evalset
     from .learn import copies, progress
@@ -67,26 +67,26 @@ def progress(sub: ArgumentParser):
     return run
 
 
-def freeze(sub: ArgumentParser):
+def add_freeze(sub: ArgumentParser):
     """Draw the negatives, write the manifest."""
     from . import workbook
 
     return lambda o: workbook.freeze_command(o.evals)
 
 
-def audit(sub: ArgumentParser):
+def add_audit(sub: ArgumentParser):
     """Print what an audit finds; 1 if a check fails."""
     from .labels import audit
 
     def run(options: Namespace) -> int:
-        findings = audit.audit(options.evals)
-        print(audit.table(findings))
+        findings = audit.findings(options.evals)
+        print(audit.as_table(findings))
         return int(any(finding.status == "fail" for finding in findings))
 
     return run
 
 
-def export(sub: ArgumentParser):
+def add_export(sub: ArgumentParser):
     """Write the labels in other tools' forms and list the files."""
     from .sources import export
 
@@ -100,7 +100,7 @@ def export(sub: ArgumentParser):
     return run
 
 
-def compare(sub: ArgumentParser):
+def add_compare(sub: ArgumentParser):
     """Compare runs with the baseline or another run; the gate's exit status."""
     from . import compare, evalset, stats
 
@@ -114,7 +114,7 @@ def compare(sub: ArgumentParser):
     return lambda o: compare.command(o.evals, o.runs, o.base, o.split, o.matters, o.strict, o.to)
 
 
-def import_(sub: ArgumentParser):
+def add_import(sub: ArgumentParser):
     """Turn a source into an evaluation-set folder."""
     from .sources import write
 
@@ -133,7 +133,7 @@ def import_(sub: ArgumentParser):
     )
 
 
-def new(sub: ArgumentParser):
+def add_new(sub: ArgumentParser):
     """Start an evaluation set."""
     from .sources import write
 
@@ -143,17 +143,21 @@ def new(sub: ArgumentParser):
 
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "neither"
 COMMANDS = {  # name: (function that adds options and returns what runs, what it needs, words)
-    "report": (report, SET, "run everything, render the page"),
-    "check": (check, SET, "execute the notebooks and compare"),
-    "refresh": (refresh, SET, "execute the notebooks in place"),
-    "learn": (learn, FOLDER, "write copies of the sessions with stubs for solutions into learn/"),
-    "progress": (progress, FOLDER, "run the copies: done, wrong, not started, what comes next"),
-    "freeze": (freeze, SET, "draw negatives, write the manifest"),
-    "audit": (audit, SET, "ask the set what a careful reader would"),
-    "export": (export, SET, "write the labels as CSV, Parquet, BEIR and TREC"),
-    "compare": (compare, SET, "hold runs against the baseline: 0 not worse, 1 worse, 2 cannot"),
-    "import": (import_, NONE, "turn a source into an evaluation set"),
-    "new": (new, NONE, "start an evaluation set: guide, two documents, three queries"),
+    "report": (add_report, SET, "run everything, render the page"),
+    "check": (add_check, SET, "execute the notebooks and compare"),
+    "refresh": (add_refresh, SET, "execute the notebooks in place"),
+    "learn": (
+        add_learn,
+        FOLDER,
+        "write copies of the sessions with stubs for solutions into learn/",
+    ),
+    "progress": (add_progress, FOLDER, "run the copies: done, wrong, not started, what comes next"),
+    "freeze": (add_freeze, SET, "draw negatives, write the manifest"),
+    "audit": (add_audit, SET, "ask the set what a careful reader would"),
+    "export": (add_export, SET, "write the labels as CSV, Parquet, BEIR and TREC"),
+    "compare": (add_compare, SET, "hold runs against the baseline: 0 not worse, 1 worse, 2 cannot"),
+    "import": (add_import, NONE, "turn a source into an evaluation set"),
+    "new": (add_new, NONE, "start an evaluation set: guide, two documents, three queries"),
 }
 
 

@@ -32,7 +32,7 @@ class Chunk(NamedTuple):
         return documents[self.doc_id].retrieval_text[self.start : self.end]
 
 
-def write(path: Path, chunks: list[Chunk]) -> None:
+def write_chunks(path: Path, chunks: list[Chunk]) -> None:
     """Write chunks as JSON lines.
 
     Raises ValueError for a span that is empty or whose id stands twice.
@@ -47,6 +47,6 @@ def write(path: Path, chunks: list[Chunk]) -> None:
     records.write_jsonl(path, (chunk._asdict() for chunk in chunks))
 
 
-def read(path: Path) -> list[Chunk]:
-    """Read a chunk file that `write` made."""
+def read_chunks(path: Path) -> list[Chunk]:
+    """Read a chunk file that `write_chunks` made."""
     return [Chunk(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]

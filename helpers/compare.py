@@ -170,26 +170,22 @@ def systems(evals: evalset.EvalSet) -> list[runs.Run]:
 def board(found: dict) -> pd.DataFrame:
     """Return the leaderboard as text, a row for each run; the base has no difference."""
     base = found["base"]
-    first = {PRIMARY: f"{base['means'][PRIMARY]:.3f}", "judged@10": f"{base['judged@10']:.2f}"}
-    rows = [{"run": base["name"], **first, "verdict": "the baseline"}]
+    rows = [
+        {
+            "run": base["name"],
+            PRIMARY: base["means"][PRIMARY],
+            "judged@10": base["judged@10"],
+            "verdict": "the baseline",
+        }
+    ]
     for row in sorted(found["runs"], key=lambda r: (-r["measures"][PRIMARY]["run"], r["name"])):
         at = row["measures"][PRIMARY]
-        line = {
-            "run": row["name"],
-            PRIMARY: f"{at['run']:.3f}",
-            "difference": f"{at['difference']:+.3f}",
-            "95 % interval": _interval(at),
-            "p": _shown(at["p"], 4),
-            "p (Holm)": _shown(row["p_holm"], 4),
-            "detectable": _shown(at["detectable"]),
-            "wins/ties/losses": f"{at['wins']}/{at['ties']}/{at['losses']}",
-            "judged@10": f"{row['judged@10']:.2f}",
-            "verdict": row["verdict"],
-        }
-        rows.append(line)
-    heads = [PRIMARY, "difference", "95 % interval", "p", "p (Holm)", "detectable"]
-    heads += ["wins/ties/losses", "judged@10", "verdict"]
-    return pd.DataFrame(rows).set_index("run")[heads].fillna("")
+        line = {"run": row["name"], PRIMARY: at["run"], "difference": at["difference"]}
+        line |= {"95 % interval": _interval(at), "p": at["p"], "p (Holm)": row["p_holm"]}
+        line |= {"detectable": at["detectable"], "wins/ties/losses": _counts(at)}
+        rows.append(line | {"judged@10": row["judged@10"], "verdict": row["verdict"]})
+    names = ["run", PRIMARY, *list(rows[-1])[2:]]
+    return _texts(pd.DataFrame(rows, columns=names)).set_index("run")
 
 
 def comparison_page(found: dict) -> str:
@@ -212,63 +208,59 @@ def _run_page(row: dict, found: dict) -> str:
     base, at = found["base"], row["measures"][PRIMARY]
     warnings = [(base["name"], w) for w in base["warnings"]]
     warnings += [(row["name"], w) for w in row["warnings"]]
+    by_kind = [{"kind": kind, **values} for kind, values in row["by_kind"].items()]
     parts = [
         f"## {row['name']}: {row['verdict']}",
-        f"{row['reason']}. Wins/ties/losses: {at['wins']}/{at['ties']}/{at['losses']}. "
+        f"{row['reason']}. Wins/ties/losses: {_counts(at)}. "
         f"judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
         "\n".join(f"- Warning ({name}): {words}" for name, words in warnings),
         _table(pd.DataFrame(map(_measure_row, row["measures"].items()))),
         f"p (Holm) is adjusted for the measures of this table; the verdict rests on {PRIMARY}, "
         "adjusted for the runs.",
-        f"By kind, {PRIMARY}:\n\n" + _table(pd.DataFrame(map(_kind_row, row["by_kind"].items()))),
+        f"By kind, {PRIMARY}:\n\n" + _table(pd.DataFrame(by_kind)),
     ]
     if found["split"] == "dev":
         columns = ["query_id", "kind", "base", "run", "query"]
-        moved = pd.DataFrame(map(_moved_row, row["moved"]), columns=columns)
+        moved = pd.DataFrame(row["moved"], columns=columns)
+        moved["query"] = [" ".join(q.split()).replace("|", "\\|") for q in moved["query"]]
         parts.append("Moved most:\n\n" + _table(moved))
     return "\n\n".join(part for part in parts if part)
 
 
-def _measure_row(pair: tuple[str, dict]) -> dict[str, str]:
+def _measure_row(pair: tuple[str, dict]) -> dict:
     name, at = pair
-    return {
-        "measure": measures.MEAN_NAMES.get(name, name),
-        **_means(at),
-        "95 % interval": _interval(at),
-        "p": _shown(at["p"], 4),
-        "p (Holm)": _shown(at["p_holm"], 4),
-        "p (t)": _shown(at["t_p"], 4),
-        "detectable": _shown(at["detectable"]),
-    }
-
-
-def _kind_row(pair: tuple[str, dict]) -> dict[str, str]:
-    kind, at = pair
-    return {"kind": kind, "n": str(at["n"]), **_means(at)}
-
-
-def _moved_row(at: dict) -> dict[str, str]:
-    query = " ".join(at["query"].split()).replace("|", "\\|")
-    return {**at, "query": query, "base": f"{at['base']:.3f}", "run": f"{at['run']:.3f}"}
-
-
-def _means(at: dict) -> dict[str, str]:
-    shown = {"base": at["base"], "run": at["run"]}
-    shown = {name: f"{value:.3f}" for name, value in shown.items()}
-    return {**shown, "difference": f"{at['difference']:+.3f}"}
+    row = {"measure": measures.MEAN_NAMES.get(name, name)}
+    row |= {key: at[key] for key in ("base", "run", "difference")}
+    row |= {"95 % interval": _interval(at), "p": at["p"], "p (Holm)": at["p_holm"]}
+    return row | {"p (t)": at["t_p"], "detectable": at["detectable"]}
 
 
 def _interval(at: dict) -> str:
     return "" if at["low"] is None else f"{at['low']:+.3f} to {at['high']:+.3f}"
 
 
-def _shown(value: float | None, decimals: int = 3) -> str:
-    return "" if value is None else f"{value:.{decimals}f}"
+def _counts(at: dict) -> str:
+    return f"{at['wins']}/{at['ties']}/{at['losses']}"
+
+
+FORMATS = {"difference": "+.3f", "judged@10": ".2f", "n": ".0f"}
+FORMATS |= dict.fromkeys(("p", "p (Holm)", "p (t)"), ".4f")
+
+
+def _texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with its numbers as texts by FORMATS, else with three decimals."""
+
+    def text(value, name: str) -> str:
+        if isinstance(value, str):
+            return value
+        return "" if pd.isna(value) else format(value, FORMATS.get(name, ".3f"))
+
+    return pd.DataFrame({name: [text(v, name) for v in frame[name]] for name in frame.columns})
 
 
 def _table(frame: pd.DataFrame) -> str:
-    """Return a frame of texts as a Markdown table with aligned columns."""
-    rows = [list(frame.columns), *frame.to_numpy().tolist()]
+    """Return a frame as a Markdown table with aligned columns."""
+    rows = [list(frame.columns), *_texts(frame).to_numpy().tolist()]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "| " + " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) + " |"

@@ -37,7 +37,7 @@ def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: lis
         "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
         "compared_dev": compared,
         "cards": cards,
-        "per_query": [_query_row(evals, q, run, values) for q in evals.queries],
+        "per_query": [_per_query(evals, q, run, values) for q in evals.queries],
     }
 
 
@@ -69,7 +69,7 @@ def _kinds(evals: EvalSet, rows: dict[str, dict[str, float]]) -> dict:
     }
 
 
-def _query_row(evals: EvalSet, query_id: str, run: dict, values: dict) -> dict:
+def _per_query(evals: EvalSet, query_id: str, run: dict, values: dict) -> dict:
     """Return what is known about one query: labels, first ten documents, measures."""
     query, grades = evals.queries[query_id], evals.qrels()[query_id]
     return {

@@ -17,7 +17,7 @@ from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
 from . import evalset, records, report, results
-from .labels import audit, pooling
+from .labels import manifest, pooling
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = [
@@ -102,9 +102,9 @@ SEEDS = {"negatives": 2026}
 
 def freeze_command(evals: evalset.EvalSet) -> int:
     """Write negatives.jsonl and, last, the manifest with the hash of every input file."""
-    rows = pooling.negatives(evals, pooling.rankings(evals), SEEDS["negatives"])
+    rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
     records.write_jsonl(evals.folder / "negatives.jsonl", rows)
-    print(f"{audit.write_manifest(evals, SEEDS)} describes the folder as it is now")
+    print(f"{manifest.write_manifest(evals, SEEDS)} describes the folder as it is now")
     return 0
 
 
@@ -142,10 +142,10 @@ def check_command(folder: Path) -> int:
     numbers, and the tests of the helpers say nothing about it: its notebooks run, no more.
     """
     own = folder == evalset.DEFAULT
-    print(f"check: {PLAN if own else PLAN_ELSEWHERE}", flush=True)
+    print(f"check: {CHECKS_HERE if own else CHECKS_ELSEWHERE}", flush=True)
     problems = [*lint(), *(problem for path in NOTEBOOKS for problem in guard(path))] if own else []
     with tempfile.TemporaryDirectory() as scratch:
-        copy = copy_set(folder, Path(scratch) / "evals")
+        copy = copy_of_set(folder, Path(scratch) / "evals")
         run = {"the notebooks": start_notebooks(copy, strict=own)}
         if own:
             run["the tests of the helpers"] = start_tests(copy)
@@ -165,15 +165,15 @@ def check_command(folder: Path) -> int:
     return int(bool(problems))
 
 
-PLAN = (
+CHECKS_HERE = (
     "runs the four notebooks in their order on a copy of evals/ and compares every number with "
     "the stored one, the tests of the helpers beside them, then compares every derived file "
     "(about a minute)"
 )
-PLAN_ELSEWHERE = "runs the four notebooks in their order on a copy of the folder"
+CHECKS_ELSEWHERE = "runs the four notebooks in their order on a copy of the folder"
 
 
-def copy_set(folder: Path, to: Path) -> Path:
+def copy_of_set(folder: Path, to: Path) -> Path:
     """Copy an evaluation set without notebooks and pages, and return where it stands."""
     leave = shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints")
     return Path(shutil.copytree(folder, to, ignore=leave))

@@ -276,7 +276,7 @@ def test_a_second_set_leaves_the_first_its_tokenizer(folder):
     first = evalset.load(folder)
     assert evalset.load().tokenizer == "words"
     assert first.words("東京都") == ["東京", "京都"]
-    found = pooling.rankings(first)
+    found = pooling.by_ranker(first)
     for name in ("okapi-documents", "okapi-titles", "lucene-stemmed"):
         assert [doc_id for doc_id, _ in found[name]["q1"]] == ["disk-full"], name
 
@@ -317,7 +317,7 @@ def test_a_row_without_a_title_is_searched_by_its_text_alone(folder):
     (folder / "judgments.jsonl").unlink()
     evals = evalset.load(folder)
     assert evals.documents["disk-full"].retrieval_text == "one"
-    assert "okapi-titles" not in pooling.rankings(evals)
+    assert "okapi-titles" not in pooling.by_ranker(evals)
 
 
 @pytest.mark.parametrize(

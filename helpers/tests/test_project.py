@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from helpers import evalset, measures, records, report, results, text, workbook
-from helpers.labels import audit, pooling
+from helpers.labels import audit, links, manifest, pooling
 
 
 @pytest.fixture(scope="module")
@@ -64,15 +64,15 @@ def test_coverage_reaches_every_service_and_kind(evals):
 
 
 def test_every_pooled_ranker_is_judged_to_depth_10(evals):
-    for name, run in pooling.rankings(evals).items():
+    for name, run in pooling.by_ranker(evals).items():
         answered = {q: row for q, row in evals.qrels().items() if run[q]}
         assert measures.judged_at(answered, run) == 1, name
 
 
 def test_own_set_passes_its_audit(evals):
-    failed = [f for f in audit.audit(evals) if f.status != "pass"]
+    failed = [f for f in audit.findings(evals) if f.status != "pass"]
     assert not [f for f in failed if f.status == "fail"], failed
-    assert not audit.leaks(evals) and not audit.manifest_problems(evals.folder)
+    assert not links.leaking_answers(evals) and not manifest.differences(evals.folder)
 
 
 def test_the_five_worst_dev_queries_have_been_read(evals):

@@ -32,12 +32,12 @@ def test_tokens_begin_where_the_encoding_says(body):
 
 def test_chunk_file_round_trip(tmp_path, folder):
     found = [chunks.Chunk("disk-full", 0, 0, 9, 2), chunks.Chunk("disk-full", 1, 11, 29, 5)]
-    chunks.write(tmp_path / "c.jsonl", found)
-    assert chunks.read(tmp_path / "c.jsonl") == found
+    chunks.write_chunks(tmp_path / "c.jsonl", found)
+    assert chunks.read_chunks(tmp_path / "c.jsonl") == found
     assert found[1].text(evalset.load(folder).documents) == "Delete <old> logs."
     for bad in ([found[0], found[0]], [found[0]._replace(end=0)]):
         with pytest.raises(ValueError, match="wanted"):
-            chunks.write(tmp_path / "d.jsonl", bad)
+            chunks.write_chunks(tmp_path / "d.jsonl", bad)
     assert not (tmp_path / "d.jsonl").exists()
 
 
