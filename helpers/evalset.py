@@ -8,8 +8,6 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from . import records
 from . import text as tokens
 from .records import GRADES, SPLITS, EvalSetError, Say
@@ -270,33 +268,20 @@ def _read_markdown(path: Path, say: Say) -> Document:
     if not records.ID.fullmatch(path.stem):
         wanted = records.CHECKS["id"][1]
         say(f"{path}:1: the file name gives the id {path.stem!r}, wanted {wanted}")
-    front = re.match(r"---\n(.*?\n)---(?:\n|$)", text, re.DOTALL)
+    wrong: list[str] = []
+    front = records.front_matter(path, text, wrong.append)
     if not front:
         say(f"{path}:1: no front matter, wanted a block between two lines of ---")
         return broken
-    fields, body = _front_matter(path, front[1], say), text[front.end() :].strip("\n")
+    fields, body = front[0], front[1].strip("\n")
+    found = [] if wrong else records.complaints(fields, records.SCHEMAS["corpus/*.md"])
     if not body.strip():
-        say(f"{path}:{front[0].count(chr(10))}: empty document, wanted a body after ---")
-    found = records.complaints(fields or {}, records.SCHEMAS["corpus/*.md"])
-    if fields is None or found:
-        for problem in found if fields is not None else ():
-            say(f"{path}:1: {problem}")
-        return broken
-    return Document(path.stem, text=body, **fields)
-
-
-def _front_matter(path: Path, block: str, say: Say) -> dict | None:
-    try:  # BaseLoader keeps 2026-04-08, 2.0 and no as text
-        fields = yaml.load(block, yaml.BaseLoader)
-    except yaml.YAMLError as error:
-        line = error.problem_mark.line + 2 if getattr(error, "problem_mark", None) else 1
-        say(f"{path}:{line}: bad front matter ({getattr(error, 'problem', error)}), wanted YAML")
-        return None
-    if isinstance(fields, dict):
-        return fields
-    what = {str: "text", list: "a list"}.get(type(fields), type(fields).__name__)
-    say(f"{path}:2: bad front matter ({what}), wanted lines such as title: Roll back a deploy")
-    return None
+        line = text.count("\n") - front[1].count("\n")
+        wrong.append(f"{path}:{line}: empty document, wanted a body after ---")
+    wrong += [f"{path}:1: {problem}" for problem in found]
+    for problem in wrong:
+        say(problem)
+    return broken if wrong else Document(path.stem, text=body, **fields)
 
 
 def _read_table(path: Path, say: Say) -> list[Document]:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
 from . import text as tokens
 
 ID = re.compile(r"[^\s/\\#]+")
@@ -79,6 +81,29 @@ def page(path: Path, say: Say) -> str | None:
     except OSError as error:
         say(f"{path}:1: cannot be read ({error.strerror}), wanted a readable file")
     return None
+
+
+def front_matter(path: Path, text: str, say: Say) -> tuple[dict, str] | None:
+    """Return the fields of a page's front matter, all as text, and the rest; None without one.
+
+    A block that holds no fields gives {} and is said.
+    """
+    front = re.match(r"---\n(.*?\n)---[ \t]*(?:\n|$)", text, re.DOTALL)
+    return (_front_fields(path, front[1], say), text[front.end() :]) if front else None
+
+
+def _front_fields(path: Path, block: str, say: Say) -> dict:
+    try:  # BaseLoader keeps 2026-04-08, 2.0 and no as text
+        fields = yaml.load(block, yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        line = error.problem_mark.line + 2 if getattr(error, "problem_mark", None) else 1
+        say(f"{path}:{line}: bad front matter ({getattr(error, 'problem', error)}), wanted YAML")
+        return {}
+    if isinstance(fields, dict):
+        return fields
+    what = {str: "text", list: "a list"}.get(type(fields), type(fields).__name__)
+    say(f"{path}:2: bad front matter ({what}), wanted lines such as title: Roll back a deploy")
+    return {}
 
 
 def json_object(line: str) -> dict:

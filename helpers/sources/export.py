@@ -28,7 +28,7 @@ def labels(evals: evalset.EvalSet) -> pd.DataFrame:
     return pd.DataFrame(sorted(rows), columns=COLUMNS)
 
 
-def write(evals: evalset.EvalSet, folder: Path) -> list[Path]:
+def write_exports(evals: evalset.EvalSet, folder: Path) -> list[Path]:
     """Write every form below `folder`, read each back and return the paths.
 
     Raises ValueError if one does not hold what was written.

@@ -6,12 +6,11 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
-import yaml
-
 from .. import records
-from .collections import Asked, Log, Source, folder_of, safe
+from .files import Asked, Log, Source, folder_of, safe
 
 # A document's id is its path below the folder, with : for /.
 
@@ -28,7 +27,7 @@ MADE = re.compile(  # what generators write into a comment at the top
 LONGEST_LINE = 5_000  # characters; nobody writes a longer line of code by hand
 PAGES = {".md": "", ".markdown": ".markdown", ".mdx": ".mdx"}  # suffix: what the id keeps of it
 TEXTS = {".txt": "", ".text": ".text", ".rst": ".rst", ".adoc": ".adoc", ".log": ".log"}
-CODE = (
+CODE_FILES = (
     ".py .pyi .js .jsx .mjs .ts .tsx .java .kt .scala .go .rs .c .h .cc .cpp .hpp .cs .swift .m "
     ".rb .php .pl .lua .r .jl .hs .ml .ex .exs .erl .clj .sh .bash .ps1 .sql .tf .proto .vue .dart"
 ).split()
@@ -56,21 +55,16 @@ def tree(
             elif path.is_symlink():
                 log.leave("links", str(path))
             else:
-                text = _page(path, log)
+                text = _read_text(path, log)
                 if text is not None:
                     yield path, text
 
 
-def _page(path: Path, log: Log) -> str | None:
-    data = path.read_bytes()
-    if b"\0" in data[:8192]:
-        return log.leave("binary files", str(path))
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        byte = f"byte 0x{data[error.start]:02x}"
-        return log.leave("files that are not UTF-8", f"{path}:{line} ({byte}), save it as UTF-8")
+def _read_text(path: Path, log: Log) -> str | None:
+    with path.open("rb") as file:
+        if b"\0" in file.read(8192):
+            return log.leave("binary files", str(path))
+    return records.page(path, partial(log.leave, "files that are not UTF-8"))
 
 
 def path_id(path: Path, folder: Path, ending: str = "") -> str:
@@ -80,7 +74,7 @@ def path_id(path: Path, folder: Path, ending: str = "") -> str:
     return ":".join(safe(part).replace(":", "%3A") for part in (*parts[:-1], name))
 
 
-def markdown(asked: Asked, log: Log) -> Source:
+def markdown_tree(asked: Asked, log: Log) -> Source:
     """Read a tree of Markdown files: front matter is optional, the first heading is the title."""
     folder = folder_of(asked)
     return Source(
@@ -95,20 +89,20 @@ def markdown(asked: Asked, log: Log) -> Source:
 
 
 def _markdown(path: Path, text: str, doc_id: str, log: Log) -> dict:
-    front, fields = re.match(r"---\n(.*?\n)---[ \t]*(?:\n|$)", text, re.DOTALL), {}
-    if front:
-        fields = _fields(front[1])
-        if fields is None:
-            log.leave("front matters that are not YAML fields, kept as text", f"{path}:2")
-        text = text if fields is None else text[front.end() :]
+    broken: list[str] = []
+    fields, rest = records.front_matter(path, text, broken.append) or ({}, text)
+    if broken:
+        log.leave("front matters that are not YAML fields, kept as text", f"{path}:2")
+    else:
+        text = rest
     schema = records.SCHEMAS["corpus/*.md"]
     checks = schema.needed | schema.optional
     known = {
         name: value
-        for name, value in (fields or {}).items()
+        for name, value in fields.items()
         if name in checks and records.CHECKS[checks[name]][0](value)
     }
-    for name in sorted((fields or {}).keys() - known.keys()):
+    for name in sorted(fields.keys() - known.keys()):
         wanted = records.CHECKS[checks[name]][1] if name in checks else "no such field"
         log.leave(f"front-matter field {name} ({wanted})", f"{path}:2")
     heading = _heading(text)
@@ -120,14 +114,6 @@ def _markdown(path: Path, text: str, doc_id: str, log: Log) -> dict:
     return {"doc_id": doc_id, "title": path.stem, **known, "text": text.strip("\n")}
 
 
-def _fields(block: str) -> dict | None:
-    try:
-        fields = yaml.load(block, yaml.BaseLoader)  # BaseLoader keeps dates and numbers as text
-    except yaml.YAMLError:
-        return None
-    return fields if isinstance(fields, dict) else None
-
-
 def _heading(text: str) -> re.Match | None:
     """Return the first heading (`# Title` or `Title` over ===) that stands in no code block."""
     fences = [m.span() for m in re.finditer(r"^(```|~~~).*?(?:^\1|\Z)", text, re.M | re.S)]
@@ -137,7 +123,7 @@ def _heading(text: str) -> re.Match | None:
     return next((m for m in found if not any(a <= m.start() < b for a, b in fences)), None)
 
 
-def plain(asked: Asked, log: Log) -> Source:
+def text_tree(asked: Asked, log: Log) -> Source:
     """Read a tree of text files; the first line is the title where it is short."""
     folder = folder_of(asked)
     return Source(
@@ -155,13 +141,13 @@ def _plain(path: Path, text: str, doc_id: str) -> dict:
     return {"doc_id": doc_id, "title": path.stem, "text": text.strip("\n")}
 
 
-def code(asked: Asked, log: Log) -> Source:
+def code_tree(asked: Asked, log: Log) -> Source:
     """Read a source tree: Python by function, method and class, other languages by file."""
     return Source(_code(folder_of(asked), log))
 
 
 def _code(folder: Path, log: Log) -> Iterator[tuple[str, dict]]:
-    for path, text in tree(folder, CODE, log, VENDORED | BUILT):
+    for path, text in tree(folder, CODE_FILES, log, VENDORED | BUILT):
         longest = max(map(len, text.split("\n")))
         if GENERATED.search(path.name) or MADE.search(text[:1000]) or longest > LONGEST_LINE:
             log.leave("generated files", str(path))
@@ -213,6 +199,3 @@ def _units(parent: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:
                 yield from _units(node, f"{prefix}{node.name}.")
         elif isinstance(node, (ast.If, ast.Try, ast.ExceptHandler, ast.With)):
             yield from _units(node, prefix)
-
-
-READERS = {"markdown": markdown, "text": plain, "code": code}

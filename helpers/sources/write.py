@@ -10,11 +10,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .. import evalset, records
-from . import collections, trees
-from .collections import Asked, Label, Log, Source
+from ..records import EvalSetError
+from . import catalogue, collections, trees
+from .files import Asked, Label, Log, Source, side, with_bar
 
-READERS = {**trees.READERS, **collections.READERS}
-Qrels = dict[str, dict[str, Label]]  # {query_id: {doc_id: label}}
+READERS = {  # KIND of KIND:PATH
+    "markdown": trees.markdown_tree,
+    "text": trees.text_tree,
+    "code": trees.code_tree,
+    "hotpotqa": collections.hotpotqa,
+    "beir": collections.beir,
+    "trec": collections.trec,
+    "miracl": collections.miracl,
+    "mmarco": collections.mmarco,
+    "ir_datasets": catalogue.by_name,
+}
+TREES = ("markdown", "text", "code")  # they have no labels, and an id is a path
+NEW = Path(__file__).parent / "new"  # a set to start from
+Labels = dict[str, dict[str, Label]]  # {query_id: {doc_id: label}}
 PLACES = {"query": "queries", "document": "corpus"}
 TRUNCATED = (
     "truncated: --max-docs kept every relevant document and part of the others, "
@@ -22,22 +35,20 @@ TRUNCATED = (
 )
 
 
-def run(asked: Asked, to: Path) -> list[str]:
+def import_into(asked: Asked, to: Path) -> list[str]:
     """Import a source into the new folder `to` and return what was found, line by line.
 
-    Raises evalset.EvalSetError with every problem; nothing is written then.
+    Raises EvalSetError with every problem; nothing is written then.
     """
     if asked.kind not in READERS:
         kinds = ", ".join(READERS)
-        raise evalset.EvalSetError(
-            [f"--from {asked.kind}: is unknown, wanted KIND:PATH of {kinds}"]
-        )
+        raise EvalSetError([f"--from {asked.kind}: is unknown, wanted KIND:PATH of {kinds}"])
     if asked.queries_language and asked.kind != "mmarco":
-        raise evalset.EvalSetError([f"--queries-language belongs to mmarco, not to {asked.kind}"])
-    if asked.split and asked.kind in (*trees.READERS, "ir_datasets"):
-        raise evalset.EvalSetError([f"--split: {asked.kind} has no splits to choose from"])
+        raise EvalSetError([f"--queries-language belongs to mmarco, not to {asked.kind}"])
+    if asked.split and asked.kind in (*TREES, "ir_datasets"):
+        raise EvalSetError([f"--split: {asked.kind} has no splits to choose from"])
     if asked.max_docs is not None and asked.max_docs < 1:
-        raise evalset.EvalSetError([f"--max-docs is {asked.max_docs}, wanted a number from 1"])
+        raise EvalSetError([f"--max-docs is {asked.max_docs}, wanted a number from 1"])
     found: list[str] = []
 
     def fill(folder: Path) -> None:
@@ -52,11 +63,11 @@ def run(asked: Asked, to: Path) -> list[str]:
 def publish(to: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` write a folder beside `to`, load it as a check, then rename it: all or nothing.
 
-    Raises evalset.EvalSetError where `to` is not a new or empty folder.
+    Raises EvalSetError where `to` is not a new or empty folder.
     """
     to = to.resolve()
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise evalset.EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
+        raise EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
     part = to.with_name(f"{to.name}.{os.getpid()}.part")
     part.mkdir(parents=True)
     try:
@@ -72,36 +83,30 @@ def publish(to: Path, fill: Callable[[Path], None]) -> None:
 def import_source(source: Source, asked: Asked, folder: Path, log: Log) -> list[str]:
     """Write what a source holds into `folder` and return what was found, line by line.
 
-    Raises evalset.EvalSetError with every problem.
+    Raises EvalSetError with every problem.
     """
     queries = read_queries(source, log)
     qrels = read_labels(source, log)
     log.stop()
-    found = overlap("query", qrels, queries, source) if qrels else []
+    found = ids_in_common("query", qrels, queries, source) if qrels else []
     held, seen, limited = write_corpus(folder, source, qrels, asked.max_docs, log)
     log.stop()
     if not held:
-        raise evalset.EvalSetError([f"{asked.kind}:{asked.path}: no documents with a text found"])
+        raise EvalSetError([f"{asked.kind}:{asked.path}: no documents with a text found"])
     if qrels:
         judged = {doc_id: None for row in qrels.values() for doc_id in row}
-        found += overlap("document", judged, seen, source)[: 1 if limited else None]
+        found += ids_in_common("document", judged, seen, source)[: 1 if limited else None]
     kept = keep(queries, qrels, held, log)
     if source.labels is not None and not kept:
         problem = f"{asked.kind}:{asked.path}: no query has a relevant document in the corpus"
-        raise evalset.EvalSetError([f"{problem}: {'; '.join([*found, *log.lines()])}"])
+        raise EvalSetError([f"{problem}: {'; '.join([*found, *log.lines()])}"])
     halves, drawn = split(kept)
-    write_labels(folder, queries, kept, halves)
-    settings = settings_of(source, kept)
-    if settings:
-        records.write(folder / "settings.json", json.dumps(settings) + "\n")
     lines = [*counts(held, kept, halves), *found, *log.lines()]
     lines += [TRUNCATED] if limited else []
     lines += [drawn] if drawn else []
-    lines += [f"{name}: {value}, in settings.json" for name, value in settings.items()]
-    lines += source.about
-    if not kept:
-        records.write(folder / "labeling_guide.md", _GUIDE)
-    records.write(folder / "README.md", card(asked, lines))
+    lines += [*write_settings(folder, source, kept), *source.about]
+    write_labels(folder, queries, kept, halves)
+    records.write(folder / "README.md", data_card(asked, lines))
     return lines
 
 
@@ -111,12 +116,12 @@ def read_queries(source: Source, log: Log) -> dict[str, dict]:
     for place, row in source.queries:
         if not row["query"]:
             log.leave("queries without text", place)
-        elif once(place, row["query_id"], "query_id", places, log):
+        elif is_new(place, row["query_id"], "query_id", places, log):
             queries[row["query_id"]] = row
     return queries
 
 
-def once(place: str, key: str, name: str, places: dict, log: Log) -> bool:
+def is_new(place: str, key: str, name: str, places: dict, log: Log) -> bool:
     """Return whether `key` is new; one that stands twice is a problem with both lines."""
     if key in places:
         log.wrong(f"{place}: {name} {key} stands already at {places[key]}, wanted each once")
@@ -125,12 +130,12 @@ def once(place: str, key: str, name: str, places: dict, log: Log) -> bool:
     return True
 
 
-def read_labels(source: Source, log: Log) -> Qrels:
+def read_labels(source: Source, log: Log) -> Labels:
     """Return the labels by query; the same pair may stand twice only with the same grade.
 
     Grades below 0 become 0: trec_eval too gives them no gain.
     """
-    qrels: Qrels = {}
+    qrels: Labels = {}
     for label in source.labels or ():
         grade = _grade(label, log)
         if grade is None:
@@ -164,13 +169,13 @@ def _grade(label: Label, log: Log) -> int | None:
     return max(0, int(number[1]))
 
 
-def overlap(what: str, judged: dict, held: dict, source: Source) -> list[str]:
+def ids_in_common(what: str, judged: dict, held: dict, source: Source) -> list[str]:
     """Return how many judged ids are there. Raises EvalSetError where none is: a wrong split."""
     present = [name for name in judged if name in held]
     found = f"{what} ids in the qrels: {len(judged)}, of them in the {PLACES[what]}: {len(present)}"
     if not present and held:
         offer = ", ".join(source.splits) or "unknown"
-        raise evalset.EvalSetError(
+        raise EvalSetError(
             [
                 f"{found}; the qrels have {next(iter(judged))} and the like, the {PLACES[what]} "
                 f"{next(iter(held))}, wanted qrels of the same split and ids written "
@@ -196,7 +201,7 @@ def _shifted(what: str, judged: dict, held: dict) -> list[str]:
 
 
 def write_corpus(
-    folder: Path, source: Source, qrels: Qrels, most: int | None, log: Log
+    folder: Path, source: Source, qrels: Labels, most: int | None, log: Log
 ) -> tuple[set[str], dict[str, str], bool]:
     """Write corpus.jsonl; return the ids in it, the ids seen with their places, and if it was cut.
 
@@ -212,11 +217,11 @@ def write_corpus(
     seen: dict[str, str] = {}
     cut = False
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
-        for place, row in collections.progress(source.documents, "documents"):
+        for place, row in with_bar(source.documents, "documents"):
             if not relevant and not any(rooms.values()):
                 return held, seen, True
             doc_id = row["doc_id"]
-            if not once(place, doc_id, "doc_id", seen, log):
+            if not is_new(place, doc_id, "doc_id", seen, log):
                 continue
             tier = "relevant" if doc_id in relevant else "zeros" if doc_id in zeros else "others"
             relevant.discard(doc_id)
@@ -232,7 +237,7 @@ def write_corpus(
     return held, seen, cut
 
 
-def keep(queries: dict[str, dict], qrels: Qrels, held: set[str], log: Log) -> Qrels:
+def keep(queries: dict[str, dict], qrels: Labels, held: set[str], log: Log) -> Labels:
     """Return the labels of known queries and documents, for queries with a relevant document."""
     kept = {}
     for query_id, row in qrels.items():
@@ -254,13 +259,13 @@ def keep(queries: dict[str, dict], qrels: Qrels, held: set[str], log: Log) -> Qr
     return kept
 
 
-def split(kept: Qrels) -> tuple[dict[str, str], str]:
+def split(kept: Labels) -> tuple[dict[str, str], str]:
     """Return {query_id: dev or test} and a sentence that says where the halves come from.
 
     The source's own splits count if it offers both sides. Else the queries are ordered by a hash
     of their ids and cut in the middle: the same on every machine, and no order of the file matters.
     """
-    halves = {q: collections.side(next(iter(row.values())).split) for q, row in kept.items()}
+    halves = {q: side(next(iter(row.values())).split) for q, row in kept.items()}
     names = ", ".join(sorted({label.split for row in kept.values() for label in row.values()}))
     if not kept or set(halves.values()) == {"dev", "test"}:
         return halves, f"halves: the source's own ({names})" if kept else ""
@@ -269,9 +274,10 @@ def split(kept: Qrels) -> tuple[dict[str, str], str]:
     return halves, f"halves: drawn by a hash of the query id, the source tells none apart ({names})"
 
 
-def write_labels(folder: Path, queries: dict, kept: Qrels, halves: dict[str, str]) -> None:
-    """Write retrieval_queries.jsonl and judgments.jsonl; neither where there are no labels."""
+def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, str]) -> None:
+    """Write retrieval_queries.jsonl and judgments.jsonl; without labels the guide to make them."""
     if not kept:
+        shutil.copyfile(NEW / "labeling_guide.md", folder / "labeling_guide.md")
         return
     rows, judgments = [], []
     for query_id, row in kept.items():
@@ -285,14 +291,17 @@ def write_labels(folder: Path, queries: dict, kept: Qrels, halves: dict[str, str
     records.write_jsonl(folder / "judgments.jsonl", judgments)
 
 
-def settings_of(source: Source, kept: Qrels) -> dict:
-    """Return what settings.json must say: another tokenizer, grades above 2."""
+def write_settings(folder: Path, source: Source, kept: Labels) -> list[str]:
+    """Write settings.json where it must say something: another tokenizer, grades above 2."""
     highest = max((label.grade for row in kept.values() for label in row.values()), default=0)
-    words = {} if source.words == "words" else {"words": source.words}
-    return {**words, "highest_grade": highest} if highest > records.GRADES[-1] else words
+    settings = {} if source.words == "words" else {"words": source.words}
+    settings |= {"highest_grade": highest} if highest > records.GRADES[-1] else {}
+    if settings:
+        records.write(folder / "settings.json", json.dumps(settings) + "\n")
+    return [f"{name}: {value}, in settings.json" for name, value in settings.items()]
 
 
-def counts(held: set[str], kept: Qrels, halves: dict[str, str]) -> list[str]:
+def counts(held: set[str], kept: Labels, halves: dict[str, str]) -> list[str]:
     """Return the counts of documents, queries and judgments."""
     grades = Counter(label.grade for row in kept.values() for label in row.values())
     sides = Counter(halves.values())
@@ -309,7 +318,7 @@ def _each(parts) -> str:
     return f" ({text})" if text else ""
 
 
-def card(asked: Asked, lines: list[str]) -> str:
+def data_card(asked: Asked, lines: list[str]) -> str:
     """Return the data card: the source without the path of this machine, and what was found."""
     name = asked.path if asked.kind == "ir_datasets" else Path(asked.path).resolve().name
     root = Path(asked.path if Path(asked.path).exists() else asked.path.rpartition("@")[0])
@@ -318,7 +327,7 @@ def card(asked: Asked, lines: list[str]) -> str:
     said = "".join(f" --{key} {value}" for key, value in options.items() if value)
     found = "\n".join(f"- {line}" for line in lines)
     found = found.replace(str(root), root.name) if root.is_absolute() else found
-    own = asked.kind in trees.READERS
+    own = asked.kind in TREES
     ids = (
         "An id is the path in the source, with : for each / and without the ending."
         if own
@@ -340,147 +349,18 @@ def import_command(source: str, to: Path, **more) -> int:
     """
     kind, _, path = source.partition(":")
     if not path:
-        raise evalset.EvalSetError(
+        raise EvalSetError(
             [f"--from is {source}, wanted KIND:PATH with a kind of: {', '.join(READERS)}"]
         )
-    print("\n".join(run(Asked(kind, path, **more), to)))
+    print("\n".join(import_into(Asked(kind, path, **more), to)))
     following = evalset.load(to).next_step() or f"make report EVALS={to}"
     print(f"{to} is an evaluation set; next: {following}")
     return 0
 
 
-# A new set: two documents and three queries that show the form, to be replaced.
-
-
 def new_command(to: Path) -> int:
-    """Write an example set into the folder `to` and print the next steps."""
-    publish(to, lambda folder: [records.write(folder / n, t) for n, t in NEW.items()])
-    print(f"{to} holds {', '.join(NEW)}\nnext steps: {to / 'README.md'}")
+    """Copy the example set into the folder `to` and print the next steps."""
+    publish(to, lambda folder: shutil.copytree(NEW, folder, dirs_exist_ok=True))
+    held = sorted(path.relative_to(to).as_posix() for path in to.rglob("*") if path.is_file())
+    print(f"{to} holds {', '.join(held)}\nnext steps: {to / 'README.md'}")
     return 0
-
-
-_GUIDE = """# Labelling guide
-
-For a query and a document: how much would this document help the person who asked? Read the whole
-document before you decide. Decide from its text, not from its title and not from what you know.
-
-| grade | meaning | test |
-|---|---|---|
-| 2 | It answers the need, or one whole part of it. | You would send only this link. |
-| 1 | It helps in part. | It holds a fact the asker needs, but they must read on elsewhere. |
-| 0 | It does not help. | Same words or same service, but no fact that the asker needs. |
-
-Every 1 and 2 carries evidence: the shortest passage, copied word for word, that proves the grade.
-Without such a passage the grade is 0.
-
-## Edge cases
-
-1. A pointer ("see the runbook") is 0. The fact itself is at least 1.
-2. Of an old and a new version, the valid one is 2 unless the query asks about the old rule.
-3. A review of an incident is 2 for "why did it happen", and 1 at most for "what do I do now".
-
-Add a case here each time two readers disagree, with the query that showed it.
-
-## Worked examples
-
-| query | document | grade | why |
-|---|---|---|---|
-| mails pile up and nothing goes out | `mail-queue-stuck` | 2 | the steps for this symptom |
-| mails pile up and nothing goes out | `mail-queue-review` | 0 | what happened, no step (3) |
-| what does code 421 of the relay mean | `mail-queue-stuck` | 1 | what to do, not what it means |
-"""
-_STUCK = """---
-title: Mail queue keeps growing
-kind: runbook
-service: mail
-updated: 2026-03-19
----
-The alert `MailQueueAge` fires when the oldest message has waited for more than ten minutes. The
-senders are usually fine. What blocks them is nearly always one message that the relay refuses and
-that is tried again at once.
-
-First look at the head of the queue with `mailq --oldest 5`. If the same message id stands there on
-two tries a minute apart, that is the one. Park it with `mailq --park ID`. The rest drains at about
-4,000 messages a minute; watch the age for five minutes before you leave.
-
-If the ids change and the age still grows, the relay limits us. Check its answers for code 421 and
-ask the mail team to spread the load. Do not restart the senders: they lose their place and send
-what was on its way a second time.
-"""
-_REVIEW = """---
-title: "Review: order mails two hours late on 17 March"
-kind: review
-service: mail
-updated: 2026-03-18
----
-Between 09:10 and 11:25 no order mail left the house. About 61,000 were late, none was lost.
-
-A product name with an unpaired quotation mark made the header of one mail invalid. The relay
-refused it with code 550. Our senders treated 550 like a passing fault, put the message back to the
-head of the queue and tried again, some thirty times a second, so nothing behind it moved.
-
-The alert came after forty minutes, because it looked at the length of the queue and not at the age
-of the oldest message. It was a quiet Tuesday and the length stayed below its limit.
-
-Since then a refusal with a code from 500 to 599 parks the message, and the alert goes by age.
-"""
-_CARD = """# A new evaluation set
-
-What this is, where the documents come from, who wrote the queries and labels, under which licence.
-
-The two documents and three queries are examples about an invented shop. Replace them.
-
-## Next steps
-
-1. Put your documents into `corpus/`, one Markdown file each, with a `title` in the front matter.
-   Or start from what you have: `make import FROM=markdown:path TO=folder`.
-2. Write queries into `retrieval_queries.jsonl` as people ask them, before you look at any ranking.
-   Half of them are `dev`, half `test`.
-3. Read `labeling_guide.md`, then label in session A's panel: `make lab EVALS=folder`.
-4. `make audit EVALS=folder` says what a careful reader would ask. `make report EVALS=folder`
-   measures the baseline. `make freeze EVALS=folder` writes down what it was measured on.
-"""
-_LABELS = [
-    ("q1", "mail-queue-stuck", 2, "Park it with `mailq --park ID`."),
-    ("q1", "mail-queue-review", 0, ""),
-    ("q2", "mail-queue-review", 2, "made the header of one mail invalid"),
-    ("q2", "mail-queue-stuck", 0, ""),
-    ("q3", "mail-queue-stuck", 2, "Do not restart the senders: they lose their place"),
-    ("q3", "mail-queue-review", 0, ""),
-]
-_QUERIES = [
-    ("q1", "mails pile up and nothing goes out", "symptom", "head", "dev"),
-    ("q2", "why did customers wait for their confirmation in March", "question", "tail", "test"),
-    ("q3", "is it safe to restart what sends the mails", "question", "tail", "dev"),
-]
-
-
-def _jsonl(rows: list[dict]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-NEW = {
-    "README.md": _CARD,
-    "labeling_guide.md": _GUIDE,
-    "corpus/mail-queue-stuck.md": _STUCK,
-    "corpus/mail-queue-review.md": _REVIEW,
-    "retrieval_queries.jsonl": _jsonl(
-        [
-            {
-                "query_id": query_id,
-                "query": query,
-                "kind": kind,
-                "popularity": popularity,
-                "relevant_doc_ids": [d for q, d, grade, _ in _LABELS if q == query_id and grade],
-                "split": half,
-            }
-            for query_id, query, kind, popularity, half in _QUERIES
-        ]
-    ),
-    "judgments.jsonl": _jsonl(
-        [
-            {"query_id": q, "doc_id": d, "relevance": grade, **({"evidence": e} if e else {})}
-            for q, d, grade, e in _LABELS
-        ]
-    ),
-}

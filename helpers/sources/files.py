@@ -1,0 +1,235 @@
+"""What all readers share: a source and its labels, what is wrong with it, lines, ids and splits."""
+
+import importlib
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from .. import records
+from ..records import EvalSetError
+
+SIDES = {
+    **dict.fromkeys(("dev", "validation", "valid", "val", "train"), "dev"),
+    "test": "test",
+}  # in the order in which a side is chosen
+TOO_MANY = 50  # problems after which an import gives up
+
+
+class Label(NamedTuple):
+    """One line of a qrels file. `place` is file:line."""
+
+    place: str
+    split: str
+    query_id: str
+    doc_id: str
+    grade: str | int
+    evidence: str = ""
+
+
+class Source(NamedTuple):
+    """What a reader found. Documents and queries are (place, row); they may be read lazily."""
+
+    documents: Iterable[tuple[str, dict]]
+    queries: Iterable[tuple[str, dict]] = ()
+    labels: Iterable[Label] | None = None  # None: nobody has labelled this corpus
+    splits: tuple[str, ...] = ()  # every split that the source offers
+    words: str = "words"
+    about: tuple[str, ...] = ()  # sentences for the data card
+
+
+class Asked(NamedTuple):
+    """What the command line asks for."""
+
+    kind: str
+    path: str
+    split: str | None = None
+    max_docs: int | None = None
+    queries_language: str | None = None
+
+
+class Log:
+    """What is wrong with a source, what is left out of it and what is read differently."""
+
+    def __init__(self):
+        self.problems: list[str] = []
+        self.left: dict[str, tuple[int, str]] = {}  # reason: how often, first place
+        self.changed: Counter[str] = Counter()
+
+    def wrong(self, problem: str) -> None:
+        """Note a problem. Raises EvalSetError when there are too many to go on."""
+        self.problems.append(problem)
+        if len(self.problems) >= TOO_MANY:
+            raise EvalSetError([*self.problems, f"stopped after {TOO_MANY} problems"])
+
+    def leave(self, reason: str, place: str) -> None:
+        """Count something that is left out."""
+        count, first = self.left.get(reason, (0, place))
+        self.left[reason] = count + 1, first
+
+    def stop(self) -> None:
+        """Raise EvalSetError if there were problems."""
+        if self.problems:
+            raise EvalSetError(self.problems)
+
+    def lines(self) -> list[str]:
+        """Return a line for each reason, with its count and first place."""
+        left = [
+            f"left out: {reason}: {count}, first {first}"
+            for reason, (count, first) in self.left.items()
+        ]
+        return [*left, *(f"changed: {what}: {n}" for what, n in self.changed.items())]
+
+
+# Files. records.py reads the lines and says what is wrong with them.
+
+
+def lines_of(path: Path, log: Log) -> Iterator[tuple[str, str]]:
+    """Yield (file:line, text) of a file, plain or .gz, without empty lines."""
+    return records.lines(path, log.wrong, newline="\n")  # a text may hold a carriage return
+
+
+def array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
+    """Yield (file:line, object) of a JSON array, JSON lines or Parquet file."""
+    if path.suffix == ".parquet":
+        yield from _parquet(path, log)
+    elif next(lines_of(path, log), ("", ""))[1].lstrip().startswith("["):
+        yield from _array(path, log)
+    else:
+        yield from records.rows(path, log.wrong)
+
+
+def _parquet(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
+    number = 0
+    try:
+        for batch in optional("pyarrow.parquet").ParquetFile(path).iter_batches():
+            for row in batch.to_pylist():
+                number += 1
+                yield f"{path}:{number}", row
+    except (OSError, ValueError) as error:
+        log.wrong(f"{path}:{number + 1}: cannot be read ({error}), wanted a Parquet file")
+
+
+def _array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
+    pages, line = [], 0  # with its empty lines, so that the line numbers are right
+    for place, text in lines_of(path, log):
+        number = int(place.rpartition(":")[2])
+        pages.append("\n" * (number - line) + text)
+        line = number
+    text, decoder, skip = "".join(pages), json.JSONDecoder(), re.compile(r"[\s,]*")
+    at, counted, line = text.index("[") + 1, 0, 0
+    while True:
+        start = skip.match(text, at).end()
+        line, counted = line + text.count("\n", counted, start), start
+        place = f"{path}:{line}"
+        if text[start : start + 1] == "]":
+            return
+        try:
+            row, at = decoder.raw_decode(text, start)
+        except ValueError as error:
+            log.wrong(f"{place}: broken JSON ({error}), wanted an array of objects")
+            return
+        if isinstance(row, dict):
+            yield place, row
+        else:
+            log.wrong(f"{place}: found {str(row)[:40]}, wanted an object")
+
+
+def optional(name: str):
+    """Return a module that is no part of the workbook. Raises EvalSetError: how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        problem = f"the package {name} is missing, wanted: python -m pip install {name}"
+        raise EvalSetError([problem]) from error
+
+
+def with_bar(items: Iterable, what: str) -> Iterable:
+    """Return `items` with a bar on stderr, where tqdm is installed and somebody looks."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return items
+    return tqdm(items, desc=what, unit="", leave=False, disable=None, file=sys.stderr)
+
+
+# Values.
+
+
+def safe(name) -> str:
+    """Return an id without spaces, slashes and #, which would break files and chunk ids.
+
+    They are percent-encoded: urllib.parse.unquote gives the original.
+    """
+    return re.sub(r"[\s/\\#%]", lambda match: quote(match[0], safe=""), str(name))
+
+
+def id_of(place: str, row: dict, names: tuple[str, ...], log: Log) -> str | None:
+    """Return the id under the first of `names` that `row` has, as text; None notes a problem."""
+    name = next((name for name in names if row.get(name) is not None), None)
+    found = row.get(name)
+    if isinstance(found, int) and not isinstance(found, bool):
+        found = str(found)
+    if isinstance(found, str) and found.strip():
+        return safe(found.strip())
+    shown = "missing" if name is None else json.dumps(found, ensure_ascii=False, default=str)[:60]
+    log.wrong(f"{place}: field {name or names[0]} is {shown}, wanted an id: text or whole number")
+    return None
+
+
+def text_of(row: dict, *names: str) -> str:
+    """Return the first of the named fields that holds text, stripped; "" if none does."""
+    found = (row[name] for name in names if isinstance(row.get(name), str))
+    text = next((text for text in found if text.strip()), "").strip()
+    return text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair becomes "?"
+
+
+def document_of(doc_id: str, title: str, text: str, log: Log) -> dict:
+    """Return a document's row; a title without a text becomes the text."""
+    if title and not text:
+        log.changed["documents with a title only, which became their text"] += 1
+        title, text = "", title
+    return {"doc_id": doc_id, "title": title, "text": text}
+
+
+# Folders and splits.
+
+
+def folder_of(asked: Asked) -> Path:
+    """Return the path as a folder. Raises EvalSetError if it is none."""
+    path = Path(asked.path)
+    if not path.is_dir():
+        raise EvalSetError([f"{path}:1: is no folder, wanted a folder for {asked.kind}:"])
+    return path
+
+
+def choose(found: dict[str, object], asked: str | None, where: str) -> dict[str, object]:
+    """Return the splits to read: those asked for, else one for dev and one for test.
+
+    Raises EvalSetError with every split there is.
+    """
+    offer = f"found {', '.join(sorted(found)) or 'none'}"
+    if asked:
+        missing = [name for name in asked.split(",") if name not in found]
+        if missing:
+            raise EvalSetError([f"{where}: no split {missing[0]}, {offer}"])
+        return {name: found[name] for name in asked.split(",")}
+    picked = {}
+    for name in sorted((name for name in found if side(name)), key=_rank):
+        picked.setdefault(side(name), name)
+    if not picked and len(found) != 1:
+        raise EvalSetError([f"{where}: {offer}, wanted one of them named by --split"])
+    return {name: found[name] for name in list(picked.values()) or list(found)}
+
+
+def side(split: str) -> str | None:
+    """Return dev or test for the name of a split; None for a name that says neither."""
+    return SIDES.get(re.split(r"[-_.]", split)[0].lower())
+
+
+def _rank(split: str) -> tuple[int, str]:
+    return list(SIDES).index(re.split(r"[-_.]", split)[0].lower()), split

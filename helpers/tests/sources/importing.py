@@ -1,0 +1,70 @@
+"""What the tests of the readers have in common."""
+
+import os
+
+import pytest
+from conftest import write_rows
+
+from helpers import evalset
+from helpers.sources import files, write
+
+
+def bring(kind, path, to, **options):
+    """Import and return what was printed and the folder, loaded."""
+    lines = write.import_into(files.Asked(kind, str(path), **options), to)
+    return lines, evalset.load(to)
+
+
+def problems(kind, path, to, **options):
+    """Return the problems of an import that must fail and leave nothing behind."""
+    before = sorted(to.parent.iterdir())
+    with pytest.raises(evalset.EvalSetError) as caught:
+        write.import_into(files.Asked(kind, str(path), **options), to)
+    assert sorted(to.parent.iterdir()) == before
+    return [p.replace(f"{path}{os.sep}", "").replace(os.sep, "/") for p in caught.value.problems]
+
+
+def put(path, text):
+    """Write a file below a folder that may be missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def beir_folder(path):
+    """Write and return a BEIR folder: four documents, three queries, labels of dev and test."""
+    path.mkdir()
+    write_rows(
+        path / "corpus.jsonl",
+        {"_id": "d1", "title": "Disk", "text": "Delete logs."},
+        {"_id": "d2", "title": "", "text": "Add a consumer."},
+        {"_id": 3, "title": "Only a title", "text": ""},
+        {"_id": "a/b #4", "title": "Odd id", "text": "Spaces and signs."},
+    )
+    write_rows(
+        path / "queries.jsonl",
+        {"_id": "1", "text": "disk is full", "metadata": {}},
+        {"_id": 2, "text": "queue"},
+        {"_id": "3", "text": "never judged"},
+    )
+    head = "query-id\tcorpus-id\tscore\n"
+    put(path / "qrels" / "test.tsv", head + "1\td1\t2\n1\td2\t0\n1\ta/b #4\t1\n")
+    put(path / "qrels" / "dev.tsv", head + "2\t3\t1\n")
+    return path
+
+
+def refusal(beir, file, content, to):
+    """Return the first problem of the import of a BEIR folder with `content` in one file."""
+    put(beir / file, content)
+    found = problems("beir", beir, to, split="test")
+    return found[0].replace(f"{beir}{os.sep}", "")
+
+
+def mmarco_folder(path):
+    """Write and return a local copy of mMARCO's layout, in two languages."""
+    for name, text in (("english", "wind"), ("japanese", "風の音")):
+        rows = "".join(f"{n}\t{text} {n}\n" for n in range(6))
+        put(path / "google" / "collections" / f"{name}_collection.tsv", rows)
+        put(path / "google" / "queries" / "dev" / f"{name}_queries.dev.small.tsv", f"1\t{text}\n")
+    put(path / "qrels.dev.small.tsv", "1\t0\t4\t1\n")
+    return path

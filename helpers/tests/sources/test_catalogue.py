@@ -1,0 +1,254 @@
+"""The catalogue through a stand-in with the attributes of the real one, and its names in both."""
+
+import inspect
+import sys
+import types
+from typing import NamedTuple
+
+import pytest
+from importing import bring, mmarco_folder, problems
+
+from helpers import evalset
+from helpers.sources import catalogue, collections, files
+
+
+class Dataset:
+    """One dataset: like the library's, it has no docs_iter where it has no documents."""
+
+    def __init__(self, **parts):
+        for part, entries in parts.items():
+            setattr(self, f"{part}_iter", lambda entries=entries: iter(entries))
+
+    def has_docs(self):
+        return hasattr(self, "docs_iter")
+
+    def has_queries(self):
+        return hasattr(self, "queries_iter")
+
+    def has_qrels(self):
+        return hasattr(self, "qrels_iter")
+
+
+class MiraclDoc(NamedTuple):
+    doc_id: str
+    title: str
+    text: str
+
+    def default_text(self):
+        return f"{self.title} {self.text}"
+
+
+class GenericDoc(NamedTuple):
+    doc_id: str
+    text: str
+
+    def default_text(self):
+        return self.text
+
+
+class GenericQuery(NamedTuple):
+    query_id: str
+    text: str
+
+    def default_text(self):
+        return self.text
+
+
+class TrecQrel(NamedTuple):
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str
+
+
+class Page(NamedTuple):
+    doc_id: str
+    title: str
+    url: str
+
+    def default_text(self):
+        return f"{self.title} {self.url}"
+
+
+class Topic(NamedTuple):
+    query_id: str
+    title: str
+    description: str
+
+
+def stand_in(monkeypatch, sets):
+    """Put a module ir_datasets with these datasets in place; return the names asked of it."""
+    asked = []
+
+    def load(name):
+        asked.append(name)
+        return sets[name]
+
+    monkeypatch.setitem(sys.modules, "ir_datasets", types.SimpleNamespace(load=load))
+    return asked
+
+
+def small(docs):
+    """Return a dataset with two queries and three labels."""
+    return Dataset(
+        docs=docs,
+        queries=[Topic("1", "wind", "long"), Topic("2", "", "rain")],
+        qrels=[
+            TrecQrel("1", "a b", 1, "0"),
+            TrecQrel("2", "c", -2, "0"),
+            TrecQrel("2", "a b", 1, "0"),
+        ],
+    )
+
+
+DOCS = [GenericDoc("a b", "wind"), Page("c", "Rain", "x")]
+
+
+def test_ir_datasets(tmp_path, monkeypatch):
+    stand_in(monkeypatch, {"small/test": small(DOCS)})
+    lines, evals = bring("ir_datasets", "small/test", tmp_path / "to")
+    assert evals.qrels() == {"1": {"a%20b": 1}, "2": {"c": 0, "a%20b": 1}}
+    assert {q.query for q in evals.queries.values()} == {"wind", "rain"}
+    assert evals.documents["c"].title == "Rain" and evals.documents["c"].text == "Rain x"
+    assert "changed: grades below 0, which became 0: 1" in lines
+    assert "wanted a name of its catalogue" in problems("ir_datasets", "no", tmp_path / "no")[0]
+
+
+def test_ir_datasets_without_labels_or_with_a_document_twice(tmp_path, monkeypatch):
+    unlabelled = Dataset(docs=DOCS, queries=[Topic("1", "wind", "")])
+    stand_in(monkeypatch, {"bare": unlabelled, "twice": small([DOCS[0], DOCS[0]])})
+    assert problems("ir_datasets", "bare", tmp_path / "no") == [
+        "ir_datasets:bare: no qrels, wanted a name with docs, queries, qrels"
+    ]
+    assert problems("ir_datasets", "twice", tmp_path / "no")[0].startswith(
+        "ir_datasets:twice:2: doc_id a%20b stands already at ir_datasets:twice:1"
+    )
+
+
+def test_a_download_that_fails_is_named(tmp_path, monkeypatch):
+    broken = small(DOCS)
+    broken.docs_iter = lambda: (_ for _ in [1 / 0])
+    stand_in(monkeypatch, {"small/test": broken})
+    found = problems("ir_datasets", "small/test", tmp_path / "no")
+    assert "cannot be read (ZeroDivisionError: division by zero), wanted a network" in found[0]
+
+
+def test_miracl_downloads(tmp_path, monkeypatch):
+    dev = Dataset(
+        docs=[MiraclDoc("2#0", "t", "東京都"), MiraclDoc("2#1", "題", "")],
+        queries=[GenericQuery("1#0", "東京")],
+        qrels=[TrecQrel("1#0", "2#0", 1, "Q0"), TrecQrel("1#0", "2#1", 0, "Q0")],
+    )
+    asked = stand_in(monkeypatch, {"miracl/ja/dev": dev})
+    lines, evals = bring("miracl", "ja", tmp_path / "ja")
+    assert set(asked) == {"miracl/ja/dev"}
+    assert evals.qrels() == {"1%230": {"2%230": 1, "2%231": 0}} and evals.tokenizer == "bigrams"
+    assert evals.documents["2%230"].retrieval_text == "t\n\n東京都"
+    assert evals.documents["2%231"].retrieval_text == "題"  # a title alone, once
+    assert "Language: ja. Passages judged not relevant are kept as grade 0." in lines
+    found = problems("miracl", "ja", tmp_path / "no", split="train")
+    assert "KeyError" in found[0] and "wanted a name of its catalogue" in found[0]
+    found = problems("miracl", "ja", tmp_path / "no", split="test-b")
+    assert "the labels of test-b are hidden by its makers" in found[0]
+
+
+def passages(text, query):
+    """Return one language of mMARCO with one query."""
+    return Dataset(
+        docs=[GenericDoc("5", text)],
+        queries=[GenericQuery("1", query)],
+        qrels=[TrecQrel("1", "5", 1, "0")],
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "options", "names", "told"),
+    [
+        ("german", {}, ("v2/de/dev/small", "v2/de/dev/small"), "german, queries in german"),
+        ("nl", {"split": "train"}, ("v2/dt/train", "v2/dt/train"), "dutch, queries in dutch"),
+        (
+            "de",
+            {"queries_language": "japanese", "split": "dev"},
+            ("v2/de/dev/small", "v2/ja/dev/small"),
+            "german, queries in japanese",
+        ),
+    ],
+)
+def test_mmarco_downloads(tmp_path, monkeypatch, language, options, names, told):
+    docs, queries = (f"mmarco/{name}" for name in names)
+    sets = {queries: passages("other", "question"), docs: passages("Wind", "own question")}
+    asked = stand_in(monkeypatch, sets)
+    lines, evals = bring("mmarco", language, tmp_path / "to", **options)
+    assert asked == [docs, queries, docs]  # labels come with the documents
+    query = "question" if queries != docs else "own question"
+    assert evals.documents["5"].retrieval_text == "Wind" and evals.queries["1"].query == query
+    assert f"Documents in {told}; the labels are MS MARCO's." in lines
+    assert evals.tokenizer == ("bigrams" if "ja" in queries else "words")
+
+
+def test_english_of_mmarco_is_ms_marco(tmp_path, monkeypatch):
+    sets = {
+        "mmarco/v2/de/dev/small": passages("Wind", "Wind?"),
+        "msmarco-passage/dev/small": passages("wind", "wind?"),
+    }
+    asked = stand_in(monkeypatch, sets)
+    evals = bring("mmarco", "de", tmp_path / "de", queries_language="en")[1]
+    assert evals.documents["5"].text == "Wind" and evals.queries["1"].query == "wind?"
+    assert bring("mmarco", "english", tmp_path / "en")[1].documents["5"].text == "wind"
+    assert set(asked) == set(sets)
+    found = problems("mmarco", "de", tmp_path / "no", queries_language="xx")
+    assert "ir_datasets:mmarco/v2/xx/dev/small: KeyError" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"), [("miracl", "sw"), ("mmarco", "german"), ("ir_datasets", "vaswani")]
+)
+def test_missing_package_is_named(tmp_path, monkeypatch, kind, path):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    assert problems(kind, path, tmp_path / "to") == [
+        "the package ir_datasets is missing, wanted: python -m pip install ir_datasets"
+    ]
+
+
+def test_a_local_copy_needs_no_package(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    folder = mmarco_folder(tmp_path / "mmarco")
+    assert len(bring("mmarco", f"{folder}@en", tmp_path / "to")[1].documents) == 6
+
+
+@pytest.fixture
+def library(monkeypatch, tmp_path):
+    """Return the real package, where it is installed, with an empty folder for its files."""
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "irds"))
+    return pytest.importorskip("ir_datasets")
+
+
+def test_the_real_catalogue_has_every_name(library, tmp_path):
+    log = files.Log()
+    for language in collections.MIRACL:  # a name that is not there raises; nothing is downloaded
+        catalogue.download_miracl(language, "dev", log)
+    for language in collections.MMARCO:
+        for split in ("dev.small", "train"):
+            catalogue.download_mmarco(language, "en", split, log)
+            catalogue.download_mmarco("de", language, split, log)
+    with pytest.raises(evalset.EvalSetError, match="KeyError 'miracl/yo/train'"):
+        catalogue.download_miracl("yo", "train", log)
+    with pytest.raises(evalset.EvalSetError, match="miracl/yo/test-b: no qrels"):
+        catalogue.download_miracl("yo", "test-b", log)
+    assert not list((tmp_path / "irds").rglob("*.tsv*"))
+
+
+def test_the_stand_in_is_like_the_real_catalogue(library):
+    for name, document in (("miracl/yo/dev", MiraclDoc), ("mmarco/v2/de/dev/small", GenericDoc)):
+        data = library.load(name)
+        for real, own in (
+            (data.docs_cls(), document),
+            (data.queries_cls(), GenericQuery),
+            (data.qrels_cls(), TrecQrel),
+        ):
+            assert (real.__name__, real._fields) == (own.__name__, own._fields)
+            assert hasattr(real, "default_text") == hasattr(own, "default_text")
+    bare = library.load("mmarco/v2/de")
+    assert not hasattr(bare, "qrels_iter") and not bare.has_qrels() and bare.has_docs()
+    methods = {name for name, _ in inspect.getmembers(Dataset, inspect.isfunction)}
+    assert all(hasattr(bare, name) for name in methods)
