@@ -61,7 +61,7 @@ def add_progress(sub: ArgumentParser):
     def run(options: Namespace) -> int:
         own = copies.LEARN / "evals"
         chosen = options.folder != evalset.DEFAULT or not own.exists()
-        print(progress.progress(options.folder if chosen else own))
+        print(progress.progress_report(options.folder if chosen else own))
         return 0
 
     return run
@@ -93,7 +93,7 @@ def add_export(sub: ArgumentParser):
     sub.add_argument("--to", type=Path, required=True, help="folder to write into")
 
     def run(options: Namespace) -> int:
-        for path in export.write(options.evals, options.to):
+        for path in export.write_exports(options.evals, options.to):
             print(path)
         return 0
 
@@ -181,7 +181,7 @@ def main() -> int:
     """Run one command and return its exit status: 0 done, 1 failed or bad input."""
     options = parser(next(iter(sys.argv[1:]), None)).parse_args()
     from . import evalset
-    from .learn import copies
+    from .learn import LearnError
 
     needs, where = COMMANDS[options.command][1], None
     try:
@@ -192,7 +192,7 @@ def main() -> int:
             if options.evals.next_step():
                 raise evalset.EvalSetError([options.evals.next_step()])
         return options.run(options)
-    except copies.LearnError as error:
+    except LearnError as error:
         print(error, file=sys.stderr)
         return 1
     except evalset.EvalSetError as error:

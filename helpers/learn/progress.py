@@ -1,75 +1,233 @@
-"""How far a learner is: runs the copies, each in a child process, and reports per exercise.
+"""How far a learner is: runs the copies, each in a Jupyter kernel, and reports per exercise.
 
-A child runs imports, definitions and constants of a copy, its setup cells, its exercises, and the
+A kernel runs imports, definitions and constants of a copy, its setup cells, its exercises, and the
 checks of the committed session. It goes on after errors; a cell that does not end is stopped.
 """
 
-import tempfile
+import ast
+import os
+import re
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from textwrap import shorten
 from typing import NamedTuple
 
-import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat.v4 import new_code_cell, new_notebook
 
-from . import copies
-from .cells import CHECK, CODE, PART, START, STUB, WHOLE, Failure, Step, run
+from . import LearnError, copies, exercises
+from .exercises import Exercise, is_code
 
 LIMIT = 10  # seconds for a learner's cell or its check
+SLOW = 60  # seconds for a cell with imports
+PART, WHOLE, ANSWER, CHECK = "part", "whole", "answer", "check"
+PURE = set("set frozenset dict list tuple range sorted float int str len min max sum".split())
+DEFINES = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+OPTIONS = [
+    "--log-level=50",
+    "--HistoryManager.enabled=False",
+    "--InteractiveShell.xmode=Plain",
+    "--InteractiveShell.colors=nocolor",
+    # Jupyter's own exit() ends the kernel a moment later, while another cell runs
+    "--IPKernelApp.exec_lines=from sys import exit, exit as quit",
+]
+SUMMARY = "getattr(__import__('sys').last_value, 'summary', None)"  # of a check's many lines
+CELL_LINE = re.compile(r"Cell In\[\d+\], line (\d+)")
+FILE_LINE = re.compile(r" \([^()]*, line \d+\)$")  # after the words of a SyntaxError
+ENDLESS = "Endless"
+
+
+class KernelStep(NamedTuple):
+    """One cell to run: all of it, or only its imports, definitions and constants."""
+
+    kind: str
+    name: str  # cell id, or grade_id of the exercise
+    source: str
+
+
+class Failure(NamedTuple):
+    """Why a step failed: the exception's class and words, and the line of the cell."""
+
+    kind: str
+    text: str
+    line: int = 0
+
+
+GONE = Failure("Ended", "the cell ended Python")
 
 
 class Row(NamedTuple):
     """What is reported of one exercise."""
 
-    exercise: copies.Exercise
+    exercise: Exercise
     status: str  # done, wrong, not started, broken, missing
     words: str
 
 
+# What to run.
+
+
 def whole_cells(notebook) -> set[str]:
     """Return the ids of cells that run in full: the first with code, and those tagged setup."""
-    code = [cell for cell in notebook.cells if copies.is_code(cell)]
+    code = [cell for cell in notebook.cells if is_code(cell)]
     tagged = {cell.id for cell in code if "setup" in cell.metadata.get("tags", [])}
     return tagged | {cell.id for cell in code[:1]}
 
 
-def steps_of(source, copied, found: list[copies.Exercise]) -> list[Step]:
+def steps_of(source, copied, found: list[Exercise]) -> list[KernelStep]:
     """Return what to run: the copy's cells in their order, with the checks of the source."""
     checks = {e.grade_id: source.cells[e.check].source for e in found}
-    whole = whole_cells(source)
-    steps = []
-    for cell in filter(copies.is_code, copied.cells):
-        grade_id = copies.grading(cell).get("grade_id")
+    whole, steps = whole_cells(source), []
+    for cell in filter(is_code, copied.cells):
+        grade_id = exercises.grading(cell).get("grade_id")
         if grade_id in checks:
-            steps.append(Step(CODE, grade_id, cell.source))
-            steps.append(Step(CHECK, grade_id, checks[grade_id]))
-        elif not copies.is_check(cell):
-            steps.append(Step(WHOLE if cell.id in whole else PART, cell.id, cell.source))
+            steps.append(KernelStep(ANSWER, grade_id, cell.source))
+            steps.append(KernelStep(CHECK, grade_id, checks[grade_id]))
+        elif not exercises.is_check(cell):
+            steps.append(KernelStep(WHOLE if cell.id in whole else PART, cell.id, cell.source))
     last = max((n for n, step in enumerate(steps, 1) if step.kind == CHECK), default=0)
     return steps[:last]
 
 
-def rows(name: str, source, folder: Path, evals: Path, limit: float = LIMIT) -> list[Row]:
+def part_of(source: str) -> str:
+    """Return a cell with the imports, definitions and constants of a cell, each on its line.
+
+    A definition may fail because the cell that it needs has not run: that is no failure.
+    """
+    try:
+        tree = ast.parse(TransformerManager().transform_cell(source))
+    except SyntaxError:
+        return source  # and the kernel says what is wrong
+    kept = [node for node in tree.body if _is_definition(node)]
+    lines = ["pass;"] * max((node.lineno for node in kept), default=0)
+    for node in kept:
+        attempt = f"try: exec({ast.unparse(node)!r})\n"
+        attempt += "except ImportError: raise\nexcept Exception: pass"
+        lines[node.lineno - 1] += f"exec({attempt!r});"
+    return "\n".join(lines)
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    """Return whether a statement imports, defines, or assigns what depends on nothing else."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        return isinstance(node, DEFINES)
+    names = [found for found in ast.walk(node.value) if isinstance(found, ast.Name)]
+    own = {found.id for found in names if isinstance(found.ctx, ast.Store)}
+    return {found.id for found in names} <= own | PURE
+
+
+# Running it.
+
+
+def run_steps(
+    steps: list[KernelStep], folder: Path, evals: Path, limit: float
+) -> list[Failure | None]:
+    """Run the steps in a kernel, in `folder`, and return how each failed, None if it did not.
+
+    A step that ends the kernel, or that goes on when interrupted, is left out of another run.
+    """
+    cells = [
+        new_code_cell(
+            part_of(step.source) if step.kind == PART else step.source,
+            metadata={"limit": limit if step.kind in (ANSWER, CHECK) else SLOW},
+        )
+        for step in steps
+    ]
+    found: dict[int, Failure] = {}
+    while not _run_cells(cells, found, folder, evals):
+        found = {n: failed for n, failed in found.items() if failed.kind in (ENDLESS, GONE.kind)}
+    return [found.get(n) for n in range(len(cells))]
+
+
+def _run_cells(cells: list, found: dict[int, Failure], folder: Path, evals: Path) -> bool:
+    """Run the cells that are not in `found` in a new kernel and add to it how they failed.
+
+    Return whether the kernel was there to the end.
+    """
+    left, client = [n for n in range(len(cells)) if n not in found], _client(cells, found)
+    environment = {**os.environ, "EVALS": str(evals), "PYTHONHASHSEED": "0", "MPLBACKEND": "agg"}
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with client.setup_kernel(cwd=str(folder), env=environment, cleanup_kc=True, **silent):
+        for n in left:
+            try:
+                client.execute_cell(cells[n], n)
+                if n in found and found[n].kind == "Wrong":
+                    found[n] = found[n]._replace(text=_summary(client) or found[n].text)
+            except (DeadKernelError, CellTimeoutError) as error:
+                endless = isinstance(error, CellTimeoutError)
+                found[n] = _failure({"ename": ENDLESS}, cells[n]) if endless else GONE
+                return False
+    return True
+
+
+def _client(cells: list, found: dict[int, Failure]) -> NotebookClient:
+    """Return what runs cells in a kernel of this Python and adds their failures to `found`."""
+
+    def note(cell, cell_index: int, execute_reply: dict) -> None:
+        found[cell_index] = _failure(execute_reply["content"], cell)
+
+    own_python = KernelSpecManager(kernel_dirs=[])  # whatever kernels are installed
+    return NotebookClient(
+        new_notebook(cells=[*cells]),
+        km=AsyncKernelManager(kernel_spec_manager=own_python),
+        allow_errors=True,
+        on_cell_error=note,
+        timeout_func=lambda cell: cell.metadata.get("limit", SLOW),
+        interrupt_on_timeout=True,
+        error_on_timeout={"ename": ENDLESS},
+        raise_on_iopub_timeout=True,  # where an interrupt does not end the cell
+        record_timing=False,
+        shutdown_kernel="immediate",
+        extra_arguments=OPTIONS,
+    )
+
+
+def _failure(content: dict, cell) -> Failure:
+    """Return a kernel's report of an error in a cell as a Failure in one line."""
+    if content["ename"] == ENDLESS:
+        return Failure(ENDLESS, f"still running after {cell.metadata.limit:g} s")
+    if content["ename"] == "SystemExit":
+        return GONE
+    line = CELL_LINE.search("\n".join(content["traceback"]))
+    words = FILE_LINE.sub("", " ".join(content["evalue"].split()))
+    return Failure(content["ename"], words, int(line[1]) if line else 0)
+
+
+def _summary(client: NotebookClient) -> str | None:
+    """Return the line that says most of the last exception, None where it has no such line."""
+    outputs = client.execute_cell(new_code_cell(SUMMARY), -1).outputs
+    return ast.literal_eval(outputs[0].data["text/plain"]) if outputs else None
+
+
+# Reporting it.
+
+
+def rows_of(name: str, source, folder: Path, evals: Path, limit: float = LIMIT) -> list[Row]:
     """Return a row for each exercise of one session, from the copy in `folder`."""
-    found = copies.exercises(name, source)
+    found = exercises.exercises_of(name, source)
     if not (folder / name).exists():
         return [Row(e, "missing", "no copy yet; make learn writes it") for e in found]
     try:
-        steps = steps_of(source, copies.read(folder / name), found)
-    except copies.LearnError as error:
+        steps = steps_of(source, exercises.read_notebook(folder / name), found)
+    except LearnError as error:
         return [Row(e, "broken", str(error)) for e in found]
-    ended = run(steps, folder, evals, limit)
+    ended = run_steps(steps, folder, evals, limit)
     broken, judged = "", {}
     for n, (step, failed) in enumerate(zip(steps, ended, strict=True)):
         if step.kind in (PART, WHOLE) and failed:
             broken = broken or f"cell {step.name}, {at_line(failed)}"
-        if step.kind == CODE:  # its check comes next
-            judged[step.name] = verdict(failed or ended[n + 1], step.source, broken)
+        if step.kind == ANSWER:  # its check comes next
+            judged[step.name] = _status(failed or ended[n + 1], step.source, broken)
     missing = ("missing", "its cell is gone; make learn FRESH=1 writes new copies")
     return [Row(e, *judged.get(e.grade_id, missing)) for e in found]
 
 
-def verdict(found: Failure | None, source: str, broken: str) -> tuple[str, str]:
+def _status(found: Failure | None, source: str, broken: str) -> tuple[str, str]:
     """Return status and words of an exercise from how its cell or else its check failed."""
     if found is None:
         return "done", ""
@@ -77,7 +235,7 @@ def verdict(found: Failure | None, source: str, broken: str) -> tuple[str, str]:
         if "raise NotImplementedError" in source:
             return "not started", ""
         return "wrong", "it uses an exercise that is not started"
-    if found.kind in ("Endless", "Ended"):
+    if found.kind in (ENDLESS, GONE.kind):
         return "wrong", found.text
     if broken:
         return "broken", broken
@@ -86,109 +244,55 @@ def verdict(found: Failure | None, source: str, broken: str) -> tuple[str, str]:
 
 def at_line(found: Failure) -> str:
     """Return a failure in one line."""
-    return f"line {found.line}: {found.kind}: {found.text}"
+    at = f"line {found.line}: " if found.line else ""  # an error that shows no frames has none
+    return f"{at}{found.kind}: {found.text}"
 
 
-def table(sessions: dict[str, tuple[str, list[Row]]]) -> str:
+def report_on(sessions: dict[str, tuple[str, list[Row]]]) -> str:
     """Return the report: sessions by file name, each with its title and rows."""
     lines, following = [], {}
     for name, (title, found) in sessions.items():
-        core = [row for row in found if not row.exercise.further]
-        minutes = sum(row.exercise.minutes for row in core if row.status == "done")
-        planned = sum(row.exercise.minutes for row in core)
-        n = sum(row.status == "done" for row in core)
-        lines.append(f"{title}: {n} of {len(core)} done, {minutes} of {planned} minutes")
-        width = max((len(row.exercise.title) for row in found), default=0)
-        for row in found:
-            e = row.exercise
-            words = shorten(row.words, 100, placeholder=" …")
-            state = f"{row.status:<11}  {words}".rstrip()
-            further = "+" if e.further else " "
-            lines.append(f" {further}{e.number:<3} {e.title:<{width}}  {e.minutes:>3} min  {state}")
-            if row.status != "done":
-                following.setdefault(e.further, f"{label(e)} ({e.minutes} minutes) in {name}")
-        lines.append("")
+        lines += [_headline(title, found), *_row_lines(found), ""]
+        for e in (row.exercise for row in found if row.status != "done"):
+            label = f"{e.number} {e.title}".strip()
+            following.setdefault(e.further, f"{label} ({e.minutes} minutes) in {name}")
     if any(row.exercise.further for _, found in sessions.values() for row in found):
         lines.append("+ going further, not in the minutes of the week")
     come = following.get(False) or following.get(True)
     return "\n".join([*lines, f"next: {come}" if come else "everything is done"])
 
 
-def label(exercise: copies.Exercise) -> str:
-    """Return number and title of an exercise."""
-    return f"{exercise.number} {exercise.title}".strip()
+def _headline(title: str, found: list[Row]) -> str:
+    """Return how much of a session's core path is done, in exercises and minutes."""
+    core = [row for row in found if not row.exercise.further]
+    done = [row.exercise.minutes for row in core if row.status == "done"]
+    planned = sum(row.exercise.minutes for row in core)
+    return f"{title}: {len(done)} of {len(core)} done, {sum(done)} of {planned} minutes"
 
 
-def title_of(notebook) -> str:
-    """Return the first heading of a notebook."""
-    return notebook.cells[0].source.splitlines()[0].lstrip("# ")
-
-
-def progress(evals: Path, notebooks=copies.NOTEBOOKS, folder=copies.LEARN, limit=LIMIT) -> str:
-    """Return the report on the copies in `folder`. Raises LearnError where there are none."""
-    found = copies.sources(notebooks)
-    if not any((folder / name).exists() for name in found):
-        raise copies.LearnError(f"no copies in {folder.name}/ yet; make learn writes them")
-    with ThreadPoolExecutor() as pool:
-        jobs = {
-            name: pool.submit(rows, name, source, folder, evals, limit)
-            for name, source in found.items()
-        }
-        return table({name: (title_of(found[name]), job.result()) for name, job in jobs.items()})
-
-
-# Checking the sessions.
-
-
-def problems(notebooks: Path, evals: Path) -> list[str]:
-    """Return what is wrong with the sessions as learners will get them.
-
-    Each copy must run up to its first exercise; each check must tell a stub from the solution.
-    """
-    # beside the sessions, where the copies will stand, so that relative paths mean the same
-    with (
-        tempfile.TemporaryDirectory(dir=notebooks.parent, prefix="learn-check-") as scratch,
-        ThreadPoolExecutor() as pool,
-    ):
-        found, texts = copies.static_problems(notebooks, Path(scratch))
-        read = {name: nbformat.reads(text, as_version=4) for name, text in texts.items()}
-        sources = copies.sources(notebooks)
-        jobs = [
-            pool.submit(rehearse, name, sources[name], copied, Path(scratch), evals)
-            for name, copied in read.items()
-        ]
-        return found + [line for job in jobs for line in job.result()]
-
-
-def rehearse(name: str, source, copied, folder: Path, evals: Path) -> list[str]:
-    """Return what goes wrong where a learner leaves each stub, then puts the solution there."""
-    steps = rehearsal(source, copied, copies.exercises(name, source))
-    lines, ended = [], run(steps, folder, evals, START)
-    for n, (step, found) in enumerate(zip(steps, ended, strict=True)):
-        at = f"{name}: cell {step.name}, {at_line(found)}" if found else f"{name}: {step.name}"
-        stub = step.kind == CHECK and steps[n - 1].kind == STUB
-        if stub and (found is None or found.kind != "NotStarted"):
-            lines.append(f"{at}: the check does not say of the stub that it is not started")
-        elif step.kind == STUB and found:
-            lines.append(f"{at}: the copy's cell fails before its check; calls go after the check")
-        elif step.kind in (CODE, CHECK) and found and not stub:
-            lines.append(f"{at}: the solution fails where only setup cells and definitions ran")
-        elif step.kind in (WHOLE, PART) and found:
-            lines.append(f"{at}: the copy stops before its exercises")
+def _row_lines(found: list[Row]) -> list[str]:
+    """Return a line for each exercise."""
+    width, lines = max((len(row.exercise.title) for row in found), default=0), []
+    for e, status, words in found:
+        state = f"{status:<11}  {shorten(words, 100, placeholder=' …')}".rstrip()
+        further = "+" if e.further else " "
+        lines.append(f" {further}{e.number:<3} {e.title:<{width}}  {e.minutes:>3} min  {state}")
     return lines
 
 
-def rehearsal(source, copied, found: list[copies.Exercise]) -> list[Step]:
-    """Return all cells up to the first exercise, then for each its stub and its solution."""
-    by_cell = {e.code: e for e in found}
-    whole, steps = whole_cells(source), []
-    for index, cell in enumerate(source.cells[: max(by_cell, default=-1) + 1]):
-        if index in by_cell:
-            e = by_cell[index]
-            check = Step(CHECK, e.grade_id, source.cells[e.check].source)
-            steps += [Step(STUB, e.grade_id, copied.cells[index].source), check]
-            steps += [Step(CODE, e.grade_id, cell.source), check]
-        elif copies.is_code(cell) and not copies.is_check(cell):
-            full = cell.id in whole or index < min(by_cell)
-            steps.append(Step(WHOLE if full else PART, cell.id, cell.source))
-    return steps
+def progress_report(evals: Path, notebooks=exercises.LESSONS, folder=copies.LEARN, limit=LIMIT):
+    """Return the report on the copies in `folder`. Raises LearnError where there are none."""
+    found = exercises.sessions(notebooks)
+    if not any((folder / name).exists() for name in found):
+        raise LearnError(f"no copies in {folder.name}/ yet; make learn writes them")
+    with ThreadPoolExecutor() as pool:
+        jobs = {
+            name: pool.submit(rows_of, name, source, folder, evals, limit)
+            for name, source in found.items()
+        }
+        return report_on({name: (_title(found[name]), job.result()) for name, job in jobs.items()})
+
+
+def _title(notebook) -> str:
+    """Return the first heading of a notebook."""
+    return notebook.cells[0].source.splitlines()[0].lstrip("# ")

@@ -31,10 +31,9 @@ LAB = (
 CELL = """import sys
 sys.path.insert(0, {root!r})
 from helpers import evalset
-from helpers.labels import panel as labelling
+from helpers.labels import merge, panel
 evals = evalset.load({folder!r})
-panel = labelling.Panel(evals, labelling.pairs_to_judge(evals), repeats=0)
-panel.show()"""
+panel.Panel(evals, merge.pairs_to_judge(evals), repeats=0).show()"""
 DOCUMENTS = {
     "disk-full": "Delete <old> logs.\n\nCosts $5 or $10, then <|endoftext|> call Storage.\n",
     "disk-slow": "Look at the queue depth first.\n\n" + "Wait for the disk to settle.\n" * 60,

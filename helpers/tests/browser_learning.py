@@ -17,7 +17,8 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import browser_labelling as browser  # noqa: E402
 
-from helpers.learn import copies as learn  # noqa: E402
+from helpers.learn import copies  # noqa: E402
+from helpers.learn import exercises as learn  # noqa: E402
 
 OPEN = "not started yet"
 REFUSED = re.compile("is not right yet|wants a dict")
@@ -36,15 +37,15 @@ def main() -> int:
     shots = Path(sys.argv[2]) if len(sys.argv) > 2 else scratch
     folder = Path(tempfile.mkdtemp(prefix="learn-visit-", dir=ROOT))
     try:
-        learn.make(folder=folder)
+        copies.make(folder=folder)
         with browser.lab(folder, scratch) as address, sync_playwright() as player:
             window = player.chromium.launch(executable_path=chromium, args=browser.FLAGS)
-            for name, source in learn.sources().items():
+            for name, source in learn.sessions().items():
                 if learn.session_letter(name).lower() not in letters:
                     continue
                 page = window.new_page(viewport={"width": 1200, "height": 1000})
                 try:
-                    work(page, address(name), source, learn.exercises(name, source), shots)
+                    work(page, address(name), source, learn.exercises_of(name, source), shots)
                 finally:
                     page.screenshot(path=shots / f"{name[:9]}-last.png")
                     page.close()
@@ -93,7 +94,7 @@ def work(page, address: str, source, exercises: list, shots: Path) -> None:
 def wrong(cell) -> str:
     """Return a solution cell whose functions give 0.5."""
     lines = cell.source.splitlines()
-    for first, last in reversed(learn.regions(cell)[0]):
+    for first, last in reversed(learn.regions(cell)):
         lines[first - 1 : last] = ["    return 0.5"]
     return "\n".join(lines)
 

@@ -1,0 +1,127 @@
+"""The sessions as exercises: a heading, a cell with the solution, a cell that checks it.
+
+A session holds its solutions between `### BEGIN SOLUTION` and `### END SOLUTION`, in cells with
+nbgrader's metadata. That ours are sound is proved by helpers/tests/learn, not on every run.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+
+from .. import evalset
+from . import LearnError
+
+LESSONS = evalset.DEFAULT.parent / "notebooks"
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+HEADING = re.compile(r"^(#{2,4}) (?:Exercise: (.+)|(Quick test))$", re.MULTILINE)
+PLAN = re.compile(r"difficulty [123] of 3 · (\d+) minutes", re.IGNORECASE)
+MINUTES = re.compile(r"(\d+) minutes")  # of a quick test, which has no difficulty
+FURTHER = re.compile(r"^#+ Going further", re.MULTILINE)
+
+
+class Exercise(NamedTuple):
+    """One solution cell with the heading before it and the check after it."""
+
+    grade_id: str
+    heading: int  # index of the Markdown cell
+    code: int  # index of the solution cell
+    check: int  # index of the check cell
+    number: str  # "C2"; empty for a quick test
+    title: str
+    minutes: int
+    further: bool  # stands in "Going further"
+
+
+def sessions(notebooks: Path = LESSONS) -> dict[str, nbformat.NotebookNode]:
+    """Return the sessions of a folder by file name, in order. Raises LearnError: there are none."""
+    found = {path.name: read_notebook(path) for path in sorted(notebooks.glob("session_*.ipynb"))}
+    if not found:
+        raise LearnError(f"{notebooks}: no session_*.ipynb")
+    return found
+
+
+def read_notebook(path: Path) -> nbformat.NotebookNode:
+    """Return a notebook. Raises LearnError where it cannot be read."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except (ValueError, nbformat.ValidationError) as error:
+        raise LearnError(f"{path.name}: cannot be read as a notebook") from error
+
+
+def grading(cell) -> dict:
+    """Return nbgrader's metadata of a cell, {} where it has none."""
+    return cell.metadata.get("nbgrader", {})
+
+
+def is_check(cell) -> bool:
+    """Return whether a cell checks the cell above it."""
+    return bool(is_code(cell) and grading(cell).get("grade")) and not is_solution(cell)
+
+
+def is_solution(cell) -> bool:
+    """Return whether a cell is marked to hold solutions."""
+    return bool(grading(cell).get("solution"))
+
+
+def is_code(cell) -> bool:
+    """Return whether a cell holds code."""
+    return cell.cell_type == "code"
+
+
+def session_letter(name: str) -> str:
+    """Return the letter of a session's file: session_a_corpus.ipynb gives A."""
+    return Path(name).stem.split("_")[1].upper()
+
+
+def regions(cell) -> list[tuple[int, int]]:
+    """Return the (first, last) line of each solution region.
+
+    Raises LearnError where the markers do not take turns.
+    """
+    found, start = [], None
+    for number, line in enumerate(cell.source.splitlines(), 1):
+        mark, at = line.strip(), f"cell {cell.id}, line {number}"
+        if mark == BEGIN and start:
+            raise LearnError(f"{at}: a region begins inside the one of line {start}")
+        if mark == END and not start:
+            raise LearnError(f"{at}: a region ends that never began")
+        if mark == END:
+            found.append((start, number))
+        start = number if mark == BEGIN else None if mark == END else start
+    if start:
+        raise LearnError(f"cell {cell.id}, line {start}: a region begins that never ends")
+    return found
+
+
+def exercises_of(name: str, notebook) -> list[Exercise]:
+    """Return the exercises of a session, numbered. Raises LearnError: which cell, what it lacks."""
+    found, heading, further = [], None, False
+    for index, cell in enumerate(notebook.cells):
+        if not is_code(cell):
+            further = further or bool(FURTHER.search(cell.source))
+            heading = index if HEADING.search(cell.source) else heading
+        elif is_solution(cell):
+            number = f"{session_letter(name)}{1 + sum(bool(e.number) for e in found)}"
+            try:
+                found.append(_exercise_at(index, heading, notebook.cells, number, further))
+            except LearnError as error:
+                raise LearnError(f"{name}: cell {cell.id}, line 1: {error}") from None
+            heading = None
+    return found
+
+
+def _exercise_at(code: int, heading: int | None, cells, number: str, further: bool) -> Exercise:
+    """Return the exercise of the solution cell `code`. Raises LearnError: what it lacks."""
+    if heading is None:
+        raise LearnError("no heading '### Exercise: name' in a cell before it")
+    _, name, test = HEADING.search(cells[heading].source).groups()
+    plan = (PLAN if name else MINUTES).search(cells[heading].source)
+    if plan is None:
+        raise LearnError("its heading lacks the line 'difficulty 1 of 3 · 10 minutes · what for'")
+    after = [index for index in range(code + 1, len(cells)) if is_code(cells[index])]
+    if not after or not is_check(cells[after[0]]):
+        raise LearnError("the next code cell is no check: wanted nbgrader's metadata with grade")
+    place = (grading(cells[code]).get("grade_id"), heading, code, after[0])
+    return Exercise(*place, number if name else "", name or test, int(plan[1]), further)

@@ -1,0 +1,185 @@
+"""What must hold for a session before learners get copies of it.
+
+Markers, metadata and headings are sound; no cell tells a solution; links work; a copy runs up to
+its first exercise; each check tells a stub from the solution.
+"""
+
+import html
+import os
+import re
+from pathlib import Path
+
+from helpers.learn import LearnError, copies, exercises, progress
+from helpers.learn.progress import ANSWER, CHECK, PART, WHOLE, KernelStep
+
+KEYS = {"grade", "grade_id", "locked", "schema_version", "solution", "task"}
+STUB = "stub"  # a kind of step beside those of progress
+
+
+def session_problems(name: str, notebooks: Path, folder: Path, evals: Path) -> list[str]:
+    """Return what is wrong with a session as learners will get it in `folder`."""
+    source, names = exercises.sessions(notebooks)[name], {*exercises.sessions(notebooks)}
+    wrong = source_problems(name, source)
+    if not wrong:
+        copied = copies.learner_copies(notebooks, folder)[name]
+        wrong = leaks(name, source, copied) + dead_links(name, copied, names, folder)
+        wrong += rehearse(name, source, copied, folder, evals)
+    return wrong
+
+
+# Markers and metadata.
+
+
+def source_problems(name: str, notebook) -> list[str]:
+    """Return what is wrong with a session's markers, metadata, headings and checks."""
+    taken, wrong = {}, []
+    for cell in notebook.cells:
+        at = f"{name}: cell {cell.id}, line"
+        found = marker_problems(cell) or metadata_problems(cell, taken)
+        wrong += [f"{at} {line}: {words}" for line, words in found]
+        if exercises.grading(cell):
+            taken[exercises.grading(cell).get("grade_id")] = cell.id
+    wrong += [f"{name}: cell {cell_id}: {words}" for cell_id, words in heading_problems(notebook)]
+    try:
+        exercises.exercises_of(name, notebook)
+    except LearnError as error:
+        wrong.append(str(error))
+    return wrong
+
+
+def marker_problems(cell) -> list[tuple[int, str]]:
+    """Return (line, what is wrong) with the markers of a cell."""
+    marks, wrong = (exercises.BEGIN, exercises.END), []
+    for number, line in enumerate(cell.source.splitlines(), 1):
+        if re.search("(BEGIN|END) SOLUTION", line) and line.strip() not in marks:
+            wrong.append((number, f"{line.strip()!r} is no marker: wanted {marks} alone"))
+        if line == exercises.BEGIN:
+            wrong.append((number, "a solution must stand in a function body, indented"))
+    try:
+        exercises.regions(cell)
+    except LearnError as error:
+        line, words = re.fullmatch(r"cell .+, line (\d+): (.+)", str(error)).groups()
+        wrong.append((int(line), words))
+    return wrong
+
+
+def metadata_problems(cell, taken: dict[str, str]) -> list[tuple[int, str]]:
+    """Return (line, what is wrong) with nbgrader's metadata of a cell; `taken` are those before."""
+    areas, marked = exercises.regions(cell), exercises.is_solution(cell)
+    grading = exercises.grading(cell)
+    wanted = KEYS | ({"points"} if exercises.is_check(cell) else set())
+    lacking, grade_id = sorted(wanted - {*grading}) if grading else [], grading.get("grade_id")
+    complaints = {
+        "markers in a cell that is not code": areas and not exercises.is_code(cell),
+        "markers in a cell without nbgrader's solution metadata": areas and not marked,
+        "nbgrader's solution metadata in a cell without markers": marked and not areas,
+        f"nbgrader's metadata lacks {', '.join(lacking)}": lacking,
+        f"grade_id {grade_id!r} is taken by cell {taken.get(grade_id)}": grade_id in taken,
+    }
+    line = areas[0][0] if areas else 1
+    return [(line, words) for words, holds in complaints.items() if holds]
+
+
+def heading_problems(notebook) -> list[tuple[str, str]]:
+    """Return (cell id, what is wrong) for each exercise's heading without a solution cell."""
+    turns = []
+    for cell in notebook.cells:
+        if exercises.is_code(cell):
+            turns += [(cell.id, True)] if exercises.is_solution(cell) else []
+        else:
+            turns += [(cell.id, False)] * len(exercises.HEADING.findall(cell.source))
+    following = [*turns[1:], ("", False)]
+    return [
+        (cell_id, "an exercise's heading without a solution cell")
+        for (cell_id, solution), (_, answered) in zip(turns, following, strict=True)
+        if not solution and not answered
+    ]
+
+
+# What a copy tells and where it leads.
+
+
+def bare(text: str) -> str:
+    """Return a text without white space and HTML entities, so that layouts compare equal."""
+    return re.sub(r"\s+", "", html.unescape(text))
+
+
+def solution_lines(cell) -> dict[str, str]:
+    """Return the lines of a cell's solutions without comments: {bare line: line}."""
+    lines = cell.source.splitlines()
+    inside = [line.strip() for a, b in exercises.regions(cell) for line in lines[a : b - 1]]
+    return {bare(line): line for line in inside if line and line[0] != "#"}
+
+
+def leaks(name: str, notebook, made) -> list[str]:
+    """Return a line for each cell of a copy that tells a solution.
+
+    It tells one with a line of 40 characters, or with lines of 12 that make half of it.
+    """
+    problems, texts = [], [(cell.id, bare(cell.source)) for cell in made.cells]
+    for exercise in exercises.exercises_of(name, notebook):
+        lines = solution_lines(notebook.cells[exercise.code])
+        for cell_id, text in texts:
+            told = [line for line in lines if len(line) >= 12 and line in text]
+            share = sum(map(len, told)) / max(1, sum(map(len, lines)))
+            longest = max(told, key=len, default="")
+            if told and (share >= 0.5 or len(longest) >= 40):
+                at = f"{name}: cell {cell_id}"
+                problems.append(f"{at}: tells {exercise.grade_id}'s solution: {lines[longest]}")
+    return problems
+
+
+def dead_links(name: str, made, names: set[str], folder: Path) -> list[str]:
+    """Return a line for each link of a copy that leads nowhere."""
+    targets = [
+        (cell.id, match[2])
+        for cell in made.cells
+        if not exercises.is_code(cell)
+        for match in copies.LINK.finditer(cell.source)
+        if not copies.ELSEWHERE.match(match[2])
+    ]
+    return [
+        f"{name}: cell {cell_id}: link to {target}: no such file"
+        for cell_id, target in targets
+        if target not in names and not Path(os.path.normpath(folder / target)).exists()
+    ]
+
+
+# A learner's way through.
+
+
+def rehearse(name: str, source, copied, folder: Path, evals: Path) -> list[str]:
+    """Return what goes wrong where a learner leaves each stub, then puts the solution there."""
+    steps = rehearsal(source, copied, exercises.exercises_of(name, source))
+    ended = progress.run_steps(steps, folder, evals, progress.SLOW)
+    lines = []
+    for n, (step, found) in enumerate(zip(steps, ended, strict=True)):
+        at = f"{name}: {step.name}"
+        if found:
+            at = f"{name}: cell {step.name}, {progress.at_line(found)}"
+        stub = step.kind == CHECK and steps[n - 1].kind == STUB
+        if stub and (found is None or found.kind != "NotStarted"):
+            lines.append(f"{at}: the check does not say of the stub that it is not started")
+        elif step.kind == STUB and found:
+            lines.append(f"{at}: the copy's cell fails before its check; calls go after the check")
+        elif step.kind in (ANSWER, CHECK) and found and not stub:
+            lines.append(f"{at}: the solution fails where only setup cells and definitions ran")
+        elif step.kind in (WHOLE, PART) and found:
+            lines.append(f"{at}: the copy stops before its exercises")
+    return lines
+
+
+def rehearsal(source, copied, found: list[exercises.Exercise]) -> list[KernelStep]:
+    """Return all cells up to the first exercise, then for each its stub and its solution."""
+    by_cell = {e.code: e for e in found}
+    whole, steps = progress.whole_cells(source), []
+    for index, cell in enumerate(source.cells[: max(by_cell, default=-1) + 1]):
+        if index in by_cell:
+            e = by_cell[index]
+            check = KernelStep(CHECK, e.grade_id, source.cells[e.check].source)
+            steps += [KernelStep(STUB, e.grade_id, copied.cells[index].source), check]
+            steps += [KernelStep(ANSWER, e.grade_id, cell.source), check]
+        elif exercises.is_code(cell) and not exercises.is_check(cell):
+            full = cell.id in whole or index < min(by_cell)
+            steps.append(KernelStep(WHOLE if full else PART, cell.id, cell.source))
+    return steps
