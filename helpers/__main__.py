@@ -11,23 +11,32 @@ from pathlib import Path
 
 def add_report(sub: ArgumentParser):
     """Run the sessions and the write-up."""
-    from . import workbook
 
-    return lambda o: workbook.report_command(o.evals.folder)
+    def run(options: Namespace) -> int:
+        from . import workbook
+
+        return workbook.report_command(options.evals.folder)
+
+    return run
 
 
 def add_check(sub: ArgumentParser):
     """Execute the notebooks and compare."""
-    from . import workbook
 
-    return lambda o: workbook.check_command(o.evals.folder)
+    def run(options: Namespace) -> int:
+        from . import workbook
+
+        return workbook.check_command(options.evals.folder)
+
+    return run
 
 
 def add_refresh(sub: ArgumentParser):
     """Refresh the workbook's own folder; another one has no stored numbers."""
-    from . import evalset, workbook
 
     def run(options: Namespace) -> int:
+        from . import evalset, workbook
+
         if options.evals.folder != evalset.DEFAULT:
             print(
                 "refresh writes into the workbook itself and takes its own evals/ only; "
@@ -42,11 +51,11 @@ def add_refresh(sub: ArgumentParser):
 
 def add_learn(sub: ArgumentParser):
     """Write the learner copies that are missing and say what was done."""
-    from .learn import copies
-
     sub.add_argument("--fresh", action="store_true", help="move the old copies aside first")
 
     def run(options: Namespace) -> int:
+        from .learn import copies
+
         print("\n".join(copies.make(options.fresh)))
         return 0
 
@@ -55,10 +64,11 @@ def add_learn(sub: ArgumentParser):
 
 def add_progress(sub: ArgumentParser):
     """Run the learner copies and print what is done, wrong and not started."""
-    from . import evalset
-    from .learn import copies, progress
 
     def run(options: Namespace) -> int:
+        from . import evalset
+        from .learn import copies, progress
+
         own = copies.LEARN / "evals"
         chosen = options.folder != evalset.DEFAULT or not own.exists()
         print(progress.progress_report(options.folder if chosen else own))
@@ -69,16 +79,21 @@ def add_progress(sub: ArgumentParser):
 
 def add_freeze(sub: ArgumentParser):
     """Draw the negatives, write the manifest."""
-    from . import workbook
 
-    return lambda o: workbook.freeze_command(o.evals)
+    def run(options: Namespace) -> int:
+        from . import workbook
+
+        return workbook.freeze_command(options.evals)
+
+    return run
 
 
 def add_audit(sub: ArgumentParser):
     """Print what an audit finds; 1 if a check fails."""
-    from .labels import audit
 
     def run(options: Namespace) -> int:
+        from .labels import audit
+
         findings = audit.findings(options.evals)
         print(audit.as_table(findings))
         return int(any(finding.status == "fail" for finding in findings))
@@ -88,11 +103,11 @@ def add_audit(sub: ArgumentParser):
 
 def add_export(sub: ArgumentParser):
     """Write the labels in other tools' forms and list the files."""
-    from .sources import export
-
     sub.add_argument("--to", type=Path, required=True, help="folder to write into")
 
     def run(options: Namespace) -> int:
+        from .sources import export
+
         for path in export.write_exports(options.evals, options.to):
             print(path)
         return 0
@@ -135,10 +150,14 @@ def add_import(sub: ArgumentParser):
 
 def add_new(sub: ArgumentParser):
     """Start an evaluation set."""
-    from .sources import write
-
     sub.add_argument("--to", type=Path, required=True, help="folder to make")
-    return lambda o: write.new_command(o.to)
+
+    def run(options: Namespace) -> int:
+        from .sources import write
+
+        return write.new_command(options.to)
+
+    return run
 
 
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "neither"
