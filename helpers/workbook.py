@@ -209,7 +209,7 @@ def start_notebooks(folder: Path, strict: bool, paths=NOTEBOOKS) -> subprocess.P
 
 def start_tests(folder: Path) -> subprocess.Popen:
     """Start the tests of the helpers, a file a worker at a time."""
-    return start_pytest(folder, "--numprocesses=2", "--dist=loadfile", "helpers/tests")
+    return start_pytest(folder, "--numprocesses=2", "--dist=loadfile", "-rs", "helpers/tests")
 
 
 def lint() -> list[str]:
