@@ -146,22 +146,20 @@ def check_command(folder: Path) -> int:
     problems = [*lint(), *(problem for path in NOTEBOOKS for problem in guard(path))] if own else []
     with tempfile.TemporaryDirectory() as scratch:
         copy = copy_of_set(folder, Path(scratch) / "evals")
-        run = {"the notebooks": start_notebooks(copy, strict=own)}
-        if own:
-            run["the tests of the helpers"] = start_tests(copy)
-        passed = 0
-        for name, process in run.items():
+        running = {f"cells of {len(NOTEBOOKS)} notebooks": start_notebooks(copy, strict=own)}
+        running |= {"tests of the helpers": start_tests()} if own else {}
+        agreed = []
+        for what, process in running.items():
             said, _ = process.communicate()
-            print(f"{name}:\n{said}", flush=True)
-            passed += int(next(iter(re.findall(r"(\d+) passed", said)), 0))
+            print(f"{what}:\n{said}", flush=True)
+            passed = re.search(r"(\d+) passed", said)
+            agreed.append(f"{passed[1] if passed else 0} {what}")
             if process.returncode:
-                problems.append(f"{name}: pytest ended with {process.returncode}, see above")
-        stale = stale_files(folder, copy) + stale_blocks(copy) if own and not problems else []
-        compared = len(derived(copy))
-    problems += stale
-    agreed = f"{passed} cells and tests in {len(NOTEBOOKS)} notebooks and the helpers, "
-    agreed += f"{compared} derived files" if own else "no stored numbers to compare"
-    print("\n".join(problems) or f"check: everything agrees: {agreed}")
+                problems.append(f"{what}: pytest ended with {process.returncode}, see above")
+        if own and not problems:
+            agreed.append(f"{len(derived(copy))} derived files")
+            problems += stale_files(folder, copy) + stale_blocks(copy)
+    print("\n".join(problems) or f"check: everything agrees: {', '.join(agreed)}")
     return int(bool(problems))
 
 
@@ -207,9 +205,10 @@ def start_notebooks(folder: Path, strict: bool, paths=NOTEBOOKS) -> subprocess.P
     )
 
 
-def start_tests(folder: Path) -> subprocess.Popen:
-    """Start the tests of the helpers, a file a worker at a time."""
-    return start_pytest(folder, "--numprocesses=2", "--dist=loadfile", "-rs", "helpers/tests")
+def start_tests() -> subprocess.Popen:
+    """Start the tests of the helpers, a file a worker at a time, with a reason for each skip."""
+    words = ("--numprocesses=2", "--dist=loadfile", "-rs", "helpers/tests")
+    return start_pytest(evalset.DEFAULT, *words)
 
 
 def lint() -> list[str]:

@@ -10,6 +10,7 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import shorten
 from typing import NamedTuple
 
@@ -149,24 +150,34 @@ def _run_cells(cells: list, found: dict[int, Failure], folder: Path, evals: Path
 
     Return whether the kernel was there to the end.
     """
-    left, client = [n for n in range(len(cells)) if n not in found], _client(cells, found)
+    left = [n for n in range(len(cells)) if n not in found]
     environment = {**os.environ, "EVALS": str(evals), "PYTHONHASHSEED": "0", "MPLBACKEND": "agg"}
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with client.setup_kernel(cwd=str(folder), env=environment, cleanup_kc=True, **silent):
-        for n in left:
-            try:
-                client.execute_cell(cells[n], n)
-                if n in found and found[n].kind == "Wrong":
-                    found[n] = found[n]._replace(text=_summary(client) or found[n].text)
-            except (DeadKernelError, CellTimeoutError) as error:
-                endless = isinstance(error, CellTimeoutError)
-                found[n] = _failure({"ename": ENDLESS}, cells[n]) if endless else GONE
-                return False
+    with TemporaryDirectory() as scratch:
+        client = _client(cells, found, Path(scratch))
+        with client.setup_kernel(cwd=str(folder), env=environment, cleanup_kc=True, **silent):
+            return all(_run_cell(client, cells, n, found) for n in left)
+
+
+def _run_cell(client: NotebookClient, cells: list, n: int, found: dict[int, Failure]) -> bool:
+    """Run a cell, add to `found` how it failed, and return whether the kernel is still there."""
+    try:
+        client.execute_cell(cells[n], n)
+        if n in found and found[n].kind == "Wrong":
+            found[n] = found[n]._replace(text=_summary(client) or found[n].text)
+    except (DeadKernelError, CellTimeoutError) as error:
+        endless = isinstance(error, CellTimeoutError)
+        found[n] = _failure({"ename": ENDLESS}, cells[n]) if endless else GONE
+        return False
     return True
 
 
-def _client(cells: list, found: dict[int, Failure]) -> NotebookClient:
-    """Return what runs cells in a kernel of this Python and adds their failures to `found`."""
+def _client(cells: list, found: dict[int, Failure], scratch: Path) -> NotebookClient:
+    """Return what runs cells in a kernel of this Python and adds their failures to `found`.
+
+    Kernel and client meet at sockets in `scratch`: of two kernels that start at once, one may
+    take a port that the other was given. Windows has ports only.
+    """
 
     def note(cell, cell_index: int, execute_reply: dict) -> None:
         found[cell_index] = _failure(execute_reply["content"], cell)
@@ -174,7 +185,11 @@ def _client(cells: list, found: dict[int, Failure]) -> NotebookClient:
     own_python = KernelSpecManager(kernel_dirs=[])  # whatever kernels are installed
     return NotebookClient(
         new_notebook(cells=[*cells]),
-        km=AsyncKernelManager(kernel_spec_manager=own_python),
+        km=AsyncKernelManager(
+            kernel_spec_manager=own_python,
+            transport="tcp" if os.name == "nt" else "ipc",
+            connection_file=str(scratch / "kernel.json"),
+        ),
         allow_errors=True,
         on_cell_error=note,
         timeout_func=lambda cell: cell.metadata.get("limit", SLOW),
