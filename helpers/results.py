@@ -14,7 +14,8 @@ def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: lis
     `run` and `values` are keyed by query id, `compared` comes from compare.compare, `cards` from
     session C.
     """
-    made = runs.read_card(evals.folder / "runs" / f"{runs.BASELINE['chunker']}.json")
+    card = evals.folder / "runs" / f"{runs.BASELINE['chunker']}.json"
+    made = runs.read_card(card, *runs.BASELINE, "tokenizer")
     method = {name: made[name] for name in runs.BASELINE}
     halves = {split: {q: values[q] for q in evals.qrels(split)} for split in records.SPLITS}
     halves = {split: rows for split, rows in halves.items() if rows}

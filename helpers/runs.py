@@ -96,16 +96,18 @@ def write_card(path: Path, evals: evalset.EvalSet, said: dict) -> None:
     records.write(path, json.dumps(said | hashes, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_card(path: Path) -> dict:
-    """Return a card. Raises EvalSetError where it is missing or lacks the hashes."""
+def read_card(path: Path, *more: str) -> dict:
+    """Return a card. Raises EvalSetError where it is missing or lacks a hash or one of `more`."""
     problems: list[str] = []
     try:
         said = records.json_object(records.page(path, problems.append) or "{}")
     except ValueError as error:
         raise evalset.EvalSetError([f"{path}:1: {error}"]) from None
     missing = [name for name in CARD if not isinstance(said.get(name), str)]
+    missing += [name for name in more if name not in said]
     if missing and not problems:
-        problems.append(f"{path}:1: field {missing[0]} is missing, wanted {' and '.join(CARD)}")
+        wanted = ", ".join((*CARD, *more))
+        problems.append(f"{path}:1: field {missing[0]} is missing, wanted {wanted}")
     if problems:
         raise evalset.EvalSetError(problems)
     return said

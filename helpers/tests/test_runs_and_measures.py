@@ -117,3 +117,15 @@ def test_every_value_is_that_of_ir_measures():
         for metric in ir_measures.iter_calc(list(measures.NAMED.values()), qrels, scored):
             name = next(n for n, measure in measures.NAMED.items() if measure == metric.measure)
             assert values[metric.query_id][name] == metric.value
+
+
+def test_a_card_that_lacks_a_field_is_named(tmp_path, folder):
+    path = tmp_path / "fixed.json"
+    runs.write_card(path, evalset.load(folder), {"engine": "mine"})
+    assert runs.read_card(path, "engine")["engine"] == "mine"
+    with pytest.raises(
+        evalset.EvalSetError, match=r"fixed.json:1: field chunks is missing, wanted"
+    ):
+        runs.read_card(path, "engine", "chunks")
+    with pytest.raises(evalset.EvalSetError, match="none.json:1: cannot be read"):
+        runs.read_card(tmp_path / "none.json")
