@@ -15,8 +15,8 @@ help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline
-	@$(HELPERS) report --evals "$(EVALS)"
+report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline; FULL=1 runs Going further too
+	@$(HELPERS) report --evals "$(EVALS)" $(if $(FULL),--full)
 
 check: $(READY)  ## execute the notebooks, compare every number, test the helpers
 	@$(HELPERS) check --evals "$(EVALS)"

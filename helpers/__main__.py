@@ -11,11 +11,12 @@ from pathlib import Path
 
 def add_report(sub: ArgumentParser):
     """Run the sessions and the write-up."""
+    sub.add_argument("--full", action="store_true", help="run what stands in Going further too")
 
     def run(options: Namespace) -> int:
         from . import workbook
 
-        return workbook.report_command(options.evals.folder)
+        return workbook.report_command(options.evals.folder, options.full)
 
     return run
 

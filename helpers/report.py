@@ -4,12 +4,13 @@ import html as escape
 from collections import Counter
 from pathlib import Path
 from statistics import median
-
-import nbformat
-from nbconvert import HTMLExporter
+from typing import TYPE_CHECKING
 
 from . import evalset, results, stats, text
 from .evalset import EvalSet
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 STYLE = Path(__file__).with_name("page.css")
 SAY = (
@@ -20,8 +21,10 @@ SAY = (
 METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
 
 
-def html(notebook: nbformat.NotebookNode) -> str:
+def html(notebook: "NotebookNode") -> str:
     """Return the executed notebook as one page without code or requests to the network."""
+    from nbconvert import HTMLExporter  # takes two seconds to import; the notebooks need none
+
     exporter = HTMLExporter(
         template_name="basic",
         exclude_input=True,

@@ -4,6 +4,8 @@ import json
 import math
 from pathlib import Path
 
+from pandas import json_normalize
+
 from . import compare, figures, measures, records, runs, stats, text
 from .evalset import EvalSet
 
@@ -19,6 +21,7 @@ def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: lis
     method = {name: made[name] for name in runs.BASELINE}
     halves = {split: {q: values[q] for q in evals.qrels(split)} for split in records.SPLITS}
     halves = {split: rows for split, rows in halves.items() if rows}
+    together = {"all": {q: values[q] for q in evals.qrels()}} if len(halves) > 1 else {}
     tokens = sum(len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values())
     return {
         "corpus": {
@@ -34,7 +37,7 @@ def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: lis
             "sha256": evals.queries_hash(),
         },
         "method": {**method, "words": text.TOLD[made["tokenizer"]]},
-        "summary": {split: _half(rows) for split, rows in halves.items()},
+        "summary": {name: _summed(rows) for name, rows in (halves | together).items()},
         "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
         "compared_dev": compared,
         "cards": cards,
@@ -42,7 +45,7 @@ def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: lis
     }
 
 
-def _half(rows: dict[str, dict[str, float]]) -> dict:
+def _summed(rows: dict[str, dict[str, float]]) -> dict:
     """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing)."""
     middle = measures.median_first_rank(rows)
     intervals = {
@@ -90,11 +93,12 @@ def failure_card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) 
     query, order = evals.queries[found["query_id"]], [doc_id for doc_id, _ in row["retrieved"]]
     place = {doc_id: f"rank {rank}" for rank, doc_id in enumerate(order, 1)}
     cause = f"; cause: **{found['cause']}**" if "cause" in found else ""
+    unjudged = ", which nobody has judged" if found["unjudged"] else ""
     lines = [
         f"#### {query.query_id}: {figures.marked(query.query, set())}\n",
         f"{query.kind}; nDCG@10 {row['measures']['nDCG@10']:.3f}{cause}.  ",
         f"Wanted: `{found['wanted']}` ({place.get(found['wanted'], 'after rank 10')}).  ",
-        f"Rival: `{found['rival']}` ({place.get(found['rival'], 'after rank 10')}).  ",
+        f"Rival: `{found['rival']}` ({place.get(found['rival'], 'after rank 10')}{unjudged}).  ",
         f"The wanted document lacks: {', '.join(found['lacks']) or 'no word'}.\n",
         *_weights(found),
     ]
@@ -132,3 +136,23 @@ def _rounded(value):
 def read_results(folder: Path) -> dict:
     """Return results.json of `folder`."""
     return json.loads((folder / "results.json").read_text(encoding="utf-8"))
+
+
+def published(folder: Path) -> dict[str, object]:
+    """Return {name: value} of everything that results.json of `folder` says, {} without one."""
+    if not (folder / "results.json").exists():
+        return {}
+    found = read_results(folder)
+    found["cards"] = {card["query_id"]: card["cause"] for card in found["cards"]}
+    found["per_query"] = {row.pop("query_id"): row for row in found["per_query"]}
+    compared = found["compared_dev"]
+    compared["runs"] = {row.pop("name"): row for row in compared["runs"]}
+    return json_normalize(found, sep=" ").iloc[0].to_dict()
+
+
+def changes(before: dict[str, object], after: dict[str, object], most: int = 30) -> list[str]:
+    """Return a line for each value that is not what it was, the first `most` of them."""
+    names = [n for n in {**before, **after} if str(before.get(n)) != str(after.get(n))]
+    lines = [f"  {n}: {before.get(n, 'nothing')} -> {after.get(n, 'nothing')}" for n in names]
+    more = [f"  ... and {len(names) - most} more"] if len(names) > most else []
+    return lines[:most] + more

@@ -21,7 +21,7 @@ BASELINE = {
     "to_documents": "best chunk of each document",
     "depth": 100,
 }
-LARGE = 20_000  # chunks from which on rank_bm25 takes long and LARGE_ENGINE ranks instead
+LARGE = 4_000  # chunks above which rank_bm25 takes long and LARGE_ENGINE ranks instead
 LARGE_ENGINE = "helpers.sparse.bm25"
 DECIMALS = 10  # scores that agree to this many decimals are a tie, and ties go by id
 Ranking = list[tuple[str, float]]  # (id, score), best first

@@ -221,18 +221,19 @@ def evaluate(
 
 def over_fetch(
     hits_of: Callable[[int], Ranking], to_documents: Callable[[Ranking], Ranking], depth: int
-) -> Ranking:
-    """Return the first `depth` documents, exactly, without ranking every chunk.
+) -> tuple[Ranking, Ranking]:
+    """Return the first `depth` chunks and the first `depth` documents, exactly.
 
-    `hits_of(k)` gives the first k chunks, `to_documents` their documents. They suffice when
-    the last document wanted stands above the last chunk; behind a tie another id may wait.
+    `hits_of(k)` gives the first k chunks, `to_documents` their documents. Not every chunk is
+    ranked: they suffice when the last document wanted stands above the last chunk; behind a tie
+    another id may wait.
     """
     k = 4 * depth
     while True:
         hits = hits_of(k)
         best = to_documents(hits)
         if len(hits) < k or (len(best) >= depth and best[depth - 1][1] > hits[-1][1]):
-            return best[:depth]
+            return hits[:depth], best[:depth]
         k *= 4
 
 

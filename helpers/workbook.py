@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import nbformat
@@ -17,7 +18,6 @@ from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
 from . import evalset, records, report, results
-from .labels import manifest, pooling
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = [
@@ -42,9 +42,14 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
-    """Return the notebook executed on `folder`; the file itself stays as it is."""
+def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNode:
+    """Return the notebook executed on `folder`, a line for each part; the file stays as it is.
+
+    Without `full` it ends where *Going further* begins: nothing below is needed by the write-up.
+    """
     notebook = nbformat.read(path, as_version=4)
+    if not full:
+        notebook.cells = [c for c in notebook.cells if "further" not in c.metadata.get("tags", [])]
     client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT,
@@ -55,28 +60,64 @@ def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
     )
     kernels = KernelSpecManager(kernel_dirs=[])  # this Python, whatever kernels are installed
     client.create_kernel_manager().kernel_spec_manager = kernels
+    told = Parts(notebook.cells)
+    client.on_cell_start, client.on_cell_executed = told.starts, told.ended
     client.execute(env=environment(folder))
-    notebook.metadata.language_info = {
-        "name": "python"
-    }  # no versions: they differ between machines
+    told.close()
+    # no versions: they differ between machines
+    notebook.metadata.language_info = {"name": "python"}
     return notebook
 
 
-def run_all(folder: Path) -> dict[Path, nbformat.NotebookNode]:
-    """Execute the four notebooks on `folder`, one line for each, and return them."""
+HEADING = re.compile(r"^##? (\S.*?)(?: \(\d+ minutes\))?$", re.MULTILINE)
+
+
+class Parts:
+    """Tells on the screen which part of a notebook runs, and then how many seconds it took.
+
+    A part is what stands below a heading of the first or second level.
+    """
+
+    def __init__(self, cells: list):
+        self.part_of, part = [], "set up"
+        for cell in cells:
+            found = HEADING.findall(cell.source) if cell.cell_type == "markdown" else []
+            part = found[-1] if found and self.part_of else part
+            self.part_of.append(part)
+        self.running, self.since, self.until = "", 0.0, 0.0
+
+    def starts(self, cell: nbformat.NotebookNode, cell_index: int) -> None:
+        """Close the part before and name this one, if the cell is its first that runs."""
+        if cell.cell_type == "code" and self.part_of[cell_index] != self.running:
+            self.close()
+            self.running, self.since = self.part_of[cell_index], time.monotonic()
+            print(f"      {self.running} ...", end="", flush=True)
+
+    def ended(self, **_) -> None:
+        """Note when the last cell was done; a kernel takes a while to end after it."""
+        self.until = time.monotonic()
+
+    def close(self) -> None:
+        """Print how long the running part took."""
+        if self.running:
+            print(f" {self.until - self.since:.1f} s", flush=True)
+
+
+def run_all(folder: Path, full: bool = True) -> dict[Path, nbformat.NotebookNode]:
+    """Execute the four notebooks on `folder`, telling their parts, and return them."""
     executed = {}
     for number, path in enumerate(NOTEBOOKS, 1):
         print(f"[{number}/{len(NOTEBOOKS)}] {path.stem}", flush=True)
-        executed[path] = execute(path, folder)
+        executed[path] = execute(path, folder, full)
     return executed
 
 
-def report_command(folder: Path) -> int:
+def report_command(folder: Path, full: bool = False) -> int:
     """Run the sessions and the write-up on `folder`, render the page, print the summary."""
     try:
-        executed = run_all(folder)
+        executed = run_all(folder, full)
     except CellExecutionError as error:
-        print(f"a cell failed:\n{strip_ansi(str(error))}", file=sys.stderr)
+        print(f"\na cell failed:\n{strip_ansi(str(error))}", file=sys.stderr)
         return 1
     page = folder / "retrieval_eval.html"
     records.write(page, report.html(executed[WRITE_UP]))
@@ -85,15 +126,23 @@ def report_command(folder: Path) -> int:
 
 
 def refresh_command(folder: Path) -> int:
-    """Execute the notebooks in place and update the generated blocks in the two READMEs.
+    """Execute the notebooks in place, update the generated blocks, print what was published anew.
 
-    `folder` is the default folder.
+    `folder` is the default folder. A wrong edit shows here first: stored outputs follow the code.
     """
+    pages = [*blocks(folder), folder / "coverage.md"]
+    values, texts = results.published(folder), [page.read_text("utf-8") for page in pages]
     executed = run_all(folder)
     for path, notebook in executed.items():
         records.write(path, nbformat.writes(notebook) + "\n")
     for path, block in blocks(folder).items():
         records.write(path, with_block(path.read_text(encoding="utf-8"), block))
+    changed = results.changes(values, results.published(folder))
+    for page, text in zip(pages, texts, strict=True):
+        lines = changed_lines(text, page.read_text("utf-8"))
+        changed += [f"  {page.relative_to(ROOT).as_posix()}: {line}" for line in lines]
+    said = "published values that changed; each needs a reason before it is committed:"
+    print("\n".join(["", said, *changed]) if changed else "\nno published value changed")
     return 0
 
 
@@ -102,6 +151,8 @@ SEEDS = {"negatives": 2026}
 
 def freeze_command(evals: evalset.EvalSet) -> int:
     """Write negatives.jsonl and, last, the manifest with the hash of every input file."""
+    from .labels import manifest, pooling
+
     rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
     records.write_jsonl(evals.folder / "negatives.jsonl", rows)
     print(f"{manifest.write_manifest(evals, SEEDS)} describes the folder as it is now")
@@ -269,17 +320,20 @@ def first_difference(committed: Path, fresh: Path) -> str:
     for path, what in ((committed, "it is not committed"), (fresh, "no session writes it")):
         if not path.exists():
             return what
-    sides = [path.read_text(encoding="utf-8").splitlines() for path in (committed, fresh)]
-    changed = [
-        line
-        for line in difflib.unified_diff(*sides, n=0, lineterm="")
-        if line[:1] in "+-" and line[:3] not in ("+++", "---")
-    ]
+    texts = (path.read_text(encoding="utf-8") for path in (committed, fresh))
+    changed = changed_lines(*texts)
     return (
         f"first difference {changed[0][:100]!r}, run: make refresh"
         if changed
         else "line ends differ"
     )
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    """Return the lines that went, with a minus, and those that came, with a plus."""
+    sides = before.splitlines(), after.splitlines()
+    lines = list(difflib.unified_diff(*sides, n=0, lineterm=""))[2:]
+    return [line for line in lines if line[:1] in "+-"]
 
 
 def stale_blocks(folder: Path) -> list[str]:

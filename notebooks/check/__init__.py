@@ -16,6 +16,7 @@ from .chunking import check_chunk_paragraphs as chunk_paragraphs
 from .chunking import check_split_recursive as split_recursive
 from .chunking import check_windows as windows
 from .failures import CAUSES
+from .failures import check_cause as cause
 from .failures import check_causes as causes
 from .labels import check_coverage as coverage
 from .labels import check_jaccard as jaccard
