@@ -114,7 +114,9 @@ def measure_per_query(values: pd.Series, name: str, where: str) -> None:
     ax.tick_params(axis="y", labelsize=8)
     ax.margins(y=0.01)
     ax.set(xlabel=f"{name} (dashed: mean)", xlim=(0, 1))
-    ax.set_title(f"{(values < 0.5).sum()} of {len(values)} {where} queries score below 0.5")
+    low = (values < 0.5).sum()
+    score = "scores" if low == 1 else "score"
+    ax.set_title(f"{low} of {len(values)} {where} queries {score} below 0.5")
     _show(ax, "A bar for each query, lowest first.")
 
 
@@ -136,9 +138,9 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
     ax.set(xlabel="rank of the first relevant document", ylabel="queries")
-    ax.set_title(
-        f"{(ranks == 1).sum()} of {len(ranks)} {where} queries find a relevant document at rank 1"
-    )
+    first = (ranks == 1).sum()
+    find = "finds" if first == 1 else "find"
+    ax.set_title(f"{first} of {len(ranks)} {where} queries {find} a relevant document at rank 1")
     _show(ax, "Number of queries by rank of the first relevant document.")
 
 
@@ -169,8 +171,9 @@ def forest(rows: list[tuple[str, dict]], n: int) -> None:
     ax.margins(y=0.2)
     ax.grid(axis="y", visible=False)
     ax.set(xlabel=f"difference from the baseline in nDCG@10, 95 % interval (n = {n})")
-    sure = sum(at["low"] is not None and (at["low"] > 0 or at["high"] < 0) for _, at in rows)
-    ax.set_title(f"{len(rows) - sure} of {len(rows)} intervals include 0")
+    ends = [(at["low"], at["high"]) for _, at in rows if at["low"] is not None]
+    around = sum(low <= 0 <= high for low, high in ends)
+    ax.set_title(f"{around} of {len(ends)} intervals include 0")
     _show(ax, "A point and an interval for each run, the baseline at 0.")
 
 

@@ -43,7 +43,7 @@ def test_session_b_ranks_a_large_corpus_as_rank_bm25_does(tmp_path, monkeypatch,
     """The other engine, forced, writes the committed runs byte by byte; the card names it."""
     copy = tmp_path / "evals"
     shutil.copytree(evalset.DEFAULT, copy, ignore=shutil.ignore_patterns("runs", "chunks"))
-    monkeypatch.setattr(runs, "LARGE", 0)
+    monkeypatch.setattr(runs, "LARGE", 1)
     shorter = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # the proof against LangChain
     play(workbook.SESSIONS[1], copy, "b-run-all", shorter)
     for path in sorted((evalset.DEFAULT / "runs").iterdir()):
@@ -104,7 +104,7 @@ def graded(folder):
 
 def test_the_sessions_in_their_order_need_nothing_derived(graded, play, capsys, monkeypatch):
     """One session leaves what the next needs; tokenizer and grades are those of the set."""
-    monkeypatch.setattr(runs, "LARGE", 0)
+    monkeypatch.setattr(runs, "LARGE", 1)
     for path in workbook.NOTEBOOKS:
         space = play(path, graded)
     assert space["evals"].tokenizer == "bigrams"
