@@ -15,6 +15,9 @@ from xml.etree import ElementTree
 import pytest
 import tiktoken
 import witness
+from conftest import write_rows
+
+from helpers import compare, evalset, runs, stats
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "evals"
@@ -646,3 +649,89 @@ def test_causes_are_decided_in_the_order_of_session_c():
     cells = {c["id"]: "".join(c["source"]) for c in json.loads(path.read_text("utf-8"))["cells"]}
     order = [row for row, _ in markdown_tables(cells["c-cause"])[0]]
     assert [cause for cause in order if cause != "unjudged"] == list(witness.CAUSES)
+
+
+def test_one_coverage_number_in_every_place(page, files):
+    """What the queries reach stands on five pages; each is made by code of its own."""
+    found, n = len(witness.reached(files)), len(files.documents)
+    session_a = outputs(ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb")
+    card = markdown_tables(block(FOLDER / "README.md"))[0]
+    written = (FOLDER / "coverage.md").read_text(encoding="utf-8")
+    places = (
+        (written, "{} of {} documents ({})", [found, n, found / n]),
+        (card["documents reached by a query", "count"], "{} ({})", [found, found / n]),
+        (page["r-corpus"][0], "reach {} documents ({})", [found, found / n]),
+        (session_a["a-coverage-all"][0], "{} of {} documents", [found / n, n]),
+        (session_a["a-audit-run"][0], "{} of {} documents reached ({})", [found, n, found / n]),
+    )
+    for text, phrase, wanted in places:
+        (hit,) = re.findall(re.escape(phrase).replace(r"\{\}", f"({NUMBER})"), text)
+        assert all(map(shows, hit, wanted)), (phrase, hit)
+
+
+# Rules on cases that were made for them.
+
+
+@pytest.fixture
+def six(tmp_path):
+    """Return a set of six queries, with a base that is second on each and a run that is first."""
+    (tmp_path / "corpus").mkdir()
+    for doc_id in ("a", "b"):
+        page = f"---\ntitle: {doc_id}\nkind: faq\nservice: s\nupdated: 2026-01-01\n---\nText.\n"
+        (tmp_path / "corpus" / f"{doc_id}.md").write_text(page, encoding="utf-8")
+    ids = [f"q{n}" for n in range(6)]
+    rows = [{"query_id": q, "query": q, "relevant_doc_ids": ["a"]} for q in ids]
+    write_rows(tmp_path / "retrieval_queries.jsonl", *rows)
+    base = runs.Run("base", {q: [("b", 2.0), ("a", 1.0)] for q in ids}, [])
+    return evalset.load(tmp_path), base, {q: [("a", 2.0), ("b", 1.0)] for q in ids}
+
+
+def test_a_verdict_rests_on_p_adjusted_for_the_runs(six):
+    """Six wins of six give p = 2/64 = .031 alone; with a second run it is .0625, and no verdict."""
+    evals, base, better = six
+    alone = compare.compare(evals, base, [runs.Run("new", better, [])])["runs"][0]
+    assert (alone["p_holm"], alone["verdict"]) == (1 / 32, stats.BETTER)
+    both = [runs.Run("new", better, []), base._replace(name="same")]
+    first, second = compare.compare(evals, base, both)["runs"]
+    assert first["measures"]["nDCG@10"]["p"] == 1 / 32
+    assert (first["p_holm"], first["verdict"]) == (1 / 16, stats.TOO_FEW)
+    assert (second["p_holm"], second["verdict"]) == (1.0, stats.SAME)
+
+
+CHANGES = {  # (file, old, new): which hashes change
+    ("retrieval_queries.jsonl", '"split": "dev"', '"split": "test"'): {"queries"},
+    ("retrieval_queries.jsonl", "disk is full", "the disk is full"): {"queries", "topics"},
+    ("judgments.jsonl", '"relevance": 2', '"relevance": 1'): {"queries"},
+    ("judgments.jsonl", '"evidence": "Add a consumer."', '"evidence": "Add a"'): set(),
+    ("corpus/queue-full.md", "Add a consumer.", "Add a consumer. Now."): {"corpus"},
+    ("corpus/queue-full.md", "title: queue-full", "title: full queue"): {"corpus"},
+    ("corpus/queue-full.md", "kind: runbook", "kind: faq"): set(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_hash_changes_with_what_it_stands_for(folder, change):
+    def hashes() -> dict[str, str]:
+        evals, files = evalset.load(folder), witness.read(folder)
+        own = {name: getattr(evals, f"{name}_hash")() for name in ("corpus", "queries", "topics")}
+        assert own == {name: getattr(witness, f"{name}_hash")(files) for name in own}
+        return own
+
+    before, (name, old, new) = hashes(), change
+    text = (folder / name).read_text(encoding="utf-8")
+    assert old in text
+    (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+    after = hashes()
+    assert {name for name in before if before[name] != after[name]} == CHANGES[change]
+
+
+def test_hashes_know_which_document_and_query_they_hold(folder):
+    """The same texts under other ids are another corpus and other queries."""
+    before = evalset.load(folder)
+    for path in [folder / "retrieval_queries.jsonl", folder / "judgments.jsonl"]:
+        text = path.read_text(encoding="utf-8").replace('"q2"', '"q3"')
+        path.write_text(text.replace("queue-full", "full-queue"), encoding="utf-8")
+    (folder / "corpus" / "queue-full.md").rename(folder / "corpus" / "full-queue.md")
+    after = evalset.load(folder)
+    for name in ("corpus_hash", "queries_hash", "topics_hash"):
+        assert getattr(after, name)() != getattr(before, name)()
