@@ -60,6 +60,7 @@ def answers_a(asked: dict[int, str]) -> dict:
     words = set(re.findall(r"`(\w+)`", asked[2]))
     quotes, alike = (re.findall(r'"(.+?)"', asked[n]) for n in (2, 6))
     (a, b), (c, d) = ([int(cell) for cell in row[1:]] for row in table(asked[3]))
+    assert a + b + c + d == 20 and "twenty pairs" in asked[3]
     read = [(1, 1)] * a + [(1, 0)] * b + [(0, 1)] * c + [(0, 0)] * d
     runs = [found.split() for found in re.findall(r"\b((?:[a-g] ){2,}[a-g])\b", asked[8])]
     depth = int(re.search(r"depth (\d)", asked[8])[1])
