@@ -1,0 +1,357 @@
+"""What README, data card, notebooks and Makefile say of commands, options, links and minutes.
+
+Everything is read from the pages and from the Makefile, so that a new sentence is tested, too.
+"""
+
+import json
+import math
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import write_rows
+
+from helpers import __main__, evalset, records, runs
+from helpers.sources import write
+
+ROOT = evalset.DEFAULT.parent
+NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "evals" / "retrieval_eval.ipynb"]
+PAGES = [
+    *(ROOT / "README.md", ROOT / "evals" / "README.md", ROOT / "evals" / "labeling_guide.md"),
+    *sorted((ROOT / "notebooks").rglob("*.md")),
+    ROOT / "helpers" / "sources" / "new" / "README.md",
+    *NOTEBOOKS,
+]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = dict(re.findall(r"^([a-z]+):.*?## (.*)", MAKEFILE, re.MULTILINE))
+
+
+def prose(path: Path) -> str:
+    """Return a page, or the Markdown of a notebook."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".ipynb":
+        return text
+    cells = json.loads(text)["cells"]
+    return "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+
+
+def code(page: str) -> list[str]:
+    """Return what a page shows as code: lines of blocks, and spans."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    rest = re.sub(r"^```.*?^```", "", page, flags=re.DOTALL | re.MULTILINE)
+    lines = [line.partition(" # ")[0].strip() for block in blocks for line in block.splitlines()]
+    return [*lines, *re.findall(r"`([^`\n]+)`", rest)]
+
+
+SPANS = sorted({span for path in PAGES for span in code(prose(path))})
+
+
+# Links.
+
+
+def anchors(page: str) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    heads = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"`[^`\n]*`", "", prose(page))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r"href=\"([^\"]+)\"", text):
+        path, _, anchor = target.partition("#")
+        if not re.match(r"\w+:", target):
+            found = (page.parent / path).resolve() if path else page
+            assert found.exists() and found.is_relative_to(ROOT.resolve()), target
+            assert not anchor or anchor in anchors(prose(found)), target
+
+
+def test_places_of_the_readme_exist():
+    """Each is in the folder, or git ignores it since it comes with use."""
+    table = README.partition("## What is where")[2]
+    rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
+    places = [place for row in rows for place in re.findall(r"`([^`]+)`", row)]
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    assert len(places) > 5
+    for place in places:
+        assert (ROOT / place).exists() or f"/{place}" in ignored, place
+    flat = re.search(r"flat: (.+?) \|", table)[1]
+    for name in re.findall(r"`(\w+)`", flat):
+        assert (ROOT / "helpers" / f"{name}.py").exists(), name
+
+
+# Commands of make.
+
+
+NEEDED = {"RUN": "r", "FROM": "kind:path", "TO": "folder"}  # what some commands cannot do without
+
+
+def dry(target: str, *settings: str) -> str:
+    """Return what make would run, with the environment as ready and everything needed set."""
+    named = {setting.partition("=")[0] for setting in settings}
+    more = [f"{name}={value}" for name, value in NEEDED.items() if name not in named]
+    words = ["make", "-n", "-o", ".venv/ready", target, *filter(None, settings), *more]
+    clean = {k: v for k, v in os.environ.items() if k not in ("EVALS", "MAKEFLAGS", "MFLAGS")}
+    done = subprocess.run(words, cwd=ROOT, env=clean, capture_output=True, text=True)
+    assert done.returncode == 0, (words, done.stderr)
+    return done.stdout
+
+
+def made(page: str) -> set[tuple[str, tuple[str, ...]]]:
+    """Return (target, settings) of every `make` in code."""
+    found = set()
+    for span in page:
+        if re.match(r"make [a-z]", span):
+            target, *words = shlex.split(span)[1:]
+            found.add((target, tuple(word for word in words if "=" in word)))
+    return found
+
+
+COMMANDS = sorted(made(SPANS))
+TOLD = {  # (target, setting) that a target's own line in `make help` names
+    (target, f"{name}={value or 'x'}")
+    for target, words in TARGETS.items()
+    for name, value in re.findall(r"\b([A-Z]+)=(\"[^\"]+\"|[\w:./-]+)?", words)
+}
+SETTINGS = sorted(TOLD | {(target, setting) for target, some in COMMANDS for setting in some})
+
+
+@pytest.mark.parametrize("target, settings", COMMANDS)
+def test_every_make_command_that_a_page_names_runs(target, settings):
+    assert target in TARGETS
+    understood(dry(target, *settings))
+
+
+@pytest.mark.parametrize("target, setting", SETTINGS)
+def test_every_variable_that_is_named_has_an_effect(target, setting):
+    name, value = setting.replace('"', "").split("=", 1)
+    shown = dry(target, f"{name}={value}")
+    assert shown != dry(target, f"{name}=" if name in NEEDED else ""), setting
+    understood(shown)
+
+
+def understood(shown: str) -> list[list[str]]:
+    """Return the words of each `-m helpers` line; each must suit the command's own options."""
+    found = [shlex.split(line) for line in re.findall(r"-m helpers (.+)", shown)]
+    for words in found:
+        __main__.parser(words[0]).parse_args(words)
+    return found
+
+
+def test_commands_get_the_folder_and_options_get_their_value():
+    """Each value arrives whole, with a space in it."""
+    for name, (_, needs, _) in __main__.COMMANDS.items():
+        if needs != __main__.NONE and name in TARGETS and name not in ("refresh", "learn"):
+            assert "my set" in understood(dry(name, "EVALS=my set"))[-1], name
+    (compared,) = understood(dry("compare", "RUN=a b", "BASE=my base", "SPLIT=all"))
+    options = __main__.parser("compare").parse_args(compared)
+    assert [str(path) for path in (*options.runs, options.base)] == ["a", "b", "my base"]
+    assert options.split == "all"
+    (imported,) = understood(
+        dry("import", "FROM=beir:my set", "TO=to it", "OPTIONS=--split test --max-docs 10000")
+    )
+    options = __main__.parser("import").parse_args(imported)
+    assert (options.source, str(options.to)) == ("beir:my set", "to it")
+    assert (options.split, options.max_docs) == ("test", 10_000)
+
+
+def test_options_of_import_that_the_readme_names():
+    named = [shlex.split(span)[0] for span in SPANS if span.startswith("OPTIONS=")]
+    assert len(named) >= 2
+    for setting in named:
+        assert dry("import", setting) != dry("import")
+        understood(dry("import", setting))
+
+
+def test_python_is_chosen_by_its_variable():
+    words = ["make", "-n", "-W", "requirements.txt", "report", "PYTHON=some-python"]
+    shown = subprocess.run(words, cwd=ROOT, capture_output=True, text=True).stdout
+    assert '"some-python" -m venv' in shown
+
+
+def test_help_lists_every_target():
+    done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True)
+    listed = re.findall(r"^  ([a-z]+) ", done.stdout, re.MULTILINE)
+    phony = re.search(r"^\.PHONY: (.+)", MAKEFILE, re.MULTILINE)[1].split()
+    rules = re.findall(r"^([a-z]+):(?!=)", MAKEFILE, re.MULTILINE)
+    assert sorted(listed) == sorted(phony) == sorted(rules)
+    assert set(__main__.COMMANDS) - set(rules) <= {"export"}
+
+
+# Commands of python -m helpers.
+
+
+@pytest.mark.parametrize("span", [s for s in SPANS if s.startswith("python -m helpers ")])
+def test_every_command_that_a_page_names_exists(span):
+    name, *words = shlex.split(span)[3:]
+    assert name in __main__.COMMANDS
+    if words:
+        __main__.parser(name).parse_args([name, *words])
+
+
+@pytest.fixture
+def gate(tmp_path, monkeypatch, capsys):
+    """Return a function that compares two runs of six queries and returns the exit status.
+
+    A run is `x` times the first place of six, the others equal to the base.
+    """
+    evals = tmp_path / "evals"
+    (evals / "corpus").mkdir(parents=True)
+    for doc_id in ("a", "b"):
+        page = f"---\ntitle: {doc_id}\nkind: faq\nservice: s\nupdated: 2026-01-01\n---\nText.\n"
+        (evals / "corpus" / f"{doc_id}.md").write_text(page, encoding="utf-8")
+    ids = [f"q{n}" for n in range(6)]
+    rows = [{"query_id": q, "query": q, "relevant_doc_ids": ["a"]} for q in ids]
+    write_rows(evals / "retrieval_queries.jsonl", *rows)
+
+    def run(name: str, first: int) -> str:
+        orders = {q: "ab" if n < first else "ba" for n, q in enumerate(ids)}
+        lines = [f"{q} Q0 {d} {r} {-r} t\n" for q, o in orders.items() for r, d in enumerate(o, 1)]
+        (tmp_path / f"{name}.trec").write_text("".join(lines), encoding="utf-8")
+        return str(tmp_path / f"{name}.trec")
+
+    def compared(base: int | None, new: int, *words: str) -> int:
+        line = ["compare", run("new", new), "--evals", str(evals), *words]
+        line += [] if base is None else ["--base", run("base", base)]
+        monkeypatch.setattr(sys, "argv", ["helpers", *line])
+        return __main__.main()
+
+    compared.folder, compared.ids = evals, ids
+    return compared
+
+
+def test_the_gate_ends_as_the_readme_says(gate, tmp_path):
+    said = re.search(r"`python -m helpers compare` is the gate: it ends with (.+?)\. ", README)[1]
+    wheres = dict(re.findall(r"(\d) where ([^,]+)", said))
+    assert list(wheres) == ["0", "1", "2"]
+    assert "not shown to be worse" in wheres["0"] and "cannot be compared" in wheres["2"]
+    assert gate(0, 6) == gate(3, 3) == 0  # better in all six, equal in all six
+    assert gate(6, 0) == 1  # worse in all six: p = 2/64
+    assert gate(5, 0) == 0  # worse in five: too few to tell
+    assert gate(None, 0) == 2  # no baseline yet
+    card = {"corpus_sha256": "0", "topics_sha256": "0"}  # of another corpus
+    (tmp_path / "new.json").write_text(json.dumps(card), encoding="utf-8")
+    assert gate(6, 0) == 2
+
+
+def test_a_strict_gate_wants_to_know(gate):
+    assert gate(5, 0, "--strict") == 3 and gate(5, 0) == 0
+    assert gate(3, 3, "--strict") == 0 and gate(6, 0, "--strict") == 1
+
+
+def test_a_comparison_is_written_where_the_readme_says(gate, tmp_path):
+    assert "The report goes to `evals/comparisons/`" in README
+    gate(0, 6)
+    written = gate.folder / "comparisons"
+    assert {path.name for path in written.iterdir()} == {"new.md", "new.json"}
+    gate(0, 6, "--to", str(tmp_path / "else"), "--split", "all")
+    assert {p.name for p in (tmp_path / "else").iterdir()} == {"new-all.md", "new-all.json"}
+
+
+def test_what_matters_is_an_option(gate):
+    """One win in six: nobody can tell about .05, but .9 would have shown."""
+    assert gate(0, 1, "--strict") == 3
+    assert gate(0, 1, "--strict", "--matters", "0.9") == 0
+
+
+def test_a_run_of_chunks_counts_as_documents_and_scores_decide(folder):
+    assert "chunk ids (`document#n`) count as their document" in README
+    path = folder / "r.trec"
+    lines = ["q1 Q0 disk-full#0 1 1 t", "q1 Q0 queue-full#1 2 3 t", "q1 Q0 disk-full#2 3 2 t"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    read = runs.read_run(path, evalset.load(folder))
+    assert read.rankings == {"q1": [("queue-full", 3.0), ("disk-full", 2.0)]}
+
+
+def test_export_writes_the_formats_that_the_readme_names(folder, monkeypatch, capsys):
+    said = re.search(r"writes the labels as (.+?)\.", README)[1]
+    forms = {"CSV": "labels.csv", "Parquet": "labels.parquet", "BEIR": "beir/qrels/dev.tsv"}
+    forms["TREC qrels"] = "qrels.trec"
+    assert re.split(r", | and ", said) == list(forms)
+    words = ["helpers", "export", "--evals", str(folder), "--to", str(folder / "out")]
+    monkeypatch.setattr(sys, "argv", words)
+    assert __main__.main() == 0
+    listed = {Path(line).resolve() for line in capsys.readouterr().out.split()}
+    assert {(folder / "out" / name).resolve() for name in forms.values()} <= listed
+    assert all(path.is_file() for path in listed)
+
+
+# What an evaluation set may hold, limits, kinds of sources.
+
+
+def test_the_table_of_sources_is_the_table_of_readers():
+    table = README.partition("| source | `FROM` |")[2].partition("\n\n")[0]
+    kinds = re.findall(r"`(\w+):", table)
+    assert sorted(kinds) == sorted(write.READERS)
+
+
+def test_fields_and_files_of_a_set_are_those_that_are_read():
+    asked = README.partition("The folder needs")[2].partition("Optional in a query:")
+    optional, labels = asked[2].partition("Graded labels")[::2]
+    named = re.findall(r"`retrieval_queries.jsonl` \((.+?)\)", asked[0])[0]
+    schema = records.SCHEMAS["retrieval_queries.jsonl"]
+    assert set(re.findall(r"`(\w+)`", named)) == set(schema.needed)
+    assert set(schema.optional) <= set(re.findall(r"`(\w+)`", optional))
+    table = re.findall(r"`corpus.jsonl` \((.+?)\)", asked[0])[0]
+    assert set(re.findall(r"`(\w+)`", table)) == set(records.SCHEMAS["corpus.jsonl"].needed)
+    judged = re.findall(r"`judgments.jsonl` \((.+?)\)", labels)[0]
+    schema = records.SCHEMAS["judgments.jsonl"]
+    assert set(re.findall(r"`(\w+)`", judged)) == {*schema.needed, *schema.optional}
+    assert f"`relevance` from {records.GRADES[0]} to {records.GRADES[-1]}" in labels
+    assert f"`split` (`{evalset.Query('q', 'q', ()).split}`, the default" in optional
+    for name in records.SCHEMAS["settings.json"].optional:
+        assert f'"{name}"' in labels
+
+
+def test_the_limit_of_the_first_engine_is_the_one_of_the_readme():
+    """Ten thousand documents are LARGE chunks where a document has two or so, as ours."""
+    assert "Up to some ten thousand documents the sessions use `rank_bm25`" in README
+    said = json.loads((ROOT / "evals" / "runs" / "fixed.json").read_text(encoding="utf-8"))
+    a_document = said["chunks"] / len(evalset.load(evalset.DEFAULT).documents)
+    assert 8_000 <= runs.LARGE / a_document <= 12_000
+
+
+def test_python_is_the_same_everywhere():
+    (version,) = set(re.findall(r"Python (3\.\d+) or newer", README + MAKEFILE))
+    major, minor = version.split(".")
+    assert f"sys.version_info < ({major}, {minor})" in MAKEFILE
+    assert f'target-version = "py{major}{minor}"' in (ROOT / "pyproject.toml").read_text()
+    assert f"python>={version}" in (ROOT / "environment.yml").read_text()
+
+
+# Minutes.
+
+SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
+
+
+@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem[:9])
+def test_minutes_of_the_parts_add_up_to_the_hours_of_the_readme(path):
+    page = prose(path)
+    parts = re.findall(r"^\| (\d)\. [^|]+\| (\d+) \|$", page, re.MULTILINE)
+    heads = re.findall(r"^## (\d)\. .+ \((\d+) minutes\)$", page, re.MULTILINE)
+    (hours,) = re.findall(rf"^\| \[[^]]+\]\(notebooks/{path.name}\) \| (\d+) \|", README, re.M)
+    assert parts == heads and [n for n, _ in parts] == [str(n + 1) for n in range(len(parts))]
+    assert sum(int(minutes) for _, minutes in parts) == 60 * int(hours)
+    core = page.partition("going further")[0] if "· going further" not in page else page
+    for part in re.split(r"^## (?=\d\. )", core, flags=re.MULTILINE)[1:]:
+        spent = re.findall(r"· (\d+) minutes · core", part)
+        told = int(re.search(r"\((\d+) minutes\)", part)[1])
+        assert sum(map(int, spent)) <= told, part[:30]
+
+
+@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem[:9])
+def test_quick_tests_have_eight_questions_and_six_pass(path):
+    from notebooks.check import quick_test
+
+    words = "zero one two three four five six seven eight".split()
+    quiz = prose(path).partition("### Quick test")[2]
+    asked = [int(n) for n in re.findall(r"^\*\*(\d)\.\*\*", quiz, re.MULTILINE)]
+    assert asked == list(range(1, len(asked) + 1))
+    pass_from, of = re.search(r"· (\w+) of (\w+) pass", quiz).groups()
+    assert words.index(of) == len(asked)
+    assert words.index(pass_from) == math.ceil(quick_test.PASS * len(asked))

