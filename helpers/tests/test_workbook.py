@@ -98,13 +98,6 @@ def test_a_refresh_says_what_it_changed(monkeypatch, capsys, tmp_path):
     assert capsys.readouterr().out == "\nno published value changed\n"
 
 
-def test_the_table_of_causes_is_the_order_of_the_rules():
-    cells = nbformat.read(workbook.SESSIONS[2], as_version=4).cells
-    table = next(cell.source for cell in cells if cell.id == "c-cause")
-    named = re.findall(r"^\| (.+?) \|", table, re.MULTILINE)[1:]
-    assert tuple(named) == check.CAUSES
-
-
 def test_rules_in_another_order_are_told(capsys):
     def right(card):
         rules = {

@@ -341,7 +341,8 @@ def results(files: Files) -> dict:
             "sha256": queries_hash(files),
         },
         "method": METHOD,
-        "summary": {split: half(files, run, split) for split in SPLITS},
+        "summary": {split: half(files, run, split) for split in SPLITS}
+        | {"all": half(files, run, None)},
         "by_kind": {split: by_kind(files, run, split) for split in SPLITS},
         "compared_dev": compared(files, run),
         "cards": cards(files, run),
@@ -584,22 +585,25 @@ def one_card(files: Files, engine: Okapi, query_id: str, wanted: str, rival: str
         "query_id": query_id,
         "wanted": wanted,
         "rival": rival,
+        "unjudged": rival not in files.grades[query_id],
+        "versions": len({re.sub(r"-(v\d+|20\d\d)$", "", d) for d in (wanted, rival)}) == 1,
         "words": [[w, engine.idf.get(w), best(wanted)[w], best(rival)[w]] for w in asked],
         "common": common,
         "lacks": lacks,
         "score": score(),
         "best of all chunks": [round(union(doc_id), 10) for doc_id in (wanted, rival)],
         "without length": score(0),
+        "without common words": score(left=rare),
+        "without words it lacks": score(left=known),
     }
     level = {
         "evidence split across chunks": found["best of all chunks"],
         "length penalty": found["without length"],
-        "common word dominates": score(left=rare),
-        "missing word": score(left=known),
+        "common word dominates": found["without common words"],
+        "missing word": found["without words it lacks"],
     }
-    stems = {re.sub(r"-(v\d+|20\d\d)$", "", d) for d in (wanted, rival)}
     holds = {cause: ends[0] >= ends[1] for cause, ends in level.items()} | {
-        "version confusion": len(stems) == 1,
+        "version confusion": found["versions"],
         "no shared word": not set(rare) & set(known),
         "tie": found["score"][0] == found["score"][1],
         CAUSES[-1]: True,
