@@ -240,7 +240,7 @@ def test_queries_may_wait_for_labels_but_nothing_is_measured(folder, capsys):
     path = folder / "retrieval_queries.jsonl"
     path.write_text(path.read_text().replace('["queue-full"]', "[]"))
     evals = evalset.load(folder)
-    assert evals.waiting == ["q2"] and "1 queries wait for a relevant document: q2" in (
+    assert evals.waiting == ["q2"] and "1 query waits for a relevant document: q2" in (
         evals.next_step()
     )
     command = [sys.executable, "-m", "helpers", "report", "--evals", str(folder)]

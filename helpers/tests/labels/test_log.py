@@ -91,7 +91,7 @@ def test_two_processes_lose_no_line(tmp_path):
 
 def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
     path = folder / log.LOG
-    hold = "from helpers.labels import log; log._locked({!r}); print('held', flush=True); input()"
+    hold = "from helpers.labels import log; log.locked({!r}); print('held', flush=True); input()"
     holder = subprocess.Popen(
         [sys.executable, "-c", hold.format(str(path))],
         stdin=subprocess.PIPE,
@@ -108,7 +108,7 @@ def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
 
 def held_by_another(path, monkeypatch):
     monkeypatch.setattr(log, "LOCK_WAIT", 0.05)
-    return log._locked(path)
+    return log.locked(path)
 
 
 def without_locks(path, monkeypatch):
