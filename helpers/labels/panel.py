@@ -15,9 +15,9 @@ from . import log, merge
 from .schedule import Agreement, Turn, agreement, following, schedule, turn_of
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
-NONE = "No answer"
+ASIDE = "No answer"
 ACTIONS = {
-    NONE: "n: no document answers this query, set it aside",
+    ASIDE: "n: no document answers this query, set it aside",
     "Skip": "s: decide later",
     "Undo": "u: take the last judgment back",
 }
@@ -110,7 +110,7 @@ def question_html(query: evalset.Query) -> str:
     call = html.escape(f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()", quote=False)
     return (
         "<p><b>No document judged for this query answers it.</b></p>"
-        f"<p><b>{NONE}</b> sets it aside: it stays in the folder with the kind none, and nothing "
+        f"<p><b>{ASIDE}</b> sets it aside: it stays in the folder with the kind none, and nothing "
         "is measured on it. If you know a document that answers, judge that one by its id: "
         f"<code>{call}</code></p>"
     )
@@ -218,7 +218,7 @@ class Panel:
         if self.turn is None:
             return self._say("There is no document left to judge. Undo takes the last one back.")
         if not self.turn.doc_id:
-            return self._say(f"There is no document to grade: {NONE}, Skip or Undo.")
+            return self._say(f"There is no document to grade: {ASIDE}, Skip or Undo.")
         evidence = self.evidence.value.strip() if relevance else ""
         judgment = evalset.Judgment(self.turn.query_id, self.turn.doc_id, relevance, evidence)
         fault = log.judgment_fault(judgment, self.evals)
@@ -232,7 +232,7 @@ class Panel:
     def set_aside(self) -> None:
         """Log that no document answers the query, once its documents are judged."""
         if self.turn is None or self.turn.doc_id:
-            return self._say(f"{NONE} is for the end: judge the documents of the query first.")
+            return self._say(f"{ASIDE} is for the end: judge the documents of the query first.")
         query = self.evals.asked[self.turn.query_id]
         self._log(0, "", kind=query.kind)
         return self._next(f"Set aside: no document answers {query.query_id}.")
@@ -276,7 +276,7 @@ class Panel:
         log.append(self.path, {"undo": named, "time": _now()})
         self.mine.pop()
         self._move(turn_of(last), 0)
-        return self._next(f"Taken back: {last.relevance if last.doc_id else NONE}.")
+        return self._next(f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
 
     def _move(self, turn: Turn, place: int) -> None:
         self.queue = [other for other in self.queue if other != turn]
@@ -285,7 +285,7 @@ class Panel:
     def _act(self, name: str) -> None:
         """Do what a button says. A bad log or a full disk is a message, and nothing moves."""
         try:
-            actions = {NONE: self.set_aside, "Skip": self.skip, "Undo": self.undo}
+            actions = {ASIDE: self.set_aside, "Skip": self.skip, "Undo": self.undo}
             actions[name]() if name in actions else self.judge(int(name))
         except (evalset.EvalSetError, OSError) as error:
             self._say(str(error))
@@ -321,7 +321,7 @@ class Panel:
         self.evidence.value = ""  # last: new options choose their first line by themselves
         for widget in (self.choice, self.evidence):
             widget.layout.display = None if document else "none"
-        live = {"Undo": True, "Skip": query, NONE: query and not document}
+        live = {"Undo": True, "Skip": query, ASIDE: query and not document}
         for name, button in self.buttons.items():
             button.disabled = not live.get(name, document)
         self._say(words, wrong=False)

@@ -394,3 +394,76 @@ def test_a_notebook_shows_the_problems_and_no_frames():
         "a:1: one",
         "b:2: two",
     ]
+
+
+# Queries that no document answers.
+
+
+def with_none(folder):
+    """Set q2 aside, of which there are a judgment of 0 and rows in the other files."""
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text().replace('["queue-full"]', '[], "kind": "none"'))
+    judged = [json.loads(line) for line in (folder / "judgments.jsonl").read_text().splitlines()]
+    zero = {"query_id": "q2", "doc_id": "queue-full", "relevance": 0}
+    write_rows(folder / "judgments.jsonl", *judged[:2], zero)
+    pooled = [{"query_id": q, "doc_id": "disk-full", "rankers": ["hand"]} for q in ("q1", "q2")]
+    write_rows(folder / "pool.jsonl", *pooled)
+    return evalset.load(folder)
+
+
+def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
+    evals = with_none(folder)
+    assert [*evals.queries] == [*evals.qrels()] == ["q1"] and [*evals.unanswered] == ["q2"]
+    assert evals.unanswered["q2"].query == "queue" and [*evals.asked] == ["q1", "q2"]
+    assert {j.query_id for j in evals.judgments} == {"q1"} and evals.next_step() == ""
+    assert [row["query_id"] for row in evalset.read_extra(evals, "pool.jsonl")] == ["q1"]
+
+
+def test_kind_none_and_relevant_documents_exclude_each_other(folder):
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text().replace('["queue-full"]', '["queue-full"], "kind": "none"'))
+    assert problems(folder) == [
+        "retrieval_queries.jsonl:2: kind none says that no document answers, "
+        "wanted no relevant_doc_ids"
+    ]
+    path.write_text(path.read_text().replace('["queue-full"]', "[]"))
+    assert "q2: queue-full is judged 1 or more but not listed" in problems(folder)[0]
+
+
+def test_the_judgments_of_a_deleted_query_are_one_problem(folder):
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text().splitlines()[1] + "\n")
+    (problem,) = problems(folder)
+    assert problem == (
+        "judgments.jsonl:1: query q1 is not in retrieval_queries.jsonl and stands in 2 lines "
+        "here: write it there again, or take all its rows out of every file: make drop QUERY=q1 "
+        f"EVALS={folder}"
+    )
+
+
+def test_rows_of_a_deleted_query_are_one_problem_in_the_other_files_too(folder):
+    pooled = [{"query_id": q, "doc_id": "disk-full", "rankers": ["x"]} for q in ("q1", "q9")]
+    pooled.append({**pooled[1], "doc_id": "queue-full"})
+    write_rows(folder / "pool.jsonl", *pooled)
+    with pytest.raises(evalset.EvalSetError) as caught:
+        evalset.read_extra(evalset.load(folder), "pool.jsonl")
+    (problem,) = caught.value.problems
+    assert "pool.jsonl:2: query q9 is not in" in problem and "in 2 lines here" in problem
+
+
+def test_numbers_of_queries_read_as_english(folder):
+    (folder / "judgments.jsonl").unlink()
+    path = folder / "retrieval_queries.jsonl"
+    rows = [{"query_id": f"q-{n}", "query": "x", "relevant_doc_ids": []} for n in range(6)]
+    write_rows(path, *rows)
+    told = evalset.load(folder).next_step()
+    assert told.startswith("6 queries wait for a relevant document: q-0, q-1, q-2, q-3, q-4, ...;")
+    write_rows(path, rows[0])
+    told = evalset.load(folder).next_step()
+    assert told.startswith("1 query waits for a relevant document: q-0; ") and told.endswith(")")
+    assert [text.how_many(n, "document") for n in (0, 1, 2, 1200)] == [
+        "0 documents",
+        "1 document",
+        "2 documents",
+        "1,200 documents",
+    ]

@@ -95,3 +95,24 @@ def test_agreement_weighs_by_the_grades_of_the_set():
     given = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
     given += [log.Entry("q", d, g, repeat=True) for d, g in (("a", 2), ("b", 0), ("c", 1))]
     assert schedule.agreement(given, (0, 1, 2, 3)).kappa == pytest.approx(1 - (1 / 3) / (11 / 9))
+
+
+def test_whether_no_document_answers_is_asked_once_and_last():
+    pairs = [("a", ""), ("b", "x"), ("a", "x"), ("c", "")]
+    turns = schedule.schedule(pairs, repeats=1.0)
+    assert turns[-2:] == [schedule.Turn("a", ""), schedule.Turn("c", "")] and len(turns) == 6
+
+
+def test_a_question_waits_for_all_documents_and_falls_away_with_an_answer():
+    document, again = schedule.Turn("a", "x"), schedule.Turn("a", "x", True)
+    question, other = schedule.Turn("a", ""), schedule.Turn("b", "")
+    queue, zero = [question, other, document, again], log.Entry("a", "x", 0)
+    assert schedule.following(queue, []) == document
+    assert schedule.following(queue, [zero]) == again
+    assert schedule.following(queue, [zero, zero._replace(repeat=True)]) == question
+    helps = zero._replace(relevance=1)
+    assert schedule.following(queue, [helps, zero._replace(repeat=True)]) == other
+    asked = [helps, zero._replace(repeat=True), log.Entry("b", "", 0)]
+    assert schedule.following(queue, asked) is None
+    once_more = [zero, zero._replace(repeat=True, relevance=2)]
+    assert schedule.following(queue, once_more) == question  # repeats are no labels
