@@ -180,7 +180,9 @@ class Panel:
         self.query, self.document, self.message, self.count = (widgets.HTML() for _ in range(4))
         self.bar = widgets.IntProgress(max=max(1, len(self.shown)), layout={"width": "16em"})
         self.buttons = {
-            name: widgets.Button(description=name, tooltip=words, layout={"width": "6.5em"})
+            name: widgets.Button(
+                description=name, tooltip=words, layout={"width": "auto", "min_width": "5em"}
+            )
             for name, words in help_of(self.evals.grades).items()
         }
         self.keys = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import browser
 import pytest
 
-from helpers import __main__, evalset
+from helpers import __main__, evalset, report, results
 
 
 def test_help_imports_nothing_that_takes_time():
@@ -100,6 +100,18 @@ def test_a_target_that_needs_a_variable_asks_for_it(name):
     ready = ["make", name, "--assume-old=.venv/ready"]
     done = subprocess.run(ready, cwd=evalset.DEFAULT.parent, capture_output=True, text=True)
     assert done.returncode and re.search(rf"^{name} needs .*: make {name} ", done.stdout, re.M)
+
+
+def test_one_of_a_thing_is_told_in_the_singular(folder):
+    assert "| documents | 2 of 1 kind about 1 service |" in report.facts(evalset.load(folder))
+    found = results.read_results(evalset.DEFAULT)
+    found["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
+    found["queries"] |= {"n": 1, "judgments": 1, "grades": [1]}
+    assert report.summary(found).startswith(
+        "Corpus: X, 1 document, 1,200 tokens. Queries: 1, labelled with 1 judgment (grade 1).\n"
+    )
+    found["queries"] |= {"judgments": 2, "grades": [0, 1]}
+    assert "labelled with 2 judgments (grades 0, 1).\n" in report.summary(found)
 
 
 # Tests in a browser.

@@ -49,7 +49,7 @@ def test_a_full_disk_is_a_message_and_leaves_the_log_whole(folder, monkeypatch):
     shown = opened(folder)
     do(shown, 0)
     before, turn, write = (folder / log.LOG).read_bytes(), shown.turn, os.write
-    monkeypatch.setattr(log.os, "write", lambda file, line: write(file, line[:9]))
+    monkeypatch.setattr(log.os, "write", lambda file, line: write(file, line[:-1]))
     shown.buttons["0"].click()
     assert "not written whole" in shown.message.value and shown.turn == turn
     assert (folder / log.LOG).read_bytes() == before
