@@ -91,7 +91,7 @@ def following(queue: list[Turn], given: list[Entry]) -> Turn | None:
     """
     done = set(map(turn_of, given))
     answered = {query_id for (query_id, _), entry in latest(given).items() if entry.relevance}
-    since = {entry.pair: len(given) - i - 1 for i, entry in enumerate(given) if not entry.repeat}
+    since = {entry.pair: len(given) - i - 1 for i, entry in enumerate(given)}
     left = [turn for turn in queue if turn not in done and (not turn.repeat or turn.pair in since)]
     documents = [turn for turn in left if turn.doc_id]
     due = [turn for turn in documents if not turn.repeat or since[turn.pair] >= GAP]

@@ -205,6 +205,7 @@ BAD_LINES = {
     json.dumps(entry("q9")): "query q9 is not in retrieval_queries.jsonl",
     json.dumps(entry("q1", "nil")): "document nil is not in the corpus",
     json.dumps(entry(relevance=1)): "grade 1 needs evidence, wanted a passage of disk-full",
+    json.dumps({**entry(relevance=1), "evidence": " "}): "grade 1 needs evidence",
     json.dumps({**entry(relevance=2), "evidence": "Add"}): "evidence 'Add' is not in disk-full",
     json.dumps({"undo": "q1"}): 'field undo is "q1", wanted an object',
     json.dumps({"undo": {"query_id": "q1", "time": ""}}): "field doc_id is missing",
@@ -233,6 +234,32 @@ def test_the_lines_of_a_deleted_query_are_one_problem(folder):
     assert first.startswith(f"{folder / log.LOG}:1: query q9 is not in retrieval_queries.jsonl")
     assert f"2 lines here: write it there again, or {OUT}make drop QUERY=q9 EVALS={folder}" in first
     assert ":4: query q8 " in second and "in 1 line here" in second
+
+
+def test_a_log_that_somebody_edited_is_read_as_it_stands(folder):
+    lines = [json.dumps(row) for row in (entry("q2"), entry("q1", "queue-full"), entry("q1"))]
+    page = f"\ufeff{lines[0]}\n \n{lines[1]}\r\n{lines[2]}\n"
+    (folder / log.LOG).write_bytes(page.encode())
+    assert [e.place.rpartition(":")[2] for e in log.entries(evalset.load(folder))] == [
+        "1",
+        "3",
+        "4",
+    ]
+    pairs = [(j.query_id, j.doc_id) for j in log.judgments(folder)]
+    assert pairs == [("q1", "disk-full"), ("q1", "queue-full"), ("q2", "disk-full")]
+
+
+def test_undo_takes_back_the_newest_of_two_alike_and_no_more(folder):
+    same = {"time": "2026-11-21T12:00:00+00:00"}
+    undo = {"undo": {"query_id": "q1", "doc_id": "disk-full", **same}}
+    grade_2 = {**entry(relevance=2, **same), "evidence": "Delete"}
+    write_rows(folder / log.LOG, entry(**same), grade_2, undo)
+    assert [e.relevance for e in log.entries(evalset.load(folder))] == [0]
+
+
+def test_the_log_is_readable_in_every_script(folder):
+    log.append(folder / log.LOG, {**entry(), "evidence": "é 文"})
+    assert "é 文" in (folder / log.LOG).read_text(encoding="utf-8")
 
 
 # Queries that no document answers.
