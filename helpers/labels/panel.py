@@ -270,13 +270,12 @@ class Panel:
         """
         standing = {entry._replace(place="") for entry in log.entries(self.evals)}
         while self.mine and self.mine[-1]._replace(place="") not in standing:
-            self.mine.pop()  # another panel took it back
+            self.mine.pop()  # taken back, here or in another panel
         if not self.mine:
             return self._say("There is nothing to undo.")
         last = self.mine[-1]
         named = {name: getattr(last, name) for name in ("query_id", "doc_id", "repeat", "time")}
         log.append(self.path, {"undo": named, "time": _now()})
-        self.mine.pop()
         self._move(turn_of(last), 0)
         return self._next(f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
 

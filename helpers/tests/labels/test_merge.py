@@ -75,6 +75,35 @@ def test_a_failed_second_write_puts_the_first_back(folder, monkeypatch):
     assert (folder / "judgments.jsonl").read_bytes() == before
 
 
+def test_merge_keeps_the_order_of_both_files_and_the_evidence(folder):
+    write_rows(folder / "judgments.jsonl", *labelled_sets.rows(folder / "judgments.jsonl")[1:])
+    first, second = table(folder)
+    write_rows(folder / "retrieval_queries.jsonl", {**first, "relevant_doc_ids": []}, second)
+    write_rows(folder / log.LOG, {**entry("q1", relevance=2), "evidence": "Delete"})
+    merge.merge(evalset.load(folder))
+    assert labelled_sets.rows(folder / "judgments.jsonl") == [
+        {"query_id": "q1", "doc_id": "queue-full", "relevance": 0},
+        {"query_id": "q1", "doc_id": "disk-full", "relevance": 2, "evidence": "Delete"},
+        {
+            "query_id": "q2",
+            "doc_id": "queue-full",
+            "relevance": 1,
+            "evidence": "Add a consumer.",
+        },
+    ]
+    listed = {"query_id": "q1", "query": "x", "relevant_doc_ids": ["queue-full", "disk-full"]}
+    rows = [{"query_id": "q1", "doc_id": d, "relevance": 1} for d in ("disk-full", "queue-full")]
+    assert merge._with_relevant(listed, rows) == listed
+
+
+def test_merge_reads_the_folder_as_it_is_now(folder):
+    held = evalset.load(folder)
+    third = {"query_id": "q3", "query": "logs", "relevant_doc_ids": []}
+    write_rows(folder / "retrieval_queries.jsonl", *table(folder), third)
+    write_rows(folder / log.LOG, entry("q3"))
+    assert merge.merge(held) == 1 and evalset.load(folder).qrels()["q3"] == {"disk-full": 0}
+
+
 # Queries that no document answers.
 
 

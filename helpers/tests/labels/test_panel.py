@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from conftest import write_rows
-from judging import PROOF, do, grades, logged, opened, two_by_twelve
+from judging import PROOF, do, entry, grades, logged, opened, two_by_twelve
 
 from helpers import evalset
 from helpers.labels import log, merge, panel
@@ -45,6 +45,12 @@ def test_words_of_most_documents_are_not_marked(many):
     former = [json.loads(line) for line in corpus.read_text().splitlines()]
     write_rows(corpus, *former, *rows)
     assert panel.telling_words(evalset.load(many.folder)) == {"a": {"a"}, "b": {"b"}}
+    queries = [{"query_id": "a", "query": "the fact", "relevant_doc_ids": []}]
+    write_rows(many.folder / "retrieval_queries.jsonl", *queries)
+    (many.folder / "pool.jsonl").unlink()
+    rows = [{"doc_id": f"f{i}", "title": "x", "text": "the fact"} for i in range(12)]
+    write_rows(corpus, *rows)
+    assert panel.telling_words(evalset.load(many.folder)) == {"a": {"the", "fact"}}
 
 
 def test_guide_is_rendered_escaped_and_its_absence_is_a_hint(folder):
@@ -61,6 +67,24 @@ def test_progress_counts_documents_and_queries(many):
     for _ in range(12):
         shown.buttons["0"].click()
     assert shown.count.value == "13 of 24, query 2 of 2" and shown.bar.value == 12
+
+
+def test_long_lines_are_cut_where_they_are_chosen_and_whole_as_evidence():
+    lines = ["x" * 120, "", "  y" + "z" * 120]
+    shown = panel.passages(evalset.Document("d", "", "\n".join(lines)))
+    whole = "y" + "z" * 120
+    assert shown == [("x" * 120, "x" * 120), (whole[:117] + "...", whole)]
+    assert panel.help_of((0, 1)) == {
+        "0": "0: does not help",
+        "1": "1: answers, with evidence",
+        **panel.ACTIONS,
+    }
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1])
+def test_a_share_of_repeats_that_is_none_is_refused(folder, share):
+    with pytest.raises(ValueError, match=f"repeats is {share}, wanted a share from 0 to 1"):
+        opened(folder, repeats=share)
 
 
 # Judging.
@@ -203,6 +227,18 @@ def test_undo_leaves_what_another_panel_judged(folder):
     assert grades(folder) == ({other[:2]: 0} if mine != other else {})
 
 
+def test_undo_leaves_what_is_gone_and_what_belongs_to_other_pairs(folder):
+    log.append(folder / log.LOG, {**entry("q2"), "time": "1"})
+    evals = evalset.load(folder)
+    one = panel.Panel(evals, [("q1", "disk-full")], repeats=0)
+    do(one, 0)
+    two = panel.Panel(evals, [("q1", "disk-full")], repeats=0)
+    two.buttons["Undo"].click()
+    one.buttons["Undo"].click()
+    assert "nothing to undo" in one.message.value
+    assert grades(folder) == {("q2", "disk-full"): 0} and len(logged(folder)) == 3
+
+
 def test_the_same_pair_in_two_panels_keeps_both_lines_and_says_so(folder):
     one, two = opened(folder), opened(folder)
     turn = do(one, 2)
@@ -318,6 +354,12 @@ def test_a_query_without_an_answer_is_set_aside_with_one_click(folder, capsys):
     assert "2 documents shown, all are judged" in page and "no document answers: q1, q2." in page
     assert panel.NEXT_CALL in page and "make report EVALS=folder" in page
     assert live(shown) == {"Undo"}
+    shown.key.value = "n"
+    assert "No answer is for the end" in shown.message.value
+    shown.key.value = "0"
+    assert "no document left to judge" in shown.message.value
+    shown.key.value = "s"
+    assert "no document left to skip" in shown.message.value
     assert merge.merge(evalset.load(folder)) == 4
     after = evalset.load(folder)
     assert [*after.unanswered] == ["q1", "q2"] and not after.queries
@@ -392,5 +434,15 @@ def test_names_in_the_panel_are_escaped(folder):
     query = evalset.Query("<b>", "<i>", ())
     assert "<b>'" not in panel.question_html(query) and "&lt;b&gt;" in panel.question_html(query)
     assert "<i>" not in panel.query_html(query)
+    document = evalset.Document("d", "<s>", "<p>", "<b>", "<i>", version="<v>")
+    page = panel.document_html(document, set())
+    assert not [mark for mark in ("<s>", "<p>", "<b><", "<i>", "<v>") if mark in page]
+    assert panel.message_html("a\nb<c>").count("<br>") == 1 and "<c>" not in panel.message_html(
+        "<c>"
+    )
+    given = [log.Entry("<q>", "<d>", 1), log.Entry("<q>", "<d>", 0, repeat=True)]
+    page = panel.end_html(given, 1)
+    assert "<q>" not in page and "<td>&lt;d&gt;</td>" in page
+    assert "n = 1, 0% equal, weighted kappa (linear) 0.00." in page
     page = panel.end_html([log.Entry("<u>", "", 0)], 1)
     assert "<u>" not in page and "&lt;u&gt;" in page and "1 document shown" in page
