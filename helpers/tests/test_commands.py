@@ -10,7 +10,9 @@ from pathlib import Path
 import browser
 import pytest
 
-from helpers import __main__, evalset, report, results
+from helpers import __main__, evalset, report, results, workbook
+from helpers.labels import audit, checks
+from helpers.learn import LearnError, copies
 
 
 def test_help_imports_nothing_that_takes_time():
@@ -138,3 +140,41 @@ def test_browser_tests_that_can_run_do(monkeypatch):
     monkeypatch.setattr(browser.browser_learning, "main", ran.append)
     browser.main("ab")
     assert ran == ["labelling", "ab"]
+
+
+# What a command passes on.
+
+
+@pytest.mark.parametrize("status, code", [("fail", 1), ("warn", 0), ("pass", 0)])
+def test_an_audit_ends_with_1_where_a_check_fails(folder, monkeypatch, status, code):
+    finding = checks.Finding("depth", status, "x", "y")
+    monkeypatch.setattr(audit, "findings", lambda evals: [finding])
+    monkeypatch.setattr(sys, "argv", ["helpers", "audit", "--evals", str(folder)])
+    assert __main__.main() == code
+
+
+@pytest.mark.parametrize("words, fresh", [([], False), (["--fresh"], True)])
+def test_learn_passes_fresh_on(monkeypatch, words, fresh):
+    asked = []
+    monkeypatch.setattr(copies, "make", lambda fresh: asked.append(fresh) or [])
+    monkeypatch.setattr(sys, "argv", ["helpers", "learn", *words])
+    assert __main__.main() == 0 and asked == [fresh]
+
+
+def test_a_learner_error_and_refresh_of_another_folder_fail(folder, monkeypatch, capsys):
+    def fail(fresh):
+        raise LearnError("no notebooks here")
+
+    monkeypatch.setattr(copies, "make", fail)
+    monkeypatch.setattr(sys, "argv", ["helpers", "learn"])
+    assert __main__.main() == 1 and capsys.readouterr().err == "no notebooks here\n"
+    monkeypatch.setattr(workbook, "refresh_command", lambda folder: 0)
+    monkeypatch.setattr(sys, "argv", ["helpers", "refresh", "--evals", str(folder)])
+    assert __main__.main() == 2 and "its own evals/ only" in capsys.readouterr().err
+
+
+def test_export_writes_where_it_is_told(folder, monkeypatch, capsys):
+    to = folder / "out"
+    monkeypatch.setattr(sys, "argv", ["helpers", "export", "--evals", str(folder), "--to", str(to)])
+    assert __main__.main() == 0 and (to / "labels.csv").exists()
+    assert str(to / "labels.csv") in capsys.readouterr().out.splitlines()

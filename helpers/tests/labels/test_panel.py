@@ -55,7 +55,7 @@ def test_words_of_most_documents_are_not_marked(many):
 
 def test_guide_is_rendered_escaped_and_its_absence_is_a_hint(folder):
     assert "labeling_guide.md" in panel.guide_html(folder)
-    (folder / "labeling_guide.md").write_text("# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n")
+    (folder / "labeling_guide.md").write_text("\ufeff# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n")
     page = opened(folder).guide.children[0].value
     assert "<h1>Ours</h1>" in page and "<td>2</td>" in page and "&lt;script&gt;" in page
     assert opened(folder).guide.selected_index is None
@@ -417,6 +417,23 @@ def test_session_a_goes_on_with_the_queries_that_have_an_answer(folder, capsys):
     )
 
 
+def test_only_queries_that_wait_are_opened_before_the_session(folder, monkeypatch):
+    waiting(folder)
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(
+        path.read_text().replace(
+            '"queue", "relevant_doc_ids": []', '"queue", "relevant_doc_ids": ["queue-full"]'
+        )
+    )
+    row = {"query_id": "q2", "doc_id": "disk-full", "rankers": ["hand"]}
+    write_rows(folder / "pool.jsonl", row)
+    opens, opened_panel = [], panel.Panel
+    monkeypatch.setattr(panel, "Panel", lambda *a: opens.append(a[1]) or opened_panel(*a))
+    with pytest.raises(panel.Unlabelled):
+        panel.require_labels(evalset.load(folder))
+    assert opens == [[("q1", "")]]
+
+
 def test_a_query_judged_0_everywhere_is_no_dead_end(folder):
     """Also when the zeros are in judgments.jsonl already, from an explicit list of pairs."""
     evals = waiting(folder)
@@ -437,6 +454,7 @@ def test_names_in_the_panel_are_escaped(folder):
     document = evalset.Document("d", "<s>", "<p>", "<b>", "<i>", version="<v>")
     page = panel.document_html(document, set())
     assert not [mark for mark in ("<s>", "<p>", "<b><", "<i>", "<v>") if mark in page]
+    assert "unspecified" not in panel.document_html(evalset.Document("d", "t", "x"), set())
     assert panel.message_html("a\nb<c>").count("<br>") == 1 and "<c>" not in panel.message_html(
         "<c>"
     )

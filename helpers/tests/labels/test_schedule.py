@@ -104,6 +104,7 @@ def test_agreement_by_hand():
 def test_kappa_of_one_grade_is_not_defined(grade):
     found = schedule.agreement(entries_of([grade] * 3, [grade] * 3))
     assert found == (3, 1.0, None, []) and "not defined" in panel.agreement_html(found)
+    assert "<table" not in panel.agreement_html(found)
     assert schedule.agreement([]) == (0, None, None, [])
     alone = log.Entry("q", "d", 1, repeat=True)  # its first judgment was taken back
     assert schedule.agreement([alone]) == (0, None, None, [])
