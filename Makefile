@@ -9,7 +9,7 @@ READY := $(VENV)/ready
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab learn progress compare audit freeze import new bench refresh mutants lock
+.PHONY: help report check lab learn progress compare audit freeze import export new drop bench browser refresh mutants lock
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
@@ -48,14 +48,27 @@ freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its fil
 audit: $(READY)  ## ask an evaluation set what a careful reader would: pass, warn, fail, remedy
 	@$(HELPERS) audit --evals "$(EVALS)"
 
+export: $(READY)  ## write the labels of EVALS into TO=folder as CSV, Parquet, BEIR and TREC qrels
+	@test -n "$(TO)" || { echo "export needs a folder: make export TO=path"; exit 1; }
+	@$(HELPERS) export --evals "$(EVALS)" --to "$(TO)"
+
 import: $(READY)  ## turn FROM=kind:path into an evaluation set in TO=folder; OPTIONS="--split test --max-docs 10000"
+	@test -n "$(FROM)" -a -n "$(TO)" || { echo "import needs both: make import FROM=kind:path TO=folder"; exit 1; }
 	@$(HELPERS) import --from "$(FROM)" --to "$(TO)" $(OPTIONS)
 
 new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries
+	@test -n "$(TO)" || { echo "new needs a folder: make new TO=path"; exit 1; }
 	@$(HELPERS) new --to "$(TO)"
+
+drop: $(READY)  ## move QUERY=id out of EVALS, with all that was judged of it, into its dropped.jsonl
+	@test -n "$(QUERY)" || { echo "drop needs a query: make drop QUERY=id EVALS=folder"; exit 1; }
+	@$(HELPERS) drop --evals "$(EVALS)" -- "$(QUERY)"
 
 bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, evaluation, check; MILLION=1 for a million
 	@"$(BIN)/python" helpers/tests/bench.py $(if $(MILLION),--million)
+
+browser: $(READY)  ## try the panel and session A in headless Chromium, with the package playwright; SESSIONS=abc tries all
+	@"$(BIN)/python" helpers/tests/browser.py $(SESSIONS)
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }

@@ -4,6 +4,7 @@ Imports stand in the functions, so that a command pays for what it uses and --he
 """
 
 import argparse
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -116,6 +117,19 @@ def add_export(sub: ArgumentParser):
     return run
 
 
+def add_drop(sub: ArgumentParser):
+    """Move what the files say of a query into dropped.jsonl; say how many rows of each."""
+    sub.add_argument("query", help="id of the query")
+
+    def run(options: Namespace) -> int:
+        from .labels import merge
+
+        print("\n".join(merge.drop_query(options.folder, options.query)))
+        return 0
+
+    return run
+
+
 def add_compare(sub: ArgumentParser):
     """Compare runs with the baseline or another run; the gate's exit status."""
     from . import compare, evalset, stats
@@ -175,6 +189,7 @@ COMMANDS = {  # name: (function that adds options and returns what runs, what it
     "freeze": (add_freeze, SET, "draw negatives, write the manifest"),
     "audit": (add_audit, SET, "ask the set what a careful reader would"),
     "export": (add_export, SET, "write the labels as CSV, Parquet, BEIR and TREC"),
+    "drop": (add_drop, FOLDER, "move a query and all its rows out of the set's files"),
     "compare": (add_compare, SET, "hold runs against the baseline: 0 not worse, 1 worse, 2 cannot"),
     "import": (add_import, NONE, "turn a source into an evaluation set"),
     "new": (add_new, NONE, "start an evaluation set: guide, two documents, three queries"),
@@ -198,10 +213,31 @@ def parser(chosen: str | None) -> ArgumentParser:
 
 
 def main() -> int:
-    """Run one command and return its exit status: 0 done, 1 failed or bad input."""
+    """Run one command and return its exit status: 0 done, 1 failed or bad input.
+
+    Of compare 1 says worse, so there 2 stands for whatever failed.
+    """
+    failed = 2 if sys.argv[1:2] == ["compare"] else 1
+    try:
+        return run_command(failed)
+    except ModuleNotFoundError as error:
+        if error.name.partition(".")[0] == __package__:
+            raise
+        python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
+        print(
+            f"the package {error.name} is missing in {sys.executable}: run make report once, then "
+            f"{python} -m helpers {' '.join(sys.argv[1:])}",
+            file=sys.stderr,
+        )
+        return failed
+
+
+def run_command(failed: int) -> int:
+    """Run the command that the program was called with; `failed` is its status for bad input."""
     options = parser(next(iter(sys.argv[1:]), None)).parse_args()
     from . import evalset
     from .learn import LearnError
+    from .text import how_many
 
     needs, where = COMMANDS[options.command][1], None
     try:
@@ -217,8 +253,9 @@ def main() -> int:
         return 1
     except evalset.EvalSetError as error:
         where = where or getattr(options, "source", None) or options.to
-        print(f"{error}\n{len(error.problems)} problem(s) in {where}", file=sys.stderr)
-        return 2 if options.command == "compare" else 1
+        problems = how_many(len(error.problems), "problem")
+        print(f"{error}\n{problems} in {where}", file=sys.stderr)
+        return failed
 
 
 if __name__ == "__main__":

@@ -10,13 +10,17 @@ from typing import NamedTuple
 
 from . import records
 from . import text as tokens
-from .records import GRADES, SPLITS, EvalSetError, Say
+from .records import GRADES, NO_ANSWER, SPLITS, EvalSetError, Say
+from .text import how_many
 
 DEFAULT = Path(__file__).resolve().parent.parent / "evals"
 LABEL_NEXT = "judge what the rankers find in session A's panel (make lab EVALS=folder)"
 NO_QUERIES = (
     "no queries yet: write retrieval_queries.jsonl, one line a query, such as "
     '{"query_id": "q1", "query": "...", "relevant_doc_ids": []}; then ' + LABEL_NEXT
+)
+ALL_SET_ASIDE = (
+    "every query is of kind none: write others that a document answers; then " + LABEL_NEXT
 )
 
 
@@ -66,7 +70,7 @@ class EvalSet(NamedTuple):
 
     A corpus that nobody has labelled yet has no queries. `tokenizer` is a name in text.TOKENIZERS,
     `grades` lists the grades that a label may have; settings.json says both where they are not the
-    default.
+    default. `unanswered` holds the queries of kind none, set aside: nothing is measured on them.
     """
 
     folder: Path
@@ -75,6 +79,7 @@ class EvalSet(NamedTuple):
     judgments: list[Judgment]
     tokenizer: str = "words"
     grades: tuple[int, ...] = GRADES
+    unanswered: dict[str, Query] = {}
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -102,6 +107,11 @@ class EvalSet(NamedTuple):
         return tokens.near_duplicates(bodies, threshold)
 
     @property
+    def asked(self) -> dict[str, Query]:
+        """All queries, also those that are set aside."""
+        return {**self.queries, **self.unanswered}
+
+    @property
     def waiting(self) -> list[str]:
         """The queries without a relevant document: nothing can be measured on them yet."""
         return [q.query_id for q in self.queries.values() if not q.relevant_doc_ids]
@@ -109,10 +119,13 @@ class EvalSet(NamedTuple):
     def next_step(self) -> str:
         """Return what must be labelled before anything can be measured, "" where all is done."""
         if not self.queries:
-            return NO_QUERIES
+            return ALL_SET_ASIDE if self.unanswered else NO_QUERIES
         if self.waiting:
             some = ", ".join(self.waiting[:5]) + (", ..." if len(self.waiting) > 5 else "")
-            return f"{len(self.waiting)} queries wait for a relevant document: {some}; {LABEL_NEXT}"
+            wait = how_many(len(self.waiting), "query") + (
+                " waits" if len(self.waiting) == 1 else " wait"
+            )
+            return f"{wait} for a relevant document: {some}; {LABEL_NEXT}"
         if all(query.split != SPLITS[0] for query in self.queries.values()):
             return (
                 "every query has the split test; set some to dev in retrieval_queries.jsonl: "
@@ -184,8 +197,11 @@ def load(path: Path | str | None = None) -> EvalSet:
     judgments = _read_judgments(path, documents, queries, grades, places, problems)
     if problems:
         raise EvalSetError(problems)
+    aside = {q: queries.pop(q) for q in sorted(queries) if queries[q].kind == NO_ANSWER}
     by_id = {query_id: queries[query_id] for query_id in sorted(queries)}
-    return EvalSet(path, documents, by_id, judgments, settings.get("words", "words"), grades)
+    judgments = [judgment for judgment in judgments if judgment.query_id in by_id]
+    words = settings.get("words", "words")
+    return EvalSet(path, documents, by_id, judgments, words, grades, aside)
 
 
 def notes(path: Path) -> dict[str, str]:
@@ -205,15 +221,15 @@ def notes(path: Path) -> dict[str, str]:
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
     """Return the rows of pool, second_pass or negatives.jsonl; [] where the file is missing.
 
-    Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
+    Rows of queries that are set aside are left out. Raises EvalSetError with file and line for a
+    broken row or an id that the folder does not know.
     """
     problems: list[str] = []
     found = list(records.read(evals.folder / name, problems.append, evals.grades))
+    problems += records.orphans(found, evals.asked, evals.folder)
     for place, row in found:
         documents = [*row.get("easy", []), *row.get("hard", [])]
         documents += [row["doc_id"]] if "doc_id" in row else []
-        if row["query_id"] not in evals.queries:
-            problems.append(f"{place}: {_unknown_query(row['query_id'])}")
         problems += [
             f"{place}: {_unknown(d, evals.documents)}"
             for d in documents
@@ -221,7 +237,7 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
         ]
     if problems:
         raise EvalSetError(problems)
-    return [row for _, row in found]
+    return [row for _, row in found if row["query_id"] in evals.queries]
 
 
 # Reading. A reader tells what is wrong and goes on, so that one run reports everything.
@@ -302,6 +318,8 @@ def _read_queries(path: Path, documents: dict, places: dict, say: Say) -> dict[s
         for doc_id in row["relevant_doc_ids"]:
             if doc_id not in documents:
                 say(f"{place}: {_unknown(doc_id, documents)}")
+        if row.get("kind") == NO_ANSWER and row["relevant_doc_ids"]:
+            say(f"{place}: kind none says that no document answers, wanted no relevant_doc_ids")
         lists = {name: tuple(row[name]) for name in ("relevant_doc_ids", "answers") if name in row}
         queries[row["query_id"]] = Query(**{**row, **lists})
     return queries
@@ -311,10 +329,6 @@ def _unknown(doc_id: str, documents: dict) -> str:
     near = difflib.get_close_matches(doc_id, documents, 1)
     hint = f", the nearest is {near[0]}" if near else ""
     return f"document {doc_id} is not in the corpus, wanted one of its {len(documents)} ids{hint}"
-
-
-def _unknown_query(query_id: str) -> str:
-    return f"query {query_id} is not in retrieval_queries.jsonl, wanted one of its ids"
 
 
 def _read_judgments(
@@ -335,15 +349,19 @@ def _read_judgments(
     judgments, before = [], len(problems)
     table = path.parent / "retrieval_queries.jsonl"
     asked = table.read_text(encoding="utf-8", errors="replace") if table.exists() else ""
+    lost = []
     for place, row in records.read(path, problems.append, grades, places):
         judgment = Judgment(**row)
-        if judgment.query_id not in queries and f'"{judgment.query_id}"' in asked:
-            continue  # the query's own line has been reported
+        if judgment.query_id not in queries:
+            if f'"{judgment.query_id}"' not in asked:  # else its own line has been reported
+                lost.append((place, row))
+            continue
         wrong = misplaced(judgment, queries, documents)
         if wrong:
             problems.append(f"{place}: {wrong}")
         else:
             judgments.append(judgment)
+    problems += records.orphans(lost, queries, path.parent)
     if len(problems) == before:
         problems += _disagreements(queries, judgments, places)
     return judgments
@@ -353,7 +371,7 @@ def misplaced(judgment: Judgment, queries: dict, documents: dict) -> str:
     """Return which of query, document and evidence of a judgment is not there, "" if all are."""
     query_id, doc_id, _, evidence = judgment
     if query_id not in queries:
-        return _unknown_query(query_id)
+        return f"query {query_id} is not in retrieval_queries.jsonl, wanted one of its ids"
     if doc_id not in documents:
         return _unknown(doc_id, documents)
     if documents[doc_id].text and evidence not in documents[doc_id].retrieval_text:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ ID = re.compile(r"[^\s/\\#]+")
 GRADES = (0, 1, 2)
 SPLITS = ("dev", "test")
 POPULARITY = ("head", "tail")
+NO_ANSWER = "none"  # the kind of a query that no document answers
 NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python keeps a byte that it cannot decode
 Say = Callable[[str], object]  # takes a problem and goes on
 
@@ -188,6 +189,7 @@ def grade_checks(grades: tuple[int, ...]) -> dict[str, tuple]:
 
 
 PAIR = {"query_id": "id", "doc_id": "id"}
+TURN = {**PAIR, "doc_id": "any"}  # of the panel: "" asks whether no document answers
 DOCUMENT = {"kind": "text", "service": "text", "updated": "date", "version": "text"}
 SCHEMAS = {
     "settings.json": Schema({}, {"words": "words", "highest_grade": "highest"}),
@@ -217,10 +219,11 @@ SCHEMAS = {
     ),
     "negatives.jsonl": Schema({"query_id": "id", "easy": "ids", "hard": "ids"}, key=("query_id",)),
     "labelling.jsonl": Schema(
-        {**PAIR, "relevance": "grade"}, {"evidence": "any", "repeat": "flag", "time": "any"}
+        {**TURN, "relevance": "grade"},
+        {"evidence": "any", "repeat": "flag", "time": "any", "kind": "text"},
     ),
     "undo": Schema({"undo": "object"}, {"time": "any"}),
-    "undone": Schema({**PAIR, "time": "any"}, {"repeat": "flag"}),
+    "undone": Schema({**TURN, "time": "any"}, {"repeat": "flag"}),
 }
 
 
@@ -271,6 +274,20 @@ def read(
         name = "the pair" if schema.key == tuple(PAIR) else " ".join(schema.key)
         if not found and (not key or once(place, key, name, places, say)):
             yield place, row
+
+
+def orphans(rows: Iterable[tuple[str, dict]], queries: Iterable[str], folder: Path) -> list[str]:
+    """Return a line for each query that (file:line, row) name and `queries` does not hold."""
+    places: dict[str, list[str]] = {}
+    for place, row in rows:
+        if row["query_id"] not in queries:
+            places.setdefault(row["query_id"], []).append(place)
+    return [
+        f"{there[0]}: query {query_id} is not in retrieval_queries.jsonl and stands in "
+        f"{tokens.how_many(len(there), 'line')} here: write it there again, or take all its rows "
+        f"out of every file: make drop QUERY={query_id} EVALS={folder}"
+        for query_id, there in places.items()
+    ]
 
 
 # Writing.

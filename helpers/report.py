@@ -97,9 +97,10 @@ def summary(found: dict) -> str:
         )
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return (
-        f"Corpus: {corpus['name']}, {corpus['documents']} documents, {corpus['tokens']:,} tokens. "
-        f"Queries: {queries['n']}, labelled with {queries['judgments']} judgments "
-        f"(grades {', '.join(map(str, queries['grades']))}).\n"
+        f"Corpus: {corpus['name']}, {text.how_many(corpus['documents'], 'document')}, "
+        f"{corpus['tokens']:,} tokens. Queries: {queries['n']}, labelled with "
+        f"{text.how_many(queries['judgments'], 'judgment')} "
+        f"(grade{'s' * (len(queries['grades']) > 1)} {', '.join(map(str, queries['grades']))}).\n"
         f"Method: {method['engine']} (k1 = {method['k1']}, b = {method['b']}) "
         f"over chunks of {method['chunk_tokens']} tokens with {method['overlap_tokens']} overlap, "
         f"best chunk of each document. nDCG with linear gain.\n\n{table}"
@@ -111,11 +112,12 @@ def facts(evals: EvalSet) -> str:
     tokens = [len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values()]
     grades = Counter(judgment.relevance for judgment in evals.judgments)
     reached = {judgment.doc_id for judgment in evals.judgments if judgment.relevance}
+    kinds = {document.kind for document in evals.documents.values()}
+    services = {document.service for document in evals.documents.values()}
     splits = Counter(query.split for query in evals.queries.values())
     rows = {
-        "documents": f"{len(tokens)} of "
-        f"{len({d.kind for d in evals.documents.values()})} kinds about "
-        f"{len({d.service for d in evals.documents.values()})} services",
+        "documents": f"{len(tokens)} of {text.how_many(len(kinds), 'kind')} about "
+        + text.how_many(len(services), "service"),
         "tokens (cl100k_base)": f"{sum(tokens):,}: "
         f"shortest document {min(tokens)}, median {median(tokens):.0f}, longest {max(tokens):,}",
         "queries": f"{len(evals.queries)}: "

@@ -33,7 +33,7 @@ def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: lis
         "queries": {
             "n": len(evals.queries),
             "judgments": len(evals.judgments),
-            "grades": evals.grades,
+            "grades": sorted({judgment.relevance for judgment in evals.judgments}),
             "sha256": evals.queries_hash(),
         },
         "method": {**method, "words": text.TOLD[made["tokenizer"]]},

@@ -16,7 +16,10 @@ LOCK_WAIT = 10  # seconds; another process holds the lock for one line
 
 
 class Entry(NamedTuple):
-    """One judgment in the log. `time` is ISO 8601 in UTC, `place` its file:line."""
+    """One judgment in the log. `time` is ISO 8601 in UTC, `place` its file:line.
+
+    Without a document it says that none answers the query, whose kind was `kind`.
+    """
 
     query_id: str
     doc_id: str
@@ -25,6 +28,7 @@ class Entry(NamedTuple):
     repeat: bool = False
     time: str = ""
     place: str = ""
+    kind: str = ""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -41,7 +45,7 @@ def append(path: Path, row: dict) -> None:
     Raises OSError if it could not be locked or written whole; then the log is as before.
     """
     line = (json.dumps(row, ensure_ascii=False) + "\n").encode()
-    with _locked(path), path.open("a+b", buffering=0) as file:
+    with locked(path), path.open("a+b", buffering=0) as file:
         line = _line_start(file) + line
         before = file.seek(0, os.SEEK_END)
         try:
@@ -53,7 +57,7 @@ def append(path: Path, row: dict) -> None:
             raise
 
 
-def _locked(path: Path) -> AcquireReturnProxy:
+def locked(path: Path) -> AcquireReturnProxy:
     """Return the held lock of the log, a context. The system frees it when its holder is killed.
 
     It is a file of its own: Windows lets nobody read what is locked.
@@ -96,19 +100,40 @@ def entries(evals: evalset.EvalSet) -> list[Entry]:
 
     Raises EvalSetError with file and line for every bad line.
     """
-    problems, kept = [], []
-    for place, row in _objects(evals.folder / LOG, problems.append):
-        found = _faults(row, evals)
-        problems += [f"{place}: {fault}" for fault in found]
-        if found:
-            continue
+    kept: list[Entry] = []
+    for place, row in _sound(evals):
         if "undo" in row:
             _withdraw(kept, row["undo"])
         else:
             kept.append(Entry(**row, place=place))
+    return kept
+
+
+def verdicts(evals: evalset.EvalSet) -> dict[str, tuple[bool, str]]:
+    """Return {query_id: (set aside by the log, kind before)} of all that were ever set aside."""
+    aside = {entry.query_id for entry in entries(evals) if not entry.doc_id}
+    return {
+        row["query_id"]: (row["query_id"] in aside, row.get("kind", "unspecified"))
+        for _, row in _sound(evals)
+        if row.get("doc_id") == "" and row.get("kind") != records.NO_ANSWER
+    }
+
+
+def _sound(evals: evalset.EvalSet) -> list[tuple[str, dict]]:
+    """Return (file:line, object) of the log's lines; EvalSetError names all that are bad."""
+    problems: list[str] = []
+    found = list(_objects(evals.folder / LOG, problems.append))
+    judged = []
+    for place, row in found:
+        wrong = _misfits(row, evals)
+        problems += [f"{place}: {fault}" for fault in wrong]
+        judged += [] if wrong or "undo" in row else [(place, row)]
+    problems += records.orphans(judged, evals.asked, evals.folder)
+    faults = ((place, _row_fault(row, evals)) for place, row in judged)
+    problems += [f"{place}: {fault}" for place, fault in faults if fault]
     if problems:
         raise evalset.EvalSetError(problems)
-    return kept
+    return found
 
 
 def _objects(path: Path, say: Callable[[str], object]) -> Iterator[tuple[str, dict]]:
@@ -124,22 +149,26 @@ def _objects(path: Path, say: Callable[[str], object]) -> Iterator[tuple[str, di
             say(f"{path}:{number}: {error}")
 
 
-def _faults(row: dict, evals: evalset.EvalSet) -> list[str]:
-    """Return what is wrong with one object of the log."""
+def _misfits(row: dict, evals: evalset.EvalSet) -> list[str]:
+    """Return what is wrong with the fields of one object of the log."""
     if "undo" in row:
         found = records.complaints(row, records.SCHEMAS["undo"])
         return found or records.complaints(row["undo"], records.SCHEMAS["undone"])
-    found = records.complaints(row, records.SCHEMAS[LOG], evals.grades)
-    if found:
-        return found
+    return records.complaints(row, records.SCHEMAS[LOG], evals.grades)
+
+
+def _row_fault(row: dict, evals: evalset.EvalSet) -> str:
+    """Return why a judgment of the log cannot stand; a query unknown is told elsewhere."""
     entry = Entry(**row)
-    fault = judgment_fault(evalset.Judgment(*entry.pair, entry.relevance, entry.evidence), evals)
-    return [fault] if fault else []
+    about_none = not entry.doc_id and not entry.relevance
+    if entry.query_id not in evals.asked or about_none:
+        return ""
+    return judgment_fault(evalset.Judgment(*entry.pair, entry.relevance, entry.evidence), evals)
 
 
 def judgment_fault(judgment: evalset.Judgment, evals: evalset.EvalSet) -> str:
     """Return why a judgment cannot stand, "" if it can: its ids, or the evidence of 1 and more."""
-    wrong = evalset.misplaced(judgment, evals.queries, evals.documents)
+    wrong = evalset.misplaced(judgment, evals.asked, evals.documents)
     if not wrong and judgment.relevance and not judgment.evidence.strip():
         grade, doc_id = judgment.relevance, judgment.doc_id
         return f"grade {grade} needs evidence, wanted a passage of {doc_id}"
@@ -155,8 +184,8 @@ def _withdraw(kept: list[Entry], undo: dict) -> None:
 
 
 def latest(given: list[Entry]) -> dict[tuple[str, str], Entry]:
-    """Return {(query_id, doc_id): judgment}, the last word on each pair. Repeats do not count."""
-    return {entry.pair: entry for entry in given if not entry.repeat}
+    """Return {(query_id, doc_id): judgment}, the last word on each pair; repeats do not count."""
+    return {entry.pair: entry for entry in given if entry.doc_id and not entry.repeat}
 
 
 def judgments(folder: Path | str) -> list[evalset.Judgment]:

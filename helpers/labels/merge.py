@@ -1,7 +1,9 @@
-"""Pairs to judge out of the folder, judgments of the log into it."""
+"""Pairs to judge out of the folder, judgments of the log into it, a query out of all files."""
 
-from .. import evalset, records
-from .log import Entry, entries, latest
+from pathlib import Path
+
+from .. import evalset, records, text
+from .log import LOG, Entry, entries, latest, locked, verdicts
 
 JUDGMENTS, QUERY_TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
 
@@ -11,7 +13,8 @@ def pairs_to_judge(
 ) -> list[tuple[str, str]]:
     """Return the pooled pairs that judgments.jsonl does not hold yet, sorted.
 
-    The pool is pool.jsonl; without that file `pooled`, or else what the rankers find.
+    The pool is pool.jsonl; without that file `pooled`, or else what the rankers find. A last
+    (query_id, "") for each query that waits asks whether no document answers it.
     """
     if (evals.folder / "pool.jsonl").exists():
         pooled = evalset.read_extra(evals, "pool.jsonl")
@@ -20,7 +23,8 @@ def pairs_to_judge(
 
         pooled = pooling.pool(pooling.by_ranker(evals))
     held = {(row["query_id"], row["doc_id"]) for _, row in _stored(evals, JUDGMENTS)}
-    return sorted({(row["query_id"], row["doc_id"]) for row in pooled} - held)
+    pairs = sorted({(row["query_id"], row["doc_id"]) for row in pooled} - held)
+    return pairs + [(query_id, "") for query_id in evals.waiting]
 
 
 def _stored(evals: evalset.EvalSet, name: str) -> list[tuple[str, dict]]:
@@ -35,6 +39,7 @@ def _stored(evals: evalset.EvalSet, name: str) -> list[tuple[str, dict]]:
 def merge(evals: evalset.EvalSet) -> int:
     """Add the log's judgments to judgments.jsonl and relevant_doc_ids; return how many were new.
 
+    A query that the log sets aside gets the kind none, one that it takes back its former kind.
     Without judgments.jsonl the relevant_doc_ids count as 1 or more, as evalset.load takes them.
     Raises ValueError, and writes nothing, where a pair has another grade already.
     """
@@ -50,9 +55,16 @@ def merge(evals: evalset.EvalSet) -> int:
         raise ValueError("\n".join(conflicts))
     graded = (evals.folder / JUDGMENTS).exists()
     new = {pair: given[pair] for pair in sorted(given) if not (graded and pair in known)}
-    if new:
-        _write_labels(evals, new)
-    return len(new)
+    rows, aside = _with_new(evals, new), verdicts(evals)
+    table = [row for _, row in _stored(evals, QUERY_TABLE)]
+    queries = [_with_kind(_with_relevant(row, rows), aside) for row in table]
+    turned = sum(
+        before.get("kind") != after.get("kind")
+        for before, after in zip(table, queries, strict=True)
+    )
+    if new or turned:
+        _write_labels(evals.folder, rows if new else [], queries)
+    return len(new) + turned
 
 
 def _known_grades(evals: evalset.EvalSet) -> dict[tuple[str, str], tuple[set[int], str]]:
@@ -75,17 +87,16 @@ def _known_grades(evals: evalset.EvalSet) -> dict[tuple[str, str], tuple[set[int
     }
 
 
-def _write_labels(evals: evalset.EvalSet, new: dict[tuple[str, str], Entry]) -> None:
-    """Write both label files; if the second fails, the first is put back."""
-    path = evals.folder / JUDGMENTS
+def _write_labels(folder: Path, rows: list[dict], queries: list[dict]) -> None:
+    """Write the judgments, if there are any, and the queries; if that fails, put the first back."""
+    path = folder / JUDGMENTS
     former = path.read_text(encoding="utf-8") if path.exists() else None
-    rows = _with_new(evals, new)
-    queries = [_with_relevant(row, rows) for _, row in _stored(evals, QUERY_TABLE)]
-    records.write_jsonl(path, rows)
+    if rows:
+        records.write_jsonl(path, rows)
     try:
-        records.write_jsonl(evals.folder / QUERY_TABLE, queries)
+        records.write_jsonl(folder / QUERY_TABLE, queries)
     except OSError:
-        path.unlink() if former is None else records.write(path, former)
+        path.unlink(missing_ok=True) if former is None else records.write(path, former)
         raise
 
 
@@ -112,3 +123,54 @@ def _with_relevant(query: dict, rows: list[dict]) -> dict:
         if row["query_id"] == query["query_id"] and row["relevance"] > 0
     ]
     return {**query, "relevant_doc_ids": list(dict.fromkeys([*query["relevant_doc_ids"], *judged]))}
+
+
+def _with_kind(query: dict, aside: dict[str, tuple[bool, str]]) -> dict:
+    """Return the row of a query with the kind that the log gives it; a relevant document wins."""
+    is_none = query.get("kind") == records.NO_ANSWER
+    stands, former = aside.get(query["query_id"], (is_none, "unspecified"))
+    if stands and not query["relevant_doc_ids"]:
+        return {**query, "kind": records.NO_ANSWER}
+    return {**query, "kind": former} if is_none else query
+
+
+# A query out of all files.
+
+NAMING = (QUERY_TABLE, JUDGMENTS, "pool.jsonl", "second_pass.jsonl", "negatives.jsonl", LOG)
+DROPPED = "dropped.jsonl"
+
+
+def drop_query(folder: Path, query_id: str) -> list[str]:
+    """Move all rows of a query into dropped.jsonl; return a line for each file that had some.
+
+    Raises EvalSetError, and writes nothing, where no file names the query or one has a bad line.
+    """
+    problems: list[str] = []
+    earlier = _parted(folder / DROPPED, "", problems)[1]
+    with locked(folder / LOG):
+        held = {name: _parted(folder / name, query_id, problems) for name in NAMING}
+        taken = {name: rows for name, (rows, _) in held.items() if rows}
+        if not problems and not taken:
+            problems = [
+                f"{folder}: no file has a row of the query {query_id}, wanted one of its ids"
+            ]
+        if problems:
+            raise evalset.EvalSetError(problems)
+        moved = [{"file": name, **row} for name, rows in taken.items() for row in rows]
+        records.write_jsonl(folder / DROPPED, earlier + moved)  # first: a crash loses nothing
+        for name in taken:
+            records.write_jsonl(folder / name, held[name][1])
+    return [
+        f"{name}: {text.how_many(len(rows), 'row')} moved to {DROPPED}"
+        for name, rows in taken.items()
+    ]
+
+
+def _parted(path: Path, query_id: str, problems: list[str]) -> tuple[list[dict], list[dict]]:
+    """Return the rows of a file that are of the query, and the others; an undo is of its query."""
+    parts: tuple[list, list] = ([], [])
+    for _, row in records.rows(path, problems.append) if path.exists() else ():
+        undone = row.get("undo")
+        named = undone if isinstance(undone, dict) else row
+        parts[named.get("query_id") != query_id].append(row)
+    return parts

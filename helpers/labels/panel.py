@@ -10,12 +10,22 @@ import mistune
 from IPython.display import display
 
 from .. import evalset, figures, records
+from ..text import how_many
 from . import log, merge
 from .schedule import Agreement, Turn, agreement, following, schedule, turn_of
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
-ACTIONS = {"Skip": "s: decide later", "Undo": "u: take the last judgment back"}
+ASIDE = "No answer"
+ACTIONS = {
+    ASIDE: "n: no document answers this query, set it aside",
+    "Skip": "s: decide later",
+    "Undo": "u: take the last judgment back",
+}
 NEXT_CALL = "merge.merge(evals)"  # as session A imports it
+NEXT_HTML = (
+    f"<p>Next: <code>{NEXT_CALL}</code> in a new cell takes the log into the folder; then "
+    "<code>make report EVALS=folder</code> measures on it.</p>"
+)
 
 
 # What the panel shows, as HTML. Everything from a file or a person is escaped.
@@ -27,7 +37,7 @@ def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
         word for d in evals.documents.values() for word in set(evals.words(d.retrieval_text))
     )
     found = {}
-    for query in evals.queries.values():
+    for query in evals.asked.values():
         words = set(evals.words(query.query))
         rare = {word for word in words if spread[word] <= max(STILL_RARE, len(evals.documents) / 2)}
         found[query.query_id] = rare or words
@@ -87,12 +97,22 @@ def message_html(words: str, wrong: bool = False) -> str:
 
 def end_html(given: list[log.Entry], n: int, grades: tuple[int, ...] = records.GRADES) -> str:
     """Return what stands in place of a document when all `n` are judged."""
+    aside = html.escape(", ".join(sorted({e.query_id for e in given if not e.doc_id})))
+    noted = f"<p>Set aside, because no document answers: {aside}.</p>" if aside else ""
     if not n:
-        return "<p>There is nothing to judge.</p>"
-    merge_hint = f"<p>Next: <code>{NEXT_CALL}</code> takes them into the folder.</p>"
+        return f"<p>There is nothing to judge.</p>{noted}{NEXT_HTML}"
+    judged = f"<p><b>{how_many(n, 'document')} shown, all are judged.</b></p>"
+    return f"{judged}{agreement_html(agreement(given, grades))}{noted}{NEXT_HTML}"
+
+
+def question_html(query: evalset.Query) -> str:
+    """Return what stands in place of a document when none judged so far answers the query."""
+    call = html.escape(f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()", quote=False)
     return (
-        f"<p><b>All {n} documents are judged.</b></p>"
-        f"{agreement_html(agreement(given, grades))}{merge_hint}"
+        "<p><b>No document judged for this query answers it.</b></p>"
+        f"<p><b>{ASIDE}</b> sets it aside: it stays in the folder with the kind none, and nothing "
+        "is measured on it. If you know a document that answers, judge that one by its id: "
+        f"<code>{call}</code></p>"
     )
 
 
@@ -147,18 +167,22 @@ class Panel:
         self.evals = evals
         self.path = evals.folder / log.LOG
         self.queue = schedule(pairs, seed, repeats)
-        self.queries = list(dict.fromkeys(turn.query_id for turn in self.queue))
+        self.shown = {turn for turn in self.queue if turn.doc_id}
+        self.queries = list(dict.fromkeys(t.query_id for t in self.queue if t.doc_id))
         self.words = telling_words(evals)
-        self.mine = [e for e in log.entries(evals) if e.pair in pairs]  # what Undo may take
+        mine = pairs | {(query_id, "") for query_id in evals.unanswered}  # what Undo may take
+        self.mine = [entry for entry in log.entries(evals) if entry.pair in mine]
         self.turn: Turn | None = None
         self._build()
         self._next("")
 
     def _build(self) -> None:
         self.query, self.document, self.message, self.count = (widgets.HTML() for _ in range(4))
-        self.bar = widgets.IntProgress(max=max(1, len(self.queue)), layout={"width": "16em"})
+        self.bar = widgets.IntProgress(max=max(1, len(self.shown)), layout={"width": "16em"})
         self.buttons = {
-            name: widgets.Button(description=name, tooltip=words, layout={"width": "5em"})
+            name: widgets.Button(
+                description=name, tooltip=words, layout={"width": "auto", "min_width": "5em"}
+            )
             for name, words in help_of(self.evals.grades).items()
         }
         self.keys = {
@@ -195,6 +219,8 @@ class Panel:
         """Log the grade of the shown document and show the next; without evidence say so."""
         if self.turn is None:
             return self._say("There is no document left to judge. Undo takes the last one back.")
+        if not self.turn.doc_id:
+            return self._say(f"There is no document to grade: {ASIDE}, Skip or Undo.")
         evidence = self.evidence.value.strip() if relevance else ""
         judgment = evalset.Judgment(self.turn.query_id, self.turn.doc_id, relevance, evidence)
         fault = log.judgment_fault(judgment, self.evals)
@@ -205,7 +231,15 @@ class Panel:
         note = f" Another panel gave {other.relevance}: yours, the later, counts." if other else ""
         return self._next(f"Saved: {relevance}.{note}")
 
-    def _log(self, relevance: int, evidence: str) -> None:
+    def set_aside(self) -> None:
+        """Log that no document answers the query, once its documents are judged."""
+        if self.turn is None or self.turn.doc_id:
+            return self._say(f"{ASIDE} is for the end: judge the documents of the query first.")
+        query = self.evals.asked[self.turn.query_id]
+        self._log(0, "", kind=query.kind)
+        return self._next(f"Set aside: no document answers {query.query_id}.")
+
+    def _log(self, relevance: int, evidence: str, **more: str) -> None:
         row = {
             "query_id": self.turn.query_id,
             "doc_id": self.turn.doc_id,
@@ -213,6 +247,7 @@ class Panel:
             "evidence": evidence,
             "repeat": self.turn.repeat,
             "time": _now(),
+            **more,
         }
         log.append(self.path, row)
         self.mine.append(log.Entry(**row))
@@ -225,7 +260,7 @@ class Panel:
         self._move(skipped, len(self.queue))
         self._next("Skipped: it comes again at the end.")
         if self.turn == skipped:
-            self._say("This is the last document left.")
+            self._say(f"This is the last {'document' if skipped.doc_id else 'question'} left.")
         return None
 
     def undo(self) -> None:
@@ -235,15 +270,14 @@ class Panel:
         """
         standing = {entry._replace(place="") for entry in log.entries(self.evals)}
         while self.mine and self.mine[-1]._replace(place="") not in standing:
-            self.mine.pop()  # another panel took it back
+            self.mine.pop()  # taken back, here or in another panel
         if not self.mine:
             return self._say("There is nothing to undo.")
         last = self.mine[-1]
         named = {name: getattr(last, name) for name in ("query_id", "doc_id", "repeat", "time")}
         log.append(self.path, {"undo": named, "time": _now()})
-        self.mine.pop()
         self._move(turn_of(last), 0)
-        return self._next(f"Taken back: {last.relevance}.")
+        return self._next(f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
 
     def _move(self, turn: Turn, place: int) -> None:
         self.queue = [other for other in self.queue if other != turn]
@@ -252,7 +286,7 @@ class Panel:
     def _act(self, name: str) -> None:
         """Do what a button says. A bad log or a full disk is a message, and nothing moves."""
         try:
-            actions = {"Skip": self.skip, "Undo": self.undo}
+            actions = {ASIDE: self.set_aside, "Skip": self.skip, "Undo": self.undo}
             actions[name]() if name in actions else self.judge(int(name))
         except (evalset.EvalSetError, OSError) as error:
             self._say(str(error))
@@ -264,8 +298,8 @@ class Panel:
         if typed in self.keys:
             self._act(self.keys[typed])
         elif typed:
-            grades = ", ".join(key for key in self.keys if key.isdigit())
-            self._say(f"Key {typed} does nothing. Keys: {grades}, s for Skip, u for Undo.")
+            keys = ", ".join(k if k == name else f"{k} for {name}" for k, name in self.keys.items())
+            self._say(f"Key {typed} does nothing. Keys: {keys}.")
 
     def _chosen(self, change: dict) -> None:
         if change["new"]:
@@ -279,36 +313,37 @@ class Panel:
         given = log.entries(self.evals)
         self.turn = following(self.queue, given)
         self._progress(given)
-        if self.turn is None:
-            self._end(given)
-        else:
-            query = self.evals.queries[self.turn.query_id]
-            document = self.evals.documents[self.turn.doc_id]
-            self.query.value = query_html(query)
-            self.document.value = document_html(document, self.words[query.query_id])
-            self.choice.options = passages(document)
+        query = self.evals.asked[self.turn.query_id] if self.turn else None
+        document = self.evals.documents.get(self.turn.doc_id) if self.turn else None
+        self.query.value = query_html(query) if query else ""
+        self.document.value = self._page(query, document, given)
+        self.choice.options = passages(document) if document else ()
         self.choice.index = None
         self.evidence.value = ""  # last: new options choose their first line by themselves
         for widget in (self.choice, self.evidence):
-            widget.layout.display = "none" if self.turn is None else None
+            widget.layout.display = None if document else "none"
+        live = {"Undo": True, "Skip": query, ASIDE: query and not document}
         for name, button in self.buttons.items():
-            button.disabled = name != "Undo" and self.turn is None
+            button.disabled = not live.get(name, document)
         self._say(words, wrong=False)
 
     def _progress(self, given: list[log.Entry]) -> None:
-        done = len(set(map(turn_of, given)).intersection(self.queue))
-        self.bar.value = done
-        self.count.value = f"{done} of {len(self.queue)} judged"
-        if self.turn:
+        done = self.bar.value = len(self.shown.intersection(map(turn_of, given)))
+        self.count.value = f"{done} of {len(self.shown)} judged"
+        if self.turn in self.shown:
             number = self.queries.index(self.turn.query_id) + 1
             self.count.value = (
-                f"{done + 1} of {len(self.queue)}, query {number} of {len(self.queries)}"
+                f"{done + 1} of {len(self.shown)}, query {number} of {len(self.queries)}"
             )
 
-    def _end(self, given: list[log.Entry]) -> None:
-        self.query.value = ""
-        self.document.value = end_html(given, len(self.queue), self.evals.grades)
-        self.choice.options = ()
+    def _page(
+        self, query: evalset.Query | None, document: evalset.Document | None, given: list[log.Entry]
+    ) -> str:
+        if document:
+            return document_html(document, self.words[query.query_id])
+        return (
+            question_html(query) if query else end_html(given, len(self.shown), self.evals.grades)
+        )
 
 
 class Unlabelled(Exception):
@@ -323,7 +358,9 @@ def require_labels(evals: evalset.EvalSet) -> None:
     """Show the panel for queries without a relevant document and raise Unlabelled, if any are."""
     wanted = evals.next_step()
     if not wanted:
-        print(f"{len(evals.queries)} queries, each with a relevant document")
+        print(f"{how_many(len(evals.queries), 'query')}, each with a relevant document")
+        if evals.unanswered:
+            print(f"set aside, because no document answers: {', '.join(evals.unanswered)}")
         return
     pairs = [pair for pair in merge.pairs_to_judge(evals) if pair[0] in evals.waiting]
     if pairs:
@@ -337,8 +374,8 @@ def _now() -> str:
 
 
 def _refuse_unknown_ids(evals: evalset.EvalSet, pairs: set[tuple[str, str]]) -> None:
-    queries = sorted({q for q, _ in pairs} - {*evals.queries})
-    documents = sorted({d for _, d in pairs} - {*evals.documents})
+    queries = sorted({q for q, _ in pairs} - {*evals.asked})
+    documents = sorted({d for _, d in pairs} - {*evals.documents, ""})
     problems = [f"query {q} is not in retrieval_queries.jsonl" for q in queries]
     problems += [f"document {d} is not in the corpus" for d in documents]
     if problems:

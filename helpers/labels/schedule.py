@@ -12,7 +12,10 @@ GAP = 5  # other documents between a document and its repeat
 
 
 class Turn(NamedTuple):
-    """One document to show for one query, for the first time or as a blind repeat."""
+    """One document to show for one query, for the first time or as a blind repeat.
+
+    Without a document it asks whether none answers the query.
+    """
 
     query_id: str
     doc_id: str
@@ -43,10 +46,13 @@ def turn_of(entry: Entry) -> Turn:
 
 
 def schedule(pairs: Iterable[tuple[str, str]], seed: int = 0, repeats: float = 0.1) -> list[Turn]:
-    """Return the turns: queries shuffled, documents shuffled in each, a share `repeats` twice."""
-    rng = np.random.default_rng(seed)
+    """Return the turns: queries shuffled, documents shuffled in each, a share `repeats` twice.
+
+    The questions without a document come last.
+    """
+    rng, pairs = np.random.default_rng(seed), sorted(set(pairs))
     by_query: dict[str, list[Turn]] = {}
-    for pair in sorted(set(pairs)):
+    for pair in (pair for pair in pairs if pair[1]):
         by_query.setdefault(pair[0], []).append(Turn(*pair))
     queries = list(by_query)
     turns = [
@@ -56,7 +62,7 @@ def schedule(pairs: Iterable[tuple[str, str]], seed: int = 0, repeats: float = 0
     ]
     for turn in _to_repeat(turns, repeats, rng):
         turns.insert(_repeat_at(turns, turn, rng), turn._replace(repeat=True))
-    return turns
+    return [*turns, *(Turn(*pair) for pair in pairs if not pair[1])]
 
 
 def _to_repeat(turns: list[Turn], repeats: float, rng: np.random.Generator) -> list[Turn]:
@@ -80,13 +86,17 @@ def _repeat_at(turns: list[Turn], turn: Turn, rng: np.random.Generator) -> int:
 def following(queue: list[Turn], given: list[Entry]) -> Turn | None:
     """Return the first turn of `queue` that is due, None when all are done.
 
-    A repeat is due GAP judgments after the first one, or when nothing else is left.
+    A repeat is due GAP judgments after the first one, or when nothing else is left. Whether no
+    document answers is asked in the end, of queries without one of grade 1 or more.
     """
     done = set(map(turn_of, given))
-    since = {entry.pair: len(given) - i - 1 for i, entry in enumerate(given) if not entry.repeat}
+    answered = {query_id for (query_id, _), entry in latest(given).items() if entry.relevance}
+    since = {entry.pair: len(given) - i - 1 for i, entry in enumerate(given)}
     left = [turn for turn in queue if turn not in done and (not turn.repeat or turn.pair in since)]
-    due = [turn for turn in left if not turn.repeat or since[turn.pair] >= GAP]
-    return next(iter(due or left), None)
+    documents = [turn for turn in left if turn.doc_id]
+    due = [turn for turn in documents if not turn.repeat or since[turn.pair] >= GAP]
+    asked = [turn for turn in left if not turn.doc_id and turn.query_id not in answered]
+    return next(iter(due or documents or asked), None)
 
 
 def agreement(given: list[Entry], grades: tuple[int, ...] = records.GRADES) -> Agreement:

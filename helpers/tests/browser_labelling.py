@@ -1,7 +1,7 @@
-"""The labelling panel in a real browser: python helpers/tests/browser_labelling.py.
+"""The labelling panel in a real browser; make browser calls it.
 
 Starts JupyterLab on a free loopback port, runs a notebook with the panel in headless Chromium,
-judges three documents and reads the log. Says "skipped" where playwright or a browser is missing.
+judges three documents, sets a query aside and reads the log.
 """
 
 import importlib.util
@@ -42,36 +42,33 @@ DOCUMENTS = {
 GUIDE = "# Guide\n\n| grade | meaning |\n|---|---|\n| 2 | answers |\n| 0 | does <not> help |\n"
 
 
-def main() -> int:
-    """Return 0 if the panel works in the browser or cannot be tried here."""
-    browser = installed()
-    if not browser:
-        return 0
+def main() -> None:
+    """Raise where the panel does not work in the browser."""
     from playwright.sync_api import sync_playwright
 
     scratch = Path(tempfile.mkdtemp(prefix="labelling-"))
     folder = write_folder(scratch)
     with lab(scratch, scratch) as address, sync_playwright() as player:
-        chromium = player.chromium.launch(executable_path=browser, args=FLAGS)
-        page = chromium.new_page(viewport={"width": 1250, "height": 1150})
+        window = player.chromium.launch(executable_path=chromium(), args=FLAGS)
+        page = window.new_page(viewport={"width": 1250, "height": 1150})
         try:
             judge(page, address("panel.ipynb"), folder / "labelling.jsonl", scratch)
         finally:
             page.screenshot(path=scratch / "last.png")
-            chromium.close()
+            window.close()
     print(f"passed: the log holds what was typed and clicked; screenshots in {scratch}")
-    return 0
 
 
-def installed() -> str | None:
-    """Return the browser to drive; say why there is none."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+def missing() -> str:
+    """Return what these tests need and do not find, "" where all is there."""
     if not importlib.util.find_spec("playwright"):
-        print("skipped: the package playwright is not installed")
-        return None
-    if not browser:
-        print(f"skipped: no browser found, wanted one of: {', '.join(BROWSERS)}")
-    return browser
+        return "the package playwright is not installed"
+    return "" if chromium() else f"no browser found, wanted one of: {', '.join(BROWSERS)}"
+
+
+def chromium() -> str | None:
+    """Return the path of the browser to drive."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def write_folder(scratch: Path) -> Path:
@@ -83,7 +80,8 @@ def write_folder(scratch: Path) -> Path:
         (folder / "corpus" / f"{doc_id}.md").write_text(page, encoding="utf-8")
     query = {"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"]}
     pool = [{"query_id": "q1", "doc_id": d, "rankers": ["by-hand"]} for d in DOCUMENTS]
-    write_rows(folder / "retrieval_queries.jsonl", [query])
+    waits = {"query_id": "q2", "query": "bread", "relevant_doc_ids": []}
+    write_rows(folder / "retrieval_queries.jsonl", [query, waits])
     write_rows(folder / "pool.jsonl", pool)
     (folder / "labeling_guide.md").write_text(GUIDE, encoding="utf-8")
     code = CELL.format(root=str(ROOT), folder=str(folder))
@@ -148,10 +146,12 @@ def judge(page, address: str, log: Path, shots: Path) -> None:
     page.goto(address)
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(timeout=90_000)
     run_all_cells(page)
-    button = {n: page.locator(f".widget-button:text-is('{n}')") for n in ("1", "2", "Skip")}
+    button = {
+        n: page.locator(f".widget-button:text-is('{n}')") for n in ("1", "2", "No answer", "Skip")
+    }
     button["Skip"].wait_for(timeout=30_000)
     panel = page.locator(".jp-OutputArea")
-    key = page.get_by_placeholder("0 1 2 s u")
+    key = page.get_by_placeholder("0 1 2 n s u")
     key.press_sequentially("0")
     panel.get_by_text("Saved: 0").wait_for()
     assert grades(log) == [0] and key.input_value() == "", "a key acts at once, the box is empty"
@@ -168,12 +168,18 @@ def judge(page, address: str, log: Path, shots: Path) -> None:
     words = page.get_by_placeholder("Evidence")
     assert words.input_value() == "", "the next document starts without evidence"
     words.fill(first_words(log))
+    assert button["No answer"].is_disabled(), "a query is set aside when its documents are judged"
     button["1"].click()
-    panel.get_by_text("are judged").wait_for()
+    panel.get_by_text("No document judged for this query answers it").wait_for()
+    assert grades(log) == [0, 2, 1] and button["1"].is_disabled(), grades(log)
+    page.screenshot(path=shots / "question.png")
+    button["No answer"].click()
+    panel.get_by_text("all are judged").wait_for()
+    panel.get_by_text("Set aside, because no document answers: q2").wait_for()
     page.screenshot(path=shots / "end.png")
-    assert grades(log) == [0, 2, 1], grades(log)
+    assert rows(log)[-1]["query_id"] == "q2" and rows(log)[-1]["doc_id"] == ""
     key.press_sequentially("u")
-    panel.get_by_text("Taken back: 1").wait_for()
+    panel.get_by_text("Taken back: No answer").wait_for()
     assert "undo" in rows(log)[-1]
 
 
@@ -213,7 +219,3 @@ def first_words(log: Path) -> str:
     """Return words of the one document that is not judged yet."""
     (left,) = set(DOCUMENTS) - {row["doc_id"] for row in rows(log)}
     return DOCUMENTS[left].split("\n")[0]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,8 +1,7 @@
-"""The week in a real browser: python helpers/tests/browser_learning.py [SESSIONS [SHOTS]].
+"""The week in a real browser; make browser calls it with session A.
 
-SESSIONS are letters (abc), SHOTS is a folder for screenshots. Opens new learner copies in
-JupyterLab. Again and again runs all cells, up to the next open exercise, and answers it wrongly,
-then rightly. Says "skipped" where playwright or a browser is missing.
+Opens new learner copies in JupyterLab. Again and again runs all cells, up to the next open
+exercise, and answers it wrongly, then rightly.
 """
 
 import re
@@ -25,35 +24,29 @@ REFUSED = re.compile("is not right yet|wants a dict")
 ACCEPTED = re.compile("right on|as by rule|passed")
 
 
-def main() -> int:
-    """Return 0 if the week can be worked in the browser, or cannot be tried here."""
-    chromium = browser.installed()
-    if not chromium:
-        return 0
+def main(letters: str = "a") -> None:
+    """Raise where the sessions of these letters cannot be worked in the browser."""
     from playwright.sync_api import sync_playwright
 
     scratch = Path(tempfile.mkdtemp(prefix="learning-"))
-    letters = sys.argv[1] if len(sys.argv) > 1 else "abc"
-    shots = Path(sys.argv[2]) if len(sys.argv) > 2 else scratch
     folder = Path(tempfile.mkdtemp(prefix="learn-visit-", dir=ROOT))
     try:
         copies.make(folder=folder)
         with browser.lab(folder, scratch) as address, sync_playwright() as player:
-            window = player.chromium.launch(executable_path=chromium, args=browser.FLAGS)
+            window = player.chromium.launch(executable_path=browser.chromium(), args=browser.FLAGS)
             for name, source in learn.sessions().items():
                 if learn.session_letter(name).lower() not in letters:
                     continue
                 page = window.new_page(viewport={"width": 1200, "height": 1000})
                 try:
-                    work(page, address(name), source, learn.exercises_of(name, source), shots)
+                    work(page, address(name), source, learn.exercises_of(name, source), scratch)
                 finally:
-                    page.screenshot(path=shots / f"{name[:9]}-last.png")
+                    page.screenshot(path=scratch / f"{name[:9]}-last.png")
                     page.close()
             window.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"passed: each exercise was refused, then accepted; screenshots in {shots}")
-    return 0
+    print(f"passed: each exercise was refused, then accepted; screenshots in {scratch}")
 
 
 def work(page, address: str, source, exercises: list, shots: Path) -> None:
@@ -144,7 +137,3 @@ def shoot(page, index: int, path: Path) -> None:
     cell_at(page, index).evaluate("cell => cell.scrollIntoView({block: 'center'})")
     page.wait_for_timeout(300)
     page.screenshot(path=path)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -151,7 +151,7 @@ MUTANTS = [
     Mutant("manifest blind to new files", "helpers/labels/manifest.py", "for name in {*listed, *present}", "for name in listed", MANIFEST),
     Mutant("kappa without chance", A, "(observed - chance) / (1 - chance) if chance < 1", "observed if chance < 1", A),
     Mutant("AC1 with kappa's chance", A, "share * (1 - share) for share in shares", "share * share for share in shares", A),
-    Mutant("a log written without its lock", "helpers/labels/log.py", "with _locked(path), path.open", "with path.open", LOG),
+    Mutant("a log written without its lock", "helpers/labels/log.py", "with locked(path), path.open", "with path.open", LOG),
     Mutant("a lock that a killed kernel keeps", "helpers/labels/log.py", "AcquireReturnProxy, FileLock", "AcquireReturnProxy, SoftFileLock as FileLock", LOG),
     Mutant("a judgment merged over another grade", "helpers/labels/merge.py", "if conflicts:", "if False:", MERGE),
     Mutant("kappa of one's own repeats without weights", "helpers/labels/schedule.py", 'grades, weights="linear")', "grades)", SCHEDULE),

@@ -240,7 +240,7 @@ def test_queries_may_wait_for_labels_but_nothing_is_measured(folder, capsys):
     path = folder / "retrieval_queries.jsonl"
     path.write_text(path.read_text().replace('["queue-full"]', "[]"))
     evals = evalset.load(folder)
-    assert evals.waiting == ["q2"] and "1 queries wait for a relevant document: q2" in (
+    assert evals.waiting == ["q2"] and "1 query waits for a relevant document: q2" in (
         evals.next_step()
     )
     command = [sys.executable, "-m", "helpers", "report", "--evals", str(folder)]
@@ -394,3 +394,191 @@ def test_a_notebook_shows_the_problems_and_no_frames():
         "a:1: one",
         "b:2: two",
     ]
+
+
+# Queries that no document answers.
+
+
+def with_none(folder):
+    """Set q2 aside, of which there are a judgment of 0 and rows in the other files."""
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text().replace('["queue-full"]', '[], "kind": "none"'))
+    judged = [json.loads(line) for line in (folder / "judgments.jsonl").read_text().splitlines()]
+    zero = {"query_id": "q2", "doc_id": "queue-full", "relevance": 0}
+    write_rows(folder / "judgments.jsonl", *judged[:2], zero)
+    pooled = [{"query_id": q, "doc_id": "disk-full", "rankers": ["hand"]} for q in ("q1", "q2")]
+    write_rows(folder / "pool.jsonl", *pooled)
+    return evalset.load(folder)
+
+
+def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
+    evals = with_none(folder)
+    assert [*evals.queries] == [*evals.qrels()] == ["q1"] and [*evals.unanswered] == ["q2"]
+    assert evals.unanswered["q2"].query == "queue" and [*evals.asked] == ["q1", "q2"]
+    assert {j.query_id for j in evals.judgments} == {"q1"} and evals.next_step() == ""
+    assert [row["query_id"] for row in evalset.read_extra(evals, "pool.jsonl")] == ["q1"]
+
+
+def test_kind_none_and_relevant_documents_exclude_each_other(folder):
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text().replace('["queue-full"]', '["queue-full"], "kind": "none"'))
+    assert problems(folder) == [
+        "retrieval_queries.jsonl:2: kind none says that no document answers, "
+        "wanted no relevant_doc_ids"
+    ]
+    path.write_text(path.read_text().replace('["queue-full"]', "[]"))
+    assert "q2: queue-full is judged 1 or more but not listed" in problems(folder)[0]
+
+
+def test_the_judgments_of_a_deleted_query_are_one_problem(folder):
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text().splitlines()[1] + "\n")
+    (problem,) = problems(folder)
+    assert problem == (
+        "judgments.jsonl:1: query q1 is not in retrieval_queries.jsonl and stands in 2 lines "
+        "here: write it there again, or take all its rows out of every file: make drop QUERY=q1 "
+        f"EVALS={folder}"
+    )
+
+
+def test_rows_of_a_deleted_query_are_one_problem_in_the_other_files_too(folder):
+    pooled = [{"query_id": q, "doc_id": "disk-full", "rankers": ["x"]} for q in ("q1", "q9")]
+    pooled.append({**pooled[1], "doc_id": "queue-full"})
+    write_rows(folder / "pool.jsonl", *pooled)
+    with pytest.raises(evalset.EvalSetError) as caught:
+        evalset.read_extra(evalset.load(folder), "pool.jsonl")
+    (problem,) = caught.value.problems
+    assert "pool.jsonl:2: query q9 is not in" in problem and "in 2 lines here" in problem
+
+
+def test_numbers_of_queries_read_as_english(folder):
+    (folder / "judgments.jsonl").unlink()
+    path = folder / "retrieval_queries.jsonl"
+    rows = [{"query_id": f"q-{n}", "query": "x", "relevant_doc_ids": []} for n in range(6)]
+    write_rows(path, *rows)
+    told = evalset.load(folder).next_step()
+    assert told.startswith("6 queries wait for a relevant document: q-0, q-1, q-2, q-3, q-4, ...;")
+    write_rows(path, rows[0])
+    told = evalset.load(folder).next_step()
+    assert told.startswith("1 query waits for a relevant document: q-0; ") and told.endswith(")")
+    assert [text.how_many(n, "document") for n in (0, 1, 2)] == [
+        "0 documents",
+        "1 document",
+        "2 documents",
+    ]
+
+
+# Small rules.
+
+
+def set_of(*documents, queries=(), judgments=()):
+    """Return a set that no folder holds."""
+    keyed = {d.doc_id: d for d in documents}
+    asked = {q.query_id: q for q in queries}
+    return evalset.EvalSet(evalset.DEFAULT, keyed, asked, list(judgments))
+
+
+def test_versions_are_pairs_of_one_stem():
+    ids = ("a-v1", "a-v12", "a-2024", "b-v1", "c", "c-v1")
+    documents = [evalset.Document(d, "t", "x", version="1") for d in ids]
+    plain = [evalset.Document(d, "t", "x") for d in ("e-v1", "e-v2")]
+    found = {("a-v1", "a-v12"), ("a-2024", "a-v1"), ("a-2024", "a-v12"), ("c", "c-v1")}
+    assert set_of(*documents, *plain).versions() == found
+
+
+def test_each_field_that_counts_changes_its_hash():
+    document, query = evalset.Document("d", "t", "x"), evalset.Query("q", "ask", ("d",))
+    label = evalset.Judgment("q", "d", 1)
+
+    def hashes(document=document, query=query, label=label):
+        evals = set_of(document, queries=[query], judgments=[label._replace(query_id=query[0])])
+        return evals.corpus_hash(), evals.queries_hash(), evals.topics_hash()
+
+    for changed, which in (
+        ({"document": document._replace(doc_id="e")}, {0}),
+        ({"document": document._replace(title="u")}, {0}),
+        ({"document": document._replace(text="y")}, {0}),
+        ({"document": document._replace(kind="k")}, set()),
+        ({"query": query._replace(query_id="r")}, {1, 2}),
+        ({"query": query._replace(query="other")}, {1, 2}),
+        ({"query": query._replace(split="test")}, {1}),
+        ({"query": query._replace(kind="k")}, set()),
+        ({"label": label._replace(relevance=2)}, {1}),
+        ({"label": label._replace(doc_id="e")}, {1}),
+    ):
+        pairs = zip(hashes(), hashes(**changed), strict=True)
+        assert {i for i, (a, b) in enumerate(pairs) if a != b} == which, changed
+
+
+def test_notes_are_one_line_a_query_and_a_set_without_a_card_has_its_folders_name(folder):
+    (folder / "notes.md").write_text("# Notes\n\n## q1\nfirst\nsecond\n\n## q2\nthird\n")
+    assert evalset.notes(folder) == {"q1": "first second", "q2": "third"}
+    assert evalset.load(folder).name == folder.name
+    (folder / "README.md").write_text("no heading\n")
+    assert evalset.load(folder).name == folder.name
+
+
+def test_an_empty_variable_names_the_default_folder(monkeypatch):
+    monkeypatch.setenv("EVALS", "")
+    assert evalset.folder() == evalset.DEFAULT
+
+
+def test_a_folder_has_one_kind_of_corpus_and_long_evidence_is_cut(folder):
+    write_rows(folder / "corpus.jsonl", {"doc_id": "x", "title": "", "text": "y"})
+    wrong = {"query_id": "q1", "doc_id": "disk-full", "relevance": 2, "evidence": "z" * 90}
+    write_rows(folder / "judgments.jsonl", wrong)
+    corpus, label = problems(folder)[:2]
+    assert corpus == "corpus.jsonl:1: there is also a folder corpus/, keep one of the two"
+    assert f"evidence '{'z' * 60}' is not in disk-full" in label
+
+
+def test_documents_of_the_other_files_must_exist(folder):
+    write_rows(folder / "pool.jsonl", {"query_id": "q1", "doc_id": "nil", "rankers": ["x"]})
+    write_rows(folder / "negatives.jsonl", {"query_id": "q1", "easy": ["nil"], "hard": ["nul"]})
+    for name, missing in (("pool.jsonl", ["nil"]), ("negatives.jsonl", ["nil", "nul"])):
+        with pytest.raises(evalset.EvalSetError) as caught:
+            evalset.read_extra(evalset.load(folder), name)
+        told = [problem.partition(": ")[2].split()[1] for problem in caught.value.problems]
+        assert told == missing
+
+
+def test_a_file_is_replaced_in_one_step(tmp_path, monkeypatch):
+    moved, replace = [], os.replace
+    monkeypatch.setattr(os, "replace", lambda a, b: moved.append((a.name, b.name)) or replace(a, b))
+    records.write(tmp_path / "new" / "a.txt", "x")
+    assert moved == [("a.txt.part", "a.txt")]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.txt"]
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        records.write(tmp_path / "a.txt", "x")
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    "name, field, value, told",
+    [
+        ("negatives.jsonl", "easy", ["a", "a"], "wanted a list of different document ids"),
+        ("second_pass.jsonl", "round", 0, "field round is 0, wanted a number from 1"),
+        ("settings.json", "highest_grade", 1000, "field highest_grade is 1000"),
+        ("judgments.jsonl", "relevance", 3, "0, 1 or 2 (more with highest_grade in settings.json)"),
+        ("judgments.jsonl", "doc_id", "a " * 99, 'field doc_id is "' + "a " * 29 + "a, wanted"),
+    ],
+)
+def test_a_field_that_does_not_fit_is_told(name, field, value, told):
+    found = records.complaints({field: value}, records.SCHEMAS[name])
+    assert told in " | ".join(found)
+
+
+def test_line_ends_of_any_kind_and_the_byte_that_is_not_utf8(tmp_path):
+    (tmp_path / "a").write_bytes(b"x\ry\r\nz\n")
+    assert records.page(tmp_path / "a", print) == "x\ny\nz\n"
+    said = []
+    (tmp_path / "b").write_bytes(b"ok\n\xe9t\xe9\n")
+    assert [line for _, line in records.lines(tmp_path / "b", said.append)] == ["ok"]
+    assert said == [f"{tmp_path / 'b'}:2: byte 0xe9 is not UTF-8, save the file as UTF-8"]

@@ -6,15 +6,18 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from conftest import write_rows
 from judging import do, entry, grades, logged, opened
 
 from helpers import evalset
 from helpers.labels import log
 
 ROOT = Path(__file__).resolve().parents[3]
+OUT = "take all its rows out of every file: "
 
 
 @pytest.mark.parametrize("kept", [1, 20, -2, -1])
@@ -46,7 +49,7 @@ def test_a_full_disk_is_a_message_and_leaves_the_log_whole(folder, monkeypatch):
     shown = opened(folder)
     do(shown, 0)
     before, turn, write = (folder / log.LOG).read_bytes(), shown.turn, os.write
-    monkeypatch.setattr(log.os, "write", lambda file, line: write(file, line[:9]))
+    monkeypatch.setattr(log.os, "write", lambda file, line: write(file, line[:-1]))
     shown.buttons["0"].click()
     assert "not written whole" in shown.message.value and shown.turn == turn
     assert (folder / log.LOG).read_bytes() == before
@@ -66,8 +69,9 @@ def slow(file, line, write=os.write):  # half a line, a pause, the other half
     return first + write(file, line[half:])
 
 path, name = Path(sys.argv[1]), sys.argv[2]
-sys.stdin.readline()
 os.write = slow
+print("ready", flush=True)
+sys.stdin.readline()
 for i in range(20):
     log.append(path, {"query_id": name, "doc_id": str(i), "evidence": "é" * 100})
 """
@@ -76,9 +80,10 @@ for i in range(20):
 def test_two_processes_lose_no_line(tmp_path):
     path = tmp_path / log.LOG
     command = [sys.executable, "-c", WRITER, str(path)]
-    writers = [
-        subprocess.Popen([*command, name], stdin=subprocess.PIPE, cwd=ROOT) for name in "abc"
-    ]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    writers = [subprocess.Popen([*command, name], **pipes, cwd=ROOT) for name in "abc"]
+    for writer in writers:
+        assert writer.stdout.readline() == b"ready\n"  # none begins before all can
     for writer in writers:
         writer.stdin.write(b"\n")
         writer.stdin.flush()
@@ -89,9 +94,39 @@ def test_two_processes_lose_no_line(tmp_path):
         assert [r["doc_id"] for r in rows if r["query_id"] == name] == [str(i) for i in range(20)]
 
 
+def test_a_line_waits_for_the_one_that_is_being_written(tmp_path, monkeypatch):
+    path, begun, go_on, write = tmp_path / log.LOG, threading.Event(), threading.Event(), os.write
+
+    def slow(file, line):
+        begun.set()
+        half = write(file, line[:9])
+        assert go_on.wait(10)
+        return half + write(file, line[9:])
+
+    monkeypatch.setattr(log.os, "write", slow)
+    one = threading.Thread(target=log.append, args=(path, entry("q1")))
+    two = threading.Thread(target=log.append, args=(path, entry("q2")))
+    one.start()
+    assert begun.wait(10)
+    two.start()
+    two.join(0.1)
+    go_on.set()
+    one.join(10)
+    two.join(10)
+    assert [row["query_id"] for row in logged(tmp_path)] == ["q1", "q2"]
+
+
+def test_a_line_is_on_disk_before_append_returns(folder, monkeypatch):
+    synced, path = [], folder / log.LOG
+    monkeypatch.setattr(log.os, "fsync", lambda file: synced.append(path.read_bytes()))
+    log.append(path, entry("q1"))
+    log.append(path, entry("q2"))
+    assert [found.count(b"\n") for found in synced] == [1, 2] and path.read_bytes() == synced[1]
+
+
 def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
     path = folder / log.LOG
-    hold = "from helpers.labels import log; log._locked({!r}); print('held', flush=True); input()"
+    hold = "from helpers.labels import log; log.locked({!r}); print('held', flush=True); input()"
     holder = subprocess.Popen(
         [sys.executable, "-c", hold.format(str(path))],
         stdin=subprocess.PIPE,
@@ -108,7 +143,7 @@ def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
 
 def held_by_another(path, monkeypatch):
     monkeypatch.setattr(log, "LOCK_WAIT", 0.05)
-    return log._locked(path)
+    return log.locked(path)
 
 
 def without_locks(path, monkeypatch):
@@ -170,8 +205,13 @@ BAD_LINES = {
     json.dumps(entry("q9")): "query q9 is not in retrieval_queries.jsonl",
     json.dumps(entry("q1", "nil")): "document nil is not in the corpus",
     json.dumps(entry(relevance=1)): "grade 1 needs evidence, wanted a passage of disk-full",
+    json.dumps({**entry(relevance=1), "evidence": " "}): "grade 1 needs evidence",
     json.dumps({**entry(relevance=2), "evidence": "Add"}): "evidence 'Add' is not in disk-full",
     json.dumps({"undo": "q1"}): 'field undo is "q1", wanted an object',
+    json.dumps({"undo": {"query_id": "q1", "time": ""}}): "field doc_id is missing",
+    json.dumps({"undo": {}, "why": 1}): "field why is unknown",
+    json.dumps(entry("q1", "", 1)): "document  is not in the corpus",
+    json.dumps(entry("q9", "")): "query q9 is not in retrieval_queries.jsonl",
 }
 
 
@@ -183,3 +223,62 @@ def test_bad_line_is_named_with_file_and_line(folder, line):
         log.judgments(folder)
     (problem,) = caught.value.problems
     assert problem.startswith(f"{folder / log.LOG}:2: ") and BAD_LINES[line] in problem
+
+
+def test_the_lines_of_a_deleted_query_are_one_problem(folder):
+    lines = [entry("q9"), entry("q2"), entry("q9", "queue-full"), entry("q8")]
+    write_rows(folder / log.LOG, *lines)
+    with pytest.raises(evalset.EvalSetError) as caught:
+        log.judgments(folder)
+    first, second = caught.value.problems
+    assert first.startswith(f"{folder / log.LOG}:1: query q9 is not in retrieval_queries.jsonl")
+    assert f"2 lines here: write it there again, or {OUT}make drop QUERY=q9 EVALS={folder}" in first
+    assert ":4: query q8 " in second and "in 1 line here" in second
+
+
+def test_a_log_that_somebody_edited_is_read_as_it_stands(folder):
+    lines = [json.dumps(row) for row in (entry("q2"), entry("q1", "queue-full"), entry("q1"))]
+    page = f"\ufeff{lines[0]}\n \n{lines[1]}\r\n{lines[2]}\n"
+    (folder / log.LOG).write_bytes(page.encode())
+    assert [e.place.rpartition(":")[2] for e in log.entries(evalset.load(folder))] == [
+        "1",
+        "3",
+        "4",
+    ]
+    pairs = [(j.query_id, j.doc_id) for j in log.judgments(folder)]
+    assert pairs == [("q1", "disk-full"), ("q1", "queue-full"), ("q2", "disk-full")]
+
+
+def test_undo_takes_back_the_newest_of_two_alike_and_no_more(folder):
+    same = {"time": "2026-11-21T12:00:00+00:00"}
+    undo = {"undo": {"query_id": "q1", "doc_id": "disk-full", **same}}
+    grade_2 = {**entry(relevance=2, **same), "evidence": "Delete"}
+    write_rows(folder / log.LOG, entry(**same), grade_2, undo)
+    assert [e.relevance for e in log.entries(evalset.load(folder))] == [0]
+
+
+def test_the_log_is_readable_in_every_script(folder):
+    log.append(folder / log.LOG, {**entry(), "evidence": "é 文"})
+    assert "é 文" in (folder / log.LOG).read_text(encoding="utf-8")
+
+
+# Queries that no document answers.
+
+
+def test_the_log_remembers_the_kind_before_and_whether_it_was_taken_back(folder):
+    mark = entry("q1", "", kind="symptom", time="1")
+    undo = {"undo": {"query_id": "q1", "doc_id": "", "repeat": False, "time": "1"}}
+    again, other = {**mark, "kind": "none", "time": "2"}, entry("q2", "", kind="list", time="3")
+    evals = evalset.load(folder)
+    for rows, aside in (
+        ([], {}),
+        ([entry()], {}),
+        ([mark, other], {"q1": (True, "symptom"), "q2": (True, "list")}),
+        ([mark, undo], {"q1": (False, "symptom")}),
+        ([mark, undo, again], {"q1": (True, "symptom")}),
+    ):
+        write_rows(folder / log.LOG, *rows)
+        assert log.verdicts(evals) == aside
+        assert [j.doc_id for j in log.judgments(folder)] == [
+            r["doc_id"] for r in rows if r is rows[0] and r["doc_id"]
+        ]

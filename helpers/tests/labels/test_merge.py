@@ -1,5 +1,6 @@
 """Pairs come out of the pool, judgments go into the folder, and the folder stays valid."""
 
+import labelled_sets
 import pytest
 from conftest import write_rows
 from judging import PROOF, entry
@@ -72,3 +73,158 @@ def test_a_failed_second_write_puts_the_first_back(folder, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         merge.merge(evalset.load(folder))
     assert (folder / "judgments.jsonl").read_bytes() == before
+
+
+def test_merge_keeps_the_order_of_both_files_and_the_evidence(folder):
+    write_rows(folder / "judgments.jsonl", *labelled_sets.rows(folder / "judgments.jsonl")[1:])
+    first, second = table(folder)
+    write_rows(folder / "retrieval_queries.jsonl", {**first, "relevant_doc_ids": []}, second)
+    write_rows(folder / log.LOG, {**entry("q1", relevance=2), "evidence": "Delete"})
+    merge.merge(evalset.load(folder))
+    assert labelled_sets.rows(folder / "judgments.jsonl") == [
+        {"query_id": "q1", "doc_id": "queue-full", "relevance": 0},
+        {"query_id": "q1", "doc_id": "disk-full", "relevance": 2, "evidence": "Delete"},
+        {
+            "query_id": "q2",
+            "doc_id": "queue-full",
+            "relevance": 1,
+            "evidence": "Add a consumer.",
+        },
+    ]
+    listed = {"query_id": "q1", "query": "x", "relevant_doc_ids": ["queue-full", "disk-full"]}
+    rows = [{"query_id": "q1", "doc_id": d, "relevance": 1} for d in ("disk-full", "queue-full")]
+    assert merge._with_relevant(listed, rows) == listed
+
+
+def test_merge_reads_the_folder_as_it_is_now(folder):
+    held = evalset.load(folder)
+    third = {"query_id": "q3", "query": "logs", "relevant_doc_ids": []}
+    write_rows(folder / "retrieval_queries.jsonl", *table(folder), third)
+    write_rows(folder / log.LOG, entry("q3"))
+    assert merge.merge(held) == 1 and evalset.load(folder).qrels()["q3"] == {"disk-full": 0}
+
+
+# Queries that no document answers.
+
+
+def unlabelled(folder, **more):
+    """Leave q1 without labels, with `more` fields, and the other query as it is."""
+    (folder / "judgments.jsonl").unlink()
+    first = {"query_id": "q1", "query": "bread", "relevant_doc_ids": [], **more}
+    second = {"query_id": "q2", "query": "queue", "relevant_doc_ids": ["queue-full"]}
+    write_rows(folder / "retrieval_queries.jsonl", first, second)
+    return first, second
+
+
+def table(folder):
+    return labelled_sets.rows(folder / "retrieval_queries.jsonl")
+
+
+@pytest.mark.parametrize("former", [{}, {"kind": "symptom", "split": "dev"}])
+def test_a_query_set_aside_gets_the_kind_none_and_its_own_kind_back(folder, former):
+    first, second = unlabelled(folder, **former)
+    mark = entry("q1", "", kind=former.get("kind", "unspecified"), time="1")
+    write_rows(folder / log.LOG, mark)
+    assert merge.merge(evalset.load(folder)) == 1
+    assert table(folder) == [{**first, "kind": "none"}, second]
+    assert not (folder / "judgments.jsonl").exists()
+    evals = evalset.load(folder)
+    assert [*evals.queries] == ["q2"] and [*evals.unanswered] == ["q1"] and evals.next_step() == ""
+    assert merge.merge(evals) == 0
+    undo = {name: mark[name] for name in ("query_id", "doc_id", "time")}
+    log.append(folder / log.LOG, {"undo": undo})
+    assert merge.merge(evals) == 1 and merge.merge(evals) == 0
+    assert table(folder) == [{**first, "kind": mark["kind"]}, second]
+
+
+def test_a_document_that_answers_wins_over_the_kind_none(folder):
+    first, second = unlabelled(folder, kind="symptom")
+    found = {**entry("q1", relevance=2), "evidence": "Delete"}
+    write_rows(folder / log.LOG, entry("q1", "", kind="symptom"), found)
+    assert merge.merge(evalset.load(folder)) == 1
+    assert table(folder) == [{**first, "relevant_doc_ids": ["disk-full"]}, second]
+    unlabelled(folder, kind="none")  # by hand: nobody knows the kind before
+    write_rows(folder / log.LOG, found)
+    assert merge.merge(evalset.load(folder)) == 2
+    assert table(folder)[0]["kind"] == "unspecified"
+
+
+def test_a_kind_none_written_by_hand_stays(folder):
+    unlabelled(folder, kind="none")
+    write_rows(folder / log.LOG, entry("q2", "disk-full"))
+    assert merge.merge(evalset.load(folder)) == 1 and table(folder)[0]["kind"] == "none"
+
+
+def test_a_query_that_waits_is_asked_about_after_its_pairs(folder):
+    unlabelled(folder)
+    assert merge.pairs_to_judge(evalset.load(folder), []) == [("q1", "")]
+    row = {"query_id": "q1", "doc_id": "disk-full", "rankers": ["hand"]}
+    assert merge.pairs_to_judge(evalset.load(folder), [row]) == [("q1", "disk-full"), ("q1", "")]
+
+
+# A query out of all files.
+
+
+def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
+    labelled_sets.complete(folder)
+    undo = {"undo": {"query_id": "q1", "doc_id": "disk-full", "time": ""}}
+    write_rows(folder / log.LOG, entry("q1", time=""), undo, entry("q2", "disk-full"))
+    pooled = [{"query_id": q, "doc_id": "disk-full", "rankers": ["hand"]} for q in ("q1", "q2")]
+    write_rows(folder / "pool.jsonl", *pooled)
+    before = {name: labelled_sets.rows(folder / name) for name in merge.NAMING}
+    assert merge.drop_query(folder, "q1") == [
+        "retrieval_queries.jsonl: 1 row moved to dropped.jsonl",
+        "judgments.jsonl: 2 rows moved to dropped.jsonl",
+        "pool.jsonl: 1 row moved to dropped.jsonl",
+        "second_pass.jsonl: 2 rows moved to dropped.jsonl",
+        "negatives.jsonl: 1 row moved to dropped.jsonl",
+        "labelling.jsonl: 2 rows moved to dropped.jsonl",
+    ]
+    merge.drop_query(folder, "q2")
+    for name, rows in before.items():
+        moved = labelled_sets.rows(folder / merge.DROPPED)
+        assert [row for row in moved if row["file"] == name] == [{"file": name, **r} for r in rows]
+        assert labelled_sets.rows(folder / name) == []
+
+
+def test_a_dropped_query_ends_the_complaints_about_it(folder):
+    queries = folder / "retrieval_queries.jsonl"
+    write_rows(queries, table(folder)[1])
+    with pytest.raises(evalset.EvalSetError, match="query q1 is not in .* in 2 lines here"):
+        evalset.load(folder)
+    merge.drop_query(folder, "q1")
+    assert [*evalset.load(folder).queries] == ["q2"]
+
+
+@pytest.mark.parametrize("broken", ["{", ""])
+def test_drop_says_what_is_wrong_and_moves_nothing(folder, broken):
+    (folder / "pool.jsonl").write_text(broken)
+    before = {path: path.read_bytes() for path in folder.glob("*.jsonl")}
+    wanted = "pool.jsonl:1: broken JSON" if broken else "no file has a row of the query q9, wanted"
+    with pytest.raises(evalset.EvalSetError, match=wanted) as caught:
+        merge.drop_query(folder, "q1" if broken else "q9")
+    assert len(caught.value.problems) == 1
+    assert {path: path.read_bytes() for path in folder.glob("*.jsonl")} == before
+
+
+def test_a_query_is_dropped_under_the_lock_of_the_log(folder, monkeypatch):
+    monkeypatch.setattr(log, "LOCK_WAIT", 0.05)
+    held = log.locked(folder / log.LOG)
+    with pytest.raises(OSError, match="cannot be locked"):
+        merge.drop_query(folder, "q1")
+    held.lock.release()
+
+
+def test_a_crash_between_the_files_of_a_dropped_query_loses_no_row(folder, monkeypatch):
+    write = records.write_jsonl
+
+    def fail(path, rows):
+        if path.name == "judgments.jsonl":
+            raise OSError("disk full")
+        write(path, rows)
+
+    monkeypatch.setattr(records, "write_jsonl", fail)
+    with pytest.raises(OSError, match="disk full"):
+        merge.drop_query(folder, "q1")
+    moved = labelled_sets.rows(folder / merge.DROPPED)
+    assert [row["file"] for row in moved] == ["retrieval_queries.jsonl", *["judgments.jsonl"] * 2]

@@ -35,7 +35,7 @@ def test_repeats_come_later_unannounced_and_are_compared(many, seed):
     pairs = [turn[:2] for turn in turns]
     assert len(turns) == 30 and len(set(pairs)) == 24
     for i, turn in enumerate(turns):
-        assert not turn.repeat or i - pairs.index(turn[:2]) > schedule.GAP
+        assert not turn.repeat or i - pairs.index(turn[:2]) > 5
     assert len(log.judgments(many.folder)) == 24
     assert all(j.relevance == 0 for j in log.judgments(many.folder))
     assert "n = 6, 0% equal" in shown.document.value
@@ -57,10 +57,26 @@ def test_repeats_survive_skips_undo_and_a_restart(many):
 
 def test_a_repeat_waits_for_other_documents_while_there_are_any():
     again, other = schedule.Turn("q", "0", True), schedule.Turn("q", "9")
-    given = [log.Entry("q", str(i), 0) for i in range(1 + schedule.GAP)]
+    given = [log.Entry("q", str(i), 0) for i in range(6)]
     assert schedule.following([again, other], given) == again
     assert schedule.following([again, other], given[:-1]) == other
     assert schedule.following([again], given[:-1]) == again
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_repeat_stands_five_documents_later_in_its_own_query_where_there_is_room(seed):
+    turns = schedule.schedule([(q, str(d)) for q in "abc" for d in range(9)], seed, repeats=0.5)
+    firsts = [turn for turn in turns if not turn.repeat]
+    for i, turn in enumerate(turns):
+        first = turn._replace(repeat=False)
+        after = [t for t in firsts[firsts.index(first) + 1 :] if t.query_id == turn.query_id]
+        if turn.repeat and len(after) >= 5:
+            assert i - turns.index(first) > 5 and turns[i - 1].query_id == turn.query_id
+
+
+def test_repeats_without_room_come_in_the_order_of_the_first_ones():
+    turns = schedule.schedule([(q, d) for q in "abcd" for d in "xyz"], repeats=1.0)
+    assert [t.pair for t in turns[12:]] == [t.pair for t in turns[:12]]
 
 
 def test_few_documents_are_repeated_as_late_as_possible():
@@ -88,10 +104,34 @@ def test_agreement_by_hand():
 def test_kappa_of_one_grade_is_not_defined(grade):
     found = schedule.agreement(entries_of([grade] * 3, [grade] * 3))
     assert found == (3, 1.0, None, []) and "not defined" in panel.agreement_html(found)
+    assert "<table" not in panel.agreement_html(found)
     assert schedule.agreement([]) == (0, None, None, [])
+    alone = log.Entry("q", "d", 1, repeat=True)  # its first judgment was taken back
+    assert schedule.agreement([alone]) == (0, None, None, [])
 
 
 def test_agreement_weighs_by_the_grades_of_the_set():
     given = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
     given += [log.Entry("q", d, g, repeat=True) for d, g in (("a", 2), ("b", 0), ("c", 1))]
     assert schedule.agreement(given, (0, 1, 2, 3)).kappa == pytest.approx(1 - (1 / 3) / (11 / 9))
+
+
+def test_whether_no_document_answers_is_asked_once_and_last():
+    pairs = [("a", ""), ("b", "x"), ("a", "x"), ("c", "")]
+    turns = schedule.schedule(pairs, repeats=1.0)
+    assert turns[-2:] == [schedule.Turn("a", ""), schedule.Turn("c", "")] and len(turns) == 6
+
+
+def test_a_question_waits_for_all_documents_and_falls_away_with_an_answer():
+    document, again = schedule.Turn("a", "x"), schedule.Turn("a", "x", True)
+    question, other = schedule.Turn("a", ""), schedule.Turn("b", "")
+    queue, zero = [question, other, document, again], log.Entry("a", "x", 0)
+    assert schedule.following(queue, []) == document
+    assert schedule.following(queue, [zero]) == again
+    assert schedule.following(queue, [zero, zero._replace(repeat=True)]) == question
+    helps = zero._replace(relevance=1)
+    assert schedule.following(queue, [helps, zero._replace(repeat=True)]) == other
+    asked = [helps, zero._replace(repeat=True), log.Entry("b", "", 0)]
+    assert schedule.following(queue, asked) is None
+    once_more = [zero, zero._replace(repeat=True, relevance=2)]
+    assert schedule.following(queue, once_more) == question  # repeats are no labels

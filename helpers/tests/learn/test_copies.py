@@ -1,9 +1,6 @@
 """Learner copies: stubs, numbers, links, and work that is never overwritten."""
 
 import datetime
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -85,14 +82,6 @@ def test_copies_work_on_their_own_evaluation_set(house):
     (house / "learn" / "evals" / "results.json").write_text("mine")
     make(house)
     assert (house / "learn" / "evals" / "results.json").read_text() == "mine"
-
-
-def test_a_session_in_a_browser():
-    script = [sys.executable, str(Path(__file__).parents[1] / "browser_learning.py"), "a"]
-    done = subprocess.run(script, capture_output=True, text=True, timeout=300)
-    if done.stdout.startswith("skipped"):
-        pytest.skip(done.stdout.strip())
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_checklist_of_the_week_says_what_is_missing(tmp_path):

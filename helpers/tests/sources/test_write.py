@@ -211,7 +211,7 @@ def test_import_command_needs_no_evaluation_set(beir, tmp_path, monkeypatch, cap
     assert "queries: 2 (1 dev, 1 test)" in shown.out and "next: make report" in shown.out
     assert __main__.main() == 1
     shown = capsys.readouterr()
-    assert "is not empty" in shown.err and f"1 problem(s) in beir:{beir}" in shown.err
+    assert "is not empty" in shown.err and f"1 problem in beir:{beir}" in shown.err
     monkeypatch.setattr(sys, "argv", ["helpers", "new", "--to", str(tmp_path / "new")])
     assert __main__.main() == 0 and "next steps" in capsys.readouterr().out
     monkeypatch.setattr(sys, "argv", ["helpers", "audit"])

@@ -1,0 +1,24 @@
+"""The tests in a real browser, apart from the others: make browser SESSIONS=abc.
+
+They take a minute and need the package playwright and a Chromium, and say so where one is missing.
+"""
+
+import sys
+
+import browser_labelling
+import browser_learning
+
+
+def main(sessions: str = "a") -> None:
+    """Run the tests, or say how many are skipped and why."""
+    tests = (browser_labelling.main, lambda: browser_learning.main(sessions))
+    missing = browser_labelling.missing()
+    if missing:
+        print(f"browser tests skipped: {len(tests)}, because {missing}")
+        return
+    for test in tests:
+        test()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
