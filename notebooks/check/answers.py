@@ -45,6 +45,8 @@ def check_f1(function: Callable) -> None:
         Example(("10 or 10", "the 10 10"), 4 / 5),
         Example(("10 10 10", "10"), 1 / 2),
         Example(("", "ten"), 0.0),
+        Example(("ten", ""), 0.0),
+        Example(("Check-out, café.", "checkout CAFÉ"), 1.0),
     ]
     mistakes = [
         ("Each word counts once, however often it occurs: count them with Counter.",

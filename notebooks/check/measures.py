@@ -10,16 +10,22 @@ from . import verdict
 from .verdict import SEED, Example, Mistakes, mean, random_cases
 
 RANKED, GRADED = ["a", "b", "c", "d", "e"], {"b": 2, "d": 1, "x": 1}
+TWELVE = [f"d{n}" for n in range(1, 13)]  # a ranking past the usual cutoff of ten
 
 
 @functools.cache
 def _ranked() -> list[tuple[list[str], dict[str, int]]]:
-    """Return 200 rankings with graded labels, zeros and documents that were not found."""
-    rng, names, found = np.random.default_rng(SEED), [f"d{n}" for n in range(10)], []
-    for _ in range(200):
+    """Return 200 rankings with graded labels, zeros and documents that were not found.
+
+    Every other one is longer than ten.
+    """
+    rng, found = np.random.default_rng(SEED), []
+    for turn in range(200):
+        names = [f"d{n}" for n in range(30 if turn // 2 % 2 else 10)]
         labelled = rng.choice(names, rng.integers(1, 6), replace=False)
-        grades = {str(doc_id): int(rng.integers(0, 3)) for doc_id in labelled}
-        found.append(([str(d) for d in rng.permutation(names)[: rng.integers(0, 9)]], grades))
+        grades = {str(doc_id): int(rng.integers(0, 4)) for doc_id in labelled}
+        n_found = rng.integers(0, len(names) - 1)
+        found.append(([str(d) for d in rng.permutation(names)[:n_found]], grades))
     return found
 
 
@@ -44,9 +50,9 @@ def _measured(measure, cutoffs: tuple = ()) -> list[Example]:
 def _draw_measure(name: str) -> list[Example]:
     import ir_measures
 
-    cutoffs = {"nDCG": (3, 5, 10), "R": (1, 3, 5), "Success": (1, 3, 5)}.get(name, ())
+    cutoffs = {"nDCG": (3, 5, 10, 20), "R": (1, 3, 5, 20), "Success": (1, 3, 5, 20)}.get(name, ())
     if name == "RR":  # every other case has no cutoff
-        whole, cut = _measured(ir_measures.RR), _measured(ir_measures.RR, (1, 3, 5, 10))
+        whole, cut = _measured(ir_measures.RR), _measured(ir_measures.RR, (1, 3, 5, 20))
         return [pair[n % 2] for n, pair in enumerate(zip(whole, cut, strict=True))]
     return _measured(getattr(ir_measures, name), cutoffs)
 
@@ -70,6 +76,8 @@ def check_reciprocal_rank(function: Callable) -> None:
         Example((["x", "a"], {"x": 0, "a": 1}), 1 / 2),
         Example((["a", "b"], {"a": 1, "b": 2}), 1.0),
         Example((RANKED, GRADED), 1 / 2),
+        Example((TWELVE, {"d12": 1}), 1 / 12),
+        Example((TWELVE, {"d12": 3}, 20), 1 / 12),
     ]
     mistakes = [
         ("Ranks are counted from 0. The first place is rank 1.",
@@ -107,6 +115,8 @@ def check_hit(function: Callable) -> None:
         Example((["x"], {"x": 0, "a": 1}, 5), 0.0),
         Example((["a", "b"], {"a": 1, "b": 1, "c": 1}, 5), 1.0),
         Example((RANKED, GRADED, 5), 1.0),
+        Example((TWELVE, {"d12": 1}, 20), 1.0),
+        Example((TWELVE, {"d12": 1}, 11), 0.0),
     ]
     mistakes = [
         ("This is recall, the fraction of the relevant documents. hit@k is 1 or 0.",
@@ -134,6 +144,7 @@ def check_recall(function: Callable) -> None:
         Example((["a", "b"], {"a": 1, "b": 1}, 1), 1 / 2),
         Example((["a", "b"], {"a": 2, "b": 0, "c": 1}, 5), 1 / 2),
         Example((RANKED, GRADED, 5), 2 / 3),
+        Example((TWELVE, {"d1": 1, "d12": 3, "x": 2, "y": 1}, 20), 1 / 2),
     ]
     mistakes = [
         ("This divides by k: that is precision. Recall divides by the relevant documents.",
@@ -176,6 +187,7 @@ def check_average_precision(function: Callable) -> None:
         Example((["a"], {"a": 1, "b": 1}), 1 / 2),
         Example((["x", "b", "a"], {"a": 2, "b": 1, "c": 1}), (1 / 2 + 2 / 3) / 3),
         Example((RANKED, GRADED), (1 / 2 + 2 / 4) / 3),
+        Example((TWELVE, {"d1": 1, "d12": 3}), (1 + 2 / 12) / 2),
     ]
     mistakes = [
         ("This divides by the relevant documents that were found. One that was not found adds "
@@ -210,7 +222,7 @@ def _draw_dcg(rng: np.random.Generator) -> Iterator[Example]:
     from sklearn.metrics import dcg_score
 
     for _ in range(100):
-        gains = [float(gain) for gain in rng.integers(0, 4, rng.integers(2, 9))]
+        gains = [float(gain) for gain in rng.choice([0, 0.5, 1, 2, 3, 7], rng.integers(2, 16))]
         yield Example((gains,), float(dcg_score([gains], [range(len(gains), 0, -1)])))
 
 
@@ -231,6 +243,7 @@ def check_dcg(function: Callable) -> None:
         Example(([2.0],), 2.0),
         Example(([1.0, 1.0],), 1 + 1 / math.log2(3)),
         Example(([0.0, 1.0, 0.0, 1.0, 0.0],), 1 / math.log2(3) + 1 / math.log2(5)),
+        Example(([0.0] * 11 + [3.0],), 3 / math.log2(13)),
     ]
     mistakes = [
         ("The logarithm is the natural one: math.log2 is wanted.",
@@ -350,6 +363,7 @@ def check_ndcg(function: Callable) -> None:
         Example((["a", "x", "y"], three, 10), 1 / all_three),
         Example((["b", "a"], {"b": 1, "a": 2}, 10), (1 + 2 * third) / (2 + third)),
         Example((RANKED, GRADED, 5), (2 * third + 1 / math.log2(5)) / (2 + third + 1 / 2)),
+        Example((TWELVE, {"d12": 3}, 20), 1 / math.log2(13)),
         Example((["b", "a"], {"b": 1, "a": 2}, 10, exponential), (1 + 3 * third) / (3 + third)),
     ]
     verdict.give("ndcg", function, hand, _draw_measure("nDCG"), _ndcg_mistakes(), top=1.0)

@@ -10,7 +10,17 @@ from traitlets.config import Config
 
 from helpers.learn import exercises as learn
 from notebooks import check
-from notebooks.check import answers, bm25, chunking, labels, measures, statistics, verdict
+from notebooks.check import (
+    agreement,
+    answers,
+    bm25,
+    chunking,
+    labels,
+    measures,
+    recursive,
+    statistics,
+    verdict,
+)
 
 from .exercises import BODIES, checks_of, holm_of, learnt, refused
 
@@ -18,7 +28,7 @@ from .exercises import BODIES, checks_of, holm_of, learnt, refused
 def test_every_check_stands_in_a_notebook_and_every_notebook_check_exists():
     cells = [c.source for nb in learn.sessions().values() for c in nb.cells if learn.is_check(c)]
     called = re.findall(r"check\.(\w+)\(", "\n".join(cells))
-    names = checks_of(answers, bm25, chunking, labels, measures, statistics)
+    names = checks_of(agreement, answers, bm25, chunking, labels, measures, recursive, statistics)
     assert sorted(called) == sorted([*names, "causes", "quiz", "quiz", "quiz"])
 
 
@@ -124,4 +134,4 @@ def test_a_loop_without_an_end_is_stopped_at_its_line(monkeypatch):
 
 def test_prints_of_the_learner_are_dropped(capsys):
     check.dcg(lambda gains: print("here") or sum(g / math.log2(n) for n, g in enumerate(gains, 2)))
-    assert capsys.readouterr().out == "dcg: right on 6 hand-made and 100 random cases\n"
+    assert capsys.readouterr().out == "dcg: right on 7 hand-made and 100 random cases\n"
