@@ -53,9 +53,12 @@ def check_cohen_kappa(function: Callable) -> None:
         Example(([0] * 8 + [1, 0], [0] * 8 + [0, 1]), -1 / 9),
     ]
     mistakes = [
-        ("This is the observed agreement. Kappa takes chance away.", _equal),
+        ("This is the observed agreement. Kappa takes chance away.",
+         _equal,
+         lambda a, b: _equal(a, b) if _by_habit(a, b) < 1 else math.nan),
         ("The difference from chance is not divided by 1 - chance, what could be won.",
-         lambda a, b: _equal(a, b) - _by_habit(a, b)),
+         lambda a, b: _equal(a, b) - _by_habit(a, b),
+         lambda a, b: _equal(a, b) - _by_habit(a, b) if _by_habit(a, b) < 1 else math.nan),
         ("Chance is taken as one over the number of grades. It is the sum over the grades of the "
          "share in one reading times the share in the other.",
          lambda a, b: _above(_equal(a, b), 1 / len({*a, *b}))),
@@ -105,6 +108,7 @@ def check_gwet_ac1(function: Callable) -> None:
     hand = [
         Example(([0, 0], [0, 0], (0, 1)), 1.0),
         Example(([1, 1, 0, 0], [1, 0, 0, 0], (0, 1)), 9 / 17),
+        Example(([0, 1], [1, 0], (0, 1)), -1.0),
         Example(([1, 1, 0, 0], [1, 0, 0, 0], (0, 1, 2)), 33 / 49),
         Example(([1, 1, 0, 0], [1, 0, 0, 0], (0, 1, 2, 3)), 19 / 27),
         Example(([0] * 123 + [1, 1], [0] * 118 + [1] * 5 + [0, 0], (0, 1)), 55598 / 59098),

@@ -40,6 +40,7 @@ def check_f1(function: Callable) -> None:
     hand = [
         Example(("ten minutes", "ten minutes"), 1.0),
         Example(("ten", "twenty"), 0.0),
+        Example(("ten minutes", "a minute"), 0.0),
         Example(("wait ten minutes", "ten minutes"), 4 / 5),
         Example(("The Slipway, v2.", "slipway v2"), 1.0),
         Example(("10 or 10", "the 10 10"), 4 / 5),

@@ -173,6 +173,7 @@ def check_jaccard(function: Callable) -> None:
         Example(("Stop the job", "stop the JOB.", 3), 1.0),
         Example(("a b c", "a", 2), 0.0),
         Example(("check-out job", "Check out, job", 2), 1.0),
+        Example(("ab c d", "a bc d", 2), 0.0),
         Example(("Café 10", "café 1", 1), 1 / 3),
         Example(("a b", "a b", 3), 1.0),
         Example(("a b", "a c", 3), 0.0),

@@ -22,7 +22,7 @@ def _ranked() -> list[tuple[list[str], dict[str, int]]]:
     rng, found = np.random.default_rng(SEED), []
     for turn in range(200):
         names = [f"d{n}" for n in range(30 if turn // 2 % 2 else 10)]
-        labelled = rng.choice(names, rng.integers(1, 6), replace=False)
+        labelled = rng.choice(names, rng.integers(1, len(names) // 2 + 1), replace=False)
         grades = {str(doc_id): int(rng.integers(0, 4)) for doc_id in labelled}
         n_found = rng.integers(0, len(names) - 1)
         found.append(([str(d) for d in rng.permutation(names)[:n_found]], grades))
@@ -102,6 +102,9 @@ def check_reciprocal_rank(function: Callable) -> None:
         ("The grade stands in the numerator. The reciprocal rank knows no grades.",
          lambda r, g, k=None: next((g[r[n - 1]] / n for n in _ranks(r, g, k)), 0)),
         ("Only the first place is looked at.", lambda r, g, k=None: float(bool(_ranks(r, g, 1)))),
+        ("Nothing past rank 10 is looked at. Without k the whole ranking counts.",
+         lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k or 10)), 0),
+         lambda r, g, k=None: next((1 / n for n in _ranks(r[:10], g, k)), 0)),
     ]  # fmt: skip
     verdict.give("reciprocal_rank", function, hand, _draw_measure("RR"), mistakes, top=1.0)
 
@@ -130,6 +133,8 @@ def check_hit(function: Callable) -> None:
          lambda r, g, k: float(any(d in g for d in r[:k]))),
         ("The cutoff is one short: ranking[:k] holds the first k documents.",
          lambda r, g, k: float(bool(_ranks(r, g, k - 1)))),
+        ("Nothing past rank 10 is looked at, whatever k is.",
+         lambda r, g, k: float(bool(_ranks(r[:10], g, k)))),
         ("Only place k itself is looked at.", lambda r, g, k: float(k in _ranks(r, g))),
     ]  # fmt: skip
     verdict.give("hit", function, hand, _draw_measure("Success"), mistakes, top=1.0)
@@ -162,6 +167,8 @@ def check_recall(function: Callable) -> None:
          lambda r, g, k: len(_ranks(r, g)) / max(1, _relevant(g))),
         ("The cutoff is one short: ranking[:k] holds the first k documents.",
          lambda r, g, k: len(_ranks(r, g, k - 1)) / max(1, _relevant(g))),
+        ("Nothing past rank 10 is looked at, whatever k is.",
+         lambda r, g, k: len(_ranks(r[:10], g, k)) / max(1, _relevant(g))),
         ("Grades are added up in the denominator. Recall counts documents.",
          lambda r, g, k: len(_ranks(r, g, k)) / max(1, sum(g.values()))),
         ("Grades are added up. Recall counts documents.",
@@ -212,6 +219,8 @@ def check_average_precision(function: Callable) -> None:
              / max(1, _relevant(g))),
         ("The sum is not divided by the number of relevant documents.",
          lambda r, g: sum(_precisions(r, g))),
+        ("Nothing past rank 10 is looked at. Average precision has no cutoff.",
+         lambda r, g: sum(_precisions(r[:10], g)) / max(1, _relevant(g))),
         ("Nothing is relevant there, so there is nothing to divide by: return 0.",
          lambda r, g: sum(_precisions(r, g)) / _relevant(g)),
     ]  # fmt: skip
@@ -267,6 +276,8 @@ def check_dcg(function: Callable) -> None:
         ("Every gain above 0 counts as 1. The gains count as they are.",
          lambda gains: _discounted([float(gain > 0) for gain in gains], _log2)),
         ("The gains are added up without a discount.", sum),
+        ("Only the first ten gains are added up. DCG takes all that are given.",
+         lambda gains: _discounted(gains[:10], _log2)),
     ]  # fmt: skip
     verdict.give("dcg", function, hand, random_cases(_draw_dcg), mistakes)
 
@@ -314,6 +325,9 @@ def _ndcg_mistakes() -> Mistakes:
          lambda r, g, k: _normed(_gains(r, g, k, exponential), _ideal(g, k, exponential))),
         ("The ideal order is not cut at k: a list of k places can hold no more.",
          lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, None))),
+        ("Nothing past rank 10 is looked at, whatever k is.",
+         lambda r, g, k: _normed(_gains(r[:10], g, k), _ideal(g, k)),
+         lambda r, g, k: _normed(_gains(r, g, min(k, 10)), _ideal(g, min(k, 10)))),
         ("The DCG is not divided by that of the ideal order.",
          lambda r, g, k: _discounted(_gains(r, g, k), _log2)),
         ("The cutoff is ignored.", lambda r, g, k: _normed(_gains(r, g, len(r)), _ideal(g, None))),
@@ -344,7 +358,7 @@ def _ndcg_mistakes() -> Mistakes:
          lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k))),
         ("The argument gain is used for the ideal order only: what was retrieved gains by it, too.",
          lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k, gain))),
-        *((sentence, _with_gain(wrong)) for sentence, wrong in linear),
+        *((sentence, *map(_with_gain, wrong)) for sentence, *wrong in linear),
     ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import verdict
 from .chunking import n_tokens
-from .values import shown
+from .values import is_sequence, shown
 from .verdict import Example, pick, random_cases
 
 LEVELS = ("\n\n", "\n", " ", "")
@@ -14,6 +14,8 @@ LEVELS = ("\n\n", "\n", " ", "")
 
 def _pieces(found) -> tuple[str, list[str]]:
     """Return what the pieces add up to, and each without white space at its ends."""
+    if not is_sequence(found):
+        raise TypeError("pieces have an order")
     return "".join(found), [piece.strip() for piece in found if piece.strip()]
 
 

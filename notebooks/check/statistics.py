@@ -9,7 +9,7 @@ import numpy as np
 from helpers import stats
 
 from . import verdict
-from .values import TOLERANCE, Raised, on_form, shortened, shown
+from .values import TOLERANCE, Raised, is_sequence, on_form, shortened, shown
 from .verdict import SEED, Example, Mistakes, Wrong, mean, random_cases
 
 # The bootstrap is random, so its ends are compared within a share of the standard error.
@@ -66,11 +66,10 @@ def _bootstrap_mistakes() -> Mistakes:
 
 def _ends_of(value: object) -> tuple[float, float] | None:
     """Return (low, high), None where the value is no pair of numbers."""
-    try:
-        low, high = value
-        return float(low), float(high)
-    except (TypeError, ValueError):
+    if not is_sequence(value) or len(value) != 2 or on_form((0.0, 1.0), value):
         return None
+    low, high = value
+    return float(low), float(high)
 
 
 def _close(wanted: tuple, got: tuple, values: list[float]) -> bool:
@@ -140,10 +139,10 @@ def _check_draws(function: Callable) -> None:
     """Raise Wrong unless the seed decides the draws and `draws` says how many there are."""
     single, written = _drawn_by(function, UNEVEN[1], 1, 1)
     both = _ends_of(single)
-    if not _flat(both):
+    if both is None or not _flat(both):
         raise Wrong(
             f"bootstrap: the values are right, but draws is ignored\n  {written}\n"
-            f"    got       {shown(both)}\nA single draw has one mean: both ends are it."
+            f"    got       {shown(single)}\nA single draw has one mean: both ends are it."
         )
     first, again, other = (_ends_of(_drawn_by(function, UNEVEN[1], n, 50)[0]) for n in (1, 1, 2))
     problem = ""

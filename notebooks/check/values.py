@@ -58,10 +58,12 @@ def is_same(wanted: object, got: object, strict: bool = True) -> bool:
         return (got is None or isinstance(got, str)) and wanted == got
     if isinstance(got, np.ndarray) and got.ndim == 0:
         got = got.item() if isinstance(wanted, REAL) else None
+    if isinstance(got, pd.Series | pd.Index):  # its members lose their type where it is read
+        values = got.to_numpy()
+        got = dict(zip(got.index, values, strict=True)) if isinstance(wanted, dict) else values
     if isinstance(wanted, REAL):
         return isinstance(got, REAL) and _is_same_number(wanted, got, strict)
     if isinstance(wanted, dict):
-        got = got.to_dict() if isinstance(got, pd.Series) else got
         same_keys = isinstance(got, dict) and wanted.keys() == got.keys()
         return same_keys and all(is_same(v, got[k], strict) for k, v in wanted.items())
     if is_sequence(wanted):
@@ -180,7 +182,8 @@ def on_form(wanted: object, got: object, nested: bool = True) -> str:
     part = _misfit(wanted, got, nested)
     if part is None:
         return ""
-    where = "" if part[1] is got else f" inside {_called(got).lower()}"
+    outer = _called(got)
+    where = "" if part[1] is got else f" inside {outer[0].lower()}{outer[1:]}"
     return f"{_called(part[1])} came back{where} where {_kind(part[0])} is wanted{_advice(*part)}."
 
 
@@ -219,9 +222,10 @@ def _advice(wanted: object, got: object) -> str:
     if isinstance(got, slice | range):
         return ": take its start and its stop"
     if isinstance(wanted, REAL) and is_sequence(got):
-        return ": take the number out of it" if len(got) == 1 else ""
+        alone = len(got) == 1 and isinstance([*got][0], REAL)
+        return ": take the number out of it" if alone else ""
     if isinstance(wanted, dict) and is_sequence(got):
         return ": dict(...) makes one of pairs"
-    if isinstance(got, pd.DataFrame):
-        return ": list(zip(...)) makes one of columns"
+    if isinstance(got, pd.DataFrame) and is_sequence(wanted):
+        return ": list(frame.itertuples(index=False)) makes one of its rows"
     return ""

@@ -36,6 +36,7 @@ from .values import (
 
 SIMPLEST = "the simplest is shown."
 NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
+NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
 PASSED: set[str] = set()  # names of the functions that passed in this session
 STEPS = 5_000_000  # lines of the learner's code after which a call is stopped
 REFUSAL = 20_000  # the same for a call that must be refused
@@ -209,11 +210,11 @@ def sentence_for(answers: list, wrong_at: set[int], mistakes: Mistakes, view: Ca
 
     It is named only where it gives what the learner's function gave in every case, also in those
     that the learner got right. "Perhaps" stands before one that agrees in all cases that differ
-    and in most of the others.
+    and in nearly all of the others.
     """
     failing = [answers[n] for n in sorted(wrong_at)]
     others = [answer for n, answer in enumerate(answers) if n not in wrong_at]
-    best, found = 0.5, ""
+    best, found = NEARLY_ALL, ""
     for sentence, wrong in ((sentence, wrong) for sentence, *all_ in mistakes for wrong in all_):
         if not all(agrees(wrong, case, got, view) for case, got in failing):
             continue
