@@ -143,7 +143,10 @@ def shown(value: object) -> str:
         return "[" + ", ".join(map(shown, value)) + "]"
     if isinstance(value, tuple):
         return "(" + ", ".join(map(shown, value)) + ("," if len(value) == 1 else "") + ")"
-    return value.__name__ if inspect.isroutine(value) else repr(value)
+    try:
+        return value.__name__ if inspect.isroutine(value) else repr(value)
+    except Exception:  # a class of the learner's, half written
+        return f"a {type(value).__name__}"
 
 
 def shortened(value: object, most: int = 500) -> str:

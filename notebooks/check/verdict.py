@@ -230,7 +230,7 @@ def lesson(sentence: str, got: object, top: float | None) -> str:
     """Return the sentence, after the impossible value where there is one."""
     if top is None or not isinstance(got, numbers.Real) or not got > top + TOLERANCE:
         return sentence
-    beyond = f"{got:.3g} where {top} is the maximum"
+    beyond = f"{min(got, sys.float_info.max):.3g} where {top} is the maximum"
     return f"{beyond}: {sentence[0].lower()}{sentence[1:]}" if sentence else f"{beyond}."
 
 
