@@ -221,7 +221,7 @@ MUTANTS = [
     Mutant("a cell that hears no interrupt stops all others", "helpers/learn/progress.py", "raise_on_iopub_timeout=True", "raise_on_iopub_timeout=False", f"{PROGRESS}::test_a_cell_that_ends_python_or_never_ends_stops_no_other"),
     Mutant("exit() left to Jupyter", "helpers/learn/progress.py", "from sys import exit, exit as quit", "pass", f"{PROGRESS}::test_a_cell_that_ends_python_or_never_ends_stops_no_other"),
     Mutant("a definition that fails breaks the copy", "helpers/learn/progress.py", "except Exception: pass", "except Exception: raise", f"{PROGRESS}::test_progress_where_cells_are_broken_gone_or_end_python"),
-    Mutant("answers far off accepted", "notebooks/check/values.py", "abs(wanted - got) <= TOLERANCE", "abs(wanted - got) <= 0.3", VALUES),
+    Mutant("answers far off accepted", "notebooks/check/values.py", "abs(wanted - got) <= near", "abs(wanted - got) <= 0.3", VALUES),
     Mutant("the last of several explanations", "notebooks/check/verdict.py", "if share > best:", "if share:", VERDICT),
     Mutant("the first of several explanations", "notebooks/check/verdict.py", "if share == 1:", "if share:", VERDICT),
     Mutant("a stub counted as wrong", "notebooks/check/verdict.py", "if is_empty(function):", "if False:", VERDICT),

@@ -8,8 +8,8 @@ from .values import shown
 from .verdict import Wrong, not_started, returned
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+")
-FEWEST = 5  # cards to read
-WORDS = 3  # fewer are no reason
+READ_AT_LEAST = 5  # cards to read
+WORDS_OF_A_REASON = 3  # fewer are no reason
 
 
 class Cause(NamedTuple):
@@ -69,7 +69,7 @@ def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[st
         raise Wrong(f"check.causes wants a dict {{query_id: cause}}, got {shown(named)[:60]}")
     told = {q: found for q, found in named.items() if found is not None and found is not ...}
     read = {q: _entry(found) for q, found in told.items()}
-    wanted = min(FEWEST, len(by_rule))
+    wanted = min(READ_AT_LEAST, len(by_rule))
     if not read and wanted:
         raise not_started("causes")
     _refuse_other_causes({q: entry[0] for q, entry in read.items()}, by_rule)
@@ -92,7 +92,7 @@ def _entry(found: object) -> tuple:
 
 
 def _is_kept(entry: tuple) -> bool:
-    return len(str(entry[2]).split()) >= WORDS
+    return len(str(entry[2]).split()) >= WORDS_OF_A_REASON
 
 
 def _refuse_other_causes(given: dict, by_rule: dict[str, str]) -> None:

@@ -89,16 +89,16 @@ def _is_same_number(wanted: float, got: float, strict: bool) -> bool:
 
 def is_rounded(wanted: object, got: object, decimals: int) -> bool:
     """Return whether `got` is as wanted, rounded to so many decimals."""
-    return is_same(_rounded(wanted, decimals), got)
+    return is_same(_cut_to(wanted, decimals), got)
 
 
-def _rounded(value: object, decimals: int) -> object:
+def _cut_to(value: object, decimals: int) -> object:
     if isinstance(value, float):
         return round(value, decimals)
     if isinstance(value, dict):
-        return {key: _rounded(part, decimals) for key, part in value.items()}
+        return {key: _cut_to(part, decimals) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(part, decimals) for part in value]
+        return [_cut_to(part, decimals) for part in value]
     return value
 
 
