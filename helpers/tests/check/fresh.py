@@ -380,6 +380,7 @@ WRONG = {
         ("lambda q, i, ids, v, k=None: sorted(found(q, i, ids, v), key=lambda p: (-round(p[1], 1), p[0]))[:k]", ""),
         ("lambda q, i, ids, v, k=None: [(d.split('#')[0], s) for d, s in ordered(found(q, i, ids, v))[:k]]", ""),
         ("lambda q, i, ids, v, k=None: [(s, d) for d, s in ordered(found(q, i, ids, v))[:k]]", "came back inside a list where a text is wanted"),
+        ("lambda q, i, ids, v, k=None: [found(q, i, ids, v)[n] for n in np.argsort([s for _, s in found(q, i, ids, v)])[::-1]][:k]", "argsort()[::-1] leaves"),
         ("lambda q, i, ids, v, k=None: dict(ordered(found(q, i, ids, v))[:k])", "A dict came back where a list is wanted"),
         ("lambda q, i, ids, v, k=None: sorted(found(q, i, ids, v)[:k], key=lambda p: (-p[1], p[0]))", ""),
         ("lambda q, i, ids, v, k=None: sorted(found(q, i, ids, v), key=lambda p: (-p[1], p[0].lower()))[:k]", ""),
