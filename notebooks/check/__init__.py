@@ -6,6 +6,8 @@ lesson's own code. Beside each exercise stand wrong functions that people often 
 learner's answers equal one of theirs, its sentence is shown. Lists and tuples count as the same.
 """
 
+from .agreement import check_cohen_kappa as cohen_kappa
+from .agreement import check_gwet_ac1 as gwet_ac1
 from .answers import check_f1 as f1
 from .bm25 import check_bm25_score as bm25_score
 from .bm25 import check_okapi_idf as okapi_idf
@@ -13,7 +15,6 @@ from .bm25 import check_search as search
 from .bm25 import check_to_documents as to_documents
 from .chunking import check_chunk_fixed as chunk_fixed
 from .chunking import check_chunk_paragraphs as chunk_paragraphs
-from .chunking import check_split_recursive as split_recursive
 from .chunking import check_windows as windows
 from .failures import CAUSES
 from .failures import check_cause as cause
@@ -29,9 +30,8 @@ from .measures import check_ndcg as ndcg
 from .measures import check_recall as recall
 from .measures import check_reciprocal_rank as reciprocal_rank
 from .quick_test import check_quiz as quiz
+from .recursive import check_split_recursive as split_recursive
 from .statistics import check_bootstrap as bootstrap
-from .statistics import check_cohen_kappa as cohen_kappa
-from .statistics import check_gwet_ac1 as gwet_ac1
 from .statistics import check_holm as holm
 from .statistics import check_sign_flip as sign_flip
 from .verdict import PASSED, NotStarted, Wrong

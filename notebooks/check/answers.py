@@ -40,11 +40,14 @@ def check_f1(function: Callable) -> None:
     hand = [
         Example(("ten minutes", "ten minutes"), 1.0),
         Example(("ten", "twenty"), 0.0),
+        Example(("ten minutes", "a minute"), 0.0),
         Example(("wait ten minutes", "ten minutes"), 4 / 5),
         Example(("The Slipway, v2.", "slipway v2"), 1.0),
         Example(("10 or 10", "the 10 10"), 4 / 5),
         Example(("10 10 10", "10"), 1 / 2),
         Example(("", "ten"), 0.0),
+        Example(("ten", ""), 0.0),
+        Example(("Check-out, café.", "checkout CAFÉ"), 1.0),
     ]
     mistakes = [
         ("Each word counts once, however often it occurs: count them with Counter.",

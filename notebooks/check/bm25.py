@@ -58,6 +58,7 @@ def check_okapi_idf(function: Callable) -> None:
         Example((tiny,), weights),
         Example((tiny, 0.5), {**weights, "full": rare * 2 / 4 / 2}),
         Example((all_common,), {"a": common / 2 / 4, "b": 0.0}),
+        Example(([["a"], ["b"], []],), {"a": rare, "b": rare}),
     ]
     mistakes = [
         ("Negative weights stay: rank_bm25 replaces them by epsilon times the mean weight.",
@@ -132,6 +133,8 @@ def check_bm25_score(function: Callable) -> None:
         Example((["disk"], ["disk", "a", "b", "c"], one, 2.0), 20 / 29),
         Example((["disk", "disk"], ["disk", "full"], one, 2.0), 2.0),
         Example((["new"], ["disk", "full"], one, 2.0), 0.0),
+        Example(([], ["disk", "full"], one, 2.0), 0.0),
+        Example((["disk", "full"], ["disk", "full"], {"disk": 1.0, "full": -0.5}, 2.0), 0.5),
         Example((["disk"], ["disk", "disk", "a", "b"], one, 2.0, 1.2, 0.0), 11 / 8),
     ]
     mistakes = [
@@ -195,8 +198,9 @@ def _draw_search(rng: np.random.Generator) -> Iterator[Example]:
     for turn in range(100):
         docs = _documents(rng, 2, 9)
         docs += [docs[0]] * int(rng.integers(0, 3))
-        ids = [str(found) for found in rng.permutation(list("abcdefghijkl")[: len(docs)])]
-        query = " ".join(pick(rng, "Disk full log queue nothing", 1, 3))
+        chunks = "a#0 a#1 a#2 a#10 a#11 b-1#0 b-1#3 b-10#0 B#0 ü#0 v2#0 v2#9".split()
+        ids = [str(found) for found in rng.permutation(chunks[: len(docs)])]
+        query = str(rng.choice([" ", "-", ", "])).join(pick(rng, "Disk full log queue none", 1, 3))
         k = [int(rng.integers(1, 5))] if turn % 3 == 0 else []
         yield _search_case(query, docs, ids, *k)
 
@@ -280,6 +284,8 @@ def check_search(function: Callable) -> None:
         _search_case("disk", tied, ["c", "x", "a", "b", "d"]),
         _search_case("a", [["a"], ["a"], ["a", "b"]], ["p", "q", "r"]),
         _search_case("disk", many, list("mbcdefghijkl")),
+        _search_case("disk", many, list("mbcdefghijkl"), 11),
+        _search_case("disk-full?", [["disk"], ["full"], ["x"], ["y"]], ["a#10", "a#9", "b#0", "c"]),
         _search_case("disk", tied, ["c", "x", "a", "b", "d"], 2),
         _search_case("a", [["a"], ["a"], ["a", "b"], ["b"]], ["p", "q", "r", "s"], 1),
         _search_case("disk full queue", [*uneven, *[[x] * 3 for x in "xyzuv"]], list("bacdefg")),
@@ -302,12 +308,10 @@ def _draw_documents(rng: np.random.Generator) -> Iterator[Example]:
     import pandas as pd
 
     for _ in range(100):
-        ids = {
-            f"{d}#{n}"
-            for d, n in zip(pick(rng, "a b c d e#x f", 8, 8), rng.integers(0, 3, 8), strict=True)
-        }
-        hits = [(found, float(rng.integers(-3, 4))) for found in sorted(ids)]
-        hits = runs.in_order(hits)[: rng.integers(1, 9)]
+        names, numbers = pick(rng, "a b2 b10 v-1 e#x e#1 1 ü", 12, 12), rng.integers(0, 15, 12)
+        ids = {f"{d}#{n}" for d, n in zip(names, numbers, strict=True)}
+        hits = [(found, float(rng.integers(-6, 7)) / 2) for found in sorted(ids)]
+        hits = runs.in_order(hits)[: rng.integers(1, 13)]
         frame = pd.DataFrame(hits, columns=["chunk", "score"])
         best = frame.groupby(frame.chunk.str.rsplit("#", n=1).str[0]).score.max()
         yield Example((hits,), runs.in_order(list(best.items())))
@@ -321,6 +325,10 @@ def check_to_documents(function: Callable) -> None:
         Example(([("a#3", 9.0), ("b#0", 8.0), ("a#1", 7.0)],), [("a", 9.0), ("b", 8.0)]),
         Example(([("b#0", 1.0), ("b#1", 1.0), ("a#5", 1.0)],), [("a", 1.0), ("b", 1.0)]),
         Example(([("c#x#1", 2.0), ("c#0", 1.0)],), [("c#x", 2.0), ("c", 1.0)]),
+        Example(([("a#12", 2.0), ("b#0", 1.5), ("a#9", 1.0)],), [("a", 2.0), ("b", 1.5)]),
+        Example(([("v2#10", 2.0), ("v#1", 1.5), ("v2#0", 1.0)],), [("v2", 2.0), ("v", 1.5)]),
+        Example(([(f"{d}#0", 1.0) for d in "abcdefghijkl"],), [(d, 1.0) for d in "abcdefghijkl"]),
+        Example(([("d9#0", 1.0), ("d10#0", 1.0)],), [("d10", 1.0), ("d9", 1.0)]),
         Example(([("a#0", -1.0), ("b#1", -2.0), ("a#2", -3.0)],), [("a", -1.0), ("b", -2.0)]),
     ]
     ordered = runs.in_order

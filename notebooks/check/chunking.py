@@ -1,4 +1,4 @@
-"""Checks of windows and of chunks: fixed, by paragraph, recursive."""
+"""Checks of windows and of chunks: fixed, by paragraph."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,10 +8,9 @@ import numpy as np
 from helpers import text
 
 from . import verdict
-from .values import shown
 from .verdict import Example, pick, random_cases
 
-BLANK, LEVELS = r"\n[^\S\n]*\n\s*", ("\n\n", "\n", " ", "")
+BLANK = r"\n[^\S\n]*\n\s*"
 Span = tuple[int, int, int]  # start, end, number of tokens
 
 
@@ -184,7 +183,7 @@ def check_chunk_fixed(function: Callable) -> None:
          lambda d, size, o: [(a, b, b - a) for a, b, _ in _fixed(d, size, o)]),
         ("Text that looks like a special token stops the encoding: text.token_ids takes it as "
          "plain text.",
-         lambda d, size, o: _fixed(d, size, o) if not text.encoding().encode(d) else []),
+         lambda d, size, o: text.encoding().encode(d) and _fixed(d, size, o)),
         ("An overlap as large as the chunk never moves on: windows refuses it.",
          lambda d, size, o: _fixed(d, size, o, _unguarded)),
     ]  # fmt: skip
@@ -224,9 +223,14 @@ def _paragraphs(doc_text, heading=_is_heading, keep_last=True, blank=BLANK, agai
     return spans
 
 
+def _alone(doc_text: str) -> list[Span]:
+    """Return each block by itself."""
+    return _located(doc_text, _blocks(doc_text))
+
+
 def _headings_behind(doc_text: str) -> list[Span]:
     spans = []
-    for a, b, _ in _located(doc_text, _blocks(doc_text)):
+    for a, b, _ in _alone(doc_text):
         if spans and _is_heading(doc_text[a:b]):
             a = spans.pop()[0]
         spans.append(_span(doc_text, a, b))
@@ -269,6 +273,10 @@ def check_chunk_paragraphs(function: Callable) -> None:
         "Same.\n\nSame.": ["Same.", "Same."],
         "One.\n \nTwo.": ["One.", "Two."],
         "Text.\n\n# End": ["Text.", "# End"],
+        "": [],
+        "\n\nOne.\n\t\nTwo.": ["One.", "Two."],
+        "Über é 🧯.\n\n日本 Two.": ["Über é 🧯.", "日本 Two."],
+        "Text.\n\n# A\n\n## B\n": ["Text.", "# A\n\n## B"],
         "# A\n\n## B\n\nText.": ["# A\n\n## B\n\nText."],
         "# A\nwith text below\n\nNext.": ["# A\nwith text below", "Next."],
         note: ["Disk full", "## First look\n\nRun df -h.\nRead the log.", "Then call Storage."],
@@ -276,11 +284,13 @@ def check_chunk_paragraphs(function: Callable) -> None:
     hand = [Example((doc_text,), _located(doc_text, found)) for doc_text, found in pieces.items()]
     mistakes = [
         ("A heading stands alone: it belongs to the paragraph that follows.",
-         lambda d: _located(d, _blocks(d))),
+         _alone),
         ("A heading is joined to the paragraph before it. It belongs to the one that follows.",
          _headings_behind),
         ("Headings are dropped: they belong to the paragraph that follows.",
-         lambda d: _located(d, [block for block in _blocks(d) if not _is_heading(block)])),
+         lambda d: [span for span in _alone(d) if not _is_heading(d[span[0]:span[1]])],
+         lambda d: [span for span in _alone(d)
+                    if not _is_heading(d[span[0]:span[1]]) or span == _alone(d)[-1]]),
         ("A heading at the very end is lost: with nothing to follow it stands alone.",
          lambda d: _paragraphs(d, keep_last=False)),
         ("A paragraph that occurs twice is found at its first place twice: go on from where the "
@@ -301,100 +311,3 @@ def check_chunk_paragraphs(function: Callable) -> None:
          lambda d: [(a, b, b - a) for a, b, _ in _paragraphs(d)]),
     ]  # fmt: skip
     verdict.give("chunk_paragraphs", function, hand, random_cases(_draw_paragraphs), mistakes)
-
-
-def _pieces(found) -> tuple[str, list[str]]:
-    """Return what the pieces add up to, and each without white space at its ends."""
-    return "".join(found), [piece.strip() for piece in found if piece.strip()]
-
-
-def _said(wanted: tuple[str, list[str]]) -> str:
-    return f"{shown(wanted[1])} apart from white space, adding up to the text"
-
-
-def _recursive_case(piece: str, size: int, length: Callable) -> Example:
-    """Return a case with what LangChain's recursive splitter gives."""
-    from langchain_text_splitters import RecursiveCharacterTextSplitter as Splitter
-
-    splitter = Splitter(chunk_size=size, chunk_overlap=0, length_function=length)
-    return Example((piece, size, length), (piece, _pieces(splitter.split_text(piece))[1]))
-
-
-def _before(piece: str, separator: str) -> list[str]:
-    """Return the piece cut before each separator, into characters by an empty one."""
-    if not separator:
-        return list(piece)
-    first, *rest = piece.split(separator)
-    return [part for part in [first, *(separator + part for part in rest)] if part]
-
-
-def _cut(piece: str, size: int, length: Callable, levels=LEVELS, join=True, equal=False) -> list:
-    """Cut recursively; `join` joins neighbours, `equal` lets parts of exactly `size` wait."""
-    at = next((n for n, level in enumerate(levels) if level in piece), len(levels) - 1)
-    found, waiting = [], []
-    for part in _before(piece, levels[at]):
-        if length(part) < size + equal or not levels[at + 1 :]:
-            waiting.append(part)
-            continue
-        found += _packed(waiting, size, length, join)
-        found += _cut(part, size, length, levels[at + 1 :], join, equal)
-        waiting = []
-    return found + _packed(waiting, size, length, join)
-
-
-def _packed(parts: list[str], size: int, length: Callable, join: bool = True) -> list[str]:
-    """Join neighbours while they fit, or leave them as they are."""
-    found, room = [], 0
-    for part in parts:
-        if join and found and length(part) <= room:
-            found[-1] += part
-            room -= length(part)
-        else:
-            found.append(part)
-            room = size - length(part)
-    return found
-
-
-def _draw_recursive(rng: np.random.Generator) -> Iterator[Example]:
-    words, gaps = "disk full queue a of deploy restart stop", [" ", " ", " ", "\n", "\n\n"]
-    for turn in range(60):
-        piece = "".join(word + str(rng.choice(gaps)) for word in pick(rng, words, 2, 14)).strip()
-        low, high, length = (4, 20, len) if turn % 3 else (2, 7, n_tokens)
-        yield _recursive_case(piece, int(rng.integers(low, high)), length)
-
-
-def check_split_recursive(function: Callable) -> None:
-    """Check split_recursive(piece, size, length) against LangChain, white space at ends apart."""
-    hand = [
-        _recursive_case("one two", 9, len),
-        _recursive_case("one two\n\nthree", 9, len),
-        _recursive_case("one two three", 9, len),
-        _recursive_case("a b\nc d\n\ne f", 20, len),
-        _recursive_case("abcdefghij", 4, len),
-        _recursive_case("one two three\nfour five\n\nsix", 12, len),
-    ]
-    mistakes = [
-        ("Neighbours that fit together stay apart: join them while they fit into size.",
-         lambda p, size, n: _cut(p, size, n, join=False)),
-        ("The separators are thrown away, so the pieces no longer add up to the text: cut before "
-         "each separator and keep it.",
-         lambda p, size, n: [part.strip() for part in _cut(p, size, n) if part.strip()]),
-        ("A piece is still too long: cut it again with the next smaller separator.",
-         lambda p, size, n: _packed(_before(p, next(s for s in LEVELS if s in p)), size, n),
-         lambda p, size, n: _packed(_before(p, "\n\n"), size, n)),
-        ("A word that is longer than size stays whole: after spaces come single characters.",
-         lambda p, size, n: _cut(p, size, n, LEVELS[:3])),
-        ("The text is cut at every size-th character. Try blank lines, lines and spaces first.",
-         lambda p, size, n: _packed(list(p), size, n)),
-        ("The text is cut at spaces at once. Try blank lines and single lines first.",
-         lambda p, size, n: _cut(p, size, n, LEVELS[2:])),
-        ("Pieces of different levels are joined: what comes out of a part that was too long stays"
-         " apart from its neighbours.",
-         lambda p, size, n: _packed(_cut(p, size, n), size, n)),
-        ("The length is counted in characters. Ask the function length, which may count tokens.",
-         lambda p, size, n: _cut(p, size, len)),
-        ("A part of exactly size waits in the row. LangChain lets it wait only below size.",
-         lambda p, size, n: _cut(p, size, n, equal=True)),
-    ]  # fmt: skip
-    drawn = random_cases(_draw_recursive)
-    verdict.give("split_recursive", function, hand, drawn, mistakes, view=_pieces, say=_said)

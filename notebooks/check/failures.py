@@ -1,103 +1,174 @@
-"""Check of the causes that a learner reads from failure cards."""
+"""Check of the causes that a learner reads from failure cards, each with its evidence."""
 
+import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from .values import shown
 from .verdict import Wrong, not_started, returned
 
-CAUSES = (  # in the order of their rules
-    "version confusion",
-    "no shared word",
-    "tie",
-    "evidence split across chunks",
-    "length penalty",
-    "common word dominates",
-    "missing word",
-    "stronger match elsewhere",
-)
+NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+")
+READ_AT_LEAST = 5  # cards to read
+WORDS_OF_A_REASON = 3  # fewer are no reason
 
 
-def check_causes(named: dict | Callable, by_rule: dict[str, str]) -> None:
-    """Compare the causes that a learner named with those by rule, both {query_id: cause}.
+class Cause(NamedTuple):
+    """What shows a cause: `proof` returns words, ids and numbers of a card, `told` says which."""
 
-    `named` needs five queries, or as many as there are. A pair (cause, reason) is kept against
-    the rule, by a reader who has looked twice.
+    told: str
+    proof: Callable[[dict], list]
+
+
+def _stronger(card: dict) -> list[str]:
+    """Return the words that gave the rival more."""
+    return [word for word, _, wanted, rival in card["words"] if rival > wanted]
+
+
+def _lacked(card: dict) -> list[str]:
+    return [word for word in _stronger(card) if word in card["lacks"]]
+
+
+def _elsewhere(card: dict) -> list[str]:
+    """Return the words that the wanted document holds outside its best chunk."""
+    found = [word for word, idf, wanted, _ in card["words"] if wanted == 0 and idf is not None]
+    return [word for word in found if word not in card["lacks"]]
+
+
+CAUSES = {  # in the order of their rules
+    "version confusion": Cause("the id of the rival", lambda card: [card["rival"]]),
+    "no shared word": Cause(
+        "a word of the query that the wanted document lacks, or a common one where it lacks none",
+        lambda card: card["lacks"] or card["common"],
+    ),
+    "tie": Cause("the score of both", lambda card: card["score"]),
+    "evidence split across chunks": Cause(
+        "a score of the row 'best of all chunks', or a word that stands in another chunk",
+        lambda card: [*card["best of all chunks"], *_elsewhere(card)],
+    ),
+    "length penalty": Cause(
+        "a score of the row 'without length'", lambda card: card["without length"]
+    ),
+    "common word dominates": Cause(
+        "a common word that gave the rival more",
+        lambda card: [word for word in _stronger(card) if word in card["common"]],
+    ),
+    "missing word": Cause("a word that the rival has and the wanted document lacks", _lacked),
+    "stronger match elsewhere": Cause("a word that gave the rival more", _stronger),
+}
+
+
+def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[str, dict]) -> None:
+    """Compare named causes with those by rule, and their evidence with the cards.
+
+    `named` is {query_id: (cause, evidence)}, for five queries or as many as there are; the
+    evidence is a short text with what shows the cause on the card. (cause, evidence, reason) is
+    kept against the rule, by a reader who has looked twice.
     """
     named = returned("causes", named)
     if not isinstance(named, dict):
         raise Wrong(f"check.causes wants a dict {{query_id: cause}}, got {shown(named)[:60]}")
-    read = {q: cause for q, cause in named.items() if cause is not None and cause is not ...}
-    wanted = min(5, len(by_rule))
+    told = {q: found for q, found in named.items() if found is not None and found is not ...}
+    read = {q: _entry(found) for q, found in told.items()}
+    wanted = min(READ_AT_LEAST, len(by_rule))
     if not read and wanted:
         raise not_started("causes")
-    kept = {q for q, cause in read.items() if isinstance(cause, tuple) and len(cause) == 2}
-    given = {q: cause[0] if q in kept else cause for q, cause in read.items()}
-    _refuse_other_causes(given, by_rule)
-    differ = [q for q in given if given[q] != by_rule[q]]
-    again = [q for q in differ if q not in kept]
-    alike = f"causes: {len(given) - len(differ)} of {len(given)} as by rule"
-    if again:
-        advice = (
-            "Look at these cards again. If you still see one otherwise, keep it with your reason: "
-            f"{again[0]!r}: ({given[again[0]]!r}, 'because ...')"
-        )
-        lines = [f"  {q}: {_other_rule(given[q], by_rule[q])}" for q in again]
-        raise Wrong("\n".join([alike, *lines, advice]))
-    if len(given) < wanted:
-        raise Wrong(f"{alike}, {len(given)} of {wanted} named: read on")
-    against = [q for q in differ if q in kept]
-    print(alike + (f", kept against it: {', '.join(against)}" if against else ""))
+    _refuse_other_causes({q: entry[0] for q, entry in read.items()}, by_rule)
+    lacking = {q: "" for q, (_, evidence, _) in read.items() if not str(evidence).strip()}
+    _refuse_evidence(read, lacking)
+    differ = [q for q, (cause, *_) in read.items() if cause != by_rule[q]]
+    alike = f"causes: {len(read) - len(differ)} of {len(read)} as by rule"
+    _refuse_other_rules(alike, {q: read[q] for q in differ if not _is_kept(read[q])}, by_rule)
+    problems = {q: _problem(entry, cards[q]) for q, entry in read.items()}
+    _refuse_evidence(read, {q: problem for q, problem in problems.items() if problem})
+    if len(read) < wanted:
+        raise Wrong(f"{alike}, {len(read)} of {wanted} named: read on")
+    print(alike + (f", kept against it: {', '.join(differ)}" if differ else ""))
 
 
-def _other_rule(given: str, by_rule: str) -> str:
-    """Return in which direction the rule that applies stands, without its name."""
-    if CAUSES.index(by_rule) < CAUSES.index(given):
-        return f"a rule above {given!r} applies already"
-    return f"the rule of {given!r} does not hold, and a later one does"
+def _entry(found: object) -> tuple:
+    """Return (cause, evidence, reason), with empty texts for what is not there."""
+    parts = tuple(found) if isinstance(found, tuple | list) else (found,)
+    return (*parts, "", "")[:3] if 0 < len(parts) < 4 else (found, "", "")
+
+
+def _is_kept(entry: tuple) -> bool:
+    return len(str(entry[2]).split()) >= WORDS_OF_A_REASON
 
 
 def _refuse_other_causes(given: dict, by_rule: dict[str, str]) -> None:
     """Raise Wrong for what is no cause, and for queries without a card."""
-    unknown = [f"  {q}: {shown(cause)}" for q, cause in given.items() if cause not in CAUSES]
+    known = [*CAUSES]
+    unknown = [f"  {q}: {shown(cause)}" for q, cause in given.items() if cause not in known]
     if unknown:
-        known = "\n".join(f"  {name}" for name in CAUSES)
-        raise Wrong("\n".join(["causes: not a cause", *unknown, f"The causes are\n{known}"]))
-    strangers = sorted(q for q in given if q not in by_rule)
+        listed = "\n".join(f"  {name}" for name in known)
+        raise Wrong("\n".join(["causes: not a cause", *unknown, f"The causes are\n{listed}"]))
+    strangers = sorted(str(q) for q in given if q not in by_rule)
     if strangers:
         raise Wrong(f"causes: no card for {', '.join(strangers)}; cards: {', '.join(by_rule)}")
 
 
-# What makes each rule hold on a card where none does.
-HOLDS = {
-    "version confusion": {"versions": True},
-    "no shared word": {"common": ["the"], "lacks": ["disk"]},
-    "tie": {"score": [3.0, 3.0]},
-    "evidence split across chunks": {"best of all chunks": [3.0, 3.0]},
-    "length penalty": {"without length": [3.0, 3.0]},
-    "common word dominates": {"without common words": [3.0, 3.0]},
-    "missing word": {"without words it lacks": [3.0, 3.0]},
-    "stronger match elsewhere": {},
-}
-SCORES = ("score", "best of all chunks", "without length")
-SCORES += ("without common words", "without words it lacks")
-NO_RULE = {
-    "query_id": "q",
-    "words": [["the", 0.5, 1.0, 1.0], ["disk", 2.0, 1.99, 2.0]],
-    "common": ["the"],
-    "lacks": [],
-    "versions": False,
-    "unjudged": True,  # is no cause
-    **dict.fromkeys(SCORES, [2.99, 3.0]),
-}
+def _refuse_evidence(read: dict[str, tuple], problems: dict[str, str]) -> None:
+    """Raise Wrong where evidence is missing or does not show the cause that it stands beside."""
+    if not problems:
+        return
+    first = next(iter(problems))
+    lines = [
+        "causes: beside each cause stands what shows it, from the card",
+        *(f"  {q}: {words or _no_evidence(read[q][0])}" for q, words in problems.items()),
+        f"For example {first!r}: ({read[first][0]!r}, '...')",
+    ]
+    raise Wrong("\n".join(lines))
 
 
-def check_cause(cause: Callable[[dict], str]) -> None:
-    """Try the rules on made cards: each alone, and each with all that come after it."""
-    for place, name in enumerate(CAUSES):
-        alone, with_later = dict(NO_RULE), dict(NO_RULE)
-        for later in reversed(CAUSES[place:]):
-            with_later |= HOLDS[later]
-        for card in (alone | HOLDS[name], with_later):
-            if cause(card) != name:
-                raise Wrong(f"cause: wanted {name!r}, got {shown(cause(card))} for {card}")
-    print(f"cause: right on {2 * len(CAUSES)} made cards, each rule before those below it")
+def _no_evidence(cause: str) -> str:
+    return f"no evidence yet; {cause!r} is shown by {CAUSES[cause].told}"
+
+
+def _problem(entry: tuple, card: dict) -> str:
+    """Return what is wrong with the evidence of one card, empty if it shows the cause.
+
+    A cause that is kept against the rule needs something of the card, whatever it is.
+    """
+    cause, evidence, _ = entry
+    on_card = [card["wanted"], card["rival"], *(row[0] for row in card["words"])]
+    for name in ("score", "best of all chunks", "without length"):
+        on_card += card[name]
+    proof = on_card if _is_kept(entry) else CAUSES[cause].proof(card)
+    if not any(stands_in(item, str(evidence)) for item in proof):
+        return f"{shown(str(evidence))[:60]} does not hold {CAUSES[cause].told}"
+    words = [row[0] for row in card["words"]]
+    if {*words} - {*proof} and all(stands_in(word, str(evidence)) for word in words):
+        return f"all words of the query stand there; wanted is {CAUSES[cause].told}"
+    return ""
+
+
+def stands_in(item: str | float, evidence: str) -> bool:
+    """Return whether a word, an id or a number of a card stands in a text, whole.
+
+    A number may have any decimals, at least one.
+    """
+    if isinstance(item, str):
+        return bool(re.search(rf"(?<!\w){re.escape(item)}(?!\w)", evidence, re.IGNORECASE))
+    told = [(float(text), len(text.partition(".")[2])) for text in NUMBER.findall(evidence)]
+    return any(abs(value - item) <= 0.5 * 10**-decimals + 1e-9 for value, decimals in told)
+
+
+def _refuse_other_rules(alike: str, again: dict[str, tuple], by_rule: dict[str, str]) -> None:
+    """Raise Wrong where a cause is not the rule's and is not kept with a reason."""
+    if not again:
+        return
+    first, (cause, evidence, _) = next(iter(again.items()))
+    advice = (
+        "Look at these cards again. If you still see one otherwise, keep it with your reason: "
+        f"{first!r}: ({cause!r}, {evidence!r}, 'because ...')"
+    )
+    lines = [f"  {q}: {_other_rule(entry[0], by_rule[q])}" for q, entry in again.items()]
+    raise Wrong("\n".join([alike, *lines, advice]))
+
+
+def _other_rule(given: str, by_rule: str) -> str:
+    """Return in which direction the rule that applies stands, without its name."""
+    order = [*CAUSES]
+    if order.index(by_rule) < order.index(given):
+        return f"a rule above {given!r} applies already"
+    return f"the rule of {given!r} does not hold, and a later one does"

@@ -1,5 +1,6 @@
 """Checks of coverage, shared words, near-duplicates and groups of queries."""
 
+import string
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -33,6 +34,7 @@ def check_coverage(function: Callable) -> None:
         Example((["a", "b"], ["a", "b", "a"]), 1.0),
         Example((["a", "b", "c"], ["a", "b", "a"]), 2 / 3),
         Example((["a", "b", "c"], ["a", "not-in-the-corpus"]), 1 / 3),
+        Example((["d1", "d10", "D10"], ["d10"]), 1 / 3),
     ]
     mistakes = [
         ("A document that several queries reach is counted each time.",
@@ -62,13 +64,23 @@ def _words_of(answers: list[str]) -> set[str]:
     return {word for answer in answers for word in text.words(answer)}
 
 
+def _spaced(answers: list[str]) -> list[str]:
+    return " ".join(answers).lower().split()
+
+
+def _joined(rng: np.random.Generator, words: list[str]) -> str:
+    """Return words as a text, mostly with spaces between them."""
+    gaps = rng.choice([" ", " ", " ", "-", ", ", "\n", "/"], len(words))
+    return "".join(word + str(gap) for word, gap in zip(words, gaps, strict=True)).rstrip(" ,-/\n")
+
+
 def _draw_overlap(rng: np.random.Generator) -> Iterator[Example]:
-    content = "disk full queue deploy roll back error 502"
+    content = "disk full queue deploy roll back error 502 50 café snake_case"
     for _ in range(200):
         asked, small = pick(rng, content, 1, 5), pick(rng, "how do the a", 0, 3)
         given = [pick(rng, content + " is the", 1, 4) for _ in range(rng.integers(1, 4))]
-        query = " ".join(str(word) for word in rng.permutation(asked + small))
-        answers = [" ".join(words).capitalize() + "." for words in given]
+        query = _joined(rng, [str(word) for word in rng.permutation(asked + small)])
+        answers = [_joined(rng, words).capitalize() + "." for words in given]
         yield Example((query, answers), float(np.isin(asked, sum(given, [])).mean()))
 
 
@@ -82,6 +94,9 @@ def check_word_overlap(function: Callable) -> None:
         Example(("roll back", ["The rollback failed."]), 0.0),
         Example(("disk disk full", ["disk"]), 2 / 3),
         Example(("the of", ["the of"]), 0.0),
+        Example(("Error 50?", ["An ERROR (502)."]), 1 / 2),
+        Example(("checkout-api timeout", ["Restart the API of checkout."]), 2 / 3),
+        Example(("Café, offline", ["café/offline\nagain"]), 1.0),
         Example((long, ["Roll back with slipway.", "A deploy takes 20 minutes."]), 3 / 4),
     ]
     mistakes = [
@@ -101,6 +116,12 @@ def check_word_overlap(function: Callable) -> None:
         ("The answers are cut at spaces: 'slipway.' with its full stop and 'Roll' with a capital "
          "are then other words. evals.words removes both.",
          lambda q, a: mean(word in " ".join(a).split() for word in _asked(q))),
+        ("The answers are cut at spaces: a hyphen, a comma or a slash ends a word, too. "
+         "evals.words knows them.",
+         lambda q, a: mean(word in _spaced(a) for word in _asked(q)),
+         lambda q, a: mean(word in {w.strip(".,?") for w in _spaced(a)} for word in _asked(q)),
+         lambda q, a: mean(
+             word in {w.strip(string.punctuation) for w in _spaced(a)} for word in _asked(q))),
         ("This divides by the words of the answers. The share is one of the query's words.",
          lambda q, a: len(set(_asked(q)) & _words_of(a)) / len(_words_of(a))),
         ("This is 1 as soon as any word is found. The share of the words is wanted.",
@@ -135,7 +156,8 @@ def _draw_jaccard(rng: np.random.Generator) -> Iterator[Example]:
 
     for _ in range(100):
         size = int(rng.integers(1, 4))
-        a, b = (" ".join(pick(rng, "stop the old new job", size, 9)) for _ in range(2))
+        words = "stop the old new job v2 10"
+        a, b = (_joined(rng, pick(rng, words, size, 12)) for _ in range(2))
         counter = CountVectorizer(ngram_range=(size, size), token_pattern=r"\w+", binary=True)
         found = counter.fit_transform([a, b]).toarray()
         yield Example((a, b, size), float(jaccard_score(*found)))
@@ -150,6 +172,9 @@ def check_jaccard(function: Callable) -> None:
         Example(("a b a b a b", "a b a", 2), 1.0),
         Example(("Stop the job", "stop the JOB.", 3), 1.0),
         Example(("a b c", "a", 2), 0.0),
+        Example(("check-out job", "Check out, job", 2), 1.0),
+        Example(("ab c d", "a bc d", 2), 0.0),
+        Example(("Café 10", "café 1", 1), 1 / 3),
         Example(("a b", "a b", 3), 1.0),
         Example(("a b", "a c", 3), 0.0),
     ]
@@ -247,9 +272,10 @@ def _linked(relevant: dict) -> list[set]:
 
 
 def _draw_groups(rng: np.random.Generator) -> Iterator[Example]:
+    documents = " ".join(f"d{n}" for n in range(1, 13))
     for _ in range(200):
-        order = rng.permutation(rng.integers(1, 9))
-        relevant = {f"q{n}": set(pick(rng, "a b c d e f g h i j", 1, 2)) for n in order}
+        order = rng.permutation(rng.integers(1, 13))
+        relevant = {f"q{n}": set(pick(rng, documents, 1, 3 - n % 2)) for n in order}
         yield Example((relevant,), _groups(_linked(relevant)))
 
 
@@ -265,6 +291,7 @@ def check_query_groups(function: Callable) -> None:
         Example((awkward,), [["q1", "q2", "q3", "q4"]]),
         Example(({"q1": {"a"}, "q2": {"b"}, "q3": {"a"}},), [["q1", "q3"], ["q2"]]),
         Example(({"q1": set(), "q2": {"a"}},), [["q1"], ["q2"]]),
+        Example(({"q1": {"d1"}, "q2": {"d10"}, "q12": {"1"}},), [["q1"], ["q12"], ["q2"]]),
     ]
     mistakes = [
         ("A query that links two groups joins the first of them and leaves the second alone: "

@@ -10,16 +10,22 @@ from . import verdict
 from .verdict import SEED, Example, Mistakes, mean, random_cases
 
 RANKED, GRADED = ["a", "b", "c", "d", "e"], {"b": 2, "d": 1, "x": 1}
+TWELVE = [f"d{n}" for n in range(1, 13)]  # a ranking past the usual cutoff of ten
 
 
 @functools.cache
 def _ranked() -> list[tuple[list[str], dict[str, int]]]:
-    """Return 200 rankings with graded labels, zeros and documents that were not found."""
-    rng, names, found = np.random.default_rng(SEED), [f"d{n}" for n in range(10)], []
-    for _ in range(200):
-        labelled = rng.choice(names, rng.integers(1, 6), replace=False)
-        grades = {str(doc_id): int(rng.integers(0, 3)) for doc_id in labelled}
-        found.append(([str(d) for d in rng.permutation(names)[: rng.integers(0, 9)]], grades))
+    """Return 200 rankings with graded labels, zeros and documents that were not found.
+
+    Every other one is longer than ten.
+    """
+    rng, found = np.random.default_rng(SEED), []
+    for turn in range(200):
+        names = [f"d{n}" for n in range(30 if turn // 2 % 2 else 10)]
+        labelled = rng.choice(names, rng.integers(1, len(names) // 2 + 1), replace=False)
+        grades = {str(doc_id): int(rng.integers(0, 4)) for doc_id in labelled}
+        n_found = rng.integers(0, len(names) - 1)
+        found.append(([str(d) for d in rng.permutation(names)[:n_found]], grades))
     return found
 
 
@@ -44,9 +50,9 @@ def _measured(measure, cutoffs: tuple = ()) -> list[Example]:
 def _draw_measure(name: str) -> list[Example]:
     import ir_measures
 
-    cutoffs = {"nDCG": (3, 5, 10), "R": (1, 3, 5), "Success": (1, 3, 5)}.get(name, ())
+    cutoffs = {"nDCG": (3, 5, 10, 20), "R": (1, 3, 5, 20), "Success": (1, 3, 5, 20)}.get(name, ())
     if name == "RR":  # every other case has no cutoff
-        whole, cut = _measured(ir_measures.RR), _measured(ir_measures.RR, (1, 3, 5, 10))
+        whole, cut = _measured(ir_measures.RR), _measured(ir_measures.RR, (1, 3, 5, 20))
         return [pair[n % 2] for n, pair in enumerate(zip(whole, cut, strict=True))]
     return _measured(getattr(ir_measures, name), cutoffs)
 
@@ -70,6 +76,8 @@ def check_reciprocal_rank(function: Callable) -> None:
         Example((["x", "a"], {"x": 0, "a": 1}), 1 / 2),
         Example((["a", "b"], {"a": 1, "b": 2}), 1.0),
         Example((RANKED, GRADED), 1 / 2),
+        Example((TWELVE, {"d12": 1}), 1 / 12),
+        Example((TWELVE, {"d12": 3}, 20), 1 / 12),
     ]
     mistakes = [
         ("Ranks are counted from 0. The first place is rank 1.",
@@ -94,6 +102,9 @@ def check_reciprocal_rank(function: Callable) -> None:
         ("The grade stands in the numerator. The reciprocal rank knows no grades.",
          lambda r, g, k=None: next((g[r[n - 1]] / n for n in _ranks(r, g, k)), 0)),
         ("Only the first place is looked at.", lambda r, g, k=None: float(bool(_ranks(r, g, 1)))),
+        ("Nothing past rank 10 is looked at. Without k the whole ranking counts.",
+         lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k or 10)), 0),
+         lambda r, g, k=None: next((1 / n for n in _ranks(r[:10], g, k)), 0)),
     ]  # fmt: skip
     verdict.give("reciprocal_rank", function, hand, _draw_measure("RR"), mistakes, top=1.0)
 
@@ -107,6 +118,8 @@ def check_hit(function: Callable) -> None:
         Example((["x"], {"x": 0, "a": 1}, 5), 0.0),
         Example((["a", "b"], {"a": 1, "b": 1, "c": 1}, 5), 1.0),
         Example((RANKED, GRADED, 5), 1.0),
+        Example((TWELVE, {"d12": 1}, 20), 1.0),
+        Example((TWELVE, {"d12": 1}, 11), 0.0),
     ]
     mistakes = [
         ("This is recall, the fraction of the relevant documents. hit@k is 1 or 0.",
@@ -120,6 +133,8 @@ def check_hit(function: Callable) -> None:
          lambda r, g, k: float(any(d in g for d in r[:k]))),
         ("The cutoff is one short: ranking[:k] holds the first k documents.",
          lambda r, g, k: float(bool(_ranks(r, g, k - 1)))),
+        ("Nothing past rank 10 is looked at, whatever k is.",
+         lambda r, g, k: float(bool(_ranks(r[:10], g, k)))),
         ("Only place k itself is looked at.", lambda r, g, k: float(k in _ranks(r, g))),
     ]  # fmt: skip
     verdict.give("hit", function, hand, _draw_measure("Success"), mistakes, top=1.0)
@@ -134,6 +149,7 @@ def check_recall(function: Callable) -> None:
         Example((["a", "b"], {"a": 1, "b": 1}, 1), 1 / 2),
         Example((["a", "b"], {"a": 2, "b": 0, "c": 1}, 5), 1 / 2),
         Example((RANKED, GRADED, 5), 2 / 3),
+        Example((TWELVE, {"d1": 1, "d12": 3, "x": 2, "y": 1}, 20), 1 / 2),
     ]
     mistakes = [
         ("This divides by k: that is precision. Recall divides by the relevant documents.",
@@ -151,6 +167,8 @@ def check_recall(function: Callable) -> None:
          lambda r, g, k: len(_ranks(r, g)) / max(1, _relevant(g))),
         ("The cutoff is one short: ranking[:k] holds the first k documents.",
          lambda r, g, k: len(_ranks(r, g, k - 1)) / max(1, _relevant(g))),
+        ("Nothing past rank 10 is looked at, whatever k is.",
+         lambda r, g, k: len(_ranks(r[:10], g, k)) / max(1, _relevant(g))),
         ("Grades are added up in the denominator. Recall counts documents.",
          lambda r, g, k: len(_ranks(r, g, k)) / max(1, sum(g.values()))),
         ("Grades are added up. Recall counts documents.",
@@ -176,6 +194,7 @@ def check_average_precision(function: Callable) -> None:
         Example((["a"], {"a": 1, "b": 1}), 1 / 2),
         Example((["x", "b", "a"], {"a": 2, "b": 1, "c": 1}), (1 / 2 + 2 / 3) / 3),
         Example((RANKED, GRADED), (1 / 2 + 2 / 4) / 3),
+        Example((TWELVE, {"d1": 1, "d12": 3}), (1 + 2 / 12) / 2),
     ]
     mistakes = [
         ("This divides by the relevant documents that were found. One that was not found adds "
@@ -200,6 +219,8 @@ def check_average_precision(function: Callable) -> None:
              / max(1, _relevant(g))),
         ("The sum is not divided by the number of relevant documents.",
          lambda r, g: sum(_precisions(r, g))),
+        ("Nothing past rank 10 is looked at. Average precision has no cutoff.",
+         lambda r, g: sum(_precisions(r[:10], g)) / max(1, _relevant(g))),
         ("Nothing is relevant there, so there is nothing to divide by: return 0.",
          lambda r, g: sum(_precisions(r, g)) / _relevant(g)),
     ]  # fmt: skip
@@ -210,7 +231,7 @@ def _draw_dcg(rng: np.random.Generator) -> Iterator[Example]:
     from sklearn.metrics import dcg_score
 
     for _ in range(100):
-        gains = [float(gain) for gain in rng.integers(0, 4, rng.integers(2, 9))]
+        gains = [float(gain) for gain in rng.choice([0, 0.5, 1, 2, 3, 7], rng.integers(2, 16))]
         yield Example((gains,), float(dcg_score([gains], [range(len(gains), 0, -1)])))
 
 
@@ -231,6 +252,7 @@ def check_dcg(function: Callable) -> None:
         Example(([2.0],), 2.0),
         Example(([1.0, 1.0],), 1 + 1 / math.log2(3)),
         Example(([0.0, 1.0, 0.0, 1.0, 0.0],), 1 / math.log2(3) + 1 / math.log2(5)),
+        Example(([0.0] * 11 + [3.0],), 3 / math.log2(13)),
     ]
     mistakes = [
         ("The logarithm is the natural one: math.log2 is wanted.",
@@ -254,6 +276,8 @@ def check_dcg(function: Callable) -> None:
         ("Every gain above 0 counts as 1. The gains count as they are.",
          lambda gains: _discounted([float(gain > 0) for gain in gains], _log2)),
         ("The gains are added up without a discount.", sum),
+        ("Only the first ten gains are added up. DCG takes all that are given.",
+         lambda gains: _discounted(gains[:10], _log2)),
     ]  # fmt: skip
     verdict.give("dcg", function, hand, random_cases(_draw_dcg), mistakes)
 
@@ -301,6 +325,9 @@ def _ndcg_mistakes() -> Mistakes:
          lambda r, g, k: _normed(_gains(r, g, k, exponential), _ideal(g, k, exponential))),
         ("The ideal order is not cut at k: a list of k places can hold no more.",
          lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, None))),
+        ("Nothing past rank 10 is looked at, whatever k is.",
+         lambda r, g, k: _normed(_gains(r[:10], g, k), _ideal(g, k)),
+         lambda r, g, k: _normed(_gains(r, g, min(k, 10)), _ideal(g, min(k, 10)))),
         ("The DCG is not divided by that of the ideal order.",
          lambda r, g, k: _discounted(_gains(r, g, k), _log2)),
         ("The cutoff is ignored.", lambda r, g, k: _normed(_gains(r, g, len(r)), _ideal(g, None))),
@@ -331,7 +358,7 @@ def _ndcg_mistakes() -> Mistakes:
          lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k))),
         ("The argument gain is used for the ideal order only: what was retrieved gains by it, too.",
          lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k, gain))),
-        *((sentence, _with_gain(wrong)) for sentence, wrong in linear),
+        *((sentence, *map(_with_gain, wrong)) for sentence, *wrong in linear),
     ]  # fmt: skip
 
 
@@ -350,6 +377,7 @@ def check_ndcg(function: Callable) -> None:
         Example((["a", "x", "y"], three, 10), 1 / all_three),
         Example((["b", "a"], {"b": 1, "a": 2}, 10), (1 + 2 * third) / (2 + third)),
         Example((RANKED, GRADED, 5), (2 * third + 1 / math.log2(5)) / (2 + third + 1 / 2)),
+        Example((TWELVE, {"d12": 3}, 20), 1 / math.log2(13)),
         Example((["b", "a"], {"b": 1, "a": 2}, 10, exponential), (1 + 3 * third) / (3 + third)),
     ]
     verdict.give("ndcg", function, hand, _draw_measure("nDCG"), _ndcg_mistakes(), top=1.0)

@@ -1,7 +1,7 @@
 """Quick tests: eight questions a session, scored at once. Questions stand in the notebooks.
 
-Answers are kept as salted hashes, so that a look into this file does not give them away; the
-reasons are shown only for questions that were answered.
+Answers are kept as salted hashes, so that a look into this file does not give them away; a reason
+is shown for a right answer, and for a wrong one only when the test is passed.
 """
 
 import hashlib
@@ -59,18 +59,19 @@ def score(session: str, answers: dict[int, object]) -> tuple[str, bool] | None:
         return None
     forms = {n: in_one_form(questions[n], n, value) for n, value in given.items()}
     right = {n for n, form in forms.items() if digest(session, n, form) == questions[n].answer}
-    lines = [_line(n, questions[n], n in given, n in right) for n in questions]
     passed = len(right) >= PASS * len(questions)
+    lines = [_line(n, questions[n], n in given, n in right, passed) for n in questions]
     again = dict.fromkeys(question.again for n, question in questions.items() if n not in right)
     ending = "passed" if passed else f"not passed yet. Read again: {'; '.join(again)}"
     return "\n".join([*lines, f"{len(right)} of {len(questions)}: {ending}"]), passed
 
 
-def _line(number: int, question: Question, given: bool, right: bool) -> str:
-    """Return one line of the report; the reason only where there is an answer."""
+def _line(number: int, question: Question, given: bool, right: bool, passed: bool) -> str:
+    """Return one line of the report; the reason only where it gives no answer away."""
     if not given:
         return f"{number}  not answered"
-    words = f"{number}  {'right' if right else 'wrong'}  {question.reason}"
+    reason = f"  {question.reason}" if right or passed else ""
+    words = f"{number}  {'right' if right else 'wrong'}{reason}"
     return textwrap.fill(words, WIDTH, subsequent_indent=" " * len("1  right  "))
 
 

@@ -3,16 +3,18 @@
 import inspect
 import math
 import numbers
-from collections.abc import Callable
-from types import GeneratorType
+from collections.abc import Callable, Iterator, MappingView, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from rank_bm25 import BM25Okapi
 
 TOLERANCE = 1e-9
-SEQUENCE, SOME_SET = (list, tuple, np.ndarray), (set, frozenset)
-REAL = (float, int, numbers.Real, np.bool)  # what is met most often first: the abstract are slow
+SOME_SET, COLUMN = (set, frozenset), (np.ndarray, pd.Series, pd.Index)
+# what is met most often first: the abstract are slow
+REAL = (float, int, numbers.Real, np.bool, Decimal)
 
 
 class Endless(Exception):
@@ -34,6 +36,15 @@ ERRORS = {
 }
 
 
+def is_sequence(value: object) -> bool:
+    """Return whether a value has places from 0 on: a list, a tuple, an array, a Series."""
+    if isinstance(value, COLUMN):
+        return value.ndim > 0
+    return isinstance(value, list | tuple) or (
+        isinstance(value, Sequence) and not isinstance(value, str | bytes | range)
+    )
+
+
 def is_same(wanted: object, got: object, strict: bool = True) -> bool:
     """Return whether `got` is as wanted: numbers within TOLERANCE, sequences in order.
 
@@ -41,39 +52,62 @@ def is_same(wanted: object, got: object, strict: bool = True) -> bool:
     """
     if isinstance(wanted, type):
         return isinstance(got, Raised) and isinstance(got.error, wanted)
+    if isinstance(got, Raised):
+        return False
     if wanted is None or isinstance(wanted, str):
         return (got is None or isinstance(got, str)) and wanted == got
     if isinstance(got, np.ndarray) and got.ndim == 0:
         got = got.item() if isinstance(wanted, REAL) else None
-    if isinstance(wanted, SEQUENCE):
-        return (
-            isinstance(got, SEQUENCE)
-            and not isinstance(got, Raised)
-            and len(wanted) == len(got)
-            and all(is_same(a, b, strict) for a, b in zip(wanted, got, strict=True))
-        )
+    if isinstance(got, pd.Series | pd.Index):  # its members lose their type where it is read
+        values = got.to_numpy()
+        got = dict(zip(got.index, values, strict=True)) if isinstance(wanted, dict) else values
     if isinstance(wanted, REAL):
         return isinstance(got, REAL) and _is_same_number(wanted, got, strict)
     if isinstance(wanted, dict):
-        return (
-            isinstance(got, dict)
-            and wanted.keys() == got.keys()
-            and all(is_same(value, got[key], strict) for key, value in wanted.items())
-        )
+        same_keys = isinstance(got, dict) and wanted.keys() == got.keys()
+        return same_keys and all(is_same(v, got[k], strict) for k, v in wanted.items())
+    if is_sequence(wanted):
+        if not is_sequence(got) or len(wanted) != len(got):
+            return False
+        return all(is_same(a, b, strict) for a, b in zip(wanted, got, strict=True))
     return isinstance(wanted, SOME_SET) and isinstance(got, SOME_SET) and wanted == got
 
 
 def _is_same_number(wanted: float, got: float, strict: bool) -> bool:
+    """Compare two numbers, as closely as the type of `got` can tell."""
     if strict and isinstance(wanted, int) and not isinstance(got, numbers.Integral):
         return False
-    wanted, got = float(wanted), float(got)
+    near = 8 * float(np.finfo(got).eps) if isinstance(got, np.floating) else 0.0
+    try:
+        wanted, got = float(wanted), float(got)
+    except OverflowError:
+        return wanted == got
     both_nan = math.isnan(wanted) and math.isnan(got)
-    return abs(wanted - got) <= TOLERANCE or wanted == got or both_nan
+    near = max(TOLERANCE, near * max(1.0, abs(wanted)))
+    return abs(wanted - got) <= near or wanted == got or both_nan
+
+
+def is_rounded(wanted: object, got: object, decimals: int) -> bool:
+    """Return whether `got` is as wanted, rounded to so many decimals."""
+    return is_same(_cut_to(wanted, decimals), got)
+
+
+def _cut_to(value: object, decimals: int) -> object:
+    if isinstance(value, float):
+        return round(value, decimals)
+    if isinstance(value, dict):
+        return {key: _cut_to(part, decimals) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut_to(part, decimals) for part in value]
+    return value
 
 
 def viewed(view: Callable, value: object) -> object:
-    """Return the value as an exercise compares it; one that cannot be read so stays."""
-    if isinstance(value, Raised):
+    """Return the value as an exercise compares it; one that cannot be read so stays.
+
+    So does one that is read only once, and one whose members are letters or keys.
+    """
+    if isinstance(value, Raised | Iterator | MappingView | dict | str | pd.DataFrame):
         return value
     try:
         return view(value)
@@ -93,8 +127,12 @@ def shown(value: object) -> str:
         return f"BM25Okapi({shown(value.made_from)})"
     if isinstance(value, np.ndarray):
         return f"np.array({shown(value.tolist())})"
+    if isinstance(value, pd.Series | pd.Index | pd.DataFrame):
+        return f"pd.{type(value).__name__}({shown(value.to_numpy().tolist())})"
     if isinstance(value, np.generic):
-        return shown(value.item())
+        return shown(value.item()) if not isinstance(value, np.longdouble) else str(value)
+    if isinstance(value, Iterator):
+        return f"a {type(value).__name__}"
     if isinstance(value, float):
         return repr(round(value, 10))
     if isinstance(value, dict):
@@ -105,7 +143,10 @@ def shown(value: object) -> str:
         return "[" + ", ".join(map(shown, value)) + "]"
     if isinstance(value, tuple):
         return "(" + ", ".join(map(shown, value)) + ("," if len(value) == 1 else "") + ")"
-    return value.__name__ if inspect.isroutine(value) else repr(value)
+    try:
+        return value.__name__ if inspect.isroutine(value) else repr(value)
+    except Exception:  # a class of the learner's, half written
+        return f"a {type(value).__name__}"
 
 
 def shortened(value: object, most: int = 500) -> str:
@@ -121,37 +162,73 @@ def as_call(name: str, args: tuple) -> str:
     return line if len(line) < 90 else f"{name}(\n      " + ",\n      ".join(parts) + ")"
 
 
-def on_form(wanted: object, got: object) -> str:
-    """Return a sentence on the form of an answer, empty where there is nothing to say."""
-    if isinstance(got, Raised):
-        return next((words for kind, words in ERRORS.items() if isinstance(got.error, kind)), "")
+def on_error(error: Exception) -> str:
+    """Return a sentence on an error, empty where there is nothing to say."""
+    return next((words for kind, words in ERRORS.items() if isinstance(error, kind)), "")
+
+
+def on_form(wanted: object, got: object, nested: bool = True) -> str:
+    """Return a sentence on the form of an answer, empty where it is the wanted one.
+
+    It says what came back and what is wanted, and nothing of the values. `nested` looks at
+    members, too.
+    """
+    if isinstance(wanted, type):
+        return ""
     if got is None and isinstance(wanted, float) and math.isnan(wanted):
         return "None came back: here the result is not a number, so return nan."
     if got is None:
         return "Nothing came back: does the function end with return?"
-    if isinstance(got, GeneratorType | map | filter | zip):
-        return "A generator came back, which can be read only once: put list(...) around it."
-    if isinstance(wanted, list) and isinstance(got, set | dict):
-        return f"A {type(got).__name__} came back where a list is wanted."
-    if _begins_with(wanted, list | tuple) and _begins_with(got, str):
-        return f"A list of texts came back where {type(wanted[0]).__name__}s are wanted."
-    if isinstance(wanted, list) and isinstance(got, str | numbers.Real):
-        return f"{shown(got)[:40]} came back where a list is wanted."
-    if isinstance(wanted, numbers.Real) and isinstance(got, str):
-        return "Text came back where a number is wanted."
-    if isinstance(got, float) and math.isnan(got) and wanted == 0:
-        return "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
-    return _on_rounding(wanted, got)
+    if isinstance(got, Iterator | MappingView) and not isinstance(wanted, REAL):
+        once = ", which can be read only once" if isinstance(got, Iterator) else ""
+        return f"{_called(got)} came back{once}: put list(...) around it."
+    part = _misfit(wanted, got, nested)
+    if part is None:
+        return ""
+    outer = _called(got)
+    where = "" if part[1] is got else f" inside {outer[0].lower()}{outer[1:]}"
+    return f"{_called(part[1])} came back{where} where {_kind(part[0])} is wanted{_advice(*part)}."
 
 
-def _begins_with(value: object, kind) -> bool:
-    """Return whether a value is a list that begins with one of this kind."""
-    return isinstance(value, list) and bool(value) and isinstance(value[0], kind)
+def _misfit(wanted: object, got: object, nested: bool) -> tuple[object, object] | None:
+    """Return the first pair, outside or inside, of which one cannot stand for the other."""
+    if isinstance(wanted, REAL):
+        bare = isinstance(got, np.ndarray) and got.ndim == 0
+        return None if isinstance(got, REAL) or bare else (wanted, got)
+    if isinstance(wanted, dict):
+        return None if isinstance(got, dict | pd.Series) else (wanted, got)
+    if not is_sequence(wanted):
+        return None if isinstance(got, type(wanted)) else (wanted, got)
+    if not is_sequence(got):
+        return wanted, got
+    parts = zip(wanted, got, strict=False) if nested else ()
+    return next((found for pair in parts if (found := _misfit(*pair, nested))), None)
 
 
-def _on_rounding(wanted: object, got: object) -> str:
-    """Return a sentence where a value was rounded too early."""
-    numbers_differ = isinstance(wanted, float) and isinstance(got, float) and got != wanted
-    if numbers_differ and any(got == round(wanted, decimals) for decimals in range(1, 7)):
-        return "The value is rounded: return it as it is, and round when you print."
+def _kind(wanted: object) -> str:
+    """Return what is wanted, with its article."""
+    if isinstance(wanted, tuple) and wanted and not is_sequence(wanted[-1]):
+        return "a tuple such as " + shown(wanted)
+    kinds = {REAL: "a number", str: "a text", dict: "a dict", SOME_SET: "a set"}
+    return next((words for kind, words in kinds.items() if isinstance(wanted, kind)), "a list")
+
+
+def _called(got: object) -> str:
+    """Return what came back, at the beginning of a sentence."""
+    names = {str: "Text", np.ndarray: "An array", Iterator: "A generator", REAL: shown(got)[:40]}
+    known = (words for kind, words in names.items() if isinstance(got, kind))
+    return next(known, f"A {type(got).__name__}")
+
+
+def _advice(wanted: object, got: object) -> str:
+    """Return how to come from the one form to the other, after a colon."""
+    if isinstance(got, slice | range):
+        return ": take its start and its stop"
+    if isinstance(wanted, REAL) and is_sequence(got):
+        alone = len(got) == 1 and isinstance([*got][0], REAL)
+        return ": take the number out of it" if alone else ""
+    if isinstance(wanted, dict) and is_sequence(got):
+        return ": dict(...) makes one of pairs"
+    if isinstance(got, pd.DataFrame) and is_sequence(wanted):
+        return ": list(frame.itertuples(index=False)) makes one of its rows"
     return ""

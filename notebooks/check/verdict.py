@@ -6,6 +6,7 @@ import functools
 import inspect
 import io
 import linecache
+import math
 import numbers
 import pickle
 import sys
@@ -24,7 +25,9 @@ from .values import (
     Raised,
     as_call,
     as_it_is,
+    is_rounded,
     is_same,
+    on_error,
     on_form,
     shortened,
     shown,
@@ -32,8 +35,9 @@ from .values import (
 )
 
 SIMPLEST = "the simplest is shown."
+NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
+NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
 PASSED: set[str] = set()  # names of the functions that passed in this session
-SAMPLE = 30  # random cases on which a known mistake must agree with the learner
 STEPS = 5_000_000  # lines of the learner's code after which a call is stopped
 REFUSAL = 20_000  # the same for a call that must be refused
 
@@ -201,23 +205,24 @@ def agrees(wrong: Callable, case: Example, got: object, view: Callable) -> bool:
     return is_same(viewed(view, value), viewed(view, got), strict=False)
 
 
-def sentence_for(tried: list, differs: list[bool], mistakes: Mistakes, view: Callable) -> str:
-    """Return the sentence of the known mistake that explains the answers best, or an empty one.
+def sentence_for(answers: list, wrong_at: set[int], mistakes: Mistakes, view: Callable) -> str:
+    """Return the sentence of the known mistake that the learner made, or an empty one.
 
-    The first of `tried` is shown, so the mistake must agree there, and on half of those that
-    differ. "Perhaps" stands before it where it does not agree on all of them.
+    It is named only where it gives what the learner's function gave in every case, also in those
+    that the learner got right. "Perhaps" stands before one that agrees in all cases that differ
+    and in nearly all of the others.
     """
-    best, found = (0.5, 0.0), ""
+    failing = [answers[n] for n in sorted(wrong_at)]
+    others = [answer for n, answer in enumerate(answers) if n not in wrong_at]
+    best, found = NEARLY_ALL, ""
     for sentence, wrong in ((sentence, wrong) for sentence, *all_ in mistakes for wrong in all_):
-        if not agrees(wrong, *tried[0], view):
+        if not all(agrees(wrong, case, got, view) for case, got in failing):
             continue
-        agreed = [agrees(wrong, case, got, view) for case, got in tried]
-        there = mean(a for a, wanted in zip(agreed, differs, strict=True) if wanted)
-        if (there, mean(agreed)) > best:
-            best = there, mean(agreed)
-            found = sentence if there == 1 else f"Perhaps: {sentence}"
-        if best == (1, 1):
-            break
+        share = mean(agrees(wrong, case, got, view) for case, got in others) if others else 1
+        if share == 1:
+            return sentence
+        if share > best:
+            best, found = share, f"Perhaps: {sentence}"
     return found
 
 
@@ -225,7 +230,7 @@ def lesson(sentence: str, got: object, top: float | None) -> str:
     """Return the sentence, after the impossible value where there is one."""
     if top is None or not isinstance(got, numbers.Real) or not got > top + TOLERANCE:
         return sentence
-    beyond = f"{got:.3g} where {top} is the maximum"
+    beyond = f"{min(got, sys.float_info.max):.3g} where {top} is the maximum"
     return f"{beyond}: {sentence[0].lower()}{sentence[1:]}" if sentence else f"{beyond}."
 
 
@@ -259,24 +264,32 @@ def give(
         some = f" and {len(drawn)} random" if drawn else ""
         print(f"{name}: right on {len(hand)} hand-made{some} cases")
         return
-    first = simplest(answers, wrong_at, len(hand))
-    sample = range(min(len(answers), len(hand) + SAMPLE))
-    order = [first, *(n for n in sample if n != first)]
-    tried, differs = [answers[n] for n in order], [n in wrong_at for n in order]
+    case, got = answers[simplest(answers, wrong_at, len(hand))]
     lines = [
-        *case_lines(name, function, *tried[0], say(tried[0][0].wanted)),
-        lesson(reason(tried, differs, mistakes, view), tried[0][1], top),
+        *case_lines(name, function, case, got, say(case.wanted)),
+        lesson(reason(case, got, answers, wrong_at, mistakes, view), got, top),
         f"{len(wrong_at)} of {len(answers)} cases differ; {SIMPLEST}",
     ]
     raise Wrong("\n".join(line for line in lines if line)) from None
 
 
-def reason(tried: list, differs: list[bool], mistakes: Mistakes, view: Callable) -> str:
-    """Return what to say of the first of `tried`: its form, a known mistake, or nothing."""
-    case, got = tried[0]
-    if is_same(case.wanted, viewed(view, got), strict=False):
+def reason(case: Example, got: object, answers: list, wrong_at: set[int], *known) -> str:
+    """Return what to say of a wrong answer: its form, a known mistake, an error, or nothing.
+
+    `known` are the mistakes and the view. What is said of values holds for all answers.
+    """
+    _, view = known
+    pairs = [(case.wanted, viewed(view, got)) for case, got in answers]
+    if all(is_same(*pair, strict=False) for pair in pairs):
         return "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
-    return sentence_for(tried, differs, mistakes, view) or on_form(case.wanted, got)
+    if any(all(is_rounded(*pair, decimals) for pair in pairs) for decimals in range(1, 10)):
+        return "The value is rounded: return it as it is, and round when you print."
+    if sentence := sentence_for(answers, wrong_at, *known):
+        return sentence
+    if isinstance(got, Raised):
+        return on_error(got.error)
+    is_nan = isinstance(got, float) and math.isnan(got) and case.wanted == 0
+    return NAN if is_nan else on_form(case.wanted, viewed(view, got), nested=view is as_it_is)
 
 
 def simplest(answers: list, wrong_at: set[int], n_hand: int) -> int:

@@ -11,6 +11,6 @@ def pytest_generate_tests(metafunc):
     if "sentence" in wanted:
         metafunc.parametrize(("name", "old", "new", "sentence"), lesson.wrong)
     elif "name" in wanted:
-        metafunc.parametrize("name", checks_of(lesson.module))
+        metafunc.parametrize("name", checks_of(*lesson.modules))
     if "body" in wanted:
         metafunc.parametrize("body", BODIES[:2])

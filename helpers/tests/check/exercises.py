@@ -78,7 +78,7 @@ class Exercises:
     one: exercise, old, new, part of its own sentence. Parametrized in conftest.py.
     """
 
-    module: ModuleType
+    modules: tuple[ModuleType, ...]
     solutions: str
     wrong: list[tuple[str, str, str, str]]
 

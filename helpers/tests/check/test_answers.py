@@ -35,4 +35,4 @@ WRONG = [
 
 
 class TestAnswers(Exercises):
-    module, solutions, wrong = answers, SOLUTIONS, WRONG
+    modules, solutions, wrong = (answers,), SOLUTIONS, WRONG

@@ -85,4 +85,4 @@ WRONG = [
 
 
 class TestBM25(Exercises):
-    module, solutions, wrong = bm25, SOLUTIONS, WRONG
+    modules, solutions, wrong = (bm25,), SOLUTIONS, WRONG

@@ -4,7 +4,7 @@
 import pytest
 
 from notebooks import check
-from notebooks.check import chunking
+from notebooks.check import chunking, recursive
 
 from .exercises import Exercises, edited, learnt
 
@@ -110,7 +110,7 @@ WRONG = [
 
 
 class TestChunking(Exercises):
-    module, solutions, wrong = chunking, SOLUTIONS, WRONG
+    modules, solutions, wrong = (chunking, recursive), SOLUTIONS, WRONG
 
 
 def test_a_stub_beside_the_exercise_is_named():

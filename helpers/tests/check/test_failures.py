@@ -1,19 +1,72 @@
-"""Causes named from failure cards, beside those by rule."""
+"""Causes named from failure cards with their evidence, beside those by rule."""
+
+import json
 
 import pytest
 
+from helpers import evalset
+from helpers.learn import exercises as learn
 from notebooks import check
+from notebooks.check import failures
 
-CARDS = {"q1": "tie", "q2": "missing word"}
+CARD = {
+    "wanted": "refund-policy",
+    "rival": "refund-v1",
+    "words": [
+        ["the", 0.6, 0.6, 1.09],
+        ["refund", 2.0, 3.33, 2.86],
+        ["late", 1.5, 0.0, 1.21],
+        ["chargeback", None, 0.0, 0.0],
+        ["fee", 1.0, 0.0, 0.0],
+    ],
+    "common": ["the"],
+    "lacks": ["late", "chargeback"],
+    "score": [4.43, 4.95],
+    "best of all chunks": [5.125, 4.95],
+    "without length": [7.0, 6.2],
+}
+CARDS = {"q1": CARD, "q2": CARD}
+BY_RULE = {"q1": "tie", "q2": "missing word"}
+RIGHT = {"q1": ("tie", "both 4.43"), "q2": ("missing word", "late")}
+SHOWN = {
+    "version confusion": ["refund-v1", "it is Refund-V1, the old one"],
+    "no shared word": ["late", "it lacks 'chargeback'."],
+    "tie": ["4.43", "both have 4.4", ["4.95"]],
+    "evidence split across chunks": ["5.13 in all chunks", "5.12", "fee is in another chunk"],
+    "length penalty": ["7.00 without length", "6.2"],
+    "common word dominates": ["the", "The rival has more of THE"],
+    "missing word": ["late", "The rival has late, the wanted document does not"],
+    "stronger match elsewhere": ["late", "the"],
+}
+NOT_SHOWN = {
+    "version confusion": ["refund", "refund-policy", "refund-v10"],
+    "no shared word": ["refund", "words", "chargebacks"],
+    "tie": ["4.44", "4", "14.43", "the same score"],
+    "evidence split across chunks": ["4.43", "late", "chargeback", "refund", "5"],
+    "length penalty": ["7", "4.43", "17.00", "it is long"],
+    "common word dominates": ["late", "refund", "then"],
+    "missing word": ["chargeback", "refund", "fee", "lately", "the refund late chargeback fee"],
+    "stronger match elsewhere": ["refund", "fee", "because", "the refund late chargeback fee"],
+}
+
+
+def said_of(named, by_rule=BY_RULE, cards=CARDS) -> str:
+    """Return what is said of causes that must not pass."""
+    with pytest.raises(check.Wrong) as caught:
+        check.causes(named, by_rule, cards)
+    return str(caught.value)
 
 
 def test_causes(capsys):
-    check.causes({"q1": "tie", "q2": "missing word"}, CARDS)
-    check.causes({"q1": "tie", "q2": ("length penalty", "it is the longest")}, CARDS)
-    check.causes({}, {})
-    assert capsys.readouterr().out.split("\n")[:3] == [
+    check.causes(RIGHT, BY_RULE, CARDS)
+    kept = RIGHT | {"q2": ("length penalty", "refund", "it is by far the longest")}
+    check.causes(kept, BY_RULE, CARDS)
+    check.causes({q: [*pair] for q, pair in RIGHT.items()}, BY_RULE, CARDS)
+    check.causes({}, {}, {})
+    assert capsys.readouterr().out.split("\n")[:4] == [
         "causes: 2 of 2 as by rule",
         "causes: 1 of 2 as by rule, kept against it: q2",
+        "causes: 2 of 2 as by rule",
         "causes: 0 of 0 as by rule",
     ]
 
@@ -21,24 +74,77 @@ def test_causes(capsys):
 @pytest.mark.parametrize(
     ("named", "said"),
     [
-        ({"q1": "tie", "q2": "tie"}, "q2: the rule of 'tie' does not hold, and a later one does"),
-        ({"q1": "length penalty"}, "q1: a rule above 'length penalty' applies already"),
-        ({"q1": "tie", "q2": "tie"}, "with your reason: 'q2': ('tie', 'because ...')"),
-        ({"q1": "a tie"}, "not a cause\n  q1: 'a tie'\nThe causes are\n  unjudged"),
-        ({"q9": "tie"}, "no card for q9; cards: q1, q2"),
-        ({"q1": "tie"}, "1 of 2 named"),
-        ({"q1": ("tie",)}, "not a cause\n  q1: ('tie',)"),
-        ({"q1": ["tie"]}, "not a cause\n  q1: ['tie']"),
+        ({"q2": ("tie", "4.43")}, "q2: the rule of 'tie' does not hold, and a later one does"),
+        ({"q1": ("length penalty", "7.0")}, "q1: a rule above 'length penalty' applies already"),
+        ({"q2": ("tie", "4.43")}, "with your reason: 'q2': ('tie', '4.43', 'because ...')"),
+        ({"q2": ("tie", "4.43", "I think")}, "Look at these cards again"),
+        ({"q2": ("tie", "nothing", "I have looked twice")}, "'nothing' does not hold"),
+        ({"q1": "a tie"}, "not a cause\n  q1: 'a tie'\nThe causes are\n  version confusion"),
+        ({"q1": ("tie", "a", "b", "c")}, "not a cause\n  q1: ('tie', 'a', 'b', 'c')"),
+        ({"q1": ()}, "not a cause\n  q1: ()"),
+        ({"q1": ["late"]}, "not a cause\n  q1: 'late'"),
+        ({"q1": 3}, "not a cause\n  q1: 3"),
+        ({"q9": ("tie", "4.43")}, "no card for q9; cards: q1, q2"),
+        ({"q1": ("tie", "4.43")}, "1 of 2 named"),
+        ({"q1": "tie"}, "q1: no evidence yet; 'tie' is shown by the score of both"),
+        ({"q1": ("tie", " ")}, "For example 'q1': ('tie', '...')"),
         ([], "wants a dict"),
     ],
 )
 def test_causes_that_differ(named, said):
-    with pytest.raises(check.Wrong) as caught:
-        check.causes(named, CARDS)
-    assert said in str(caught.value)
+    assert said in said_of(named)
+
+
+def test_nothing_is_told_of_the_rule_before_there_is_evidence():
+    assert "rule of" not in said_of({"q2": "tie"}) and "no evidence yet" in said_of({"q2": "tie"})
+
+
+@pytest.mark.parametrize("cause", failures.CAUSES)
+def test_evidence_that_shows_its_cause_and_some_that_does_not(cause, capsys):
+    for evidence in SHOWN[cause]:
+        check.causes({"q": (cause, evidence)}, {"q": cause}, {"q": CARD})
+    for evidence in NOT_SHOWN[cause]:
+        said = said_of({"q": (cause, evidence)}, {"q": cause}, {"q": CARD})
+        assert failures.CAUSES[cause].told in said, f"{cause}: {evidence}"
+    alone = dict(CARD, lacks=[], common=["the", "refund"])
+    check.causes({"q": ("no shared word", "the")}, {"q": "no shared word"}, {"q": alone})
+
+
+def test_all_words_may_stand_there_where_each_is_a_proof(capsys):
+    alone = dict(CARD, lacks=[row[0] for row in CARD["words"]])
+    named = {"q": ("no shared word", "the refund late chargeback fee")}
+    check.causes(named, {"q": "no shared word"}, {"q": alone})
 
 
 @pytest.mark.parametrize("named", [{}, {"q1": None, "q2": ...}])
 def test_no_cause_named_is_not_started(named):
     with pytest.raises(check.NotStarted):
-        check.causes(named, CARDS)
+        check.causes(named, BY_RULE, CARDS)
+
+
+def test_the_sessions_solution_finds_evidence_on_every_card(capsys):
+    session = learn.sessions()["session_c_metrics_and_writeup.ipynb"]
+    cell = next(cell for cell in session.cells if cell.id == "c-named")
+    results = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
+    cards = {card["query_id"]: card for card in results["cards"]}
+    for cause in failures.CAUSES:
+        space = {"cards": {"q": CARD}, "by_rule": {"q": cause}, "worst": ["q"]}
+        exec(cell.source, space)
+        check.causes(space["my_causes"], space["by_rule"], space["cards"])
+    by_rule = {q: card["cause"] for q, card in cards.items()}
+    space = {"cards": cards, "by_rule": by_rule, "worst": list(cards)}
+    exec(cell.source, space)
+    check.causes(space["my_causes"], by_rule, cards)
+    assert capsys.readouterr().out.count(" as by rule") == len(failures.CAUSES) + 1
+
+
+def test_the_table_of_the_exercise_says_what_the_check_wants():
+    session = learn.sessions()["session_c_metrics_and_writeup.ipynb"]
+    text = {cell.id: cell.source for cell in session.cells}
+    rows = [line for line in text["c-named-exercise"].split("\n") if line.startswith("| ")][1:]
+    assert [row.split("|")[1].strip() for row in rows] == [*failures.CAUSES]
+    told = [row.split("|")[2].strip().replace("*", "'") for row in rows]
+    for words, cause in zip(told, failures.CAUSES.values(), strict=True):
+        assert cause.told.startswith(words)
+    rules = text["c-cause"].split("|---|---|\n")[1].split("\n")
+    assert [row.split("|")[1].strip() for row in rules][-len(rows) :] == [*failures.CAUSES]

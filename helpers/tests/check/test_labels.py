@@ -92,4 +92,4 @@ WRONG = [
 
 
 class TestLabels(Exercises):
-    module, solutions, wrong = labels, SOLUTIONS, WRONG
+    modules, solutions, wrong = (labels,), SOLUTIONS, WRONG

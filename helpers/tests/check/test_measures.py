@@ -90,4 +90,4 @@ WRONG = [
 
 
 class TestMeasures(Exercises):
-    module, solutions, wrong = measures, SOLUTIONS, WRONG
+    modules, solutions, wrong = (measures,), SOLUTIONS, WRONG

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score, ndcg_score
 
 from helpers import text
 from notebooks import check
-from notebooks.check import chunking, statistics
+from notebooks.check import agreement, chunking
 from notebooks.check import quick_test as quiz
 
 
@@ -36,7 +36,7 @@ def answers_a() -> dict:
     ]
     readings = [0] * 95 + [1] * 2 + [0] * 3, [0] * 97 + [1] * 3
     assert round(cohen_kappa_score(*readings), 2) == -0.02
-    assert round(statistics._ac1_table(*readings, (0, 1)), 2) == 0.95
+    assert round(agreement._ac1_table(*readings, (0, 1)), 2) == 0.95
     return {
         1: len({"d1", "d2", "d5"}) / 8,
         2: len({"disk", "full", "alert"} & set(text.words("Alert: the disk is. The disk was"))) / 3,
@@ -109,6 +109,22 @@ def test_the_right_answers_pass(session, capsys):
 
 
 @pytest.mark.parametrize("session", RIGHT)
+def test_reasons_are_for_right_answers_until_the_test_is_passed(session, capsys):
+    right, questions = RIGHT[session](), dict(enumerate(quiz.QUESTIONS[session], 1))
+    rubbish = {n: -99 if q.decimals is not None else "abcd"["abcd".find(right[n]) - 1]
+               for n, q in questions.items()}  # fmt: skip
+    for n in questions:
+        with pytest.raises(check.Wrong) as caught:
+            check.quiz(session, rubbish | {n: right[n]})
+        told = [m for m, q in questions.items() if q.reason[:20] in str(caught.value)]
+        assert told == [n], "only the right one has its reason"
+        assert str(caught.value).count("  wrong") == 7
+    check.quiz(session, right | {2: rubbish[2]})
+    said = capsys.readouterr().out
+    assert "\n2  wrong  " in said and questions[2].reason[:20] in said, "passed: all reasons"
+
+
+@pytest.mark.parametrize("session", RIGHT)
 def test_six_of_eight_pass_and_five_do_not(session, capsys):
     answers = RIGHT[session]() | {1: 99, 2: None}
     if quiz.QUESTIONS[session][0].decimals is None:
@@ -118,7 +134,7 @@ def test_six_of_eight_pass_and_five_do_not(session, capsys):
     with pytest.raises(check.Wrong) as caught:
         check.quiz(session, answers | {8: None})
     said = str(caught.value)
-    assert "1  wrong  " in said and "8  not answered\n5 of 8: not passed yet. Read again: " in said
+    assert "1  wrong\n" in said and "8  not answered\n5 of 8: not passed yet. Read again: " in said
     assert quiz.QUESTIONS[session][7].reason[:30] not in said
     assert quiz.QUESTIONS[session][7].again in said
 

@@ -1,7 +1,7 @@
 # ruff: noqa: E501 -- tables: a wrong solution a line
 """Exercises on agreement, intervals and tests, right and wrong."""
 
-from notebooks.check import statistics
+from notebooks.check import agreement, statistics
 
 from .exercises import Exercises
 
@@ -88,4 +88,4 @@ WRONG = [
 
 
 class TestStatistics(Exercises):
-    module, solutions, wrong = statistics, SOLUTIONS, WRONG
+    modules, solutions, wrong = (agreement, statistics), SOLUTIONS, WRONG

@@ -1,8 +1,11 @@
 """Values that count as the same, and what is said of a form that does not fit."""
 
+import itertools
 import math
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from notebooks.check import chunking, values
@@ -46,3 +49,21 @@ def test_general_sentences():
 def test_wrong_arrays_are_compared_and_long_answers_cut():
     said = refused("windows", lambda n, size, overlap: np.array([[0, n]] * 999))
     assert "got       np.array([[0, 4], [0, 4]" in said and " …\n" in said and len(said) < 900
+
+
+class HalfWritten:
+    """A class of a learner's that cannot be shown."""
+
+    def __repr__(self):
+        raise ValueError("not written yet")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [10**400, pd.NA, pd.NaT, HalfWritten(), int, len, b"ab", Decimal("nan"), 1j, [[[]]], [None],
+     np.ma.masked, np.zeros(2, dtype=[("a", int)]), itertools.count(), slice(1, 2), [slice(0, 4)],
+     pd.DataFrame(), pd.Series([1, 2], index=["a", "a"]), pd.Series([1, None], dtype="Int64")],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["coverage", "query_groups", "okapi_idf", "search", "bootstrap"])
+def test_odd_answers_are_refused_and_never_stop_the_check(name, odd):
+    assert " not right yet" in refused(name, lambda *args: odd)

@@ -10,7 +10,17 @@ from traitlets.config import Config
 
 from helpers.learn import exercises as learn
 from notebooks import check
-from notebooks.check import answers, bm25, chunking, labels, measures, statistics, verdict
+from notebooks.check import (
+    agreement,
+    answers,
+    bm25,
+    chunking,
+    labels,
+    measures,
+    recursive,
+    statistics,
+    verdict,
+)
 
 from .exercises import BODIES, checks_of, holm_of, learnt, refused
 
@@ -18,7 +28,7 @@ from .exercises import BODIES, checks_of, holm_of, learnt, refused
 def test_every_check_stands_in_a_notebook_and_every_notebook_check_exists():
     cells = [c.source for nb in learn.sessions().values() for c in nb.cells if learn.is_check(c)]
     called = re.findall(r"check\.(\w+)\(", "\n".join(cells))
-    names = checks_of(answers, bm25, chunking, labels, measures, statistics)
+    names = checks_of(agreement, answers, bm25, chunking, labels, measures, recursive, statistics)
     assert sorted(called) == sorted([*names, "causes", "quiz", "quiz", "quiz"])
 
 
@@ -124,4 +134,36 @@ def test_a_loop_without_an_end_is_stopped_at_its_line(monkeypatch):
 
 def test_prints_of_the_learner_are_dropped(capsys):
     check.dcg(lambda gains: print("here") or sum(g / math.log2(n) for n, g in enumerate(gains, 2)))
-    assert capsys.readouterr().out == "dcg: right on 6 hand-made and 100 random cases\n"
+    assert capsys.readouterr().out == "dcg: right on 7 hand-made and 100 random cases\n"
+
+
+# When a known mistake is named.
+
+
+@pytest.mark.parametrize(
+    ("right", "said"),
+    [
+        ([], ["One is added past nine."]),  # the learner's function does so, too
+        ([19], ["Perhaps: One is added past nine."]),  # ten of eleven right ones agree
+        ([15, 16, 17, 18, 19], []),  # ten of fifteen
+    ],
+)
+def test_a_mistake_is_named_only_where_it_explains_every_answer(right, said):
+    cases = [verdict.Example((n,), n) for n in range(20)]
+    mistakes = [
+        ("One is added.", lambda n: n + 1),
+        ("One is added past nine.", lambda n: n + (n > 9)),
+    ]
+    with pytest.raises(check.Wrong) as caught:
+        verdict.give("it", lambda n: n + (n > 9 and n not in right), cases, [], mistakes)
+    assert str(caught.value).split("\n")[4:-1] == said
+
+
+def test_of_two_mistakes_the_nearer_one_is_named():
+    def plus(*differ):
+        return lambda n: n + (n in (3, *differ))
+
+    cases = [verdict.Example((n,), n) for n in range(20)]
+    mistakes = [("Far.", plus(5, 6)), ("Near.", plus(7)), ("As far.", plus(5, 8))]
+    with pytest.raises(check.Wrong, match="Perhaps: Near."):
+        verdict.give("learner", plus(), cases, [], mistakes)

@@ -1,0 +1,112 @@
+"""Check of the recursive splitter."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from . import verdict
+from .chunking import n_tokens
+from .values import is_sequence, shown
+from .verdict import Example, pick, random_cases
+
+LEVELS = ("\n\n", "\n", " ", "")
+
+
+def _pieces(found) -> tuple[str, list[str]]:
+    """Return what the pieces add up to, and each without white space at its ends."""
+    if not is_sequence(found):
+        raise TypeError("pieces have an order")
+    return "".join(found), [piece.strip() for piece in found if piece.strip()]
+
+
+def _said(wanted: tuple[str, list[str]]) -> str:
+    return f"{shown(wanted[1])} apart from white space, adding up to the text"
+
+
+def _recursive_case(piece: str, size: int, length: Callable) -> Example:
+    """Return a case with what LangChain's recursive splitter gives."""
+    from langchain_text_splitters import RecursiveCharacterTextSplitter as Splitter
+
+    splitter = Splitter(chunk_size=size, chunk_overlap=0, length_function=length)
+    return Example((piece, size, length), (piece, _pieces(splitter.split_text(piece))[1]))
+
+
+def _before(piece: str, separator: str) -> list[str]:
+    """Return the piece cut before each separator, into characters by an empty one."""
+    if not separator:
+        return list(piece)
+    first, *rest = piece.split(separator)
+    return [part for part in [first, *(separator + part for part in rest)] if part]
+
+
+def _cut(piece: str, size: int, length: Callable, levels=LEVELS, join=True, equal=False) -> list:
+    """Cut recursively; `join` joins neighbours, `equal` lets parts of exactly `size` wait."""
+    at = next((n for n, level in enumerate(levels) if level in piece), len(levels) - 1)
+    found, waiting = [], []
+    for part in _before(piece, levels[at]):
+        if length(part) < size + equal or not levels[at + 1 :]:
+            waiting.append(part)
+            continue
+        found += _packed(waiting, size, length, join)
+        found += _cut(part, size, length, levels[at + 1 :], join, equal)
+        waiting = []
+    return found + _packed(waiting, size, length, join)
+
+
+def _packed(parts: list[str], size: int, length: Callable, join: bool = True) -> list[str]:
+    """Join neighbours while they fit, or leave them as they are."""
+    found, room = [], 0
+    for part in parts:
+        if join and found and length(part) <= room:
+            found[-1] += part
+            room -= length(part)
+        else:
+            found.append(part)
+            room = size - length(part)
+    return found
+
+
+def _draw_recursive(rng: np.random.Generator) -> Iterator[Example]:
+    words, gaps = "disk full queue a of deploy restart stop", [" ", " ", " ", "\n", "\n\n"]
+    for turn in range(60):
+        piece = "".join(word + str(rng.choice(gaps)) for word in pick(rng, words, 2, 14)).strip()
+        low, high, length = (4, 20, len) if turn % 3 else (2, 7, n_tokens)
+        yield _recursive_case(piece, int(rng.integers(low, high)), length)
+
+
+def check_split_recursive(function: Callable) -> None:
+    """Check split_recursive(piece, size, length) against LangChain, white space at ends apart."""
+    hand = [
+        _recursive_case("one two", 9, len),
+        _recursive_case("one two\n\nthree", 9, len),
+        _recursive_case("one two three", 9, len),
+        _recursive_case("a b\nc d\n\ne f", 20, len),
+        _recursive_case("abcdefghij", 4, len),
+        _recursive_case("one two three\nfour five\n\nsix", 12, len),
+        _recursive_case("größe straße\n\n\nübergröße x", 7, len),
+    ]
+    mistakes = [
+        ("Neighbours that fit together stay apart: join them while they fit into size.",
+         lambda p, size, n: _cut(p, size, n, join=False)),
+        ("The separators are thrown away, so the pieces no longer add up to the text: cut before "
+         "each separator and keep it.",
+         lambda p, size, n: [part.strip() for part in _cut(p, size, n) if part.strip()]),
+        ("A piece is still too long: cut it again with the next smaller separator.",
+         lambda p, size, n: _packed(_before(p, next(s for s in LEVELS if s in p)), size, n),
+         lambda p, size, n: _packed(_before(p, "\n\n"), size, n)),
+        ("A word that is longer than size stays whole: after spaces come single characters.",
+         lambda p, size, n: _cut(p, size, n, LEVELS[:3])),
+        ("The text is cut at every size-th character. Try blank lines, lines and spaces first.",
+         lambda p, size, n: _packed(list(p), size, n)),
+        ("The text is cut at spaces at once. Try blank lines and single lines first.",
+         lambda p, size, n: _cut(p, size, n, LEVELS[2:])),
+        ("Pieces of different levels are joined: what comes out of a part that was too long stays"
+         " apart from its neighbours.",
+         lambda p, size, n: _packed(_cut(p, size, n), size, n)),
+        ("The length is counted in characters. Ask the function length, which may count tokens.",
+         lambda p, size, n: _cut(p, size, len)),
+        ("A part of exactly size waits in the row. LangChain lets it wait only below size.",
+         lambda p, size, n: _cut(p, size, n, equal=True)),
+    ]  # fmt: skip
+    drawn = random_cases(_draw_recursive)
+    verdict.give("split_recursive", function, hand, drawn, mistakes, view=_pieces, say=_said)
