@@ -69,7 +69,7 @@ def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNod
     return notebook
 
 
-PART = re.compile(r"^##? (\S.*?)(?: \(\d+ minutes\))?$", re.MULTILINE)
+PART_HEADING = re.compile(r"^##? (\S.*?)(?: \(\d+ minutes\))?$", re.MULTILINE)
 
 
 class Parts:
@@ -81,7 +81,7 @@ class Parts:
     def __init__(self, cells: list):
         self.part_of, part = [], "set up"
         for cell in cells:
-            found = PART.findall(cell.source) if cell.cell_type == "markdown" else []
+            found = PART_HEADING.findall(cell.source) if cell.cell_type == "markdown" else []
             part = found[-1] if found and self.part_of else part
             self.part_of.append(part)
         self.running, self.since, self.until = "", 0.0, 0.0

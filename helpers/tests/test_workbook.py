@@ -6,7 +6,6 @@ import nbformat
 import pytest
 
 from helpers import evalset, results, workbook
-from notebooks import check
 
 
 @pytest.mark.parametrize("path", workbook.SESSIONS, ids=lambda path: path.stem)
@@ -96,40 +95,3 @@ def test_a_refresh_says_what_it_changed(monkeypatch, capsys, tmp_path):
     assert said.splitlines()[2:] == ["  a: 1 -> 2", "  README.md: -old", "  README.md: +new"]
     assert workbook.refresh_command(tmp_path) == 0
     assert capsys.readouterr().out == "\nno published value changed\n"
-
-
-def test_rules_in_another_order_are_told(capsys):
-    def right(card):
-        rules = {
-            "version confusion": card["versions"],
-            "no shared word": {"the", "disk"} <= {*card["common"], *card["lacks"]},
-            "tie": card["score"][0] == card["score"][1],
-            "evidence split across chunks": level(card, "best of all chunks"),
-            "length penalty": level(card, "without length"),
-            "common word dominates": level(card, "without common words"),
-            "missing word": level(card, "without words it lacks"),
-        }
-        return next((name for name, holds in rules.items() if holds), "stronger match elsewhere")
-
-    check.cause(right)
-    assert "right on 16 made cards" in capsys.readouterr().out
-    for first in range(7):
-        order = list(check.CAUSES)
-        order[first], order[first + 1] = order[first + 1], order[first]
-
-        def swapped(card, order=order):
-            holding = [name for name in check.CAUSES if right(alone(card, name)) == name]
-            return min(holding, key=order.index)
-
-        with pytest.raises(check.Wrong):
-            check.cause(swapped)
-
-
-def level(card, name):
-    return card[name][0] >= card[name][1]
-
-
-def alone(card, name):
-    """Return the card with only what the rule `name` looks at."""
-    looked = check.failures.HOLDS[name]
-    return check.failures.NO_RULE | {key: card[key] for key in looked}

@@ -172,3 +172,40 @@ def _other_rule(given: str, by_rule: str) -> str:
     if order.index(by_rule) < order.index(given):
         return f"a rule above {given!r} applies already"
     return f"the rule of {given!r} does not hold, and a later one does"
+
+
+# What makes each rule hold on a card where none does.
+HOLDS = {
+    "version confusion": {"versions": True},
+    "no shared word": {"common": ["the"], "lacks": ["disk"]},
+    "tie": {"score": [3.0, 3.0]},
+    "evidence split across chunks": {"best of all chunks": [3.0, 3.0]},
+    "length penalty": {"without length": [3.0, 3.0]},
+    "common word dominates": {"without common words": [3.0, 3.0]},
+    "missing word": {"without words it lacks": [3.0, 3.0]},
+    "stronger match elsewhere": {},
+}
+SCORES = ("score", "best of all chunks", "without length")
+SCORES += ("without common words", "without words it lacks")
+NO_RULE = {
+    "query_id": "q",
+    "words": [["the", 0.5, 1.0, 1.0], ["disk", 2.0, 1.99, 2.0]],
+    "common": ["the"],
+    "lacks": [],
+    "versions": False,
+    "unjudged": True,  # is no cause
+    **dict.fromkeys(SCORES, [2.99, 3.0]),
+}
+
+
+def check_cause(cause: Callable[[dict], str]) -> None:
+    """Try the rules on made cards: each alone, and each with all that come after it."""
+    names = [*CAUSES]
+    for place, name in enumerate(names):
+        alone, with_later = dict(NO_RULE), dict(NO_RULE)
+        for later in reversed(names[place:]):
+            with_later |= HOLDS[later]
+        for card in (alone | HOLDS[name], with_later):
+            if cause(card) != name:
+                raise Wrong(f"cause: wanted {name!r}, got {shown(cause(card))} for {card}")
+    print(f"cause: right on {2 * len(CAUSES)} made cards, each rule before those below it")

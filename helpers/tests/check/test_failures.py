@@ -146,5 +146,42 @@ def test_the_table_of_the_exercise_says_what_the_check_wants():
     told = [row.split("|")[2].strip().replace("*", "'") for row in rows]
     for words, cause in zip(told, failures.CAUSES.values(), strict=True):
         assert cause.told.startswith(words)
-    rules = text["c-cause"].split("|---|---|\n")[1].split("\n")
-    assert [row.split("|")[1].strip() for row in rules][-len(rows) :] == [*failures.CAUSES]
+    rules = [line for line in text["c-cause"].split("\n") if line.startswith("| ")][1:]
+    assert [row.split("|")[1].strip() for row in rules] == [*failures.CAUSES]
+
+
+def test_rules_in_another_order_are_told(capsys):
+    def right(card):
+        rules = {
+            "version confusion": card["versions"],
+            "no shared word": {"the", "disk"} <= {*card["common"], *card["lacks"]},
+            "tie": card["score"][0] == card["score"][1],
+            "evidence split across chunks": level(card, "best of all chunks"),
+            "length penalty": level(card, "without length"),
+            "common word dominates": level(card, "without common words"),
+            "missing word": level(card, "without words it lacks"),
+        }
+        return next((name for name, holds in rules.items() if holds), "stronger match elsewhere")
+
+    check.cause(right)
+    assert "right on 16 made cards" in capsys.readouterr().out
+    for first in range(7):
+        order = list(failures.CAUSES)
+        order[first], order[first + 1] = order[first + 1], order[first]
+
+        def swapped(card, order=order):
+            holding = [name for name in failures.CAUSES if right(alone(card, name)) == name]
+            return min(holding, key=order.index)
+
+        with pytest.raises(check.Wrong):
+            check.cause(swapped)
+
+
+def level(card, name):
+    return card[name][0] >= card[name][1]
+
+
+def alone(card, name):
+    """Return the card with only what the rule `name` looks at."""
+    looked = failures.HOLDS[name]
+    return failures.NO_RULE | {key: card[key] for key in looked}
