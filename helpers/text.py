@@ -22,6 +22,12 @@ UNSPACED = (
 RUNS = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
 
 
+def how_many(n: int, noun: str) -> str:
+    """Return "1 query", "2 queries"."""
+    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{n} {noun if n == 1 else many}"
+
+
 def words(text: str) -> list[str]:
     """Return the lower-cased runs of letters, digits and underscores: the baseline's tokenizer."""
     return re.findall(r"\w+", text.lower())

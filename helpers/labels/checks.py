@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .. import evalset, measures, stats
+from ..text import how_many
 from . import links, manifest, pooling
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
@@ -52,12 +53,6 @@ def _some(names: Iterable[str], most: int = 4) -> str:
 
 def _counted(counts: dict) -> str:
     return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
-
-
-def how_many(n: int, noun: str) -> str:
-    """Return "1 query", "2 queries"."""
-    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{n} {noun if n == 1 else many}"
 
 
 # Queries.
