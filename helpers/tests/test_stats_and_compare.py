@@ -340,6 +340,7 @@ def test_runs_are_cut_at_a_hundred_and_scores_that_agree_to_ten_decimals_are_tie
     assert [d for d, _ in ranking] == [f"d{n:03}" for n in range(119, 19, -1)]
     (ranking,) = read([0.5, 0.5 + 1e-9, 0.5 + 1e-11]).rankings.values()
     assert [d for d, _ in ranking] == ["d001", "d000", "d002"]
+    assert runs.in_order([("b", 0.5 + 1e-11), ("a", 0.5)])[0][0] == "a"
 
 
 def test_equal_scores_near_the_top_are_warned_about(long):
