@@ -405,6 +405,7 @@ def test_a_deeper_measure_is_taken_at_the_depth_of_both_and_named_by_it(long):
     assert "By kind" not in page  # there is one
     assert "the verdict rests on nDCG@4" in page and "| MAP@4 " in page and "| MRR@4 " in page
     one = compare.compare(evals, full, [run("one", *[1] * 6)])["runs"][0]
+    assert any("of the first 1 of" in words for words in one["warnings"])  # where both reach
     assert one["warnings"][0].startswith("one returns at most 1 document a query")
     assert compare.compare(evals, full, [runs.Run("none", {}, [])])["runs"][0]["primary"] == (
         "nDCG@10"
