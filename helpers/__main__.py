@@ -134,11 +134,16 @@ def add_compare(sub: ArgumentParser):
     """Compare runs with the baseline or another run; the gate's exit status."""
     from . import compare, evalset, stats
 
+    def difference(text: str) -> float:
+        if not 0 < float(text) <= 1:
+            raise argparse.ArgumentTypeError(f"{text}, wanted a number above 0, up to 1")
+        return float(text)
+
     sub.add_argument("runs", type=Path, nargs="+", help="TREC or JSONL runs of any engine")
     sub.add_argument("--base", type=Path, help="another run to compare with")
     sub.add_argument("--split", choices=[*evalset.SPLITS, "all"], default="dev")
     matters = "smallest difference in nDCG@10 that matters (default %(default)s)"
-    sub.add_argument("--matters", type=float, default=stats.MATTERS, help=matters)
+    sub.add_argument("--matters", type=difference, default=stats.MATTERS, help=matters)
     sub.add_argument("--strict", action="store_true", help="3 where queries are too few to tell")
     sub.add_argument("--to", type=Path, help="folder for the report (default: comparisons/)")
     return lambda o: compare.command(o.evals, o.runs, o.base, o.split, o.matters, o.strict, o.to)

@@ -1,18 +1,19 @@
 """Hold runs of any engine against the saved baseline: values, certainty, a verdict, a gate."""
 
+import functools
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 from . import evalset, measures, records, runs, stats
+from .text import how_many
 
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
 PRIMARY = MEASURES[0]  # the verdict rests on it; the others are described
 MOVED = 5  # queries shown on each side
-LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
-JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 CANNOT, STRICT = 2, 3
 
 
@@ -29,19 +30,24 @@ def compare(
 ) -> dict:
     """Return what is known about each of `others` against `base` on the queries of one half.
 
-    `split` None takes all queries. p values of the primary measure are adjusted over the runs
-    (`p_holm`), those of the other measures over the measures of a run. Raises CannotCompare
-    where no query is left.
+    `split` None takes all queries. Two runs are measured to the depth that both have, and each
+    measure is named by it (recall@50). p values of the primary measure are adjusted over the runs
+    (`p_holm`), those of the other measures over the measures of a run. Raises CannotCompare where
+    no query is left.
     """
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
         raise CannotCompare(f"no {split or ''} query of {evals.name} has a relevant document")
-    before = measures.per_query(qrels, base.rankings, MEASURES)
-    rows = [_row(evals, qrels, base, before, other) for other in others]
-    for row, p in zip(rows, stats.holm([r["measures"][PRIMARY]["p"] for r in rows]), strict=True):
+    values = functools.cache(functools.partial(measures.per_query, qrels, base.rankings))
+    names = _names(measures.shortest(len(evals.documents), base))
+    described = _described(base, qrels, names, values(names))
+    rows = [_row(evals, qrels, base, values, other) for other in others]
+    primaries = [row["measures"][row["primary"]] for row in rows]
+    adjusted = stats.holm([at["p"] for at in primaries])
+    for row, at, p in zip(rows, primaries, adjusted, strict=True):
         row["p_holm"] = p
-        primary = stats.Paired(**{k: row["measures"][PRIMARY][k] for k in stats.Paired._fields})
-        row["verdict"], row["reason"] = stats.verdict(primary, p, matters)
+        found = stats.Paired(**{k: at[k] for k in stats.Paired._fields})
+        row["verdict"], row["reason"] = stats.verdict(found, p, matters)
     return {
         "evaluation_set": evals.name,
         "corpus_sha256": evals.corpus_hash(),
@@ -49,58 +55,72 @@ def compare(
         "split": split or "all",
         "n": len(qrels),
         "matters": matters,
-        "base": {"name": base.name, **_described(base, qrels, before)},
+        "base": described,
         "runs": rows,
     }
 
 
-def _described(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
-    """Return the mean of each measure, judged@10 and the warnings of one run."""
-    judged, warnings = measures.judged_at(qrels, run.rankings), list(run.warnings)
-    missing = [q for q in qrels if not run.rankings.get(q)]
+def _names(cut: tuple[int, str] | None) -> tuple[str, ...]:
+    """Return MEASURES, those that are deeper than a cut to its depth; PRIMARY's comes first."""
+    names = (measures.at_depth(name, cut[0]) if cut else name for name in MEASURES)
+    return tuple(dict.fromkeys(names))  # of five documents, recall@10 and recall@100 are one
+
+
+def _described(run: runs.Run, qrels: measures.Qrels, names: tuple[str, ...], values: dict) -> dict:
+    """Return name, means, judged@10 and the warnings of one run."""
+    missing, warnings = [q for q in qrels if not run.rankings.get(q)], list(run.warnings)
     if missing:
-        some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-        warnings.append(f"{len(missing)} queries have no results and count as 0: {some}")
-    if judged < LITTLE_JUDGED:
-        warnings.append(f"only {judged:.0%} of its first ten are judged; the rest counts as wrong")
-    return {"means": measures.means(values), "judged@10": judged, "warnings": warnings}
+        without = f"{how_many(len(missing), 'query')} without results"
+        warnings.append(f"{without}, counted as 0: {runs.some(missing)}")
+    return {
+        "name": run.name,
+        "primary": names[0],
+        "means": measures.means(values),
+        "judged@10": measures.judged_at(qrels, run.rankings),
+        "warnings": warnings,
+    }
 
 
-def _row(evals, qrels, base: runs.Run, before: dict, run: runs.Run) -> dict:
-    """Return everything about one run against the base."""
-    after = measures.per_query(qrels, run.rankings, MEASURES)
-    row = {"name": run.name, **_described(run, qrels, after), "measures": {}}
-    for name in MEASURES:
-        pairs = ([values[q][name] for q in qrels] for values in (before, after))
+def _row(evals, qrels, base: runs.Run, values: Callable, run: runs.Run) -> dict:
+    """Return everything about one run against the base; `values` gives the base's by measures."""
+    cut = measures.shortest(len(evals.documents), base, run)
+    names = _names(cut)
+    before, after = values(names), measures.per_query(qrels, run.rankings, names)
+    row = {**_described(run, qrels, names, after), "measures": {}}
+    for name in names:
+        pairs = ([of[q][name] for q in qrels] for of in (before, after))
         row["measures"][name] = stats.paired(*pairs)._asdict()
-    adjusted = stats.holm([row["measures"][name]["p"] for name in MEASURES])
-    for name, p in zip(MEASURES, adjusted, strict=True):
+    adjusted = stats.holm([row["measures"][name]["p"] for name in names])
+    for name, p in zip(names, adjusted, strict=True):
         row["measures"][name]["p_holm"] = p
-    row["by_kind"] = _by_kind(evals, before, after)
-    row["moved"] = _moved(evals, before, after)
-    gap = row["judged@10"] - measures.judged_at(qrels, base.rankings)
-    if abs(gap) > JUDGED_GAP:
-        worse = run.name if gap < 0 else base.name
-        row["warnings"].append(
-            f"judged@10 differs by {abs(gap):.2f}: what {worse} found and nobody judged counts "
-            "as wrong, so judge it before you believe the difference"
-        )
+    row["by_kind"] = _by_kind(evals, before, after, names[0])
+    row["moved"] = _moved(evals, before, after, names[0])
+    row["warnings"] += _about_depth(*cut) if cut else []
+    row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 10, base, run)
     return row
 
 
-def _by_kind(evals, before: dict, after: dict) -> dict:
+def _about_depth(depth: int, name: str) -> list[str]:
+    """Return the warning that a run is too short for some measures."""
+    cut = [(measures.at_depth(old, depth), old) for old in MEASURES]
+    cut = ", ".join(f"{new} for {old}" for new, old in cut if new != old)
+    documents = how_many(depth, "document")
+    return [f"{name} returns at most {documents} a query, so both are measured there: {cut}"]
+
+
+def _by_kind(evals, before: dict, after: dict, primary: str) -> dict:
     """Return n and both means of the primary measure for each kind, without p: n is small."""
     found = {}
     for kind in sorted({evals.queries[q].kind for q in before}):
         ids = [q for q in before if evals.queries[q].kind == kind]
-        base, run = (sum(v[q][PRIMARY] for q in ids) / len(ids) for v in (before, after))
+        base, run = (sum(of[q][primary] for q in ids) / len(ids) for of in (before, after))
         found[kind] = {"n": len(ids), "base": base, "run": run, "difference": run - base}
     return found
 
 
-def _moved(evals, before: dict, after: dict) -> list[dict]:
+def _moved(evals, before: dict, after: dict, primary: str) -> list[dict]:
     """Return the queries that lost and won most in the primary measure, losses first."""
-    changes = sorted((after[q][PRIMARY] - before[q][PRIMARY], q) for q in before)
+    changes = sorted((after[q][primary] - before[q][primary], q) for q in before)
     lost = [(d, q) for d, q in changes if d < -stats.TIE][:MOVED]
     won = [(d, q) for d, q in changes if d > stats.TIE][-MOVED:]
     return [
@@ -108,8 +128,8 @@ def _moved(evals, before: dict, after: dict) -> list[dict]:
             "query_id": q,
             "kind": evals.queries[q].kind,
             "query": evals.queries[q].query,
-            "base": before[q][PRIMARY],
-            "run": after[q][PRIMARY],
+            "base": before[q][primary],
+            "run": after[q][primary],
         }
         for _, q in lost + won
     ]
@@ -168,83 +188,84 @@ def systems(evals: evalset.EvalSet) -> list[runs.Run]:
 
 
 def board(found: dict) -> pd.DataFrame:
-    """Return the leaderboard as text, a row for each run; the base has no difference."""
+    """Return the leaderboard as text, a row for each run; the base has no difference.
+
+    A run too short for the primary measure says beside its name what it is measured by.
+    """
     base = found["base"]
-    rows = [
-        {
-            "run": base["name"],
-            PRIMARY: base["means"][PRIMARY],
-            "judged@10": base["judged@10"],
-            "verdict": "the baseline",
-        }
-    ]
-    for row in sorted(found["runs"], key=lambda r: (-r["measures"][PRIMARY]["run"], r["name"])):
-        at = row["measures"][PRIMARY]
-        line = {"run": row["name"], PRIMARY: at["run"], "difference": at["difference"]}
-        line |= {"95 % interval": _interval(at), "p": at["p"], "p (Holm)": row["p_holm"]}
+    mean = base["means"][measures.mean_name(base["primary"])]
+    rows = [{"run": base["name"], PRIMARY: mean, "judged@10": base["judged@10"]}]
+    rows[0]["verdict"] = "the baseline"
+    found_at = [(row["measures"][row["primary"]], row) for row in found["runs"]]
+    for at, row in sorted(found_at, key=lambda pair: (-pair[0]["run"], pair[1]["name"])):
+        shorter = "" if row["primary"] == PRIMARY else f" ({row['primary']})"
+        line = {"run": row["name"] + shorter, PRIMARY: at["run"]} | _certainty(at, row["p_holm"])
         line |= {"detectable": at["detectable"], "wins/ties/losses": _counts(at)}
         rows.append(line | {"judged@10": row["judged@10"], "verdict": row["verdict"]})
-    names = ["run", PRIMARY, *list(rows[-1])[2:]]
-    return _texts(pd.DataFrame(rows, columns=names)).set_index("run")
+    return _texts(pd.DataFrame(rows, columns=list(rows[-1]))).set_index("run")
 
 
 def comparison_page(found: dict) -> str:
     """Return the comparison as a page of Markdown."""
+    base = found["base"]
     parts = [
-        f"# {', '.join(row['name'] for row in found['runs'])} against {found['base']['name']}",
+        f"# {', '.join(row['name'] for row in found['runs'])} against {base['name']}",
         f"{found['evaluation_set']}, {found['split']} queries, n = {found['n']}. "
         f"Corpus {found['corpus_sha256'][:12]}, queries {found['queries_sha256'][:12]}. "
         "Differences are run minus base, with the 95 % t interval; p from the sign-flip test. "
-        f"The verdict rests on {PRIMARY}.",
+        f"The verdict rests on {PRIMARY}, where a difference of {found['matters']:g} matters.",
+        _warnings(base),
     ]
     if len(found["runs"]) > 1:
         parts.append(_table(board(found).reset_index()))
     parts += [_run_page(row, found) for row in found["runs"]]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _warnings(one: dict) -> str:
+    return "\n".join(f"- Warning ({one['name']}): {words}" for words in one["warnings"])
 
 
 def _run_page(row: dict, found: dict) -> str:
     """Return what is known about one run."""
-    base, at = found["base"], row["measures"][PRIMARY]
-    warnings = [(base["name"], w) for w in base["warnings"]]
-    warnings += [(row["name"], w) for w in row["warnings"]]
+    base, primary = found["base"], row["primary"]
     by_kind = [{"kind": kind, **values} for kind, values in row["by_kind"].items()]
     parts = [
         f"## {row['name']}: {row['verdict']}",
-        f"{row['reason']}. Wins/ties/losses: {_counts(at)}. "
+        f"{row['reason']}. Wins/ties/losses: {_counts(row['measures'][primary])}. "
         f"judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
-        "\n".join(f"- Warning ({name}): {words}" for name, words in warnings),
+        _warnings(row),
         _table(pd.DataFrame(map(_measure_row, row["measures"].items()))),
-        f"p (Holm) is adjusted for the measures of this table; the verdict rests on {PRIMARY}, "
+        f"p (Holm) is adjusted for the measures of this table; the verdict rests on {primary}, "
         "adjusted for the runs.",
-        f"By kind, {PRIMARY}:\n\n" + _table(pd.DataFrame(by_kind)),
     ]
-    if found["split"] == "dev":
+    if len(by_kind) > 1:
+        parts.append(f"By kind, {primary}:\n\n" + _table(pd.DataFrame(by_kind)))
+    if found["split"] == "dev" and row["moved"]:
         columns = ["query_id", "kind", "base", "run", "query"]
-        moved = pd.DataFrame(row["moved"], columns=columns)
-        moved["query"] = [" ".join(q.split()).replace("|", "\\|") for q in moved["query"]]
-        parts.append("Moved most:\n\n" + _table(moved))
+        parts.append("Moved most:\n\n" + _table(pd.DataFrame(row["moved"])[columns]))
     return "\n\n".join(part for part in parts if part)
 
 
 def _measure_row(pair: tuple[str, dict]) -> dict:
     name, at = pair
-    row = {"measure": measures.MEAN_NAMES.get(name, name)}
-    row |= {key: at[key] for key in ("base", "run", "difference")}
-    row |= {"95 % interval": _interval(at), "p": at["p"], "p (Holm)": at["p_holm"]}
+    row = {"measure": measures.mean_name(name), "base": at["base"], "run": at["run"]}
+    row |= _certainty(at, at["p_holm"])
     return row | {"p (t)": at["t_p"], "detectable": at["detectable"]}
 
 
-def _interval(at: dict) -> str:
-    return "" if at["low"] is None else f"{at['low']:+.3f} to {at['high']:+.3f}"
+def _certainty(at: dict, p_holm: float) -> dict:
+    interval = stats.interval_text(at["low"], at["high"])
+    row = {"difference": at["difference"], "95 % interval": interval}
+    return row | {"p": at["p"], "p (Holm)": p_holm}
 
 
 def _counts(at: dict) -> str:
     return f"{at['wins']}/{at['ties']}/{at['losses']}"
 
 
-FORMATS = {"difference": "+.3f", "judged@10": ".2f", "n": ".0f"}
-FORMATS |= dict.fromkeys(("p", "p (Holm)", "p (t)"), ".4f")
+FORMATS = {"difference": "{:+.3f}".format, "judged@10": "{:.2f}".format, "n": "{:.0f}".format}
+FORMATS |= dict.fromkeys(("p", "p (Holm)", "p (t)"), stats.p_text)
 
 
 def _texts(frame: pd.DataFrame) -> pd.DataFrame:
@@ -253,14 +274,16 @@ def _texts(frame: pd.DataFrame) -> pd.DataFrame:
     def text(value, name: str) -> str:
         if isinstance(value, str):
             return value
-        return "" if pd.isna(value) else format(value, FORMATS.get(name, ".3f"))
+        return "" if pd.isna(value) else FORMATS.get(name, "{:.3f}".format)(value)
 
     return pd.DataFrame({name: [text(v, name) for v in frame[name]] for name in frame.columns})
 
 
 def _table(frame: pd.DataFrame) -> str:
-    """Return a frame as a Markdown table with aligned columns."""
-    rows = [list(frame.columns), *_texts(frame).to_numpy().tolist()]
+    """Return a frame as a Markdown table with aligned columns; bars and line ends break none."""
+    texts = _texts(frame).to_numpy().tolist()
+    texts = [[" ".join(text.split()).replace("|", "\\|") for text in row] for row in texts]
+    rows = [list(frame.columns), *texts]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "| " + " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) + " |"
@@ -290,6 +313,7 @@ def command(
         against = read_checked(base, evals) if base else saved_baseline(evals)
         others = [read_checked(path, evals) for path in paths]
         found = compare(evals, against, others, None if split == "all" else split, matters)
+        _same_world(found)
     except (CannotCompare, evalset.EvalSetError) as error:
         print(_first_lines(str(error)), file=sys.stderr)
         return CANNOT
@@ -301,6 +325,17 @@ def command(
     records.write(folder / f"{name}.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     print(f"{page}\nwritten: {folder / name}.md and .json")
     return status(found, strict)
+
+
+def _same_world(found: dict) -> None:
+    """Raise CannotCompare where nothing that a run found is judged: nothing can be said of it."""
+    for one in (found["base"], *found["runs"]):
+        if not one["judged@10"]:
+            raise CannotCompare(
+                f"{one['name']}: not one of its first ten documents is judged for any of the "
+                f"{how_many(found['n'], 'query')} ({found['split']}): "
+                "was it made on another corpus or for other queries?"
+            )
 
 
 def _first_lines(text: str, most: int = 20) -> str:

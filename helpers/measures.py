@@ -6,26 +6,40 @@ from statistics import mean, median
 import ir_measures
 from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 
-from .runs import Ranking, strictly_decreasing
+from .runs import BASELINE, Ranking, Run, strictly_decreasing
 
 # Linear gain and log2(rank + 1), as trec_eval.
-# RR without a cutoff goes down to the depth of the run.
-NAMED = {
-    "nDCG@10": nDCG @ 10,
-    "RR@10": RR @ 10,
-    "hit@1": Success @ 1,
-    "hit@5": Success @ 5,
-    "hit@10": Success @ 10,
-    "recall@5": R @ 5,
-    "recall@10": R @ 10,
-    "recall@100": R @ 100,
-    "P@10": P @ 10,
-    "AP": AP,
-    "RR": RR,
-}
+# RR and AP without a cutoff go down to the depth of the run.
+FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": AP}
+LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
+JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 MEAN_NAMES = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP"}
 
 Qrels = dict[str, dict[str, int]]
+
+
+def measure(name: str) -> ir_measures.measures.Measure:
+    """Return what ir_measures calls the measure of that name: R@50 for recall@50."""
+    family, _, k = name.partition("@")
+    return FAMILIES[family] @ int(k) if k else FAMILIES[family]
+
+
+NAMED = {
+    name: measure(name)
+    for name in "nDCG@10 RR@10 hit@1 hit@5 hit@10 recall@5 recall@10 recall@100 P@10 AP RR".split()
+}
+
+
+def at_depth(name: str, depth: int) -> str:
+    """Return the measure that lists of `depth` documents allow: recall@50 for recall@100."""
+    family, _, k = name.partition("@")
+    return name if k and int(k) <= depth else f"{family}@{depth}"
+
+
+def mean_name(name: str) -> str:
+    """Return what the mean of a measure is called: MRR@10 for RR@10, MAP for AP."""
+    family, at, k = name.partition("@")
+    return MEAN_NAMES.get(family, family) + at + k
 
 
 def per_query(
@@ -37,7 +51,7 @@ def per_query(
     ir_measures sees them, because its providers break ties by different rules.
     """
     values = {query_id: dict.fromkeys(names, 0.0) for query_id in qrels}
-    named = {NAMED[name]: name for name in names}
+    named = {measure(name): name for name in names}
     for found in ir_measures.iter_calc(list(named), qrels, _scored(qrels, run)):
         values[found.query_id][named[found.measure]] = found.value
     return values
@@ -59,9 +73,7 @@ def _scored(qrels: Qrels, run: dict[str, Ranking]) -> dict[str, dict[str, float]
 def means(values: dict[str, dict[str, float]]) -> dict[str, float]:
     """Return the mean over queries for each measure, under the name of the mean (MRR@10, MAP)."""
     names = next(iter(values.values()))
-    return {
-        MEAN_NAMES.get(name, name): mean(row[name] for row in values.values()) for name in names
-    }
+    return {mean_name(name): mean(row[name] for row in values.values()) for name in names}
 
 
 def first_rank(row: dict[str, float]) -> int | None:
@@ -78,3 +90,37 @@ def median_first_rank(values: dict[str, dict[str, float]]) -> float:
     A query that found none counts as infinite.
     """
     return median(first_rank(row) or math.inf for row in values.values())
+
+
+# What two runs can be compared on.
+
+
+def shortest(documents: int, *compared: Run) -> tuple[int, str] | None:
+    """Return depth and name of the shortest run where it is cut off, None where none is.
+
+    `documents` is the size of the corpus. The depth is that of the longest ranking: a system that
+    returns all it found may be shorter for some queries, one that is cut off is so for all.
+    """
+    wanted = min(BASELINE["depth"], documents)
+    depths = ((max(map(len, run.rankings.values()), default=0), run.name) for run in compared)
+    return min((found for found in depths if 0 < found[0] < wanted), default=None)
+
+
+def few_labels(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
+    """Return one warning where two runs have few labels in their first ten, or uneven ones.
+
+    Only places that both fill count: a list shorter than ten, at `depth`, lacks no labels.
+    """
+    k = min(depth, 10)
+    answered = {q: row for q, row in qrels.items() if all(r.rankings.get(q) for r in compared)}
+    if not answered:
+        return []
+    shares = ((judged_at(answered, run.rankings, k), run.name) for run in compared)
+    (least, name), (most, _) = sorted(shares)
+    if most - least > JUDGED_GAP:
+        return [
+            f"judged@{k} differs by {most - least:.2f}: what {name} found and nobody judged counts "
+            "as wrong, so judge it before you believe the difference"
+        ]
+    few = f"few labels: {least * 100:.0f} % of the first {k} of {name} are judged, the rest counts"
+    return [f"{few} as wrong"] if least < LITTLE_JUDGED else []

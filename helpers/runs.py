@@ -2,10 +2,13 @@
 
 import json
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from . import evalset, records
+from .text import how_many
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
 BASELINE = {
@@ -156,28 +159,50 @@ class Run(NamedTuple):
     warnings: list[str]
 
 
+TREC_LINE = "query Q0 document rank score tag"
+JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
+FIRST = 10  # results that the verdict's measure sees
+
+
+class _Reading:
+    """What the lines of a file hold, and what is wrong with them."""
+
+    def __init__(self, evals: evalset.EvalSet):
+        self.evals = evals
+        self.queries, self.documents = _spelled(evals.queries), _spelled(evals.documents)
+        self.found: dict[str, dict[str, float]] = {}  # by query, then document or chunk
+        self.problems: list[str] = []
+        self.strange: dict[str, None] = {}  # unknown query ids, in their order
+        self.unknown: list[str] = []  # a document id for each line that names an unknown one
+        self.rising: list[str] = []  # places where a later rank has a higher score
+
+
 def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     """Read a run of documents or chunks, in TREC form or as JSON lines, from any engine.
 
-    Chunks (`doc_id#n`) count as their document, which keeps its best score. Raises EvalSetError
-    with file, line and remedy for every line that cannot be used.
+    Chunks (`doc_id#n`) count as their document, which keeps its best score. Ids may be spelled as
+    the source of the set has them (`docs/a` for `docs%2Fa`). Unknown queries are left out. Raises
+    EvalSetError with file, line and remedy for every other line that cannot be used.
     """
-    problems: list[str] = []
-    lines = records.lines(path, problems.append) if _is_file(path, problems) else ()
-    found, warnings = {}, []
+    read = _Reading(evals)
+    lines = records.lines(path, read.problems.append) if _is_file(path, read.problems) else ()
     parse = _json_line if path.suffix == ".jsonl" else _trec_line
     for place, line in lines:
-        parse(place, line, evals, found, problems, warnings)
-    if not found and not problems:
-        problems.append(f"{path}:1: the file holds no results, wanted lines of a run: {TREC_LINE}")
-    if problems:
-        raise evalset.EvalSetError(problems)
-    rankings = {q: _to_documents(rows, evals) for q, rows in found.items()}
-    return Run(path.stem, rankings, warnings[:1] + _coverage(rankings, evals))
+        parse(place, line, read)
+    if not read.found and not read.problems:
+        read.problems.append(f"{path}:1: {_nothing(read)}")
+    if len(read.unknown) > 1:
+        many = how_many(len(set(read.unknown)), "unknown document")
+        read.problems.insert(0, f"{path}: {len(read.unknown)} results name {many}")
+    if read.problems:
+        raise evalset.EvalSetError(read.problems)
+    rankings = {query_id: _to_documents(scores) for query_id, scores in read.found.items()}
+    return Run(path.stem, rankings, [*_about_lines(read), *_about_ties(rankings)])
 
 
-TREC_LINE = "query Q0 document rank score tag"
-JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
+def _spelled(ids: Iterable[str]) -> dict[str, str]:
+    """Return {spelling: id}: each id, and what it was before an import escaped its slashes."""
+    return {unquote(known): known for known in ids} | {known: known for known in ids}
 
 
 def _is_file(path: Path, problems: list[str]) -> bool:
@@ -187,51 +212,83 @@ def _is_file(path: Path, problems: list[str]) -> bool:
     return not what
 
 
-def _trec_line(place, line, evals, found, problems, warnings) -> None:
+def _nothing(read: _Reading) -> str:
+    """Return why a file without a bad line gave nothing."""
+    if not read.strange:
+        return f"the file holds no results, wanted lines of a run: {TREC_LINE}"
+    known = f"one of the {how_many(len(read.evals.queries), 'id')} of retrieval_queries.jsonl"
+    return f"no query of the run is in this set ({some(read.strange)}), wanted {known}"
+
+
+def some(names: Iterable[str], most: int = 5) -> str:
+    """Return the first names and, where there are more, dots."""
+    names = list(names)
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _trec_line(place: str, line: str, read: _Reading) -> None:
     fields = line.split()
     if len(fields) != 6:
-        problems.append(f"{place}: found {len(fields)} fields, wanted 6: {TREC_LINE}")
+        read.problems.append(f"{place}: found {len(fields)} fields, wanted 6: {TREC_LINE}")
         return
     query_id, _, doc_id, rank, score, _ = fields
-    above = next(reversed(found.get(query_id, {}).values()), math.inf)
-    _add(place, query_id, doc_id, score, evals, found, problems)
+    scores = _scores_of(query_id, read)
+    if scores is None:
+        return
+    above = next(reversed(scores.values()), math.inf)
+    _add(place, scores, query_id, doc_id, score, read)
     if (_number(score) or 0) > above and rank.isdigit() and int(rank) > 1:
-        warnings.append(
-            f"{place}: the score rises although rank {rank} comes later; scores decide, "
-            "so negate them if they are distances"
-        )
+        read.rising.append(place)
 
 
-def _json_line(place, line, evals, found, problems, warnings) -> None:
+def _json_line(place: str, line: str, read: _Reading) -> None:
     try:
         row = json.loads(line)
         query_id, results = row["query_id"], [(i, s) for i, s in row["results"]]
     except (ValueError, KeyError, TypeError):
-        problems.append(f"{place}: found {line[:60]!r}, wanted {JSON_LINE}")
+        read.problems.append(f"{place}: found {line[:60]!r}, wanted {JSON_LINE}")
         return
-    if query_id in found:
-        problems.append(f"{place}: query {query_id} stands already above, wanted one line each")
+    if read.queries.get(str(query_id)) in read.found:
+        read.problems.append(
+            f"{place}: query {query_id} stands already above, wanted one line each"
+        )
         return
-    found.setdefault(query_id, {})
-    for ranked_id, score in results:
-        _add(place, query_id, ranked_id, score, evals, found, problems)
+    scores = _scores_of(query_id, read)
+    for ranked_id, score in results if scores is not None else ():
+        _add(place, scores, query_id, ranked_id, score, read)
 
 
-def _add(place, query_id, ranked_id, score, evals, found, problems) -> None:
-    """Add one result to `found`, or say what is wrong with it."""
-    value = _number(score)
-    if query_id not in evals.queries:
-        wanted = f"one of the {len(evals.queries)} ids of retrieval_queries.jsonl"
-        problems.append(f"{place}: query {query_id} is unknown, wanted {wanted}")
-    elif _document(ranked_id, evals) is None:
-        wanted = f"one of the {len(evals.documents)} ids of the corpus, or id#n for a chunk"
-        problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
+def _scores_of(query_id, read: _Reading) -> dict[str, float] | None:
+    """Return what was found so far for a query; None notes that the set does not have it."""
+    known = read.queries.get(str(query_id))
+    if known is None:
+        read.strange[str(query_id)] = None
+        return None
+    return read.found.setdefault(known, {})
+
+
+def _add(place: str, scores: dict, query_id, ranked_id, score, read: _Reading) -> None:
+    """Add one result to `scores`, or say what is wrong with it."""
+    value, name = _number(score), _known(str(ranked_id), read.documents)
+    if name is None:
+        read.unknown.append(ranked_id)
+        wanted = f"one of the {len(read.evals.documents)} ids of the corpus, or id#n for a chunk"
+        read.problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
     elif value is None:
-        problems.append(f"{place}: score {score!r} of {ranked_id}, wanted a finite number")
-    elif ranked_id in found.get(query_id, {}):
-        problems.append(f"{place}: {ranked_id} is ranked twice for query {query_id}, wanted once")
+        read.problems.append(f"{place}: score {score!r} of {ranked_id}, wanted a finite number")
+    elif name in scores:
+        twice = f"{ranked_id} is ranked twice for query {query_id}, wanted once"
+        read.problems.append(f"{place}: {twice}")
     else:
-        found.setdefault(query_id, {})[ranked_id] = value
+        scores[name] = value
+
+
+def _known(ranked_id: str, documents: dict[str, str]) -> str | None:
+    """Return a document id, or a document id with # and a chunk, as the set spells it."""
+    if ranked_id in documents:
+        return documents[ranked_id]
+    whole, mark, chunk = ranked_id.rpartition("#")
+    return documents[whole] + mark + chunk if whole in documents else None
 
 
 def _number(score) -> float | None:
@@ -242,29 +299,46 @@ def _number(score) -> float | None:
     return value if math.isfinite(value) and not isinstance(score, bool) else None
 
 
-def _document(ranked_id: str, evals: evalset.EvalSet) -> str | None:
-    """Return the document that a document id or chunk id names, None if there is none."""
-    whole = ranked_id if ranked_id in evals.documents else str(ranked_id).rpartition("#")[0]
-    return whole if whole in evals.documents else None
-
-
-def _to_documents(scores: dict[str, float], evals: evalset.EvalSet) -> Ranking:
+def _to_documents(scores: dict[str, float]) -> Ranking:
     """Return the documents by the best score among their ids, to the depth of the baseline."""
     best: dict[str, float] = {}
-    for ranked_id, score in scores.items():
-        doc_id = _document(ranked_id, evals)
+    for name, score in scores.items():
+        doc_id = name.partition("#")[0]  # no document id holds a #
         best[doc_id] = max(score, best.get(doc_id, -math.inf))
     return in_order(list(best.items()))[: BASELINE["depth"]]
 
 
-def _coverage(rankings: dict[str, Ranking], evals: evalset.EvalSet) -> list[str]:
-    """Return a warning about short rankings."""
+# What a reader of the comparison has to know about a run.
+
+
+def _about_lines(read: _Reading) -> list[str]:
+    """Return warnings about unknown queries and scores that look like distances."""
     said = []
-    deepest = max(len(ranking) for ranking in rankings.values())
-    wanted = min(BASELINE["depth"], len(evals.documents))
-    if deepest < wanted:
+    if read.strange:
+        many = how_many(len(read.strange), "unknown query id")
+        said.append(f"{many} left out: {some(read.strange)}")
+    if read.rising:
+        lines = f"{how_many(len(read.rising), 'line')} (first {read.rising[0]})"
         said.append(
-            f"at most {deepest} documents a query: measures below that depth (recall@100, AP) "
-            f"are cut short, wanted {wanted}"
+            f"the score rises with the rank on {lines}: scores decide the order, so negate them "
+            "if they are distances"
+        )
+    return said
+
+
+def _about_ties(rankings: dict[str, Ranking]) -> list[str]:
+    """Return warnings about queries in which equal scores leave the order to the ids."""
+    rows = [[round(score, DECIMALS) for _, score in ranking] for ranking in rankings.values()]
+    flat = [row for row in rows if len(row) > 1 and len(set(row)) == 1]
+    tied = [row for row in rows if len(set(row[: FIRST + 1])) < len(row[: FIRST + 1])]
+    said = []
+    if flat:
+        queries = how_many(len(flat), "query")
+        said.append(f"all scores are equal in {queries}: ids alone decide the order there")
+    if len(tied) > len(flat):
+        queries = how_many(len(tied) - len(flat), "query")
+        said.append(
+            f"equal scores among the first {FIRST} or next to them in {queries}: ids decide their "
+            "order, so write more decimals if the scores were rounded"
         )
     return said

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from .text import how_many
+
 SEED, DRAWS = 2026, 10_000
 ALPHA, POWER = 0.05, 0.8
 MATTERS = 0.05  # a difference in nDCG@10 that would change a decision
@@ -74,9 +76,7 @@ def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
     Zeros keep their value whatever the sign and are left out; no difference at all gives 1.
     """
     nonzero = np.array([d for d in differences if abs(d) > TIE])
-    if not len(nonzero):
-        return 1.0
-    if len(nonzero) == 1:  # SciPy wants two; both patterns are as extreme as the one seen
+    if len(nonzero) < 2:  # SciPy wants two; both signs of one are as extreme as the one seen
         return 1.0
     found = stats.permutation_test(
         (nonzero,),
@@ -168,27 +168,36 @@ def kappa(
     return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))
 
 
+def p_text(p: float) -> str:
+    """Return p with four decimals, below .001 as "<.001"."""
+    return "<.001" if p < 0.001 else f"{p:.4f}"
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """Return both ends of an interval with their signs, "" where there is none."""
+    return "" if low is None else f"{low:+.3f} to {high:+.3f}"
+
+
 def verdict(found: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]:
     """Return the verdict on a comparison and its reason; `p` may be adjusted for several.
 
-    Not significant means "no difference shown" only where a difference that matters would
-    probably have been seen; otherwise there are too few queries to tell.
+    Not significant means "no difference shown" only where the whole interval lies within plus and
+    minus `matters` (equivalence: Schuirmann 1987); otherwise there are too few queries to tell.
     """
-    n, differing, seen = found.n, found.wins + found.losses, found.detectable
-    blind = seen is None or max(seen, abs(found.difference)) > matters
-    few = f"only {differing} of {n} queries differ, no sign-flip test can reach {ALPHA}"
-    alone = f"only {n} queries, no sign-flip test can reach {ALPHA}"
-    from_here = "" if seen is None else f"{seen:.3f}"
-    would = f"p = {p:.3f}; from {from_here} up it would probably show"
-    spread = f"p = {p:.3f}; {n} queries with this spread show differences from {from_here} up"
+    n, differing = found.n, found.wins + found.losses
+    inside = found.low is not None and max(-found.low, found.high) <= matters
+    interval = f"the 95 % interval, {interval_text(found.low, found.high)},"
+    within, beyond = (f"{interval} {verb} ±{matters:g}" for verb in ("is within", "goes beyond"))
+    said = f"{'p' if p == found.p else 'p (Holm)'} = {p_text(p)}".replace("= <", "< ")
+    shown = f"{said}, below {ALPHA}" + (f"; but {within}" if inside else "")
+    never = f"no sign-flip test can reach {ALPHA}"
     rules = (  # the first that holds
-        (p < ALPHA and found.difference > 0, BETTER, f"p = {p:.3f}, below {ALPHA}"),
-        (p < ALPHA, WORSE, f"p = {p:.3f}, below {ALPHA}"),
-        (not differing and n < FEWEST, TOO_FEW, alone),
+        (p < ALPHA and found.difference > 0, BETTER, shown),
+        (p < ALPHA, WORSE, shown),
+        (n < FEWEST, TOO_FEW, f"only {how_many(n, 'query')}: {never}"),
         (not differing, SAME, "every query has the same value"),
-        (blind and differing < FEWEST, TOO_FEW, few),
-        (blind, TOO_FEW, spread),
-        (differing < FEWEST, SAME, f"{would}; {few}"),
-        (True, SAME, would),
+        (inside, SAME, f"{said}; {within}"),
+        (differing < FEWEST, TOO_FEW, f"only {differing} of {n} queries differ: {never}; {beyond}"),
+        (True, TOO_FEW, f"{said}; {beyond}"),
     )
     return next((word, reason) for holds, word, reason in rules if holds)

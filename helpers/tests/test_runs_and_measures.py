@@ -91,6 +91,29 @@ def test_ties_go_by_the_order_of_the_list():
         assert values["RR@10"] == values["RR"] == 1 / (order.index("a") + 1)
 
 
+def test_names_of_measures():
+    cut = {"recall@100": "recall@50", "AP": "AP@50", "RR": "RR@50", "nDCG@10": "nDCG@10"}
+    assert {name: measures.at_depth(name, 50) for name in cut} == cut
+    assert [measures.at_depth("hit@5", depth) for depth in (5, 4)] == ["hit@5", "hit@4"]
+    named = {"RR@5": "MRR@5", "RR": "MRR", "AP@50": "MAP@50", "AP": "MAP", "P@10": "P@10"}
+    assert {name: measures.mean_name(name) for name in named} == named
+
+
+def test_first_rank_survives_the_division():
+    assert [measures.first_rank({"RR": 1 / rank}) for rank in (1, 3, 93, 99)] == [1, 3, 93, 99]
+    assert measures.first_rank({"RR": 0.0}) is None
+    ranks = {f"q{n}": {"RR": value} for n, value in enumerate((1.0, 1 / 3, 0.0))}
+    assert measures.median_first_rank(ranks) == 3
+
+
+def test_measures_at_a_depth_are_those_of_the_shorter_list():
+    qrels = {"q": {"a": 1, "b": 1}}
+    names = ["recall@2", "AP@2", "nDCG@2", "RR@2"]
+    long = measures.per_query(qrels, {"q": [("x", 3.0), ("a", 2.0), ("b", 1.0)]}, names)["q"]
+    assert long == measures.per_query(qrels, {"q": [("x", 3.0), ("a", 2.0)]}, names)["q"]
+    assert (long["recall@2"], long["AP@2"], long["RR@2"]) == (0.5, 0.25, 0.5)
+
+
 def test_linear_gain_and_ideal_from_the_labels():
     values = measures.per_query(
         {"q": {"a": 2, "b": 1, "c": 1}}, {"q": [("x", 3.0), ("b", 2.0), ("a", 1.0)]}
