@@ -32,9 +32,9 @@ learn: $(READY)  ## write your copies into learn/, exercises open; never over yo
 progress: $(READY)  ## run your copies: what is done, wrong, not started, and what comes next
 	@$(HELPERS) progress --evals "$(EVALS)"
 
-compare: $(READY)  ## hold RUN=path (one or more) against the baseline, or against BASE=path; SPLIT=dev, test or all
+compare: $(READY)  ## hold RUN=path (one or more) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict"
 	@test -n "$(RUN)" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }
-	@$(HELPERS) compare $(RUN) --evals "$(EVALS)" $(if $(BASE),--base "$(BASE)") $(if $(SPLIT),--split "$(SPLIT)")
+	@$(HELPERS) compare $(RUN) --evals "$(EVALS)" $(if $(BASE),--base "$(BASE)") $(if $(SPLIT),--split "$(SPLIT)") $(OPTIONS)
 
 refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs
 	@$(HELPERS) refresh

@@ -13,7 +13,7 @@ from .runs import BASELINE, Ranking, Run, strictly_decreasing
 FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": AP}
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
-MEAN_NAMES = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP"}
+MEAN_NAMES = {"RR": "MRR", "AP": "MAP"}
 
 Qrels = dict[str, dict[str, int]]
 

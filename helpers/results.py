@@ -49,9 +49,7 @@ def _summed(rows: dict[str, dict[str, float]]) -> dict:
     """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing)."""
     middle = measures.median_first_rank(rows)
     intervals = {
-        measures.mean_name(name): stats.bootstrap_interval(
-            [row[name] for row in rows.values()]
-        )
+        measures.mean_name(name): stats.bootstrap_interval([row[name] for row in rows.values()])
         for name in compare.MEASURES
     }
     return {

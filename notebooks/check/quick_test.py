@@ -183,8 +183,8 @@ QUESTIONS = {
                  "from 0: 2 of 8.",
                  "Part 3, a paired test"),
         Question(None, "a9239a58753eaa98",
-                 "A difference of .05 would matter, and these queries show only differences from"
-                 " .10 up.",
+                 "The interval goes beyond ±.05: a gain that matters is possible, and so is "
+                 "none.",
                  "Part 3, compare"),
         Question(None, "4129694492e1cef2",
                  "A reranker can mend the order of what it gets, and nothing else: recall@100 "
