@@ -334,9 +334,9 @@ def run_sample(pool: ProcessPoolExecutor, chosen: list) -> float:
     caught, rooms = defaultdict(int), Counter(mutation.room_of(edit.file) for edit in chosen)
     for edit, how in zip(chosen, pool.map(run_sampled, chosen), strict=True):
         caught[mutation.room_of(edit.file)] += how.startswith("caught")
-        if not how.startswith("caught"):
-            where = f"{edit.file}:{edit.cell + ':' if edit.cell else ''}{edit.line}"
-            print(f"{how}  {where}  [{edit.kind}]\n  - {edit.before}\n  + {edit.after}", flush=True)
+        where = f"{edit.file}:{edit.cell + ':' if edit.cell else ''}{edit.line}"
+        shown = "" if how.startswith("caught") else f"\n  - {edit.before}\n  + {edit.after}"
+        print(f"{how}  {where}  [{edit.kind}]{shown}", flush=True)
     for room in sorted(rooms):
         print(estimate(room, caught[room], rooms[room]))
     print(estimate("together", sum(caught.values()), len(chosen)))
