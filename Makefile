@@ -39,8 +39,8 @@ compare: $(READY)  ## hold RUN=path (one or more) against the baseline, or again
 refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs
 	@$(HELPERS) refresh
 
-mutants: $(READY)  ## break copies of the workbook on purpose: each wrong edit must turn a check red
-	@"$(BIN)/python" helpers/tests/mutants.py
+mutants: $(READY)  ## break copies on purpose: each wrong edit must turn a check red; ROOM=stats N=60 SEED=7 samples
+	@ROOM="$(ROOM)" N="$(N)" SEED="$(SEED)" "$(BIN)/python" helpers/tests/mutants.py
 
 freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its files, hashes, counts, seeds
 	@$(HELPERS) freeze --evals "$(EVALS)"

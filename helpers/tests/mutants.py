@@ -1,18 +1,24 @@
-"""Break copies of the workbook on purpose, one wrong edit at a time: each must turn its check red.
+"""Break copies of the workbook on purpose, one wrong edit at a time: each must turn a check red.
 
-Run by `make mutants`. A mutant runs only the notebook or the test that should catch it.
+Run by `make mutants`: the list below, of which none may survive, and a seeded sample of systematic
+edits (mutation.py) of which 85 % must be caught (75 % in check and learn), as many from every room.
+SEED=, N= and ROOM= choose another sample; with ROOM= the list is left out. A mutant runs only what
+reaches its line; what that is stands in .cache/reach until the sources or that test file change.
 """
 
+import multiprocessing
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import mutation
 import nbformat
+import pytest
+import reach
+from equivalent import EQUIVALENT
 
 ROOT = Path(__file__).resolve().parents[2]
 A, B, C = (
@@ -238,81 +244,171 @@ MUTANTS = [
 ]  # fmt: skip
 
 
+SEED, SAMPLED, WORKERS = 2026, 100, 2
+WANTED = defaultdict(lambda: 0.85, check=0.75, learn=0.75)  # of a room, or of all together
+
+
 def main() -> int:
-    """Run the targets unbroken, then every mutant; return 1 if a target fails unbroken or a mutant survives."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        targets = unbroken()
-        for target, status in zip(
-            targets, pool.map(lambda target: run(target, None), targets), strict=True
-        ):
-            if status:
-                print(f"unbroken, and yet it fails: {target[:60]}. Run make check first.")
-                return 1
-        survivors = 0
-        for mutant, status in zip(
-            MUTANTS, pool.map(lambda mutant: run(mutant.target, mutant), MUTANTS), strict=True
-        ):
-            survivors += not status
-            print(
-                f"{'caught' if status else 'SURVIVED':>8}  {mutant.name}  ({mutant.file})",
-                flush=True,
-            )
-    print(f"{len(MUTANTS) - survivors} passed, {survivors} failed")
-    return int(survivors > 0)
+    """Run the list and a sample, or with ROOM= a sample of that room; return 1 if they fail."""
+    room, seed = os.environ.get("ROOM", ""), int(os.environ.get("SEED") or SEED)
+    n = int(os.environ.get("N") or (60 if room else SAMPLED))
+    edits, gone = mutation.without_equivalents(mutation.all_edits(ROOT), EQUIVALENT)
+    for entry in gone:
+        print(f"equivalent.py names an edit that is none any more: {entry.file}: {entry.before}")
+    chosen = drawn(edits, n, seed, room)
+    reach.warm()
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(WORKERS, fork) as pool:
+        try:
+            recorded = list(pool.map(reach.record, wanted_files(edits, room)))
+        except RuntimeError as error:
+            print(f"{error}\nRun make check first.")
+            return 1
+    global REACHED
+    REACHED = reach.Reach(recorded)  # the workers, forked next, have it
+    print(f"{len(edits)} wrong edits, {len(chosen)} sampled with SEED={seed}", flush=True)
+    with ProcessPoolExecutor(WORKERS, fork) as pool:
+        failed = 0 if room else run_list(pool)
+        share = run_sample(pool, chosen)
+    if share < WANTED[room]:
+        print(f"wanted {WANTED[room]:.0%} caught: kill the survivors, or name the equivalent ones")
+    return int(bool(gone) or failed > 0 or share < WANTED[room])
 
 
-def unbroken() -> list[str]:
-    """Return what must pass before anything is broken: all test files in one run, each other target."""
-    targets = {mutant.target for mutant in MUTANTS}
-    alone = {t for t in targets if t.endswith(".ipynb") or t.startswith("import ")}
-    return [*sorted(alone), " ".join(sorted({t.partition("::")[0] for t in targets - alone}))]
+def wanted_files(edits: list, room: str) -> list[str]:
+    """Return the test files and notebooks to run unbroken: all, or those near the room."""
+    if not room:
+        return reach.test_files()
+    files = {edit.file for edit in edits if mutation.room_of(edit.file) == room}
+    if room == "sessions":  # an edited cell runs its notebook, then these
+        return [f for f in reach.test_files() if "/check/" in f or f == reach.SESSIONS_TEST]
+    near = {name for file in files for name in reach.mirrors(file)}
+    near |= {*reach.files_for({Path(file).stem for file in files} | {room})}
+    return [file for file in reach.test_files() if file in near]
 
 
-def run(target: str, mutant: Mutant | None) -> int:
-    """Return the exit status of `target` in a fresh copy of the workbook, broken by `mutant`."""
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = Path(scratch) / "workbook"
-        shutil.copytree(ROOT, copy, ignore=left_out)
-        if mutant:
-            break_copy(copy / mutant.file, mutant)
-        words = (
-            ["-c", target]
-            if target.startswith("import ")
-            else ["-m", "pytest", "-x", *options(target), *target.split()]
+def drawn(edits: list, n: int, seed: int, room: str = "") -> list:
+    """Return `n` edits of the room, or as many from every room as make up `n` together."""
+    rooms = defaultdict(list)
+    for edit in edits:
+        rooms[mutation.room_of(edit.file)].append(edit)
+    if room and room not in rooms:
+        raise SystemExit(f"ROOM={room} is unknown, wanted one of: {' '.join(sorted(rooms))}")
+    names = [room] if room else sorted(rooms)
+    shares = {name: n // len(names) + (k < n % len(names)) for k, name in enumerate(names)}
+    return [e for r in names for e in mutation.sample(ROOT, rooms[r], shares[r], seed)]
+
+
+def run_list(pool: ProcessPoolExecutor) -> int:
+    """Run every listed mutant and print how it ended; return how many survived."""
+    survivors = 0
+    for mutant, caught in zip(MUTANTS, pool.map(run_listed, MUTANTS), strict=True):
+        survivors += not caught
+        print(
+            f"{'caught' if caught else 'SURVIVED':>8}  {mutant.name}  ({mutant.file})", flush=True
         )
-        quick = {name: value for name, value in os.environ.items() if name != "CI"}
-        environment = {
-            **quick,  # under CI pytest writes out whole differences, which may take minutes
-            "EVALS": str(copy / "evals"),
-            "PYTHONHASHSEED": "0",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "OPENBLAS_NUM_THREADS": "1",  # threads that wait in a loop slow the other mutants
-        }
-        return subprocess.run(
-            [sys.executable, *words], cwd=copy, env=environment, capture_output=True
-        ).returncode
+    print(f"{len(MUTANTS) - survivors} passed, {survivors} failed")
+    return survivors
 
 
-def left_out(folder: str, names: list[str]) -> set[str]:
-    """Return what a copy of the workbook does not need."""
-    of_root = (
-        shutil.ignore_patterns(".git", ".venv", "learn", "learn-*")
-        if Path(folder) == ROOT
-        else None
+def run_listed(mutant: Mutant) -> bool:
+    """Return whether the target fails in a fresh copy of the workbook, broken by `mutant`."""
+    with reach.copied() as tree:
+        break_copy(tree / mutant.file, mutant)
+        target = mutant.target
+        if target.startswith("import "):
+            return bool(reach.forked(tree, lambda: status_of(target), 120).status)
+        words = ["-x", *reach.options(target), target]
+        return bool(reach.forked(tree, lambda: pytest.main(words), 300).status)
+
+
+def status_of(code: str) -> int:
+    """Run code that ends with sys.exit; return its status."""
+    try:
+        exec(code, {})
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def run_sample(pool: ProcessPoolExecutor, chosen: list) -> float:
+    """Run the sampled edits, print the survivors and each room's share; return the share caught."""
+    caught, rooms = defaultdict(int), Counter(mutation.room_of(edit.file) for edit in chosen)
+    for edit, how in zip(chosen, pool.map(run_sampled, chosen), strict=True):
+        caught[mutation.room_of(edit.file)] += how.startswith("caught")
+        where = f"{edit.file}:{edit.cell + ':' if edit.cell else ''}{edit.line}"
+        shown = "" if how.startswith("caught") else f"\n  - {edit.before}\n  + {edit.after}"
+        print(f"{how}  {where}  [{edit.kind}]{shown}", flush=True)
+    for room in sorted(rooms):
+        print(estimate(room, caught[room], rooms[room]))
+    print(estimate("together", sum(caught.values()), len(chosen)))
+    return sum(caught.values()) / len(chosen)
+
+
+def estimate(room: str, caught: int, n: int) -> str:
+    """Return a room's line: how many of its mutants were caught, their share and its interval."""
+    low, high = mutation.wilson(caught, n)
+    return f"{room:>10}  {caught}/{n} caught  {caught / n:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def run_sampled(edit: mutation.Edit) -> str:
+    """Return "caught", "SURVIVED" or "NOT COVERED", with what was run, for an edit in a fresh copy."""
+    with reach.copied() as tree:
+        break_at(tree / edit.file, edit)
+        if edit.cell:
+            return of_cell(tree, edit)
+        return of_module(tree, edit, *covering(edit))
+
+
+def break_at(path: Path, edit: mutation.Edit) -> None:
+    """Make the edit in its file or its cell; byte code of the old text goes."""
+    if edit.cell:
+        changed = lambda name, text: mutation.apply(text, edit) if name == edit.cell else None  # noqa: E731
+        reach.write_cell(path, changed)
+        return
+    path.write_text(mutation.apply(path.read_text(encoding="utf-8"), edit), encoding="utf-8")
+    for old in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+        old.unlink()
+
+
+def of_cell(tree: Path, edit: mutation.Edit) -> str:
+    """Run the notebook of an edited cell, then the tests that play the sessions and the exercises."""
+    if reach.run_notebook(tree, edit.file).status:
+        return "caught by its notebook"
+    checks = [f for f in reach.test_files() if "/check/test_" in f]
+    done = reach.run_tests(tree, REACHED, [*checks, reach.SESSIONS_TEST])
+    return "caught by the sessions" if done.status else "SURVIVED (notebook, checks, sessions)"
+
+
+def covering(edit: mutation.Edit) -> tuple[set[str], list[str]]:
+    """Return what reaches the line of an edit, and the test files to ask first."""
+    text = (ROOT / edit.file).read_text(encoding="utf-8")
+    lines, names = reach.lines_around(text, edit.line)
+    first = reach.mirrors(edit.file)
+    found = REACHED.of(edit.file, lines)
+    if not lines:  # a line of the module runs at import, in no test
+        found = {*first, reach.SESSIONS_TEST}
+        found |= {c for file, line in reach.users(names) for c in REACHED.of(file, [line])}
+    return found, first
+
+
+def of_module(tree: Path, edit: mutation.Edit, found: set[str], first: list[str]) -> str:
+    """Run what reaches an edited module: tests in process, by subprocess, then one notebook."""
+    books = [f for f in reach.test_files() if f.endswith(".ipynb")]
+    seen = [book for book in books if {book, f"sub {book}"} & found]
+    tests = {c for c in found if not c.startswith("sub ") and c not in books}
+    beside = {c.removeprefix("sub ") for c in found if c.startswith("sub ")} - tests - {*books}
+    if not (tests or beside or seen):
+        return "NOT COVERED"
+    for contexts, most in ((tests, reach.QUICK), (beside, reach.SLOW)):
+        order = reach.in_order(REACHED, contexts, first, most)
+        if order and reach.run_tests(tree, REACHED, order).status:
+            return "caught by tests"
+    if seen and reach.run_notebook(tree, seen[0]).status:
+        return "caught by a notebook"
+    return (
+        f"SURVIVED ({len(tests)} tests, {len(beside)} with subprocesses, {len(seen[:1])} notebook)"
     )
-    found = shutil.ignore_patterns("*.html")(folder, names)  # byte code may come along
-    return found | (of_root(folder, names) if of_root else set())
-
-
-def options(target: str) -> list[str]:
-    """Return pytest's options for a notebook, none for a test file."""
-    nbval = [
-        "--nbval",
-        "--nbval-current-env",
-        "--nbval-cell-timeout=120",
-        "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
-    ]
-    return nbval if target.endswith(".ipynb") else []
 
 
 def break_copy(path: Path, mutant: Mutant) -> None:
@@ -340,4 +436,10 @@ def break_copy(path: Path, mutant: Mutant) -> None:
 
 
 if __name__ == "__main__":
+    fixed = {
+        "PYTHONHASHSEED": "0",
+        "OPENBLAS_NUM_THREADS": "1",
+    }  # threads that wait slow the others
+    if not fixed.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | fixed)
     sys.exit(main())
