@@ -65,8 +65,8 @@ class EvalSet(NamedTuple):
     """A valid folder. Documents and queries are keyed by id, in id order.
 
     A corpus that nobody has labelled yet has no queries. `tokenizer` is a name in text.TOKENIZERS,
-    `grades` lists the grades that a label may have; settings.json says both where they are not the
-    default.
+    `grades` lists the grades that a label may have, `imported` says where documents, queries and
+    labels come from if they are other people's; settings.json holds what is not the default.
     """
 
     folder: Path
@@ -75,6 +75,7 @@ class EvalSet(NamedTuple):
     judgments: list[Judgment]
     tokenizer: str = "words"
     grades: tuple[int, ...] = GRADES
+    imported: str = ""
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -185,7 +186,8 @@ def load(path: Path | str | None = None) -> EvalSet:
     if problems:
         raise EvalSetError(problems)
     by_id = {query_id: queries[query_id] for query_id in sorted(queries)}
-    return EvalSet(path, documents, by_id, judgments, settings.get("words", "words"), grades)
+    words, imported = settings.get("words", "words"), settings.get("imported", "")
+    return EvalSet(path, documents, by_id, judgments, words, grades, imported)
 
 
 def notes(path: Path) -> dict[str, str]:

@@ -190,7 +190,7 @@ def grade_checks(grades: tuple[int, ...]) -> dict[str, tuple]:
 PAIR = {"query_id": "id", "doc_id": "id"}
 DOCUMENT = {"kind": "text", "service": "text", "updated": "date", "version": "text"}
 SCHEMAS = {
-    "settings.json": Schema({}, {"words": "words", "highest_grade": "highest"}),
+    "settings.json": Schema({}, {"words": "words", "highest_grade": "highest", "imported": "text"}),
     "corpus/*.md": Schema({"title": "text"}, DOCUMENT),
     "corpus.jsonl": Schema(
         {"doc_id": "id", "title": "any", "text": "any"}, DOCUMENT, ("doc_id",), closed=False
