@@ -183,9 +183,7 @@ def _drawn(
 ) -> tuple[dict[str, str], list[str]]:
     groups = connected(kept, _answers(kept, source, folder))
     halves, largest = deal(groups), max(map(len, groups))
-    said = (
-        f"halves: drawn by a hash of the query id, queries that share an answer together ({read})"
-    )
+    said = f"halves: drawn by a hash, queries that share an answer in one ({read})"
     if list(halves.values()).count("test") < SMALLER * len(kept) and largest > 1:
         halves = deal([{query_id} for query_id in kept])
         said = (
