@@ -79,8 +79,8 @@ def ids_in_common(what: str, judged: dict, held: dict, source: Source) -> list[s
 
 
 def bare(name: str) -> str:
-    """Return an id without leading zeros where it is a number: 001 is 1."""
-    return name.lstrip("0") or "0" if name.isdecimal() else name
+    """Return an id without leading zeros where it is a number: 1 for 001, nothing for 0."""
+    return name.lstrip("0") if name.isdecimal() else name
 
 
 def without_padding(qrels: Labels, queries: dict[str, dict], log: Log) -> Labels:
@@ -94,7 +94,7 @@ def without_padding(qrels: Labels, queries: dict[str, dict], log: Log) -> Labels
     named: Labels = {}
     for query_id, row in qrels.items():
         own = written.get(bare(query_id), [])
-        free = len(own) == 1 and query_id not in queries and own[0] not in {*qrels, *named}
+        free = len(own) == 1 and own[0] not in {*qrels, *named}
         named[own[0] if free else query_id] = row
         if free and not log.said:
             log.said.append(

@@ -158,16 +158,26 @@ def test_ids_without_leading_zeros_are_matched_and_said(tmp_path):
 
 def test_ids_that_could_be_two_queries_are_not_matched(tmp_path):
     folder = tmp_path / "trec"
-    put(folder / "topics.tsv", "1\tcrime\n01\tpolio\n7\twind\n")
-    put(folder / "qrels.txt", "001 0 A 1\n7 0 A 1\n07 0 A 1\n")
+    put(folder / "topics.tsv", "1\tcrime\n01\tpolio\n7\twind\n08\train\n")
+    put(folder / "qrels.txt", "001 0 A 1\n07 0 A 1\n7 0 A 1\n8 0 A 1\n")
     put(folder / "docs.jsonl", '{"docid": "A", "contents": "crime"}\n')
     lines, evals = bring("trec", folder, tmp_path / "to")
-    assert list(evals.queries) == ["7"]
-    found = [line for line in lines if "leading zeros" in line]
+    assert evals.qrels() == {"7": {"A": 1}, "08": {"A": 1}}
+    found = [line for line in lines if line.startswith("warning: query")]
     assert found == [
         "warning: query ids differ by leading zeros, such as 001 in the qrels and 01 in the "
-        "queries (2 of 3): write them alike in both files and import again"
+        "queries (2 of 4): write them alike in both files and import again"
     ]
+
+
+def test_two_ids_of_one_query_are_not_both_taken(tmp_path):
+    folder = tmp_path / "trec"
+    put(folder / "topics.tsv", "1\tcrime\n")
+    put(folder / "qrels.txt", "001 0 A 1\n01 0 B 1\n")
+    put(folder / "docs.jsonl", '{"docid": "A", "contents": "a"}\n{"docid": "B", "contents": "b"}\n')
+    lines, evals = bring("trec", folder, tmp_path / "to")
+    assert evals.qrels() == {"1": {"A": 1}}
+    assert any("such as 01 in the qrels and 1 in the queries (1 of 2)" in line for line in lines)
 
 
 def test_document_ids_with_other_padding_are_named(tmp_path):
