@@ -110,16 +110,35 @@ def test_drawn_halves_pass_the_audit_of_leaks(tmp_path):
     assert found["leakage"] == "pass" and "fail" not in found.values()
 
 
-@pytest.mark.parametrize(("alone", "kept"), {2: False, 3: True, 4: True}.items())
-def test_groups_are_torn_where_the_smaller_half_is_below_a_quarter(tmp_path, alone, kept):
+@pytest.mark.parametrize(
+    ("together", "alone", "kept"), [(9, 2, False), (10, 3, False), (9, 3, True), (9, 4, True)]
+)
+def test_groups_are_torn_where_the_smaller_half_is_below_a_quarter(tmp_path, together, alone, kept):
     (tmp_path / "s").mkdir()
-    answers = {f"q{n}": "d" for n in range(9)} | {f"x{n}": f"e{n}" for n in range(alone)}
+    answers = {f"q{n}": "d" for n in range(together)} | {f"x{n}": f"e{n}" for n in range(alone)}
     lines, evals = bring("beir", collection(tmp_path / "s", {"test": answers}), tmp_path / "to")
     sizes = sorted(len(found.split()) for found in halves(evals).values())
-    total = 9 + alone
-    assert sizes == ([alone, 9] if kept else [total // 2, total - total // 2])
-    torn = f"shared answers connect 9 of {total} queries, so the halves share some"
+    total = together + alone
+    assert sizes == ([alone, together] if kept else [total // 2, total - total // 2])
+    torn = f"shared answers connect {together} of {total} queries, so the halves share some"
     assert (torn in told(lines)[0]) == (not kept)
+
+
+def test_one_query_is_dev_and_no_group_is_torn(tmp_path):
+    (tmp_path / "s").mkdir()
+    lines, evals = bring("beir", collection(tmp_path / "s", {"test": {"q": "d"}}), tmp_path / "to")
+    assert halves(evals) == {"dev": "q", "test": ""}
+    assert told(lines) == ["halves: drawn by a hash, queries that share an answer in one (test)"]
+
+
+def test_documents_judged_0_are_not_compared(tmp_path):
+    (tmp_path / "s").mkdir()
+    answers = {"test": {"q1": "a x", "q2": "b y", "q3": "c"}}
+    folder = collection(tmp_path / "s", answers, {"x": LONG, "y": LONG})
+    labels = folder / "qrels" / "test.tsv"
+    put(labels, labels.read_text().replace("\tx\t1", "\tx\t0").replace("\ty\t1", "\ty\t0"))
+    lines, evals = bring("beir", folder, tmp_path / "to")
+    assert sorted(map(len, halves(evals).values())) == [2, 5]
 
 
 def test_the_largest_group_goes_first_and_ties_follow_a_hash():
