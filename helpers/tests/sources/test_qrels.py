@@ -161,6 +161,26 @@ def test_documents_judged_0_connect_nobody():
     assert qrels.connected(kept, {**texts, "b": ["one"]}) == [{"q1", "q2"}]
 
 
+def test_a_stock_phrase_connects_nobody():
+    label = files.Label("f:1", "test", "q", "d", 1)
+    kept = {"q1": {"a": label}, "q2": {"b": label}}
+    words = LONG.split()
+    short = {"a": words[:12], "b": words[4:16]}  # 4 of 12 runs: a third, but few
+    assert len(qrels.connected(kept, short)) == 2
+    assert len(qrels.connected(kept, {"a": words, "b": words[4:]})) == 1
+
+
+def test_answers_are_compared_in_the_words_of_the_set(tmp_path):
+    page = "東京都の天気は晴れのち曇りで風が強い"
+    rows = [{"doc_id": d, "title": "", "text": f"{d}{page}"} for d in "春夏"]
+    write_rows(tmp_path / "corpus.jsonl", *rows)
+    label = files.Label("f:1", "test", "q", "d", 1)
+    kept = {"q1": {"春": label}, "q2": {"夏": label}, "q3": {"秋": label}, "q4": {"冬": label}}
+    for words, one in (("bigrams", True), ("words", False)):
+        found = qrels._answers(kept, files.Source([], words=words), tmp_path)
+        assert (len(qrels.connected(kept, found)) == 3) == one
+
+
 def test_ids_without_leading_zeros_are_matched_and_said(tmp_path):
     folder = tmp_path / "trec"
     put(folder / "topics.tsv", "1\tcrime\n02\tpolio\n30\twind\n0\tnought\n")
