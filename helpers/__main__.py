@@ -159,13 +159,12 @@ def add_import(sub: ArgumentParser):
     sub.add_argument("--split", help="splits to read, such as test or dev,test")
     sub.add_argument("--max-docs", type=int, help="keep so many documents, all relevant ones first")
     sub.add_argument("--queries-language", help="mmarco: another language for the queries")
-    return lambda o: write.import_command(
-        o.source,
-        o.to,
-        split=o.split,
-        max_docs=o.max_docs,
-        queries_language=o.queries_language,
-    )
+    sub.add_argument("--title", help="field of a document that is its title")
+    sub.add_argument("--text", help="fields that are its text, such as question,body (Markdown)")
+    halve = "draw halves for dev and test, whatever splits the source has"
+    sub.add_argument("--halve", action="store_true", help=halve)
+    names = ("split", "max_docs", "queries_language", "title", "text", "halve")
+    return lambda o: write.import_command(o.source, o.to, **{n: getattr(o, n) for n in names})
 
 
 def add_new(sub: ArgumentParser):

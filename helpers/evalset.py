@@ -69,8 +69,9 @@ class EvalSet(NamedTuple):
     """A valid folder. Documents and queries are keyed by id, in id order.
 
     A corpus that nobody has labelled yet has no queries. `tokenizer` is a name in text.TOKENIZERS,
-    `grades` lists the grades that a label may have; settings.json says both where they are not the
-    default. `unanswered` holds the queries of kind none, set aside: nothing is measured on them.
+    `grades` lists the grades that a label may have, `imported` says where documents, queries and
+    labels come from if they are other people's; settings.json holds what is not the default.
+    `unanswered` holds the queries of kind none, set aside: nothing is measured on them.
     """
 
     folder: Path
@@ -80,6 +81,7 @@ class EvalSet(NamedTuple):
     tokenizer: str = "words"
     grades: tuple[int, ...] = GRADES
     unanswered: dict[str, Query] = {}
+    imported: str = ""
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -200,8 +202,8 @@ def load(path: Path | str | None = None) -> EvalSet:
     aside = {q: queries.pop(q) for q in sorted(queries) if queries[q].kind == NO_ANSWER}
     by_id = {query_id: queries[query_id] for query_id in sorted(queries)}
     judgments = [judgment for judgment in judgments if judgment.query_id in by_id]
-    words = settings.get("words", "words")
-    return EvalSet(path, documents, by_id, judgments, words, grades, aside)
+    words, imported = settings.get("words", "words"), settings.get("imported", "")
+    return EvalSet(path, documents, by_id, judgments, words, grades, aside, imported)
 
 
 def notes(path: Path) -> dict[str, str]:

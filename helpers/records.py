@@ -192,7 +192,7 @@ PAIR = {"query_id": "id", "doc_id": "id"}
 TURN = {**PAIR, "doc_id": "any"}  # of the panel: "" asks whether no document answers
 DOCUMENT = {"kind": "text", "service": "text", "updated": "date", "version": "text"}
 SCHEMAS = {
-    "settings.json": Schema({}, {"words": "words", "highest_grade": "highest"}),
+    "settings.json": Schema({}, {"words": "words", "highest_grade": "highest", "imported": "text"}),
     "corpus/*.md": Schema({"title": "text"}, DOCUMENT),
     "corpus.jsonl": Schema(
         {"doc_id": "id", "title": "any", "text": "any"}, DOCUMENT, ("doc_id",), closed=False

@@ -4,6 +4,10 @@ import functools
 import re
 import sys
 import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable
+from itertools import chain
+from math import ceil
 
 import tiktoken
 
@@ -82,7 +86,9 @@ TOLD = {  # what results.json and the write-up say of them
 # Texts that share runs of words.
 
 SHINGLE = 5  # words
-NEAR = 0.15  # Jaccard over shingles from which two texts count as near-duplicates
+NEAR = 0.15  # Jaccard over shingles from which two texts are worth a look
+COPY, COPY_RUNS, COPY_HALF = 0.25, 10, 0.5  # when they count as one: see count_as_one
+Pair = tuple[str, str]
 
 
 def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
@@ -90,29 +96,46 @@ def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
     return {" ".join(words[i : i + size]) for i in range(max(1, len(words) - size + 1))}
 
 
-def near_duplicates(
-    texts: dict[str, list[str]], threshold: float = NEAR
-) -> dict[tuple[str, str], float]:
+def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dict[Pair, float]:
     """Return {(id, id): Jaccard} of texts, given by their words, that share many shingles.
 
-    MinHash proposes pairs below the threshold, so that few are missed; the exact value decides
-    (Broder 1997).
+    Only texts that share a rare shingle are compared. Two sets can reach the threshold t only if
+    one of the rarest |A| - ceil(t |A|) + 1 members of A is among as many of B (Chaudhuri et al.
+    2006), so no pair is missed, and a footer that stands under every text costs nothing.
     """
-    from datasketch import MinHash, MinHashLSH  # only this needs it
-
-    sets = {name: shingles(words) for name, words in texts.items()}
-    index, sketches = MinHashLSH(threshold=threshold / 2, num_perm=128), {}
-    for name, shingle_set in sets.items():
-        sketches[name] = MinHash(num_perm=128, seed=1)
-        sketches[name].update_batch([shingle.encode() for shingle in shingle_set])
-        index.insert(name, sketches[name])
-    found = {}
-    for a, sketch in sketches.items():
-        for b in index.query(sketch):
-            alike = len(sets[a] & sets[b]) / len(sets[a] | sets[b])
-            if a < b and alike >= threshold:
-                found[a, b] = alike
+    sets = {name: shingles(words) for name, words in sorted(texts.items())}
+    often = Counter(chain.from_iterable(sets.values()))
+    having, found = defaultdict(list), {}
+    for name, own in sets.items():
+        shared = sorted((often[run], run) for run in own if often[run] > 1)
+        rare = [run for _, run in shared[: max(0, len(shared) - ceil(threshold * len(own)) + 1)]]
+        for other in sorted({other for run in rare for other in having[run]}):
+            alike = len(sets[other] & own) / len(sets[other] | own)
+            if alike >= threshold:
+                found[other, name] = alike
+        for run in rare:
+            having[run].append(name)
     return found
+
+
+def count_as_one(a: list[str], b: list[str]) -> bool:
+    """Return whether two texts, given by their words, say the same in the same words.
+
+    They share half of their shingles, or a quarter and at least ten: in short texts a quarter is
+    one stock phrase.
+    """
+    a, b = shingles(a), shingles(b)
+    shared, alike = len(a & b), len(a & b) / len(a | b)
+    return alike >= COPY_HALF or (alike >= COPY and shared >= COPY_RUNS)
+
+
+def merged(groups: Iterable[Iterable[Hashable]]) -> list[set]:
+    """Return the groups with those merged that share a member, directly or through others."""
+    home: dict[Hashable, set] = {}
+    for group in map(set, groups):
+        whole = group.union(*(home[member] for member in group if member in home))
+        home |= dict.fromkeys(whole, whole)
+    return list({id(whole): whole for whole in home.values()}.values())
 
 
 # Tokens, for chunk sizes.

@@ -1,4 +1,4 @@
-"""Ask of an evaluation-set folder what a careful reader would ask: pass, warn or fail, and why."""
+"""Ask of an evaluation-set folder what a careful reader would ask: pass, warn, fail or n/a."""
 
 import textwrap
 from collections import Counter
@@ -7,6 +7,20 @@ from itertools import zip_longest
 from .. import evalset
 from . import checks, links
 
+LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
+    "kinds": ("The source sets the kinds of its queries.", ""),
+    "head and tail": ("The source does not say which needs are frequent.", ""),
+    "coverage": ("The source chose its documents and queries.", ""),
+    "labels per query": ("The source sets its grades and how many answers a query has.", ""),
+    "evidence": ("The source has no more quotes.", ""),
+    "labelling guide": ("The rules of the source's makers hold.", "labeling_guide.md"),
+    "second pass": ("The source has one reading of its labels.", "second_pass.jsonl"),
+    "negatives": ("The source has none; make freeze draws some.", "negatives.jsonl"),
+}
+NOT_YOURS = "It is so in the source; mended, scores compare no longer with published ones."
+THEIRS = dict.fromkeys(("overlap", "same query", "judged depth", "near-duplicates"), NOT_YOURS) | {
+    "leakage": "Else the source's own halves leak, or no halves can part these queries."
+}
 WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
 
@@ -24,7 +38,24 @@ def findings(evals: evalset.EvalSet) -> list[checks.Finding]:
     if problems:
         raise evalset.EvalSetError(problems)
     case = checks.AuditCase(evals, *extra, *links.alike_documents(evals))
-    return [check(case) for check in checks.AUDIT_CHECKS]
+    found = [check(case) for check in checks.AUDIT_CHECKS]
+    return [_of_import(evals, finding) for finding in found] if evals.imported else found
+
+
+def _of_import(evals: evalset.EvalSet, finding: checks.Finding) -> checks.Finding:
+    """Return what a finding is on a set that was imported with its labels.
+
+    What the makers left out is not applicable. What they got wrong is a warning and no failure:
+    who mends it has another collection.
+    """
+    reason, file = LEFT_OUT.get(finding.check, ("", ""))
+    if finding.status == "pass" or (file and (evals.folder / file).exists()):
+        return finding
+    if reason:
+        return finding._replace(status="n/a", remedy=reason)
+    if finding.status == "fail" and finding.check in THEIRS:
+        return finding._replace(status="warn", remedy=f"{finding.remedy} {THEIRS[finding.check]}")
+    return finding
 
 
 def as_table(found: list[checks.Finding]) -> str:
@@ -34,6 +65,7 @@ def as_table(found: list[checks.Finding]) -> str:
     counts = Counter(finding.status for finding in found)
     warned = checks.how_many(counts["warn"], "warning")
     total = f"{counts['pass']} passed, {warned}, {counts['fail']} failed"
+    total += f", {counts['n/a']} not applicable" if counts["n/a"] else ""
     return "\n".join([*(line for row in rows for line in _wrapped_row(row)), "", total])
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from math import ceil
 from typing import NamedTuple
 
 from .. import evalset, measures, stats
@@ -20,10 +21,10 @@ GUIDE_WORDS = 100
 
 
 class Finding(NamedTuple):
-    """What one check found. `remedy` is empty where the status is pass."""
+    """What one check found. `remedy` is empty where the status is pass, the reason with n/a."""
 
     check: str
-    status: str  # pass, warn, fail
+    status: str  # pass, warn, fail, n/a
     found: str
     remedy: str
 
@@ -35,7 +36,7 @@ class AuditCase(NamedTuple):
     negatives: list[dict]
     second_pass: list[dict]
     twins: dict[tuple[str, str], float]  # near-duplicates that are no versions, with their Jaccard
-    linked: set[tuple[str, str]]  # twins and versions
+    linked: set[tuple[str, str]]  # documents that count as one: versions, and the same text twice
 
 
 def _finding(check: str, found: str, fails: list[str] = (), warns: list[str] = ()) -> Finding:
@@ -115,7 +116,7 @@ def check_halves(case: AuditCase) -> Finding:
         counts[query.split][query.kind] += 1
     sizes = {split: counts[split].total() for split in evalset.SPLITS}
     missing = [split for split in evalset.SPLITS if not sizes[split]]
-    names = sorted({*counts["dev"], *counts["test"]})
+    names = sorted({*counts["dev"], *counts["test"]} - {"unspecified"})
     # one more or less is no imbalance: five queries of a kind cannot be halved
     uneven = [
         name
@@ -150,13 +151,14 @@ def check_overlap(case: AuditCase) -> Finding:
 
 
 def check_duplicate_queries(case: AuditCase) -> Finding:
-    """Fail where two queries hold the same words, whatever their case, order and punctuation."""
+    """Fail where two queries are the same words in one order, whatever case and punctuation."""
     groups: dict[tuple, list[str]] = {}
     for query in case.evals.queries.values():
-        groups.setdefault(tuple(sorted(case.evals.words(query.query))), []).append(query.query_id)
+        groups.setdefault(tuple(case.evals.words(query.query)), []).append(query.query_id)
     twice = [" = ".join(ids) for ids in groups.values() if len(ids) > 1]
     fails = ["Keep one of each: a query asked twice counts twice."] if twice else []
-    return _finding("same query", _some(twice) if twice else "every query asked once", fails)
+    found = _some(twice) if twice else "every query asked once"
+    return _finding("same query", found, fails)
 
 
 # Labels.
@@ -194,8 +196,9 @@ def check_labels_per_query(case: AuditCase) -> Finding:
     highest = case.evals.grades[-1]
     if highest > 1 and sum(grades[grade] > 0 for grade in case.evals.grades if grade) < 2:
         warns.append(f"Tell whole answers ({highest}) from partial ones (1).")
-    shown = f"{min(relevant.values())} to {max(relevant.values())} relevant documents a query; "
-    shown += "grade " + _counted({grade: grades[grade] for grade in case.evals.grades})
+    low, high = min(relevant.values()), max(relevant.values())
+    shown = f"{low} to " * (low < high) + f"{how_many(high, 'relevant document')} a query"
+    shown += "; grade " + _counted(grades) if grades else ""
     return _finding("labels per query", shown, fails, warns)
 
 
@@ -243,7 +246,8 @@ def check_negatives(case: AuditCase) -> Finding:
     goal = f"{NEGATIVES} easy and {NEGATIVES} hard"
     warns = [f"Choose {goal} ones for {_some(short)}."] if short else []
     whole = len(case.evals.queries) - len(short)
-    found = f"{goal} for {whole} of {len(case.evals.queries)} queries; {len(wrong)} wrong"
+    of = how_many(len(case.evals.queries), "query")
+    found = f"{goal} for {whole} of {of}; {len(wrong)} wrong"
     return _finding("negatives", found, fails, warns)
 
 
@@ -277,7 +281,7 @@ def check_second_pass(case: AuditCase) -> Finding:
         warns.append("Clear up the guide where the readings differ; include hard pairs.")
     wanted = min(SECOND_PAIRS, SECOND_SHARE * len(case.evals.judgments))
     if len(rows) < wanted:
-        warns.append(f"Judge at least {wanted:.0f} pairs twice.")
+        warns.append(f"Judge at least {how_many(ceil(wanted), 'pair')} twice.")
     if silent:
         warns.append(f"Give a reason for {_some(silent)}.")
     zeros, agreed = sum(row["first"] == 0 for row in rows), 1 - len(differ) / len(rows)
@@ -322,14 +326,16 @@ def check_leakage(case: AuditCase) -> Finding:
 
 
 def check_near_duplicates(case: AuditCase) -> Finding:
-    """Fail where only one of two near-duplicates is labelled an answer; warn for any others."""
+    """Fail where one of two documents that count as one is an answer; warn of near-duplicates."""
     relevant = {
         doc_id: {q.query_id for q in case.evals.queries.values() if doc_id in q.relevant_doc_ids}
         for pair in case.twins
         for doc_id in pair
     }
-    torn = [f"{a} and {b}" for a, b in sorted(case.twins) if relevant[a] != relevant[b]]
-    shown = [f"{a} ~ {b} ({case.twins[a, b]:.2f})" for a, b in sorted(case.twins)]
+    one = sorted(case.linked & {*case.twins})
+    torn = [f"{a} and {b}" for a, b in one if relevant[a] != relevant[b]]
+    alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
+    shown = [f"{a} ~ {b} ({case.twins[a, b]:.2f})" for a, b in alike]
     fails = [f"Drop one, or label both alike: {_some(torn)}."] if torn else []
     warns = ["Drop one of each pair, or mark them as versions."] if shown and not torn else []
     return _finding("near-duplicates", _some(shown) if shown else "none", fails, warns)
@@ -339,12 +345,13 @@ def check_manifest(case: AuditCase) -> Finding:
     """Fail where a file is not the one in the manifest; warn where there is no manifest."""
     problems = manifest.differences(case.evals.folder)
     if problems == [manifest.NO_MANIFEST]:
-        remedy = "Write one, so that a later change of an input is seen."
+        remedy = "Write one (make freeze), so that a later change of an input is seen."
         return _finding("manifest", "no manifest.json", warns=[remedy])
     fails = ["Look at what changed, then restore the file or write the manifest anew."]
     if problems:
         return _finding("manifest", _some(problems), fails)
-    return _finding("manifest", f"{len(manifest.inputs(case.evals.folder))} files as listed")
+    files = how_many(len(manifest.inputs(case.evals.folder)), "file")
+    return _finding("manifest", f"{files} as listed")
 
 
 AUDIT_CHECKS = (

@@ -1,34 +1,27 @@
 """Documents that count as one, and the queries that share their answers through them."""
 
-from collections.abc import Iterable
+from .. import evalset, text
 
-from .. import evalset
-
-Pairs = set[tuple[str, str]]
+Pairs = set[text.Pair]
 
 
-def alike_documents(evals: evalset.EvalSet) -> tuple[dict[tuple[str, str], float], Pairs]:
-    """Return near-duplicates that are no versions, and the pairs of near-duplicates or versions."""
-    versions = evals.versions()
-    near = evals.near_duplicates()
-    return {pair: n for pair, n in near.items() if pair not in versions}, versions | {*near}
+def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pairs]:
+    """Return {pair: Jaccard} of near-duplicates that are no versions, and the pairs that are one.
 
-
-def _touching_merged(groups: Iterable[set]) -> list[set]:
-    """Return the groups with those merged that share a member, directly or through others."""
-    merged: list[set] = []
-    for group in groups:
-        apart = [other for other in merged if not other & group]
-        touching = [other for other in merged if other & group]
-        merged = [*apart, set().union(group, *touching)]
-    return merged
+    One are versions, and near-duplicates that say the same (text.count_as_one).
+    """
+    versions, near = evals.versions(), evals.near_duplicates()
+    bodies = {d: evals.words(evals.documents[d].text) for pair in near for d in pair}
+    one = {(a, b) for a, b in near if text.count_as_one(bodies[a], bodies[b])}
+    return {pair: n for pair, n in near.items() if pair not in versions}, versions | one
 
 
 def _families(evals: evalset.EvalSet, links: Pairs | None) -> dict[str, str]:
-    """Return {doc_id: first id of the documents that it is linked with}."""
+    """Return {doc_id: first id of the documents that it is one with}, for answers."""
     links = alike_documents(evals)[1] if links is None else links
-    family = {doc_id: doc_id for doc_id in evals.documents}
-    for group in _touching_merged({*pair} for pair in links):
+    answers = {d for query in evals.queries.values() for d in query.relevant_doc_ids}
+    family = {doc_id: doc_id for doc_id in answers}
+    for group in text.merged(pair for pair in links if answers.issuperset(pair)):
         family |= dict.fromkeys(group, min(group))
     return family
 
@@ -37,10 +30,10 @@ def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[s
     """Return the connected components of query ids, in the order of their first id.
 
     Two queries are connected by a relevant document in common, or by relevant documents that
-    are near-duplicates or versions (`links`, computed where not given).
+    count as one (`links`, computed where not given).
     """
     family = _families(evals, links)
-    groups = _touching_merged(
+    groups = text.merged(
         {("query", query.query_id), *(("document", family[d]) for d in query.relevant_doc_ids)}
         for query in evals.queries.values()
     )
@@ -53,7 +46,7 @@ def leaking_answers(
 ) -> list[tuple[str, str, str, str]]:
     """Return (dev query, test query, document of the first, document of the second).
 
-    The two documents are one, near-duplicates or versions. Empty exactly where no component
+    The two documents are one or count as one. Empty exactly where no component
     of `components` has queries of both halves.
     """
     family = _families(evals, links)

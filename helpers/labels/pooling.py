@@ -1,18 +1,15 @@
 """Choose what to judge: pool different rankers, pick negatives."""
 
 import functools
-from collections.abc import Callable
 
-import bm25s
 import numpy as np
 import snowballstemmer
-from sklearn.feature_extraction.text import TfidfVectorizer
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from .. import evalset, runs, sparse
 
 STEMMER = snowballstemmer.stemmer("english")
-Scores = Callable[[str], np.ndarray]
-Words = Callable[[str], list[str]]
 
 
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
@@ -23,36 +20,28 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, ru
 
     Saved runs of session B are pooled where they exist; the other rankers are built here.
     """
-    ids, titles = list(evals.documents), [d.title for d in evals.documents.values()]
+    titles = [d.title for d in evals.documents.values()]
     bodies = [d.retrieval_text for d in evals.documents.values()]
-    built = {
-        "lucene-stemmed": lucene_stemmed(bodies, evals.words),
-        "character-ngrams": character_ngrams(bodies),
-    }
     found = {"okapi-documents": okapi(evals, bodies, depth)}
     if any(map(evals.words, titles)):  # public passages may have none
         found["okapi-titles"] = okapi(evals, titles, depth)
-    found |= {
-        name: {q.query_id: top(scores(q.query), ids, depth) for q in evals.queries.values()}
-        for name, scores in built.items()
-    }
+    found["lucene-stemmed"] = lucene_stemmed(evals, bodies, depth)
+    found["character-ngrams"] = character_ngrams(evals, bodies, depth)
     for path in sorted((evals.folder / "runs").glob("*.trec")):
         saved = runs.read_trec(path)
         found[path.stem] = {q: saved.get(q, [])[:depth] for q in evals.queries}
     return found
 
 
-def top(scores: np.ndarray, ids: list[str], depth: int) -> runs.Ranking:
-    """Return the first `depth` (id, score) with a score above 0, ties by id."""
-    order = np.lexsort((ids, -np.round(scores, runs.DECIMALS)))
-    return [(ids[i], float(scores[i])) for i in order[:depth] if scores[i] > 0]
+def asked(evals: evalset.EvalSet) -> dict[str, str]:
+    """Return {query_id: text}."""
+    return {query_id: query.query for query_id, query in evals.queries.items()}
 
 
 def okapi(evals: evalset.EvalSet, texts: list[str], depth: int) -> dict[str, runs.Ranking]:
     """Return the run of BM25 as in the baseline, over a text a document: the whole or its title."""
     model, index = sparse.bm25(list(evals.documents), texts, words=evals.words)
-    asked = {query_id: query.query for query_id, query in evals.queries.items()}
-    return dict(sparse.rankings(model, index, asked, depth))
+    return dict(sparse.rankings(model, index, asked(evals), depth))
 
 
 @functools.cache
@@ -66,18 +55,34 @@ def stems(words: list[str]) -> list[str]:
     return [stem(word) for word in words]
 
 
-def lucene_stemmed(documents: list[str], words: Words) -> Scores:
-    """Return a scoring function: BM25 with Lucene's IDF over English stems (bm25s, Snowball)."""
-    index = bm25s.BM25(method="lucene")
-    index.index([stems(words(document)) for document in documents], show_progress=False)
-    return lambda query: index.get_scores(stems(words(query)))
+def lucene_stemmed(evals: evalset.EvalSet, texts: list[str], depth: int) -> dict[str, runs.Ranking]:
+    """Return the run of BM25 with Lucene's IDF over English stems."""
+
+    def words(text: str) -> list[str]:
+        return stems(evals.words(text))
+
+    model, index = sparse.bm25(list(evals.documents), texts, "lucene", words=words)
+    return dict(sparse.rankings(model, index, asked(evals), depth))
 
 
-def character_ngrams(documents: list[str]) -> Scores:
-    """Return a scoring function: cosine of TF-IDF vectors of character 3- to 5-grams."""
-    vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
-    matrix = vectorizer.fit_transform(documents)
-    return lambda query: (matrix @ vectorizer.transform([query]).T).toarray().ravel()
+def character_ngrams(
+    evals: evalset.EvalSet, texts: list[str], depth: int
+) -> dict[str, runs.Ranking]:
+    """Return the run of the cosine between TF-IDF vectors of character 3- to 5-grams.
+
+    As scikit-learn's TfidfVectorizer has them; no n-gram crosses a space, so each distinct word is
+    cut once and not wherever it stands.
+    """
+    cut = CountVectorizer(analyzer="char_wb", ngram_range=(3, 5))
+    vocabulary, counts, _ = sparse.count((body.lower() for body in texts), str.split)
+    grams, inside, _ = sparse.count(vocabulary, cut.build_analyzer())
+    documents = csr_array(counts.T) @ csr_array(inside.T.astype(float))
+    weights = TfidfTransformer(sublinear_tf=True).fit(documents)
+    documents = weights.transform(documents, copy=False)
+    index = sparse.index(list(evals.documents), csr_array(documents.T))
+    queries = cut.set_params(vocabulary=grams).transform(asked(evals).values())
+    found = sparse.search(index, csr_array(weights.transform(queries)), depth)
+    return dict(zip(evals.queries, found, strict=True))
 
 
 # The pool.

@@ -1,10 +1,23 @@
 """Readers of the ir_datasets catalogue, which downloads what it names (MacAvaney et al. 2021)."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from ..records import EvalSetError
-from .files import Asked, Label, Log, Source, document_of, optional, safe, side, text_of
+from .files import (
+    SIDES,
+    Asked,
+    Label,
+    Log,
+    Source,
+    choose,
+    document_of,
+    optional,
+    safe,
+    side,
+    text_of,
+)
 
 # The catalogue's codes where they are not ISO 639-1. Its mMARCO has no English: that is MS MARCO.
 DUTCH, ENGLISH = "dt", "msmarco-passage"
@@ -19,9 +32,38 @@ class Names(NamedTuple):
 
 
 def by_name(asked: Asked, log: Log) -> Source:
-    """Read a collection by its name in the catalogue."""
-    split = next((part for part in asked.path.split("/")[::-1] if side(part)), "all")
-    return _source(Names(asked.path, asked.path, asked.path), split, log)
+    """Read a collection by its name in the catalogue; names below it, as /test, are its splits."""
+    name, parts = asked.path, asked.path.split("/")
+    library = optional("ir_datasets")
+    if _load(library, name).has_qrels():
+        if asked.split:
+            problem = f"--split: {name} has its own labels, wanted the name above it or no --split"
+            raise EvalSetError([problem])
+        last = next((n for n in reversed(range(len(parts))) if side(parts[n])), None)
+        above = _splits(library, "/".join(parts[:last])) if last else {}
+        split = parts[last] if last else "all"
+        return _source(Names(name, name, name), split, log, (split, *above))
+    found = _splits(library, name)
+    wanted = choose(found, asked.split, f"ir_datasets:{name}") if found else {"all": name}
+    read = [_source(Names(name, n, n), split, log) for split, n in wanted.items()]
+    return Source(
+        read[0].documents,
+        chain.from_iterable(source.queries for source in read),
+        chain.from_iterable(source.labels for source in read),
+        tuple(found),
+    )
+
+
+def _splits(library, name: str) -> dict[str, str]:
+    """Return {split: name} of the names right below `name` that have labels."""
+    found = {}
+    for split in SIDES:
+        try:
+            labelled = library.load(f"{name}/{split}").has_qrels()
+        except Exception:  # no such name; the catalogue's own errors have no common class
+            continue
+        found |= {split: f"{name}/{split}"} if labelled else {}
+    return found
 
 
 def download_miracl(language: str, split: str, log: Log) -> Source:
@@ -44,7 +86,7 @@ def _mmarco_name(code: str, split: str) -> str:
     return f"{base}/{split.replace('.', '/')}"
 
 
-def _source(names: Names, split: str, log: Log) -> Source:
+def _source(names: Names, split: str, log: Log, splits: tuple[str, ...] = ()) -> Source:
     library = optional("ir_datasets")
     found = {part: _load(library, name) for part, name in names._asdict().items()}
     missing = [part for part, data in found.items() if not getattr(data, f"has_{part}")()]
@@ -61,7 +103,7 @@ def _source(names: Names, split: str, log: Log) -> Source:
             Label(place, split, safe(entry.query_id), safe(entry.doc_id), entry.relevance)
             for place, entry in qrels
         ),
-        (split,),
+        splits or (split,),
     )
 
 

@@ -14,11 +14,13 @@ from .files import (
     Source,
     array,
     choose,
+    chosen,
     document_of,
     folder_of,
     id_of,
     lines_of,
     safe,
+    side,
     text_of,
     with_bar,
 )
@@ -26,15 +28,15 @@ from .files import (
 # Parts that several layouts share.
 
 
-def documents_of(paths: Iterable[Path], log: Log) -> Iterator[tuple[str, dict]]:
+def documents_of(paths: Iterable[Path], asked: Asked, log: Log) -> Iterator[tuple[str, dict]]:
     """Yield documents of JSONL files under the names that BEIR, TREC tools and MIRACL use."""
     for path in paths:
         for place, row in records.rows(path, log.wrong):
             doc_id = id_of(place, row, ("_id", "doc_id", "docid", "docno", "id"), log)
             title, text = text_of(row, "title"), text_of(row, "text", "contents", "body")
-            row = document_of(doc_id, title, text, log)
+            title, text = chosen(place, row, title, text, asked, log)
             if doc_id:
-                yield place, row
+                yield place, document_of(doc_id, title, text, log)
 
 
 def tsv_of(path: Path, names: tuple[str, str], log: Log) -> Iterator[tuple[str, dict]]:
@@ -118,7 +120,7 @@ def beir(asked: Asked, log: Log) -> Source:
     log.stop()
     splits = choose(files, asked.split, str(folder / "qrels"))
     return Source(
-        documents_of([corpus], log),
+        documents_of([corpus], asked, log),
         queries_of(queries, log),
         (label for name, path in splits.items() for label in labels_of(path, name, log)),
         tuple(files),
@@ -155,7 +157,7 @@ def trec(asked: Asked, log: Log) -> Source:
     splits = choose(qrels, asked.split, str(folder))
     own = [p for p in topics if any(name in p.name for name in splits)] or topics
     return Source(
-        documents_of(tables, log),
+        documents_of(tables, asked, log),
         (query for path in own for query in queries_of(path, log)),
         (label for name, path in splits.items() for label in labels_of(path, name, log)),
         tuple(qrels),
@@ -285,7 +287,7 @@ def miracl(asked: Asked, log: Log) -> Source:
         source = catalogue.download_miracl(language, split, log)
     else:
         language, splits = _miracl_topics(folder, language)
-        source = _miracl_copy(folder, language, split, splits, log)
+        source = _miracl_copy(folder, language, asked._replace(split=split), splits, log)
     about = f"Language: {language}. Passages judged not relevant are kept as grade 0."
     return source._replace(words=WORDS.get(language, "words"), about=(about,))
 
@@ -299,9 +301,9 @@ def _miracl_topics(folder: Path, language: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _miracl_copy(
-    folder: Path, language: str, split: str, splits: tuple[str, ...], log: Log
+    folder: Path, language: str, asked: Asked, splits: tuple[str, ...], log: Log
 ) -> Source:
-    name = f"miracl-v1.0-{language}-{split}.tsv"
+    name = f"miracl-v1.0-{language}-{asked.split}.tsv"
     topics, qrels = (
         next(iter(folder.rglob(f"{what}.{name}")), None) for what in ("topics", "qrels")
     )
@@ -321,7 +323,10 @@ def _miracl_copy(
             log.wrong(f"{folder}:1: no {what}, found topics of {offer}, wanted {file}")
     log.stop()
     return Source(
-        documents_of(passages, log), queries_of(topics, log), labels_of(qrels, split, log), splits
+        documents_of(passages, asked, log),
+        queries_of(topics, log),
+        labels_of(qrels, asked.split, log),
+        tuple(split for split in splits if side(split) == "dev"),  # no labels of test are public
     )
 
 

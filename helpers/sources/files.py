@@ -50,6 +50,9 @@ class Asked(NamedTuple):
     split: str | None = None
     max_docs: int | None = None
     queries_language: str | None = None
+    title: str | None = None  # the field of a document that is its title
+    text: str | None = None  # the fields that are its text, with commas between them
+    halve: bool = False  # draw halves although the source has its own
 
 
 class Log:
@@ -59,6 +62,8 @@ class Log:
         self.problems: list[str] = []
         self.left: dict[str, tuple[int, str]] = {}  # reason: how often, first place
         self.changed: Counter[str] = Counter()
+        self.said: list[str] = []
+        self.unseen: dict[str, str] = {}  # field asked for: the problem, "" once a document had it
 
     def wrong(self, problem: str) -> None:
         """Note a problem. Raises EvalSetError when there are too many to go on."""
@@ -73,8 +78,9 @@ class Log:
 
     def stop(self) -> None:
         """Raise EvalSetError if there were problems."""
-        if self.problems:
-            raise EvalSetError(self.problems)
+        found = [*self.problems, *filter(None, self.unseen.values())]
+        if found:
+            raise EvalSetError(found)
 
     def lines(self) -> list[str]:
         """Return a line for each reason, with its count and first place."""
@@ -82,7 +88,8 @@ class Log:
             f"left out: {reason}: {count}, first {first}"
             for reason, (count, first) in self.left.items()
         ]
-        return [*left, *(f"changed: {what}: {n}" for what, n in self.changed.items())]
+        changed = [f"changed: {what}: {n}" for what, n in self.changed.items()]
+        return [*left, *changed, *self.said]
 
 
 # Files. records.py reads the lines and says what is wrong with them.
@@ -194,6 +201,35 @@ def document_of(doc_id: str, title: str, text: str, log: Log) -> dict:
         log.changed["documents with a title only, which became their text"] += 1
         title, text = "", title
     return {"doc_id": doc_id, "title": title, "text": text}
+
+
+def chosen(place: str, fields: dict, title: str, text: str, asked: Asked, log: Log):
+    """Return (title, text) of a document: from the fields that were asked for, else as given.
+
+    Several fields of the text stand below each other, in the order asked for. A document that has
+    none of them keeps what it has; a field that no document has is a problem: see Log.stop.
+    """
+    for option, names in (("--title", asked.title), ("--text", asked.text)):
+        wanted = names.split(",") if names else []
+        for name in wanted:
+            there = ", ".join(sorted(map(str, fields))) or "none"
+            problem = f"{place}: {option} {name}: no such field here or in any other document, "
+            _seen(f"{option} {name}", name in fields, problem + f"found {there}", log)
+        held = [found for name in wanted if (found := text_of(fields, name))]
+        if wanted and not held:
+            log.leave(f"{option} where a document has no {' or '.join(wanted)}", place)
+        elif option == "--title":
+            title = held[0] if held else title
+        else:
+            text = "\n\n".join(held) if held else text
+    return title, text
+
+
+def _seen(field: str, there: bool, problem: str, log: Log) -> None:
+    if there:
+        log.unseen[field] = ""
+    else:
+        log.unseen.setdefault(field, problem)
 
 
 # Folders and splits.

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from .. import records
-from .files import Asked, Log, Source, folder_of, safe
+from .files import Asked, Log, Source, chosen, folder_of, safe
 
 # A document's id is its path below the folder, with : for /.
 
@@ -78,17 +78,13 @@ def markdown_tree(asked: Asked, log: Log) -> Source:
     """Read a tree of Markdown files: front matter is optional, the first heading is the title."""
     folder = folder_of(asked)
     return Source(
-        (
-            (
-                f"{path}:1",
-                _markdown(path, text, path_id(path, folder, PAGES[path.suffix.lower()]), log),
-            )
-            for path, text in tree(folder, PAGES, log)
-        )
+        (f"{path}:1", _markdown(path, folder, text, asked, log))
+        for path, text in tree(folder, PAGES, log)
     )
 
 
-def _markdown(path: Path, text: str, doc_id: str, log: Log) -> dict:
+def _markdown(path: Path, folder: Path, text: str, asked: Asked, log: Log) -> dict:
+    doc_id = path_id(path, folder, PAGES[path.suffix.lower()])
     broken: list[str] = []
     fields, rest = records.front_matter(path, text, broken.append) or ({}, text)
     if broken:
@@ -102,16 +98,19 @@ def _markdown(path: Path, text: str, doc_id: str, log: Log) -> dict:
         for name, value in fields.items()
         if name in checks and records.CHECKS[checks[name]][0](value)
     }
-    for name in sorted(fields.keys() - known.keys()):
+    used = f"{asked.title},{asked.text}".split(",")
+    for name in sorted(fields.keys() - known.keys() - {*used}):
         wanted = records.CHECKS[checks[name]][1] if name in checks else "no such field"
         log.leave(f"front-matter field {name} ({wanted})", f"{path}:2")
+    title, body = chosen(f"{path}:1", {**fields, "body": text}, "", "", asked, log)
+    known |= {"title": title} if title else {}
     heading = _heading(text)
     if "title" not in known and heading:
         known["title"] = re.sub(r"\s+#+\s*$", "", heading[1]).strip()
         rest = text[heading.end() :]
         if not text[: heading.start()].strip() and rest.strip():
             text = rest  # the heading is the title now; both would count its words twice
-    return {"doc_id": doc_id, "title": path.stem, **known, "text": text.strip("\n")}
+    return {"doc_id": doc_id, "title": path.stem, **known, "text": body or text.strip("\n")}
 
 
 def _heading(text: str) -> re.Match | None:

@@ -1,9 +1,7 @@
 """Write an evaluation-set folder from a source (import) or from nothing (new)."""
 
-import hashlib
 import json
 import os
-import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +10,8 @@ from pathlib import Path
 from .. import evalset, records
 from ..records import EvalSetError
 from . import catalogue, collections, trees
-from .files import Asked, Label, Log, Source, side, with_bar
+from .files import Asked, Log, Source, with_bar
+from .qrels import Labels, ids_in_common, is_new, keep, read_labels, split, without_padding
 
 READERS = {  # KIND of KIND:PATH
     "markdown": trees.markdown_tree,
@@ -26,9 +25,9 @@ READERS = {  # KIND of KIND:PATH
     "ir_datasets": catalogue.by_name,
 }
 TREES = ("markdown", "text", "code")  # they have no labels, and an id is a path
+WITH_FIELDS = ("markdown", "beir", "trec", "miracl")  # documents with fields to choose from
 NEW = Path(__file__).parent / "new"  # a set to start from
-Labels = dict[str, dict[str, Label]]  # {query_id: {doc_id: label}}
-PLACES = {"query": "queries", "document": "corpus"}
+HEAVY = 0.5  # share of all characters in one document from which a warning is due
 TRUNCATED = (
     "truncated: --max-docs kept every relevant document and part of the others, "
     "so scores are too high to compare with published ones"
@@ -45,8 +44,11 @@ def import_into(asked: Asked, to: Path) -> list[str]:
         raise EvalSetError([f"--from {asked.kind}: is unknown, wanted KIND:PATH of {kinds}"])
     if asked.queries_language and asked.kind != "mmarco":
         raise EvalSetError([f"--queries-language belongs to mmarco, not to {asked.kind}"])
-    if asked.split and asked.kind in (*TREES, "ir_datasets"):
+    if asked.split and asked.kind in TREES:
         raise EvalSetError([f"--split: {asked.kind} has no splits to choose from"])
+    if (asked.title or asked.text) and asked.kind not in WITH_FIELDS:
+        kinds = ", ".join(WITH_FIELDS)
+        raise EvalSetError([f"--title and --text belong to {kinds}, not to {asked.kind}"])
     if asked.max_docs is not None and asked.max_docs < 1:
         raise EvalSetError([f"--max-docs is {asked.max_docs}, wanted a number from 1"])
     found: list[str] = []
@@ -86,7 +88,7 @@ def import_source(source: Source, asked: Asked, folder: Path, log: Log) -> list[
     Raises EvalSetError with every problem.
     """
     queries = read_queries(source, log)
-    qrels = read_labels(source, log)
+    qrels = without_padding(read_labels(source, log), queries, log)
     log.stop()
     found = ids_in_common("query", qrels, queries, source) if qrels else []
     held, seen, limited = write_corpus(folder, source, qrels, asked.max_docs, log)
@@ -100,11 +102,10 @@ def import_source(source: Source, asked: Asked, folder: Path, log: Log) -> list[
     if source.labels is not None and not kept:
         problem = f"{asked.kind}:{asked.path}: no query has a relevant document in the corpus"
         raise EvalSetError([f"{problem}: {'; '.join([*found, *log.lines()])}"])
-    halves, drawn = split(kept)
+    halves, drawn = split(kept, source, asked.halve, folder)
     lines = [*counts(held, kept, halves), *found, *log.lines()]
     lines += [TRUNCATED] if limited else []
-    lines += [drawn] if drawn else []
-    lines += [*write_settings(folder, source, kept), *source.about]
+    lines += [*drawn, *write_settings(folder, asked, source, kept), *source.about]
     write_labels(folder, queries, kept, halves)
     records.write(folder / "README.md", data_card(asked, lines))
     return lines
@@ -119,85 +120,6 @@ def read_queries(source: Source, log: Log) -> dict[str, dict]:
         elif is_new(place, row["query_id"], "query_id", places, log):
             queries[row["query_id"]] = row
     return queries
-
-
-def is_new(place: str, key: str, name: str, places: dict, log: Log) -> bool:
-    """Return whether `key` is new; one that stands twice is a problem with both lines."""
-    if key in places:
-        log.wrong(f"{place}: {name} {key} stands already at {places[key]}, wanted each once")
-        return False
-    places[key] = place
-    return True
-
-
-def read_labels(source: Source, log: Log) -> Labels:
-    """Return the labels by query; the same pair may stand twice only with the same grade.
-
-    Grades below 0 become 0: trec_eval too gives them no gain.
-    """
-    qrels: Labels = {}
-    for label in source.labels or ():
-        grade = _grade(label, log)
-        if grade is None:
-            continue
-        row = qrels.setdefault(label.query_id, {})
-        former = row.setdefault(label.doc_id, label._replace(grade=grade))
-        first = next(iter(row.values()))
-        if first.split != label.split:
-            log.wrong(
-                f"{label.place}: query {label.query_id} is in {label.split} and at {first.place} "
-                f"in {first.split}, wanted each query in one split"
-            )
-        elif former.grade != grade:
-            log.wrong(
-                f"{label.place}: {label.query_id} {label.doc_id} has grade {grade} and at "
-                f"{former.place} grade {former.grade}, wanted one"
-            )
-        elif former.place != label.place:
-            log.leave("pairs judged twice with one grade", label.place)
-    return qrels
-
-
-def _grade(label: Label, log: Log) -> int | None:
-    text = str(label.grade).strip()
-    number = re.fullmatch(r"(-?\d{1,3})(\.0+)?", text)
-    if not number:
-        log.wrong(f"{label.place}: grade {text!r} is not a grade, wanted a whole number up to 999")
-        return None
-    if int(number[1]) < 0:
-        log.changed["grades below 0, which became 0"] += 1
-    return max(0, int(number[1]))
-
-
-def ids_in_common(what: str, judged: dict, held: dict, source: Source) -> list[str]:
-    """Return how many judged ids are there. Raises EvalSetError where none is: a wrong split."""
-    present = [name for name in judged if name in held]
-    found = f"{what} ids in the qrels: {len(judged)}, of them in the {PLACES[what]}: {len(present)}"
-    if not present and held:
-        offer = ", ".join(source.splits) or "unknown"
-        raise EvalSetError(
-            [
-                f"{found}; the qrels have {next(iter(judged))} and the like, the {PLACES[what]} "
-                f"{next(iter(held))}, wanted qrels of the same split and ids written "
-                f"the same way; splits found: {offer}"
-            ]
-        )
-    return [found, *_shifted(what, judged, held)]
-
-
-def _shifted(what: str, judged: dict, held: dict) -> list[str]:
-    """Return a warning where one of two numberings starts at 0 and the other at 1."""
-    if not all(name.isdecimal() for name in (*judged, *held)) or not held:
-        return []
-    (low, high), (first, last) = (
-        (min(map(int, ids)), max(map(int, ids))) for ids in (judged, held)
-    )
-    if low == first - 1 or high == last + 1:
-        return [
-            f"warning: {what} ids run from {low} to {high} in the qrels and from {first} to {last} "
-            "in the file: does one count from 0 and the other from 1? Then all labels are wrong"
-        ]
-    return []
 
 
 def write_corpus(
@@ -215,11 +137,12 @@ def write_corpus(
     rooms = {"zeros": min(room, len(zeros)) if most else room, "others": max(0, room - len(zeros))}
     held: set[str] = set()
     seen: dict[str, str] = {}
-    cut = False
+    cut, total, largest = False, 0, (0, "")
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for place, row in with_bar(source.documents, "documents"):
             if not relevant and not any(rooms.values()):
-                return held, seen, True
+                cut = True
+                break
             doc_id = row["doc_id"]
             if not is_new(place, doc_id, "doc_id", seen, log):
                 continue
@@ -231,47 +154,18 @@ def write_corpus(
                 if tier != "relevant":
                     rooms[tier] -= 1
                 held.add(doc_id)
+                size = len(row["title"]) + len(row["text"])
+                total, largest = total + size, max(largest, (size, doc_id))
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
                 cut = True
+    if largest[0] > HEAVY * total:
+        log.said.append(
+            f"warning: {largest[1]} holds {largest[0] / total:.0%} of all characters; documents "
+            "are what is found and measured: split it by chapter or heading into files of their "
+            "own and import again"
+        )
     return held, seen, cut
-
-
-def keep(queries: dict[str, dict], qrels: Labels, held: set[str], log: Log) -> Labels:
-    """Return the labels of known queries and documents, for queries with a relevant document."""
-    kept = {}
-    for query_id, row in qrels.items():
-        if query_id not in queries:
-            log.leave("judged queries without a text", next(iter(row.values())).place)
-            continue
-        for label in row.values():
-            if label.doc_id not in held:
-                what = "relevant" if label.grade else "grade-0"
-                log.leave(f"{what} labels of documents that are not there", label.place)
-        there = {doc_id: label for doc_id, label in row.items() if doc_id in held}
-        if any(label.grade for label in there.values()):
-            kept[query_id] = there
-        else:
-            log.leave("judged queries without a relevant document", next(iter(row.values())).place)
-    for query_id in queries:
-        if query_id not in qrels:
-            log.leave("queries without judgments", f"query {query_id}")
-    return kept
-
-
-def split(kept: Labels) -> tuple[dict[str, str], str]:
-    """Return {query_id: dev or test} and a sentence that says where the halves come from.
-
-    The source's own splits count if it offers both sides. Else the queries are ordered by a hash
-    of their ids and cut in the middle: the same on every machine, and no order of the file matters.
-    """
-    halves = {q: side(next(iter(row.values())).split) for q, row in kept.items()}
-    names = ", ".join(sorted({label.split for row in kept.values() for label in row.values()}))
-    if not kept or set(halves.values()) == {"dev", "test"}:
-        return halves, f"halves: the source's own ({names})" if kept else ""
-    order = sorted(kept, key=lambda q: hashlib.sha256(q.encode()).hexdigest())
-    halves = {q: "dev" if place < len(order) / 2 else "test" for place, q in enumerate(order)}
-    return halves, f"halves: drawn by a hash of the query id, the source tells none apart ({names})"
 
 
 def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, str]) -> None:
@@ -291,14 +185,16 @@ def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, st
     records.write_jsonl(folder / "judgments.jsonl", judgments)
 
 
-def write_settings(folder: Path, source: Source, kept: Labels) -> list[str]:
-    """Write settings.json where it must say something: another tokenizer, grades above 2."""
+def write_settings(folder: Path, asked: Asked, source: Source, kept: Labels) -> list[str]:
+    """Write settings.json where it must say something: tokenizer, grades above 2, an import."""
     highest = max((label.grade for row in kept.values() for label in row.values()), default=0)
     settings = {} if source.words == "words" else {"words": source.words}
     settings |= {"highest_grade": highest} if highest > records.GRADES[-1] else {}
+    told = [f"{name}: {value}, in settings.json" for name, value in settings.items()]
+    settings |= {"imported": asked.kind} if kept else {}  # with labels, not only documents
     if settings:
         records.write(folder / "settings.json", json.dumps(settings) + "\n")
-    return [f"{name}: {value}, in settings.json" for name, value in settings.items()]
+    return told
 
 
 def counts(held: set[str], kept: Labels, halves: dict[str, str]) -> list[str]:
@@ -323,8 +219,10 @@ def data_card(asked: Asked, lines: list[str]) -> str:
     name = asked.path if asked.kind == "ir_datasets" else Path(asked.path).resolve().name
     root = Path(asked.path if Path(asked.path).exists() else asked.path.rpartition("@")[0])
     options = {"split": asked.split, "max-docs": asked.max_docs}
-    options["queries-language"] = asked.queries_language
+    options |= {"queries-language": asked.queries_language, "title": asked.title}
+    options["text"] = asked.text
     said = "".join(f" --{key} {value}" for key, value in options.items() if value)
+    said += " --halve" * asked.halve
     found = "\n".join(f"- {line}" for line in lines)
     found = found.replace(str(root), root.name) if root.is_absolute() else found
     own = asked.kind in TREES

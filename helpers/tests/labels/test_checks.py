@@ -66,7 +66,7 @@ BREAKS = {
     "no dev": ("halves", queries(split="test"), "to dev"),
     "title": ("overlap", query("q1", "Disk: FULL"), "equal to a title: 1"),
     "words of the answer": ("overlap", both_copied, "answers 1.00"),
-    "twice": ("same query", query("q2", "LOGS, write to refuses server!"), "q1 = q2"),
+    "twice": ("same query", query("q2", "Server: refuses to write LOGS!"), "q1 = q2"),
     "coverage": ("coverage", reach_little, "1 of 3 documents reached (33%), none of service mail"),
     "depth": ("judged depth", bury, "of 4 rankers"),
     "no quote": (
@@ -213,7 +213,7 @@ def test_query_without_or_with_many_labels(small):
     case = case._replace(evals=evals._replace(judgments=[*many, evalset.Judgment("q2", "d", 1)]))
     assert checks.check_labels_per_query(case)[1:] == (
         "warn",
-        "1 to 21 relevant documents a query; grade 0 0, 1 12, 2 10",
+        "1 to 21 relevant documents a query; grade 1 12, 2 10",
         "Narrow q1: over 20 answers.",
     )
 

@@ -1,10 +1,13 @@
 """Pool, near-duplicates and negatives on hand-sized cases."""
 
+import bm25s
 import ir_measures
+import numpy as np
 import pytest
 from conftest import write_rows
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from helpers import evalset, measures
+from helpers import evalset, measures, text
 from helpers.labels import pooling
 
 
@@ -35,6 +38,72 @@ def test_rankings_leave_out_what_does_not_match(folder):
     found = pooling.by_ranker(evalset.load(folder))
     assert [doc_id for doc_id, _ in found["character-ngrams"]["q2"]] == ["queue-full"]
     assert len(found) == 4
+
+
+def test_rankers_agree_with_the_libraries_on_the_set_of_the_workbook():
+    evals = evalset.load(evalset.DEFAULT)
+    ids, bodies = [*evals.documents], [d.retrieval_text for d in evals.documents.values()]
+    lucene = bm25s.BM25(method="lucene")
+    lucene.index([pooling.stems(evals.words(body)) for body in bodies], show_progress=False)
+    vectors = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
+    matrix = vectors.fit_transform(bodies)
+    stemmed = pooling.lucene_stemmed(evals, bodies, 10)
+    grams = pooling.character_ngrams(evals, bodies, 10)
+    for query in evals.queries.values():
+        scores = lucene.get_scores(pooling.stems(evals.words(query.query)))
+        best = np.lexsort((ids, -scores))[:10]
+        assert [d for d, _ in stemmed[query.query_id]] == [ids[i] for i in best if scores[i] > 0]
+        cosines = (matrix @ vectors.transform([query.query]).T).toarray().ravel()
+        best = np.lexsort((ids, -np.round(cosines, 10)))[:10]
+        found = grams[query.query_id]
+        assert [d for d, _ in found] == [ids[i] for i in best if cosines[i] > 0]
+        assert [score for _, score in found] == pytest.approx([cosines[i] for i in best])
+
+
+def test_saved_runs_join_the_pool_at_its_depth(folder):
+    (folder / "runs").mkdir()
+    lines = "q1 Q0 queue-full 1 2 x\nq1 Q0 disk-full 2 1 x\n"
+    (folder / "runs" / "mine.trec").write_text(lines)
+    found = pooling.by_ranker(evalset.load(folder), depth=1)
+    assert found["mine"] == {"q1": [("queue-full", 2.0)], "q2": []}
+    assert {len(ranking) for run in found.values() for ranking in run.values()} <= {0, 1}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("threshold", [0.05, 0.15, 0.5])
+def test_no_near_duplicate_is_missed(seed, threshold):
+    rng = np.random.default_rng(seed)
+    pieces = [[f"w{rng.integers(9000)}" for _ in range(12)] for _ in range(12)]
+    texts = {
+        f"t{n:02}": sum((pieces[i] for i in rng.choice(12, rng.integers(1, 5))), [])
+        for n in range(40)
+    } | {"empty": [], "none": []}
+    sets = {name: text.shingles(words) for name, words in texts.items()}
+    jaccard = {
+        (a, b): len(sets[a] & sets[b]) / len(sets[a] | sets[b]) for a in sets for b in sets if a < b
+    }
+    wanted = {pair: value for pair, value in jaccard.items() if value >= threshold}
+    assert text.near_duplicates(texts, threshold) == wanted and len(wanted) > 5
+
+
+def numbered(start, end):
+    return [f"w{n}" for n in range(start, end)]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "one"),
+    [
+        ((0, 10), (2, 12), True),  # 4 runs of 8 in common, half
+        ((0, 11), (3, 14), False),  # 4 of 10 and no ten
+        ((0, 29), (15, 44), True),  # 10 of 40: a quarter and ten
+        ((0, 27), (14, 41), False),  # 9 of 37: just below a quarter, and nine
+        ((0, 26), (13, 39), False),  # 9 of 35: above a quarter, but nine
+        ((0, 60), (36, 96), False),  # 20 of 92: ten, but below a quarter
+    ],
+)
+def test_when_two_texts_count_as_one(a, b, one):
+    a, b = numbered(*a), numbered(*b)
+    assert text.count_as_one(a, b) == one == text.count_as_one(b, a)
 
 
 def test_near_duplicates_and_versions(folder):

@@ -252,3 +252,38 @@ def test_the_stand_in_is_like_the_real_catalogue(library):
     assert not hasattr(bare, "qrels_iter") and not bare.has_qrels() and bare.has_docs()
     methods = {name for name, _ in inspect.getmembers(Dataset, inspect.isfunction)}
     assert all(hasattr(bare, name) for name in methods)
+
+
+def labelled(*pairs):
+    """Return a dataset with the labels of (query, document) pairs."""
+    queries = [Topic(q, f"about {q}", "") for q, _ in pairs]
+    return Dataset(docs=DOCS, queries=queries, qrels=[TrecQrel(q, d, 1, "0") for q, d in pairs])
+
+
+@pytest.fixture
+def with_splits(monkeypatch):
+    sets = {"c": Dataset(docs=DOCS, queries=[]), "c/train": labelled(("1", "a b"))}
+    sets |= {"c/test": labelled(("2", "c")), "c/dev": Dataset(docs=DOCS)}
+    sets["c/train"].docs_iter = lambda: iter([])  # documents are those of the name asked for
+    stand_in(monkeypatch, sets)
+
+
+def test_names_below_one_are_its_splits(with_splits, tmp_path):
+    lines, evals = bring("ir_datasets", "c", tmp_path / "to")
+    assert {q.query_id: q.split for q in evals.queries.values()} == {"1": "dev", "2": "test"}
+    assert "halves: the source's own (test, train)" in lines and len(evals.documents) == 2
+    lines, evals = bring("ir_datasets", "c", tmp_path / "test", split="test")
+    assert {q.split for q in evals.queries.values()} == {"test"} and len(evals.queries) == 1
+    assert any("import with --split test,train, or with --halve" in line for line in lines)
+    assert problems("ir_datasets", "c", tmp_path / "no", split="dev") == [
+        "ir_datasets:c: no split dev, found test, train"
+    ]
+
+
+def test_a_split_named_in_full_stays_what_it_is(with_splits, tmp_path):
+    lines, evals = bring("ir_datasets", "c/test", tmp_path / "to")
+    assert {q.split for q in evals.queries.values()} == {"test"}
+    assert any("none is dev" in line and "--split test,train" in line for line in lines)
+    assert problems("ir_datasets", "c/test", tmp_path / "no", split="test") == [
+        "--split: c/test has its own labels, wanted the name above it or no --split"
+    ]

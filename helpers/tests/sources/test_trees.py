@@ -1,6 +1,6 @@
 """Trees of Markdown, text and code become documents."""
 
-from importing import bring, put
+from importing import bring, problems, put
 
 from helpers import evalset
 from helpers.sources import write
@@ -139,3 +139,27 @@ def test_code(tmp_path):
     assert "hidden, vendored or built folders: 3" in counts and "another type: 1" in counts
     assert "Python files that do not parse, taken whole: 1" in counts
     assert "module bodies of imports alone: 1" in counts
+
+
+def test_fields_of_the_front_matter_become_title_and_text(tmp_path):
+    tree = tmp_path / "faq"
+    put(tree / "a.md", "---\nquestion: Why?\nhint: Look.\nweight: 3\n---\n# Old title\n\nSo.\n")
+    put(tree / "b.md", "# No front matter\n\nText.\n")
+    lines, evals = bring("markdown", tree, tmp_path / "one", title="question")
+    found = {d.doc_id: (d.title, d.text) for d in evals.documents.values()}
+    assert found == {
+        "a": ("Why?", "# Old title\n\nSo."),
+        "b": ("No front matter", "Text."),
+    }
+    assert not [line for line in lines if "field question" in line]
+    assert "left out: front-matter field hint (no such field): 1" in "\n".join(lines)
+    _, evals = bring("markdown", tree, tmp_path / "two", title="question", text="hint,body")
+    assert evals.documents["a"].text == "Look.\n\n# Old title\n\nSo."
+    assert evals.documents["b"].text == "# No front matter\n\nText."
+    _, evals = bring("markdown", tree, tmp_path / "three", text="question")
+    assert evals.documents["a"][:3] == ("a", "Old title", "Why?")
+    found = problems("markdown", tree, tmp_path / "no", title="quest")
+    assert found == [
+        "a.md:1: --title quest: no such field here or in any other document, found body, hint, "
+        "question, weight"
+    ]

@@ -32,7 +32,8 @@ def test_one_split_is_cut_in_halves_by_query_id(beir, tmp_path):
         put(beir / "qrels" / "test.tsv", "".join(order))
         lines, evals = bring("beir", beir, tmp_path / name)
         halves.append({q.query_id: q.split for q in evals.queries.values()})
-    drawn = "halves: drawn by a hash of the query id, the source tells none apart (test)"
+    drawn = "halves: drawn by a hash (test); shared answers connect 9 of 9 queries, so the halves "
+    drawn += "share some"
     assert drawn in lines and "queries: 9 (5 dev, 4 test)" in lines and halves[0] == halves[1]
     put(beir / "qrels" / "test.tsv", rows[0])
     assert bring("beir", beir, tmp_path / "three")[1].queries["q0"].split == "dev"
@@ -133,7 +134,7 @@ def test_what_has_no_use_is_left_out_and_counted(beir, tmp_path):
     assert "document ids in the qrels: 7, of them in the corpus: 5" in lines
 
 
-@pytest.mark.parametrize(("start", "warned"), {0: True, 1: False}.items())
+@pytest.mark.parametrize(("start", "warned"), {0: True, 1: False, 2: True}.items())
 def test_numbers_that_start_at_0_here_and_at_1_there(beir, tmp_path, start, warned):
     write_rows(beir / "queries.jsonl", *({"_id": n, "text": f"disk {n}"} for n in range(1, 5)))
     put(beir / "qrels" / "test.tsv", "".join(f"{n}\td1\t1\n" for n in range(start, start + 4)))
@@ -141,7 +142,8 @@ def test_numbers_that_start_at_0_here_and_at_1_there(beir, tmp_path, start, warn
     found = [line for line in lines if line.startswith("warning")]
     assert bool(found) == warned
     if warned:
-        assert "query ids run from 0 to 3 in the qrels and from 1 to 4 in the file" in found[0]
+        ends = f"query ids run from {start} to {start + 3} in the qrels and from 1 to 4 in the file"
+        assert ends in found[0]
         assert "query ids in the qrels: 4, of them in the queries: 3" in lines
 
 
@@ -237,3 +239,67 @@ def test_new_set_loads_and_names_the_next_steps(tmp_path, capsys):
         assert (tmp_path / "mine" / name).read_bytes() == (write.NEW / name).read_bytes()
     with pytest.raises(evalset.EvalSetError, match="is not empty"):
         write.new_command(tmp_path / "mine")
+
+
+def command(monkeypatch, *words):
+    """Run the import command as typed and return its status."""
+    monkeypatch.setattr(sys, "argv", ["helpers", "import", *map(str, words)])
+    return __main__.main()
+
+
+def test_each_option_of_import_has_an_effect(beir, mmarco, tmp_path, monkeypatch):
+    def imported(name, *words):
+        assert command(monkeypatch, "--to", tmp_path / name, *words) == 0
+        return evalset.load(tmp_path / name)
+
+    source = ["--from", f"beir:{beir}"]
+    assert list(imported("plain", *source).queries) == ["1", "2"]
+    assert list(imported("split", *source, "--split", "dev").queries) == ["2"]
+    assert len(imported("few", *source, "--max-docs", "3").documents) == 3
+    assert imported("title", *source, "--title", "text").documents["d1"].title == "Delete logs."
+    swapped = imported("text", *source, "--text", "title,text").documents["d1"]
+    assert swapped.text == "Disk\n\nDelete logs."
+    halved = imported("halve", *source, "--split", "test", "--halve")
+    assert {q.split for q in halved.queries.values()} == {"dev"}  # of the one query of test
+    language = ["--from", f"mmarco:{mmarco}@en", "--queries-language", "ja"]
+    assert imported("language", *language).queries["1"].query == "風の音"
+    card = (tmp_path / "text" / "README.md").read_text()
+    assert (
+        "--text title,text`" in card
+        and "--title text`" in (tmp_path / "title/README.md").read_text()
+    )
+
+
+def test_a_field_that_no_document_has_is_named(beir, tmp_path):
+    assert problems("beir", beir, tmp_path / "to", title="question") == [
+        "corpus.jsonl:1: --title question: no such field here or in any other document, found _id, "
+        "text, title"
+    ]
+    found = problems("beir", beir, tmp_path / "to", text="title,question,answer", max_docs=1)
+    assert [problem.split(":")[2] for problem in found] == [" --text question", " --text answer"]
+    assert "--title and --text belong to markdown, beir, trec, miracl, not to text" in str(
+        problems("text", beir, tmp_path / "to", title="x")
+    )
+    assert "not to code" in str(problems("code", beir, tmp_path / "to", text="x"))
+
+
+def test_documents_without_the_field_keep_what_they_have(beir, tmp_path):
+    with (beir / "corpus.jsonl").open("a") as file:
+        file.write('{"_id": "d5", "question": "Why?", "title": "Old", "text": "Because."}\n')
+    lines, evals = bring("beir", beir, tmp_path / "to", title="question")
+    assert evals.documents["d5"].title == "Why?" and evals.documents["d1"].title == "Disk"
+    where = f"{beir / 'corpus.jsonl'}:1"
+    assert f"left out: --title where a document has no question: 4, first {where}" in lines
+
+
+@pytest.mark.parametrize(("size", "warned"), {99: False, 100: False, 101: True}.items())
+def test_a_document_with_most_of_the_text_is_warned_of(tmp_path, size, warned):
+    for name, length in (("big", size), ("one", 50), ("two", 50)):
+        put(tmp_path / "tree" / f"{name}.txt", "x" * (length - 3))  # and the name as title
+    lines, _ = bring("text", tmp_path / "tree", tmp_path / "to")
+    found = [line for line in lines if line.startswith("warning")]
+    assert bool(found) == warned
+    if warned:
+        assert found[0].startswith("warning: big holds 50% of all characters; documents are what")
+        assert "split it by chapter or heading into files of their own" in found[0]
+        assert found[0] in (tmp_path / "to" / "README.md").read_text()
