@@ -17,7 +17,7 @@ LABEL_FILES = (
     "labeling_guide.md",
     "settings.json",
 )
-VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "datasketch", "tiktoken")
+VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "tiktoken")
 NO_MANIFEST = "manifest.json is missing"
 
 

@@ -20,6 +20,8 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, ru
 
     Saved runs of session B are pooled where they exist; the other rankers are built here.
     """
+    if not evals.queries:
+        return {}
     titles = [d.title for d in evals.documents.values()]
     bodies = [d.retrieval_text for d in evals.documents.values()]
     found = {"okapi-documents": okapi(evals, bodies, depth)}
@@ -105,7 +107,7 @@ def negatives(
 ) -> list[dict]:
     """Return {"query_id", "easy", "hard"}, `n` document ids each, none of them relevant.
 
-    Easy ones are drawn at random from outside the pool. Hard ones are judged 0: those first that
+    Easy ones are drawn at random among documents that no ranker brought. Hard ones are judged 0: those first that
     most rankers brought, then those that stood highest, then whatever else was judged.
     """
     rng, qrels = np.random.default_rng(seed), evals.qrels()

@@ -115,10 +115,8 @@ def answers_c(asked: dict[int, str]) -> dict:
     k = int(re.search(r"nDCG@(\d)", asked[2])[1])
     ideal = witness.dcg(sorted(labels.values(), reverse=True)[:k])
     recall = {row[0][0]: float(row[-1]) for row in table(asked[7])}
-    matters, difference, low, high, p, seen = (
-        float(n) for n in re.findall(r"[-+]?\.\d+", asked[6])
-    )
-    assert low < difference < high and p > 0.05 and seen > matters
+    matters, difference, low, high, p = map(float, re.findall(r"[-+]?\.\d+", asked[6]))
+    assert low < difference < high and p > 0.05 and max(-low, high) > matters
     every = {word: list(map(float, gave)) for word, *gave in table(asked[8])}
     common = re.findall(r"`(\w+)`", asked[8])
     rare = [gave for word, gave in every.items() if word not in common]

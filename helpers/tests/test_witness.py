@@ -88,8 +88,8 @@ def test_p_values_are_those_of_other_random_numbers(found, published):
 def test_reasons_show_the_values_of_their_comparison(published):
     for run in published["compared_dev"]["runs"]:
         at = run["measures"]["nDCG@10"]
-        named = {"p = {}": run["p_holm"], "{} queries": at["n"], "from {} up": at["detectable"]}
-        tells(run["reason"], named)
+        ends = [at["low"], at["high"]]
+        tells(run["reason"], {"p (Holm) = {}": run["p_holm"], "interval, {} to {}": ends, "±{}": 0.05})
 
 
 # Runs, cards and chunks: what results.json is measured on.

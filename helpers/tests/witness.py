@@ -224,7 +224,7 @@ def verdict(at: dict, p: float) -> str:
     """Return the verdict: shown by p, else shown equal by the interval, else not known."""
     if p < ALPHA:
         return "better" if at["difference"] > 0 else "worse"
-    equal = at["low"] > -MATTERS and at["high"] < MATTERS and at["detectable"] <= MATTERS
+    equal = at["low"] > -MATTERS and at["high"] < MATTERS
     return "no difference shown" if equal else "too few queries to tell"
 
 
@@ -424,7 +424,8 @@ def decided(found: dict) -> None:
 def described(files: Files, run: dict, values: dict) -> dict:
     """Return means and judged@10 of a run that deserves no warning."""
     judged = mean(mean(d in files.grades[q] for d, _ in run[q][:10]) for q in values)
-    return {"means": means(list(values.values()), COMPARED), "judged@10": judged, "warnings": []}
+    found = {"means": means(list(values.values()), COMPARED), "judged@10": judged, "warnings": []}
+    return found | {"primary": "nDCG@10"}
 
 
 def held(files: Files, run: dict, before: dict) -> dict:
