@@ -107,8 +107,9 @@ def negatives(
 ) -> list[dict]:
     """Return {"query_id", "easy", "hard"}, `n` document ids each, none of them relevant.
 
-    Easy ones are drawn at random among documents that no ranker brought. Hard ones are judged 0: those first that
-    most rankers brought, then those that stood highest, then whatever else was judged.
+    Easy ones are drawn at random among documents that no ranker brought. Hard ones are judged 0:
+    those first that most rankers brought, then those that stood highest, then whatever else was
+    judged.
     """
     rng, qrels = np.random.default_rng(seed), evals.qrels()
     places: dict[str, dict[str, list[int]]] = {query_id: {} for query_id in qrels}

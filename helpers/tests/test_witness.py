@@ -89,7 +89,9 @@ def test_reasons_show_the_values_of_their_comparison(published):
     for run in published["compared_dev"]["runs"]:
         at = run["measures"]["nDCG@10"]
         ends = [at["low"], at["high"]]
-        tells(run["reason"], {"p (Holm) = {}": run["p_holm"], "interval, {} to {}": ends, "±{}": 0.05})
+        tells(
+            run["reason"], {"p (Holm) = {}": run["p_holm"], "interval, {} to {}": ends, "±{}": 0.05}
+        )
 
 
 # Runs, cards and chunks: what results.json is measured on.

@@ -1,4 +1,4 @@
-"""Certainty is computed as the textbooks say; a comparison is honest and refuses what it must."""
+"""A comparison is honest and refuses what it must."""
 
 import itertools
 import json
@@ -8,176 +8,17 @@ import subprocess
 import sys
 
 import ir_measures
-import numpy as np
 import pytest
 from conftest import write_rows
-from scipy import stats as scipy_stats
 
 from helpers import __main__ as commands
 from helpers import compare, evalset, measures, runs, stats
 
-# Statistics.
 
-
-def test_sign_flip_is_exact_for_few_queries():
-    differences = [0.3, -0.1, 0.25, 0.0, 0.4, 0.05, 0.0]
-    nonzero = [d for d in differences if d]
-    sums = [sum(s * d for s, d in zip(signs, nonzero, strict=True)) for signs in
-            itertools.product((1, -1), repeat=len(nonzero))]  # fmt: skip
-    exact = np.mean([abs(total) >= sum(nonzero) - 1e-12 for total in sums])
-    assert stats.sign_flip_p(differences) == pytest.approx(exact)
-
-
-@pytest.mark.parametrize(
-    ("differences", "p"),
-    [([], 1), ([0, 0], 1), ([0.5], 1), ([0.5, 0], 1), ([1, 1], 0.5), ([1] * 5, 0.0625)],
-)
-def test_sign_flip_of_small_cases(differences, p):
-    assert stats.sign_flip_p(differences) == pytest.approx(p)
-
-
-def test_what_differs_by_rounding_alone_counts_as_equal():
-    assert stats.sign_flip_p([0.5, 0.5, 1e-10]) == 0.5  # two that differ, not three
-    assert stats.t_test_p([0.1, 0.1, 0.1 + 1e-12]) is None
-
-
-def test_random_sign_flips_never_give_zero_and_repeat():
-    differences = [0.5] * 40
-    assert stats.sign_flip_p(differences) == pytest.approx(2 / 10_001)
-    noisy = np.random.default_rng(3).normal(0.05, 0.2, 40)
-    assert stats.sign_flip_p(noisy) == stats.sign_flip_p(noisy)
-    assert stats.sign_flip_p(noisy) == pytest.approx(stats.t_test_p(noisy), abs=0.03)
-
-
-def test_t_test_of_no_spread_is_none_and_else_scipys():
-    assert stats.t_test_p([0.1, 0.1, 0.1]) is None and stats.t_test_p([0.1]) is None
-    a, b = [0.2, 0.5, 0.9, 0.4], [0.1, 0.7, 1.0, 0.9]
-    wanted = scipy_stats.ttest_rel(b, a).pvalue
-    assert stats.t_test_p(np.subtract(b, a)) == pytest.approx(wanted)
-
-
-def test_intervals():
-    values = np.random.default_rng(5).random(30)
-    low, high = stats.t_interval(values)
-    found = scipy_stats.ttest_1samp(values, 0).confidence_interval()
-    assert (low, high) == pytest.approx((found.low, found.high))
-    boot = stats.bootstrap_interval(values)
-    assert boot == stats.bootstrap_interval(values)
-    assert boot == pytest.approx((low, high), abs=0.02)
-    assert stats.bootstrap_interval([0.5, 0.5]) == (0.5, 0.5)
-    assert stats.bootstrap_interval([0.25]) == (0.25, 0.25)
-    assert stats.t_interval([1.0]) is None
-
-
-@pytest.mark.parametrize(("n", "quantile"), [(2, 12.7062), (8, 2.3646), (30, 2.0452)])
-def test_t_interval_is_that_of_the_printed_tables(n, quantile):
-    values = [0.0, 1.0] * (n // 2)
-    error = math.sqrt(sum((v - 0.5) ** 2 for v in values) / (n - 1) / n)
-    wanted = 0.5 - quantile * error, 0.5 + quantile * error
-    assert stats.t_interval(values) == pytest.approx(wanted, abs=2e-5)
-
-
-@pytest.mark.parametrize(("ones", "ends"), [(5, (0.2, 0.8)), (1, (0.0, 0.3)), (7, (0.4, 1.0))])
-def test_bootstrap_ends_are_the_quantiles_of_the_binomial(ones, ends):
-    """Resamples of zeros and ones have binomial sums: 2.5 and 97.5 % of them are in any table."""
-    assert stats.bootstrap_interval([1.0] * ones + [0.0] * (10 - ones)) == pytest.approx(ends)
-
-
-def test_p_is_never_printed_as_zero():
-    assert [stats.p_text(p) for p in (1, 0.5, 0.001, 0.00099, 0)] == [
-        "1.0000",
-        "0.5000",
-        "0.0010",
-        "<.001",
-        "<.001",
-    ]
-
-
-def test_paired_counts_what_is_closer_than_a_billionth_as_a_tie():
-    found = stats.paired([0.5] * 4, [0.5, 0.5 + 5e-10, 0.5 - 2e-9, 0.5 + 2e-9])
-    assert (found.wins, found.ties, found.losses) == (1, 2, 1)
-    one = stats.paired([0.25], [1.0])
-    assert one[:4] == (1, 0.25, 1.0, 0.75)
-    assert (one.low, one.high, one.p, one.t_p, one.detectable) == (None, None, 1.0, None, None)
-
-
-def test_holm_on_the_worked_example():
-    assert stats.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert stats.holm([]) == []
-
-
-@pytest.mark.parametrize(("n", "seen"), [(15, 0.195), (30, 0.132), (50, 0.101), (100, 0.071)])
-def test_detectable_difference(n, seen):
-    assert stats.detectable(n, 0.25) == pytest.approx(seen, abs=0.001)
-
-
-@pytest.mark.parametrize("n", [8, 30])
-def test_detectable_difference_is_found_in_four_of_five_samples(n):
-    samples = np.random.default_rng(n).normal(stats.detectable(n, 0.25), 0.25, size=(4000, n))
-    found = scipy_stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05
-    assert found.mean() == pytest.approx(0.8, abs=0.03)
-
-
-def test_queries_needed_goes_with_detectable():
-    needed = stats.queries_needed(0.05, 0.25)
-    assert stats.detectable(needed, 0.25) <= 0.05 < stats.detectable(needed - 1, 0.25)
-
-
-def verdict_of(differences, **more):
-    found = stats.paired([0.5] * len(differences), np.add(0.5, differences))
-    return stats.verdict(found, found.p, **more)
-
-
-def paired_of(difference, low, high, differing=30, n=30, p=0.2):
-    wins, rest = differing // 2, n - differing
-    return stats.Paired(n, 0.5, 0.5 + difference, difference, low, high, p, p, 0.1,
-                        wins, rest, differing - wins)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("found", "p", "word", "reason"),
-    [
-        (paired_of(0.1, 0.02, 0.18), 0.0499, stats.BETTER, "p (Holm) = 0.0499, below 0.05"),
-        (paired_of(0.1, 0.02, 0.18, p=0.0001), 0.0001, stats.BETTER, "p < .001, below 0.05"),
-        (paired_of(-0.1, -0.18, -0.02, p=0.01), 0.01, stats.WORSE, "p = 0.0100, below 0.05"),
-        (paired_of(0.02, 0.01, 0.03, p=0.01), 0.01, stats.BETTER,
-         "p = 0.0100, below 0.05; but the 95 % interval, +0.010 to +0.030, is within ±0.05"),
-        (paired_of(0.1, 0.02, 0.18, p=0.04), 0.05, stats.TOO_FEW,
-         "p (Holm) = 0.0500; the 95 % interval, +0.020 to +0.180, goes beyond ±0.05"),
-        (paired_of(0.0, -0.05, 0.05), 0.2, stats.SAME,
-         "p = 0.2000; the 95 % interval, -0.050 to +0.050, is within ±0.05"),
-        (paired_of(0.0, -0.051, 0.01), 0.2, stats.TOO_FEW, "goes beyond ±0.05"),
-        (paired_of(0.0, -0.01, 0.051), 0.2, stats.TOO_FEW, "goes beyond ±0.05"),
-        (paired_of(0.1, -0.1, 0.3, 5), 0.2, stats.TOO_FEW,
-         "only 5 of 30 queries differ: no sign-flip test can reach 0.05; the 95 % interval"),
-        (paired_of(0.1, -0.1, 0.3, 6), 0.2, stats.TOO_FEW, "p = 0.2000; the 95 % interval"),
-        (paired_of(0.0, -0.01, 0.01, 2, p=1), 1, stats.SAME, "is within ±0.05"),
-        (paired_of(0.0, 0.0, 0.0, 0), 1, stats.SAME, "every query has the same value"),
-        (paired_of(0.0, 0.0, 0.0, 0, 6), 1, stats.SAME, "every query has the same value"),
-        (paired_of(0.0, 0.0, 0.0, 0, 5), 1, stats.TOO_FEW, "only 5 queries: no sign-flip test"),
-        (paired_of(0.4, None, None, 1, 1), 1, stats.TOO_FEW, "only 1 query: no sign-flip test"),
-    ],
-)  # fmt: skip
-def test_verdicts_hold_the_interval_against_what_matters(found, p, word, reason):
-    said = stats.verdict(found, p)
-    assert said[0] == word and reason in said[1]
-    assert ("Holm" in said[1]) == ("Holm" in reason)
-
-
-def test_verdicts_of_values():
-    assert verdict_of([0.2] * 20 + [-0.05])[0] == stats.BETTER
-    assert verdict_of([-0.2] * 20 + [0.05])[0] == stats.WORSE
-    assert verdict_of([0.4] * 5)[0] == stats.TOO_FEW
-    noise = [0.1, -0.1, 0.05, -0.05] * 8  # its interval reaches .028 from zero
-    assert verdict_of(noise)[0] == stats.SAME
-    assert verdict_of(noise, matters=0.03)[0] == stats.SAME
-    assert verdict_of(noise, matters=0.02)[0] == stats.TOO_FEW
-
-
-def test_paired_wants_the_same_queries():
-    for bad in (([1.0], [1.0, 0.5]), ([], [])):
-        with pytest.raises(ValueError, match="wanted one of each"):
-            stats.paired(*bad)
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    """p of the pages from a thousand sign patterns: what is tested here is where it stands."""
+    monkeypatch.setattr(stats, "DRAWS", 1000)
 
 
 # Runs of any engine.
