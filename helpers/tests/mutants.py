@@ -175,7 +175,7 @@ MUTANTS = [
     Mutant("another b in the card", C, "norm = index.k1 * (1 - b + b * length)", "norm = index.k1 * (1 - b + length)", C),
     Mutant("answer found inside a number", C, "(?<!\\w){re.escape(a)}(?!\\w)", "{re.escape(a)}", C),
     Mutant("better and worse exchanged", "helpers/stats.py", "(p < ALPHA and found.difference > 0, BETTER,", "(p < ALPHA and found.difference < 0, BETTER,", STATS),
-    Mutant("too few taken for no difference", "helpers/stats.py", "found.high) <= matters", "found.high) <= 1", STATS),
+    Mutant("too few taken for no difference", "helpers/stats.py", "-matters <= found.low and found.high <= matters", "-1 <= found.low and found.high <= 1", STATS),
     Mutant("interval of half the width", "helpers/stats.py", "1 - ALPHA / 2, len", "1 - ALPHA, len", STATS),
     Mutant("p of zero", "helpers/stats.py", "return float(found.pvalue)", "return max(0.0, float(found.pvalue) - 2 / DRAWS)", STATS),
     Mutant("ties counted as wins", "helpers/stats.py", "differences > TIE", "differences > -TIE", STATS),

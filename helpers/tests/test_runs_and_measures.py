@@ -20,16 +20,6 @@ def test_special_tokens_and_html_pass_unharmed(folder):
     )
 
 
-@pytest.mark.parametrize("body", ["", "a", "Disk 🧯🧯 full é\n" * 9, "日本語のテキスト" * 30])
-def test_tokens_begin_where_the_encoding_says(body):
-    ids = text.token_ids(body)
-    _, offsets = text.encoding().decode_with_offsets(ids)
-    offsets.append(len(body))
-    for step in (1, 2, 7):
-        numbers = {*range(0, len(ids), step), len(ids)}
-        assert text.starts(ids, numbers) == {n: offsets[n] for n in sorted(numbers)}
-
-
 def test_chunk_file_round_trip(tmp_path, folder):
     found = [chunks.Chunk("disk-full", 0, 0, 9, 2), chunks.Chunk("disk-full", 1, 11, 29, 5)]
     chunks.write_chunks(tmp_path / "c.jsonl", found)
