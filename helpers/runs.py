@@ -230,7 +230,8 @@ def some(names: Iterable[str], most: int = 5) -> str:
 def _trec_line(place: str, line: str, read: _Reading) -> None:
     fields = line.split()
     if len(fields) != 6:
-        read.problems.append(f"{place}: found {len(fields)} fields, wanted 6: {TREC_LINE}")
+        many = how_many(len(fields), "field")
+        read.problems.append(f"{place}: found {many}, wanted 6: {TREC_LINE}")
         return
     query_id, _, doc_id, rank, score, _ = fields
     scores = _scores_of(query_id, read)
