@@ -294,7 +294,7 @@ def _read_markdown(path: Path, say: Say) -> Document:
     fields, body = front[0], front[1].strip("\n")
     found = [] if wrong else records.complaints(fields, records.SCHEMAS["corpus/*.md"])
     if not body.strip():
-        line = text.count("\n") - front[1].count("\n")
+        line = text.rstrip().count("\n") + 1
         wrong.append(f"{path}:{line}: empty document, wanted a body after ---")
     wrong += [f"{path}:1: {problem}" for problem in found]
     for problem in wrong:
@@ -328,7 +328,7 @@ def _read_queries(path: Path, documents: dict, places: dict, say: Say) -> dict[s
 
 
 def _unknown(doc_id: str, documents: dict) -> str:
-    near = difflib.get_close_matches(doc_id, documents, 1)
+    near = difflib.get_close_matches(doc_id, documents)
     hint = f", the nearest is {near[0]}" if near else ""
     return f"document {doc_id} is not in the corpus, wanted one of its {len(documents)} ids{hint}"
 

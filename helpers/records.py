@@ -96,14 +96,17 @@ def front_matter(path: Path, text: str, say: Say) -> tuple[dict, str] | None:
 def _front_fields(path: Path, block: str, say: Say) -> dict:
     try:  # BaseLoader keeps 2026-04-08, 2.0 and no as text
         fields = yaml.load(block, yaml.BaseLoader)
-    except yaml.YAMLError as error:
-        line = error.problem_mark.line + 2 if getattr(error, "problem_mark", None) else 1
-        say(f"{path}:{line}: bad front matter ({getattr(error, 'problem', error)}), wanted YAML")
+    except yaml.reader.ReaderError as error:
+        line, wrong = block.count("\n", 0, error.position), f"character #x{error.character:04x}"
+    except yaml.MarkedYAMLError as error:
+        line, wrong = error.problem_mark.line, error.problem
+    else:
+        if isinstance(fields, dict):
+            return fields
+        what = {str: "text", list: "a list"}.get(type(fields), "no fields")
+        say(f"{path}:2: bad front matter ({what}), wanted lines such as title: Roll back a deploy")
         return {}
-    if isinstance(fields, dict):
-        return fields
-    what = {str: "text", list: "a list"}.get(type(fields), type(fields).__name__)
-    say(f"{path}:2: bad front matter ({what}), wanted lines such as title: Roll back a deploy")
+    say(f"{path}:{line + 2}: bad front matter ({wrong}), wanted YAML")
     return {}
 
 
@@ -165,7 +168,7 @@ CHECKS = {
         lambda v: isinstance(v, str) and v in tokens.TOKENIZERS,
         "one of: " + ", ".join(tokens.TOKENIZERS),
     ),
-    "highest": (lambda v: type(v) is int and 0 < v < 1000, "a whole number from 1"),
+    "highest": (lambda v: type(v) is int and 0 < v < 1000, "a whole number from 1 to 999"),
 }
 
 
@@ -239,7 +242,7 @@ def complaints(row: dict, schema: Schema, grades: tuple[int, ...] = GRADES) -> l
     for name, value in row.items():
         check = checks.get(name)
         if check and not check[0](value):
-            shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
+            shown = json.dumps(value, ensure_ascii=False)[:60]
             found.append(f"field {name} is {shown}, wanted {check[1]}")
         elif schema.closed and not check:
             names = ", ".join([*schema.needed, *schema.optional])

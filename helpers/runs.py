@@ -95,7 +95,8 @@ CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
 
 def write_card(path: Path, evals: evalset.EvalSet, said: dict) -> None:
     """Write what is `said` of a run, with the hashes of its documents and queries."""
-    hashes = dict(zip(CARD, (evals.corpus_hash(), evals.topics_hash()), strict=True))
+    corpus, topics = CARD
+    hashes = {corpus: evals.corpus_hash(), topics: evals.topics_hash()}
     records.write(path, json.dumps(said | hashes, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -229,7 +230,8 @@ def some(names: Iterable[str], most: int = 5) -> str:
 def _trec_line(place: str, line: str, read: _Reading) -> None:
     fields = line.split()
     if len(fields) != 6:
-        read.problems.append(f"{place}: found {len(fields)} fields, wanted 6: {TREC_LINE}")
+        many = how_many(len(fields), "field")
+        read.problems.append(f"{place}: found {many}, wanted 6: {TREC_LINE}")
         return
     query_id, _, doc_id, rank, score, _ = fields
     scores = _scores_of(query_id, read)
@@ -237,7 +239,7 @@ def _trec_line(place: str, line: str, read: _Reading) -> None:
         return
     above = next(reversed(scores.values()), math.inf)
     _add(place, scores, query_id, doc_id, score, read)
-    if (_number(score) or 0) > above and rank.isdigit() and int(rank) > 1:
+    if (_number(score) or 0) > above and rank.isdecimal() and int(rank) > 1:
         read.rising.append(place)
 
 
@@ -271,7 +273,7 @@ def _add(place: str, scores: dict, query_id, ranked_id, score, read: _Reading) -
     """Add one result to `scores`, or say what is wrong with it."""
     value, name = _number(score), _known(str(ranked_id), read.documents)
     if name is None:
-        read.unknown.append(ranked_id)
+        read.unknown.append(str(ranked_id))
         wanted = f"one of the {len(read.evals.documents)} ids of the corpus, or id#n for a chunk"
         read.problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
     elif value is None:
@@ -294,7 +296,7 @@ def _known(ranked_id: str, documents: dict[str, str]) -> str | None:
 def _number(score) -> float | None:
     try:
         value = float(score)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # JSON has whole numbers without end
         return None
     return value if math.isfinite(value) and not isinstance(score, bool) else None
 

@@ -1,7 +1,6 @@
 """How sure a number is: intervals, paired tests and power, from SciPy and statsmodels."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -45,9 +44,9 @@ class Paired(NamedTuple):
 def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float, float]:
     """Return the 95 % percentile bootstrap interval of the mean (Efron 1979).
 
-    One value, or equal values, give no spread: both ends are the mean.
+    Of a single value both ends are that value.
     """
-    if len(set(values)) < 2:
+    if len(values) < 2:
         return float(np.mean(values)), float(np.mean(values))
     found = stats.bootstrap(
         (np.asarray(values, dtype=float),),
@@ -84,7 +83,6 @@ def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
         permutation_type="samples",
         n_resamples=DRAWS,
         batch=1000,
-        vectorized=True,
         rng=np.random.default_rng(seed),
     )
     return float(found.pvalue)
@@ -112,9 +110,7 @@ def detectable(n: int, sd: float) -> float:
     """
     from statsmodels.stats.power import TTestPower
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says that its first guess was poor, then finds it
-        return sd * float(TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER))
+    return sd * float(TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER))
 
 
 def queries_needed(difference: float, sd: float) -> int:
@@ -185,7 +181,7 @@ def verdict(found: Paired, p: float, matters: float = MATTERS) -> tuple[str, str
     minus `matters` (equivalence: Schuirmann 1987); otherwise there are too few queries to tell.
     """
     n, differing = found.n, found.wins + found.losses
-    inside = found.low is not None and max(-found.low, found.high) <= matters
+    inside = found.low is not None and -matters <= found.low and found.high <= matters
     interval = f"the 95 % interval, {interval_text(found.low, found.high)},"
     within, beyond = (f"{interval} {verb} ±{matters:g}" for verb in ("is within", "goes beyond"))
     said = f"{'p' if p == found.p else 'p (Holm)'} = {p_text(p)}".replace("= <", "< ")

@@ -55,8 +55,9 @@ def bigrams(text: str) -> list[str]:
     """Return words; a run of a script without spaces becomes overlapping pairs of characters."""
     found = []
     for run in RUNS.findall(text.lower()):
-        pairs = len(run) > 1 and re.match(f"[{UNSPACED}]", run)
-        found += [run[i : i + 2] for i in range(len(run) - 1)] if pairs else [run]
+        unspaced = re.match(f"[{UNSPACED}]", run)
+        pairs = [run[i : i + 2] for i in range(len(run) - 1)] if unspaced else []
+        found += pairs or [run]
     return found
 
 
@@ -93,22 +94,20 @@ Pair = tuple[str, str]
 
 def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
     """Return the runs of `size` words; a shorter text is one shingle."""
-    return {" ".join(words[i : i + size]) for i in range(max(1, len(words) - size + 1))}
+    runs = {" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
+    return runs or {" ".join(words)}
 
 
 def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dict[Pair, float]:
     """Return {(id, id): Jaccard} of texts, given by their words, that share many shingles.
 
-    Only texts that share a rare shingle are compared. Two sets can reach the threshold t only if
-    one of the rarest |A| - ceil(t |A|) + 1 members of A is among as many of B (Chaudhuri et al.
-    2006), so no pair is missed, and a footer that stands under every text costs nothing.
+    Only texts that share a rare shingle are compared; `rarest` says why no pair is missed.
     """
     sets = {name: shingles(words) for name, words in sorted(texts.items())}
     often = Counter(chain.from_iterable(sets.values()))
     having, found = defaultdict(list), {}
     for name, own in sets.items():
-        shared = sorted((often[run], run) for run in own if often[run] > 1)
-        rare = [run for _, run in shared[: max(0, len(shared) - ceil(threshold * len(own)) + 1)]]
+        rare = rarest(own, often, threshold)
         for other in sorted({other for run in rare for other in having[run]}):
             alike = len(sets[other] & own) / len(sets[other] | own)
             if alike >= threshold:
@@ -116,6 +115,17 @@ def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dic
         for run in rare:
             having[run].append(name)
     return found
+
+
+def rarest(own: set[str], often: Counter, threshold: float) -> list[str]:
+    """Return the members of a set of which a set that is as alike must hold one, rarest first.
+
+    Two sets can reach the threshold t only if one of the rarest |A| - ceil(t |A|) + 1 members of A
+    is among as many of B (Chaudhuri et al. 2006): a footer under every text costs nothing. What
+    stands in one set alone is left out.
+    """
+    shared, least = sorted((often[run], run) for run in own if often[run] > 1), threshold * len(own)
+    return [run for place, (_, run) in enumerate(shared) if place + ceil(least) <= len(shared)]
 
 
 def count_as_one(a: list[str], b: list[str]) -> bool:

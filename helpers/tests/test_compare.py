@@ -21,190 +21,21 @@ def few_draws(monkeypatch):
     monkeypatch.setattr(stats, "DRAWS", 1000)
 
 
-# Runs of any engine.
-
-
-def test_trec_and_jsonl_runs_of_chunks_and_documents(folder):
-    evals = evalset.load(folder)
-    (folder / "r.trec").write_text(
-        "q1 Q0 disk-full#0 1 2.0 x\r\nq1 Q0 queue-full#3 2 1.5 x\nq1 Q0 disk-full#1 3 1.0 x\n"
-    )
-    write_rows(
-        folder / "r.jsonl", {"query_id": "q1", "results": [["queue-full", 1], ["disk-full", 2]]}
-    )
-    for name, score in (("r.trec", 1.5), ("r.jsonl", 1.0)):
-        run = runs.read_run(folder / name, evals)
-        assert run.rankings == {"q1": [("disk-full", 2.0), ("queue-full", score)]}
-        assert run.warnings == []
-
-
-def test_run_without_line_end_or_with_mark_and_blank_lines(folder):
-    (folder / "r.trec").write_bytes(
-        b"\xef\xbb\xbfq1 Q0 disk-full 1 2.0 x\n\nq2 Q0 queue-full 1 1e-3 x"
-    )
-    run = runs.read_run(folder / "r.trec", evalset.load(folder))
-    assert set(run.rankings) == {"q1", "q2"}
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("q1 Q0 disk-full 1 2.0", "r.trec:2: found 5 fields, wanted 6: query Q0 document rank"),
-        ("q1 Q0 disk-ful 1 2.0 x", "r.trec:2: document disk-ful is unknown, wanted one of the 2"),
-        ("q1 Q0 disk-ful#0 1 2.0 x", "r.trec:2: document disk-ful#0 is unknown"),
-        ("q1 Q0 disk-full 1 nan x", "r.trec:2: score 'nan' of disk-full, wanted a finite number"),
-        ("q1 Q0 disk-full 1 inf x", "r.trec:2: score 'inf' of disk-full"),
-        ("q1 Q0 disk-full 1 high x", "r.trec:2: score 'high' of disk-full"),
-        ("q1 Q0 queue-full 1 2.0 x", "r.trec:2: queue-full is ranked twice for query q1"),
-    ],
-)
-def test_bad_trec_lines(folder, line, said):
-    (folder / "r.trec").write_text(f"q1 Q0 queue-full 1 3.0 x\n{line}\n")
-    with pytest.raises(evalset.EvalSetError) as error:
-        runs.read_run(folder / "r.trec", evalset.load(folder))
-    assert len(error.value.problems) == 1 and said in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "wanted {"),
-        ('{"query_id": "q1"}', "wanted {"),
-        ('{"query_id": "q1", "results": [["disk-full"]]}', "wanted {"),
-        ("[1, 2]", "wanted {"),
-        ('{"query_id": "q1", "results": [["disk-full", NaN]]}', "wanted a finite number"),
-        ('{"query_id": "q1", "results": [["disk-full", true]]}', "wanted a finite number"),
-        ('{"query_id": "q2", "results": []}', "query q2 stands already above"),
-    ],
-)
-def test_bad_jsonl_lines(folder, line, said):
-    first = '{"query_id": "q2", "results": [["queue-full", 1.0]]}'
-    (folder / "r.jsonl").write_text(f"{first}\n{line}\n")
-    with pytest.raises(evalset.EvalSetError, match="r.jsonl:2: ") as error:
-        runs.read_run(folder / "r.jsonl", evalset.load(folder))
-    assert said in str(error.value)
-
-
-def test_no_run_at_all(folder):
-    (folder / "empty.trec").write_text("\n")
-    evals = evalset.load(folder)
-    for name, said in (
-        ("empty.trec", "holds no results"),
-        ("missing.trec", "does not exist"),
-        ("corpus", "is a folder"),
-    ):
-        with pytest.raises(evalset.EvalSetError, match=said):
-            runs.read_run(folder / name, evals)
-
-
-def test_distances_are_noticed(folder):
-    (folder / "r.trec").write_text("q1 Q0 disk-full 1 0.1 x\nq1 Q0 queue-full 2 0.7 x\n")
-    run = runs.read_run(folder / "r.trec", evalset.load(folder))
-    assert run.warnings[0].startswith(
-        f"the score rises with the rank on 1 line (first {folder}/r.trec:2): scores decide"
-    )
-    (folder / "r.trec").write_text("q1 Q0 disk-full 1 0.1 x\nq1 Q0 queue-full 1 0.7 x\n")
-    assert runs.read_run(folder / "r.trec", evalset.load(folder)).warnings == []  # no ranks
-
-
-def test_unknown_queries_are_left_out_and_counted(folder):
-    evals = evalset.load(folder)
-    rows = "".join(f"x{n} Q0 nowhere 1 high y\n" for n in (1, 1, 2))
-    (folder / "r.trec").write_text(f"{rows}q1 Q0 disk-full 1 2.0 y\n")
-    run = runs.read_run(folder / "r.trec", evals)
-    assert list(run.rankings) == ["q1"]
-    assert run.warnings == ["2 unknown query ids left out: x1, x2"]
-    many = [{"query_id": n, "results": [["disk-full", 1.0]]} for n in range(6)]
-    write_rows(folder / "r.jsonl", *many, {"query_id": "q1", "results": [["disk-full", 1.0]]})
-    run = runs.read_run(folder / "r.jsonl", evals)
-    assert run.warnings == ["6 unknown query ids left out: 0, 1, 2, 3, 4, ..."]
-    for name, text in (("r.trec", rows), ("r.jsonl", json.dumps(many[0]))):
-        (folder / name).write_text(text)
-        with pytest.raises(evalset.EvalSetError, match="1: no query of the run is in this set"):
-            runs.read_run(folder / name, evals)
-
-
-def test_ids_are_accepted_as_the_source_wrote_them(tmp_path):
-    documents = ["docs%2Fa.md", "c%23.md", "42", "50%25", "50%", "plain"]
-    write_rows(
-        tmp_path / "corpus.jsonl", *({"doc_id": d, "title": "t", "text": "x"} for d in documents)
-    )
-    asked = {"query_id": "topic%2F1", "query": "a", "relevant_doc_ids": ["plain"]}
-    write_rows(tmp_path / "retrieval_queries.jsonl", asked)
-    spelled = ["docs/a.md", "c#.md#2", "c%23.md#0", 42, "50%", "50%25", "docs%2Fa.md#1"]
-    results = [[d, 9.0 - n] for n, d in enumerate(spelled)]
-    write_rows(tmp_path / "r.jsonl", {"query_id": "topic/1", "results": results})
-    run = runs.read_run(tmp_path / "r.jsonl", evalset.load(tmp_path))
-    assert run.rankings == {
-        "topic%2F1": [("docs%2Fa.md", 9.0), ("c%23.md", 8.0), ("42", 6.0), ("50%", 5.0),
-                      ("50%25", 4.0)]
-    }  # fmt: skip
-    (tmp_path / "r.trec").write_text("topic/1 Q0 docs/a.md 1 2 x\ntopic%2F1 Q0 docs%2Fa.md 2 1 x")
-    with pytest.raises(evalset.EvalSetError, match="r.trec:2: docs%2Fa.md is ranked twice"):
-        runs.read_run(tmp_path / "r.trec", evalset.load(tmp_path))
-
-
-def test_unknown_documents_are_counted(folder):
-    lines = ["q1 Q0 a 1 3 x", "q1 Q0 disk-full 2 2 x", "q2 Q0 a 1 2 x", "q2 Q0 b#1 2 1 x"]
-    (folder / "r.trec").write_text("\n".join(lines))
-    with pytest.raises(evalset.EvalSetError) as error:
-        runs.read_run(folder / "r.trec", evalset.load(folder))
-    first, *others = error.value.problems
-    assert first.endswith("r.trec: 3 results name 2 unknown documents")
-    assert [re.search(r"trec:(\d): document (\S+)", line).groups() for line in others] == [
-        ("1", "a"), ("3", "a"), ("4", "b#1")]  # fmt: skip
+# What two runs can be compared on.
 
 
 @pytest.fixture
 def long(tmp_path):
-    """Return a set of 120 documents and six queries, and what writes a run of scores a query."""
+    """Return a set of 120 documents and six queries."""
     documents = [{"doc_id": f"d{n:03}", "title": "t", "text": "x"} for n in range(120)]
     write_rows(tmp_path / "corpus.jsonl", *documents)
     asked = [{"query_id": f"q{n}", "query": "a", "relevant_doc_ids": ["d000"]} for n in range(6)]
     write_rows(tmp_path / "retrieval_queries.jsonl", *asked)
-    evals = evalset.load(tmp_path)
-
-    def read(*scores):
-        rows = [
-            {"query_id": f"q{q}", "results": [[f"d{n:03}", s] for n, s in enumerate(row)]}
-            for q, row in enumerate(scores)
-        ]
-        write_rows(tmp_path / "r.jsonl", *rows)
-        return runs.read_run(tmp_path / "r.jsonl", evals)
-
-    return evals, read
-
-
-def test_runs_are_cut_at_a_hundred_and_scores_that_agree_to_ten_decimals_are_ties(long):
-    _, read = long
-    (ranking,) = read(list(range(120))).rankings.values()
-    assert [d for d, _ in ranking] == [f"d{n:03}" for n in range(119, 19, -1)]
-    (ranking,) = read([0.5, 0.5 + 1e-9, 0.5 + 1e-11]).rankings.values()
-    assert [d for d, _ in ranking] == ["d001", "d000", "d002"]
-    assert runs.in_order([("b", 0.5 + 1e-11), ("a", 0.5)])[0][0] == "a"
-
-
-def test_equal_scores_near_the_top_are_warned_about(long):
-    _, read = long
-    falling = [20.0 - n for n in range(20)]
-    tenth = [*falling[:9], 5.0, 5.0, 1.0]
-    eleventh = [*falling[:10], 5.0, 5.0, 1.0]
-    assert read(falling, eleventh, [1.0], []).warnings == []
-    said = "equal scores among the first 10 or next to them in {}: ids decide their order"
-    for scores, many in (([tenth], "1 query"), ([tenth, falling, [2.0, 1.0, 1.0]], "2 queries")):
-        (warning,) = read(*scores).warnings
-        assert warning.startswith(said.format(many))
-    flat, tied = read([1.0] * 3, [1.0] * 30, tenth).warnings
-    assert flat == "all scores are equal in 2 queries: ids alone decide the order there"
-    assert tied.startswith(said.format("1 query"))
-    assert len(read([3.0, 3.0 + 1e-12]).warnings) == 1  # constant, and said once
-
-
-# What two runs can be compared on.
+    return evalset.load(tmp_path)
 
 
 def test_a_deeper_measure_is_taken_at_the_depth_of_both_and_named_by_it(long):
-    evals, _ = long
+    evals = long
 
     def run(name, *depths, at=60):
         """Return a run with the answer at rank `at`, or missing where the list is shorter."""

@@ -1,5 +1,6 @@
 """Bad input gets one clear line for each mistake; good input passes unharmed."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -296,7 +297,7 @@ def test_overlap_counts_content_words_that_stand_in_any_answer(folder):
 BAD_SETTINGS = {
     '{"words": "bigram"}': 'field words is "bigram", wanted one of: words, unicode-words, bigrams',
     '{"words": ["bigrams"]}': 'field words is ["bigrams"], wanted one of: words',
-    '{"highest_grade": true}': "field highest_grade is true, wanted a whole number from 1",
+    '{"highest_grade": true}': "field highest_grade is true, wanted a whole number from 1 to 999",
     '{"tokens": 1}': "field tokens is unknown, wanted one of: words, highest_grade",
     "[]": "found [], wanted a JSON object",
     "{": "broken JSON",
@@ -318,22 +319,6 @@ def test_a_row_without_a_title_is_searched_by_its_text_alone(folder):
     evals = evalset.load(folder)
     assert evals.documents["disk-full"].retrieval_text == "one"
     assert "okapi-titles" not in pooling.by_ranker(evals)
-
-
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    {
-        "words": ["東京タワーは", "2", "度", "ह", "न", "द", "ab_1"],
-        "unicode-words": ["東京タワーは", "2", "度", "हिन्दी", "ab_1"],
-        "bigrams": ["東京", "京タ", "タワ", "ワー", "ーは", "2", "度", "ह", "न", "द", "ab_1"],
-    }.items(),
-)
-def test_tokenizers(name, wanted):
-    assert text.TOKENIZERS[name]("東京タワーは 2 度 हिन्दी AB_1") == wanted
-
-
-def test_bigrams_of_words_between_scripts():
-    assert text.bigrams("ไทย10กa中") == ["ไท", "ทย", "10", "ก", "a", "中"]
 
 
 def test_all_problems_come_at_once(folder):
@@ -582,3 +567,304 @@ def test_line_ends_of_any_kind_and_the_byte_that_is_not_utf8(tmp_path):
     (tmp_path / "b").write_bytes(b"ok\n\xe9t\xe9\n")
     assert [line for _, line in records.lines(tmp_path / "b", said.append)] == ["ok"]
     assert said == [f"{tmp_path / 'b'}:2: byte 0xe9 is not UTF-8, save the file as UTF-8"]
+
+
+# Every field, bound and line of a folder.
+
+
+def table(folder, *rows):
+    """Put corpus.jsonl in the place of corpus/, with the documents that the queries name."""
+    shutil.rmtree(folder / "corpus")
+    known = [{"doc_id": d, "title": d, "text": "x"} for d in ("queue-full", "disk-full")]
+    write_rows(folder / "corpus.jsonl", *known, *rows)
+    (folder / "judgments.jsonl").unlink()
+
+
+def test_each_field_of_a_row_reaches_its_document_query_and_label(folder):
+    more = {"kind": "runbook", "service": "disk", "updated": "2026-04-08", "version": "2"}
+    table(folder, {"doc_id": "a", "title": "A", "text": " b\n", **more, "extra": 1})
+    path = folder / "retrieval_queries.jsonl"
+    whole = {"query_id": "q0", "query": "ask", "relevant_doc_ids": ["a", "disk-full"]}
+    named = {"kind": "how", "popularity": "tail", "split": "test", "answers": ["b"]}
+    path.write_text(json.dumps(whole | named) + "\n" + path.read_text())
+    evals = evalset.load(str(folder))
+    assert [*evals.documents] == ["a", "disk-full", "queue-full"]
+    assert evals.documents["a"] == ("a", "A", " b\n", "runbook", "disk", "2026-04-08", "2")
+    assert evals.documents["disk-full"][3:] == ("unspecified", "unspecified", "", "")
+    ids = ("a", "disk-full")
+    assert evals.queries["q0"] == ("q0", "ask", ids, "how", "tail", "test", ("b",))
+    assert evals.queries["q1"][3:] == ("unspecified", "", "dev", ())
+    assert evals.judgments[:2] == [("q0", "a", 1, ""), ("q0", "disk-full", 1, "")]
+    assert evals[4:] == ("words", (0, 1, 2), {}, "") and evals.folder == folder
+
+
+def test_queries_are_in_the_order_of_their_ids_whatever_their_lines(folder):
+    (folder / "judgments.jsonl").unlink()
+    rows = [
+        {"query_id": q, "query": q, "relevant_doc_ids": [], "kind": kind}
+        for q, kind in (("b", "x"), ("d", "none"), ("c", "none"), ("a", "x"))
+    ]
+    write_rows(folder / "retrieval_queries.jsonl", *rows)
+    evals = evalset.load(folder)
+    assert ([*evals.queries], [*evals.unanswered]) == (["a", "b"], ["c", "d"])
+    assert [*evals.asked] == ["a", "b", "c", "d"]
+
+
+def test_labels_keep_their_evidence_and_may_be_of_one_half(folder):
+    evals = evalset.load(folder)
+    assert evals.judgments[0] == ("q1", "disk-full", 2, "Delete <old> logs.")
+    assert evals.judgments[1] == ("q1", "queue-full", 0, "")
+    assert evals.qrels("test") == {"q2": {"queue-full": 1}}
+    assert evals.qrels() == evals.qrels("dev") | evals.qrels("test")
+
+
+def test_evidence_may_stand_in_the_title_and_a_document_without_text_has_any():
+    documents = {d: evalset.Document(d, "Title", body) for d, body in (("a", "body"), ("b", ""))}
+    for doc_id, evidence, told in (
+        ("a", "Title\n\nbo", ""),
+        ("a", "", ""),
+        ("a", "Body", "evidence 'Body' is not in a, wanted a verbatim quote, line ends included"),
+        ("b", "Body", ""),
+        ("c", "", "document c is not in the corpus, wanted one of its 2 ids"),
+    ):
+        judgment = evalset.Judgment("q", doc_id, 1, evidence)
+        assert evalset.misplaced(judgment, {"q": 0}, documents) == told
+    told = "query r is not in retrieval_queries.jsonl, wanted one of its ids"
+    assert evalset.misplaced(judgment._replace(query_id="r"), {"q": 0}, documents) == told
+
+
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        ("---\ntitle: A\n---\n \n\t\n", ["3: empty document, wanted a body after ---"]),
+        ("---\ntitle: A\n---", ["3: empty document, wanted a body after ---"]),
+        ("---\nkind: ''\n---\n", ["3: empty document", "1: field title", "1: field kind"]),
+        ("---\n- a\n---\n", ["2: bad front matter", "3: empty document"]),
+        ("---\n- a\n---\nbody", ["2: bad front matter"]),
+        ("body\n", ["1: no front matter, wanted a block between two lines of ---"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_page_is_told_at_its_line(folder, page, told):
+    (folder / "corpus" / "a.md").write_text(page)
+    found = problems(folder)
+    assert len(found) == len(told)
+    for line, wanted in zip(found, told, strict=True):
+        assert line.startswith(f"corpus/a.md:{wanted}")
+
+
+def test_the_body_of_a_page_keeps_its_spaces_and_loses_the_empty_lines_around_it(folder):
+    (folder / "corpus" / "a.md").write_text("---\ntitle: ' A '\n---\n\n\n  one\n\ntwo \n\n")
+    document = evalset.load(folder).documents["a"]
+    assert (document.title, document.text) == (" A ", "  one\n\ntwo ")
+
+
+def test_a_page_that_cannot_be_used_does_not_make_its_labels_wrong_too(folder):
+    for content in (b"no front matter", b"\xff", b"---\ntitle: 'A'\nmore: b\n---\nother\n"):
+        (folder / "corpus" / "disk-full.md").write_bytes(content)
+        (problem,) = problems(folder)
+        assert problem.startswith("corpus/disk-full.md:")
+
+
+def test_a_table_tells_its_empty_documents_and_is_empty_only_without_a_line(folder):
+    table(folder, {"doc_id": "a", "title": "A", "text": " \n"})
+    assert problems(folder) == ["corpus.jsonl:3: document a is empty, wanted a text"]
+    (folder / "retrieval_queries.jsonl").unlink()
+    for content, told in (
+        ("", "the file is empty, wanted a document a line"),
+        ("7\n", "found 7, wanted a JSON object such as {...}"),
+    ):
+        (folder / "corpus.jsonl").write_text(content)
+        assert problems(folder) == [f"corpus.jsonl:1: {told}"]
+
+
+def test_a_folder_without_documents_is_told_what_is_wanted(tmp_path):
+    told = "corpus:1: no documents found, wanted corpus/*.md or corpus.jsonl"
+    assert problems(tmp_path) == [told]
+
+
+def test_settings_that_cannot_be_read_are_one_problem(folder):
+    (folder / "settings.json").write_bytes(b'{"words": "\xff"}')
+    byte = "settings.json:1: byte 0xff is not UTF-8, save the file as UTF-8"
+    assert problems(folder) == [byte]
+    (folder / "settings.json").write_text("{")
+    (told,) = problems(folder)
+    assert told.startswith("settings.json:1: broken JSON (") and told.endswith("wanted one object")
+    (folder / "settings.json").write_text('{"words": "x", "highest_grade": 0}')
+    assert [line[:28] for line in problems(folder)] == [
+        "settings.json:1: field words",
+        "settings.json:1: field highe",
+    ]
+
+
+def test_settings_say_where_a_set_is_from_and_an_empty_file_says_nothing(folder):
+    (folder / "settings.json").write_text('{"imported": "BEIR"}')
+    assert evalset.load(folder)[4:] == ("words", (0, 1, 2), {}, "BEIR")
+    (folder / "settings.json").write_text("")
+    assert evalset.load(folder) == evalset.load(folder)._replace(imported="", tokenizer="words")
+
+
+@pytest.mark.parametrize(("highest", "grades"), [(1, (0, 1)), (3, (0, 1, 2, 3))])
+def test_grades_begin_at_zero_and_end_at_the_highest(folder, highest, grades):
+    (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
+    (folder / "judgments.jsonl").unlink()
+    assert evalset.load(folder).grades == grades
+
+
+def test_labels_that_disagree_with_the_queries_are_told_in_order_at_their_lines(folder):
+    path = folder / "retrieval_queries.jsonl"
+    rows = [
+        {"query_id": f"q{n}", "query": "x", "relevant_doc_ids": ["disk-full"]} for n in range(20)
+    ]
+    write_rows(path, *rows)
+    judged = [
+        {"query_id": row["query_id"], "doc_id": "queue-full", "relevance": 1} for row in rows[::-1]
+    ]
+    write_rows(folder / "judgments.jsonl", *judged)
+    end = "listed, wanted the same in relevant_doc_ids and in judgments.jsonl"
+    numbers = sorted(range(20), key=str)
+    assert problems(folder) == [
+        f"judgments.jsonl:{20 - n}: query q{n}: queue-full is judged 1 or more but not {end}"
+        for n in numbers
+    ] + [
+        f"retrieval_queries.jsonl:{n + 1}: query q{n}: disk-full is listed but not judged 1 or "
+        f"more, {end[8:]}"
+        for n in numbers
+    ]
+
+
+def test_labels_are_held_against_the_queries_only_where_their_own_lines_are_sound(folder):
+    rows = {"query_id": "q1", "doc_id": "disk-full", "relevance": 9}
+    write_rows(folder / "judgments.jsonl", rows)
+    (problem,) = problems(folder)
+    assert problem.startswith("judgments.jsonl:1: field relevance is 9")
+
+
+def test_a_label_of_a_query_that_stands_nowhere_is_told_even_if_another_line_is_broken(folder):
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text() + '{"query_id": "q3"}\n')
+    with (folder / "judgments.jsonl").open("a") as file:
+        for query_id in ("q3", "q"):
+            file.write(f'{{"query_id": "{query_id}", "doc_id": "disk-full", "relevance": 0}}\n')
+    told = [problem.partition(" is ")[0] for problem in problems(folder)]
+    assert told == [
+        "retrieval_queries.jsonl:3: field query",
+        "retrieval_queries.jsonl:3: field relevant_doc_ids",
+        "judgments.jsonl:5: query q",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "end"), [("disk_full", ", the nearest is disk-full"), ("zzz", "")]
+)
+def test_an_unknown_document_is_told_with_the_number_of_ids(folder, asked, end):
+    (folder / "judgments.jsonl").unlink()
+    row = {"query_id": "q1", "query": "x", "relevant_doc_ids": [asked]}
+    write_rows(folder / "retrieval_queries.jsonl", row)
+    told = f"document {asked} is not in the corpus, wanted one of its 2 ids{end}"
+    assert problems(folder) == [f"retrieval_queries.jsonl:1: {told}"]
+
+
+@pytest.mark.parametrize(
+    ("waiting", "said"),
+    [
+        (1, "1 query waits for a relevant document: q0; "),
+        (5, "5 queries wait for a relevant document: q0, q1, q2, q3, q4; "),
+        (6, "6 queries wait for a relevant document: q0, q1, q2, q3, q4, ...; "),
+    ],
+)
+def test_the_next_step_names_up_to_five_queries(waiting, said):
+    empty = [evalset.Query(f"q{n}", "x", ()) for n in range(waiting)]
+    evals = set_of(queries=[*empty, evalset.Query("z", "x", ("d",))])
+    assert evals.next_step() == said + evalset.LABEL_NEXT
+    assert evals.waiting == [query.query_id for query in empty]
+
+
+def test_the_next_step_without_queries_and_with_all_of_them_set_aside():
+    query = evalset.Query("q", "x", ("d",))
+    assert set_of().next_step() == evalset.NO_QUERIES
+    assert set_of()._replace(unanswered={"q": query}).next_step() == evalset.ALL_SET_ASIDE
+    assert set_of(queries=[query]).next_step() == ""
+    both = [query, query._replace(query_id="r", split="test")]
+    assert set_of(queries=both).next_step() == ""
+    assert set_of(queries=both[1:]).next_step().startswith("every query has the split test; set")
+
+
+def test_a_set_is_named_by_the_first_heading_of_its_card(folder):
+    evals = evalset.load(folder)
+    (folder / "README.md").write_text("text # no\n## Small\n#Close\n#  The set \n# Other\n")
+    assert evals.name == "The set"
+    (folder / "README.md").unlink()
+    assert evals.name == folder.name
+
+
+def test_hashes_are_sha256_of_json_lines():
+    query = evalset.Query("é", "ask", ("b", "a"), split="test")
+    labels = [evalset.Judgment("é", d, grade) for d, grade in (("b", 2), ("a", 1))]
+    documents = evalset.Document("a", "T", "x"), evalset.Document("b", "", "y")
+    evals = set_of(*documents, queries=[query], judgments=labels)
+    for found, lines in (
+        (evals.corpus_hash(), '["a", "T\\n\\nx"]\n["b", "y"]\n'),
+        (evals.queries_hash(), '["é", "ask", "test", [["a", 1], ["b", 2]]]\n'),
+        (evals.topics_hash(), '["é", "ask"]\n'),
+    ):
+        assert found == hashlib.sha256(lines.encode()).hexdigest()
+
+
+def test_near_duplicates_are_those_of_the_bodies():
+    body = "one two three four five six seven eight"
+    documents = [evalset.Document(d, "title", body) for d in "ba"]
+    documents += [evalset.Document("c", body, "other")]
+    evals = set_of(*documents)
+    assert evals.near_duplicates() == {("a", "b"): 1.0} == evals.near_duplicates(1.0)
+    assert evals.near_duplicates(1.1) == {}
+
+
+def test_notes_end_at_the_next_query_and_a_set_may_have_none(folder):
+    assert evalset.notes(folder) == {}
+    (folder / "notes.md").write_text(
+        "## q1\n\n a \n### part\nb  c\n## not one\nd\n## q2\n## q-3\ne", encoding="utf-8"
+    )
+    found = evalset.notes(folder)
+    assert found == {"q1": "a ### part b c", "q2": "", "q-3": "e"}
+
+
+def test_the_other_files_give_their_rows_and_tell_each_fault_at_its_line(folder):
+    evals = evalset.load(folder)
+    assert evalset.read_extra(evals, "pool.jsonl") == []
+    pair = {"query_id": "q1", "doc_id": "disk-full"}
+    rows = [{**pair, "rankers": ["x"], "first": 2}, {**pair, "doc_id": "queue-full", "rankers": []}]
+    write_rows(folder / "pool.jsonl", *rows)
+    assert evalset.read_extra(evals, "pool.jsonl") == rows
+    grades = {"first": 3, "second": 0, "final": 0, "reason": ""}
+    write_rows(folder / "second_pass.jsonl", {**pair, "round": 1, **grades})
+    with pytest.raises(
+        evalset.EvalSetError, match=r"second_pass.jsonl:1: field first is 3, wanted"
+    ):
+        evalset.read_extra(evals, "second_pass.jsonl")
+    wider = evals._replace(grades=(0, 1, 2, 3))
+    assert len(evalset.read_extra(wider, "second_pass.jsonl")) == 1
+    write_rows(
+        folder / "negatives.jsonl",
+        {"query_id": "q1", "easy": ["disk-ful"], "hard": ["disk-full"]},
+        {"query_id": "q2", "easy": [], "hard": ["zzz"]},
+    )
+    with pytest.raises(evalset.EvalSetError) as caught:
+        evalset.read_extra(evals, "negatives.jsonl")
+    end = "is not in the corpus, wanted one of its 2 ids"
+    path = folder / "negatives.jsonl"
+    assert caught.value.problems == [
+        f"{path}:1: document disk-ful {end}, the nearest is disk-full",
+        f"{path}:2: document zzz {end}",
+    ]
+
+
+def test_the_folder_is_the_one_of_the_variable(monkeypatch, folder):
+    monkeypatch.setenv("EVALS", f"{folder}/corpus/..")
+    assert evalset.folder() == folder.resolve() and evalset.load().folder == folder.resolve()
+
+
+def test_overlap_of_a_query_without_answers_is_nothing():
+    asked = evalset.Query("q", "disk full", ())
+    document = evalset.Document("d", "disk", "x")
+    assert set_of(document).word_overlap(asked) == 0
+    assert set_of(document).word_overlap(asked._replace(relevant_doc_ids=("d",))) == 0.5

@@ -169,3 +169,92 @@ def test_paired_wants_the_same_queries():
     for bad in (([1.0], [1.0, 0.5]), ([], [])):
         with pytest.raises(ValueError, match="wanted one of each"):
             stats.paired(*bad)
+
+
+def test_verdicts_are_the_words_of_the_workbook():
+    words = (stats.BETTER, stats.WORSE, stats.SAME, stats.TOO_FEW)
+    assert words == ("better", "worse", "no difference shown", "too few queries to tell")
+
+
+def test_every_number_is_a_plain_number_that_json_and_repr_show_as_such():
+    values = np.array([0.25, 0.5, 1.0])
+    found = [
+        *stats.paired(values, values[::-1]),
+        *stats.bootstrap_interval(values),
+        *stats.bootstrap_interval(values[:1]),
+        *stats.t_interval(values),
+        *stats.holm(values),
+        stats.sign_flip_p(values),
+        stats.t_test_p(values),
+        stats.detectable(9, 0.25),
+        stats.kappa(np.array([0, 1]), np.array([1, 1]), (0, 1)),
+    ]
+    assert {type(value) for value in found} == {int, float}
+    assert type(stats.queries_needed(0.1, 0.25)) is int
+
+
+def test_random_numbers_begin_at_the_seed_of_the_workbook_or_at_another():
+    values = np.random.default_rng(3).normal(0.05, 0.2, 40)
+    for seeded in (stats.sign_flip_p, stats.bootstrap_interval):
+        assert seeded(values) == seeded(values, 2026) == seeded(values, seed=2026)
+        assert seeded(values) != seeded(values, 7)
+
+
+@pytest.mark.parametrize(("spread", "none"), [(0.5e-9, True), (1e-9, False), (2e-9, False)])
+def test_t_test_needs_a_spread_of_a_billionth(spread, none):
+    assert (stats.t_test_p([0.0, spread]) is None) == none
+
+
+def test_bootstrap_of_two_values_has_both_as_its_ends():
+    assert stats.bootstrap_interval([0.25, 0.75]) == (0.25, 0.75)
+
+
+def test_paired_is_made_of_the_tests_on_the_differences():
+    base, run = [0.1, 0.5, 0.9, 0.4, 0.2], [0.2, 0.7, 0.8, 0.4, 0.6]
+    differences = np.subtract(run, base)
+    found = stats.paired(base, run)
+    assert found[:4] == pytest.approx((5, 0.42, 0.54, 0.12))
+    assert (found.low, found.high) == stats.t_interval(differences)
+    assert (found.p, found.t_p) == (stats.sign_flip_p(differences), stats.t_test_p(differences))
+    sd = math.sqrt(sum((d - 0.12) ** 2 for d in differences) / 4)
+    assert found.detectable == pytest.approx(stats.detectable(5, sd))
+    assert found[-3:] == (3, 1, 1)
+
+
+def test_paired_tells_both_numbers_of_values():
+    with pytest.raises(ValueError, match=r"^1 and 2 values, wanted one of each for the same"):
+        stats.paired([1.0], [1.0, 0.5])
+
+
+def test_a_difference_of_exactly_a_billionth_is_a_tie():
+    assert stats.paired([0.0, 0.0], [1e-9, -1e-9])[-3:] == (0, 2, 0)
+    assert stats.sign_flip_p([1e-9] * 6) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "weights", "wanted"),
+    [  # 1 - seen / expected disagreement, by hand
+        ([0, 1, 2, 2], [0, 1, 1, 2], None, 1 - (1 / 4) / (11 / 16)),
+        ([0, 1, 2, 2], [0, 1, 1, 2], "linear", 1 - (1 / 4) / (14 / 16)),
+        ([0, 1, 2, 2], [0, 1, 1, 2], "quadratic", 1 - (1 / 4) / (20 / 16)),
+        ([0, 2, 2, 2], [2, 2, 0, 0], None, -0.5),
+        ([0, 2], [2, 0], None, -1.0),
+        ([1, 1], [1, 1], None, None),
+        ([0, 0], [1, 1], None, 0.0),
+        ([], [], None, None),
+    ],
+)
+def test_kappa_is_what_it_is_by_hand(first, second, weights, wanted):
+    found = stats.kappa(first, second, (0, 1, 2), weights)
+    assert found == (wanted if wanted is None else pytest.approx(wanted))
+
+
+def test_an_interval_is_written_with_signs_or_not_at_all():
+    assert stats.interval_text(-0.0125, 0.5) == "-0.013 to +0.500"  # halves go to the even digit
+    assert stats.interval_text(None, None) == ""
+
+
+def test_p_is_exact_up_to_thirteen_differing_queries_and_drawn_beyond():
+    assert stats.sign_flip_p([1.0] * 13) == 2 / 2**13
+    drawn = stats.sign_flip_p([1.0] * 14) * 10_001
+    assert drawn == pytest.approx(round(drawn)) and drawn >= 2

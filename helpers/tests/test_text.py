@@ -1,0 +1,135 @@
+"""Words, runs of words and tokens are those that are promised."""
+
+from collections import Counter
+
+import pytest
+
+from helpers import text
+
+
+@pytest.mark.parametrize(
+    ("n", "noun", "wanted"),
+    [
+        (0, "document", "0 documents"),
+        (1, "document", "1 document"),
+        (2, "document", "2 documents"),
+        (0, "query", "0 queries"),
+        (1, "query", "1 query"),
+        (2, "query", "2 queries"),
+    ],
+)
+def test_numbers_of_things_read_as_english(n, noun, wanted):
+    assert text.how_many(n, noun) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    {
+        "words": ["東京タワーは", "2", "度", "ह", "न", "द", "ab_1"],
+        "unicode-words": ["東京タワーは", "2", "度", "हिन्दी", "ab_1"],
+        "bigrams": ["東京", "京タ", "タワ", "ワー", "ーは", "2", "度", "ह", "न", "द", "ab_1"],
+    }.items(),
+)
+def test_tokenizers(name, wanted):
+    assert text.TOKENIZERS[name]("東京タワーは 2 度 हिन्दी AB_1") == wanted
+
+
+def test_bigrams_of_words_between_scripts():
+    assert text.bigrams("ไทย10กa中") == ["ไท", "ทย", "10", "ก", "a", "中"]
+
+
+def test_a_run_of_a_script_without_spaces_is_pairs_and_one_character_is_itself():
+    found = {run: text.bigrams(run) for run in ("", "京", "東京", "東京都", "한국어", "A_1b")}
+    assert found == {
+        "": [],
+        "京": ["京"],
+        "東京": ["東京"],
+        "東京都": ["東京", "京都"],
+        "한국어": ["한국", "국어"],
+        "A_1b": ["a_1b"],
+    }
+
+
+def test_a_mark_belongs_to_the_word_it_follows_and_begins_none():
+    assert text.unicode_words("E\u0301TÉ \u0301x, 7") == ["e\u0301té", "x", "7"]
+
+
+def test_every_tokenizer_is_named_to_the_reader():
+    assert [*text.TOLD] == [*text.TOKENIZERS] == ["words", "unicode-words", "bigrams"]
+
+
+def test_content_words_keep_their_order_and_repeats():
+    assert text.content_words("is the disk on disk full".split()) == ["disk", "disk", "full"]
+
+
+# Texts that share runs of words.
+
+
+def numbered(start, end):
+    return [f"w{n}" for n in range(start, end)]
+
+
+def test_shingles_are_the_runs_of_five_words_or_the_whole_of_a_shorter_text():
+    assert text.shingles(numbered(0, 6)) == {"w0 w1 w2 w3 w4", "w1 w2 w3 w4 w5"}
+    assert text.shingles(numbered(0, 5)) == {"w0 w1 w2 w3 w4"}
+    assert text.shingles(numbered(0, 4)) == {"w0 w1 w2 w3"}
+    assert text.shingles([]) == {""}
+    assert text.shingles(numbered(0, 3), 2) == {"w0 w1", "w1 w2"}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "wanted"),
+    [(0.1, "cdeab"), (0.2, "cdeab"), (0.25, "cdea"), (0.4, "cdea"), (0.7, "cd"), (1, "c"), (2, "")],
+)
+def test_rarest_members_are_those_that_an_alike_set_cannot_all_lack(threshold, wanted):
+    often = Counter({"a": 3, "b": 3, "c": 2, "d": 2, "e": 2, "alone": 1})
+    assert "".join(text.rarest({*"abcde"}, often, threshold)) == wanted
+    assert text.rarest({*"ab", "alone"}, often, 0.5) == ["a"]
+    assert text.rarest({"alone"}, often, 0.5) == []
+
+
+def test_near_duplicates_are_pairs_in_the_order_of_their_names_from_the_threshold_on():
+    texts = {"c": numbered(0, 24), "a": numbered(0, 24), "d": numbered(12, 36)}
+    texts |= {"b": numbered(0, 24), "e": numbered(90, 99)}  # 8 of 32 runs of d are those of a
+    alike = {("a", "b"): 1.0, ("a", "c"): 1.0, ("b", "c"): 1.0}
+    some = {("a", "d"): 0.25, ("b", "d"): 0.25, ("c", "d"): 0.25}
+    assert [*text.near_duplicates(texts).items()] == [*(alike | some).items()]
+    assert text.near_duplicates(texts, 0.25) == alike | some
+    assert text.near_duplicates(texts, 0.26) == alike
+    edge = {"a": numbered(0, 27), "b": numbered(17, 44)}  # 6 of 40 runs: .15
+    assert text.near_duplicates(edge) == {("a", "b"): 0.15}
+    assert text.near_duplicates({**edge, "b": numbered(17, 45)}) == {}
+
+
+def test_groups_that_share_a_member_are_one_in_the_order_in_which_they_end():
+    groups = [[1, 2], (3,), {4, 5}, [5, 1], [], "x"]
+    assert text.merged(iter(groups)) == [{1, 2, 4, 5}, {3}, {"x"}]
+    assert text.merged([]) == [] and text.merged([[1], [1]]) == [{1}]
+
+
+# Tokens.
+
+
+@pytest.mark.parametrize("body", ["", "a", "Disk 🧯🧯 full é\n" * 9, "日本語のテキスト" * 30])
+def test_tokens_begin_where_the_encoding_says(body):
+    ids = text.token_ids(body)
+    _, offsets = text.encoding().decode_with_offsets(ids)
+    offsets.append(len(body))
+    for step in (1, 2, 7):
+        numbers = {*range(0, len(ids), step), len(ids)}
+        assert text.starts(ids, numbers) == {n: offsets[n] for n in sorted(numbers)}
+
+
+def test_tokens_of_a_character_begin_where_it_begins():
+    body = "a\x7fb\x80À\xbf\u0fff🧯z"  # continuation bytes from 80 to bf, and the byte before
+    ids = [text.encoding().encode_single_token(bytes([byte])) for byte in body.encode()]
+    starts = text.starts(ids, {*range(len(ids) + 1)})
+    wanted = [n for n, character in enumerate(body) for _ in character.encode()]
+    assert [starts[n] for n in range(len(ids))] == wanted and starts[len(ids)] == len(body)
+
+
+def test_text_that_looks_like_a_special_token_is_plain():
+    for body in ("<|endoftext|>", "a <|fim_prefix|>b"):
+        ids = text.token_ids(body)
+        assert len(ids) > 1 and text.encoding().decode(ids) == body
+    assert text.encoding().name.startswith("cl100k_base") and text.encoding() is text.encoding()
