@@ -140,6 +140,8 @@ def test_labels_of_queries_that_one_run_lacks_say_nothing():
 
 def test_the_share_of_labels_is_told_in_whole_per_cent():
     qrels = {f"q{n}": {f"d{i}": 1 for i in range(10)} for n in range(50)}
-    most, least = ([*(f"x{i}" for i in range(n)), *(f"d{i}" for i in range(10 - n))] for n in (5, 6))
+    most, least = (
+        [*(f"x{i}" for i in range(n)), *(f"d{i}" for i in range(10 - n))] for n in (5, 6)
+    )
     two = [run(name, *[most] * 47, *[least] * 3) for name in "ab"]
     assert measures.few_labels(qrels, 10, *two) == [FEW.format(49, "a")]  # 49.4

@@ -222,17 +222,18 @@ def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch
     write_rows(counted.folder / "pool.jsonl", *(
         {"query_id": q, "doc_id": d, "rankers": ["a"], "first": first} for q, d, first in pool),
         {"query_id": "q2", "doc_id": "d3", "rankers": ["a"]})  # fmt: skip
-    passes = [(2, 1, 1), (1, 0, 0), (1, 1, 1), (1, 2, 2), (1, 0, 1), (2, 1, 1), (1, 2, 2)]
+    passes = [(8, 1, 1), (1, 0, 0), (1, 1, 1), (1, 2, 2), (1, 0, 1), (8, 1, 1), (1, 2, 2)]
     ids = [(q, d) for q in counted.queries for d in counted.documents]
     write_rows(counted.folder / "second_pass.jsonl", *(
         {"query_id": q, "doc_id": d, "round": number, "first": first, "second": second,
          "final": second, "reason": ""}
         for (q, d), (number, first, second) in zip(ids, passes, strict=False)))  # fmt: skip
+    assert list(report.label_facts(counted))[2:] == ["second pass, round 1", "second pass, round 8"]
     assert report.label_facts(counted) == {
         "pairs judged in the pool": "5",
         "relevant, missed by the first labelling": "2 of 3",
         "second pass, round 1": "5 pairs, 80.0% equal, Cohen's kappa 0.71",
-        "second pass, round 2": "2 pairs, 100.0% equal, Cohen's kappa undefined (one grade only)",
+        "second pass, round 8": "2 pairs, 100.0% equal, Cohen's kappa undefined (one grade only)",
     }
     last = "| second pass, round 1 | 5 pairs, 80.0% equal, Cohen's kappa 0.71 |"
     assert report.facts(counted).startswith(f"{FACTS}\n| pairs judged in the pool | 5 |\n")

@@ -16,9 +16,9 @@ def evals(folder):
         {"query_id": q, "query": f"ask {q}", "relevant_doc_ids": [d], "kind": k, "split": s}
         for q, d, k, s in (
             ("q3", "disk-full", "typo", "dev"),
-            ("q0", "queue-full", "exact", "dev"),
+            ("q0", "queue-full", "word", "dev"),
             ("q1", "disk-full", "typo", "dev"),
-            ("q2", "queue-full", "exact", "test"),
+            ("q2", "queue-full", "word", "test"),
         )
     ]
     write_rows(folder / "retrieval_queries.jsonl", *rows)
@@ -94,8 +94,8 @@ def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
     }
     assert list(found["by_kind"]) == ["dev", "test"]
     assert {kind: row["n"] for kind, row in found["by_kind"]["dev"].items()} == {
-        "exact": 1, "typo": 2}  # fmt: skip
-    assert list(found["by_kind"]["dev"]) == ["exact", "typo"]
+        "typo": 2, "word": 1}  # fmt: skip
+    assert list(found["by_kind"]["dev"]) == ["typo", "word"]
     assert found["by_kind"]["dev"]["typo"]["measures"]["MRR"] == 0.5
     rows = found["per_query"]
     assert [row["query_id"] for row in rows] == ["q0", "q1", "q2", "q3"]
