@@ -18,7 +18,7 @@ METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
 
 
 def html(notebook) -> str:
-    """Return an executed notebook of nbformat as one page without code or requests to the network."""
+    """Return the executed notebook as one page without code or requests to the network."""
     from nbconvert import HTMLExporter  # takes two seconds to import; the notebooks need none
 
     exporter = HTMLExporter(

@@ -34,7 +34,7 @@ def test_each_name_stands_for_its_measure(name, wanted):
 
 def test_every_measure_of_the_workbook_is_taken_unless_others_are_asked_for():
     names = "nDCG@10 RR@10 hit@1 hit@5 hit@10 recall@5 recall@10 recall@100 P@10 AP RR".split()
-    assert measures.NAMED == {name: measures.measure(name) for name in names}
+    assert {name: measures.measure(name) for name in names} == measures.NAMED
     qrels = {"q0": {"a": 1, "z": 1}, "q1": {"a": 1}}
     found = measures.per_query(qrels, {"q0": ranking("b", "a"), "other": ranking("a")})
     assert list(found) == ["q0", "q1"] and list(found["q0"]) == names
