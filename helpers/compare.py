@@ -37,7 +37,7 @@ def compare(
     """
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
-        raise CannotCompare(f"no {split or ''} query of {evals.name} has a relevant document")
+        raise CannotCompare(f"no {split or 'single'} query of {evals.name} has a relevant document")
     values = functools.cache(functools.partial(measures.per_query, qrels, base.rankings))
     names = _names(measures.shortest(len(evals.documents), base))
     described = _described(base, qrels, names, values(names))
@@ -194,8 +194,8 @@ def board(found: dict) -> pd.DataFrame:
     """
     base = found["base"]
     mean = base["means"][measures.mean_name(base["primary"])]
-    rows = [{"run": base["name"], PRIMARY: mean, "judged@10": base["judged@10"]}]
-    rows[0]["verdict"] = "the baseline"
+    first = {"run": base["name"], PRIMARY: mean, "judged@10": base["judged@10"]}
+    rows = [{**first, "verdict": "the baseline"}]
     found_at = [(row["measures"][row["primary"]], row) for row in found["runs"]]
     for at, row in sorted(found_at, key=lambda pair: (-pair[0]["run"], pair[1]["name"])):
         shorter = "" if row["primary"] == PRIMARY else f" ({row['primary']})"
@@ -281,15 +281,12 @@ def _texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _table(frame: pd.DataFrame) -> str:
     """Return a frame as a Markdown table with aligned columns; bars and line ends break none."""
-    texts = _texts(frame).to_numpy().tolist()
-    texts = [[" ".join(text.split()).replace("|", "\\|") for text in row] for row in texts]
-    rows = [list(frame.columns), *texts]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "| " + " | ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) + " |"
-        for cells in rows
-    ]
-    return "\n".join([lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]])
+    texts = _texts(frame).map(lambda text: " ".join(text.split()).replace("|", "\\|"))
+    widths = {name: max(map(len, [name, *texts[name]])) for name in texts}
+    rows = [{name: name for name in texts}, *texts.to_dict("records")]
+    lines = [" | ".join(row[name].ljust(w) for name, w in widths.items()) for row in rows]
+    head, *body = [f"| {line} |" for line in lines]
+    return "\n".join([head, "|" + "|".join("-" * (w + 2) for w in widths.values()) + "|", *body])
 
 
 # The command.

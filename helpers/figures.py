@@ -4,6 +4,7 @@ import html
 import platform
 import re
 from importlib.metadata import version
+from itertools import cycle
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -182,8 +183,8 @@ def systems_by_kind(means: pd.DataFrame, name: str) -> None:
     _, ax = plt.subplots(figsize=(7, 1.2 + 0.5 * len(means)))
     for row, kind in enumerate(means.index):
         ax.plot(means.loc[kind].agg(["min", "max"]), [row, row], color="#dfe6ee", linewidth=6)
-    marks = zip("os^Dvpx*", [DARK, GREEN, "#8a8a8a", LIGHT, "#b05c7d", "black"] * 2, strict=False)
-    for system, (mark, color) in zip(means.columns, marks, strict=False):
+    colors = cycle([DARK, GREEN, "#8a8a8a", LIGHT, "#b05c7d", "black"])
+    for system, mark, color in zip(means.columns, cycle("os^Dvpx*"), colors, strict=False):
         ax.plot(means[system], range(len(means)), mark, color=color, label=system, markersize=7)
     ax.set_yticks(range(len(means)), means.index)
     ax.margins(y=0.12)

@@ -50,7 +50,7 @@ def per_query(
     `run` lists (doc_id, score) best first. The order of the list counts: ties are broken before
     ir_measures sees them, because its providers break ties by different rules.
     """
-    values = {query_id: dict.fromkeys(names, 0.0) for query_id in qrels}
+    values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
     named = {measure(name): name for name in names}
     for found in ir_measures.iter_calc(list(named), qrels, _scored(qrels, run)):
         values[found.query_id][named[found.measure]] = found.value

@@ -4,13 +4,9 @@ import html as escape
 from collections import Counter
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from . import evalset, results, stats, text
 from .evalset import EvalSet
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 STYLE = Path(__file__).with_name("page.css")
 SAY = (
@@ -21,7 +17,7 @@ SAY = (
 METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
 
 
-def html(notebook: "NotebookNode") -> str:
+def html(notebook) -> str:
     """Return the executed notebook as one page without code or requests to the network."""
     from nbconvert import HTMLExporter  # takes two seconds to import; the notebooks need none
 
@@ -125,9 +121,7 @@ def facts(evals: EvalSet) -> str:
         "judgments": f"{len(evals.judgments)}: "
         + ", ".join(f"{n} of grade {grade}" for grade, n in sorted(grades.items())),
         "documents reached by a query": f"{len(reached)} ({len(reached) / len(tokens):.0%})",
-        "queries with short answers": str(
-            sum(bool(query.answers) for query in evals.queries.values())
-        ),
+        "queries with short answers": sum(bool(query.answers) for query in evals.queries.values()),
         **label_facts(evals),
     }
     return "\n".join(

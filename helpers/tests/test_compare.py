@@ -506,3 +506,369 @@ def test_reports_of_the_halves_stand_beside_each_other_and_name_their_own_querie
     assert not any(
         lost in words for words in compare._described(run, others, ["AP"], values)["warnings"]
     )
+
+
+# What is written, from a comparison made by hand.
+
+
+def at(base, run, p=0.04321, low=-0.3, **more):
+    """Return what is known of one measure."""
+    found = {"n": 3, "base": base, "run": run, "difference": run - base, "low": low, "high": 0.1,
+             "p": p, "t_p": None, "detectable": 0.25, "wins": 3, "ties": 2,
+             "losses": 1}  # fmt: skip
+    return found | {"p_holm": 2 * p} | more
+
+
+def found_of(*rows, split="dev", warnings=()):
+    means = {"nDCG@10": 0.5, "nDCG@4": 0.41, "MAP": 0.4}
+    base = {"name": "base", "primary": "nDCG@10", "means": means, "judged@10": 0.876,
+            "warnings": list(warnings)}  # fmt: skip
+    return {
+        "evaluation_set": "Set é",
+        "corpus_sha256": "0123456789abcdef",
+        "queries_sha256": "fedcba9876543210",
+        "split": split,
+        "n": 3,
+        "matters": 0.05,
+        "base": base,
+        "runs": list(rows),
+    }
+
+
+def row_of(name="mine", run=0.625, primary="nDCG@10", **more):
+    moved = {"query_id": "q1", "kind": "odd", "query": "a |\n b", "base": 1.0, "run": 0.5}
+    kind = {"n": 2, "base": 0.5, "run": 0.625, "difference": 0.125}
+    return {
+        "name": name,
+        "primary": primary,
+        "measures": {primary: at(0.5, run, 0.04321), "AP": at(0.4, 0.3, 0.0001, t_p=0.5)},
+        "judged@10": 0.5,
+        "warnings": [],
+        "p_holm": 0.0864,
+        "verdict": "better",
+        "reason": "p = 0.04, below 0.05",
+        "by_kind": {"even": kind, "odd": kind | {"n": 1, "difference": -0.25}},
+        "moved": [moved],
+    } | more
+
+
+PAGE = r"""# mine against base
+
+Set é, dev queries, n = 3. Corpus 0123456789ab, queries fedcba987654. Differences are run minus base, with the 95 % t interval; p from the sign-flip test. The verdict rests on nDCG@10, where a difference of 0.05 matters.
+
+- Warning (base): odd
+
+## mine: better
+
+p = 0.04, below 0.05. Wins/ties/losses: 3/2/1. judged@10: base 0.88, run 0.50.
+
+- Warning (mine): one
+- Warning (mine): two
+
+| measure | base  | run   | difference | 95 % interval    | p      | p (Holm) | p (t)  | detectable |
+|---------|-------|-------|------------|------------------|--------|----------|--------|------------|
+| nDCG@10 | 0.500 | 0.625 | +0.125     | -0.300 to +0.100 | 0.0432 | 0.0864   |        | 0.250      |
+| MAP     | 0.400 | 0.300 | -0.100     | -0.300 to +0.100 | <.001  | <.001    | 0.5000 | 0.250      |
+
+p (Holm) is adjusted for the measures of this table; the verdict rests on nDCG@10, adjusted for the runs.
+
+By kind, nDCG@10:
+
+| kind | n | base  | run   | difference |
+|------|---|-------|-------|------------|
+| even | 2 | 0.500 | 0.625 | +0.125     |
+| odd  | 1 | 0.500 | 0.625 | -0.250     |
+
+Moved most:
+
+| query_id | kind | base  | run   | query  |
+|----------|------|-------|-------|--------|
+| q1       | odd  | 1.000 | 0.500 | a \| b |
+"""  # noqa: E501
+
+
+def test_the_page_of_one_run_reads_as_a_whole():
+    page = compare.comparison_page(found_of(row_of(warnings=["one", "two"]), warnings=["odd"]))
+    assert page == PAGE
+
+
+def test_a_page_leaves_out_one_kind_moved_queries_of_other_halves_and_warnings():
+    row = row_of(by_kind={"even": {"n": 3, "base": 0.5, "run": 0.6, "difference": 0.1}})
+    whole, other = (compare.comparison_page(found_of(row, split=s)) for s in ("dev", "test"))
+    assert "By kind" not in whole and "Warning" not in whole and "Moved most" in whole
+    assert other.startswith("# mine against base\n\nSet é, test queries, n = 3. ")
+    assert "Moved most" not in other and "\n\n\n" not in whole + other
+    assert "Moved most" not in compare.comparison_page(found_of(row_of(moved=[])))
+
+
+BOARD = """\
+| run        | nDCG@10 | difference | 95 % interval    | p      | p (Holm) | detectable | wins/ties/losses | judged@10 | verdict      |
+|------------|---------|------------|------------------|--------|----------|------------|------------------|-----------|--------------|
+| base       | 0.500   |            |                  |        |          |            |                  | 0.88      | the baseline |
+| a          | 0.750   | +0.250     | -0.300 to +0.100 | 0.0432 | 0.0864   | 0.250      | 3/2/1            | 0.50      | better       |
+| b          | 0.625   | +0.125     | -0.300 to +0.100 | 0.0432 | 0.0864   | 0.250      | 3/2/1            | 0.50      | better       |
+| c (nDCG@4) | 0.625   | +0.125     | -0.300 to +0.100 | 0.0432 | 0.0864   | 0.250      | 3/2/1            | 0.50      | better       |
+"""  # noqa: E501
+
+
+def test_the_leaderboard_of_several_runs_has_the_best_first_and_names_in_order():
+    rows = row_of("c", primary="nDCG@4"), row_of("b"), row_of("a", run=0.75)
+    page = compare.comparison_page(found_of(*rows))
+    assert page.startswith("# c, b, a against base\n") and f"matters.\n\n{BOARD}\n## c: " in page
+    board = compare.board(found_of(*rows))
+    assert (board.index.name, board.index[0]) == ("run", "base")
+    short = found_of(row_of())
+    short["base"]["primary"] = "nDCG@4"
+    assert compare.board(short)["nDCG@10"]["base"] == "0.410"
+
+
+@pytest.fixture
+def made(monkeypatch, tmp_path):
+    """Let the command find a comparison made by hand; return what it is asked."""
+    asked = {}
+    monkeypatch.setattr(compare, "read_checked", lambda path, evals: runs.Run(path.stem, {}, []))
+    monkeypatch.setattr(compare, "saved_baseline", lambda evals: runs.Run("baseline", {}, []))
+
+    def compared(evals, base, others, split, matters):
+        names = [run.name for run in others]
+        asked.update(base=base.name, others=names, split=split, matters=matters)
+        return found_of(*map(row_of, names))
+
+    monkeypatch.setattr(compare, "compare", compared)
+    return asked, evalset.EvalSet(tmp_path, {}, {}, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "name"),
+    [
+        ({}, ("baseline", "dev", 0.05), "comparisons/a+b"),
+        ({"base": compare.Path("x/c.trec")}, ("c", "dev", 0.05), "comparisons/a+b"),
+        ({"split": "all", "matters": 0.1}, ("baseline", None, 0.1), "comparisons/a+b-all"),
+        ({"split": "test", "to": "out"}, ("baseline", "test", 0.05), "out/a+b-test"),
+    ],
+)
+def test_a_command_writes_page_and_numbers_under_the_names_of_the_runs(
+    made, capsys, given, asked, name
+):
+    found, evals = made
+    if "to" in given:
+        given = given | {"to": evals.folder / given["to"]}
+    paths = [compare.Path("x/a.trec"), compare.Path("b.jsonl")]
+    assert compare.command(evals, paths, **given) == 0
+    base, split, matters = asked
+    assert found == {"base": base, "others": ["a", "b"], "split": split, "matters": matters}
+    content = found_of(row_of("a"), row_of("b"))
+    page = compare.comparison_page(content)
+    written = evals.folder / name
+    said = capsys.readouterr()
+    assert (said.out, said.err) == (f"{page}\nwritten: {written}.md and .json\n", "")
+    assert written.with_name(written.name + ".md").read_text(encoding="utf-8") == page
+    numbers = written.with_name(written.name + ".json").read_text(encoding="utf-8")
+    assert numbers == json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    assert len(list(written.parent.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status", "strict"),
+    [
+        ((stats.SAME, stats.BETTER), 0, 0),
+        ((stats.SAME, stats.TOO_FEW), 0, 3),
+        ((stats.TOO_FEW, stats.WORSE), 1, 1),
+        ((stats.BETTER, stats.WORSE), 1, 1),
+    ],
+)
+def test_the_gate_closes_for_worse_and_where_strict_for_too_few(verdicts, status, strict):
+    found = {"runs": [{"verdict": verdict} for verdict in verdicts]}
+    assert (compare.status(found, False), compare.status(found, True)) == (status, strict)
+
+
+def test_twenty_lines_are_printed_whole():
+    assert compare._first_lines("\n".join("abc")) == "a\nb\nc"
+    twenty = "\n".join(map(str, range(20)))
+    assert compare._first_lines(twenty) == twenty
+    assert compare._first_lines(twenty + "\nx") == twenty + "\n... and 1 more"
+    assert compare._first_lines("a\nb\nc", 2) == "a\nb\n... and 1 more"
+
+
+def test_a_run_without_a_judged_document_is_refused_by_name():
+    compare._same_world(found_of(row_of()))
+    with pytest.raises(compare.CannotCompare) as error:
+        compare._same_world(found_of(row_of(), row_of("far", **{"judged@10": 0.0})))
+    assert str(error.value) == (
+        "far: not one of its first ten documents is judged for any of the 3 queries (dev): "
+        "was it made on another corpus or for other queries?"
+    )
+
+
+# What is read, refused and computed, word by word.
+
+
+def test_a_hash_that_differs_is_told_with_its_remedy(many):
+    evals = evalset.load(many)
+    corpus, queries, topics = evals.corpus_hash(), evals.queries_hash(), evals.topics_hash()
+    base, zeros, path = compare.saved_baseline(evals), "0" * 12, many / "results.json"
+    assert base.name == "baseline" and len(base.rankings) == 40
+    wrong = [("corpus", "another corpus", corpus), ("queries", "other queries and labels", queries)]
+    saved = json.loads(path.read_text())
+    for part, what, wanted in wrong:
+        path.write_text(json.dumps(saved | {part: {"sha256": "0" * 64}}))
+        with pytest.raises(compare.CannotCompare) as error:
+            compare.saved_baseline(evals)
+        assert str(error.value) == (
+            f"{path}: made on {what} ({zeros}, the folder has {wanted[:12]}): make report "
+            f"EVALS={many} measures the baseline anew, or check out the folder that it was made on"
+        )
+    card = {"corpus_sha256": corpus, "topics_sha256": topics}
+    for part, what, wanted in (
+        ("corpus_sha256", "another corpus", corpus),
+        ("topics_sha256", "another query set", topics),
+    ):
+        (many / "worse.json").write_text(json.dumps(card | {part: "0" * 64}))
+        with pytest.raises(compare.CannotCompare) as error:
+            compare.read_checked(many / "worse.trec", evals)
+        assert str(error.value) == (
+            f"{many}/worse.json: made on {what} ({zeros}, the folder has {wanted[:12]}): make the "
+            "run again, or check out the folder that it was made on"
+        )
+
+
+@pytest.mark.parametrize("lost", ["results.json", "runs/fixed.trec"])
+def test_a_folder_without_results_or_without_the_run_has_no_baseline(many, lost):
+    (many / lost).unlink()
+    with pytest.raises(compare.CannotCompare) as error:
+        compare.saved_baseline(evalset.load(many))
+    assert str(error.value) == f"{many} has no baseline yet, run make report on it first"
+
+
+@pytest.mark.parametrize(("split", "which"), [("test", "test"), ("dev", "dev"), (None, "single")])
+def test_without_a_relevant_document_there_is_nothing_to_compare(tmp_path, split, which):
+    asked = {"q1": evalset.Query("q1", "a", ())}
+    evals = evalset.EvalSet(tmp_path, {}, asked, [evalset.Judgment("q1", "d1", 0)])
+    with pytest.raises(compare.CannotCompare) as error:
+        compare.compare(evals, runs.Run("base", {}, []), [], split)
+    assert str(error.value) == f"no {which} query of {tmp_path.name} has a relevant document"
+
+
+@pytest.fixture
+def three(tmp_path, monkeypatch):
+    """Return a set of three queries of two kinds, with statistics that cost nothing."""
+    documents = {f"d{n}": evalset.Document(f"d{n}", "", "x") for n in range(12)}
+    kinds = {"q0": "odd", "q1": "even", "q2": "odd"}
+    asked = {q: evalset.Query(q, f"ask {q}", (), kind, split="dev") for q, kind in kinds.items()}
+    asked["q3"] = evalset.Query("q3", "ask", (), split="test")
+    judged = [evalset.Judgment(q, "d0", 1) for q in asked]
+
+    def paired(base, run):
+        means = [sum(values) / len(values) for values in (base, run)]
+        return stats.Paired(len(base), *means, means[1] - means[0], -1, 1, 0.01, None, 0.2, 1, 1, 1)
+
+    monkeypatch.setattr(stats, "paired", paired)
+    monkeypatch.setattr(stats, "holm", lambda ps: [len(ps) * p for p in ps])
+    return evalset.EvalSet(tmp_path, documents, asked, judged)
+
+
+def ranked(name, *places, warnings=()):
+    """Return a run that finds d0 at these places, one a query, in twelve documents."""
+    others = [f"d{n}" for n in range(1, 12)]
+    orders = [[*others[: place - 1], "d0", *others[place - 1 :]] for place in places]
+    rankings = {f"q{n}": [(d, -float(r)) for r, d in enumerate(o)] for n, o in enumerate(orders)}
+    return runs.Run(name, rankings, list(warnings))
+
+
+def test_a_comparison_names_its_world_and_what_it_found(three):
+    base, run = ranked("base", 1, 2, 4, 1, warnings=["b"]), ranked("run", 2, 1, 4, warnings=["r"])
+    found = compare.compare(three, base, [run, base], matters=0.3)
+    rows, described = found.pop("runs"), found.pop("base")
+    assert found == {
+        "evaluation_set": three.name,
+        "corpus_sha256": three.corpus_hash(),
+        "queries_sha256": three.queries_hash(),
+        "split": "dev",
+        "n": 3,
+        "matters": 0.3,
+    }
+    values = measures.per_query(dict.fromkeys(("q0", "q1", "q2"), {"d0": 1}), base.rankings,
+                                compare.MEASURES)  # fmt: skip
+    assert described == {
+        "name": "base",
+        "primary": "nDCG@10",
+        "means": measures.means(values),
+        "judged@10": pytest.approx(0.1),
+        "warnings": ["b"],
+    }
+    row = rows[0]
+    few = "few labels: 10 % of the first 10 of base are judged, the rest counts as wrong"
+    assert (row["name"], row["primary"], row["warnings"]) == ("run", "nDCG@10", ["r", few])
+    assert {name: at["base"] for name, at in row["measures"].items()} == pytest.approx(
+        {"nDCG@10": (1 + 1 / math.log2(3) + 1 / math.log2(5)) / 3, "RR@10": 1.75 / 3, "hit@5": 1,
+         "recall@10": 1, "recall@100": 1, "AP": 1.75 / 3})  # fmt: skip
+    assert {at["p_holm"] for at in row["measures"].values()} == {0.06} and row["p_holm"] == 0.02
+    assert list(row["by_kind"]) == ["even", "odd"]
+    assert row["by_kind"]["even"] == pytest.approx(
+        {"n": 1, "base": 1 / math.log2(3), "run": 1, "difference": 1 - 1 / math.log2(3)}
+    )
+    assert row["by_kind"]["odd"]["n"] == 2
+    assert row["by_kind"]["odd"]["base"] == pytest.approx((1 + 1 / math.log2(5)) / 2)
+    assert row["moved"] == [
+        {"query_id": "q0", "kind": "odd", "query": "ask q0", "base": 1, "run": 1 / math.log2(3)},
+        {"query_id": "q1", "kind": "even", "query": "ask q1", "base": 1 / math.log2(3), "run": 1},
+    ]
+    stated = stats.verdict(stats.paired([0.0], [0.0])._replace(n=3), 0.02, 0.3)
+    assert (row["verdict"], row["reason"]) == stated
+    whole = compare.compare(three, base, [run], None)
+    assert (whole["split"], whole["n"], whole["matters"]) == ("all", 4, stats.MATTERS)
+    lost = "1 query without results, counted as 0: q3"
+    assert whole["runs"][0]["warnings"][:2] == ["r", lost] and run.warnings == ["r"]
+
+
+def test_an_adjusted_p_for_each_run_and_for_each_measure(three, monkeypatch):
+    base = ranked("base", 1, 2, 3)
+    for wrong in (2, 6):  # two runs, six measures
+        short = lambda ps, wrong=wrong: ps[1:] if len(ps) == wrong else ps  # noqa: E731
+        monkeypatch.setattr(stats, "holm", short)
+        with pytest.raises(ValueError, match="zip"):
+            compare.compare(three, base, [base, base])
+
+
+def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
+    asked = {f"q{n:02}": evalset.Query(f"q{n:02}", "a", ()) for n in range(16)}
+    evals = evalset.EvalSet(tmp_path, {}, asked, [])
+    changes = [0.3, -0.3, 1e-9, -1e-9, *(0.1 * n for n in range(4, 10)), *[-0.2] * 6]
+    before = {q: {"AP": 0.0} for q in asked}
+    after = {q: {"AP": change} for q, change in zip(asked, changes, strict=True)}
+    moved = [row["query_id"] for row in compare._moved(evals, before, after, "AP")]
+    assert moved == ["q01", "q10", "q11", "q12", "q13", "q05", "q06", "q07", "q08", "q09"]
+    few = {q: after[q] for q in ("q00", "q01", "q02", "q03")}
+    moved = compare._moved(evals, {q: before[q] for q in few}, few, "AP")
+    assert [row["query_id"] for row in moved] == ["q01", "q00"]
+
+
+@pytest.mark.parametrize(
+    ("depth", "names", "said"),
+    [
+        (50, "nDCG@10 RR@10 hit@5 recall@10 recall@50 AP@50",
+         "x returns at most 50 documents a query, so both are measured there: "
+         "recall@50 for recall@100, AP@50 for AP"),
+        (1, "nDCG@1 RR@1 hit@1 recall@1 AP@1",
+         "x returns at most 1 document a query, so both are measured there: nDCG@1 for nDCG@10, "
+         "RR@1 for RR@10, hit@1 for hit@5, recall@1 for recall@10, recall@1 for recall@100, "
+         "AP@1 for AP"),
+    ],
+)  # fmt: skip
+def test_a_short_run_renames_the_measures_and_says_so(depth, names, said):
+    assert compare._names((depth, "x")) == tuple(names.split())
+    assert compare._about_depth(depth, "x") == [said]
+    assert compare._names(None) == compare.MEASURES
+
+
+def test_tables_have_texts_of_each_kind():
+    values = {"n": [2.0], "p": [0.0001], "p (t)": [None], "judged@10": [0.456], "x": [1 / 3],
+              "difference": [0.5], "words": [" a |  b\nc "]}  # fmt: skip
+    frame = compare.pd.DataFrame(values)
+    texts = ["2", "<.001", "", "0.46", "0.333", "+0.500", " a |  b\nc "]
+    assert compare._texts(frame).iloc[0].tolist() == texts
+    assert compare._table(frame).split("\n") == [
+        "| n | p     | p (t) | judged@10 | x     | difference | words    |",
+        "|---|-------|-------|-----------|-------|------------|----------|",
+        r"| 2 | <.001 |       | 0.46      | 0.333 | +0.500     | a \| b c |",
+    ]

@@ -1,8 +1,13 @@
 """What the figures draw and claim: bars, points, titles and the text for those who cannot see."""
 
+import platform
+from importlib import metadata
+
 import matplotlib
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex, to_rgba
 
 from helpers import figures
 
@@ -15,6 +20,7 @@ def drawn(monkeypatch):
     with matplotlib.rc_context(), pd.option_context("display.max_colwidth", 50):
         figures.begin(versions=False)
         yield shown
+    plt.close("all")
 
 
 def bars(ax) -> list[float]:
@@ -136,3 +142,309 @@ def test_snippet_holds_the_most_words():
     assert len(found) <= 40 + 4
     assert figures.snippet("queue full", {"full"}) == "… full"
     assert figures.snippet("queue full", {"nothing"}) == "queue full"
+
+
+# How a figure looks, and what it says to those who cannot see it.
+
+MEANS = pd.DataFrame({f"s{n}": [0.2 + n / 100, 0.9 - n / 50] for n in range(9)}, ["typo", "exact"])
+INTERVALS = [
+    ("up", {"difference": 0.2, "low": 0.1, "high": 0.3}),
+    ("one", {"difference": 0.3, "low": None, "high": None}),
+]
+DRAWN = {
+    "token_lengths": (pd.Series([10, 10, 512, 513, 900]),),
+    "overlap_by_kind": (pd.DataFrame({"kind": list("aab"), "overlap": [1.0, 0.5, 0.0]}),),
+    "measure_per_query": (pd.Series({"q1": 0.9, "q2": 0.5, "q3": 0.1}), "AP", "dev"),
+    "first_ranks": (pd.Series([1, None]), "dev"),
+    "by_kind": (pd.DataFrame({"dev": [0.9], "test": [0.5]}, ["easy"]), "AP"),
+    "forest": (INTERVALS, 30),
+    "systems_by_kind": (MEANS, "AP"),
+}
+
+
+def lines_of(ax):
+    """Return colour, line, width, marker, size and alpha of each line."""
+    return [
+        (to_hex(line.get_color()), line.get_linestyle(), line.get_linewidth(), line.get_marker(),
+         line.get_markersize(), line.get_alpha())
+        for line in ax.lines
+    ]  # fmt: skip
+
+
+DARK, LIGHT, GREY = "#1f4e79", "#e08e45", "#dfe6ee"
+STANDARD = (7.0, 3.2)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "fills", "thick"),
+    [
+        ("token_lengths", [(LIGHT, "--", 1.5, "None", 6, None)], [DARK] * 30, None),
+        ("overlap_by_kind", [(DARK, "None", 1.5, "o", 5, 0.6)], [GREY] * 2, 0.8),
+        ("measure_per_query", [("#000000", "--", 1, "None", 6, None)], [LIGHT, DARK, DARK], 0.8),
+        ("first_ranks", [], [DARK] * 5 + [LIGHT] * 2, None),
+        ("by_kind", [], [DARK, LIGHT], 0.375),
+        (
+            "forest",
+            [
+                (DARK, "-", 2, "None", 6, None),
+                (LIGHT, "None", 1.5, "o", 8, None),
+                (DARK, "None", 1.5, "o", 8, None),
+                ("#000000", "-", 1, "None", 6, None),
+            ],
+            [],
+            None,
+        ),
+        (
+            "systems_by_kind",
+            [
+                *[(GREY, "-", 6, "None", 6, None)] * 2,
+                *(
+                    (color, "None", 1.5, mark, 7, None)
+                    for color, mark in zip(
+                        [DARK, "#5b9a8b", "#8a8a8a", LIGHT, "#b05c7d", "#000000"] * 2,
+                        "os^Dvpx*o",
+                        strict=False,
+                    )
+                ),
+            ],
+            [],
+            None,
+        ),
+    ],
+)
+def test_lines_and_bars_have_their_colours_and_sizes(drawn, name, lines, fills, thick):
+    getattr(figures, name)(*DRAWN[name])
+    ((ax, _),) = drawn
+    assert lines_of(ax) == lines
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == fills
+    if thick:
+        assert {round(float(bar.get_height()), 6) for bar in ax.patches} == {thick}
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "y", "size", "margin", "grid"),
+    [
+        ("token_lengths", "tokens in a document", "documents", STANDARD, 0.05, (True, True)),
+        (
+            "overlap_by_kind",
+            "share of content words found in a relevant document",
+            "",
+            STANDARD,
+            0.05,
+            (True, True),
+        ),
+        ("measure_per_query", "AP (dashed: mean)", "", (7, 1.07), 0.01, (True, False)),
+        (
+            "first_ranks",
+            "rank of the first relevant document",
+            "queries",
+            STANDARD,
+            0.05,
+            (False, True),
+        ),
+        ("by_kind", "mean AP", "", STANDARD, 0.05, (True, False)),
+        (
+            "forest",
+            "difference from the baseline in nDCG@10, 95 % interval (n = 30)",
+            "",
+            (7, 2.1),
+            0.2,
+            (True, False),
+        ),
+        ("systems_by_kind", "mean AP", "", (7, 2.2), 0.12, (True, True)),
+    ],
+)
+def test_axes_have_their_names_sizes_and_grids(drawn, name, x, y, size, margin, grid):
+    getattr(figures, name)(*DRAWN[name])
+    ((ax, _),) = drawn
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (x, y)
+    assert tuple(ax.figure.get_size_inches()) == pytest.approx(size)
+    assert ax.margins()[1] == margin
+    shown = tuple(axis.get_gridlines()[0].get_visible() for axis in (ax.xaxis, ax.yaxis))
+    assert shown == grid
+    small = {tick.get_fontsize() for tick in ax.get_yticklabels()}
+    assert small == {8.0 if name == "measure_per_query" else 10.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("overlap_by_kind", (-0.02, 1.02)),
+        ("measure_per_query", (0, 1)),
+        ("by_kind", (0, 1)),
+        ("systems_by_kind", (0, 1.02)),
+    ],
+)
+def test_shares_are_drawn_from_nothing_to_one(drawn, name, limits):
+    getattr(figures, name)(*DRAWN[name])
+    assert drawn[0][0].get_xlim() == limits
+
+
+@pytest.mark.parametrize("name", ["by_kind", "systems_by_kind"])
+def test_a_legend_stands_beside_the_figure(drawn, name):
+    getattr(figures, name)(*DRAWN[name])
+    ax = drawn[0][0]
+    legend = ax.get_legend()
+    corner = legend.get_bbox_to_anchor().transformed(ax.transAxes.inverted())
+    assert (corner.x0, corner.y0) == pytest.approx((1, 1))
+    beside = ax.legend(loc="upper left")
+    assert (legend._loc, legend.get_title().get_text()) == (beside._loc, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("token_lengths", "Histogram of document lengths in tokens."),
+        (
+            "overlap_by_kind",
+            "For each kind of query the share of content words found in a relevant document, "
+            "a point a query.",
+        ),
+        ("measure_per_query", "A bar for each query, lowest first."),
+        ("first_ranks", "Number of queries by rank of the first relevant document."),
+        ("by_kind", "Mean for each kind of query."),
+        ("forest", "A point and an interval for each run, the baseline at 0."),
+        ("systems_by_kind", "A point for each system, a row for each kind of query."),
+    ],
+)
+def test_each_figure_is_told_in_words(drawn, name, text):
+    getattr(figures, name)(*DRAWN[name])
+    assert drawn[0][1] == text
+
+
+def test_counts_have_whole_ticks(drawn):
+    figures.token_lengths(pd.Series([10, 900]), 100)
+    figures.first_ranks(pd.Series([1, 2]), "dev")
+    for ax, _ in drawn:
+        assert all(tick == int(tick) for tick in ax.get_yticks())
+    assert drawn[0][0].lines[0].get_xdata()[0] == 100
+    assert drawn[0][0].get_title(loc="left") == "50% of the documents are longer than 100 tokens"
+
+
+def test_equal_points_lie_apart_around_the_middle_of_their_row(drawn):
+    frame = pd.DataFrame({"kind": list("aaabb"), "overlap": [0.25] * 3 + [0.5, 0.75]})
+    figures.overlap_by_kind(frame)
+    _, places = drawn[0][0].lines[0].get_data()
+    assert list(places) == pytest.approx([-0.08, 0, 0.08, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("values", "title"),
+    [
+        ([0.4, 0.49], "2 of 2 dev queries score below 0.5"),
+        ([0.4, 0.5], "1 of 2 dev queries scores below 0.5"),
+        ([0.5, 0.6], "0 of 2 dev queries score below 0.5"),
+    ],
+)
+def test_low_queries_are_counted(drawn, values, title):
+    figures.measure_per_query(pd.Series(dict(zip("ab", values, strict=True))), "AP", "dev")
+    assert drawn[0][0].get_title(loc="left") == title
+    assert [bar.get_facecolor() for bar in drawn[0][0].patches] == [
+        to_rgba(LIGHT if value < 0.5 else DARK) for value in values
+    ]
+
+
+def test_one_query_finds_and_others_find(drawn):
+    for ranks in ([1, 2], [2, 3], [1, 1]):
+        figures.first_ranks(pd.Series(ranks), "dev")
+    assert [ax.get_title(loc="left") for ax, _ in drawn] == [
+        f"{words} a relevant document at rank 1"
+        for words in (
+            "1 of 2 dev queries finds",
+            "0 of 2 dev queries find",
+            "2 of 2 dev queries find",
+        )
+    ]
+
+
+def test_an_interval_that_touches_zero_is_not_clear_of_it(drawn):
+    ends = {"above": (0.0, 0.2), "below": (-0.2, 0.0), "clear": (-0.2, -0.1)}
+    rows = [(n, {"difference": sum(e) / 2, "low": e[0], "high": e[1]}) for n, e in ends.items()]
+    figures.forest(rows, 3)
+    ax = drawn[0][0]
+    points = {p.get_ydata()[0]: p.get_color() for p in ax.lines if p.get_marker() == "o"}
+    assert points == {"above": DARK, "below": DARK, "clear": LIGHT}
+    assert ax.get_title(loc="left") == "2 of 3 intervals include 0"
+    assert list(ax.lines[-1].get_xdata()) == [0, 0]
+
+
+def test_one_half_and_the_lowest_kind_first(drawn):
+    means = pd.DataFrame({"dev": [0.9, 0.2, 0.5]}, ["easy", "hard", "middle"])
+    figures.by_kind(means, "AP")
+    ax = drawn[0][0]
+    assert words(ax.get_yticklabels()) == ["hard", "middle", "easy"]
+    assert {bar.get_facecolor() for bar in ax.patches} == {to_rgba(DARK)}
+
+
+def test_a_ninth_system_is_drawn_too(drawn):
+    figures.systems_by_kind(MEANS, "AP")
+    ax = drawn[0][0]
+    assert [line.get_label() for line in ax.lines[2:]] == list(MEANS.columns)
+    assert all(list(line.get_ydata()) == [0, 1] for line in ax.lines[2:])
+    assert [list(line.get_ydata()) for line in ax.lines[:2]] == [[0, 0], [1, 1]]
+    assert len({(line.get_marker(), line.get_color()) for line in ax.lines[2:]}) == 9
+
+
+# The page around the figures.
+
+
+def test_a_session_begins_with_style_whole_texts_and_versions(capsys):
+    with matplotlib.rc_context({"figure.dpi": 50}), pd.option_context("display.max_colwidth", 50):
+        figures.begin(versions=False)
+        assert (matplotlib.rcParams["figure.dpi"], capsys.readouterr().out) == (130, "")
+        assert pd.get_option("display.max_colwidth") is None
+        figures.begin()
+    said = capsys.readouterr().out
+    names = "pandas", "rank_bm25", "tiktoken", "ir_measures"
+    versions = [f"· {name} {metadata.version(name)}" for name in names]
+    assert said == " ".join(["Python", platform.python_version(), *versions]) + "\n"
+
+
+def test_a_figure_is_displayed_once_and_closed(monkeypatch):
+    shown = []
+    monkeypatch.setattr(figures, "display", lambda figure, **more: shown.append((figure, more)))
+    plt.close("all")
+    _, ax = plt.subplots()
+    ax.set_title("Title", loc="left")
+    figures._show(ax, "Words.")
+    assert shown == [(ax.figure, {"metadata": {"image/png": {"alt": "Title. Words."}}})]
+    assert plt.get_fignums() == []
+
+
+def test_a_table_has_three_decimals_and_wide_ones_are_set_left():
+    frame = pd.DataFrame({"x": [1 / 3], "word": ["<b>"]}, ["row"])
+    page = figures.table(frame).data
+    assert "<td>0.333</td>" in page and "&lt;b&gt;" in page
+    assert '<table class="dataframe">' in page
+    assert '<table class="dataframe text">' in figures.table(frame, wide=True).data
+
+
+def test_words_are_marked_whatever_their_case_and_markup_stays_text():
+    assert figures.marked("Disk & disks, <i>", {"disk", "i"}) == (
+        "<mark>Disk</mark> &amp; disks, &lt;<mark>i</mark>&gt;"
+    )
+    assert figures.marked('"a"', set()) == "&quot;a&quot;"
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "width", "found"),
+    [
+        ("one two  three\nfour", {"none"}, 240, "one two three four"),
+        ("one two three", set(), 9, "one two …"),
+        ("one two three", set(), 13, "one two three"),
+        ("one two three", set(), 12, "one two …"),
+        ("one two three", {"two"}, 9, "… two three"),
+        ("one two three", {"two"}, 8, "… two …"),
+        ("Two one two TWO", {"two"}, 3, "Two …"),  # the first of equals
+        ("a x x x a b c", {"a", "b", "c"}, 5, "… a b c"),
+        ("a a a a a b c", {"a", "b"}, 4, "… a b …"),  # different words count
+        ("é A-one b", {"one", "b"}, 240, "… one b"),
+    ],
+)
+def test_a_snippet_is_the_stretch_with_the_most_different_words(body, words, width, found):
+    assert figures.snippet(body, words, width) == found
+
+
+def test_a_snippet_is_about_240_characters_long():
+    body = "ab " * 200
+    assert figures.snippet(body, set()) == ("ab " * 80).strip() + " …"

@@ -1,0 +1,240 @@
+"""What people read of the results: each line of the checklist, the summary and the data card."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from conftest import write_rows
+
+from helpers import evalset, report, stats, text
+from helpers.evalset import Document, EvalSet, Judgment, Query
+
+# The page.
+
+
+@pytest.fixture
+def exporter(monkeypatch):
+    """Stand in for nbconvert, which takes seconds to import; return the options it is given."""
+    options = {}
+
+    def made(**given):
+        options.update(given)
+        return SimpleNamespace(from_notebook_node=lambda notebook: ("<p>the body</p>", {}))
+
+    monkeypatch.setitem(sys.modules, "nbconvert", SimpleNamespace(HTMLExporter=made))
+    return options
+
+
+def test_the_page_is_whole_and_shows_neither_code_nor_prompts(exporter):
+    new = nbformat.v4
+    first = new.new_markdown_cell("# Top & <more> #\nnot this")
+    cells = [new.new_code_cell("n = 1"), first, new.new_markdown_cell("# Nor this")]
+    page = report.html(new.new_notebook(cells=cells))
+    style = report.STYLE.read_text(encoding="utf-8")
+    assert page == (
+        '<!DOCTYPE html>\n<html lang="en">\n<head><title>Top &amp; &lt;more&gt; #</title>'
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{style}</style></head>\n<body>\n<p>the body</p>\n</body>\n</html>\n"
+    )
+    assert exporter == {
+        "template_name": "basic",
+        "exclude_input": True,
+        "exclude_input_prompt": True,
+        "exclude_output_prompt": True,
+    }
+
+
+# The checklist.
+
+
+def small(folder, queries=30, documents=4, reached=2, read=5, runs="abc"):
+    """Return a set that just meets the checklist, and write what it needs into `folder`."""
+    asked = {f"q{n}": Query(f"q{n}", "a", ()) for n in range(queries)}
+    judged = [Judgment("q0", f"d{n}", 2) for n in range(reached)]
+    held = {f"d{n}": Document(f"d{n}", "", "x") for n in range(documents)}
+    evals = EvalSet(folder, held, asked, [*judged, *judged, Judgment("q0", "d3", 0)])
+    (folder / "runs").mkdir(parents=True)
+    for name in runs:
+        (folder / "runs" / f"{name}.trec").touch()
+    (folder / "runs" / "d.json").touch()
+    saved = {"corpus": {"sha256": evals.corpus_hash()}, "queries": {"sha256": evals.queries_hash()}}
+    (folder / "results.json").write_text(json.dumps(saved))
+    notes = f"# Baseline\nnDCG@10 of {evals.name}: .5\n## unknown\nwords\n"
+    (folder / "notes.md").write_text(notes + "".join(f"## q{n}\nread\n" for n in range(read)))
+    return evals
+
+
+WEEK = """\
+- [x] a corpus: 4 documents
+- [x] 30 labelled queries or more: 30
+- [x] coverage of 50 % or more: 50 %
+- [x] retrievals saved: a, b, c
+- [x] metrics pass their checks: 6 of 6
+- [x] results.json holds the scores of these documents and labels
+- [x] the baseline told in a README or in notes.md: nDCG@10 of mine
+- [x] failure modes written down in notes.md: 5 queries, wanted 5
+
+Say of yourself, truthfully:
+
+- I can implement nDCG and MRR without looking them up.
+- I can defend starting with BM25.
+- I have a measured baseline."""
+METRICS = {"reciprocal_rank", "hit", "recall", "average_precision", "dcg", "ndcg"}
+
+
+def test_the_checklist_is_done_at_its_bounds(tmp_path):
+    evals = small(tmp_path / "learn" / "mine")
+    assert report.week(evals, METRICS | {"bm25"}) == WEEK
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"queries": 29}, "- [ ] 30 labelled queries or more: 29"),
+        ({"reached": 1}, "- [ ] coverage of 50 % or more: 25 %"),
+        ({"documents": 3, "reached": 1}, "- [ ] coverage of 50 % or more: 33 %"),
+        ({"runs": "ba"}, "- [ ] retrievals saved: a, b"),
+        ({"runs": ""}, "- [ ] retrievals saved: none, run session B"),
+        ({"read": 4}, "- [ ] failure modes written down in notes.md: 4 queries, wanted 5"),
+    ],
+)
+def test_what_is_just_below_a_bound_is_open(tmp_path, change, line):
+    found = report.week(small(tmp_path / "learn" / "mine", **change), METRICS).split("\n")
+    assert [words for words in found if words.startswith("- [ ]")] == [line]
+
+
+def test_metrics_count_by_the_checks_they_passed(tmp_path):
+    evals = small(tmp_path / "learn" / "mine")
+    assert "- [ ] metrics pass their checks: 5 of 6\n" in report.week(evals, METRICS - {"dcg"})
+    assert "- [ ] metrics pass their checks: 1 of 6\n" in report.week(evals, {"dcg", "bm25"})
+
+
+@pytest.mark.parametrize("part", ["corpus", "queries"])
+def test_results_of_other_documents_or_labels_are_not_counted(tmp_path, part):
+    evals = small(tmp_path / "learn" / "mine")
+    path = evals.folder / "results.json"
+    saved = json.loads(path.read_text())
+    saved[part]["sha256"] = "0"
+    for page in (json.dumps(saved), "{}", ""):
+        path.write_text(page) if page else path.unlink()
+        assert "- [ ] results.json holds" in report.week(evals, METRICS)
+
+
+TOLD = "- [x] the baseline told in a README or in notes.md: nDCG@10 of {}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [("nDCG@10 of mine", True), ("nDCG@10 of others", False), ("MRR of mine", False)],
+)
+def test_the_baseline_is_told_by_measure_and_name_on_one_page(tmp_path, words, told):
+    evals = small(tmp_path / "learn" / "mine", read=0)
+    (evals.folder / "notes.md").write_text(words)
+    assert (TOLD.format("mine") in report.week(evals, METRICS)) == told
+    (evals.folder / "notes.md").unlink()
+    (evals.folder / "README.md").write_text(f"# mine\n{words}")
+    assert (TOLD.format("mine") in report.week(evals, METRICS)) == (told or "nDCG" in words)
+
+
+def test_the_page_of_the_workbook_tells_of_a_set_that_is_no_learners(tmp_path, monkeypatch):
+    (tmp_path / "README.md").write_text("nDCG@10 of mine")
+    monkeypatch.setattr(evalset, "DEFAULT", tmp_path / "evals")
+    for folder, told in (("learn", False), ("sets", True)):
+        evals = small(tmp_path / folder / "mine")
+        (evals.folder / "notes.md").unlink()
+        assert (TOLD.format("mine") in report.week(evals, METRICS)) == told
+
+
+# The summary.
+
+MEANS = {"nDCG@10": 0.1234, "MRR@10": 0.2, "hit@1": 0.3, "hit@5": 0.4, "recall@10": 0.5}
+FOUND = {
+    "corpus": {"name": "X", "documents": 2, "tokens": 1200},
+    "queries": {"n": 3, "judgments": 4, "grades": [0, 1]},
+    "method": {"engine": "bm25", "k1": 1.5, "b": 0.75, "chunk_tokens": 512, "overlap_tokens": 50,
+               "depth": 100},
+    "summary": {
+        "dev": {"n": 2, "median_first_rank": 1.5, "measures": {**MEANS, "recall@100": 0.75}},
+        "test": {"n": 1, "median_first_rank": None, "measures": {**MEANS, "recall@100": 1}},
+    },
+}  # fmt: skip
+
+
+def test_the_summary_is_a_table_with_a_row_for_each_half():
+    assert report.summary(FOUND) == (
+        "Corpus: X, 2 documents, 1,200 tokens. Queries: 3, labelled with 4 judgments "
+        "(grades 0, 1).\n"
+        "Method: bm25 (k1 = 1.5, b = 0.75) over chunks of 512 tokens with 50 overlap, "
+        "best chunk of each document. nDCG with linear gain.\n\n"
+        "| half | n | nDCG@10 | MRR@10 | hit@1 | hit@5 | recall@10 | recall@100 "
+        "| median rank of first relevant |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| dev | 2 | 0.123 | 0.200 | 0.300 | 0.400 | 0.500 | 0.750 | 1.5 |\n"
+        "| test | 1 | 0.123 | 0.200 | 0.300 | 0.400 | 0.500 | 1.000 | none within 100 |"
+    )
+    one = FOUND | {"queries": {"n": 1, "judgments": 1, "grades": [1]}}
+    assert "Queries: 1, labelled with 1 judgment (grade 1).\n" in report.summary(one)
+
+
+# The data card.
+
+
+@pytest.fixture
+def counted(tmp_path, monkeypatch):
+    """Return a set whose documents are as long as their title says."""
+    monkeypatch.setattr(text, "token_ids", lambda words: range(int(words.split()[0])))
+    documents = {
+        f"d{n}": Document(f"d{n}", str(tokens), "x", kind, service)
+        for n, (tokens, kind, service) in enumerate(
+            [(7, "page", "s"), (1200, "page", "s"), (10, "note", "s"), (9, "note", "s")]
+        )
+    }
+    queries = {
+        "q0": Query("q0", "a", (), split="test"),
+        "q1": Query("q1", "b", (), answers=("x", "y")),
+        "q2": Query("q2", "b", ()),
+    }
+    judged = [("q0", "d0", 2), ("q0", "d1", 0), ("q1", "d2", 1), ("q2", "d2", 1), ("q2", "d3", 0)]
+    return EvalSet(tmp_path, documents, queries, [Judgment(*row) for row in judged])
+
+
+FACTS = """\
+| what | count |
+|---|---|
+| documents | 4 of 2 kinds about 1 service |
+| tokens (cl100k_base) | 1,226: shortest document 7, median 10, longest 1,200 |
+| queries | 3: 2 dev, 1 test |
+| judgments | 5: 2 of grade 0, 2 of grade 1, 1 of grade 2 |
+| documents reached by a query | 2 (50%) |
+| queries with short answers | 1 |"""
+
+
+def test_the_data_card_counts_documents_queries_and_labels(counted):
+    assert report.facts(counted) == FACTS
+
+
+def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch):
+    kappa = {((0, 1, 2, 0, 2), (0, 1, 2, 1, 2)): 0.7059, ((1, 1), (1, 1)): None}
+    monkeypatch.setattr(stats, "kappa", lambda a, b, grades: grades and kappa[a, b])
+    pool = [("q0", "d0", 2), ("q0", "d1", None), ("q1", "d2", 0), ("q2", "d2", None)]
+    write_rows(counted.folder / "pool.jsonl", *(
+        {"query_id": q, "doc_id": d, "rankers": ["a"], "first": first} for q, d, first in pool),
+        {"query_id": "q2", "doc_id": "d3", "rankers": ["a"]})  # fmt: skip
+    passes = [(8, 1, 1), (1, 0, 0), (1, 1, 1), (1, 2, 2), (1, 0, 1), (8, 1, 1), (1, 2, 2)]
+    ids = [(q, d) for q in counted.queries for d in counted.documents]
+    write_rows(counted.folder / "second_pass.jsonl", *(
+        {"query_id": q, "doc_id": d, "round": number, "first": first, "second": second,
+         "final": second, "reason": ""}
+        for (q, d), (number, first, second) in zip(ids, passes, strict=False)))  # fmt: skip
+    assert list(report.label_facts(counted))[2:] == ["second pass, round 1", "second pass, round 8"]
+    assert report.label_facts(counted) == {
+        "pairs judged in the pool": "5",
+        "relevant, missed by the first labelling": "2 of 3",
+        "second pass, round 1": "5 pairs, 80.0% equal, Cohen's kappa 0.71",
+        "second pass, round 8": "2 pairs, 100.0% equal, Cohen's kappa undefined (one grade only)",
+    }
+    last = "| second pass, round 1 | 5 pairs, 80.0% equal, Cohen's kappa 0.71 |"
+    assert report.facts(counted).startswith(f"{FACTS}\n| pairs judged in the pool | 5 |\n")
+    assert last in report.facts(counted).split("\n")

@@ -1,0 +1,234 @@
+"""results.json says what was measured on what; failure cards and changes read as they should."""
+
+import json
+
+import pytest
+from conftest import write_rows
+
+from helpers import evalset, measures, results, runs, stats, text
+from helpers.evalset import EvalSet, Query
+
+
+@pytest.fixture
+def evals(folder):
+    """Return the two queries of the folder and two more, q0 and q3, with a run's card."""
+    rows = [
+        {"query_id": q, "query": f"ask {q}", "relevant_doc_ids": [d], "kind": k, "split": s}
+        for q, d, k, s in (
+            ("q3", "disk-full", "typo", "dev"),
+            ("q0", "queue-full", "word", "dev"),
+            ("q1", "disk-full", "typo", "dev"),
+            ("q2", "queue-full", "word", "test"),
+        )
+    ]
+    write_rows(folder / "retrieval_queries.jsonl", *rows)
+    grades = [("q1", "disk-full", 2), ("q1", "queue-full", 0)]
+    grades += [("q0", "queue-full", 1), ("q2", "queue-full", 1), ("q3", "disk-full", 1)]
+    shown = {"disk-full": "Delete <old>", "queue-full": "Add a"}
+    judged = (
+        {"query_id": q, "doc_id": d, "relevance": g} | ({"evidence": shown[d]} if g else {})
+        for q, d, g in grades
+    )
+    write_rows(folder / "judgments.jsonl", *judged)
+    write_rows(folder / "settings.json", {"words": "unicode-words"})
+    made = evalset.load(folder)
+    card = {**runs.BASELINE, "tokenizer": "unicode-words", "engine": "mine", "k1": 9, "more": 1}
+    runs.write_card(folder / "runs" / "fixed.json", made, card)
+    return made
+
+
+RUN = {
+    "q0": [("disk-full", 2.0), ("queue-full", 1.0)],
+    "q1": [("disk-full", 2.0)],
+    "q2": [("queue-full", 1.0)],
+}
+
+
+def measured(evals, monkeypatch):
+    monkeypatch.setattr(stats, "bootstrap_interval", list)
+    values = measures.per_query(evals.qrels(), RUN)
+    return results.measured(evals, RUN, values, {"n": 1}, [{"card": 1}]), values
+
+
+def test_results_say_what_was_measured_on_what(evals, monkeypatch):
+    found, _ = measured(evals, monkeypatch)
+    bodies = [document.retrieval_text for document in evals.documents.values()]
+    assert found["corpus"] == {
+        "name": evals.folder.name,
+        "documents": 2,
+        "tokens": sum(len(text.token_ids(body)) for body in bodies),
+        "sha256": evals.corpus_hash(),
+    }
+    assert found["queries"] == {
+        "n": 4,
+        "judgments": 5,
+        "grades": [0, 1, 2],
+        "sha256": evals.queries_hash(),
+    }
+    told = text.TOLD["unicode-words"]
+    assert found["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": told}
+    assert (found["compared_dev"], found["cards"]) == ({"n": 1}, [{"card": 1}])
+    assert list(found) == (
+        "corpus queries method summary by_kind compared_dev cards per_query".split()
+    )
+
+
+def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
+    found, values = measured(evals, monkeypatch)
+    dev = ["q0", "q1", "q3"]
+    assert {half: row["n"] for half, row in found["summary"].items()} == {
+        "dev": 3, "test": 1, "all": 4}  # fmt: skip
+    assert list(found["summary"]) == ["dev", "test", "all"]
+    assert found["summary"]["dev"] == {
+        "n": 3,
+        "measures": measures.means({q: values[q] for q in dev}),
+        "intervals": {
+            "nDCG@10": [values[q]["nDCG@10"] for q in dev],
+            "MRR@10": [0.5, 1, 0],
+            "hit@5": [1, 1, 0],
+            "recall@10": [1, 1, 0],
+            "recall@100": [1, 1, 0],
+            "MAP": [0.5, 1, 0],
+        },
+        "median_first_rank": 2,
+    }
+    assert list(found["by_kind"]) == ["dev", "test"]
+    assert {kind: row["n"] for kind, row in found["by_kind"]["dev"].items()} == {
+        "typo": 2, "word": 1}  # fmt: skip
+    assert list(found["by_kind"]["dev"]) == ["typo", "word"]
+    assert found["by_kind"]["dev"]["typo"]["measures"]["MRR"] == 0.5
+    rows = found["per_query"]
+    assert [row["query_id"] for row in rows] == ["q0", "q1", "q2", "q3"]
+    assert rows[1] == {
+        "query_id": "q1",
+        "query": "ask q1",
+        "kind": "typo",
+        "split": "dev",
+        "relevant": {"disk-full": 2},
+        "retrieved": [("disk-full", 2.0)],
+        "first_rank": 1,
+        "measures": values["q1"],
+    }
+    assert (rows[3]["retrieved"], rows[3]["first_rank"]) == ([], None)
+
+
+def test_one_half_has_no_sum_of_both_and_most_without_an_answer_have_no_median(
+    folder, evals, monkeypatch
+):
+    rows = [json.loads(line) for line in (folder / "retrieval_queries.jsonl").open()]
+    write_rows(folder / "retrieval_queries.jsonl", *({**row, "split": "dev"} for row in rows))
+    monkeypatch.setitem(RUN, "q0", [(f"d{n}", -float(n)) for n in range(12)])
+    monkeypatch.setitem(RUN, "q2", [])
+    found, _ = measured(evalset.load(folder), monkeypatch)
+    assert list(found["summary"]) == list(found["by_kind"]) == ["dev"]
+    assert found["summary"]["dev"]["median_first_rank"] is None
+    assert [d for d, _ in found["per_query"][0]["retrieved"]] == [f"d{n}" for n in range(10)]
+
+
+def test_a_card_that_does_not_say_the_tokenizer_is_refused(evals, monkeypatch):
+    runs.write_card(evals.folder / "runs" / "fixed.json", evals, runs.BASELINE)
+    with pytest.raises(evalset.EvalSetError, match="field tokenizer is missing"):
+        measured(evals, monkeypatch)
+
+
+# Failure cards.
+
+ASKED = EvalSet(None, {}, {"q1": Query("q1", "is <b> full", ("good",), kind="typo")}, [])
+CARD = {
+    "query_id": "q1",
+    "wanted": "good",
+    "rival": "bad",
+    "unjudged": False,
+    "lacks": ["full", "disk"],
+    "common": ["is"],
+    "words": [("is", 0.126, 0.5, 1.25), ("full", None, 0, 2)],
+    "score": (0.5, 3.25),
+    "best of all chunks": (1, 3.25),
+    "without length": (2, 4.128),
+}
+ROW = {"measures": {"nDCG@10": 0.43068}, "retrieved": [("bad", 3.25), ("good", 0.5)]}
+HEAD = """\
+#### q1: is &lt;b&gt; full
+
+typo; nDCG@10 0.431.  
+Wanted: `good` (rank 2).  
+Rival: `bad` (rank 1).  
+The wanted document lacks: full, disk.
+
+| word | IDF | gave wanted | gave rival |
+|:---|---:|---:|---:|
+| is (common) | 0.13 | 0.50 | 1.25 |
+| full | unknown | 0.00 | 2.00 |
+| *score* | | 0.50 | 3.25 |
+| *best of all chunks* | | 1.00 | 3.25 |
+| *without length* | | 2.00 | 4.13 |"""  # noqa: W291
+
+
+def test_a_failure_card_shows_places_words_and_scores():
+    assert results.failure_card(CARD, ASKED, ROW, {"q2": "of another query"}) == HEAD
+    noted = results.failure_card(CARD, ASKED, ROW, {"q1": "The word is misspelt."})
+    assert noted == HEAD + "\n\n> The word is misspelt."
+
+
+@pytest.mark.parametrize(
+    ("change", "row", "old", "new"),
+    [
+        ({"cause": "length"}, {}, "0.431.  ", "0.431; cause: **length**.  "),
+        ({"unjudged": True}, {}, "(rank 1)", "(rank 1, which nobody has judged)"),
+        ({"lacks": []}, {}, "lacks: full, disk.", "lacks: no word."),
+        ({}, {"retrieved": [("bad", 1.0)]}, "(rank 2)", "(after rank 10)"),
+        ({"rival": "far"}, {}, "`bad` (rank 1)", "`far` (after rank 10)"),
+    ],
+)
+def test_a_failure_card_says_what_is_special(change, row, old, new):
+    found = results.failure_card(CARD | change, ASKED, ROW | row, {})
+    assert found == HEAD.replace(old, new) != HEAD
+
+
+# The file.
+
+
+def test_results_are_written_with_ten_decimals_and_read_back(tmp_path):
+    found = {"a": 1 / 3, "b": [2 / 3, (1 / 7, 5)], "é": {"c": 0.12345678919, "d": None, "e": "x"}}
+    results.write_results(tmp_path, found)
+    page = (tmp_path / "results.json").read_text(encoding="utf-8")
+    assert page.startswith('{\n "a": 0.3333333333,\n "b": [\n  0.6666666667,\n  [\n   0.1428571429')
+    assert page.endswith(' "é": {\n  "c": 0.1234567892,\n  "d": null,\n  "e": "x"\n }\n}\n')
+    assert results.read_results(tmp_path) == json.loads(page)
+
+
+def test_each_published_value_has_a_name_of_its_own(tmp_path):
+    assert results.published(tmp_path) == {}
+    write_rows(
+        tmp_path / "results.json",
+        {
+            "corpus": {"documents": 2},
+            "cards": [{"query_id": "q1", "cause": "typo", "score": 3}],
+            "per_query": [{"query_id": "q1", "first_rank": 4}, {"query_id": "q2", "first_rank": 5}],
+            "compared_dev": {"n": 2, "runs": [{"name": "mine", "verdict": "worse"}]},
+        },
+    )
+    assert results.published(tmp_path) == {
+        "corpus documents": 2,
+        "cards q1": "typo",
+        "per_query q1 first_rank": 4,
+        "per_query q2 first_rank": 5,
+        "compared_dev n": 2,
+        "compared_dev runs mine verdict": "worse",
+    }
+
+
+def test_thirty_changes_are_listed_and_the_others_counted():
+    after = {f"v{n}": n for n in range(31)}
+    found = results.changes({}, after)
+    assert found == [f"  v{n}: nothing -> {n}" for n in range(30)] + ["  ... and 1 more"]
+    assert results.changes({}, {"v30": 30, "v31": 31}, most=1) == [
+        "  v30: nothing -> 30",
+        "  ... and 1 more",
+    ]
+    assert len(results.changes(after, {"v0": 0})) == 30
+    assert results.changes({"b": 1, "a": 1}, {"a": 2, "b": 1.0}) == [
+        "  b: 1 -> 1.0",
+        "  a: 1 -> 2",
+    ]
+    assert results.changes({"a": [0.1, None]}, {"a": [0.1, None]}) == []
