@@ -179,7 +179,7 @@ def add_new(sub: ArgumentParser):
     return run
 
 
-SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "neither"
+SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
 COMMANDS = {  # name: (function that adds options and returns what runs, what it needs, words)
     "report": (add_report, SET, "run everything, render the page"),
     "check": (add_check, SET, "execute the notebooks and compare"),
