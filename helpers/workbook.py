@@ -29,7 +29,9 @@ WRITE_UP = ROOT / "evals" / "retrieval_eval.ipynb"
 NOTEBOOKS = [*SESSIONS, WRITE_UP]
 CELL_TIMEOUT = 600  # seconds; a dead kernel would otherwise wait for half an hour
 DERIVED = ("coverage.md", "results.json", "chunks/*.jsonl", "runs/*.json*", "runs/*.trec")
-MACHINE_PATH = re.compile(r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\)[\w.-]+")
+MACHINE_PATH = re.compile(  # in JSON, which writes a backslash twice
+    r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\\\)[\w.-]+"
+)
 
 
 def environment(folder: Path) -> dict[str, str]:
