@@ -98,7 +98,7 @@ def add_audit(sub: ArgumentParser):
 
         findings = audit.findings(options.evals)
         print(audit.as_table(findings))
-        return int(any(finding.status == "fail" for finding in findings))
+        return 1 if any(finding.status == "fail" for finding in findings) else 0
 
     return run
 
