@@ -197,7 +197,7 @@ def _candidates(scores: np.ndarray, floor: float, k: int | None) -> np.ndarray:
     if height > 1:
         maxima = scores[: blocks * height].reshape(height, blocks).max(axis=0)
         bound = np.partition(maxima, -k)[-k]
-        bound -= 1e-9 * max(1.0, abs(bound))  # more than rounding can move a score
+        bound -= 1e-9 * (1 + abs(bound))  # more than rounding can move a score
         if bound > floor:
             return np.flatnonzero(scores >= bound)
     return np.flatnonzero(scores > floor)

@@ -209,7 +209,7 @@ MUTANTS = [
     Mutant("a large corpus with other words", B, "bodies, words=evals.words", "bodies", SESSIONS),
     Mutant("a large corpus searched less deep", B, "k), to_documents, DEPTH)", "k), to_documents, DEPTH - 1)", SESSIONS),
     Mutant("the order of equal scores in a large corpus", "helpers/sparse.py", "np.lexsort((found.places[documents], -rounded))", "np.lexsort((-found.places[documents], -rounded))", SESSIONS),
-    Mutant("ties beyond the cut dropped", "helpers/sparse.py", "bound -= 1e-9 * max(1.0, abs(bound))", "bound += 1e-9", SPARSE),
+    Mutant("ties beyond the cut dropped", "helpers/sparse.py", "bound -= 1e-9 * (1 + abs(bound))", "bound += 1e-9", SPARSE),
     Mutant("ties in the order of the corpus", "helpers/sparse.py", "np.lexsort((found.places[documents], -rounded))", "np.argsort(-rounded, kind='stable')", SPARSE),
     Mutant("matches below zero lost", "helpers/sparse.py", "if found.positive and (weights > 0).all():", "if True:", SPARSE),
     Mutant("dimension -1 taken for the last", "helpers/sparse.py", "if vector and not 0 <= min(vector) <= max(vector) < dim:", "if vector and not max(vector) < dim:", SPARSE),
