@@ -217,7 +217,7 @@ MUTANTS = [
     Mutant("over-fetch stops at a tie", "helpers/sparse.py", "best[depth - 1][1] > hits[-1][1]", "best[depth - 1][1] >= hits[-1][1]", SPARSE),
     Mutant("weights without IDF", B, "values = idf[counts.indices] * tf", "values = tf", B),
     Mutant("learner's work overwritten", "helpers/learn/copies.py", "if (folder / name).exists()]", "if False]", LEARN),
-    Mutant("fresh copies over yesterday's", "helpers/learn/copies.py", "next(path for path in names if not path.exists())", "names[0]", LEARN),
+    Mutant("fresh copies over yesterday's", "helpers/learn/copies.py", "next(path for path in names if not path.exists())", "next(names)", LEARN),
     Mutant("nested markers accepted", "helpers/learn/exercises.py", "if mark == BEGIN and start:", "if False:", LEARN),
     Mutant("an exercise without a check accepted", "helpers/learn/exercises.py", "if not after or not is_check(cells[after[0]]):", "if not after:", LEARN),
     Mutant("a solution told in a hint", "helpers/tests/learn/rehearsal.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", REHEARSAL),

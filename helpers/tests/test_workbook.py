@@ -1,5 +1,6 @@
 """Running notebooks, refreshing what is generated, and checking that all of it is as stored."""
 
+import io
 import json
 import os
 import subprocess
@@ -146,6 +147,35 @@ def test_parts_tell_their_names_and_seconds(monkeypatch, capsys):
 def test_parts_of_a_notebook_that_runs_nothing_are_not_told(capsys):
     workbook.Parts([]).close()
     assert capsys.readouterr().out == ""
+    told = workbook.Parts(cells_of(("code", "")))  # a client skips an empty cell, once started
+    told.starts(cell=v4.new_code_cell(""), cell_index=0)
+    told.close()
+    assert capsys.readouterr().out == "      set up ... 0.0 s\n"
+
+
+class Screen(io.StringIO):
+    """A screen that shows what was flushed."""
+
+    shown = ""
+
+    def flush(self):
+        self.shown = self.getvalue()
+
+
+def test_what_runs_is_shown_at_once(monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    told, cell = workbook.Parts(cells_of(("code", "1"))), v4.new_code_cell("1")
+    told.starts(cell=cell, cell_index=0)
+    assert screen.shown == "      set up ..."
+    told.close()
+    assert screen.shown == screen.getvalue() != "      set up ..."
+
+    def execute(path, folder, full):
+        assert screen.shown.endswith(f"] {path.stem}\n")
+
+    monkeypatch.setattr(workbook, "execute", execute)
+    workbook.run_all(Path("x"))
 
 
 def test_the_four_notebooks_run_in_their_order(monkeypatch, capsys):
@@ -374,6 +404,15 @@ def test_a_check_of_our_own_set_counts_what_agrees(checking, capsys):
         "check: everything agrees: 12 cells of 4 notebooks, 340 tests of the helpers, "
         "2 derived files\n"
     )
+
+
+def test_a_check_shows_what_it_does_at_once(checking, monkeypatch):
+    screen, shown = Screen(), []
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(workbook, "lint", lambda: shown.append(screen.shown) or [])
+    monkeypatch.setattr(workbook, "stale_files", lambda *sides: shown.append(screen.shown) or [])
+    assert workbook.check_command(checking.own) == 0
+    assert shown[0].startswith("check: runs") and shown[1].endswith("3 failed, 340 passed\n")
 
 
 def test_a_check_of_another_set_runs_its_notebooks_and_no_more(checking, capsys):
