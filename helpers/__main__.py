@@ -98,7 +98,7 @@ def add_audit(sub: ArgumentParser):
 
         findings = audit.findings(options.evals)
         print(audit.as_table(findings))
-        return int(any(finding.status == "fail" for finding in findings))
+        return 1 if any(finding.status == "fail" for finding in findings) else 0
 
     return run
 
@@ -179,7 +179,7 @@ def add_new(sub: ArgumentParser):
     return run
 
 
-SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "neither"
+SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
 COMMANDS = {  # name: (function that adds options and returns what runs, what it needs, words)
     "report": (add_report, SET, "run everything, render the page"),
     "check": (add_check, SET, "execute the notebooks and compare"),

@@ -86,7 +86,7 @@ def _matrix(values: np.ndarray, columns: np.ndarray, ends: np.ndarray, dim: int)
     Entries keep their order. 32-bit positions wherever they suffice: SciPy takes 64 bits for all
     numbers as soon as one array has them.
     """
-    if len(columns) < 2**31:
+    if len(columns) <= np.iinfo(np.int32).max:
         ends = ends.astype(np.int32)
     return sparse.csr_array((values, columns, ends), shape=(len(ends) - 1, dim))
 
@@ -192,11 +192,12 @@ def _candidates(scores: np.ndarray, floor: float, k: int | None) -> np.ndarray:
     Cut the scores into many more than `k` blocks. In `k` of them the maximum reaches the k-th
     largest maximum, so at least `k` documents do, and nothing below it can be among the first.
     """
-    height = len(scores) // (16 * k) if k else 0
+    blocks = 16 * k if k else len(scores)
+    height = len(scores) // blocks
     if height > 1:
-        maxima = scores[: 16 * k * height].reshape(height, 16 * k).max(axis=0)
+        maxima = scores[: blocks * height].reshape(height, blocks).max(axis=0)
         bound = np.partition(maxima, -k)[-k]
-        bound -= 1e-9 * max(1.0, abs(bound))  # more than rounding can move a score
+        bound -= 1e-9 * (1 + abs(bound))  # more than rounding can move a score
         if bound > floor:
             return np.flatnonzero(scores >= bound)
     return np.flatnonzero(scores > floor)

@@ -19,7 +19,7 @@ from nbconvert.filters import strip_ansi
 
 from . import evalset, records, report, results
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = evalset.DEFAULT.parent
 SESSIONS = [
     ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb",
     ROOT / "notebooks" / "session_b_chunking_and_bm25.ipynb",
@@ -29,7 +29,9 @@ WRITE_UP = ROOT / "evals" / "retrieval_eval.ipynb"
 NOTEBOOKS = [*SESSIONS, WRITE_UP]
 CELL_TIMEOUT = 600  # seconds; a dead kernel would otherwise wait for half an hour
 DERIVED = ("coverage.md", "results.json", "chunks/*.jsonl", "runs/*.json*", "runs/*.trec")
-MACHINE_PATH = re.compile(r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\)[\w.-]+")
+MACHINE_PATH = re.compile(  # in JSON, which writes a backslash twice
+    r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\\\)[\w.-]+"
+)
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -84,13 +86,14 @@ class Parts:
             found = PART_HEADING.findall(cell.source) if cell.cell_type == "markdown" else []
             part = found[-1] if found and self.part_of else part
             self.part_of.append(part)
-        self.running, self.since, self.until = "", 0.0, 0.0
+        self.running = ""
 
     def starts(self, cell: nbformat.NotebookNode, cell_index: int) -> None:
         """Close the part before and name this one, if the cell is its first that runs."""
         if cell.cell_type == "code" and self.part_of[cell_index] != self.running:
             self.close()
-            self.running, self.since = self.part_of[cell_index], time.monotonic()
+            self.running = self.part_of[cell_index]
+            self.since = self.until = time.monotonic()
             print(f"      {self.running} ...", end="", flush=True)
 
     def ended(self, **_) -> None:
@@ -211,7 +214,7 @@ def check_command(folder: Path) -> int:
             agreed.append(f"{len(derived(copy))} derived files")
             problems += stale_files(folder, copy) + stale_blocks(copy)
     print("\n".join(problems) or f"check: everything agrees: {', '.join(agreed)}")
-    return int(bool(problems))
+    return 1 if problems else 0
 
 
 CHECKS_HERE = (
@@ -332,7 +335,7 @@ def first_difference(committed: Path, fresh: Path) -> str:
 def changed_lines(before: str, after: str) -> list[str]:
     """Return the lines that went, with a minus, and those that came, with a plus."""
     sides = before.splitlines(), after.splitlines()
-    lines = list(difflib.unified_diff(*sides, n=0, lineterm=""))[2:]
+    lines = list(difflib.unified_diff(*sides))[2:]  # without the names of the sides
     return [line for line in lines if line[:1] in "+-"]
 
 

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 
 import nbformat
@@ -134,5 +135,5 @@ def copy_set(to: Path) -> None:
 def _aside(folder: Path) -> Path:
     """Return the first free name with today's date: learn-2026-04-08, then learn-2026-04-08-2."""
     day = folder.with_name(f"{folder.name}-{datetime.date.today().isoformat()}")
-    names = [day, *(day.with_name(f"{day.name}-{n}") for n in range(2, 1000))]
+    names = chain([day], (day.with_name(f"{day.name}-{n}") for n in count(2)))
     return next(path for path in names if not path.exists())

@@ -46,7 +46,7 @@ def read_notebook(path: Path) -> nbformat.NotebookNode:
     """Return a notebook. Raises LearnError where it cannot be read."""
     try:
         return nbformat.read(path, as_version=4)
-    except (ValueError, nbformat.ValidationError) as error:
+    except (ValueError, AttributeError, TypeError, nbformat.ValidationError) as error:
         raise LearnError(f"{path.name}: cannot be read as a notebook") from error
 
 

@@ -5,14 +5,16 @@ import os
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import browser
 import pytest
 
-from helpers import __main__, evalset, report, results, workbook
-from helpers.labels import audit, checks
-from helpers.learn import LearnError, copies
+from helpers import __main__, compare, evalset, report, results, stats, workbook
+from helpers.labels import audit, checks, merge
+from helpers.learn import LearnError, copies, progress
+from helpers.sources import write
 
 
 def test_help_imports_nothing_that_takes_time():
@@ -81,14 +83,6 @@ def test_drop_takes_a_query_out_also_where_the_set_no_longer_loads(folder):
     assert again.returncode == 1 and "no file has a row of the query q2" in again.stderr
 
 
-def test_bad_input_ends_with_1_and_of_compare_with_2(folder):
-    (folder / "retrieval_queries.jsonl").write_text("{\n[]\n")
-    (folder / "judgments.jsonl").unlink()
-    for words, status in ((["audit"], 1), (["compare", "x.trec"], 2)):
-        done = run(*words, "--evals", str(folder))
-        assert done.returncode == status and f"2 problems in {folder}" in done.stderr
-
-
 @pytest.mark.parametrize("name", __main__.COMMANDS)
 def test_every_command_has_a_target_of_make(name):
     page = (evalset.DEFAULT.parent / "Makefile").read_text(encoding="utf-8")
@@ -145,32 +139,301 @@ def test_browser_tests_that_can_run_do(monkeypatch):
 # What a command passes on.
 
 
-@pytest.mark.parametrize("status, code", [("fail", 1), ("warn", 0), ("pass", 0)])
-def test_an_audit_ends_with_1_where_a_check_fails(folder, monkeypatch, status, code):
-    finding = checks.Finding("depth", status, "x", "y")
-    monkeypatch.setattr(audit, "findings", lambda evals: [finding])
-    monkeypatch.setattr(sys, "argv", ["helpers", "audit", "--evals", str(folder)])
-    assert __main__.main() == code
+def called(monkeypatch, *words):
+    """Return the exit status of a command that runs in this process."""
+    monkeypatch.setattr(sys, "argv", ["helpers", *map(str, words)])
+    return __main__.main()
+
+
+def stub(monkeypatch, module, name, status=7):
+    """Put a function in place that notes how it is called; return its notes."""
+    notes = []
+
+    def noted(*args, **more):
+        notes.append((*args, more) if more else args)
+        return status
+
+    monkeypatch.setattr(module, name, noted)
+    return notes
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "more"),
+    [
+        (["report"], "report_command", (False,)),
+        (["report", "--full"], "report_command", (True,)),
+        (["check"], "check_command", ()),
+    ],
+)
+def test_a_command_of_the_workbook_gets_its_folder(folder, monkeypatch, words, name, more):
+    notes = stub(monkeypatch, workbook, name)
+    assert called(monkeypatch, *words, "--evals", folder) == 7
+    assert notes == [(folder, *more)]
+
+
+def test_a_folder_is_that_of_the_option_then_of_the_variable_then_our_own(folder, monkeypatch):
+    notes = stub(monkeypatch, workbook, "check_command", 0)
+    monkeypatch.setattr(
+        evalset, "load", lambda path, load=evalset.load: load(folder)._replace(folder=path)
+    )
+    monkeypatch.chdir(folder.parent)
+    monkeypatch.setenv("EVALS", "else")
+    assert called(monkeypatch, "check", "--evals", folder.name) == 0
+    assert called(monkeypatch, "check") == 0
+    monkeypatch.delenv("EVALS")
+    assert called(monkeypatch, "check") == 0
+    assert notes == [(folder.resolve(),), (folder.parent.resolve() / "else",), (evalset.DEFAULT,)]
+
+
+def test_refresh_takes_our_own_folder_only(folder, monkeypatch, capsys):
+    notes = stub(monkeypatch, workbook, "refresh_command")
+    assert called(monkeypatch, "refresh", "--evals", folder) == 2 and not notes
+    assert capsys.readouterr().err == (
+        "refresh writes into the workbook itself and takes its own evals/ only; "
+        "for another folder use report\n"
+    )
+    monkeypatch.setattr(evalset, "DEFAULT", folder)
+    assert called(monkeypatch, "refresh", "--evals", folder) == 7 and notes == [(folder,)]
+
+
+def test_freeze_gets_the_set_that_was_read(folder, monkeypatch):
+    notes = stub(monkeypatch, workbook, "freeze_command")
+    assert called(monkeypatch, "freeze", "--evals", folder) == 7
+    assert [evals.folder for (evals,) in notes] == [folder] and notes[0][0].queries
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code"), [([], 0), (["pass", "warn"], 0), (["pass", "fail", "warn"], 1)]
+)
+def test_an_audit_ends_with_1_where_a_check_fails(folder, monkeypatch, capsys, statuses, code):
+    found = [checks.Finding("depth", status, "found", "wanted") for status in statuses]
+    monkeypatch.setattr(audit, "findings", lambda evals: found if evals.folder == folder else [])
+    assert called(monkeypatch, "audit", "--evals", folder) == code
+    assert capsys.readouterr().out == audit.as_table(found) + "\n"
 
 
 @pytest.mark.parametrize("words, fresh", [([], False), (["--fresh"], True)])
-def test_learn_passes_fresh_on(monkeypatch, words, fresh):
-    asked = []
-    monkeypatch.setattr(copies, "make", lambda fresh: asked.append(fresh) or [])
-    monkeypatch.setattr(sys, "argv", ["helpers", "learn", *words])
-    assert __main__.main() == 0 and asked == [fresh]
+def test_learn_passes_fresh_on(monkeypatch, capsys, words, fresh):
+    notes = stub(monkeypatch, copies, "make", ["one written", "two written"])
+    assert called(monkeypatch, "learn", *words) == 0 and notes == [(fresh,)]
+    assert capsys.readouterr().out == "one written\ntwo written\n"
 
 
-def test_a_learner_error_and_refresh_of_another_folder_fail(folder, monkeypatch, capsys):
+@pytest.mark.parametrize("name", ["learn", "progress"])
+def test_copies_need_no_set_that_loads(tmp_path, monkeypatch, name):
+    stub(monkeypatch, copies, "make", [])
+    stub(monkeypatch, progress, "progress_report", "")
+    assert called(monkeypatch, name, "--evals", tmp_path / "gone") == 0
+
+
+def test_progress_runs_on_the_folder_that_is_named_then_on_the_learners_own(
+    monkeypatch, tmp_path, capsys
+):
+    notes = stub(monkeypatch, progress, "progress_report", "all is done")
+    monkeypatch.setattr(copies, "LEARN", tmp_path)
+    monkeypatch.delenv("EVALS", raising=False)
+    assert called(monkeypatch, "progress") == 0
+    (tmp_path / "evals").mkdir()
+    assert called(monkeypatch, "progress") == 0
+    assert called(monkeypatch, "progress", "--evals", tmp_path) == 0
+    assert notes == [(evalset.DEFAULT,), (tmp_path / "evals",), (tmp_path,)]
+    assert capsys.readouterr().out == "all is done\n" * 3
+
+
+def test_drop_tells_a_line_a_file(monkeypatch, tmp_path, capsys):
+    notes = stub(monkeypatch, merge, "drop_query", ["a: 1 row", "b: 2 rows"])
+    assert called(monkeypatch, "drop", "q7", "--evals", tmp_path) == 0
+    assert notes == [(tmp_path, "q7")] and capsys.readouterr().out == "a: 1 row\nb: 2 rows\n"
+
+
+COMPARED = (["a.trec"], None, "dev", stats.MATTERS, False, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "value"),
+    [
+        ([], 0, ["a.trec"]),
+        (["b.jsonl", "c.trec"], 0, ["a.trec", "b.jsonl", "c.trec"]),
+        (["--base", "b.trec"], 1, Path("b.trec")),
+        (["--split", "test"], 2, "test"),
+        (["--split", "all"], 2, "all"),
+        (["--split", "dev"], 2, "dev"),
+        (["--matters", "1"], 3, 1.0),
+        (["--matters", "0.001"], 3, 0.001),
+        (["--strict"], 4, True),
+        (["--to", "out"], 5, Path("out")),
+    ],
+)
+def test_compare_passes_its_options_on(folder, monkeypatch, words, place, value):
+    notes = stub(monkeypatch, compare, "command", 3)
+    assert called(monkeypatch, "compare", "a.trec", *words, "--evals", folder) == 3
+    evals, *rest = notes[0]
+    wanted = [*COMPARED[:place], value, *COMPARED[place + 1 :]]
+    assert evals.folder == folder and rest == [[*map(Path, wanted[0])], *wanted[1:]]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "required: runs"),
+        (["a.trec", "--split", "train"], "choose from 'dev', 'test', 'all'"),
+        (["a.trec", "--matters", "0"], "argument --matters: 0, wanted a number above 0, up to 1"),
+        (["a.trec", "--matters", "1.01"], "1.01, wanted a number above 0, up to 1"),
+        (["a.trec", "--matters", "much"], "invalid difference value: 'much'"),
+    ],
+)
+def test_compare_refuses_other_options(monkeypatch, capsys, words, said):
+    with pytest.raises(SystemExit) as ended:
+        called(monkeypatch, "compare", *words)
+    assert ended.value.code == 2 and said in capsys.readouterr().err
+
+
+IMPORTED = {
+    "split": None,
+    "max_docs": None,
+    "queries_language": None,
+    "title": None,
+    "text": None,
+    "halve": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "changed"),
+    [
+        ([], {}),
+        (["--split", "dev,test"], {"split": "dev,test"}),
+        (["--max-docs", "20"], {"max_docs": 20}),
+        (["--queries-language", "german"], {"queries_language": "german"}),
+        (["--title", "name"], {"title": "name"}),
+        (["--text", "question,body"], {"text": "question,body"}),
+        (["--halve"], {"halve": True}),
+    ],
+)
+def test_import_passes_its_options_on(monkeypatch, words, changed):
+    notes = stub(monkeypatch, write, "import_command")
+    assert called(monkeypatch, "import", "--from", "beir:x", "--to", "y", *words) == 7
+    assert notes == [("beir:x", Path("y"), IMPORTED | changed)]
+
+
+def test_new_passes_its_folder_on(monkeypatch):
+    notes = stub(monkeypatch, write, "new_command")
+    assert called(monkeypatch, "new", "--to", "y") == 7 and notes == [(Path("y"),)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["report", "--half"], "unrecognized arguments: --half"),
+        (["unknown"], "invalid choice: 'unknown'"),
+        (["drop"], "required: query"),
+        (["export"], "required: --to"),
+        (["new"], "required: --to"),
+        (["new", "--to", "x", "--evals", "y"], "unrecognized arguments: --evals y"),
+        (["import", "--to", "x"], "required: --from"),
+        (["import", "--from", "text:x"], "required: --to"),
+        (["import", "--from", "x", "--to", "y", "--max-docs", "few"], "invalid int value: 'few'"),
+    ],
+)
+def test_what_a_command_lacks_or_does_not_know_ends_with_2(monkeypatch, capsys, words, said):
+    with pytest.raises(SystemExit) as ended:
+        called(monkeypatch, *words)
+    assert ended.value.code == 2 and said in capsys.readouterr().err
+
+
+def test_help_names_every_command_and_its_options():
+    page = " ".join(__main__.parser(None).format_help().split())
+    for name, (_, _, words) in __main__.COMMANDS.items():
+        assert f"{name} {words}" in page
+    assert page.startswith("usage: python -m helpers ")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("report", "--full --evals"),
+        ("learn", "--fresh --evals"),
+        ("export", "--to --evals"),
+        ("compare", "--base --split --matters --strict --to --evals"),
+        ("import", "--to --from --split --max-docs --queries-language --title --text --halve"),
+        ("new", "--to"),
+    ],
+)
+def test_help_of_a_command_names_its_options(monkeypatch, capsys, name, options):
+    with pytest.raises(SystemExit) as ended:
+        called(monkeypatch, name, "--help")
+    page = capsys.readouterr().out
+    assert ended.value.code == 0 and re.findall(r"^  (--\S+)", page, re.M) == options.split()
+    assert ("ir_datasets" in page) == (name == "import")
+
+
+# What a command says of bad input.
+
+
+def test_a_set_whose_labels_are_not_done_is_told_what_comes_next(folder, monkeypatch, capsys):
+    path = folder / "retrieval_queries.jsonl"
+    path.write_text(path.read_text().replace('["disk-full"]', "[]"))
+    notes = stub(monkeypatch, workbook, "report_command")
+    judged = folder / "judgments.jsonl"
+    judged.write_text("".join(judged.read_text().splitlines(keepends=True)[2:]))
+    assert called(monkeypatch, "report", "--evals", folder) == 1 and not notes
+    said = capsys.readouterr().err
+    assert said.startswith("1 query waits for a relevant document: q1; ")
+    assert said.endswith(f"\n1 problem in {folder}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (["import", "--from", "beir:x", "--to", "y"], "beir:x"),
+        (["new", "--to", "y"], "y"),
+        (["drop", "q1", "--evals", "/z"], "/z"),
+    ],
+)
+def test_problems_are_counted_with_the_place_they_are_in(monkeypatch, capsys, words, where):
+    def fail(*args, **more):
+        raise evalset.EvalSetError(["one", "two"])
+
+    for module, name in ((write, "import_command"), (write, "new_command"), (merge, "drop_query")):
+        monkeypatch.setattr(module, name, fail)
+    assert called(monkeypatch, *words) == 1
+    assert capsys.readouterr().err == f"one\ntwo\n2 problems in {where}\n"
+
+
+@pytest.mark.parametrize(("words", "status"), [(["audit"], 1), (["compare", "audit"], 2)])
+def test_bad_input_ends_with_1_and_of_compare_with_2(folder, monkeypatch, capsys, words, status):
+    (folder / "retrieval_queries.jsonl").write_text("{\n[]\n")
+    (folder / "judgments.jsonl").unlink()
+    assert called(monkeypatch, *words, "--evals", folder) == status
+    assert capsys.readouterr().err.endswith(f"\n2 problems in {folder}\n")
+
+
+@pytest.mark.parametrize(("words", "status"), [(["audit"], 1), (["compare", "a.trec"], 2)])
+@pytest.mark.parametrize(("system", "scripts"), [("posix", "bin"), ("nt", "Scripts")])
+def test_a_missing_package_is_told_with_the_python_to_use(
+    monkeypatch, capsys, words, status, system, scripts
+):
+    def fail(path):
+        raise ModuleNotFoundError("No module named 'scipy.sparse'", name="scipy.sparse")
+
+    monkeypatch.setattr(__main__, "os", types.SimpleNamespace(name=system))
+    monkeypatch.setattr(evalset, "load", fail)
+    assert called(monkeypatch, *words) == status
+    python = Path(".venv", scripts, "python")
+    assert capsys.readouterr().err == (
+        f"the package scipy.sparse is missing in {sys.executable}: run make report once, then "
+        f"{python} -m helpers {' '.join(words)}\n"
+    )
+
+
+def test_a_learner_error_ends_with_1(monkeypatch, capsys):
     def fail(fresh):
         raise LearnError("no notebooks here")
 
     monkeypatch.setattr(copies, "make", fail)
-    monkeypatch.setattr(sys, "argv", ["helpers", "learn"])
-    assert __main__.main() == 1 and capsys.readouterr().err == "no notebooks here\n"
-    monkeypatch.setattr(workbook, "refresh_command", lambda folder: 0)
-    monkeypatch.setattr(sys, "argv", ["helpers", "refresh", "--evals", str(folder)])
-    assert __main__.main() == 2 and "its own evals/ only" in capsys.readouterr().err
+    assert called(monkeypatch, "learn") == 1
+    assert capsys.readouterr().err == "no notebooks here\n"
 
 
 def test_export_writes_where_it_is_told(folder, monkeypatch, capsys):

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 import yaml
 
-from helpers import evalset, measures, records, report, results, text, workbook
+from helpers import evalset, measures, report, results, text, workbook
 from helpers.labels import audit, links, manifest, pooling
 
 
@@ -98,55 +98,6 @@ def test_packages_are_listed_once_and_locked():
     assert "://" not in lock and "--index" not in lock
     environment = yaml.safe_load((workbook.ROOT / "environment.yml").read_text())["dependencies"]
     assert environment == ["python>=3.11", "pip", {"pip": ["-r requirements.txt"]}]
-
-
-def notebook(tmp_path, **changes):
-    cell = nbformat.v4.new_code_cell(
-        "1", execution_count=1, outputs=[nbformat.v4.new_output("stream", text="1\n")]
-    )
-    cell.update(changes)
-    path = tmp_path / "n.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
-    return workbook.guard(path)
-
-
-def test_guard_of_stored_outputs(tmp_path):
-    assert notebook(tmp_path) == []
-    assert "execution counts" in notebook(tmp_path, execution_count=None, outputs=[])[0]
-    assert (
-        "stores stderr"
-        in notebook(tmp_path, outputs=[nbformat.v4.new_output("stream", name="stderr", text="x")])[
-            0
-        ]
-    )
-    assert (
-        "stores error"
-        in notebook(
-            tmp_path, outputs=[nbformat.v4.new_output("error", ename="E", evalue="", traceback=[])]
-        )[0]
-    )
-    home = nbformat.v4.new_output("stream", text="/home/" + "somebody/evals")
-    assert "path of one machine" in notebook(tmp_path, outputs=[home])[0]
-
-
-def test_stale_files_are_named(tmp_path):
-    for side, line in (("committed", "old"), ("fresh", "new")):
-        records.write(tmp_path / side / "runs" / "fixed.trec", line + "\n")
-        records.write(tmp_path / side / "coverage.md", "same\n")
-    records.write(tmp_path / "fresh" / "results.json", "{}\n")
-    found = workbook.stale_files(tmp_path / "committed", tmp_path / "fresh")
-    assert [line.partition(":")[0] for line in found] == [
-        "evals/results.json is stale",
-        "evals/runs/fixed.trec is stale",
-    ]
-    assert "it is not committed" in found[0] and "-old" in found[1]
-
-
-def test_generated_block_is_compared():
-    page = "a\n<!-- generated: make refresh -->\nold\n<!-- end -->\nb\n"
-    assert workbook.with_block(page, "new") == page.replace("old", "new")
-    with pytest.raises(ValueError, match="two markers"):
-        workbook.with_block("no markers", "new")
 
 
 def test_page_needs_no_network_and_shows_no_code(tmp_path):

@@ -1,6 +1,7 @@
 """The engine for large corpora ranks as rank_bm25 does; any model runs through it."""
 
 import math
+import re
 from collections import Counter
 
 import bm25s
@@ -106,6 +107,30 @@ def test_first_k_begin_the_whole_ranking(idf):
         assert ranked(found, {"q": "disk full 7"}, k)["q"] == whole[:k]
 
 
+@pytest.mark.parametrize(("n", "k", "kept"), [(31, 1, 31), (32, 1, 1), (127, 4, 127), (128, 4, 4)])
+def test_candidates_are_cut_from_two_documents_a_block(n, k, kept):
+    scores = np.arange(1.0, n + 1)
+    scores[n // 2 :] = np.random.default_rng(0).permutation(scores[n // 2 :])
+    best = np.flatnonzero(scores > n - kept)
+    assert sparse._candidates(scores, 0.0, k).tolist() == best.tolist()
+    assert len(sparse._candidates(scores, 0.0, None)) == n
+
+
+@pytest.mark.parametrize("best", [1.0, 0.01, 1e6, -1e6])
+def test_candidates_reach_as_far_below_the_cut_as_rounding_can(best):
+    reach = 1e-9 * (1 + abs(best))
+    scores = np.full(64, best - 1e4)
+    scores[7], scores[8], scores[9] = best, best - reach, best - 1.5 * reach
+    assert sparse._candidates(scores, -np.inf, 1).tolist() == [7, 8]
+
+
+def test_candidates_without_a_shared_dimension_are_none():
+    scores = np.zeros(64)
+    assert sparse._candidates(scores, 0.0, 1).tolist() == []
+    scores[[5, 60]] = 1e-9  # the cut falls on 0, where all the others stand
+    assert sparse._candidates(scores, 0.0, 1).tolist() == [5, 60]
+
+
 def test_first_k_where_scores_differ_less_than_rounding_keeps():
     values = 1 + np.random.default_rng(5).integers(-9, 9, 4000) * 2e-11
     found = sparse.index([f"{n:04}" for n in range(4000)], matrices.csr_array(values[None]))
@@ -151,6 +176,24 @@ def test_any_model_from_texts_to_measures():
     assert math.isclose(values["MRR"], 0.5) and math.isclose(values["recall@100"], 2 / 3)
 
 
+def test_measures_see_the_first_100_documents():
+    ids = [f"d{n:03}" for n in range(102)]
+    found = sparse.build(Letters(), ids, ["a"] * 102)
+    for doc_id, value in (("d099", 0.01), ("d100", 0.0)):
+        values = sparse.evaluate(Letters(), found, {"q": "a"}, {"q": {doc_id: 1}})
+        assert values["MRR"] == values["MAP"] == value and values["recall@100"] == (value > 0)
+
+
+def test_what_bm25_tells_of_itself_is_plain_numbers():
+    model, found = sparse.bm25(["a", "b"], ["disk full disk", "log"])
+    assert model.vocabulary == {"disk": 0, "full": 1, "log": 2} and model.sparse_dim == 3
+    assert (model.average_length, type(model.average_length)) == (2.0, float)
+    vectors = model.encode_documents(["disk x log"]) + model.encode_queries(["disk x disk"])
+    assert [list(vector) for vector in vectors] == [[0, 2], [0]] and vectors[1] == {0: 2.0}
+    assert {type(weight) for vector in vectors for weight in vector.values()} == {float}
+    assert found.ids == ["a", "b"] and found.places.tolist() == [0, 1]
+
+
 def test_bm25_through_the_pipeline_of_any_model():
     bodies, queries = random_corpus(2, 60, 12, 0.8)
     ids, asked = [f"d{n}" for n in range(len(bodies))], dict(enumerate(queries))
@@ -178,8 +221,10 @@ class Fixed:
         ([{0: 1.0}, {1: 1.0, -1: 1.0}], "text 1: dimension -1, wanted 0 to 2"),
         ([{2: 1.0, 3: 1.0}, {}], "text 0: dimension 3, wanted 0 to 2"),
         ([{0: 1.0}, {1: math.nan}], "text 1: a weight is"),
-        ([{0: math.inf}, {}], "text 0: a weight is"),
-        ([{0: 1.0}], "1 vectors for 2 texts"),
+        ([{0: math.inf}, {}], "text 0: a weight is infinite or no number, wanted finite weights"),
+        ([{0: 1.0, 3: 1.0}, {}], "text 0: dimension 3, wanted 0 to 2"),
+        ([{0: 1.0}], "1 vectors for 2 texts, wanted one for each"),
+        ([{0: 1.0}, {}, {}], "3 vectors for 2 texts"),
     ],
 )
 def test_bad_vectors_are_refused(vectors, message):
@@ -199,17 +244,45 @@ def test_dimensions_without_weight_and_empty_vectors():
     }
 
 
+def test_a_query_may_weigh_a_dimension_with_nothing_or_less():
+    found = sparse.build(Fixed({0: 2.0}, {1: 0.5}), ["a", "b"], ["", ""])
+    assert found.positive is True
+    asked = Fixed({0: 0.0}, {0: -1.0, 1: -3.0})
+    assert ranked((asked, found), {"q1": "", "q2": ""}) == {
+        "q1": [("a", 0.0)],
+        "q2": [("b", -1.5), ("a", -2.0)],
+    }
+    one = np.array([0, 1], np.int32)
+    assert sparse._scores(found, one, np.array([0.5, 1.0]))[1] == 0.0
+    scores, floor = sparse._scores(found, one[:1], np.array([0.0]))
+    assert scores.tolist() == [0.0, -np.inf] and floor == -np.inf
+
+
+def test_a_document_may_weigh_nothing_in_a_dimension():
+    found = sparse.build(Fixed({0: 0.0}, {1: 1.0}), ["a", "b"], ["", ""])
+    assert found.positive is False
+    assert ranked((Fixed({0: 1.0}), found), {"q": ""}) == {"q": [("a", 0.0)]}
+
+
+def test_the_text_with_a_bad_vector_is_counted_over_all_batches():
+    with pytest.raises(ValueError, match="text 3: dimension 3, wanted 0 to 2"):
+        sparse.encode(
+            lambda texts: [{len(body): 1.0} for body in texts], ["", "a", "", "abc"], 3, 2
+        )
+
+
 def test_empty_corpora_and_wrong_ids_are_refused():
     for ids, bodies in (([], []), (["a"], [""]), (["a", "b"], ["...", ""])):
-        with pytest.raises(ValueError, match="no word in .* wanted at least one"):
+        words = f"no word in {len(ids)} documents, wanted at least one to index"
+        with pytest.raises(ValueError, match=words):
             sparse.bm25(ids, bodies)
     with pytest.raises(ValueError, match="0 ids for 0 documents"):
         sparse.build(Letters(), [], [])
-    with pytest.raises(ValueError, match="1 ids for 2 documents"):
+    with pytest.raises(ValueError, match="1 ids for 2 documents, wanted one for each"):
         sparse.bm25(["a"], ["disk", "full"])
-    with pytest.raises(ValueError, match="id b stands twice"):
+    with pytest.raises(ValueError, match="document id b stands twice, wanted each once"):
         sparse.bm25(["a", "b", "b"], ["disk", "full", "log"])
-    with pytest.raises(ValueError, match="wanted one of okapi, lucene"):
+    with pytest.raises(ValueError, match=r"idf 'bm25\+', wanted one of okapi, lucene"):
         sparse.bm25(["a"], ["disk"], idf="bm25+")
     with pytest.raises(ValueError, match="k 0, wanted 1 or more"):
         ranked(sparse.bm25(["a"], ["disk"]), {"q": "disk"}, k=0)
@@ -220,6 +293,12 @@ def test_batches_bound_what_a_model_sees(monkeypatch):
     vectors = sparse.encode(model.encode_documents, (body for body in "abcabca"), 4, size=3)
     assert model.batches == [3, 3, 1] and vectors.shape == (7, 4)
     assert vectors.indptr.dtype == vectors.indices.dtype == np.int32
+    many = sparse.encode(model.encode_documents, ["abc"] * 100, 4)
+    assert many.indptr.dtype == many.indices.dtype == np.int32
+    assert [len(batch) for batch in sparse.batches(range(2001))] == [1000, 1000, 1]
+    model.batches.clear()
+    assert sparse.encode(model.encode_documents, ["a"] * 1001, 4).shape == (1001, 4)
+    assert model.batches == [1000, 1]
     monkeypatch.setattr(sparse.batches, "__defaults__", (2,))
     model.batches.clear()
     found = sparse.build(model, ["a"], ["abc"])
@@ -268,6 +347,58 @@ def test_an_encoded_corpus_is_kept_and_never_stale(tmp_path, form):
             path.write_bytes(broken(data))
         times = len(asked)
         assert run() == times + 1 and run() == times + 1
+
+
+def test_an_encoded_corpus_has_one_name_however_its_settings_are_listed(tmp_path):
+    asked, folder = [], tmp_path / "not" / "yet"
+    for model in ({"name": "m", "size": 1}, {"size": 1, "name": "m"}):
+        sparse.kept(folder, model, ["a"], lambda texts: asked.append(texts) or np.ones((1, 1)))
+    assert asked == [["a"]]
+    (path,) = folder.iterdir()
+    assert re.fullmatch(r"encoded-[0-9a-f]{64}\.npz", path.name)
+
+
+def test_an_encoded_corpus_that_cannot_be_put_in_place_is_never_read(tmp_path, monkeypatch):
+    def full(part, path):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(sparse.os, "replace", full)
+    with pytest.raises(OSError, match="disk full"):
+        sparse.kept(tmp_path, {}, ["a"], lambda texts: np.ones((1, 1)))
+    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "depth", "asked"),
+    [
+        ([9, 9, 9, 8, 7, 6], 1, [4]),  # the first document stands above the last chunk
+        ([9, 8, 7, 6, 5, 4, 3, 2, 1], 2, [8]),
+        ([9, 9, 9, 9, 9, 8], 1, [4, 16]),  # behind the tie another id may wait
+        ([9] * 70, 1, [4, 16, 64, 256]),
+        ([9, 8], 1, [4]),  # there are no more
+        ([9, 9, 9, 9], 1, [4, 16]),
+    ],
+)
+def test_over_fetch_asks_for_no_more_than_it_needs(scores, depth, asked):
+    hits, fetched = [(f"d{n:02}#0", float(score)) for n, score in enumerate(scores)], []
+
+    def hits_of(k):
+        fetched.append(k)
+        return hits[:k]
+
+    sparse.over_fetch(hits_of, collapse, depth)
+    assert fetched == asked
+
+
+def test_over_fetch_stops_with_just_as_many_documents_as_wanted():
+    hits, fetched = [("a#0", 3.0), ("b#0", 2.0), *((f"a#{n}", 1.0) for n in range(1, 99))], []
+
+    def hits_of(k):
+        fetched.append(k)
+        return hits[:k]
+
+    assert sparse.over_fetch(hits_of, collapse, 2) == (hits[:2], [("a", 3.0), ("b", 2.0)])
+    assert fetched == [8]
 
 
 def test_over_fetch_is_exact():

@@ -1,11 +1,28 @@
-"""Running notebooks: what a report leaves out, what it tells meanwhile, what a refresh reports."""
+"""Running notebooks, refreshing what is generated, and checking that all of it is as stored."""
 
-import re
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
+from nbclient.exceptions import CellExecutionError
+from nbformat import v4
 
-from helpers import evalset, results, workbook
+from helpers import evalset, records, report, results, workbook
+from helpers.labels import pooling
+
+
+def test_a_notebook_runs_on_its_folder_with_a_fixed_hash_seed(monkeypatch):
+    monkeypatch.setenv("EVALS", "another")
+    monkeypatch.setenv("KEPT", "as it is")
+    environment = workbook.environment(Path("x"))
+    changed = {"EVALS": "x", "PYTHONHASHSEED": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
+    assert environment == {**os.environ, **changed} and environment["KEPT"] == "as it is"
 
 
 @pytest.mark.parametrize("path", workbook.SESSIONS, ids=lambda path: path.stem)
@@ -33,25 +50,192 @@ def test_a_report_ends_where_going_further_begins(tmp_path, capsys, full, last):
     path = notebook(
         tmp_path,
         ("text", "# Title"),
-        ("code", "import os\nn = 1"),
+        ("code", "import os, sys\nn = 1"),
         ("text", "## 1. First part (30 minutes)\n\n### Below it"),
-        ("code", "assert os.environ['EVALS'] and os.environ['PYTHONHASHSEED'] == '0'"),
+        ("code", f"assert os.environ['EVALS'] == {str(tmp_path / 'set')!r} and n == 1"),
         ("text", "## Only words"),
         ("text", "## 2. Second part"),
+        ("code", "print(1, flush=True); print(2, flush=True)"),
+        ("code", f"assert sys.executable == {sys.executable!r}; print(os.getcwd())"),
         ("code", "n += 1; print(n)"),
         ("code", "print(n, 'again')"),
     )
     before = path.read_bytes()
-    executed = workbook.execute(path, tmp_path, full)
+    executed = workbook.execute(path, tmp_path / "set", full)
     assert path.read_bytes() == before
-    assert executed.cells[-1].outputs[0].text == last + "\n"
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split(" ... ")[0].strip() for line in lines] == [
-        "set up",
-        "1. First part",
-        "2. Second part",
+    code = [cell for cell in executed.cells if cell.cell_type == "code"]
+    assert code[-1].outputs[0].text == last + "\n"
+    assert [output.text for output in code[2].outputs] == ["1\n2\n"]
+    assert code[3].outputs[0].text == f"{tmp_path}\n"
+    assert not any("execution" in cell.metadata for cell in code)
+    assert [cell.execution_count for cell in code] == [*range(1, len(code) + 1)]
+    assert executed.metadata.language_info == {"name": "python"}
+    told = capsys.readouterr()
+    assert [line.split(" ... ")[0] for line in told.out.splitlines()] == [
+        "      set up",
+        "      1. First part",
+        "      2. Second part",
     ]
-    assert all(re.search(r" \.\.\. \d+\.\d s$", line) for line in lines)
+    assert told.err == ""
+
+
+def test_a_client_gets_ten_minutes_a_cell_and_says_only_errors(tmp_path, monkeypatch):
+    """A kernel costs seconds: a stand-in shows what it is asked."""
+    asked = {}
+
+    class Client(SimpleNamespace):
+        def __init__(self, made, **options):
+            super().__init__(**options)
+            asked.update(options, cells=len(made.cells))
+            self.manager = SimpleNamespace()
+
+        def create_kernel_manager(self):
+            return self.manager
+
+        def execute(self, env):
+            asked.update(env=env, kernels=self.manager.kernel_spec_manager.kernel_dirs)
+
+    monkeypatch.setattr(workbook, "NotebookClient", Client)
+    path = notebook(tmp_path, ("text", "# Title"), ("code", "1"), ("code", "2"))
+    workbook.execute(path, tmp_path)
+    assert asked == {
+        "timeout": 600,
+        "record_timing": False,
+        "coalesce_streams": True,
+        "resources": {"metadata": {"path": str(tmp_path)}},
+        "extra_arguments": ["--log-level=40"],
+        "env": workbook.environment(tmp_path),
+        "kernels": [],
+        "cells": 3,
+    }
+    workbook.execute(path, tmp_path, full=False)
+    assert asked["cells"] == 2
+
+
+def cells_of(*made):
+    """Return cells from (kind, text)."""
+    return [v4.new_code_cell(t) if kind == "code" else v4.new_markdown_cell(t) for kind, t in made]
+
+
+def test_parts_tell_their_names_and_seconds(monkeypatch, capsys):
+    cells = cells_of(
+        ("text", "## 0. The title is no part"),
+        ("code", "1"),
+        ("text", "words\n# First (20 minutes)\n### below\n## Second: its (own) name (5 minutes)"),
+        ("code", "2"),
+        ("text", "### Third level"),
+        ("code", "3"),
+        ("text", "## Without code"),
+        ("text", "##No heading"),
+        ("text", "## Last"),
+        ("code", "# Not a heading"),
+    )
+    told, clock = workbook.Parts(cells), iter([10.0, 11.25, 20.0, 21.0, 22.5, 30.0, 30.04])
+    second = "Second: its (own) name"
+    assert told.part_of == [*["set up"] * 2, *[second] * 4, *["Without code"] * 2, *["Last"] * 2]
+    monkeypatch.setattr(workbook.time, "monotonic", lambda: next(clock))
+    for n, cell in enumerate(cells):
+        told.starts(cell=cell, cell_index=n)
+        if cell.cell_type == "code":
+            told.ended(cell=cell, cell_index=n, execute_reply={})
+    told.close()
+    assert capsys.readouterr().out == (
+        f"      set up ... 1.2 s\n      {second} ... 2.5 s\n      Last ... 0.0 s\n"
+    )
+
+
+def test_parts_of_a_notebook_that_runs_nothing_are_not_told(capsys):
+    workbook.Parts([]).close()
+    assert capsys.readouterr().out == ""
+    told = workbook.Parts(cells_of(("code", "")))  # a client skips an empty cell, once started
+    told.starts(cell=v4.new_code_cell(""), cell_index=0)
+    told.close()
+    assert capsys.readouterr().out == "      set up ... 0.0 s\n"
+
+
+class Screen(io.StringIO):
+    """A screen that shows what was flushed."""
+
+    shown = ""
+
+    def flush(self):
+        self.shown = self.getvalue()
+
+
+def test_what_runs_is_shown_at_once(monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    told, cell = workbook.Parts(cells_of(("code", "1"))), v4.new_code_cell("1")
+    told.starts(cell=cell, cell_index=0)
+    assert screen.shown == "      set up ..."
+    told.close()
+    assert screen.shown == screen.getvalue() != "      set up ..."
+
+    def execute(path, folder, full):
+        assert screen.shown.endswith(f"] {path.stem}\n")
+
+    monkeypatch.setattr(workbook, "execute", execute)
+    workbook.run_all(Path("x"))
+
+
+def test_the_four_notebooks_run_in_their_order(monkeypatch, capsys):
+    ran = []
+
+    def execute(*asked):
+        ran.append(asked)
+        return len(ran)
+
+    monkeypatch.setattr(workbook, "execute", execute)
+    assert workbook.run_all(Path("x"), False) == dict(
+        zip(workbook.NOTEBOOKS, (1, 2, 3, 4), strict=True)
+    )
+    assert workbook.run_all(Path("y"))
+    assert ran == [
+        (p, Path(f), full) for f, full in (("x", False), ("y", True)) for p in workbook.NOTEBOOKS
+    ]
+    assert capsys.readouterr().out.splitlines()[:4] == [
+        "[1/4] session_a_corpus_and_labels",
+        "[2/4] session_b_chunking_and_bm25",
+        "[3/4] session_c_metrics_and_writeup",
+        "[4/4] retrieval_eval",
+    ]
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_report_writes_its_page_and_tells_the_summary(monkeypatch, tmp_path, capsys, full):
+    asked, said = [], {"of": "it"}
+    monkeypatch.setattr(
+        workbook, "run_all", lambda *words: asked.append(words) or {workbook.WRITE_UP: "executed"}
+    )
+    monkeypatch.setattr(report, "html", lambda executed: f"<p>{executed}</p>")
+    monkeypatch.setattr(results, "read_results", lambda folder: said if folder == tmp_path else {})
+    monkeypatch.setattr(report, "summary", lambda found: f"summary {found}")
+    assert workbook.report_command(tmp_path, *([True] if full else [])) == 0
+    page = tmp_path / "retrieval_eval.html"
+    assert asked == [(tmp_path, full)] and page.read_text() == "<p>executed</p>"
+    assert capsys.readouterr().out == f"\nsummary {said}\n\nwrite-up: {page}\n"
+
+
+def test_a_cell_that_fails_ends_a_report_without_a_page(monkeypatch, tmp_path, capsys):
+    def fail(folder, full):
+        raise CellExecutionError("\x1b[31mline 1\x1b[0m: no", "ValueError", "no")
+
+    monkeypatch.setattr(workbook, "run_all", fail)
+    assert workbook.report_command(tmp_path) == 1 and not [*tmp_path.iterdir()]
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith("\na cell failed:\nline 1: no")
+
+
+def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):
+    evals = evalset.load(folder)
+    assert workbook.freeze_command(evals) == 0
+    manifest = folder / "manifest.json"
+    assert capsys.readouterr().out == f"{manifest} describes the folder as it is now\n"
+    found = json.loads(manifest.read_text())
+    assert found["seeds"] == {"negatives": 2026} and "negatives.jsonl" in found["files"]
+    rows = [json.loads(line) for line in (folder / "negatives.jsonl").read_text().splitlines()]
+    assert rows == pooling.negatives(evals, pooling.by_ranker(evals), 2026)
+    assert workbook.freeze_command(evals) == 0 and json.loads(manifest.read_text()) == found
 
 
 def test_changes_of_published_values_are_named(capsys):
@@ -95,3 +279,340 @@ def test_a_refresh_says_what_it_changed(monkeypatch, capsys, tmp_path):
     assert said.splitlines()[2:] == ["  a: 1 -> 2", "  README.md: -old", "  README.md: +new"]
     assert workbook.refresh_command(tmp_path) == 0
     assert capsys.readouterr().out == "\nno published value changed\n"
+
+
+def test_a_refresh_stores_what_it_executed(monkeypatch, tmp_path, capsys):
+    (tmp_path / "README.md").write_text("<!-- generated: make refresh -->\n<!-- end -->\n")
+    (tmp_path / "coverage.md").write_text("as it was\n")
+    made = v4.new_notebook(cells=[v4.new_code_cell("1", id="one")])
+
+    def run_all(folder):
+        (tmp_path / "coverage.md").write_text("as it is\n")
+        return {tmp_path / "n.ipynb": made}
+
+    monkeypatch.setattr(workbook, "ROOT", tmp_path)
+    monkeypatch.setattr(workbook, "run_all", run_all)
+    monkeypatch.setattr(workbook, "blocks", lambda folder: {tmp_path / "README.md": "new"})
+    monkeypatch.setattr(results, "published", lambda folder: {})
+    assert workbook.refresh_command(tmp_path) == 0
+    assert (tmp_path / "n.ipynb").read_text() == nbformat.writes(made) + "\n"
+    assert capsys.readouterr().out == (
+        "\npublished values that changed; each needs a reason before it is committed:\n"
+        "  README.md: +new\n  coverage.md: -as it was\n  coverage.md: +as it is\n"
+    )
+
+
+# Generated blocks.
+
+PAGE = "a\n<!-- generated: make refresh -->\nold\nlines\n<!-- end -->\nb\n"
+
+
+def test_a_generated_block_stands_between_its_markers():
+    made = workbook.with_block(PAGE, "new \\1")
+    assert made == "a\n<!-- generated: make refresh -->\nnew \\1\n<!-- end -->\nb\n"
+    assert workbook.with_block(made, "old\nlines") == PAGE
+
+
+@pytest.mark.parametrize("page", ["", "no markers", PAGE * 2, PAGE.replace("<!-- end -->", "")])
+def test_a_page_without_just_one_block_is_refused(page):
+    with pytest.raises(ValueError, match="^wanted one generated block between its two markers$"):
+        workbook.with_block(page, "new")
+
+
+def test_the_two_pages_hold_the_summary_and_the_facts(monkeypatch, tmp_path):
+    monkeypatch.setattr(evalset, "load", lambda folder: ("set", folder))
+    monkeypatch.setattr(results, "read_results", lambda folder: ("results", folder))
+    monkeypatch.setattr(report, "summary", lambda found: found)
+    monkeypatch.setattr(report, "facts", lambda evals: evals)
+    assert workbook.blocks(tmp_path) == {
+        workbook.ROOT / "README.md": ("results", tmp_path),
+        workbook.ROOT / "evals" / "README.md": ("set", tmp_path),
+    }
+
+
+def test_a_block_that_is_not_as_the_results_say_is_named(monkeypatch, tmp_path):
+    pages = {tmp_path / "README.md": "new", tmp_path / "evals" / "README.md": "old\nlines"}
+    for page in pages:
+        records.write(page, PAGE)
+    monkeypatch.setattr(workbook, "ROOT", tmp_path)
+    monkeypatch.setattr(workbook, "blocks", lambda folder: pages if folder == tmp_path else {})
+    said = ": its generated block differs from the results, run: make refresh"
+    assert workbook.stale_blocks(tmp_path) == ["README.md" + said]
+    pages[tmp_path / "evals" / "README.md"] = "other"
+    assert workbook.stale_blocks(tmp_path)[1:] == ["evals/README.md" + said]
+
+
+# Checking.
+
+
+class Process:
+    """A pytest that has ended, in place of one that starts."""
+
+    def __init__(self, said, returncode=0):
+        self.said, self.returncode = said, returncode
+
+    def communicate(self):
+        return self.said, None
+
+
+@pytest.fixture
+def checking(monkeypatch, tmp_path):
+    """Put stand-ins in place of all that check_command starts; return what they were asked."""
+    own, asked = tmp_path / "own", SimpleNamespace(notebooks=[], linted=0, guarded=[], stale=[])
+    asked.own, asked.other = own, tmp_path / "other"
+    for folder in (asked.own, asked.other):
+        records.write(folder / "coverage.md", "x\n")
+        records.write(folder / "runs" / "fixed.trec", "x\n")
+    asked.processes = [Process("12 passed in 1 s"), Process("3 failed, 340 passed")]
+    asked.problems = {"lint": [], "guard": [], "files": [], "blocks": []}
+
+    def start_notebooks(folder, strict):
+        assert (folder / "coverage.md").exists() and folder.name == "evals"
+        asked.notebooks.append((folder, strict))
+        return asked.processes[0]
+
+    def guard(path):
+        asked.guarded.append(path)
+        return asked.problems["guard"] if path == workbook.WRITE_UP else []
+
+    def stale_files(*sides):
+        asked.stale.append(sides)
+        return asked.problems["files"]
+
+    monkeypatch.setattr(evalset, "DEFAULT", own)
+    monkeypatch.setattr(workbook, "lint", lambda: asked.problems["lint"])
+    monkeypatch.setattr(workbook, "guard", guard)
+    monkeypatch.setattr(workbook, "start_notebooks", start_notebooks)
+    monkeypatch.setattr(workbook, "start_tests", lambda: asked.processes[1])
+    monkeypatch.setattr(workbook, "stale_files", stale_files)
+    monkeypatch.setattr(workbook, "stale_blocks", lambda folder: asked.problems["blocks"])
+    return asked
+
+
+def test_a_check_of_our_own_set_counts_what_agrees(checking, capsys):
+    assert workbook.check_command(checking.own) == 0
+    ((copy, strict),) = checking.notebooks
+    assert strict is True and checking.guarded == workbook.NOTEBOOKS
+    assert checking.stale == [(checking.own, copy)] and copy != checking.own
+    assert not copy.exists()
+    assert capsys.readouterr().out == (
+        "check: runs the four notebooks in their order on a copy of evals/ and compares every "
+        "number with the stored one, the tests of the helpers beside them, then compares every "
+        "derived file (about a minute)\n"
+        "cells of 4 notebooks:\n12 passed in 1 s\n"
+        "tests of the helpers:\n3 failed, 340 passed\n"
+        "check: everything agrees: 12 cells of 4 notebooks, 340 tests of the helpers, "
+        "2 derived files\n"
+    )
+
+
+def test_a_check_shows_what_it_does_at_once(checking, monkeypatch):
+    screen, shown = Screen(), []
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(workbook, "lint", lambda: shown.append(screen.shown) or [])
+    monkeypatch.setattr(workbook, "stale_files", lambda *sides: shown.append(screen.shown) or [])
+    assert workbook.check_command(checking.own) == 0
+    assert shown[0].startswith("check: runs") and shown[1].endswith("3 failed, 340 passed\n")
+
+
+def test_a_check_of_another_set_runs_its_notebooks_and_no_more(checking, capsys):
+    checking.problems |= dict.fromkeys(checking.problems, ["never asked"])
+    checking.processes[0] = Process("no test ran")
+    assert workbook.check_command(checking.other) == 0
+    assert [strict for _, strict in checking.notebooks] == [False]
+    assert not checking.guarded and not checking.stale
+    assert capsys.readouterr().out == (
+        "check: runs the four notebooks in their order on a copy of the folder\n"
+        "cells of 4 notebooks:\nno test ran\n"
+        "check: everything agrees: 0 cells of 4 notebooks\n"
+    )
+
+
+@pytest.mark.parametrize("what", ["lint", "guard", "files", "blocks"])
+def test_a_check_ends_with_1_where_something_differs(checking, capsys, what):
+    checking.problems[what] = [f"{what} differs", "twice"]
+    assert workbook.check_command(checking.own) == 1
+    said = capsys.readouterr().out
+    assert said.endswith(f"\n{what} differs\ntwice\n") and "agrees" not in said
+    assert bool(checking.stale) == (what in ("files", "blocks"))
+
+
+@pytest.mark.parametrize(("n", "what"), [(0, "cells of 4 notebooks"), (1, "tests of the helpers")])
+def test_a_check_ends_with_1_where_pytest_does(checking, capsys, n, what):
+    checking.processes[n] = Process("1 passed", 2)
+    assert workbook.check_command(checking.own) == 1 and not checking.stale
+    assert capsys.readouterr().out.endswith(f"\n{what}: pytest ended with 2, see above\n")
+
+
+def test_the_copy_of_a_set_leaves_notebooks_and_pages_out(tmp_path):
+    kept = ["coverage.md", "corpus/a.md", "runs/a.json"]
+    left = ["n.ipynb", "page.html", ".ipynb_checkpoints/n.md", "corpus/page.html"]
+    for name in kept + left:
+        records.write(tmp_path / "set" / name, name)
+    to = tmp_path / "new" / "copy"
+    assert workbook.copy_of_set(tmp_path / "set", to) == to
+    found = {p.relative_to(to).as_posix(): p.read_text() for p in to.rglob("*") if p.is_file()}
+    assert found == {name: name for name in kept}
+
+
+PYTEST = [sys.executable, "-m", "pytest"]
+
+
+def test_pytest_starts_in_the_project_and_says_everything_in_one_stream(monkeypatch):
+    asked = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **more: asked.append((*words, more)))
+    workbook.start_pytest(Path("x"), "-rs", "y")
+    words, more = asked[0]
+    assert words == [*PYTEST, "-rs", "y"]
+    assert more == {
+        "cwd": workbook.ROOT,
+        "env": workbook.environment(Path("x")),
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.STDOUT,
+        "text": True,
+        "encoding": "utf-8",
+    }
+
+
+@pytest.mark.parametrize(("strict", "how"), [(True, "--nbval"), (False, "--nbval-lax")])
+def test_the_notebooks_are_compared_in_one_process(monkeypatch, strict, how):
+    monkeypatch.setattr(workbook, "start_pytest", lambda *words: words)
+    assert workbook.start_notebooks(Path("x"), strict) == (
+        Path("x"),
+        how,
+        "--nbval-current-env",
+        "--nbval-cell-timeout=600",
+        "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
+        *map(str, workbook.NOTEBOOKS),
+    )
+    assert workbook.start_notebooks(Path("x"), strict, ["one"])[-2:] == (
+        "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
+        "one",
+    )
+
+
+def test_the_tests_run_two_files_at_a_time_on_our_own_set(monkeypatch):
+    monkeypatch.setattr(workbook, "start_pytest", lambda *words: words)
+    words = ("--numprocesses=2", "--dist=loadfile", "-rs", "helpers/tests")
+    assert workbook.start_tests() == (evalset.DEFAULT, *words)
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        ([0, 0], []),
+        ([1, 0], ["ruff check complains"]),
+        ([0, 1], ["ruff format complains"]),
+        ([2, 2], ["ruff check complains", "ruff format complains"]),
+    ],
+)
+def test_both_linters_see_the_whole_project(monkeypatch, codes, said):
+    asked, ended = [], iter(codes)
+
+    def run(words, cwd):
+        asked.append((words, cwd))
+        return SimpleNamespace(returncode=next(ended))
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert workbook.lint() == said
+    ruff, root = [sys.executable, "-m", "ruff"], workbook.ROOT
+    assert asked == [
+        ([*ruff, "check", "--quiet", str(root)], root),
+        ([*ruff, "format", "--check", "--quiet", str(root)], root),
+    ]
+
+
+# What is stored.
+
+
+def guarded(tmp_path, *cells):
+    """Return what is said of a notebook with the cells, each (execution count, *outputs)."""
+    made = [v4.new_markdown_cell("words")]
+    for count, *outputs in cells:
+        made.append(v4.new_code_cell("1", execution_count=count, outputs=outputs))
+    nbformat.write(v4.new_notebook(cells=made), tmp_path / "n.ipynb")
+    return workbook.guard(tmp_path / "n.ipynb")
+
+
+def stream(text, name="stdout"):
+    return v4.new_output("stream", name=name, text=text)
+
+
+@pytest.mark.parametrize("counts", [(None,), (2,), (1, 1), (1, None), (2, 1), (0, 1)])
+def test_stored_cells_are_counted_from_1(tmp_path, counts):
+    assert guarded(tmp_path, *((count, stream("1\n")) for count in counts)) == [
+        f"n.ipynb: execution counts are not 1..{len(counts)}, run: make refresh"
+    ]
+
+
+def test_stored_errors_and_warnings_are_named_with_their_cell(tmp_path):
+    error = v4.new_output("error", ename="E", evalue="", traceback=[])
+    shown = v4.new_output("display_data", {"text/plain": "1"})
+    assert guarded(tmp_path) == []
+    assert guarded(tmp_path, (1, stream("1"), shown), (2,)) == []
+    assert guarded(tmp_path, (1,), (2, stream("1", "stderr"), error, error), (3, error)) == [
+        "n.ipynb: cell [2] stores error",
+        "n.ipynb: cell [2] stores stderr",
+        "n.ipynb: cell [3] stores error",
+    ]
+
+
+@pytest.mark.parametrize(
+    "start", "/home/ /Users/ /root/ /tmp/ /private/ /var/folders/ C:\\".split()
+)
+def test_stored_paths_of_one_machine_are_named_with_their_cell(tmp_path, start):
+    shown = (start + "somebody").replace("\\", "\\\\")
+    said = guarded(tmp_path, (1, stream("1")), (2, stream(f"in {start}somebody/evals")))
+    assert said == [f"n.ipynb: cell [2] stores a path of one machine: {shown}"]
+
+
+def test_a_path_that_any_machine_may_have_is_stored(tmp_path):
+    assert guarded(tmp_path, (1, stream("/usr/lib evals/home home/ https://a.b/c a:\nb"))) == []
+
+
+def test_stale_files_are_named(tmp_path):
+    sides = {"committed": {}, "fresh": {}}
+    same = ("coverage.md", "chunks/a.jsonl", "runs/b.json", "runs/b.trec")
+    for name in same:
+        sides["committed"][name] = sides["fresh"][name] = "same\n"
+    sides["committed"] |= {"runs/fixed.trec": "old\nend\n", "notes.md": "1", "runs/gone.jsonl": "2"}
+    sides["fresh"] |= {"runs/fixed.trec": "new\nend\n", "notes.md": "2", "results.json": "{}"}
+    for side, files in sides.items():
+        for name, words in files.items():
+            records.write(tmp_path / side / name, words)
+    assert workbook.stale_files(tmp_path / "committed", tmp_path / "fresh") == [
+        "evals/results.json is stale: it is not committed",
+        "evals/runs/fixed.trec is stale: first difference '-old', run: make refresh",
+        "evals/runs/gone.jsonl is stale: no session writes it",
+    ]
+    assert workbook.derived(tmp_path / "fresh") == {*same, "results.json", "runs/fixed.trec"}
+
+
+def test_a_difference_is_shown_in_100_characters(tmp_path):
+    for name, words in (("a", "x" * 200), ("b", "y"), ("c", "y\r\n"), ("d", "y\n"), ("e", "é\n")):
+        (tmp_path / name).write_bytes(words.encode())
+
+    def said(one, other):
+        return workbook.first_difference(tmp_path / one, tmp_path / other)
+
+    assert said("a", "b") == f"first difference '-{'x' * 99}', run: make refresh"
+    assert said("e", "d") == "first difference '-é', run: make refresh"
+    assert said("c", "d") == "line ends differ"
+
+
+def test_two_files_are_equal_where_both_exist_with_the_same_bytes(tmp_path):
+    for name, words in (("a", "x\n"), ("b", "x\n"), ("c", "x\r\n")):
+        (tmp_path / name).write_bytes(words.encode())
+
+    def equal(one, other):
+        return workbook.equal_files(tmp_path / one, tmp_path / other)
+
+    assert equal("a", "b") and not equal("a", "c")
+    assert not equal("a", "gone") and not equal("gone", "a") and not equal("gone", "lost")
+
+
+def test_changed_lines_are_those_that_went_and_those_that_came():
+    before, after = "a\n-b\nc\nd\n", "a\nc\nd\n+e\n++ f\n"
+    assert workbook.changed_lines(before, after) == ["--b", "++e", "+++ f"]
+    assert workbook.changed_lines(before, before) == []
+    assert workbook.changed_lines("", "x") == ["+x"] and workbook.changed_lines("x", "") == ["-x"]

@@ -1,13 +1,14 @@
 """Learner copies: stubs, numbers, links, and work that is never overwritten."""
 
 import datetime
+import inspect
 
 import pytest
 
 from helpers import evalset, records, report
 from helpers.learn import LearnError, copies, exercises
 
-from .small_session import changed, code, copied, make, session, solution, write
+from .small_session import NAME, SETUP, changed, code, copied, make, session, solution, write
 
 
 def test_copies_hold_stubs_numbers_and_links_that_work(house):
@@ -27,10 +28,130 @@ def test_copies_hold_stubs_numbers_and_links_that_work(house):
     assert cells["scale"].metadata["tags"] == ["setup"]
 
 
+def test_a_copy_has_no_outputs_and_only_exercises_are_numbered(house):
+    cells = session()
+    cells[2].source = "Words.\n\n### Quick test\n\n15 minutes, then Difficulty 1 of 3 · 10 minutes"
+    cells[7].source += "\n\n## Another heading"
+    write(house, cells)
+    notebook = exercises.sessions(house / "notebooks")[NAME]
+    made = copies.learner_copies(house / "notebooks", house / "learn")[NAME]
+    assert notebook.cells[1].outputs and notebook.cells[3].source == solution("longest")
+    code_cells = [cell for cell in made.cells if cell.cell_type == "code"]
+    assert {(len(cell.outputs), cell.execution_count) for cell in code_cells} == {(0, None)}
+    assert made.cells[2].source == cells[2].source
+    assert made.cells[7].source == cells[7].source.replace("Exercise:", "Exercise A1:")
+    assert made.cells[13].source.startswith("### Exercise A2: shout\n")
+    assert code_cells[0].source == (
+        "import os\n\n"
+        'os.environ.setdefault("EVALS", "evals")  # your copy in learn/evals, unless EVALS names '
+        f"another\n\n{SETUP}"
+    )
+    kept = {
+        cell.id: (cell.metadata.get("deletable"), cell.metadata.get("editable"))
+        for cell in made.cells
+        if {"deletable", "editable"} & {*cell.metadata}
+    }
+    assert kept == {
+        f"{name}-{part}": (False, editable)
+        for name in ("longest", "scaled", "shout")
+        for part, editable in (("code", None), ("check", False))
+    }
+
+
+def test_a_session_without_code_is_copied_as_it_is(house):
+    made = copies.learner_copies(house / "notebooks", house / "learn")["session_b_more.ipynb"]
+    assert [cell.source for cell in made.cells] == ["# Session B: more"]
+
+
+@pytest.mark.parametrize(
+    ("link", "moved"),
+    [
+        ("[a](extra/page.md)", "[a](../notebooks/extra/page.md)"),
+        ("[a](extra/page.md#part)", "[a](../notebooks/extra/page.md#part)"),
+        ("[a](../evals/a.md) [b](c.md)", "[a](../evals/a.md) [b](../notebooks/c.md)"),
+        ("![a](a.png)", "![a](../notebooks/a.png)"),
+        ("<img src='a.png'>", "<img src='../notebooks/a.png'>"),
+        ('<a href="a.md">', '<a href="../notebooks/a.md">'),
+        ("[a](session_b_more.ipynb)", "[a](session_b_more.ipynb)"),
+        ("[a](session_z.ipynb)", "[a](../notebooks/session_z.ipynb)"),
+        ("[a](https://b.c/d)", "[a](https://b.c/d)"),
+        ("[a](attachment:b.png)", "[a](attachment:b.png)"),
+        ("[a](x-y+z.1:b)", "[a](x-y+z.1:b)"),
+        ("[a](/root.md)", "[a](/root.md)"),
+        ("[a](#part)", "[a](#part)"),
+        ("no (link.md)", "no (link.md)"),
+    ],
+)
+def test_links_lead_where_they_led(house, link, moved):
+    write(house, changed("title", source=f"# Session A: words\n\n{link}"))
+    made = copies.learner_copies(house / "notebooks", house / "learn")[NAME]
+    assert made.cells[0].source == f"# Session A: words\n\n{moved}"
+
+
+def test_what_make_says_of_copies_that_are_there(house, monkeypatch):
+    monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
+    both = ["session_a_words.ipynb", "session_b_more.ipynb"]
+    assert make(house) == [f"learn/{name} written" for name in both]
+    kept = "left as they are in learn/: {} (make learn FRESH=1 moves them aside)"
+    assert make(house) == [kept.format(", ".join(both))]
+    (house / "learn" / both[0]).unlink()
+    assert make(house) == [f"learn/{both[0]} written", kept.format(both[1])]
+    today = datetime.date.today().isoformat()
+    old = f"learn-{today}"
+    (house / "learn.part").mkdir()
+    (house / "learn.part" / "session_z.ipynb").write_text("of a run that was stopped")
+    said = ["learn/ has new copies; the old ones stand in {}/"]
+    assert make(house, fresh=True) == [said[0].format(old)]
+    assert sorted(path.name for path in (house / "learn").iterdir()) == ["evals", *both]
+    assert make(house, fresh=True) == [said[0].format(f"{old}-2")]
+    assert make(house, fresh=True) == [said[0].format(f"{old}-3")]
+    assert not list(house.glob("*.part"))
+
+
+def test_fresh_without_old_copies_moves_nothing(house, monkeypatch):
+    monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
+    assert make(house, fresh=True)[0] == "learn/session_a_words.ipynb written"
+    assert not list(house.glob("learn-*"))
+
+
+def test_copies_are_made_of_our_sessions_into_learn_unless_told_otherwise():
+    names = ("fresh", "notebooks", "folder")
+    usual = (False, exercises.LESSONS, evalset.DEFAULT.parent / "learn")
+    found = inspect.signature(copies.make).parameters
+    assert tuple(found[name].default for name in names) == usual
+
+
+def test_a_set_is_copied_whole_once_without_what_the_learner_makes(tmp_path, monkeypatch):
+    kept = ["corpus/a.md", "results.json", "runs/a.trec"]
+    left = ["notes.md", "n.ipynb", "p.html", "comparisons/a.md", "x.part", "runs/y.part"]
+    for name in kept + left:
+        records.write(tmp_path / "evals" / name, name)
+    (tmp_path / "copy.part").mkdir()
+    records.write(tmp_path / "copy.part" / "old", "of a run that was stopped")
+    monkeypatch.setattr(evalset, "DEFAULT", tmp_path / "evals")
+    to = tmp_path / "copy"
+    copies.copy_set(to)
+    assert files_of(to) == {name: name for name in kept}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "evals"]
+    records.write(tmp_path / "evals" / "results.json", "new")
+    copies.copy_set(to)
+    assert files_of(to) == {name: name for name in kept}
+
+
+def files_of(folder):
+    """Return {name: text} of the files below a folder."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
+
+
 def test_two_regions_in_a_cell_become_two_stubs():
     both = solution("longest") + "\n\n\n" + solution("scaled")
     made = copies.stubbed(code("both", both, solution=True))
-    assert made.count("YOUR CODE") == 2 and "sorted" not in made and "def scaled" in made
+    stub = '    # YOUR CODE HERE\n    raise NotImplementedError("not started yet")'
+    assert made == "\n".join(
+        f'def {name}(words):\n    """Return {name}."""\n{stub}{end}'
+        for name, end in (("longest", "\n\n"), ("scaled", ""))
+    )
 
 
 def test_work_is_never_overwritten_and_fresh_moves_it_aside(house):

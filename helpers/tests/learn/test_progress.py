@@ -1,17 +1,33 @@
 """Progress on small copies: what is done, wrong, not started, and cells that end or do not."""
 
+import ast
+import inspect
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from jupyter_core.paths import jupyter_runtime_dir
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat import v4
 
-from helpers.learn import LearnError, exercises, progress
+from helpers.learn import LearnError, copies, exercises, progress
 
-from .small_session import BODIES, NAME, copied, make, solution, solve, write
+from .small_session import (
+    BODIES,
+    NAME,
+    code,
+    copied,
+    make,
+    markdown,
+    session,
+    solution,
+    solve,
+    write,
+)
 
 
 def statuses(house, limit=10):
@@ -71,6 +87,390 @@ def test_copy_that_uses_an_open_exercise_says_so(house):
     make(house)
     solve(house, scaled_code=solution("scaled"))
     assert statuses(house)["scaled"] == ("wrong", "it uses an exercise that is not started")
+
+
+# Without a kernel: what is run, and what is said of how it ended.
+
+
+def row(title, status, words="", number="A1", minutes=10, further=False):
+    exercise = exercises.Exercise(f"{title}-id", 1, 2, 3, number, title, minutes, further)
+    return progress.Row(exercise, status, words)
+
+
+def test_a_report_counts_the_core_path_and_names_what_comes_next():
+    long = "word " * 30
+    sessions = {
+        "session_a.ipynb": (
+            "Session A: x",
+            [
+                row("first", "done", minutes=5),
+                row("Quick test", "wrong", "expected 1, got 2", number="", minutes=120),
+                row("third one", "not started", number="A12"),
+                row("more", "done", number="A13", further=True),
+            ],
+        ),
+        "session_b.ipynb": ("Session B: y", []),
+        "session_c.ipynb": ("Session C: z", [row("last", "broken", long, number="C1")]),
+    }
+    assert progress.report_on(sessions) == "\n".join(
+        [
+            "Session A: x: 1 of 3 done, 5 of 135 minutes",
+            "  A1  first         5 min  done",
+            "      Quick test  120 min  wrong        expected 1, got 2",
+            "  A12 third one    10 min  not started",
+            " +A13 more         10 min  done",
+            "",
+            "Session B: y: 0 of 0 done, 0 of 0 minutes",
+            "",
+            "Session C: z: 0 of 1 done, 0 of 10 minutes",
+            "  C1  last   10 min  broken       " + "word " * 19 + "…",
+            "",
+            "+ going further, not in the minutes of the week",
+            "next: Quick test (120 minutes) in session_a.ipynb",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "last"),
+    [
+        ([row("a", "done")], ["", "everything is done"]),
+        ([row("a", "missing")], ["", "next: A1 a (10 minutes) in s.ipynb"]),
+        (
+            [row("m", "wrong", number="A9", further=True), row("a", "broken")],
+            [
+                "+ going further, not in the minutes of the week",
+                "next: A1 a (10 minutes) in s.ipynb",
+            ],
+        ),
+        (
+            [row("m", "wrong", further=True), row("n", "wrong", further=True), row("a", "done")],
+            [
+                "+ going further, not in the minutes of the week",
+                "next: A1 m (10 minutes) in s.ipynb",
+            ],
+        ),
+    ],
+)
+def test_the_core_path_comes_before_what_is_further_on(rows, last):
+    assert progress.report_on({"s.ipynb": ("S", rows)}).split("\n")[-2:] == last
+
+
+NOT_STARTED = progress.Failure("NotStarted", "not started yet", 1)
+STUB = "raise NotImplementedError"
+
+
+@pytest.mark.parametrize(
+    ("found", "source", "broken", "status"),
+    [
+        (None, STUB, "cell a", ("done", "")),
+        (NOT_STARTED, f"    {STUB}('x')", "cell a", ("not started", "")),
+        (progress.Failure("NotImplementedError", "x"), STUB, "", ("not started", "")),
+        (NOT_STARTED, "pass", "cell a", ("wrong", "it uses an exercise that is not started")),
+        (progress.GONE, STUB, "cell a", ("wrong", "the cell ended Python")),
+        (progress.Failure("Endless", "still running"), "", "cell a", ("wrong", "still running")),
+        (progress.Failure("Wrong", "1 is due", 2), "", "cell a", ("broken", "cell a")),
+        (progress.Failure("Wrong", "1 is due", 2), "", "", ("wrong", "1 is due")),
+        (progress.Failure("KeyError", "'x'", 2), "", "", ("wrong", "line 2: KeyError: 'x'")),
+        (progress.Failure("KeyError", "'x'"), "", "", ("wrong", "KeyError: 'x'")),
+        (progress.Failure("KeyError", "'x'", 1), "", "", ("wrong", "line 1: KeyError: 'x'")),
+    ],
+)
+def test_status_of_an_exercise(found, source, broken, status):
+    assert progress._status(found, source, broken) == status
+
+
+@pytest.mark.parametrize(
+    ("content", "failure"),
+    [
+        ({"ename": "Endless"}, ("Endless", "still running after 2.5 s", 0)),
+        ({"ename": "SystemExit"}, ("Ended", "the cell ended Python", 0)),
+        (
+            {
+                "ename": "E",
+                "evalue": " a\n  b ",
+                "traceback": ["x", "Cell In[12], line 34, in f", "line 5"],
+            },
+            ("E", "a b", 34),
+        ),
+        (
+            {"ename": "E", "evalue": "", "traceback": ["Cell In[1], line 2", "Cell In[3], line 4"]},
+            ("E", "", 2),
+        ),
+        (
+            {"ename": "SyntaxError", "evalue": "bad (a.py, line 3)", "traceback": []},
+            ("SyntaxError", "bad", 0),
+        ),
+        ({"ename": "E", "evalue": "a (b, line 3) c", "traceback": []}, ("E", "a (b, line 3) c", 0)),
+    ],
+)
+def test_a_report_of_a_kernel_becomes_one_line(content, failure):
+    assert progress._failure(content, v4.new_code_cell("1", metadata={"limit": 2.5})) == failure
+
+
+def test_steps_are_the_copys_cells_with_the_checks_of_the_session():
+    source, cells = v4.new_notebook(cells=session()), session()
+    found = exercises.exercises_of(NAME, source)
+    for cell in cells:
+        cell.source = f"# mine\n{cell.source}"
+    mine = {cell.id: cell.source for cell in cells}
+    ours = {cell.id: cell.source for cell in source.cells}
+    made = progress.steps_of(source, v4.new_notebook(cells=cells), found)
+    assert [(step.kind, step.name) for step in made] == [
+        ("whole", "setup"),
+        ("answer", "longest-code"),
+        ("check", "longest-code"),
+        ("part", "longest-use"),
+        ("whole", "scale"),
+        ("answer", "scaled-code"),
+        ("check", "scaled-code"),
+        ("part", "scaled-use"),
+        ("part", "loud"),
+        ("answer", "shout-code"),
+        ("check", "shout-code"),
+    ]
+    checks = [ours[f"{step.name[:-5]}-check"] for step in made if step.kind == "check"]
+    assert [step.source for step in made if step.kind == "check"] == checks
+    assert all(step.source == mine[step.name] for step in made if step.kind != "check")
+    alone = v4.new_notebook(cells=[cells[1], cells[4], cells[5]])
+    assert progress.steps_of(source, alone, found) == []  # nothing is checked
+
+
+def test_whole_cells_are_the_first_with_code_and_those_tagged_setup():
+    cells = [markdown("a", "# A"), code("b", "1"), code("c", "1", tags=["x"])]
+    assert progress.whole_cells(v4.new_notebook(cells=cells)) == {"b"}
+    cells += [code("d", "1", tags=["x", "setup"]), markdown("e", "1")]
+    cells[-1].metadata["tags"] = ["setup"]
+    assert progress.whole_cells(v4.new_notebook(cells=cells)) == {"b", "d"}
+    assert progress.whole_cells(v4.new_notebook(cells=cells[:1])) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "kept"),
+    [
+        *((text, True) for text in ("import os", "from os import path", "def f(): ...")),
+        *((text, True) for text in ("async def f(): ...", "class A: ...", "A = 1", "A: int = 2")),
+        *((text, True) for text in ("A = [x for x in range(3)]", "A = max(sorted({1, 2}))")),
+        *(
+            (text, True)
+            for text in ("A = frozenset(str(float(int('1'))))", "A = sum(tuple(list()))")
+        ),
+        *((text, True) for text in ("A = min(dict())", "A = len(set())", "A = B = 'x'")),
+        *(
+            (text, False)
+            for text in ("A: int", "A = B", "f()", "A = f()", "A = [y for x in range(3)]")
+        ),
+        *((text, False) for text in ("A += 1", "print(1)", "A = print", "for n in (1,): B = n")),
+    ],
+)
+def test_definitions_are_what_depends_on_nothing_else(source, kept):
+    assert progress._is_definition(ast.parse(source).body[0]) is kept
+    assert bool(progress.part_of(source)) is kept
+
+
+def test_a_cell_that_is_no_python_is_left_to_the_kernel():
+    assert progress.part_of("x = 1 1\nimport os") == "x = 1 1\nimport os"
+    assert progress.part_of("print(1)\n%time x") == ""
+
+
+def stubbed(monkeypatch, house, *ended):
+    """Let the steps of the small session end so; return what was asked and what rows_of says."""
+    asked, endings = [], dict(ended)
+
+    def run_steps(steps, folder, evals, limit):
+        asked.append((folder, evals, limit))
+        return [endings.get((step.kind, step.name)) for step in steps]
+
+    monkeypatch.setattr(progress, "run_steps", run_steps)
+    source = exercises.sessions(house / "notebooks")[NAME]
+    rows = progress.rows_of(NAME, source, house / "learn", house / "set", 5)
+    return asked, [(found.exercise.title, found.status, found.words) for found in rows]
+
+
+def lay(house):
+    """Write a copy of the small session."""
+    made = copies.learner_copies(house / "notebooks", house / "learn")[NAME]
+    write(house, made.cells, folder="learn")
+
+
+WRONG = progress.Failure("Wrong", "1 is due", 2)
+BROKEN = progress.Failure("NameError", "x", 3)
+
+
+@pytest.mark.parametrize(
+    ("ended", "rows"),
+    [
+        ([], [("done", "")] * 3),
+        ([(("check", "scaled-code"), WRONG)], [("done", ""), ("wrong", "1 is due"), ("done", "")]),
+        (
+            [(("answer", "longest-code"), BROKEN), (("check", "longest-code"), WRONG)],
+            [("wrong", "line 3: NameError: x"), ("done", ""), ("done", "")],
+        ),
+        (
+            [
+                (("check", "longest-code"), WRONG),
+                (("whole", "scale"), BROKEN),
+                (("part", "loud"), WRONG),
+                (("check", "shout-code"), WRONG),
+            ],
+            [("wrong", "1 is due"), ("done", ""), ("broken", "cell scale, line 3: NameError: x")],
+        ),
+        (
+            [(("part", "loud"), BROKEN), (("check", "shout-code"), WRONG)],
+            [("done", ""), ("done", ""), ("broken", "cell loud, line 3: NameError: x")],
+        ),
+    ],
+)
+def test_rows_of_steps_that_ended_so(monkeypatch, house, ended, rows):
+    lay(house)
+    asked, found = stubbed(monkeypatch, house, *ended)
+    assert asked == [(house / "learn", house / "set", 5)]
+    assert [(status, words) for _, status, words in found] == rows
+    assert [title for title, *_ in found] == ["longest", "scaled", "shout"]
+
+
+def test_rows_where_nothing_can_run(monkeypatch, house):
+    asked, found = stubbed(monkeypatch, house)
+    assert {row[1:] for row in found} == {("missing", "no copy yet; make learn writes it")}
+    (house / "learn").mkdir()
+    (house / "learn" / NAME).write_text("{")
+    _, found = stubbed(monkeypatch, house)
+    words = "session_a_words.ipynb: cannot be read as a notebook"
+    assert [row[1:] for row in found] == [("broken", words)] * 3
+    assert not asked
+    lay(house)
+    cells = [cell for cell in copied(house).cells if cell.id != "scaled-code"]
+    write(house, cells, folder="learn")
+    _, found = stubbed(monkeypatch, house)
+    assert found[1][1:] == ("missing", "its cell is gone; make learn FRESH=1 writes new copies")
+    assert found[0][1] == found[2][1] == "done"
+
+
+def test_a_report_names_each_session_and_asks_for_copies(monkeypatch, house):
+    places, asked = (house / "set", house / "notebooks", house / "learn"), []
+    with pytest.raises(LearnError, match="^no copies in learn/ yet; make learn writes them$"):
+        progress.progress_report(*places)
+    lay(house)
+
+    def rows_of(name, source, *more):
+        asked.append((name, *more))
+        return [row(name[8:9], "done", minutes=len(source.cells))]
+
+    monkeypatch.setattr(progress, "rows_of", rows_of)
+    assert progress.progress_report(*places).split("\n") == [
+        "Session A: words: 1 of 1 done, 17 of 17 minutes",
+        "  A1  a   17 min  done",
+        "",
+        "Session B: more: 1 of 1 done, 1 of 1 minutes",
+        "  A1  b    1 min  done",
+        "",
+        "everything is done",
+    ]
+    assert sorted(asked) == [
+        (name, house / "learn", house / "set", 10) for name in (NAME, "session_b_more.ipynb")
+    ]
+    progress.progress_report(*places, limit=3)
+    assert asked[-1][-1] == 3
+    found = inspect.signature(progress.progress_report).parameters
+    assert found["notebooks"].default == exercises.LESSONS
+    assert found["folder"].default == copies.LEARN
+
+
+def test_steps_run_again_without_what_ended_the_kernel(monkeypatch):
+    ran, endless = [], progress.Failure("Endless", "still running")
+    rounds = iter(
+        [
+            (False, {0: WRONG, 1: progress.GONE}),
+            (False, {0: WRONG, 2: endless}),
+            (True, {3: BROKEN}),
+        ]
+    )
+
+    def run(cells, found, folder, evals):
+        ran.append((dict(found), folder, evals))
+        there, more = next(rounds)
+        found.update(more)
+        return there
+
+    monkeypatch.setattr(progress, "_run_cells", run)
+    kinds = ("whole", "part", "answer", "check", "part")
+    made = [progress.KernelStep(kind, "x", "print(1)") for kind in kinds]
+    ended = progress.run_steps(made, Path("f"), Path("e"), 7)
+    assert ended == [None, progress.GONE, endless, BROKEN, None]
+    places = (Path("f"), Path("e"))
+    kept = ({}, {1: progress.GONE}, {1: progress.GONE, 2: endless})
+    assert ran == [(found, *places) for found in kept]
+
+
+def test_cells_have_the_limits_of_their_kind(monkeypatch):
+    seen = []
+    monkeypatch.setattr(progress, "_run_cells", lambda cells, *more: seen.extend(cells) or True)
+    kinds = ("whole", "part", "answer", "check")
+    progress.run_steps([progress.KernelStep(k, "x", "print(1)") for k in kinds], None, None, 7)
+    assert [(cell.source, cell.metadata.limit) for cell in seen] == [
+        ("print(1)", 60),
+        ("", 60),
+        ("print(1)", 7),
+        ("print(1)", 7),
+    ]
+
+
+class Client:
+    """A stand-in for a kernel's client, whose cells end as told."""
+
+    def __init__(self, *endings):
+        self.endings, self.ran, self.found = iter(endings), [], {}
+
+    def execute_cell(self, cell, n):
+        self.ran.append((cell.source, n))
+        ending = next(self.endings)
+        if isinstance(ending, Exception):
+            raise ending
+        if isinstance(ending, progress.Failure):
+            self.found[n] = ending
+            return None
+        return v4.new_code_cell("", outputs=[v4.new_output("execute_result", t) for t in ending])
+
+
+@pytest.mark.parametrize(
+    ("endings", "failure", "there"),
+    [
+        ([[]], None, True),
+        ([BROKEN], BROKEN, True),
+        ([WRONG, [{"text/plain": "'2 are due'"}]], ("Wrong", "2 are due", 2), True),
+        ([WRONG, [{"text/plain": "None"}]], WRONG, True),
+        ([WRONG, []], WRONG, True),
+        ([CellTimeoutError("x")], ("Endless", "still running after 7 s", 0), False),
+        ([DeadKernelError("x")], progress.GONE, False),
+    ],
+)
+def test_how_one_cell_ends(endings, failure, there):
+    client, cell = Client(*endings), v4.new_code_cell("1", metadata={"limit": 7})
+    found = client.found
+    assert progress._run_cell(client, [None, cell], 1, found) is there
+    assert found == ({} if failure is None else {1: failure})
+    assert client.ran[0] == ("1", 1) and all(n == -1 for _, n in client.ran[1:])
+
+
+@pytest.mark.parametrize(("system", "transport"), [("posix", "ipc"), ("nt", "tcp")])
+def test_a_client_stops_what_does_not_end_and_keeps_no_kernel(
+    tmp_path, monkeypatch, system, transport
+):
+    monkeypatch.setattr(progress, "os", SimpleNamespace(name=system))
+    found, cell = {}, v4.new_code_cell("1", metadata={"limit": 7})
+    client = progress._client([cell], found, tmp_path)
+    assert (client.km.transport, client.km.kernel_spec_manager.kernel_dirs) == (transport, [])
+    assert client.km.connection_file == str(tmp_path / "kernel.json")
+    flags = ("allow_errors", "interrupt_on_timeout", "raise_on_iopub_timeout", "record_timing")
+    assert [getattr(client, flag) for flag in flags] == [True, True, True, False]
+    assert (client.timeout_func(cell), client.timeout_func(v4.new_code_cell("1"))) == (7, 60)
+    assert client.shutdown_kernel == "immediate" and client.extra_arguments == progress.OPTIONS
+    assert client.error_on_timeout == {"ename": "Endless"} and client.nb.cells == [cell]
+    client.on_cell_error(cell, 0, {"content": {"ename": "SystemExit"}})
+    assert found == {0: progress.GONE}
+
+
+# With a kernel.
 
 
 def steps(*sources):
