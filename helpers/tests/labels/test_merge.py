@@ -378,3 +378,16 @@ def test_a_broken_undo_belongs_to_no_query(folder):
     write_rows(folder / log.LOG, row, entry("q1"))
     assert "labelling.jsonl: 1 row moved to dropped.jsonl" in merge.drop_query(folder, "q1")
     assert labelled_sets.rows(folder / log.LOG) == [row]
+
+
+def test_a_failed_write_of_kinds_alone_is_told_as_it_is(folder, monkeypatch):
+    unlabelled(folder)
+    write_rows(folder / log.LOG, entry("q1", ""))
+
+    def fail(path, rows):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(records, "write_jsonl", fail)
+    with pytest.raises(OSError, match="disk full"):
+        merge.merge(evalset.load(folder))
+    assert not (folder / "judgments.jsonl").exists()
