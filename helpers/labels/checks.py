@@ -99,14 +99,14 @@ def check_head_and_tail(case: AuditCase) -> Finding:
     counts = Counter(query.popularity or "not marked" for query in case.evals.queries.values())
     head, tail = counts["head"], counts["tail"]
     fails, warns = [], []
-    if head + tail and not (head and tail):
+    if bool(head) != bool(tail):
         wanted = "rare needs (tail)" if head else "frequent needs (head)"
         fails.append(f"Add queries for {wanted}: the average hides how they fare.")
     elif max(head, tail) > IMBALANCE * min(head, tail):
         warns.append("Bring head and tail nearer to half each.")
     if counts["not marked"]:
         warns.append("Mark the popularity of each query: head or tail.")
-    return _finding("head and tail", _counted(+counts), fails, warns)
+    return _finding("head and tail", _counted(counts), fails, warns)
 
 
 def check_halves(case: AuditCase) -> Finding:
@@ -268,11 +268,9 @@ def check_second_pass(case: AuditCase) -> Finding:
     readings = [[row[name] for row in rows] for name in ("first", "second")]
     kappa = stats.kappa(*readings, case.evals.grades)
     differ = [row for row in rows if row["first"] != row["second"]]
-    silent = [_pair_of(row) for row in differ if not row.get("reason", "").strip()]
+    silent = [_pair_of(row) for row in differ if not row["reason"].strip()]
     qrels = case.evals.qrels()
-    stale = [
-        _pair_of(r) for r in rows if qrels.get(r["query_id"], {}).get(r["doc_id"]) != r["final"]
-    ]
+    stale = [_pair_of(r) for r in rows if qrels[r["query_id"]].get(r["doc_id"]) != r["final"]]
     fails = [f"The final grade is not the one in judgments.jsonl: {_some(stale)}."] if stale else []
     warns = []
     if kappa is not None and kappa < POOR_KAPPA:

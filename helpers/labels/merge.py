@@ -146,7 +146,7 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     Raises EvalSetError, and writes nothing, where no file names the query or one has a bad line.
     """
     problems: list[str] = []
-    earlier = _parted(folder / DROPPED, "", problems)[1]
+    earlier = _rows(folder / DROPPED, problems)
     with locked(folder / LOG):
         held = {name: _parted(folder / name, query_id, problems) for name in NAMING}
         taken = {name: rows for name, (rows, _) in held.items() if rows}
@@ -166,10 +166,14 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     ]
 
 
+def _rows(path: Path, problems: list[str]) -> list[dict]:
+    return [row for _, row in records.rows(path, problems.append)] if path.exists() else []
+
+
 def _parted(path: Path, query_id: str, problems: list[str]) -> tuple[list[dict], list[dict]]:
     """Return the rows of a file that are of the query, and the others; an undo is of its query."""
     parts: tuple[list, list] = ([], [])
-    for _, row in records.rows(path, problems.append) if path.exists() else ():
+    for row in _rows(path, problems):
         undone = row.get("undo")
         named = undone if isinstance(undone, dict) else row
         parts[named.get("query_id") != query_id].append(row)

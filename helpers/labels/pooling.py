@@ -109,13 +109,13 @@ def negatives(
 
     Easy ones are drawn at random among documents that no ranker brought. Hard ones are judged 0:
     those first that most rankers brought, then those that stood highest, then whatever else was
-    judged.
+    judged and is no easy one.
     """
     rng, qrels = np.random.default_rng(seed), evals.qrels()
     places: dict[str, dict[str, list[int]]] = {query_id: {} for query_id in qrels}
     for run in found.values():
         for query_id, ranking in run.items():
-            for rank, (doc_id, _) in enumerate(ranking, 1):
+            for rank, (doc_id, _) in enumerate(ranking):
                 places[query_id].setdefault(doc_id, []).append(rank)
     rows = []
     for query_id, ranks in places.items():
@@ -123,6 +123,7 @@ def negatives(
         easy = rng.choice(outside, size=min(n, len(outside)), replace=False).tolist()
         zeros = [d for d in ranks if qrels[query_id].get(d) == 0]
         hard = sorted(zeros, key=lambda d: (-len(ranks[d]), min(ranks[d]), d))
-        hard += sorted(d for d, grade in qrels[query_id].items() if grade == 0 and d not in ranks)
+        known = {*ranks, *easy}
+        hard += sorted(d for d, grade in qrels[query_id].items() if grade == 0 and d not in known)
         rows.append({"query_id": query_id, "easy": sorted(easy), "hard": hard[:n]})
     return rows

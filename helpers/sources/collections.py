@@ -127,11 +127,11 @@ def beir(asked: Asked, log: Log) -> Source:
     )
 
 
-def _first_file(folder: Path, names: Iterable[str], log: Log) -> Path:
+def _first_file(folder: Path, names: tuple[str, ...], log: Log) -> Path | None:
     found = next((folder / name for name in names if (folder / name).exists()), None)
     if not found:
-        log.wrong(f"{folder}:1: no {next(iter(names))} here, wanted {' or '.join(names)}")
-    return found or folder / next(iter(names))
+        log.wrong(f"{folder}:1: no {names[0]} here, wanted {' or '.join(names)}")
+    return found
 
 
 def trec(asked: Asked, log: Log) -> Source:

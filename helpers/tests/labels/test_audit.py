@@ -266,3 +266,61 @@ def test_table_is_narrow_and_loses_no_word():
     assert shown.count("many") == 20 and shown.count("a-remedy-with-hyphens") == 9
     assert shown.count("z") >= 90 and "fail    labels per query  y" in shown
     assert not [line for line in shown.splitlines() if line != line.rstrip()]
+
+
+def test_the_table_word_for_word():
+    findings = [
+        checks.Finding("size", "pass", "2 queries", ""),
+        checks.Finding("a check with a long name", "n/a", "found " * 8, "The source has none."),
+    ]
+    assert audit.as_table(findings).split("\n") == [
+        "status  check             found                                   remedy",
+        f"{'-' * 6}  {'-' * 16}  {'-' * 38}  {'-' * 34}",
+        "pass    size              2 queries",
+        "n/a     a check with a    found found found found found found     The source has none.",
+        "        long name         found found",
+        "",
+        "1 passed, 0 warnings, 0 failed, 1 not applicable",
+    ]
+
+
+EXTRA = {
+    "second pass": ("second_pass.jsonl", {"first": 0, "second": 2, "final": 2, "reason": ""}),
+    "negatives": ("negatives.jsonl", {"easy": [], "hard": ["disk-full"]}),
+}
+
+
+@pytest.mark.parametrize("check", EXTRA)
+def test_files_that_somebody_added_to_an_import_are_checked(small, check):
+    (small / "settings.json").write_text('{"imported": "beir"}')
+    name, fields = EXTRA[check]
+    (small / name).unlink()
+    assert statuses(small)[check] == "n/a"
+    pair = {"query_id": "q1", "doc_id": "disk-full", "round": 1} if "first" in fields else {}
+    write_rows(small / name, {"query_id": "q1", **pair, **fields})
+    found = by_check(small)[check]
+    assert found.status in ("warn", "fail") and found.remedy
+
+
+def test_a_finding_of_an_import_keeps_what_was_found(small):
+    (small / "settings.json").write_text('{"imported": "beir"}')
+    evals = evalset.load(small)
+    kept = checks.Finding("size", "warn", "2 queries", "Write more.")
+    assert audit._of_import(evals, kept) == kept
+    kept = checks.Finding("overlap", "warn", "most", "Add paraphrases.")
+    assert audit._of_import(evals, kept) == kept
+    kept = checks.Finding("manifest", "fail", "a differs", "Look.")
+    assert audit._of_import(evals, kept) == kept
+    torn = checks.Finding("leakage", "fail", "q1 and q2", "Put them into one half.")
+    assert audit._of_import(evals, torn) == (
+        "leakage",
+        "warn",
+        "q1 and q2",
+        "Put them into one half. Else the source's own halves leak, or no halves can part these "
+        "queries.",
+    )
+    lacking = checks.Finding("kinds", "warn", "unspecified 2", "Give each query a kind.")
+    reason = "The source sets the kinds of its queries."
+    assert audit._of_import(evals, lacking) == ("kinds", "n/a", "unspecified 2", reason)
+    whole = checks.Finding("kinds", "pass", "a 1, b 1", "")
+    assert audit._of_import(evals, whole) == whole

@@ -102,3 +102,32 @@ def test_two_versions_of_a_text_count_as_one_document(folder):
     evals = evalset.load(folder)
     assert links.leaking_answers(evals) == [("q1", "q2", "rollback-v1", "rollback-v2")]
     assert links.components(evals) == [{"q1", "q2"}]
+
+
+def test_components_come_by_their_first_id_and_leaks_in_order():
+    evals = asked(q3=("dev", "c"), q1=("test", "b"), q2=("dev", "a b"), q4=("dev", "b"))
+    assert links.components(evals, set()) == [{"q1", "q2", "q4"}, {"q3"}]
+    assert links.leaking_answers(evals, {("a", "b")}) == [
+        ("q2", "q1", "a", "b"),
+        ("q2", "q1", "b", "b"),
+        ("q4", "q1", "b", "b"),
+    ]
+
+
+def test_alike_documents_are_told_apart_from_versions(folder):
+    words = [f"w{n}" for n in range(60)]
+    bodies = {
+        "one": words,
+        "same": [*words, "more"],
+        "near": words[40:] + [f"x{n}" for n in range(40)],
+    }
+    for name, body in bodies.items():
+        document(folder, name, " ".join(body))
+    for name in ("old-v1", "old-v2"):
+        document(folder, name, " ".join(f"{word}y" for word in words))
+        path = folder / "corpus" / f"{name}.md"
+        path.write_text(path.read_text().replace("kind:", f"version: '{name[-1]}'\nkind:"))
+    near, one = links.alike_documents(evalset.load(folder))
+    assert set(near) == {("one", "same"), ("near", "one"), ("near", "same")}
+    assert near["one", "same"] == 56 / 57 and near["near", "one"] == 16 / 96
+    assert one == {("one", "same"), ("old-v1", "old-v2")}

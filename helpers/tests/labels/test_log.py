@@ -282,3 +282,97 @@ def test_the_log_remembers_the_kind_before_and_whether_it_was_taken_back(folder)
         assert [j.doc_id for j in log.judgments(folder)] == [
             r["doc_id"] for r in rows if r is rows[0] and r["doc_id"]
         ]
+
+
+# Word for word.
+
+
+def test_an_entry_has_a_pair_and_empty_fields():
+    assert log.Entry("q", "d", 2) == ("q", "d", 2, "", False, "", "", "")
+    assert log.Entry("q", "d", 2).pair == ("q", "d")
+
+
+def test_what_could_not_be_written_is_told_with_the_path(folder, monkeypatch):
+    path, write = folder / log.LOG, os.write
+    monkeypatch.setattr(log.os, "write", lambda file, line: write(file, line[:-1]))
+    with pytest.raises(OSError) as caught:
+        log.append(path, entry())
+    wanted = f"[Errno {errno.ENOSPC}] the line was not written whole: '{path}'"
+    assert str(caught.value) == wanted and path.read_bytes() == b""
+    monkeypatch.undo()
+    without_locks(path, monkeypatch)
+    with pytest.raises(OSError) as caught:
+        log.append(path, entry())
+    assert str(caught.value).startswith(f"{path} cannot be locked, so nothing was written: ")
+
+
+def test_every_bad_line_is_named_the_form_before_the_ids(folder):
+    lines = [entry("q9"), entry("q1", "nil"), entry(relevance=7), {"undo": 1}, entry("q2")]
+    write_rows(folder / log.LOG, *lines)
+    with pytest.raises(evalset.EvalSetError) as caught:
+        log.judgments(folder)
+    assert [
+        p.removeprefix(f"{folder / log.LOG}:").split(",")[0] for p in caught.value.problems
+    ] == [
+        "3: field relevance is 7",
+        "4: field undo is 1",
+        "1: query q9 is not in retrieval_queries.jsonl and stands in 1 line here: write it there "
+        "again",
+        "2: document nil is not in the corpus",
+    ]
+
+
+def test_a_line_that_is_no_text_is_named_and_a_torn_end_is_none(folder):
+    good = json.dumps(entry("q2")).encode()
+    (folder / log.LOG).write_bytes(good + b"\n\xff\n" + good + b'\n{"query_id')
+    with pytest.raises(evalset.EvalSetError) as caught:
+        log.judgments(folder)
+    (problem,) = caught.value.problems
+    assert problem.startswith(f"{folder / log.LOG}:2: 'utf-8' codec can't decode byte 0xff")
+
+
+def test_a_mark_without_a_kind_remembers_unspecified(folder):
+    mark = entry("q1", "")
+    write_rows(folder / log.LOG, mark, entry("q1"), entry("q2", "queue-full"))
+    assert log.verdicts(evalset.load(folder)) == {"q1": (True, "unspecified")}
+    write_rows(folder / log.LOG, {**mark, "kind": "none"})
+    assert log.verdicts(evalset.load(folder)) == {}
+
+
+def test_an_undo_of_what_is_gone_takes_nothing_back(folder):
+    undo = {"undo": {"query_id": "q1", "doc_id": "disk-full", "repeat": True, "time": ""}}
+    other = {"undo": {"query_id": "q1", "doc_id": "queue-full", "time": ""}}
+    kept = entry("q1", time="")
+    write_rows(folder / log.LOG, kept, undo, other, entry("q2", time="9"))
+    assert [e.pair for e in log.entries(evalset.load(folder))] == [
+        ("q1", "disk-full"),
+        ("q2", "disk-full"),
+    ]
+    assert log.entries(evalset.load(folder))[0].place == f"{folder / log.LOG}:1"
+
+
+def test_the_last_word_on_a_pair_counts_and_no_repeat():
+    given = [log.Entry("q", "d", 0), log.Entry("q", "d", 2), log.Entry("q", "d", 1, repeat=True)]
+    given += [log.Entry("q", "", 0), log.Entry("p", "d", 1)]
+    assert log.latest(given) == {("q", "d"): given[1], ("p", "d"): given[4]}
+
+
+def test_judgments_are_sorted_and_hold_the_evidence(folder):
+    rows = [entry("q2"), {**entry("q1", relevance=1), "evidence": "Delete"}]
+    write_rows(folder / log.LOG, *rows)
+    assert log.judgments(str(folder)) == [
+        evalset.Judgment("q1", "disk-full", 1, "Delete"),
+        evalset.Judgment("q2", "disk-full", 0, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("judgment", "fault"),
+    [
+        (("q1", "disk-full", 1, " "), "grade 1 needs evidence, wanted a passage of disk-full"),
+        (("q1", "disk-full", 2, "Delete"), ""),
+        (("q1", "disk-full", 0, ""), ""),
+    ],
+)
+def test_a_judgment_of_1_or_more_needs_evidence(folder, judgment, fault):
+    assert log.judgment_fault(evalset.Judgment(*judgment), evalset.load(folder)) == fault

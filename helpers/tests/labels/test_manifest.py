@@ -1,6 +1,8 @@
 """The manifest is the same twice, and names every file that is not as it was."""
 
+import hashlib
 import json
+from importlib import metadata
 
 import pytest
 from labelled_sets import add_pool, complete, document
@@ -45,3 +47,48 @@ def test_manifest_names_changed_missing_and_added_files(small):
         "negatives.jsonl is missing",
         "pool.jsonl is not in the manifest",
     ]
+
+
+BROKEN = 'manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}'
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"files": []}', '{"files": 1}', "\xff"])
+def test_a_broken_manifest_is_one_difference(small, text):
+    (small / "manifest.json").write_bytes(text.encode("latin-1"))
+    assert manifest.differences(small) == [BROKEN]
+
+
+def test_a_manifest_that_an_editor_saved_is_read(small):
+    path = small / "manifest.json"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert manifest.differences(str(small)) == []
+    path.unlink()
+    assert manifest.differences(small) == [manifest.NO_MANIFEST]
+
+
+def test_the_inputs_are_the_corpus_in_order_and_the_label_files(small):
+    add_pool(small)
+    (small / "settings.json").write_text("{}")
+    (small / "labelling.jsonl").write_text("")
+    labels = ["retrieval_queries.jsonl", "judgments.jsonl", "pool.jsonl", "second_pass.jsonl"]
+    labels += ["negatives.jsonl", "labeling_guide.md", "settings.json"]
+    found = manifest.inputs(small)
+    assert [*found] == ["corpus/disk-full.md", "corpus/queue-full.md", *labels]
+    assert all(path == small / name for name, path in found.items())
+    for path in (small / "corpus").iterdir():
+        path.unlink()
+    (small / "corpus.jsonl").write_text("{}")
+    assert [*manifest.inputs(small)] == ["corpus.jsonl", *labels]
+
+
+def test_the_manifest_is_readable_and_names_hash_seeds_and_versions(small):
+    path = manifest.write_manifest(evalset.load(small), {"pool": 7})
+    assert path == small / "manifest.json"
+    page = path.read_text()
+    held = json.loads(page)
+    assert page == json.dumps(held, indent=2, sort_keys=True) + "\n"
+    text = (small / "labeling_guide.md").read_bytes()
+    assert held["files"]["labeling_guide.md"] == hashlib.sha256(text).hexdigest()
+    assert held["seeds"] == {"pool": 7}
+    packages = ("rank_bm25", "bm25s", "scikit-learn", "tiktoken")
+    assert held["versions"] == {name: metadata.version(name) for name in packages}

@@ -228,3 +228,166 @@ def test_a_crash_between_the_files_of_a_dropped_query_loses_no_row(folder, monke
         merge.drop_query(folder, "q1")
     moved = labelled_sets.rows(folder / merge.DROPPED)
     assert [row["file"] for row in moved] == ["retrieval_queries.jsonl", *["judgments.jsonl"] * 2]
+
+
+# What is written, word for word.
+
+
+def test_the_pool_of_the_folder_comes_before_a_list(folder):
+    row = {"query_id": "q2", "doc_id": "disk-full", "rankers": ["hand"]}
+    listed = [{"query_id": "q2", "doc_id": d} for d in ("queue-full", "x", "disk-full", "a")]
+    evals = evalset.load(folder)
+    wanted = [("q2", "a"), ("q2", "disk-full"), ("q2", "x")]
+    assert merge.pairs_to_judge(evals, listed) == wanted
+    write_rows(folder / "pool.jsonl", row)
+    assert merge.pairs_to_judge(evals, listed) == [("q2", "disk-full")]
+
+
+def test_labels_that_broke_meanwhile_are_named(folder):
+    evals = evalset.load(folder)
+    write_rows(folder / "judgments.jsonl", entry("q1", relevance=3), entry("q2"))
+    with pytest.raises(evalset.EvalSetError, match=r"judgments.jsonl:1: field relevance is 3"):
+        merge.pairs_to_judge(evals, [])
+    assert merge.pairs_to_judge(evals._replace(grades=(0, 1, 2, 3)), []) == []
+
+
+def test_conflicts_are_told_word_for_word_and_in_order(folder):
+    other = {**entry("q2", "queue-full", 2), "evidence": "Add"}
+    write_rows(folder / log.LOG, other, entry("q1", "queue-full"), entry("q1"))
+    with pytest.raises(ValueError) as caught:
+        merge.merge(evalset.load(folder))
+    files = (folder / log.LOG, folder / "judgments.jsonl")
+    assert str(caught.value).splitlines() == [
+        f"query q1, document disk-full: {files[0]}:3 says 0, {files[1]}:1 says 2, wanted one "
+        "grade for the pair",
+        f"query q2, document queue-full: {files[0]}:1 says 2, {files[1]}:3 says 1, wanted one "
+        "grade for the pair",
+    ]
+    (folder / "judgments.jsonl").unlink()
+    with pytest.raises(ValueError) as caught:
+        merge.merge(evalset.load(folder))
+    table = folder / "retrieval_queries.jsonl"
+    assert str(caught.value) == (
+        f"query q1, document disk-full: {files[0]}:3 says 0, {table}:1 lists it as relevant "
+        "(1 or more), wanted one grade for the pair"
+    )
+
+
+def test_judgments_are_written_behind_those_of_their_query(folder):
+    third = {"query_id": "q3", "query": "logs", "relevant_doc_ids": []}
+    write_rows(folder / "retrieval_queries.jsonl", *table(folder), third)
+    old = labelled_sets.rows(folder / "judgments.jsonl")
+    new = [{**entry("q3", "queue-full", 1), "evidence": "Add"}, entry("q3"), entry("q2")]
+    write_rows(folder / log.LOG, *new)
+    assert merge.merge(evalset.load(folder)) == 3
+    pairs = [{"query_id": q, "doc_id": "disk-full", "relevance": 0} for q in ("q2", "q3")]
+    found = {"query_id": "q3", "doc_id": "queue-full", "relevance": 1, "evidence": "Add"}
+    assert labelled_sets.rows(folder / "judgments.jsonl") == [*old, *pairs, found]
+    assert table(folder)[2] == {**third, "relevant_doc_ids": ["queue-full"]}
+
+
+def test_labels_without_grades_become_rows_of_grade_1(folder):
+    (folder / "judgments.jsonl").unlink()
+    first, second = table(folder)
+    both = {**first, "relevant_doc_ids": ["queue-full", "disk-full"]}
+    write_rows(folder / "retrieval_queries.jsonl", both, second)
+    write_rows(folder / log.LOG, {**entry("q1", relevance=2), "evidence": "Delete"}, entry("q2"))
+    assert merge.merge(evalset.load(folder)) == 2
+    assert labelled_sets.rows(folder / "judgments.jsonl") == [
+        {"query_id": "q1", "doc_id": "queue-full", "relevance": 1},
+        {"query_id": "q1", "doc_id": "disk-full", "relevance": 2, "evidence": "Delete"},
+        {"query_id": "q2", "doc_id": "queue-full", "relevance": 1},
+        {"query_id": "q2", "doc_id": "disk-full", "relevance": 0},
+    ]
+    assert table(folder) == [both, second]
+
+
+def test_only_what_is_relevant_is_listed_and_behind_what_was():
+    query = {"query_id": "q", "query": "x", "relevant_doc_ids": ["z"], "split": "dev"}
+    rows = [("q", "b", 2), ("q", "a", 1), ("q", "c", 0), ("p", "d", 2), ("q", "z", 1)]
+    names = ("query_id", "doc_id", "relevance")
+    found = merge._with_relevant(query, [dict(zip(names, row, strict=True)) for row in rows])
+    assert found == {**query, "relevant_doc_ids": ["z", "b", "a"]}
+
+
+@pytest.mark.parametrize(
+    ("query", "aside", "kind"),
+    [
+        ({"kind": "list"}, {}, "list"),
+        ({}, {}, None),
+        ({}, {"q": (True, "list")}, "none"),
+        ({"kind": "list"}, {"q": (False, "other")}, "list"),
+        ({"kind": "none"}, {"q": (False, "list")}, "list"),
+        ({"kind": "none"}, {"q": (True, "list")}, "none"),
+        ({"kind": "none"}, {}, "none"),
+        ({"kind": "none"}, {"p": (False, "list")}, "none"),
+        ({"kind": "none", "relevant_doc_ids": ["d"]}, {}, "unspecified"),
+        ({"kind": "none", "relevant_doc_ids": ["d"]}, {"q": (True, "list")}, "list"),
+        ({"relevant_doc_ids": ["d"]}, {"q": (True, "list")}, None),
+    ],
+)
+def test_the_kind_that_a_query_gets(query, aside, kind):
+    row = {"query_id": "q", "relevant_doc_ids": [], **query}
+    assert merge._with_kind(row, aside) == {**row, **({"kind": kind} if kind else {})}
+
+
+def test_a_failed_write_leaves_no_judgments_where_there_were_none(folder, monkeypatch):
+    (folder / "judgments.jsonl").unlink()
+    write_rows(folder / log.LOG, entry("q2"))
+    write = records.write_jsonl
+
+    def fail(path, rows):
+        if path.name == "retrieval_queries.jsonl":
+            raise OSError("disk full")
+        write(path, rows)
+
+    monkeypatch.setattr(records, "write_jsonl", fail)
+    with pytest.raises(OSError, match="disk full"):
+        merge.merge(evalset.load(folder))
+    assert not (folder / "judgments.jsonl").exists()
+
+
+def test_nothing_is_written_where_nothing_is_new(folder, monkeypatch):
+    write_rows(folder / log.LOG, entry("q1", "queue-full"))
+    monkeypatch.setattr(records, "write_jsonl", None)
+    assert merge.merge(evalset.load(folder)) == 0
+
+
+def test_a_file_without_the_query_stays_as_it_is(folder):
+    write_rows(folder / "pool.jsonl", {"query_id": "q2", "doc_id": "disk-full", "rankers": []})
+    (folder / "pool.jsonl").write_text((folder / "pool.jsonl").read_text() + "\n\n")
+    before = (folder / "pool.jsonl").read_bytes()
+    merge.drop_query(folder, "q1")
+    assert (folder / "pool.jsonl").read_bytes() == before
+    assert not (folder / "negatives.jsonl").exists()
+
+
+def test_the_problem_of_an_unknown_query_names_the_folder(folder):
+    with pytest.raises(evalset.EvalSetError) as caught:
+        merge.drop_query(folder, "q9")
+    assert caught.value.problems == [
+        f"{folder}: no file has a row of the query q9, wanted one of its ids"
+    ]
+    (folder / "dropped.jsonl").write_text("{\n")
+    with pytest.raises(evalset.EvalSetError, match="dropped.jsonl:1: broken JSON"):
+        merge.drop_query(folder, "q1")
+
+
+def test_a_broken_undo_belongs_to_no_query(folder):
+    row = {"undo": "q1"}
+    write_rows(folder / log.LOG, row, entry("q1"))
+    assert "labelling.jsonl: 1 row moved to dropped.jsonl" in merge.drop_query(folder, "q1")
+    assert labelled_sets.rows(folder / log.LOG) == [row]
+
+
+def test_a_failed_write_of_kinds_alone_is_told_as_it_is(folder, monkeypatch):
+    unlabelled(folder)
+    write_rows(folder / log.LOG, entry("q1", ""))
+
+    def fail(path, rows):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(records, "write_jsonl", fail)
+    with pytest.raises(OSError, match="disk full"):
+        merge.merge(evalset.load(folder))
+    assert not (folder / "judgments.jsonl").exists()

@@ -1,5 +1,6 @@
 """The labelling panel: it shows no more than it should, and loses and invents no judgment."""
 
+import datetime
 import json
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from conftest import write_rows
 from judging import PROOF, do, entry, grades, logged, opened, two_by_twelve
 
 from helpers import evalset
-from helpers.labels import log, merge, panel
+from helpers.labels import log, merge, panel, schedule
 
 HERE = Path(__file__).resolve().parents[1]
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
@@ -464,3 +465,246 @@ def test_names_in_the_panel_are_escaped(folder):
     assert "n = 1, 0% equal, weighted kappa (linear) 0.00." in page
     page = panel.end_html([log.Entry("<u>", "", 0)], 1)
     assert "<u>" not in page and "&lt;u&gt;" in page and "1 document shown" in page
+
+
+# Word for word.
+
+
+def made(query_id="q1", doc_id="d", **fields):
+    """Return a set without files: one query and one document."""
+    document = evalset.Document(doc_id, "Title", "Full disk.\n\nx", **fields)
+    query = evalset.Query(query_id, "disk is full", (doc_id,))
+    return evalset.EvalSet(evalset.DEFAULT, {doc_id: document}, {query_id: query}, [])
+
+
+@pytest.mark.parametrize(
+    ("documents", "having", "marked"),
+    [(12, 10, True), (12, 11, False), (30, 15, True), (30, 16, False)],
+)
+def test_a_word_is_marked_in_up_to_ten_documents_or_half(documents, having, marked):
+    rows = [evalset.Document(f"d{n}", "", "rare" * (n < having) or "x") for n in range(documents)]
+    rows[0] = rows[0]._replace(text="rare own rare")
+    query = evalset.Query("q", "own rare rare", ())
+    evals = evalset.EvalSet(evalset.DEFAULT, {d.doc_id: d for d in rows}, {"q": query}, [])
+    assert panel.telling_words(evals) == {"q": {"own", "rare"} if marked else {"own"}}
+
+
+def test_the_document_word_for_word():
+    fields = {"kind": "runbook", "service": "disk", "updated": "2026-04-08", "version": "2"}
+    document = made(**fields).documents["d"]
+    page = panel.document_html(document, {"disk"}).removeprefix(panel.PANEL_STYLE)
+    assert page == (
+        '<div class="labelling" tabindex="0" style="overflow:auto;padding:0.4em 0.9em;'
+        'line-height:1.5;border:1px solid #999;max-height:26em"><b>Title</b>'
+        '<div style="opacity:0.75">runbook · disk · 2026-04-08 · 2</div>'
+        '<div style="white-space:pre-wrap;overflow-wrap:anywhere;margin-top:0.5em">'
+        "Full <mark>disk</mark>.\n\nx</div></div>"
+    )
+    assert panel.PANEL_STYLE.startswith("<style>") and panel.PANEL_STYLE.endswith("</style>")
+
+
+def test_query_message_and_question_word_for_word():
+    query = made("q's").queries["q's"]
+    heading = '<div style="font-size:1.25em;font-weight:600">disk is full</div>'
+    assert panel.query_html(query) == heading
+    line = '<div role="status" style="min-height:1.5em;line-height:1.5;'
+    assert panel.message_html("a\nb") == f'{line}opacity:0.8">a<br>b</div>'
+    wrong = f'{line}color:var(--jp-error-color1,#b00020);font-weight:600">a</div>'
+    assert panel.message_html("a", True) == wrong
+    assert panel.question_html(query).endswith(
+        """<code>panel.Panel(evals, [("q's", 'ID')]).show()</code></p>"""
+    )
+
+
+def test_the_end_word_for_word():
+    given = [log.Entry(q, "", 0) for q in ("q2", "q1", "q1")]
+    aside = "<p>Set aside, because no document answers: q1, q2.</p>"
+    assert panel.end_html([], 0) == f"<p>There is nothing to judge.</p>{panel.NEXT_HTML}"
+    assert panel.end_html(given, 0) == f"<p>There is nothing to judge.</p>{aside}{panel.NEXT_HTML}"
+    told = "<p>No document was shown twice, so there is no agreement to report.</p>"
+    shown = "<p><b>3 documents shown, all are judged.</b></p>"
+    assert panel.end_html(given, 3) == f"{shown}{told}{aside}{panel.NEXT_HTML}"
+    again = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
+    again += [entry._replace(repeat=True, relevance=min(2, entry.relevance)) for entry in again]
+    page = panel.end_html(again, 3, (0, 1, 2, 3))
+    assert "n = 3, 67% equal, weighted kappa (linear) 0.73.</p>" in page
+    assert page.count("<tr>") == 2 and "<tr><td>q</td><td>a</td><td>3</td><td>2</td></tr>" in page
+    heads = "<th>query</th><th>document</th><th>first</th><th>second</th>"
+    assert f"<table class='labelling'><tr>{heads}</tr>" in page
+    assert panel.agreement_html(panel.Agreement(0, None, None, [])) == told
+
+
+def test_the_guide_word_for_word(folder):
+    assert panel.guide_html(folder) == f"<p>No guide yet. {panel.NO_GUIDE}</p>"
+    (folder / "labeling_guide.md").write_text("Grade <b>2</b>.\n")
+    assert panel.guide_html(folder) == (
+        f'{panel.PANEL_STYLE}<div class="labelling" style="{panel.FRAME};max-height:24em">'
+        "<p>Grade &lt;b&gt;2&lt;/b&gt;.</p>\n</div>"
+    )
+
+
+def test_unknown_ids_are_named_in_order(folder):
+    pairs = [("q9", "y"), ("q8", "disk-full"), ("q1", "x"), ("q1", "")]
+    with pytest.raises(ValueError) as caught:
+        panel.Panel(evalset.load(folder), pairs)
+    assert str(caught.value).splitlines() == [
+        "query q8 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
+        "query q9 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
+        "document x is not in the corpus, wanted one of the folder's ids",
+        "document y is not in the corpus, wanted one of the folder's ids",
+    ]
+
+
+def test_a_tenth_of_the_documents_comes_twice_where_nothing_is_asked(many):
+    pairs = merge.pairs_to_judge(many)
+    shown = panel.Panel(many, pairs)
+    assert shown.queue == schedule.schedule(pairs, 0, 0.1) and len(shown.queue) == 26
+    assert shown.bar.max == 26 and shown.count.value == "1 of 26, query 1 of 2"
+    assert len(panel.Panel(many, pairs, 0, 1).queue) == 48
+    nothing = panel.Panel(many, [])
+    assert (nothing.bar.max, nothing.bar.value, nothing.count.value) == (1, 0, "0 of 0 judged")
+    assert nothing.query.value == "" and nothing.turn is None and not nothing.choice.options
+
+
+def test_the_panel_from_top_to_bottom(folder):
+    shown = opened(folder)
+    progress, query, document, choice, evidence, actions, message, guide = shown.box.children
+    assert progress.children == (shown.bar, shown.count) and query is shown.query
+    assert (document, choice, evidence) == (shown.document, shown.choice, shown.evidence)
+    assert (message, guide) == (shown.message, shown.guide)
+    assert actions.children == (*shown.buttons.values(), shown.key)
+    assert [button.description for button in shown.buttons.values()] == [*shown.buttons]
+    assert [button.tooltip for button in shown.buttons.values()] == [
+        "0: does not help",
+        "1: helps in part, with evidence",
+        "2: answers, with evidence",
+        "n: no document answers this query, set it aside",
+        "s: decide later",
+        "u: take the last judgment back",
+    ]
+    assert shown.key.placeholder == "0 1 2 n s u" and shown.choice.rows == 8
+    assert guide.titles == ("Labelling guide",)
+
+
+def test_the_panel_fits_a_notebook(folder):
+    shown = opened(folder)
+    button = shown.buttons["Skip"].layout
+    assert (button.width, button.min_width, shown.bar.layout.width) == ("auto", "5em", "16em")
+    assert (shown.key.layout.width, shown.choice.layout.width) == ("7em", "99%")
+    assert (shown.evidence.layout.width, shown.evidence.layout.height) == ("99%", "4.5em")
+    assert shown.box.layout.max_width == "60em"
+    assert shown.box.children[0].layout.align_items == "center"
+
+
+def test_a_grade_of_two_digits_has_a_button_and_no_key(folder):
+    (folder / "settings.json").write_text('{"highest_grade": 10}')
+    shown = opened(folder)
+    assert [*shown.keys] == [*"0123456789nsu"] and "10" in shown.buttons
+    turn = do(shown, 10)
+    assert grades(folder) == {turn[:2]: 10}
+    shown.key.value = "x"
+    assert "Key x does nothing. Keys: 0, 1, 2" in shown.message.value
+
+
+def said(words, wrong=False):
+    return panel.message_html(words, wrong)
+
+
+def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
+    shown = opened(folder)
+    assert shown.message.value == said("")
+    shown.buttons["Undo"].click()
+    assert shown.message.value == said("There is nothing to undo.", True)
+    shown.buttons["2"].click()
+    fault = f"Not saved: grade 2 needs evidence, wanted a passage of {shown.turn.doc_id}."
+    assert shown.message.value == said(fault, True)
+    shown.buttons["Skip"].click()
+    assert shown.message.value == said("Skipped: it comes again at the end.")
+    do(shown, 1)
+    assert shown.message.value == said("Saved: 1.")
+    shown.buttons["Undo"].click()
+    assert shown.message.value == said("Taken back: 1.")
+    shown.set_aside()
+    aside = "No answer is for the end: judge the documents of the query first."
+    assert shown.message.value == said(aside, True)
+    for _ in range(3):
+        do(shown, 0)
+    shown.skip()
+    assert shown.message.value == said("This is the last document left.", True)
+    do(shown, 0)
+    shown.skip()
+    assert shown.message.value == said("There is no document left to skip.", True)
+    shown.judge(0)
+    left = "There is no document left to judge. Undo takes the last one back."
+    assert shown.message.value == said(left, True)
+    assert shown.count.value == "4 of 4 judged" and shown.bar.value == 4
+
+
+def test_another_panels_grade_is_told(folder):
+    one, two = opened(folder), opened(folder)
+    do(one, 2)
+    do(two, 1)
+    other = "Saved: 1. Another panel gave 2: yours, the later, counts."
+    assert two.message.value == said(other)
+
+
+def test_a_document_is_shown_with_its_lines_and_the_end_without(folder):
+    shown = opened(folder)
+    parts = (shown.choice, shown.evidence)
+    assert all(part.layout.display is None for part in parts)
+    document = shown.evals.documents[shown.turn.doc_id]
+    assert [*shown.choice.options] == panel.passages(document)
+    assert shown.document.value == panel.document_html(document, shown.words[shown.turn.query_id])
+    shown.choice.index = 1
+    assert shown.evidence.value == shown.choice.options[1][1]
+    shown.choice.index = None
+    assert shown.evidence.value == PROOF[document.doc_id]  # what was pasted or chosen stays
+    while shown.turn:
+        do(shown, 0)
+    assert all(part.layout.display == "none" for part in parts)
+    assert shown.query.value == "" and shown.choice.options == ()
+    assert shown.document.value == panel.end_html(log.entries(shown.evals), 4)
+
+
+def test_the_last_key_typed_counts(folder):
+    shown = opened(folder)
+    shown.key.value = "x0"
+    assert [row["relevance"] for row in logged(folder)] == [0]
+    shown.key.value = "U "
+    assert "undo" in logged(folder)[1]
+    before = shown.message.value
+    shown.key.value = " "
+    assert shown.message.value == before and shown.key.value == ""
+
+
+def test_a_judgment_in_the_log_has_its_time_in_utc(folder, monkeypatch):
+    monkeypatch.setattr(panel, "_now", lambda: "now")
+    shown = opened(folder)
+    turn = do(shown, 2)
+    shown.buttons["Undo"].click()
+    fields = {"query_id": turn.query_id, "doc_id": turn.doc_id}
+    proof = {"relevance": 2, "evidence": PROOF[turn.doc_id]}
+    undone = {"undo": {**fields, "repeat": False, "time": "now"}, "time": "now"}
+    assert logged(folder) == [{**fields, **proof, "repeat": False, "time": "now"}, undone]
+    monkeypatch.undo()
+    assert datetime.datetime.fromisoformat(panel._now()).utcoffset() == datetime.timedelta(0)
+
+
+def test_the_run_ends_with_what_comes_next(folder, monkeypatch):
+    evals = evalset.load(folder)
+    waits = evals._replace(
+        judgments=[],
+        queries={q: row._replace(relevant_doc_ids=()) for q, row in evals.queries.items()},
+    )
+    monkeypatch.setattr(panel.Panel, "show", lambda self: None)
+    with pytest.raises(panel.Unlabelled) as stop:
+        panel.require_labels(waits)
+    words = "Judge in the panel above, then run merge.merge(evals) and this notebook again."
+    assert str(stop.value) == words and stop.value._render_traceback_() == [words]
+
+
+def test_the_panel_is_displayed_where_it_is_asked_for(folder, monkeypatch):
+    seen, shown = [], opened(folder)
+    monkeypatch.setattr(panel, "display", seen.append)
+    shown.show()
+    assert seen == [shown.box]

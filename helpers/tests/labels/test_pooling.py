@@ -148,3 +148,94 @@ def test_bad_rows_are_refused_with_their_line(folder, name, row, wanted):
     with pytest.raises(evalset.EvalSetError) as caught:
         evalset.read_extra(evalset.load(folder), name)
     assert f"{name}:1: {wanted}" in str(caught.value)
+
+
+def ranked(names):
+    return [(name, float(len(names) - n)) for n, name in enumerate(names)]
+
+
+def test_a_pool_is_ten_deep_and_sorted_where_nothing_else_is_asked():
+    names = [f"d{n:02}" for n in range(12)]
+    found = {"one": {"q2": ranked(names[::-1])}, "two": {"q1": ranked(names)}}
+    pooled = [(row["query_id"], row["doc_id"]) for row in pooling.pool(found)]
+    assert pooled == [("q1", d) for d in names[:10]] + [("q2", d) for d in names[2:]]
+
+
+def twelve(folder, title="all"):
+    """Write twelve documents that share a word, and one query for it."""
+    rows = [{"doc_id": f"d{n:02}", "title": title * (n == 0), "text": "all"} for n in range(12)]
+    write_rows(folder / "corpus.jsonl", *rows)
+    query = {"query_id": "q", "query": "all", "relevant_doc_ids": ["d00"], "split": "dev"}
+    write_rows(folder / "retrieval_queries.jsonl", query)
+    return evalset.load(folder)
+
+
+def test_the_rankers_in_their_order_and_each_ten_deep(tmp_path):
+    (tmp_path / "runs").mkdir()
+    for name in ("zeta", "alpha"):
+        (tmp_path / "runs" / f"{name}.trec").write_text("q Q0 d00 1 1 x\n")
+    (tmp_path / "runs" / "notes.txt").write_text("no run")
+    found = pooling.by_ranker(twelve(tmp_path))
+    own = ["okapi-documents", "okapi-titles", "lucene-stemmed", "character-ngrams"]
+    assert [*found] == [*own, "alpha", "zeta"]
+    assert [len(found[name]["q"]) for name in own] == [10, 1, 10, 10]
+
+
+def test_titles_without_a_word_are_not_ranked(tmp_path):
+    assert "okapi-titles" not in pooling.by_ranker(twelve(tmp_path, title="-"))
+    assert pooling.by_ranker(twelve(tmp_path)._replace(queries={})) == {}
+
+
+def test_stems_see_a_word_in_another_form_and_words_do_not(folder):
+    evals = evalset.load(folder)
+    query = evals.queries["q2"]._replace(query="adding consumers")
+    evals = evals._replace(queries={"q2": query})
+    found = pooling.by_ranker(evals)
+    assert (
+        pooling.stems(["adds", "consumers"])
+        == ["add", "consum"]
+        == pooling.stems(["add", "consumer"])
+    )
+    assert found["okapi-documents"] == {"q2": []}
+    assert [d for d, _ in found["lucene-stemmed"]["q2"]] == ["queue-full"]
+    assert pooling.asked(evals) == {"q2": "adding consumers"}
+
+
+def judged(*labels, documents=()):
+    """Return a set without files: one query, and labels (document, grade)."""
+    names = [*(d for d, _ in labels), *documents]
+    return evalset.EvalSet(
+        evalset.DEFAULT,
+        {d: evalset.Document(d, d, d) for d in names},
+        {"q": evalset.Query("q", "?", ())},
+        [evalset.Judgment("q", d, grade) for d, grade in labels],
+    )
+
+
+def test_hard_negatives_are_those_that_most_rankers_brought_highest():
+    evals = judged(*((d, 0) for d in "zyabcd"), ("r", 2), documents="u")
+    found = {
+        "one": {"q": ranked("rabc")},
+        "two": {"q": ranked("cbu")},
+        "three": {"q": ranked("bdy")},
+    }
+    (row,) = pooling.negatives(evals, found, seed=0)
+    # b: three rankers; c: two; a, d: second place of one, a before d; y: third; z: easy already
+    assert row == {"query_id": "q", "easy": ["z"], "hard": [*"bcady"]}
+    (row,) = pooling.negatives(evals, found, seed=0, n=3)
+    assert row["hard"] == [*"bca"]
+
+
+def test_easy_negatives_are_ten_that_no_ranker_brought():
+    names = [f"d{n:02}" for n in range(40)]
+    evals = judged(("r", 1), ("zero", 0), documents=[*names, "found"])
+    found = {"one": {"q": ranked(["found"])}}
+    rows = [pooling.negatives(evals, found, seed)[0] for seed in range(20)]
+    assert all(row["hard"] == ["zero"] * ("zero" not in row["easy"]) for row in rows)  # one of both
+    drawn = [row["easy"] for row in rows]
+    assert all(easy == sorted(set(easy)) and len(easy) == 10 for easy in drawn)
+    assert {d for easy in drawn for d in easy} == {*names, "zero"} and drawn[0] != drawn[1]
+    assert len(pooling.negatives(evals, found, 0, n=99)[0]["easy"]) == 41
+    many = judged(*((name, 0) for name in names))
+    (row,) = pooling.negatives(many, {}, 0)
+    assert row["hard"] == [d for d in names if d not in row["easy"]][:10]

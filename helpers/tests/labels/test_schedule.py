@@ -1,5 +1,6 @@
 """The order is blind and repeatable, repeats come late, and agreement is computed as by hand."""
 
+import numpy as np
 import pytest
 from judging import do, two_by_twelve
 
@@ -135,3 +136,66 @@ def test_a_question_waits_for_all_documents_and_falls_away_with_an_answer():
     assert schedule.following(queue, asked) is None
     once_more = [zero, zero._replace(repeat=True, relevance=2)]
     assert schedule.following(queue, once_more) == question  # repeats are no labels
+
+
+def test_turns_and_entries_name_their_pair():
+    assert schedule.Turn("q", "d") == ("q", "d", False) and schedule.Turn("q", "d").pair == (
+        "q",
+        "d",
+    )
+    assert schedule.turn_of(log.Entry("q", "d", 2)) == ("q", "d", False)
+    assert schedule.turn_of(log.Entry("q", "d", 2, repeat=True)) == ("q", "d", True)
+
+
+def test_the_order_of_a_seed_stays():
+    """A panel that is opened again goes on where it was, also after an update."""
+    pairs = [(q, d) for q in "ab" for d in "wxyz"] + [("a", "w"), ("c", "")]
+    shown = [f"{t.query_id}{t.doc_id}{'*' * t.repeat}" for t in schedule.schedule(pairs, 3, 0.25)]
+    assert " ".join(shown) == "bw by bx bz az ax aw ay bw* by* c"
+    assert schedule.schedule(pairs) == schedule.schedule(pairs, 0, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("documents", "repeats", "shown"), [(10, 0.1, 11), (14, 0.1, 15), (16, 0.1, 18), (4, 1.0, 8)]
+)
+def test_a_share_of_the_documents_is_shown_twice(documents, repeats, shown):
+    turns = schedule.schedule([("q", str(n)) for n in range(documents)], 1, repeats)
+    assert len(turns) == shown and len({turn.pair for turn in turns}) == documents
+    assert len(schedule.schedule([("q", "d"), ("q", "d")], repeats=0)) == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_documents_near_the_end_are_repeated_last(seed):
+    turns = schedule.schedule([("q", str(n)) for n in range(8)], seed, 3 / 8)
+    firsts = [turn for turn in turns if not turn.repeat]
+    again = {turn._replace(repeat=False) for turn in turns if turn.repeat}
+    assert again == {*firsts[:3]}
+
+
+def test_a_repeat_stands_within_its_query():
+    """Six documents later is the first place, behind the last document of the query the last."""
+    places = set()
+    for seed in range(60):
+        pairs = [("a", str(n)) for n in range(9)] + [("b", "x")]
+        turns = [schedule.Turn(*pair) for pair in pairs]
+        places.add(schedule._repeat_at(turns, turns[1], np.random.default_rng(seed)))
+        assert schedule._repeat_at(turns, turns[4], np.random.default_rng(seed)) == 10
+        assert schedule._repeat_at(turns, turns[3], np.random.default_rng(seed)) == 9
+    assert places == {7, 8, 9}
+
+
+def test_a_repeat_is_due_five_judgments_after_the_first():
+    first, again, other = log.Entry("q", "0", 0), schedule.Turn("q", "0", True), ("q", "9")
+    queue = [again, schedule.Turn(*other)]
+    for others, due in ((4, queue[1]), (5, again), (6, again)):
+        given = [first, *(log.Entry("q", str(n + 1), 0) for n in range(others))]
+        assert schedule.following(queue, given) == due
+    assert schedule.following([again], []) is None  # its first turn was taken back
+
+
+def test_agreement_is_by_pair_in_order():
+    given = [log.Entry("q", d, g) for d, g in (("b", 0), ("a", 2), ("c", 1))]
+    given += [log.Entry("q", d, g, repeat=True) for d, g in (("b", 2), ("a", 0), ("d", 1))]
+    found = schedule.agreement(given)
+    assert (found.n, found.equal) == (2, 0.0)
+    assert found.differ == [("q", "a", 2, 0), ("q", "b", 0, 2)]

@@ -287,3 +287,132 @@ def test_a_split_named_in_full_stays_what_it_is(with_splits, tmp_path):
     assert problems("ir_datasets", "c/test", tmp_path / "no", split="test") == [
         "--split: c/test has its own labels, wanted the name above it or no --split"
     ]
+
+
+# Word for word.
+
+
+def test_an_entry_becomes_a_row():
+    class Body(NamedTuple):
+        doc_id: str
+        title: str
+        body: str
+
+    class Bare(NamedTuple):
+        doc_id: str
+        title: str
+
+    class Other(NamedTuple):
+        query_id: str
+        title: str
+        description: str
+
+    log = files.Log()
+    row = catalogue._document_row
+    assert row(Body("a b", " T ", " x "), log) == {"doc_id": "a%20b", "title": "T", "text": "x"}
+    assert row(MiraclDoc("d", "T", ""), log) == {"doc_id": "d", "title": "", "text": "T"}
+    assert row(Page("d", "T", "u"), log) == {"doc_id": "d", "title": "T", "text": "T u"}
+    assert row(Bare("d", "T"), log) == {"doc_id": "d", "title": "", "text": "T"}
+    assert log.changed == {"documents with a title only, which became their text": 2}
+    asked = catalogue._query_row
+    assert asked(Other("q/1", "t", "d")) == {"query_id": "q%2F1", "query": "t"}
+    assert asked(Other("q", "", "d")) == {"query_id": "q", "query": "d"}
+    assert asked(GenericQuery("q", "x")) == {"query_id": "q", "query": "x"}
+
+
+def test_a_source_has_places_splits_and_grades(monkeypatch):
+    stand_in(monkeypatch, {"small/test": small(DOCS)})
+    found = catalogue._source(catalogue.Names(*["small/test"] * 3), "test", files.Log())
+    assert found.splits == ("test",) and found.words == "words"
+    assert list(found.labels) == [
+        ("ir_datasets:small/test:1", "test", "1", "a%20b", 1, ""),
+        ("ir_datasets:small/test:2", "test", "2", "c", -2, ""),
+        ("ir_datasets:small/test:3", "test", "2", "a%20b", 1, ""),
+    ]
+    assert [place for place, _ in found.documents] == [
+        f"ir_datasets:small/test:{n}" for n in (1, 2)
+    ]
+    assert [place for place, _ in found.queries] == [f"ir_datasets:small/test:{n}" for n in (1, 2)]
+    names = catalogue.Names(*["small/test"] * 3)
+    assert catalogue._source(names, "test", files.Log(), ("a", "b")).splits == ("a", "b")
+
+
+def test_names_and_failures_of_the_catalogue_are_told(monkeypatch):
+    broken = small(DOCS)
+    broken.queries_iter = lambda: (_ for _ in [int("x" * 300)])
+    bare = Dataset(docs=DOCS)
+    stand_in(monkeypatch, {"x": broken, "bare": bare})
+    for names, problem in (
+        (
+            ("bare", "x", "bare"),
+            "ir_datasets:bare: no qrels, wanted a name with docs, queries, qrels",
+        ),
+        (
+            ("x", "bare", "bare"),
+            "ir_datasets:bare: no queries, qrels, wanted a name with docs, queries, qrels",
+        ),
+        (
+            ("no", "x", "x"),
+            "ir_datasets:no: KeyError 'no', wanted a name of its catalogue, "
+            "https://ir-datasets.com",
+        ),
+    ):
+        with pytest.raises(evalset.EvalSetError) as caught:
+            catalogue._source(catalogue.Names(*names), "test", files.Log())
+        assert caught.value.problems == [problem]
+    source = catalogue._source(catalogue.Names("x", "x", "x"), "test", files.Log())
+    with pytest.raises(evalset.EvalSetError) as caught:
+        list(source.queries)
+    said = f"invalid literal for int() with base 10: '{'x' * 300}"[:200]
+    assert caught.value.problems == [
+        f"ir_datasets:x: cannot be read (ValueError: {said}), wanted a network connection or the "
+        "files it asks for"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "splits"),
+    [
+        ("c/test", "test", ("test", "train", "test")),
+        ("c/train/small", "train", ("train", "train", "test")),
+        ("test/own", "all", ("all",)),
+        ("plain", "all", ("all",)),
+    ],
+)
+def test_a_name_with_labels_says_its_split_and_those_beside_it(monkeypatch, name, split, splits):
+    sets = {
+        "c": Dataset(docs=DOCS),
+        "c/train": labelled(("1", "c")),
+        "c/test": labelled(("2", "c")),
+    }
+    stand_in(monkeypatch, {**sets, name: labelled(("3", "c"))})
+    found = catalogue.by_name(files.Asked("ir_datasets", name), files.Log())
+    assert found.splits == splits and [n.split for n in found.labels] == [split]
+
+
+def test_a_name_without_splits_is_read_as_a_whole(monkeypatch):
+    stand_in(monkeypatch, {"bare": Dataset(docs=DOCS)})
+    with pytest.raises(evalset.EvalSetError) as caught:
+        catalogue.by_name(files.Asked("ir_datasets", "bare"), files.Log())
+    assert caught.value.problems == [
+        "ir_datasets:bare: no queries, qrels, wanted a name with docs, queries, qrels"
+    ]
+
+
+def test_the_splits_below_a_name_are_read_together(with_splits):
+    found = catalogue.by_name(files.Asked("ir_datasets", "c", split="test,train"), files.Log())
+    assert found.splits == ("train", "test") and len(list(found.documents)) == 2
+    assert [row["query_id"] for _, row in found.queries] == ["2", "1"]
+    assert [(n.split, n.query_id) for n in found.labels] == [("test", "2"), ("train", "1")]
+
+
+@pytest.mark.parametrize(
+    ("code", "split", "name"),
+    [
+        ("en", "dev.small", "msmarco-passage/dev/small"),
+        ("nl", "train", "mmarco/v2/dt/train"),
+        ("ja", "a.b.c", "mmarco/v2/ja/a/b/c"),
+    ],
+)
+def test_names_of_mmarco(code, split, name):
+    assert catalogue._mmarco_name(code, split) == name

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import pyarrow
 import pyarrow.parquet
@@ -9,7 +10,8 @@ import pytest
 from conftest import write_rows
 from importing import beir_folder, bring, mmarco_folder, problems, put, refusal
 
-from helpers.sources import write
+from helpers.records import EvalSetError
+from helpers.sources import collections, files, write
 
 
 @pytest.fixture
@@ -295,3 +297,326 @@ def test_mmarco_says_what_is_missing(mmarco, tmp_path):
     assert "no labels, wanted qrels.dev.small.tsv" in found[1]
     found = problems("mmarco", mmarco, tmp_path / "to")
     assert "document languages: found english, japanese, wanted one:" in found[0]
+
+
+# Names of fields, forms of lines, and messages, word for word.
+
+
+def asked(kind="beir", path="p", **options):
+    return files.Asked(kind, str(path), **options)
+
+
+@pytest.mark.parametrize("name", ["_id", "doc_id", "docid", "docno", "id"])
+@pytest.mark.parametrize("text", ["text", "contents", "body"])
+def test_documents_under_the_names_of_many_tools(tmp_path, name, text):
+    path, log = tmp_path / "d.jsonl", files.Log()
+    write_rows(path, {name: " d ", "title": " T ", text: " words "}, {"x": 1})
+    found = list(collections.documents_of([path], asked(), log))
+    assert found == [(f"{path}:1", {"doc_id": "d", "title": "T", "text": "words"})]
+    assert log.problems == [f"{path}:2: field _id is missing, wanted an id: text or whole number"]
+
+
+@pytest.mark.parametrize("name", ["_id", "query_id", "qid", "id"])
+@pytest.mark.parametrize("text", ["text", "query", "title"])
+def test_queries_under_the_names_of_many_tools(tmp_path, name, text):
+    path, log = tmp_path / "q.jsonl", files.Log()
+    write_rows(path, {name: 7, text: " words "}, {"x": 1})
+    found = list(collections.queries_of(path, log))
+    assert found == [(f"{path}:1", {"query_id": "7", "query": "words"})]
+    assert log.problems == [f"{path}:2: field _id is missing, wanted an id: text or whole number"]
+
+
+def test_lines_of_an_id_a_tab_and_a_text(tmp_path):
+    long = "x" * 50
+    path, log = put(tmp_path / "q.tsv", f" a/b \t one\ttwo \n{long}\n \tno id\nc\t\n"), files.Log()
+    assert list(collections.tsv_of(path, ("query_id", "query"), log)) == [
+        (f"{path}:1", {"query_id": "a%2Fb", "query": "one\ttwo"}),
+        (f"{path}:4", {"query_id": "c", "query": ""}),
+    ]
+    assert log.problems == [
+        f"{path}:2: found {'x' * 40!r}, wanted an id, a tab and a text",
+        f"{path}:3: found ' \\tno id', wanted an id, a tab and a text",
+    ]
+    assert list(collections.queries_of(put(tmp_path / "none.tsv", ""), log)) == []
+
+
+TOPICS_OF_ALL_FORMS = """
+ <TOP>
+<NUM> Number: 1
+<TITLE> Topic: International
+  crime
+</TOP>
+<top>
+<num>
+2/b
+<desc> Description: Who
+fights
+<narr> Long
+</top>
+<top><num> 3 <narr> nothing</top>
+<top>
+<title> no number
+</top>
+<top>
+<num> 4
+"""
+
+
+def test_topics_of_all_forms(tmp_path):
+    path, log = put(tmp_path / "topics.txt", TOPICS_OF_ALL_FORMS), files.Log()
+    assert list(collections.queries_of(path, log)) == [
+        (f"{path}:2", {"query_id": "1", "query": "International crime"}),
+        (f"{path}:7", {"query_id": "2%2Fb", "query": "Who fights"}),
+        (f"{path}:14", {"query_id": "3", "query": ""}),
+    ]
+    assert log.problems == [
+        f"{path}:15: topic without a number, wanted <num> Number: 301",
+        f"{path}:18: topic without an end, wanted </top>",
+    ]
+    log = files.Log()
+    assert list(collections.queries_of(put(path, "<num> 1\n<title> a\n"), log)) == []
+    assert log.problems == [f"{path}: topic without an end, wanted </top>"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("query-id\tcorpus-id\tscore\nq\td\t1\n", [("q", "d", "1")]),
+        ("Query_ID\tcorpus-id\tscore\nq\td\t1\n", [("q", "d", "1")]),
+        ("qid 0 docno grade\nq 0 d 2\n", [("q", "d", "2")]),
+        ("q\ta b\t1\nr\t0\t c \t-1\n", [("q", "a%20b", "1"), ("r", "c", "-1")]),
+        ("q d 1\nqid d 1\n", [("q", "d", "1"), ("qid", "d", "1")]),
+    ],
+)
+def test_labels_of_three_and_four_columns(tmp_path, lines, found):
+    path, log = put(tmp_path / "qrels.tsv", lines), files.Log()
+    labels = list(collections.labels_of(path, "dev", log))
+    assert [(n.query_id, n.doc_id, n.grade) for n in labels] == found and not log.problems
+    assert {(n.split, n.evidence) for n in labels} == {("dev", "")}
+    assert labels[-1].place == f"{path}:2"
+
+
+@pytest.mark.parametrize("line", ["q\t\t1", "q d", "q 0 d 1 x", "x" * 50])
+def test_lines_that_are_no_labels(tmp_path, line):
+    path, log = put(tmp_path / "qrels.tsv", line), files.Log()
+    assert list(collections.labels_of(path, "dev", log)) == []
+    assert log.problems == [
+        f"{path}:1: found {line[:40]!r}, wanted 3 columns (query, document, grade) or 4 (query, 0, "
+        "document, grade)"
+    ]
+
+
+def test_the_plain_files_of_beir_come_first_and_all_that_lacks_is_named(beir, tmp_path):
+    put(beir / "corpus.jsonl.gz", b"no gzip")
+    put(beir / "queries.jsonl.gz", b"no gzip")
+    found = collections.beir(asked(path=beir), files.Log())
+    assert found.splits == ("dev", "test") and len(list(found.queries)) == 3
+    assert len(list(found.documents)) == 4 and [n.split for n in found.labels] == [
+        "dev",
+        *["test"] * 3,
+    ]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert problems("beir", empty, tmp_path / "to") == [
+        f"{empty}:1: no corpus.jsonl here, wanted corpus.jsonl or corpus.jsonl.gz",
+        f"{empty}:1: no queries.jsonl here, wanted queries.jsonl or queries.jsonl.gz",
+        "qrels:1: no labels found, wanted qrels/test.tsv or the like",
+    ]
+    put(beir / "qrels" / "other.txt", "no labels")
+    assert collections.beir(asked(path=beir), files.Log()).splits == ("dev", "test")
+    assert problems("beir", beir, tmp_path / "to", split="x") == [
+        "qrels: no split x, found dev, test"
+    ]
+
+
+def test_trec_finds_its_files_by_name(tmp_path):
+    folder = tmp_path / "t"
+    put(folder / "a" / "queries.test.tsv", "1\tcrime\n")
+    put(folder / "topics.train.jsonl", '{"id": 2, "text": "rain"}\n')
+    put(folder / "topicsx.tsv", "9\tnone\n")
+    put(folder / "qrels.test.txt", "1 0 A 1\n")
+    put(folder / "qrels-train.qrels", "2 0 A 1\n")
+    put(folder / "docs" / "1.jsonl.gz", gzip.compress(b'{"id": "A", "text": "crime"}\n'))
+    put(folder / "docs" / "2.jsonl", '{"id": "B", "text": "rain"}\n')
+    found = collections.trec(asked("trec", folder), files.Log())
+    assert found.splits == ("train", "test") and found.words == "words"
+    assert [row["query_id"] for _, row in found.queries] == ["1", "2"]
+    assert [row["doc_id"] for _, row in found.documents] == ["A", "B"]
+    assert [(n.split, n.query_id) for n in found.labels] == [("train", "2"), ("test", "1")]
+    found = collections.trec(asked("trec", folder, split="test"), files.Log())
+    assert [row["query_id"] for _, row in found.queries] == ["1"]
+    assert [n.split for n in found.labels] == ["test"]
+
+
+def test_trec_names_all_that_lacks_and_the_first_nine_files(tmp_path):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    wanted = (
+        ("topics", "topics*.txt or topics*.tsv"),
+        ("labels", "qrels*.txt or qrels*.tsv"),
+        ("documents", "a JSONL file with docid and contents"),
+    )
+    assert problems("trec", folder, tmp_path / "to") == [
+        f"{folder}:1: no {what}, found nothing, wanted {form}" for what, form in wanted
+    ]
+    for n in range(12):
+        put(folder / f"f{n:02}.txt", "x")
+    names = ", ".join(f"f{n:02}.txt" for n in range(9))
+    assert f"no topics, found {names}, wanted" in problems("trec", folder, tmp_path / "to")[0]
+
+
+def question(**fields):
+    row = {"question": " Why? ", "context": [["A", ["One.", "Two."]], ["B", ["Three."]]]}
+    return {**row, "supporting_facts": [["A", 0]], **fields}
+
+
+def test_hotpotqa_from_one_file_without_ids_types_and_answers(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    other = {"context": [["A", ["Else."]], ["C", []]], "supporting_facts": [["A", 1], ["A", 0]]}
+    facts = [["A", -1], ["B", 0], ["Z", 0]]
+    rows = [question(), question(id=9, **other), question(answer="", supporting_facts=facts)]
+    write_rows(path, *rows, question(_id="x/y", id="z", type=" t ", answer=" a "))
+    log = files.Log()
+    found = collections.hotpotqa(asked("hotpotqa", path), log)
+    assert [(place, row) for place, row in found.queries] == [
+        (f"{path}:1", {"query_id": "all-1", "query": "Why?"}),
+        (f"{path}:2", {"query_id": "9", "query": "Why?"}),
+        (f"{path}:3", {"query_id": "all-3", "query": "Why?"}),
+        (f"{path}:4", {"query_id": "x%2Fy", "query": "Why?", "kind": "t", "answers": ["a"]}),
+    ]
+    assert found.labels == [
+        (f"{path}:1", "all", "all-1", "A", 1, "One."),
+        (f"{path}:2", "all", "9", "A", 1, ""),  # the first supporting sentence, which is not there
+        (f"{path}:3", "all", "all-3", "A", 1, ""),
+        (f"{path}:3", "all", "all-3", "B", 1, "Three."),
+        (f"{path}:3", "all", "all-3", "Z", 1, ""),
+        (f"{path}:4", "all", "x%2Fy", "A", 1, "One."),
+    ]
+    assert list(found.documents) == [
+        (f"{path}:1", {"doc_id": "A", "title": "A", "text": "One. Two."}),
+        (f"{path}:1", {"doc_id": "B", "title": "B", "text": "Three."}),
+        (f"{path}:2", {"doc_id": "C", "title": "C", "text": ""}),
+    ]
+    said = "left out: paragraphs with another text under a title that was there"
+    assert log.lines() == [f"{said}: 1, first {path}:2"] and found.splits == ("all",)
+    told = "Unlabelled paragraphs of a question are distractors; nobody judged them."
+    assert found.about == (told,)
+
+
+def test_hotpotqa_takes_splits_from_the_names_of_its_files(tmp_path):
+    for name in ("train-1.jsonl", "train-2.jsonl", "test.jsonl"):
+        put(tmp_path / "q" / name, json.dumps(question()))
+    put(tmp_path / "q" / "notes.txt", "no questions")
+    found = collections.hotpotqa(asked("hotpotqa", tmp_path / "q"), files.Log())
+    assert found.splits == ("test", "train")
+    assert sorted(row["query_id"] for _, row in found.queries) == ["test-1", "train-1", "train-2"]
+    assert {n.split for n in found.labels} == {"test", "train"}
+    missing = tmp_path / "no.json"
+    with pytest.raises(EvalSetError) as caught:
+        collections.hotpotqa(asked("hotpotqa", missing), files.Log())
+    assert caught.value.problems == [
+        f"{missing}:1: no questions, wanted a .json, .jsonl or .parquet"
+    ]
+
+
+def test_a_question_of_another_form_is_named(tmp_path):
+    uneven = {"title": ["A", "B"], "sentences": [["One."]]}
+    path = put(tmp_path / "dev.jsonl", json.dumps(question(context=uneven)))
+    log = files.Log()
+    assert collections.hotpotqa(asked("hotpotqa", path), log).queries == []
+    assert log.problems == [
+        f"{path}:1: question, context or supporting_facts is missing or of another form, wanted "
+        'context [[title, [sentence, ...]], ...] or {"title": [...], "sentences": [...]}'
+    ]
+
+
+def test_the_languages_and_their_tokenizers():
+    assert collections.WORDS == {
+        **{"zh": "bigrams", "ja": "bigrams", "th": "bigrams", "bn": "unicode-words"},
+        **{"hi": "unicode-words", "te": "unicode-words", "yo": "unicode-words"},
+    }
+    names = "arabic german english spanish french hindi indonesian italian japanese dutch"
+    names += " portuguese russian vietnamese chinese"
+    codes = "ar de en es fr hi id it ja nl pt ru vi zh"
+    assert dict(zip(codes.split(), names.split(), strict=True)) == collections.MMARCO
+    assert " ".join(collections.MIRACL) == "ar bn de en es fa fi fr hi id ja ko ru sw te th yo zh"
+
+
+def test_where_a_local_copy_or_a_language_is_asked_for(tmp_path):
+    odd = tmp_path / "a@th"
+    odd.mkdir()
+    for path, where in (
+        (tmp_path, (tmp_path, "")),
+        (f"{tmp_path}@th", (tmp_path, "th")),
+        (odd, (odd, "")),
+        (f"{odd}@yo", (odd, "yo")),
+        ("th", (None, "th")),
+    ):
+        assert collections._where(asked(path=path), ("th", "yo")) == where
+    for path, named in (("xx", "xx"), ("no@th", "no"), ("@th", "@th")):
+        with pytest.raises(EvalSetError) as caught:
+            collections._where(asked(path=path), ("th", "yo"))
+        wanted = f"{named}:1: is neither a folder nor a language, wanted one of: th, yo"
+        assert caught.value.problems == [wanted]
+
+
+def test_one_language_needs_no_name():
+    one, path = collections._one, Path("p")
+    assert one(["th"], "", path, "topics") == "th" == one(["th", "yo"], "th", path, "topics")
+    for found, shown in ((["yo", "th", "th"], "th, yo"), ([], "none")):
+        with pytest.raises(EvalSetError) as caught:
+            one(found, "", path, "topics")
+        wanted = f"p:1: topics: found {shown}, wanted one: p@LANGUAGE"
+        assert caught.value.problems == [wanted]
+
+
+def test_miracl_takes_the_passages_of_its_language_alone(miracl, tmp_path):
+    put(miracl / "miracl-corpus-v1.0-th" / "docs-1.jsonl", '{"docid": "8", "text": "x"}\n')
+    put(miracl / "docs" / "docs-2.jsonl", '{"docid": "a", "text": "x"}\n')
+    put(miracl / "docs-3.jsonl", '{"docid": "b", "text": "x"}\n')
+    put(miracl / "topics.miracl-other.tsv", "1\tx\n")
+    found = collections.miracl(asked("miracl", f"{miracl}@th"), files.Log())
+    ids = sorted(row["doc_id"] for _, row in found.documents)
+    assert ids == sorted(["7%231", "9%230", "5%235", "8", "a", "b"])
+    assert found.splits == ("dev",) and {n.split for n in found.labels} == {"dev"}
+    told = "Language: th. Passages judged not relevant are kept as grade 0."
+    assert found.about == (told,) and [row["query_id"] for _, row in found.queries] == ["7%230"]
+
+
+def test_miracl_needs_no_language_where_there_is_one(miracl, tmp_path):
+    for path in [p for p in sorted(miracl.rglob("*yo*"), reverse=True) if p.is_file()]:
+        path.unlink()
+    assert "Language: th." in collections.miracl(asked("miracl", miracl), files.Log()).about[0]
+    (found,) = problems("miracl", miracl, tmp_path / "to", split="TEST")
+    assert found.startswith("miracl: the labels of TEST are hidden by its makers")
+    first, second = problems("miracl", f"{miracl}@th", tmp_path / "to", split="train")
+    here = f"{miracl}:1: no"
+    name = "miracl-v1.0-th-train.tsv"
+    assert first == f"{here} topics, found topics of dev, test-a, wanted topics.{name}"
+    assert second == f"{here} labels, found topics of dev, test-a, wanted qrels.{name}"
+
+
+def test_mmarco_takes_other_splits_and_languages_by_name(mmarco, tmp_path):
+    put(mmarco / "english_queries.train.tsv", "2\tstorm\n")
+    put(mmarco / "qrels.train.tsv", "2 0 3 1\n")
+    found = collections.mmarco(asked("mmarco", f"{mmarco}@english", split="train"), files.Log())
+    assert [row for _, row in found.queries] == [{"query_id": "2", "query": "storm"}]
+    assert found.splits == ("train",) and [n.split for n in found.labels] == ["train"]
+    assert found.words == "words" and next(iter(found.documents))[1] == {
+        "doc_id": "0",
+        "text": "wind 0",
+        "title": "",
+    }
+    for split in (None, "dev", "dev.small"):
+        found = collections.mmarco(asked("mmarco", f"{mmarco}@ja", split=split), files.Log())
+        assert found.splits == ("dev.small",) and found.words == "bigrams"
+    told = "Documents in japanese, queries in japanese; the labels are MS MARCO's."
+    assert found.about == (told,)
+    found = problems("mmarco", f"{mmarco}@en", tmp_path / "to", split="x")
+    assert found == [
+        f"{mmarco}:1: no queries, wanted english_queries.x.tsv (MS MARCO's split names)",
+        f"{mmarco}:1: no labels, wanted qrels.x.tsv (MS MARCO's split names)",
+    ]
+    (mmarco / "google" / "collections" / "japanese_collection.tsv").unlink()
+    found = collections.mmarco(asked("mmarco", mmarco), files.Log())
+    assert found.about[0].startswith("Documents in english, queries in english;")

@@ -3,6 +3,8 @@
 import json
 
 import ir_measures
+import pandas as pd
+import pytest
 from conftest import write_rows
 from importing import bring
 
@@ -57,3 +59,76 @@ def test_export_reads_back_through_the_importer(folder, tmp_path):
     export.write_exports(evalset.load(folder), tmp_path / "out")
     _, evals = bring("beir", tmp_path / "out" / "beir", tmp_path / "to")
     assert evals.qrels() == evalset.load(folder).qrels()
+
+
+def test_labels_are_sorted_and_name_the_query(folder):
+    table = export.labels(evalset.load(folder))
+    assert list(table.columns) == ["query_id", "query_text", "doc_id", "relevance", "split"]
+    assert table.to_numpy().tolist() == [
+        ["q1", "disk is full", "disk-full", 2, "dev"],
+        ["q1", "disk is full", "queue-full", 0, "dev"],
+        ["q2", "queue", "queue-full", 1, "test"],
+    ]
+    triples = {("q1", "disk-full", 2), ("q1", "queue-full", 0), ("q2", "queue-full", 1)}
+    assert export.expected(table) == triples
+
+
+def test_the_files_word_for_word(folder, tmp_path):
+    to = tmp_path / "a" / "out"
+    found = export.write_exports(evalset.load(folder), to)
+    assert found == sorted(path for path in to.rglob("*") if path.is_file())
+    assert (to / "labels.csv").read_bytes().decode() == (
+        "query_id,query_text,doc_id,relevance,split\nq1,disk is full,disk-full,2,dev\n"
+        "q1,disk is full,queue-full,0,dev\nq2,queue,queue-full,1,test\n"
+    )
+    assert (to / "qrels.trec").read_bytes().decode() == (
+        "q1 0 disk-full 2\nq1 0 queue-full 0\nq2 0 queue-full 1\n"
+    )
+    head = "query-id\tcorpus-id\tscore\n"
+    dev = (to / "beir" / "qrels" / "dev.tsv").read_bytes().decode()
+    assert dev == f"{head}q1\tdisk-full\t2\nq1\tqueue-full\t0\n"
+    test = (to / "beir" / "qrels" / "test.tsv").read_bytes().decode()
+    assert test == f"{head}q2\tqueue-full\t1\n"
+    lines = (to / "beir" / "corpus.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines][1] == {
+        "_id": "queue-full",
+        "title": "queue-full",
+        "text": "Add a consumer.",
+        "metadata": {},
+    }
+    lines = (to / "beir" / "queries.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"_id": "q1", "text": "disk is full"},
+        {"_id": "q2", "text": "queue"},
+    ]
+    table = pd.read_parquet(to / "labels.parquet")
+    pd.testing.assert_frame_equal(table, export.labels(evalset.load(folder)))
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.parquet", "beir", "qrels.trec"])
+def test_a_form_that_does_not_read_back_is_named(folder, tmp_path, monkeypatch, name):
+    read_back = export.read_back
+
+    def lossy(to):
+        found = read_back(to)
+        assert [*found] == ["labels.csv", "labels.parquet", "beir", "qrels.trec"]
+        found[name] = set()
+        return found
+
+    monkeypatch.setattr(export, "read_back", lossy)
+    with pytest.raises(ValueError) as caught:
+        export.write_exports(evalset.load(folder), tmp_path / "out")
+    assert str(caught.value) == f"{tmp_path / 'out' / name}: does not read back as it was written"
+
+
+def test_words_that_look_like_nothing_stay_words(folder, tmp_path):
+    rows = [json.loads(line) for line in (folder / "retrieval_queries.jsonl").open()]
+    write_rows(
+        folder / "retrieval_queries.jsonl",
+        {**rows[0], "query_id": "NA", "query": "null"},
+        {**rows[1], "query_id": "1.0"},
+    )
+    labels = (folder / "judgments.jsonl").read_text()
+    (folder / "judgments.jsonl").write_text(labels.replace('"q1"', '"NA"').replace('"q2"', '"1.0"'))
+    export.write_exports(evalset.load(folder), tmp_path / "out")
+    assert {q for q, _, _ in export.read_back(tmp_path / "out")["labels.csv"]} == {"NA", "1.0"}

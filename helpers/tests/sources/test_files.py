@@ -5,9 +5,12 @@ import os
 import sys
 import types
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from importing import beir_folder, bring, problems, put, refusal
 
+from helpers.records import EvalSetError
 from helpers.sources import files
 
 
@@ -80,3 +83,221 @@ def test_progress_goes_to_stderr(monkeypatch):
     assert asked["file"] is sys.stderr and asked["disable"] is None  # None: no bar into a file
     monkeypatch.setitem(sys.modules, "tqdm", None)
     assert list(files.with_bar([1, 2], "documents")) == [1, 2]
+
+
+# Word for word.
+
+
+def test_each_side_has_its_names_in_the_order_in_which_one_is_chosen():
+    assert [*files.SIDES] == ["dev", "validation", "valid", "val", "train", "test"]
+    sides = {"Dev": "dev", "dev.small": "dev", "test-a": "test", "train_1": "dev", "TEST": "test"}
+    sides |= {"valid": "dev", "val": "dev", "validation": "dev"}
+    assert {name: files.side(name) for name in sides} == sides
+    assert files.side("devel") is None and files.side("my-test") is None and files.side("") is None
+
+
+@pytest.mark.parametrize(
+    ("found", "asked", "chosen"),
+    [
+        ("train dev test", None, "dev test"),
+        ("test-b test-a train", None, "train test-a"),
+        ("val validation train", None, "validation"),
+        ("test", None, "test"),
+        ("all", None, "all"),
+        ("all test", None, "test"),
+        ("train dev test", "test,train", "test train"),
+    ],
+)
+def test_the_splits_that_are_read(found, asked, chosen):
+    numbered = {name: n for n, name in enumerate(found.split())}
+    picked = files.choose(numbered, asked, "w")
+    assert [*picked] == chosen.split() and picked.items() <= numbered.items()
+
+
+@pytest.mark.parametrize(
+    ("found", "asked", "problem"),
+    [
+        ("b a", None, "w: found a, b, wanted one of them named by --split"),
+        ("", None, "w: found none, wanted one of them named by --split"),
+        ("test dev", "test,x,y", "w: no split x, found dev, test"),
+        ("", "x", "w: no split x, found none"),
+    ],
+)
+def test_splits_that_are_not_there_are_named(found, asked, problem):
+    with pytest.raises(EvalSetError) as caught:
+        files.choose(dict.fromkeys(found.split()), asked, "w")
+    assert caught.value.problems == [problem]
+
+
+def test_the_log_counts_and_keeps_the_first_place():
+    log = files.Log()
+    log.stop()
+    log.leave("links", "a")
+    log.leave("links", "b")
+    log.leave("pages", "c")
+    log.changed["grades"] += 2
+    log.said.append("warning: x")
+    assert log.lines() == [
+        "left out: links: 2, first a",
+        "left out: pages: 1, first c",
+        "changed: grades: 2",
+        "warning: x",
+    ]
+    log.unseen |= {"--title a": "no a", "--title b": ""}
+    log.wrong("first")
+    with pytest.raises(EvalSetError) as caught:
+        log.stop()
+    assert caught.value.problems == ["first", "no a"]
+
+
+def test_the_fiftieth_problem_is_the_last():
+    log = files.Log()
+    for n in range(49):
+        log.wrong(str(n))
+    with pytest.raises(EvalSetError) as caught:
+        log.wrong("49")
+    assert caught.value.problems == [*map(str, range(50)), "stopped after 50 problems"]
+
+
+def test_what_is_asked_and_found_has_empty_fields():
+    assert files.Asked("beir", "p") == ("beir", "p", None, None, None, None, None, False)
+    assert files.Source([]) == ([], (), None, (), "words", ())
+    assert files.Label("f:1", "dev", "q", "d", 1).evidence == ""
+
+
+def test_an_id_keeps_no_space_slash_or_sign():
+    assert files.safe("a b/c\\d#e%f\tg") == "a%20b%2Fc%5Cd%23e%25f%09g"
+    assert files.safe(7) == "7" and files.safe("é-_.:") == "é-_.:"
+
+
+@pytest.mark.parametrize(
+    ("row", "found", "problem"),
+    [
+        ({"id": " a b "}, "a%20b", ""),
+        ({"_id": None, "id": 0}, "0", ""),
+        ({"_id": 1, "id": 2}, "1", ""),
+        ({}, None, "field _id is missing"),
+        ({"id": False}, None, "field id is false"),
+        ({"id": " "}, None, 'field id is " "'),
+        ({"_id": ["é" * 99]}, None, f'field _id is ["{"é" * 58}'),
+        (
+            {
+                "_id": {
+                    1,
+                }
+            },
+            None,
+            'field _id is "{1}"',
+        ),
+        ({"_id": 1.5}, None, "field _id is 1.5"),
+    ],
+)
+def test_an_id_is_text_or_a_whole_number(row, found, problem):
+    log = files.Log()
+    assert files.id_of("f:1", row, ("_id", "id"), log) == found
+    wanted = f"f:1: {problem}, wanted an id: text or whole number"
+    assert log.problems == ([wanted] if problem else [])
+
+
+def test_the_first_field_with_a_text_counts():
+    row = {"a": 1, "b": " \n", "c": " x ", "d": "y"}
+    assert files.text_of(row, "a", "b", "c", "d") == "x" and files.text_of(row, "d", "c") == "y"
+    assert files.text_of(row, "a", "b", "z") == "" == files.text_of(row)
+    assert files.text_of({"a": "\ud800é"}, "a") == "?é"
+
+
+def test_a_title_without_a_text_is_the_text():
+    log = files.Log()
+    assert files.document_of("d", "t", "", log) == {"doc_id": "d", "title": "", "text": "t"}
+    assert files.document_of("d", "t", "x", log) == {"doc_id": "d", "title": "t", "text": "x"}
+    assert files.document_of("d", "", "", log) == {"doc_id": "d", "title": "", "text": ""}
+    assert log.changed == {"documents with a title only, which became their text": 1}
+
+
+def test_fields_are_chosen_in_the_order_asked_for():
+    log, fields = files.Log(), {"a": " A ", "b": "B", "c": "", "n": 1}
+
+    def chosen(title=None, text=None, fields=fields):
+        asked = files.Asked("beir", "p", title=title, text=text)
+        return files.chosen("f:1", fields, "T", "X", asked, log)
+
+    assert chosen() == ("T", "X") and not log.left and not log.unseen
+    assert chosen("b", "b,a") == ("B", "B\n\nA") and chosen(text="c,a") == ("T", "A")
+    assert chosen("c,a,b") == ("A", "X")
+    assert chosen("c", "n,c") == ("T", "X")
+    assert log.left == {
+        "--title where a document has no c": (1, "f:1"),
+        "--text where a document has no n or c": (1, "f:1"),
+    }
+    chosen("z")
+    assert set(filter(None, log.unseen.values())) == {
+        "f:1: --title z: no such field here or in any other document, found a, b, c, n"
+    }
+    chosen("z", fields={"z": ""})
+    chosen("z", fields={})
+    log.stop()
+    chosen(text="y", fields={})
+    with pytest.raises(EvalSetError, match="--text y: no such field .*, found none"):
+        log.stop()
+
+
+def arrays(tmp_path, name, content):
+    path, log = put(tmp_path / name, content), files.Log()
+    return [(p.rpartition(":")[2], row) for p, row in files.array(path, log)], [
+        problem.removeprefix(f"{path}:") for problem in log.problems
+    ]
+
+
+def test_arrays_are_read_with_their_lines(tmp_path):
+    page = '\n [{"a": 1},\n\n {"a": "\\n"}, 7,\n["x"]\n, {"a": 3}\n]\n'
+    assert arrays(tmp_path, "a.json", page) == (
+        [("2", {"a": 1}), ("4", {"a": "\n"}), ("6", {"a": 3})],
+        ["4: found 7, wanted an object", "5: found ['x'], wanted an object"],
+    )
+    assert arrays(tmp_path, "b.json", '{"a": 1}\n{"a": 2}\n')[0] == [
+        ("1", {"a": 1}),
+        ("2", {"a": 2}),
+    ]
+    assert arrays(tmp_path, "empty.json", "") == ([], []) == arrays(tmp_path, "none.json", "[]")
+    rows, (problem,) = arrays(tmp_path, "broken.json", '[{"a": 1},\n{"a"')
+    assert rows == [("1", {"a": 1})] and problem.startswith("2: broken JSON (")
+    assert problem.endswith("), wanted an array of objects")
+    long = json.dumps(["x" * 60])
+    assert arrays(tmp_path, "long.json", f"[{long}]")[1] == [
+        f"1: found {str(json.loads(long))[:40]}, wanted an object"
+    ]
+
+
+def test_a_table_is_read_row_by_row(tmp_path):
+    path, log = tmp_path / "t.parquet", files.Log()
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1, 2]}), path)
+    assert list(files.array(path, log)) == [(f"{path}:1", {"a": 1}), (f"{path}:2", {"a": 2})]
+    put(path, b"no table")
+    assert list(files.array(path, log)) == []
+    (problem,) = log.problems
+    assert problem.startswith(f"{path}:1: cannot be read (")
+    assert problem.endswith("), wanted a Parquet file")
+
+
+def test_the_bar_is_named_and_goes_when_it_is_done(monkeypatch):
+    asked = {}
+    bar = types.SimpleNamespace(tqdm=lambda items, **options: asked.update(options) or items)
+    monkeypatch.setitem(sys.modules, "tqdm", bar)
+    files.with_bar([], "documents")
+    wanted = {"desc": "documents", "unit": "", "leave": False, "disable": None}
+    assert asked == {**wanted, "file": sys.stderr}
+
+
+def test_a_module_that_is_missing_is_told(tmp_path):
+    assert files.optional("json") is json
+    with pytest.raises(EvalSetError) as caught:
+        files.optional("no_such_package")
+    assert caught.value.problems == [
+        "the package no_such_package is missing, wanted: python -m pip install no_such_package"
+    ]
+    with pytest.raises(EvalSetError) as caught:
+        files.folder_of(files.Asked("trec", str(tmp_path / "no")))
+    assert caught.value.problems == [
+        f"{tmp_path / 'no'}:1: is no folder, wanted a folder for trec:"
+    ]
+    assert files.folder_of(files.Asked("trec", str(tmp_path))) == tmp_path

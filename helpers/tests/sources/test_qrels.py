@@ -242,3 +242,184 @@ def test_an_import_with_labels_says_so_and_one_without_does_not(both, tmp_path):
 def test_own_small_set_has_both_halves(tmp_path):
     lines, evals = bring("beir", beir_folder(tmp_path / "small"), tmp_path / "to")
     assert told(lines) == ["halves: the source's own (dev, test)"]
+
+
+# Word for word.
+
+
+def label(query_id="q", doc_id="d", grade=1, place="f:1", split="test"):
+    return files.Label(place, split, query_id, doc_id, grade)
+
+
+def test_labels_are_read_by_query_and_doubled_ones_told():
+    found = [
+        label("q", "a", " 2 "),
+        label("q", "b", "-1", "f:2"),
+        label("q", "a", "2.0", "f:3"),
+        label("q", "a", 1, "f:4"),
+        label("q", "c", "x", "f:5"),
+        label("q", "c", 1, "f:6", "dev"),
+        label("p", "a", "999", "f:7"),
+        label("p", "b", 1000, "f:8"),
+        label("p", "c", "1.5", "f:9"),
+        label("p", "d", "0.00", "f:10"),
+    ]
+    log = files.Log()
+    qrels_found = qrels.read_labels(files.Source([], labels=found), log)
+    assert {q: {d: n.grade for d, n in row.items()} for q, row in qrels_found.items()} == {
+        "q": {"a": 2, "b": 0, "c": 1},
+        "p": {"a": 999, "d": 0},
+    }
+    assert log.problems == [
+        "f:4: q a has grade 1 and at f:1 grade 2, wanted one",
+        "f:5: grade 'x' is not a grade, wanted a whole number up to 999",
+        "f:6: query q is in dev and at f:1 in test, wanted each query in one split",
+        "f:8: grade '1000' is not a grade, wanted a whole number up to 999",
+        "f:9: grade '1.5' is not a grade, wanted a whole number up to 999",
+    ]
+    assert log.left == {"pairs judged twice with one grade": (1, "f:3")}
+    assert log.changed == {"grades below 0, which became 0": 1}
+    assert qrels.read_labels(files.Source([]), log) == {}
+
+
+def test_a_key_is_new_once():
+    places, log = {}, files.Log()
+    assert qrels.is_new("f:1", "d", "doc_id", places, log) is True
+    assert qrels.is_new("f:2", "d", "doc_id", places, log) is False
+    assert places == {"d": "f:1"}
+    assert log.problems == ["f:2: doc_id d stands already at f:1, wanted each once"]
+
+
+def in_common(what, judged, held, splits=()):
+    source = files.Source([], splits=splits)
+    return qrels.ids_in_common(
+        what, dict.fromkeys(judged.split()), dict.fromkeys(held.split()), source
+    )
+
+
+@pytest.mark.parametrize(
+    ("judged", "held", "told"),
+    [
+        ("a b", "b c", []),
+        ("1 2", "1 2 3", []),
+        ("0 1 2", "1 2", ["from 0 to 2 in the qrels and from 1 to 2 in the file"]),
+        ("2 3", "1 2", ["from 2 to 3 in the qrels and from 1 to 2 in the file"]),
+        ("0 1", "2 1", ["from 0 to 1 in the qrels and from 1 to 2 in the file"]),
+        ("1 9 4", "3 1 2", []),
+        ("3 4", "1 9 4", []),
+        ("0 1 a", "1 2", []),
+        ("0 1", "1 b", []),
+    ],
+)
+def test_numberings_that_are_one_apart_are_warned_of(judged, held, told):
+    present = len({*judged.split()} & {*held.split()})
+    first = f"query ids in the qrels: {len(judged.split())}, of them in the queries: {present}"
+    warnings = [
+        f"warning: query ids run {ends}: does one count from 0 and the other from 1? Then all "
+        "labels are wrong"
+        for ends in told
+    ]
+    assert in_common("query", judged, held) == [first, *warnings]
+
+
+def test_ids_of_which_none_is_there_are_a_problem():
+    for splits, offer in ((("dev", "test"), "dev, test"), ((), "unknown")):
+        with pytest.raises(evalset.EvalSetError) as caught:
+            in_common("document", "x y", "a b", splits)
+        assert caught.value.problems == [
+            "document ids in the qrels: 2, of them in the corpus: 0; the qrels have x and the "
+            "like, the corpus a, wanted qrels of the same split and ids written the same way; "
+            f"splits found: {offer}"
+        ]
+    found = in_common("document", "x y", "")
+    assert found == ["document ids in the qrels: 2, of them in the corpus: 0"]
+
+
+def test_ids_that_differ_by_zeros_are_counted():
+    found = in_common("document", "a 01 002 3", "a 1 2 3 x")
+    assert found == [
+        "document ids in the qrels: 4, of them in the corpus: 2",
+        "warning: document ids differ by leading zeros, such as 01 in the qrels and 1 in the "
+        "corpus (2 of 4): write them alike in both files and import again",
+    ]
+    assert [*map(qrels.bare, ("007", "70", "000", "0a"))] == ["7", "70", "", "0a"]
+
+
+def test_labels_move_to_the_one_query_that_differs_by_zeros():
+    queries = dict.fromkeys(("1", "002", "3", "03", "x"))
+    given = {q: {"d": label(q)} for q in ("01", "2", "003", "x", "9")}
+    log = files.Log()
+    found = qrels.without_padding(given, queries, log)
+    assert {q: row["d"].query_id for q, row in found.items()} == {
+        "1": "01",
+        "002": "2",
+        "003": "003",
+        "x": "x",
+        "9": "9",
+    }
+    assert log.said == [
+        "changed: query ids have leading zeros in one file only, such as 01 in the qrels and 1 in "
+        "the queries; they were taken as the same"
+    ]
+    log = files.Log()
+    assert qrels.without_padding({"x": {}, "1": {}}, queries, log) == {"x": {}, "1": {}}
+    assert not log.said
+
+
+def test_what_is_kept_and_what_is_left_out():
+    given = {
+        "q": {"a": label("q", "a", 2), "z": label("q", "z", 0), "x": label("q", "x", 1, "f:3")},
+        "gone": {"a": label("gone", "a", 1, "f:4")},
+        "zeros": {"a": label("zeros", "a", 0, "f:5"), "y": label("zeros", "y", 0, "f:6")},
+    }
+    log = files.Log()
+    kept = qrels.keep(dict.fromkeys(("q", "zeros", "none")), given, {"a", "z"}, log)
+    assert kept == {"q": {d: given["q"][d] for d in "az"}}
+    assert log.left == {
+        "relevant labels of documents that are not there": (1, "f:3"),
+        "judged queries without a text": (1, "f:4"),
+        "grade-0 labels of documents that are not there": (1, "f:6"),
+        "judged queries without a relevant document": (1, "f:5"),
+        "queries without judgments": (1, "query none"),
+    }
+
+
+def halved(splits, rows, halve=False, folder=None):
+    kept = {q: {"d": label(q, split=split)} for q, split in rows.items()}
+    return qrels.split(kept, files.Source([], splits=splits), halve, folder)
+
+
+def test_the_sides_of_the_source_count_if_it_has_both(tmp_path):
+    both = {"a": "train", "b": "test-a"}
+    sides = {"a": "dev", "b": "test"}
+    assert halved((), both) == (sides, ["halves: the source's own (test-a, train)"])
+    assert halved(("dev", "test"), {}) == ({}, []) == halved((), {}, halve=True)
+    found, (said,) = halved(("x", "validation", "test", "dev"), {"b": "test"})
+    assert found == {"b": "test"} and "with --split test,validation, or" in said
+    write_rows(tmp_path / "corpus.jsonl", {"doc_id": "d", "title": "", "text": "t"})
+    for splits, rows, halve in (
+        (("test",), {"b": "test"}, False),
+        ((), both, True),
+        (("dev", "test"), {**both, "c": "extra"}, False),
+    ):
+        (said,) = halved(splits, rows, halve, tmp_path)[1]
+        assert said.startswith("halves: drawn by a hash")
+
+
+def test_drawn_halves_say_what_they_share(tmp_path):
+    write_rows(tmp_path / "corpus.jsonl", {"doc_id": "d", "title": "", "text": "t"})
+    found, said = halved(("all",), dict.fromkeys("abcde", "all"), folder=tmp_path)
+    assert sorted(found) == [*"abcde"] and sorted(found.values()) == ["dev"] * 3 + ["test"] * 2
+    assert said == [
+        "halves: drawn by a hash (all); shared answers connect 5 of 5 queries, so the halves "
+        "share some"
+    ]
+    assert halved(("all",), {"a": "all"}, folder=tmp_path) == (
+        {"a": "dev"},
+        ["halves: drawn by a hash, queries that share an answer in one (all)"],
+    )
+
+
+def test_halves_of_a_hash_are_the_same_on_every_machine():
+    found = qrels.deal([{f"q{n}"} for n in range(8)] + [{"a", "b", "c"}])
+    assert "".join(q for q in sorted(found) if found[q] == "dev") == "abcq0q1q6"

@@ -1,9 +1,10 @@
 """Trees of Markdown, text and code become documents."""
 
+import pytest
 from importing import bring, problems, put
 
 from helpers import evalset
-from helpers.sources import write
+from helpers.sources import files, trees, write
 
 PAGE = "---\nkind: runbook\nupdated: soon\nweight: 3\n---\n\n# Disk full #\n\nDelete logs.\n"
 
@@ -163,3 +164,264 @@ def test_fields_of_the_front_matter_become_title_and_text(tmp_path):
         "a.md:1: --title quest: no such field here or in any other document, found body, hint, "
         "question, weight"
     ]
+
+
+# Word for word.
+
+
+def asked(path, kind="text", **options):
+    return files.Asked(kind, str(path), **options)
+
+
+def left(log, folder):
+    return {
+        reason: (n, first.removeprefix(f"{folder}/")) for reason, (n, first) in log.left.items()
+    }
+
+
+def test_a_tree_is_walked_in_order_and_what_is_left_out_is_counted(tmp_path):
+    for name in (
+        "b/2.txt",
+        "b/1.TXT",
+        "a.txt",
+        "c/.x/h.txt",
+        "c/dist/d.txt",
+        "c/venv/v.txt",
+        "p.png",
+    ):
+        put(tmp_path / name, name)
+    put(tmp_path / "c" / "own" / "pyvenv.cfg", "")
+    put(tmp_path / "bin.txt", b"x" * 8191 + b"\0")
+    put(tmp_path / "late.txt", b"x" * 8192 + b"\0")
+    put(tmp_path / "zlatin.txt", b"caf\xe9\n")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "a.txt")
+    log = files.Log()
+    found = [
+        path.relative_to(tmp_path).as_posix() for path, _ in trees.tree(tmp_path, {".txt"}, log)
+    ]
+    assert found == ["a.txt", "late.txt", "b/1.TXT", "b/2.txt", "c/dist/d.txt"]
+    assert left(log, tmp_path) == {
+        "hidden, vendored or built folders": (3, "c/.x"),
+        "files of another type": (1, "p.png"),
+        "links": (1, "link.txt"),
+        "binary files": (1, "bin.txt"),
+        "files that are not UTF-8": (
+            1,
+            "zlatin.txt:1: byte 0xe9 is not UTF-8, save the file as UTF-8",
+        ),
+    }
+    names = [path.name for path, _ in trees.tree(tmp_path, {".txt"}, files.Log(), {"b", "c"})]
+    assert names == ["a.txt", "late.txt"]
+
+
+def test_what_a_tree_leaves_out_and_takes():
+    assert {
+        *("node_modules bower_components vendor vendored third_party thirdparty".split()),
+        *("site-packages venv __pycache__".split()),
+    } == trees.VENDORED
+    assert {"build", "dist", "target"} == trees.BUILT
+    assert trees.PAGES == {".md": "", ".markdown": ".markdown", ".mdx": ".mdx"}
+    more = (".text", ".rst", ".adoc", ".log")
+    assert {".txt": "", **dict(zip(more, more, strict=True))} == trees.TEXTS
+    assert len(set(trees.CODE_FILES)) == 40 and all(name[0] == "." for name in trees.CODE_FILES)
+
+
+def test_an_id_is_the_path(tmp_path):
+    assert trees.path_id(tmp_path / "a b" / "c:d" / "e.x.md", tmp_path) == "a%20b:c%3Ad:e.x"
+    assert trees.path_id(tmp_path / "Makefile", tmp_path) == "Makefile"
+    assert trees.path_id(tmp_path / "a.MD", tmp_path, ".py") == "a.py"
+
+
+def page(tmp_path, content, name="p.md", **options):
+    """Return the row of a page, and what was left out of it."""
+    log = files.Log()
+    path = put(tmp_path / "pages" / name, content)
+    (found,) = trees.markdown_tree(asked(path.parent, "markdown", **options), log).documents
+    path.unlink()
+    assert found[0] == f"{path}:1"
+    return found[1], left(log, path.parent)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "body"),
+    [
+        ("# One #\n\nBody.\n", "One", "Body."),
+        ("# C#\n\nBody.\n", "C#", "Body."),
+        ("###### Six ##  \nBody.\n", "Six", "Body."),
+        ("####### Seven\nBody.\n", "p", "####### Seven\nBody."),
+        ("#\tTab\nBody.", "Tab", "Body."),
+        ("#no\n# \nText\n", "p", "#no\n# \nText"),
+        ("Under\n===  \nBody.\n", "Under", "Body."),
+        ("Before.\n\n# Later\nBody.\n", "Later", "Before.\n\n# Later\nBody."),
+        ("# Alone\n", "Alone", "# Alone"),
+        ("\n\n# Far\n\n\nBody.\n\n", "Far", "Body."),
+        ("~~~\n# code\n~~~\n# Real\nx", "Real", "~~~\n# code\n~~~\n# Real\nx"),
+        ("```\n# open end\n# two", "p", "```\n# open end\n# two"),
+        ("Text.\n", "p", "Text."),
+    ],
+)
+def test_the_first_heading_is_the_title(tmp_path, text, title, body):
+    row, out = page(tmp_path, text)
+    assert row == {"doc_id": "p", "title": title, "text": body} and not out
+
+
+def test_front_matter_fields_that_fit_are_kept_and_others_told(tmp_path):
+    text = (
+        "---\ntitle: T\nservice: s\nupdated: soon\nzeta: 1\nalpha: 2\nkind: ''\n---\n# H\nBody.\n"
+    )
+    row, out = page(tmp_path, text, "a.mdx")
+    assert row == {"doc_id": "a.mdx", "title": "T", "service": "s", "text": "# H\nBody."}
+    assert out == {
+        "front-matter field alpha (no such field)": (1, "a.mdx:2"),
+        "front-matter field kind (text that is not empty)": (1, "a.mdx:2"),
+        "front-matter field updated (a date such as 2026-04-08)": (1, "a.mdx:2"),
+        "front-matter field zeta (no such field)": (1, "a.mdx:2"),
+    }
+    assert [*out] == sorted(out)
+    row, out = page(tmp_path, "---\n[a: b\n---\nBody.\n", "b.markdown")
+    assert row == {"doc_id": "b.markdown", "title": "b", "text": "---\n[a: b\n---\nBody."}
+    assert out == {"front matters that are not YAML fields, kept as text": (1, "b.markdown:2")}
+
+
+def test_fields_asked_for_are_not_told(tmp_path):
+    text = "---\nq: Why?\na: So.\nb: x\n---\n# H\nBody.\n"
+    row, out = page(tmp_path, text, title="q", text="a,body")
+    assert row == {"doc_id": "p", "title": "Why?", "text": "So.\n\n# H\nBody."}
+    assert out == {"front-matter field b (no such field)": (1, "p.md:2")}
+    row, _ = page(tmp_path, text, text="a")
+    assert row == {"doc_id": "p", "title": "H", "text": "So."}
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "body"),
+    [
+        (" Title \n\n one\n two\n\n", "Title", " one\n two"),
+        ("x" * 100 + "\nrest", "x" * 100, "rest"),
+        ("x" * 101 + "\nrest", "p", "x" * 101 + "\nrest"),
+        ("alone\n \n", "p", "alone\n "),
+        ("\n\n", "p", ""),
+    ],
+)
+def test_a_short_first_line_is_the_title_of_a_text(tmp_path, text, title, body):
+    path = put(tmp_path / "t" / "p.txt", text)
+    found = list(trees.text_tree(asked(path.parent), files.Log()).documents)
+    assert found == [(f"{path}:1", {"doc_id": "p", "title": title, "text": body})]
+
+
+UNITS = '''import os
+if os.name:
+    def one(): pass
+try:
+    X = 1
+    async def two():
+        """Second.
+        More."""
+except OSError:
+    class Three(os.PathLike):
+        @property
+        def name(self):
+            return 3
+
+        class Inner:
+            def deep(self): pass
+with open("x"):
+    def one(): return 2
+for n in range(3):
+    def hidden(): pass
+'''
+
+
+def code(tmp_path, name, text):
+    """Return {id: (line, title, text)} of a source file, and the log."""
+    path, log = put(tmp_path / "code" / name, text), files.Log()
+    found = list(trees.code_tree(asked(path.parent, "code"), log).documents)
+    assert all(place.startswith(f"{path}:") for place, _ in found)
+    path.unlink()
+    return {
+        row["doc_id"]: (int(place.rpartition(":")[2]), row["title"], row["text"])
+        for place, row in found
+    }, log
+
+
+def test_python_by_function_method_and_class(tmp_path):
+    found, log = code(tmp_path, "m.py", UNITS)
+    assert found == {
+        "m.py": (
+            1,
+            "m",
+            'import os\nif os.name:\ntry:\n    X = 1\nexcept OSError:\nwith open("x"):\n'
+            "for n in range(3):\n    def hidden(): pass",
+        ),
+        "m.py:one": (3, "one", "def one(): pass"),
+        "m.py:two": (6, "Second.", 'async def two():\n    """Second.\n    More."""'),
+        "m.py:Three": (10, "Three", "class Three(os.PathLike):"),
+        "m.py:Three.name": (
+            11,
+            "Three.name",
+            "@property\ndef name(self):\n    return 3",
+        ),
+        "m.py:Three.Inner": (15, "Three.Inner", "class Inner:"),
+        "m.py:Three.Inner.deep": (16, "Three.Inner.deep", "def deep(self): pass"),
+        "m.py:one~2": (18, "one", "def one(): return 2"),
+    }
+    assert not log.left and not log.changed
+
+
+def test_a_module_of_imports_and_definitions_has_no_page_of_its_own(tmp_path):
+    text = "import os\nfrom a import b\nclass A: pass\nasync def f(): pass\n"
+    found, log = code(tmp_path, "m.pyi", text)
+    assert found == {
+        "m.pyi:A": (3, "A", "class A: pass"),
+        "m.pyi:f": (4, "f", "async def f(): pass"),
+    }
+    said = {"module bodies of imports alone": (1, f"{tmp_path}/code/m.pyi:1")}
+    assert log.left == said
+    assert code(tmp_path, "e.py", "")[0] == {}
+    only = code(tmp_path, "d.py", '"""What it is.\n\nMore."""\n')[0]
+    assert only == {"d.py": (1, "What it is.", '"""What it is.\n\nMore."""')}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "made"),
+    [
+        ("a.min.js", "x", True),
+        ("a_pb2.py", "x = 1", True),
+        ("a_pb2_grpc.pyi", "x = 1", True),
+        ("a.pb.go", "x", True),
+        ("a.go", "// x @generated y", True),
+        ("a.c", "/* Auto-generated file", True),
+        ("a.sql", "-- autogenerated", True),
+        ("a.erl", "; DO NOT EDIT", True),
+        ("a.sh", "#!/bin/sh\n  # code generated", True),
+        ("a.js", " * do not edit", True),
+        ("b.js", "x" * 990 + "\n// do not edit", False),
+        ("c.js", "x = '@generated'", False),
+        ("d.js", "x\n" + "y" * 5000, False),
+        ("e.js", "x\n" + "y" * 5001, True),
+    ],
+)
+def test_code_that_a_program_wrote_is_left_out(tmp_path, name, text, made):
+    found, log = code(tmp_path, name, text)
+    assert bool(found) != made
+    where = f"{tmp_path}/code/{name}"
+    assert log.left == ({"generated files": (1, where)} if made else {})
+
+
+@pytest.mark.parametrize("text", ["print 'x'\n", "a = " + "(" * 500 + ")" * 500])
+def test_python_that_does_not_parse_is_taken_whole(tmp_path, text):
+    found, log = code(tmp_path, "old.py", text)
+    assert found == {"old.py": (1, "old.py", text.strip("\n"))}
+    assert log.changed == {"Python files that do not parse, taken whole": 1}
+
+
+def test_other_languages_are_taken_by_file(tmp_path):
+    tree = tmp_path / "code"
+    put(tree / "b" / "x.GO", "\npackage x\n\n")
+    put(tree / "target" / "y.go", "x")
+    log = files.Log()
+    source = trees.code_tree(asked(tree, "code"), log)
+    assert list(source.documents) == [
+        (f"{tree}/b/x.GO:1", {"doc_id": "b:x.GO", "title": "b/x.GO", "text": "package x"})
+    ]
+    assert left(log, tree) == {"hidden, vendored or built folders": (1, "target")}
+    assert source.labels is None and source.queries == ()

@@ -10,7 +10,7 @@ from importing import beir_folder, bring, mmarco_folder, problems, put, refusal
 
 from helpers import __main__, evalset
 from helpers.labels import manifest
-from helpers.sources import write
+from helpers.sources import files, write
 
 
 @pytest.fixture
@@ -303,3 +303,289 @@ def test_a_document_with_most_of_the_text_is_warned_of(tmp_path, size, warned):
         assert found[0].startswith("warning: big holds 50% of all characters; documents are what")
         assert "split it by chapter or heading into files of their own" in found[0]
         assert found[0] in (tmp_path / "to" / "README.md").read_text()
+
+
+# Word for word.
+
+
+def asked(kind="markdown", path="p", **options):
+    return files.Asked(kind, str(path), **options)
+
+
+def label(doc_id, grade=1, split="test", evidence=""):
+    return files.Label("f:1", split, "q", doc_id, grade, evidence)
+
+
+def test_the_kinds_of_a_source_in_their_order():
+    assert [*write.READERS] == (
+        "markdown text code hotpotqa beir trec miracl mmarco ir_datasets".split()
+    )
+    assert write.TREES == ("markdown", "text", "code")
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "problem"),
+    [
+        (
+            "pdf",
+            {},
+            "--from pdf: is unknown, wanted KIND:PATH of markdown, text, code, hotpotqa, beir, "
+            "trec, miracl, mmarco, ir_datasets",
+        ),
+        ("trec", {"queries_language": "de"}, "--queries-language belongs to mmarco, not to trec"),
+        ("text", {"split": "dev"}, "--split: text has no splits to choose from"),
+        ("code", {"split": "dev"}, "--split: code has no splits to choose from"),
+        (
+            "mmarco",
+            {"title": "a"},
+            "--title and --text belong to markdown, beir, trec, miracl, not to mmarco",
+        ),
+        ("trec", {"max_docs": -1}, "--max-docs is -1, wanted a number from 1"),
+    ],
+)
+def test_options_that_do_not_fit_are_told(tmp_path, kind, options, problem):
+    assert problems(kind, tmp_path / "no", tmp_path / "to", **options) == [problem]
+
+
+@pytest.mark.parametrize(
+    "options", [{"title": "a"}, {"text": "a"}, {"max_docs": 1}, {"split": "dev"}]
+)
+def test_options_that_fit_lead_to_the_reader(tmp_path, options):
+    (found,) = problems("beir", tmp_path / "no", tmp_path / "to", **options)
+    assert "is no folder, wanted a folder for beir:" in found
+
+
+def test_a_folder_is_made_with_those_above_it_and_a_file_is_none(beir, tmp_path):
+    bring("beir", beir, tmp_path / "a" / "b" / "to")
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["to"]
+    to = put(tmp_path / "file", "mine")
+    assert problems("beir", beir, to)[0].endswith("is not empty, wanted a new or an empty folder")
+
+
+def test_a_folder_that_is_filled_is_loaded_before_it_gets_its_name(tmp_path):
+    seen = []
+
+    def fill(folder):
+        seen.append(folder)
+        put(folder / "corpus.jsonl", "{\n")
+
+    with pytest.raises(evalset.EvalSetError, match=r"corpus.jsonl:1: broken JSON"):
+        write.publish(tmp_path / "to", fill)
+    assert seen == [tmp_path / f"to.{os.getpid()}.part"] and not list(tmp_path.iterdir())
+
+
+def test_documents_without_text_are_no_corpus(tmp_path):
+    tree = tmp_path / "tree"
+    put(tree / "a.txt", " \n")
+    assert problems("text", tree, tmp_path / "to") == [
+        f"text:{tree}: no documents with a text found"
+    ]
+
+
+def test_no_relevant_document_is_told_with_what_was_found(beir, tmp_path):
+    put(beir / "qrels" / "test.tsv", "1\td1\t0\n")
+    assert problems("beir", beir, tmp_path / "to", split="test") == [
+        f"beir:{beir}: no query has a relevant document in the corpus: query ids in the qrels: 1, "
+        "of them in the queries: 1; document ids in the qrels: 1, of them in the corpus: 1; left "
+        "out: judged queries without a relevant document: 1, first qrels/test.tsv:1; left out: "
+        "queries without judgments: 2, first query 2; changed: documents with a title only, which "
+        "became their text: 1"
+    ]
+
+
+@pytest.mark.parametrize(("most", "warned"), [(None, True), (9, True), (2, False)])
+def test_numberings_are_compared_where_every_document_was_seen(beir, tmp_path, most, warned):
+    write_rows(beir / "corpus.jsonl", *({"_id": n, "text": f"x{n} " * 9} for n in range(1, 5)))
+    put(beir / "qrels" / "test.tsv", "".join(f"1\t{n}\t1\n" for n in (0, 1, 3)))
+    lines, _ = bring("beir", beir, tmp_path / "to", split="test", max_docs=most)
+    assert "document ids in the qrels: 3, of them in the corpus: 2" in lines
+    warning = "warning: document ids run from 0 to 3 in the qrels and from 1 to 4 in the file"
+    assert any(line.startswith(warning) for line in lines) == warned
+
+
+def source(documents=(), **more):
+    return files.Source([(f"f:{n}", row) for n, row in enumerate(documents, 1)], **more)
+
+
+def row(doc_id, text="text", title=""):
+    return {"doc_id": doc_id, "title": title, "text": text}
+
+
+def test_queries_are_read_once_and_with_a_text():
+    rows = [{"query_id": q, "query": text} for q, text in (("1", "a"), ("2", ""), ("1", "b"))]
+    log = files.Log()
+    found = write.read_queries(
+        files.Source([], [(f"f:{n}", q) for n, q in enumerate(rows, 1)]), log
+    )
+    assert found == {"1": rows[0]} and log.left == {"queries without text": (1, "f:2")}
+    assert log.problems == ["f:3: query_id 1 stands already at f:1, wanted each once"]
+
+
+QRELS = {"q": {"r": label("r"), "z": label("z", 0), "y": label("y", 0)}}
+
+
+@pytest.mark.parametrize(
+    ("most", "held", "seen", "cut"),
+    [
+        (None, "abzyrc", 6, False),
+        (6, "abzyrc", 6, False),
+        (5, "azyrb", 5, True),
+        (4, "azyr", 5, True),
+        (3, "zyr", 5, True),
+        (2, "zr", 5, True),
+        (1, "r", 5, True),
+    ],
+)
+def test_a_limit_keeps_relevant_ones_then_zeros_then_the_first(tmp_path, most, held, seen, cut):
+    found = write.write_corpus(tmp_path, source([*map(row, "abzyrc")]), QRELS, most, files.Log())
+    assert found[0] == {*held} and (len(found[1]), found[2]) == (seen, cut)
+    lines = (tmp_path / "corpus.jsonl").read_text().splitlines()
+    assert [json.loads(line)["doc_id"] for line in lines] == [d for d in "abzyrc" if d in held]
+
+
+def test_a_corpus_is_written_as_it_is_read(tmp_path):
+    log = files.Log()
+    rows = [row("a", "é\n"), row("b", " "), row("a", "again"), row("c", "x", "T")]
+    held, seen, cut = write.write_corpus(tmp_path, source(rows), {}, None, log)
+    assert (held, cut) == ({"a", "c"}, False) and seen == {"a": "f:1", "b": "f:2", "c": "f:4"}
+    page = (tmp_path / "corpus.jsonl").read_text(encoding="utf-8")
+    assert page.split("\n") == [
+        '{"doc_id": "a", "title": "", "text": "é\\n"}',
+        '{"doc_id": "c", "title": "T", "text": "x"}',
+        "",
+    ]
+    assert log.left == {"documents without text": (1, "f:2")} and not log.said
+    assert log.problems == ["f:3: doc_id a stands already at f:1, wanted each once"]
+
+
+def test_the_largest_document_is_named_with_its_share(tmp_path):
+    log = files.Log()
+    rows = [row("a", "x" * 10), row("b", "x" * 20, "T" * 40), row("c", "x" * 30)]
+    write.write_corpus(tmp_path, source(rows), {}, None, log)
+    assert log.said == [
+        "warning: b holds 60% of all characters; documents are what is found and measured: split "
+        "it by chapter or heading into files of their own and import again"
+    ]
+
+
+def test_labels_are_written_with_their_halves_and_evidence(tmp_path):
+    kept = {
+        "q": {"b": label("b", 2, evidence="words"), "z": label("z", 0), "a": label("a", 1)},
+        "p": {"a": label("a", 1)},
+    }
+    queries = {q: {"query_id": q, "query": f"about {q}", "kind": "k"} for q in "pqx"}
+    write.write_labels(tmp_path, queries, kept, {"q": "test", "p": "dev"})
+    found = {path.name: path.read_text().splitlines() for path in tmp_path.iterdir()}
+    assert {name: [*map(json.loads, lines)] for name, lines in found.items()} == {
+        "retrieval_queries.jsonl": [
+            {**queries["q"], "relevant_doc_ids": ["b", "a"], "split": "test"},
+            {**queries["p"], "relevant_doc_ids": ["a"], "split": "dev"},
+        ],
+        "judgments.jsonl": [
+            {"query_id": "q", "doc_id": "b", "relevance": 2, "evidence": "words"},
+            {"query_id": "q", "doc_id": "z", "relevance": 0},
+            {"query_id": "q", "doc_id": "a", "relevance": 1},
+            {"query_id": "p", "doc_id": "a", "relevance": 1},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "highest", "settings", "told"),
+    [
+        ("words", 2, {"imported": "beir"}, []),
+        ("words", 3, {"highest_grade": 3, "imported": "beir"}, ["highest_grade: 3"]),
+        ("bigrams", 1, {"words": "bigrams", "imported": "beir"}, ["words: bigrams"]),
+        ("bigrams", None, {"words": "bigrams"}, ["words: bigrams"]),
+        ("words", None, None, []),
+    ],
+)
+def test_settings_say_what_must_be_said(tmp_path, words, highest, settings, told):
+    kept = {"q": {"a": label("a", 1), "d": label("d", highest)}} if highest else {}
+    found = write.write_settings(tmp_path, asked("beir"), source(words=words), kept)
+    assert found == [f"{line}, in settings.json" for line in told]
+    path = tmp_path / "settings.json"
+    assert (path.read_text() if path.exists() else None) == (
+        json.dumps(settings) + "\n" if settings else None
+    )
+
+
+def test_counts_by_half_and_grade():
+    kept = {"q": {"a": label("a", 2), "b": label("b", 0)}, "p": {"a": label("a", 2)}}
+    assert write.counts({"a", "b", "c"}, kept, {"q": "test", "p": "dev"}) == [
+        "documents: 3",
+        "queries: 2 (1 dev, 1 test)",
+        "judgments: 3 (1 of grade 0, 2 of grade 2)",
+    ]
+    assert write.counts(set(), {}, {}) == ["documents: 0", "queries: 0", "judgments: 0"]
+
+
+def card(name, kind, said, ids, found):
+    return (
+        f"# {name} ({kind})\n\nImported with `--from {kind}:{name}{said}`. The heading is the name "
+        "under which results are shown: change it to your own. Where documents, queries and labels "
+        "are other people's, see the source for authors and licence before you pass them on.\n\n"
+        f"{ids}\n\n## What was found\n\n{found}\n"
+    )
+
+
+PATHS = "An id is the path in the source, with : for each / and without the ending."
+ENCODED = "Ids are the source's, with spaces, slashes, # and % percent-encoded."
+
+
+def test_the_card_word_for_word(tmp_path):
+    folder = tmp_path / "faq"
+    folder.mkdir()
+    lines = ["documents: 2", f"left out: links: 1, first {folder}/a.md"]
+    found = "- documents: 2\n- left out: links: 1, first faq/a.md"
+    assert write.data_card(asked("markdown", folder), lines) == card(
+        "faq", "markdown", "", PATHS, found
+    )
+    options = {"split": "dev", "max_docs": 3, "queries_language": "ja", "halve": True}
+    said = " --split dev --max-docs 3 --queries-language ja --title t --text a,b --halve"
+    wanted = asked("mmarco", f"{folder}@en", title="t", text="a,b", **options)
+    assert write.data_card(wanted, lines) == card("faq@en", "mmarco", said, ENCODED, found)
+    named = asked("ir_datasets", "beir/scifact/test")
+    assert write.data_card(named, ["a"]) == card(
+        "beir/scifact/test", "ir_datasets", "", ENCODED, "- a"
+    )
+
+
+def test_a_card_from_a_relative_path_names_the_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "faq"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert write.data_card(asked("beir", "."), ["a.b"]) == card("faq", "beir", "", ENCODED, "- a.b")
+    odd = tmp_path / "a@b"
+    odd.mkdir()
+    found = write.data_card(asked("beir", odd), [f"first {odd}/c"])
+    assert found == card("a@b", "beir", "", ENCODED, "- first a@b/c")
+
+
+def test_the_commands_print_what_was_found_and_what_comes_next(beir, tmp_path, capsys):
+    to = tmp_path / "to"
+    assert write.import_command(f"beir:{beir}", to, split="dev,test") == 0
+    card = (to / "README.md").read_text()
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1] == f"{to} is an evaluation set; next: make report EVALS={to}"
+    assert [f"- {line}".replace(str(beir), "small") for line in printed[:-1]] == (
+        card.partition("## What was found\n\n")[2].splitlines()
+    )
+    put(tmp_path / "tree" / "a.md", "Text.\n")
+    write.import_command(f"markdown:{tmp_path / 'tree'}", tmp_path / "own")
+    last = capsys.readouterr().out.splitlines()[-1]
+    following = evalset.load(tmp_path / "own").next_step()
+    assert last == f"{tmp_path / 'own'} is an evaluation set; next: {following}" and following
+    with pytest.raises(evalset.EvalSetError) as caught:
+        write.import_command("beir:", to)
+    kinds = ", ".join(write.READERS)
+    assert caught.value.problems == [f"--from is beir:, wanted KIND:PATH with a kind of: {kinds}"]
+
+
+def test_the_new_command_lists_its_files(tmp_path, capsys):
+    to = tmp_path / "mine"
+    write.new_command(to)
+    held = sorted(p.relative_to(write.NEW).as_posix() for p in write.NEW.rglob("*") if p.is_file())
+    assert capsys.readouterr().out == (
+        f"{to} holds {', '.join(held)}\nnext steps: {to / 'README.md'}\n"
+    )
