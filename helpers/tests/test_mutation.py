@@ -66,6 +66,13 @@ def test_prose_annotations_and_imports_stay():
     assert all("list[int]" in e.after and "-> float" in e.after for e in edits if e.line == 5)
 
 
+def test_what_changes_nothing_by_its_nature_is_no_edit():
+    text = "few = max(a, b)\npairs = zip(a, b, strict=True)\nrun(a, strict=True)\n"
+    after = {e.after for e in mutation.edits_of("a.py", text)}
+    assert not after & {"few = max(b, a)", "pairs = zip(a, b, strict=False)"}
+    assert {"few = min(a, b)", "pairs = zip(b, a, strict=True)", "run(a, strict=False)"} <= after
+
+
 def test_lines_keep_their_numbers_and_an_edit_without_effect_is_none():
     text = "call(\n    1,\n)\nnext = 'é' + str(2)\n"
     gone, *_ = (e for e in mutation.edits_of("a.py", text) if e.kind == "removed call")
