@@ -336,7 +336,7 @@ def changed_lines(before: str, after: str) -> list[str]:
     """Return the lines that went, with a minus, and those that came, with a plus."""
     sides = before.splitlines(), after.splitlines()
     lines = list(difflib.unified_diff(*sides))[2:]  # without the names of the sides
-    return [line for line in lines if line[:1] in "+-"]
+    return [line for line in lines if line.startswith(("-", "+"))]
 
 
 def stale_blocks(folder: Path) -> list[str]:

@@ -107,7 +107,9 @@ def test_first_k_begin_the_whole_ranking(idf):
         assert ranked(found, {"q": "disk full 7"}, k)["q"] == whole[:k]
 
 
-@pytest.mark.parametrize(("n", "k", "kept"), [(31, 1, 31), (32, 1, 1), (127, 4, 127), (128, 4, 4)])
+@pytest.mark.parametrize(
+    ("n", "k", "kept"), [(31, 1, 31), (32, 1, 1), (639, 20, 639), (640, 20, 20)]
+)
 def test_candidates_are_cut_from_two_documents_a_block(n, k, kept):
     scores = np.arange(1.0, n + 1)
     scores[n // 2 :] = np.random.default_rng(0).permutation(scores[n // 2 :])

@@ -180,6 +180,7 @@ def test_what_runs_is_shown_at_once(monkeypatch):
 
 def test_the_four_notebooks_run_in_their_order(monkeypatch, capsys):
     ran = []
+    assert all(path.is_file() for path in workbook.NOTEBOOKS)
 
     def execute(*asked):
         ran.append(asked)

@@ -88,6 +88,15 @@ def test_links_lead_where_they_led(house, link, moved):
     assert made.cells[0].source == f"# Session A: words\n\n{moved}"
 
 
+@pytest.mark.parametrize("before", ["", "def f():\n", "class A:\n    def f():\n"])
+@pytest.mark.parametrize("indent", ["", "    ", "\t  "])
+def test_a_stub_stands_where_its_region_began(before, indent):
+    inside = f"{indent}{exercises.BEGIN}\n{indent}    return 1\n{indent}{exercises.END}"
+    made = copies.stubbed(code("x", f"{before}{inside}\nend"))
+    stub = 'raise NotImplementedError("not started yet")'
+    assert made == f"{before}{indent}# YOUR CODE HERE\n{indent}{stub}\nend"
+
+
 def test_what_make_says_of_copies_that_are_there(house, monkeypatch):
     monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
     both = ["session_a_words.ipynb", "session_b_more.ipynb"]

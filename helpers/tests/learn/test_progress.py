@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -413,6 +414,40 @@ def test_cells_have_the_limits_of_their_kind(monkeypatch):
         ("print(1)", 7),
         ("print(1)", 7),
     ]
+
+
+def test_a_kernel_runs_what_is_left_until_it_is_gone(monkeypatch, tmp_path):
+    asked, ran = [], []
+
+    @contextmanager
+    def setup_kernel(**words):
+        asked.append(words)
+        yield
+
+    def client(cells, found, scratch):
+        assert scratch.is_dir() and cells == list("abcde") and found == {1: WRONG}
+        return SimpleNamespace(setup_kernel=setup_kernel)
+
+    def run(client, cells, n, found):
+        ran.append(n)
+        return n != gone_at
+
+    monkeypatch.setattr(progress, "_client", client)
+    monkeypatch.setattr(progress, "_run_cell", run)
+    monkeypatch.setenv("KEPT", "as it is")
+    monkeypatch.setenv("EVALS", "another")
+    for gone_at, left in ((3, [0, 2, 3]), (None, [0, 2, 3, 4])):
+        ran.clear()
+        there = progress._run_cells(list("abcde"), {1: WRONG}, tmp_path, Path("e"))
+        assert there is (gone_at is None) and ran == left
+    own = {"EVALS": "e", "PYTHONHASHSEED": "0", "MPLBACKEND": "agg"}
+    assert asked[0] == {
+        "cwd": str(tmp_path),
+        "env": {**os.environ, **own},
+        "cleanup_kc": True,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
 
 
 class Client:
