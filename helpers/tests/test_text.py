@@ -60,6 +60,7 @@ def test_every_tokenizer_is_named_to_the_reader():
 
 def test_content_words_keep_their_order_and_repeats():
     assert text.content_words("is the disk on disk full".split()) == ["disk", "disk", "full"]
+    assert text.STOP_WORDS.isdisjoint(["full", "back", "fire", "system"])
 
 
 # Texts that share runs of words.
@@ -99,6 +100,17 @@ def test_near_duplicates_are_pairs_in_the_order_of_their_names_from_the_threshol
     edge = {"a": numbered(0, 27), "b": numbered(17, 44)}  # 6 of 40 runs: .15
     assert text.near_duplicates(edge) == {("a", "b"): 0.15}
     assert text.near_duplicates({**edge, "b": numbered(17, 45)}) == {}
+
+
+@pytest.mark.parametrize(
+    ("shared", "alone", "one"),
+    [(1, 0, True), (4, 2, True), (5, 3, False), (10, 15, True), (10, 16, False), (9, 13, False)],
+)
+def test_texts_of_so_many_shared_runs_and_so_many_alone_are_one_or_two(shared, alone, one):
+    """Runs alone on either side: half are shared, or a quarter and ten."""
+    a = numbered(0, alone + shared + 4)
+    b = numbered(alone, alone + shared + 4) + [f"b{n}" for n in range(alone)]
+    assert text.count_as_one(a, b) == one
 
 
 def test_groups_that_share_a_member_are_one_in_the_order_in_which_they_end():
