@@ -130,6 +130,8 @@ def test_tokens_begin_where_the_encoding_says(body):
     for step in (1, 2, 7):
         numbers = {*range(0, len(ids), step), len(ids)}
         assert text.starts(ids, numbers) == {n: offsets[n] for n in sorted(numbers)}
+    last = len(ids) // 2
+    assert text.starts(ids, {last}) == {last: offsets[last]}
 
 
 def test_tokens_of_a_character_begin_where_it_begins():
