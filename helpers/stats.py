@@ -110,7 +110,7 @@ def detectable(n: int, sd: float) -> float:
     """
     from statsmodels.stats.power import TTestPower
 
-    return sd * float(TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER))
+    return sd * TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER)
 
 
 def queries_needed(difference: float, sd: float) -> int:

@@ -4,6 +4,7 @@ import importlib
 import json
 import math
 import re
+import shutil
 
 import ir_measures
 import numpy as np
@@ -535,6 +536,18 @@ def test_a_score_that_rises_with_a_rank_from_two_on_is_noticed(folder, ranks, sc
         "order, so negate them if they are distances"
     ]
     assert warnings == (told if rising else []) + tied and not tied
+
+
+def test_a_query_or_document_may_be_a_number_in_json(folder):
+    (folder / "judgments.jsonl").unlink()
+    write_rows(folder / "corpus.jsonl", {"doc_id": "42", "title": "", "text": "x"})
+    shutil.rmtree(folder / "corpus")
+    row = {"query_id": "7", "query": "x", "relevant_doc_ids": ["42"]}
+    write_rows(folder / "retrieval_queries.jsonl", row)
+    found = read_lines(folder, '{"query_id": 7, "results": [[42, 1]]}', name="r.jsonl")
+    assert found.rankings == {"7": [("42", 1.0)]}
+    found = read_lines(folder, *['{"query_id": 7, "results": []}'] * 2, name="r.jsonl")
+    assert found == [":2: query 7 stands already above, wanted one line each"]
 
 
 def test_some_names_are_the_first_five():

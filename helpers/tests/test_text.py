@@ -60,6 +60,7 @@ def test_every_tokenizer_is_named_to_the_reader():
 
 def test_content_words_keep_their_order_and_repeats():
     assert text.content_words("is the disk on disk full".split()) == ["disk", "disk", "full"]
+    assert text.STOP_WORDS.isdisjoint(["full", "back", "fire", "system"])
 
 
 # Texts that share runs of words.
@@ -101,6 +102,17 @@ def test_near_duplicates_are_pairs_in_the_order_of_their_names_from_the_threshol
     assert text.near_duplicates({**edge, "b": numbered(17, 45)}) == {}
 
 
+@pytest.mark.parametrize(
+    ("shared", "alone", "one"),
+    [(1, 0, True), (4, 2, True), (5, 3, False), (10, 15, True), (10, 16, False), (9, 13, False)],
+)
+def test_texts_of_so_many_shared_runs_and_so_many_alone_are_one_or_two(shared, alone, one):
+    """Runs alone on either side: half are shared, or a quarter and ten."""
+    a = numbered(0, alone + shared + 4)
+    b = numbered(alone, alone + shared + 4) + [f"b{n}" for n in range(alone)]
+    assert text.count_as_one(a, b) == one
+
+
 def test_groups_that_share_a_member_are_one_in_the_order_in_which_they_end():
     groups = [[1, 2], (3,), {4, 5}, [5, 1], [], "x"]
     assert text.merged(iter(groups)) == [{1, 2, 4, 5}, {3}, {"x"}]
@@ -118,6 +130,8 @@ def test_tokens_begin_where_the_encoding_says(body):
     for step in (1, 2, 7):
         numbers = {*range(0, len(ids), step), len(ids)}
         assert text.starts(ids, numbers) == {n: offsets[n] for n in sorted(numbers)}
+    last = len(ids) // 2
+    assert text.starts(ids, {last}) == {last: offsets[last]}
 
 
 def test_tokens_of_a_character_begin_where_it_begins():
