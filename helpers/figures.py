@@ -134,7 +134,7 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     )
     counts = binned.value_counts().reindex(labels)
     _, ax = plt.subplots()
-    bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT] * 2)
+    bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT, LIGHT])
     ax.bar_label(bars)
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
@@ -148,7 +148,7 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
 def by_kind(means: pd.DataFrame, name: str) -> None:
     """Plot the mean of a measure for each kind (index) and half (columns), lowest kind first."""
     means = means.loc[means.mean(axis=1).sort_values().index]
-    ax = means.plot.barh(color=[DARK, LIGHT][: means.shape[1]], width=0.75)
+    ax = means.plot.barh(color=[DARK, LIGHT], width=0.75)
     ax.grid(axis="y", visible=False)
     ax.set(xlabel=f"mean {name}", ylabel="", xlim=(0, 1), title=f"Lowest: {means.index[0]} queries")
     ax.legend(title="", loc="upper left", bbox_to_anchor=(1, 1))

@@ -144,12 +144,10 @@ def label_facts(evals: EvalSet) -> dict[str, str]:
         rows["relevant, missed by the first labelling"] = f"{missed} of {len(relevant)}"
     passes = evalset.read_extra(evals, "second_pass.jsonl")
     for number in sorted({pair["round"] for pair in passes}):
-        first, second = zip(
-            *((p["first"], p["second"]) for p in passes if p["round"] == number), strict=True
-        )
-        equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
-        kappa = stats.kappa(first, second, evals.grades)
+        pairs = [(p["first"], p["second"]) for p in passes if p["round"] == number]
+        equal = sum(first == second for first, second in pairs) / len(pairs)
+        kappa = stats.kappa([a for a, _ in pairs], [b for _, b in pairs], evals.grades)
         shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
-        agreement = f"{len(first)} pairs, {equal:.1%} equal, Cohen's kappa {shown}"
+        agreement = f"{len(pairs)} pairs, {equal:.1%} equal, Cohen's kappa {shown}"
         rows[f"second pass, round {number}"] = agreement
     return rows

@@ -450,9 +450,9 @@ def test_queries_without_an_answer_are_left_out(many):
 
 def test_systems_are_the_runs_of_the_folder_by_name(many):
     (many / "systems").mkdir()
-    for name in ("b.trec", "a.trec", "c.py"):
+    for name in ("b.trec", "c.trec", "a.trec", "d.py"):
         (many / "systems" / name).write_text("q1 Q0 d1 1 1 t\n")
-    assert [run.name for run in compare.systems(evalset.load(many))] == ["a", "b"]
+    assert [run.name for run in compare.systems(evalset.load(many))] == ["a", "b", "c"]
 
 
 def test_bad_run_leaves_no_report(many, capsys):
@@ -756,7 +756,7 @@ def three(tmp_path, monkeypatch):
     kinds = {"q0": "odd", "q1": "even", "q2": "odd"}
     asked = {q: evalset.Query(q, f"ask {q}", (), kind, split="dev") for q, kind in kinds.items()}
     asked["q3"] = evalset.Query("q3", "ask", (), split="test")
-    judged = [evalset.Judgment(q, "d0", 1) for q in asked]
+    judged = [evalset.Judgment(q, "d0", 1) for q in asked] + [evalset.Judgment("q1", "d11", 0)]
 
     def paired(base, run):
         means = [sum(values) / len(values) for values in (base, run)]

@@ -357,6 +357,11 @@ def test_one_query_finds_and_others_find(drawn):
     ]
 
 
+def test_a_rank_below_the_depth_counts_as_not_found(drawn):
+    figures.first_ranks(pd.Series([100, 101]), "dev")
+    assert [bar.get_height() for bar in drawn[0][0].patches] == [0, 0, 0, 0, 0, 1, 1]
+
+
 def test_an_interval_that_touches_zero_is_not_clear_of_it(drawn):
     ends = {"above": (0.0, 0.2), "below": (-0.2, 0.0), "clear": (-0.2, -0.1)}
     rows = [(n, {"difference": sum(e) / 2, "low": e[0], "high": e[1]}) for n, e in ends.items()]
@@ -446,5 +451,4 @@ def test_a_snippet_is_the_stretch_with_the_most_different_words(body, words, wid
 
 
 def test_a_snippet_is_about_240_characters_long():
-    body = "ab " * 200
-    assert figures.snippet(body, set()) == ("ab " * 80).strip() + " …"
+    assert figures.snippet("abc" + " ab" * 200, set()) == "abc" + " ab" * 78 + " …"

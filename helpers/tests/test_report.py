@@ -217,7 +217,7 @@ def test_the_data_card_counts_documents_queries_and_labels(counted):
 
 def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch):
     kappa = {((0, 1, 2, 0, 2), (0, 1, 2, 1, 2)): 0.7059, ((1, 1), (1, 1)): None}
-    monkeypatch.setattr(stats, "kappa", lambda a, b, grades: grades and kappa[a, b])
+    monkeypatch.setattr(stats, "kappa", lambda a, b, grades: grades and kappa[tuple(a), tuple(b)])
     pool = [("q0", "d0", 2), ("q0", "d1", None), ("q1", "d2", 0), ("q2", "d2", None)]
     write_rows(counted.folder / "pool.jsonl", *(
         {"query_id": q, "doc_id": d, "rankers": ["a"], "first": first} for q, d, first in pool),

@@ -98,6 +98,7 @@ def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
     assert list(found["by_kind"]["dev"]) == ["typo", "word"]
     assert found["by_kind"]["dev"]["typo"]["measures"]["MRR"] == 0.5
     rows = found["per_query"]
+    assert rows[0]["relevant"] == {"queue-full": 1}
     assert [row["query_id"] for row in rows] == ["q0", "q1", "q2", "q3"]
     assert rows[1] == {
         "query_id": "q1",
