@@ -155,7 +155,7 @@ def write_corpus(
                     rooms[tier] -= 1
                 held.add(doc_id)
                 size = len(row["title"]) + len(row["text"])
-                total, largest = total + size, max(largest, (size, doc_id))
+                total, largest = total + size, max([largest, (size, doc_id)])
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
                 cut = True
