@@ -638,3 +638,12 @@ def test_spaces_around_titles_and_empty_sentences_are_cut(tmp_path):
     document = {"doc_id": "A_b", "title": " A b ", "text": "One."}
     assert list(found.documents) == [(f"{path}:1", document)]
     assert [(n.doc_id, n.evidence) for n in found.labels] == [("A_b", "One.")]
+
+
+def test_a_language_of_letters_is_read_in_words(monkeypatch):
+    empty = files.Source([])
+    monkeypatch.setattr(collections.catalogue, "download_miracl", lambda *args: empty)
+    monkeypatch.setattr(collections.catalogue, "download_mmarco", lambda *args: empty)
+    assert collections.miracl(asked("miracl", "sw"), files.Log()).words == "words"
+    assert collections.miracl(asked("miracl", "bn"), files.Log()).words == "unicode-words"
+    assert collections.mmarco(asked("mmarco", "french"), files.Log()).words == "words"
