@@ -134,7 +134,7 @@ def write_corpus(
     relevant = {doc_id for doc_id, grade in grades if grade}
     zeros = {doc_id for doc_id, _ in grades} - relevant
     room = float("inf") if most is None else max(0, most - len(relevant))
-    rooms = {"zeros": min(room, len(zeros)) if most else room, "others": max(0, room - len(zeros))}
+    rooms = {"zeros": min(room, len(zeros)), "others": max(0, room - len(zeros))}
     held: set[str] = set()
     seen: dict[str, str] = {}
     cut, total, largest = False, 0, (0, "")
