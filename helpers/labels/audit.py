@@ -1,5 +1,6 @@
 """Ask of an evaluation-set folder what a careful reader would ask: pass, warn, fail or n/a."""
 
+import functools
 import textwrap
 from collections import Counter
 from itertools import zip_longest
@@ -70,11 +71,6 @@ def as_table(found: list[checks.Finding]) -> str:
 
 
 def _wrapped_row(row: tuple[str, ...]) -> list[str]:
-    cells = [
-        textwrap.wrap(cell, width, break_on_hyphens=False)
-        for cell, width in zip(row, WIDTHS, strict=True)
-    ]
-    return [
-        "  ".join(f"{part:{width}}" for part, width in zip(parts, WIDTHS, strict=True)).rstrip()
-        for parts in zip_longest(*cells, fillvalue="")
-    ]
+    wrap = functools.partial(textwrap.wrap, break_on_hyphens=False)
+    lines = zip_longest(*map(wrap, row, WIDTHS), fillvalue="")
+    return ["  ".join(map("{:{}}".format, parts, WIDTHS)).rstrip() for parts in lines]

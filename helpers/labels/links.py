@@ -12,7 +12,7 @@ def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pai
     """
     versions, near = evals.versions(), evals.near_duplicates()
     bodies = {d: evals.words(evals.documents[d].text) for pair in near for d in pair}
-    one = {(a, b) for a, b in near if text.count_as_one(bodies[a], bodies[b])}
+    one = {pair for pair in near if text.count_as_one(*(bodies[d] for d in pair))}
     return {pair: n for pair, n in near.items() if pair not in versions}, versions | one
 
 

@@ -23,7 +23,7 @@ NO_MANIFEST = "manifest.json is missing"
 
 def inputs(folder: Path) -> dict[str, Path]:
     """Return {posix path inside the folder: file} of the corpus and the label files."""
-    corpus = sorted((folder / "corpus").glob("*.md")) or [folder / "corpus.jsonl"]
+    corpus = [*(folder / "corpus").glob("*.md")] or [folder / "corpus.jsonl"]
     files = [*corpus, *(folder / name for name in LABEL_FILES)]
     return {path.relative_to(folder).as_posix(): path for path in files if path.exists()}
 
@@ -47,7 +47,7 @@ def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
         "counts": {
             "documents": len(evals.documents),
             "queries": len(evals.queries),
-            "judgments": {str(grade): grades[grade] for grade in evals.grades},
+            "judgments": {grade: grades[grade] for grade in evals.grades},
         },
         "seeds": seeds,
         "versions": {name: version(name) for name in VERSIONED},
@@ -63,9 +63,8 @@ def differences(folder: Path) -> list[str]:
     if not path.exists():
         return [NO_MANIFEST]
     try:
-        listed = json.loads(path.read_bytes().decode("utf-8-sig"))["files"]
-        listed = {str(name): str(digest) for name, digest in listed.items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+        listed = {**json.loads(path.read_bytes().decode("utf-8-sig"))["files"]}
+    except (ValueError, KeyError, TypeError):
         return ['manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}']
     present = _hashes(Path(folder))
     states = {

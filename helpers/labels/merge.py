@@ -1,5 +1,6 @@
 """Pairs to judge out of the folder, judgments of the log into it, a query out of all files."""
 
+import operator
 from pathlib import Path
 
 from .. import evalset, records, text
@@ -58,10 +59,8 @@ def merge(evals: evalset.EvalSet) -> int:
     rows, aside = _with_new(evals, new), verdicts(evals)
     table = [row for _, row in _stored(evals, QUERY_TABLE)]
     queries = [_with_kind(_with_relevant(row, rows), aside) for row in table]
-    turned = sum(
-        before.get("kind") != after.get("kind")
-        for before, after in zip(table, queries, strict=True)
-    )
+    kinds = [[row.get("kind") for row in rows_of] for rows_of in (table, queries)]
+    turned = sum(map(operator.ne, *kinds))
     if new or turned:
         _write_labels(evals.folder, rows if new else [], queries)
     return len(new) + turned

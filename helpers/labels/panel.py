@@ -178,7 +178,7 @@ class Panel:
 
     def _build(self) -> None:
         self.query, self.document, self.message, self.count = (widgets.HTML() for _ in range(4))
-        self.bar = widgets.IntProgress(max=max(1, len(self.shown)), layout={"width": "16em"})
+        self.bar = widgets.IntProgress(max=len(self.shown) or 1, layout={"width": "16em"})
         self.buttons = {
             name: widgets.Button(
                 description=name, tooltip=words, layout={"width": "auto", "min_width": "5em"}

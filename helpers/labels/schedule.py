@@ -68,7 +68,7 @@ def schedule(pairs: Iterable[tuple[str, str]], seed: int = 0, repeats: float = 0
 def _to_repeat(turns: list[Turn], repeats: float, rng: np.random.Generator) -> list[Turn]:
     """Return the turns to show again; those too near the end are taken last."""
     wanted = round(repeats * len(turns))
-    early = max(0, len(turns) - GAP)
+    early = len(turns[GAP:])
     order = [*rng.permutation(early), *range(early, len(turns))]
     return [turns[i] for i in sorted(order[:wanted])]
 
@@ -80,7 +80,7 @@ def _repeat_at(turns: list[Turn], turn: Turn, rng: np.random.Generator) -> int:
     while end < len(turns) and turns[end].query_id == turn.query_id:
         end += 1
     earliest = first + 1 + GAP
-    return int(rng.integers(earliest, end + 1)) if earliest <= end else len(turns)
+    return rng.integers(earliest, end + 1) if earliest <= end else len(turns)
 
 
 def following(queue: list[Turn], given: list[Entry]) -> Turn | None:
@@ -108,8 +108,8 @@ def agreement(given: list[Entry], grades: tuple[int, ...] = records.GRADES) -> A
     pairs = [pair for pair in sorted(again) if pair in standing]
     if not pairs:
         return Agreement(0, None, None, [])
-    first, second = [standing[pair].relevance for pair in pairs], [again[pair] for pair in pairs]
-    both = zip(pairs, first, second, strict=True)
-    differ = [(*pair, a, b) for pair, a, b in both if a != b]
-    kappa = stats.kappa(first, second, grades, weights="linear")
+    first = {pair: standing[pair].relevance for pair in pairs}
+    differ = [(*pair, first[pair], again[pair]) for pair in pairs if first[pair] != again[pair]]
+    readings = [[given[pair] for pair in pairs] for given in (first, again)]
+    kappa = stats.kappa(*readings, grades, weights="linear")
     return Agreement(len(pairs), 1 - len(differ) / len(pairs), kappa, differ)

@@ -118,7 +118,7 @@ def beir(asked: Asked, log: Log) -> Source:
     if not files:
         log.wrong(f"{folder / 'qrels'}:1: no labels found, wanted qrels/test.tsv or the like")
     log.stop()
-    splits = choose(files, asked.split, str(folder / "qrels"))
+    splits = choose(files, asked.split, folder / "qrels")
     return Source(
         documents_of([corpus], asked, log),
         queries_of(queries, log),
@@ -154,7 +154,7 @@ def trec(asked: Asked, log: Log) -> Source:
         if not files:
             log.wrong(f"{folder}:1: no {what}, {here}, wanted {wanted}")
     log.stop()
-    splits = choose(qrels, asked.split, str(folder))
+    splits = choose(qrels, asked.split, folder)
     own = [p for p in topics if any(name in p.name for name in splits)] or topics
     return Source(
         documents_of(tables, asked, log),
@@ -178,7 +178,7 @@ def hotpotqa(asked: Asked, log: Log) -> Source:
             files.setdefault(name[0] if name else "all", []).append(file)
     if not files:
         raise EvalSetError([f"{path}:1: no questions, wanted a .json, .jsonl or .parquet"])
-    splits = choose(files, asked.split, str(path))
+    splits = choose(files, asked.split, path)
     documents, queries, labels = {}, [], []
     for split, paths in splits.items():
         for number, (place, row) in enumerate(

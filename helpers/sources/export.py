@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import ir_measures
@@ -77,10 +76,10 @@ def expected(table: pd.DataFrame) -> set[tuple[str, str, int]]:
 
 def read_back(folder: Path) -> dict[str, set[tuple[str, str, int]]]:
     """Return the triples that each exported form holds, read by the tools that others would use."""
-    text = {"query_id": str, "doc_id": str, "query_text": str}
+    text = {"query_id": str, "doc_id": str}
     beir = [
         (row["query-id"], row["corpus-id"], int(row["score"]))
-        for path in sorted((folder / "beir" / "qrels").glob("*.tsv"))
+        for path in (folder / "beir" / "qrels").glob("*.tsv")
         for row in csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")), delimiter="\t")
     ]
     trec = ir_measures.read_trec_qrels(str(folder / "qrels.trec"))
@@ -92,9 +91,3 @@ def read_back(folder: Path) -> dict[str, set[tuple[str, str, int]]]:
         "beir": set(beir),
         "qrels.trec": {(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in trec},
     }
-
-
-def documents_read_back(folder: Path) -> dict[str, tuple[str, str]]:
-    """Return {doc_id: (title, text)} of an exported BEIR corpus."""
-    lines = (folder / "beir" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
-    return {row["_id"]: (row["title"], row["text"]) for row in map(json.loads, lines)}

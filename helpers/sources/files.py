@@ -243,7 +243,7 @@ def folder_of(asked: Asked) -> Path:
     return path
 
 
-def choose(found: dict[str, object], asked: str | None, where: str) -> dict[str, object]:
+def choose(found: dict[str, object], asked: str | None, where: str | Path) -> dict[str, object]:
     """Return the splits to read: those asked for, else one for dev and one for test.
 
     Raises EvalSetError with every split there is.

@@ -56,9 +56,11 @@ def _grade(label: Label, log: Log) -> int | None:
     if not number:
         log.wrong(f"{label.place}: grade {text!r} is not a grade, wanted a whole number up to 999")
         return None
-    if int(number[1]) < 0:
+    grade = int(number[1])
+    if grade < 0:
         log.changed["grades below 0, which became 0"] += 1
-    return max(0, int(number[1]))
+        return 0
+    return grade
 
 
 def ids_in_common(what: str, judged: dict, held: dict, source: Source) -> list[str]:

@@ -119,7 +119,7 @@ def _heading(text: str) -> re.Match | None:
     found = re.finditer(
         r"^(?:#{1,6}[ \t]+(?=\S)|(?=\S.*\n=+[ \t]*$))(.+)(?:\n=+[ \t]*$)?", text, re.M
     )
-    return next((m for m in found if not any(a <= m.start() < b for a, b in fences)), None)
+    return next((m for m in found if not any(m.start() in range(*f) for f in fences)), None)
 
 
 def text_tree(asked: Asked, log: Log) -> Source:

@@ -134,7 +134,7 @@ def write_corpus(
     relevant = {doc_id for doc_id, grade in grades if grade}
     zeros = {doc_id for doc_id, _ in grades} - relevant
     room = float("inf") if most is None else max(0, most - len(relevant))
-    rooms = {"zeros": min(room, len(zeros)) if most else room, "others": max(0, room - len(zeros))}
+    rooms = {"zeros": min(room, len(zeros)), "others": max(0, room - len(zeros))}
     held: set[str] = set()
     seen: dict[str, str] = {}
     cut, total, largest = False, 0, (0, "")
@@ -155,7 +155,7 @@ def write_corpus(
                     rooms[tier] -= 1
                 held.add(doc_id)
                 size = len(row["title"]) + len(row["text"])
-                total, largest = total + size, max(largest, (size, doc_id))
+                total, largest = total + size, max([largest, (size, doc_id)])
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
                 cut = True

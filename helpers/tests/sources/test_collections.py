@@ -620,3 +620,30 @@ def test_mmarco_takes_other_splits_and_languages_by_name(mmarco, tmp_path):
     (mmarco / "google" / "collections" / "japanese_collection.tsv").unlink()
     found = collections.mmarco(asked("mmarco", mmarco), files.Log())
     assert found.about[0].startswith("Documents in english, queries in english;")
+
+
+def test_hindi_of_mmarco_needs_its_marks_and_japanese_pairs(mmarco):
+    put(mmarco / "hindi_collection.tsv", "0\tx\n")
+    put(mmarco / "hindi_queries.dev.small.tsv", "1\tx\n")
+    put(mmarco / "qrels.dev.small.tsv.gz", b"not read: the plain file comes first")
+    for asks, words in (("en", "unicode-words"), ("ja", "bigrams"), (None, "unicode-words")):
+        wanted = asked("mmarco", f"{mmarco}@hi", queries_language=asks)
+        assert collections.mmarco(wanted, files.Log()).words == words
+
+
+def test_spaces_around_titles_and_empty_sentences_are_cut(tmp_path):
+    row = question(context=[[" A b ", ["", " One. ", ""]]], supporting_facts=[[" A b ", 1]])
+    path = put(tmp_path / "dev.json", json.dumps([row]))
+    found = collections.hotpotqa(asked("hotpotqa", path), files.Log())
+    document = {"doc_id": "A_b", "title": " A b ", "text": "One."}
+    assert list(found.documents) == [(f"{path}:1", document)]
+    assert [(n.doc_id, n.evidence) for n in found.labels] == [("A_b", "One.")]
+
+
+def test_a_language_of_letters_is_read_in_words(monkeypatch):
+    empty = files.Source([])
+    monkeypatch.setattr(collections.catalogue, "download_miracl", lambda *args: empty)
+    monkeypatch.setattr(collections.catalogue, "download_mmarco", lambda *args: empty)
+    assert collections.miracl(asked("miracl", "sw"), files.Log()).words == "words"
+    assert collections.miracl(asked("miracl", "bn"), files.Log()).words == "unicode-words"
+    assert collections.mmarco(asked("mmarco", "french"), files.Log()).words == "words"

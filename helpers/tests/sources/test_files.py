@@ -104,6 +104,7 @@ def test_each_side_has_its_names_in_the_order_in_which_one_is_chosen():
         ("val validation train", None, "validation"),
         ("test", None, "test"),
         ("all", None, "all"),
+        ("Train DEV.small", None, "DEV.small"),
         ("all test", None, "test"),
         ("train dev test", "test,train", "test train"),
     ],

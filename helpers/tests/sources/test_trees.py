@@ -257,6 +257,7 @@ def page(tmp_path, content, name="p.md", **options):
         ("\n\n# Far\n\n\nBody.\n\n", "Far", "Body."),
         ("~~~\n# code\n~~~\n# Real\nx", "Real", "~~~\n# code\n~~~\n# Real\nx"),
         ("```\n# open end\n# two", "p", "```\n# open end\n# two"),
+        ("```\n===\n```\nText.", "p", "```\n===\n```\nText."),
         ("Text.\n", "p", "Text."),
     ],
 )
@@ -395,6 +396,8 @@ def test_a_module_of_imports_and_definitions_has_no_page_of_its_own(tmp_path):
         ("a.sh", "#!/bin/sh\n  # code generated", True),
         ("a.js", " * do not edit", True),
         ("b.js", "x" * 990 + "\n// do not edit", False),
+        ("b.js", "x" * 985 + "\n// do not edit", True),
+        ("b.js", "x" * 986 + "\n// do not edit", False),
         ("c.js", "x = '@generated'", False),
         ("d.js", "x\n" + "y" * 5000, False),
         ("e.js", "x\n" + "y" * 5001, True),
