@@ -1,51 +1,75 @@
 """The sessions on other sets than the workbook's own, in one process and without a kernel."""
 
 import json
+import math
 import shutil
 import sys
+from collections import Counter
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 from conftest import write_rows
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from rank_bm25 import BM25Okapi
 
-from helpers import evalset, measures, runs, workbook
+from helpers import evalset, measures, runs, stats, workbook
+
+NO_PROOF = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # LangChain's pieces
 
 
-@pytest.fixture
-def play(monkeypatch):
-    """Return a function that runs the code cells of a notebook on a folder, up to cell `last`.
+class Played(NamedTuple):
+    """What cells left behind: their names, and by cell id what each printed and its last value."""
 
-    `shorter` replaces {text: text} in them.
+    space: dict
+    said: dict[str, str]
+    value: dict[str, object]
+
+
+def play(path, folder, last=None, shorter=(), quick=False):
+    """Run the code cells of a notebook on a folder, up to cell `last`.
+
+    `shorter` replaces {text: text} in them; `quick` leaves out checks and "Going further".
     """
-
-    def run(path, folder, last=None, shorter=()):
-        monkeypatch.setenv("EVALS", str(folder))
-        monkeypatch.chdir(path.parent)
-        monkeypatch.setattr(sys, "path", [*sys.path])
+    shell, said, value = InteractiveShell(), {}, {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVALS", str(folder))
+        patch.chdir(path.parent)
+        patch.setattr(sys, "path", [*sys.path])
         plt.switch_backend("agg")
-        shell = InteractiveShell()
         for cell in nbformat.read(path, as_version=4).cells:
+            if quick and cell.source.startswith("# Going further"):
+                break
             for old, new in dict(shorter).items():
                 cell.source = cell.source.replace(old, new)
-            if cell.cell_type == "code":
-                result = shell.run_cell(cell.source)
+            if cell.cell_type == "code" and not (quick and cell.source.startswith("check.")):
+                with capture_output() as out:
+                    result = shell.run_cell(cell.source)
+                said[cell.id], value[cell.id] = out.stdout, result.result
                 assert result.success, f"{path.stem}: cell {cell.id}"
             if cell.id == last:
                 break
-        return shell.user_ns
-
-    return run
+    return Played(shell.user_ns, said, value)
 
 
-def test_session_b_ranks_a_large_corpus_as_rank_bm25_does(tmp_path, monkeypatch, play):
+def run_cells(session, *ids, **names):
+    """Return the names that cells of a session define, run with `names` and nothing else."""
+    cells = {c.id: c.source for c in nbformat.read(workbook.SESSIONS[session], as_version=4).cells}
+    for name in ids:
+        exec(cells[name], names)
+    return names
+
+
+def test_session_b_ranks_a_large_corpus_as_rank_bm25_does(tmp_path, monkeypatch):
     """The other engine, forced, writes the committed runs byte by byte; the card names it."""
     copy = tmp_path / "evals"
     shutil.copytree(evalset.DEFAULT, copy, ignore=shutil.ignore_patterns("runs", "chunks"))
     monkeypatch.setattr(runs, "LARGE", 1)
-    shorter = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # the proof against LangChain
-    play(workbook.SESSIONS[1], copy, "b-run-all", shorter)
+    play(workbook.SESSIONS[1], copy, "b-run-all", NO_PROOF)
     for path in sorted((evalset.DEFAULT / "runs").iterdir()):
         made = (copy / "runs" / path.name).read_bytes()
         if path.suffix == ".json":
@@ -102,12 +126,11 @@ def graded(folder):
     return folder
 
 
-def test_the_sessions_in_their_order_need_nothing_derived(graded, play, capsys, monkeypatch):
+def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
     """One session leaves what the next needs; tokenizer and grades are those of the set."""
     monkeypatch.setattr(runs, "LARGE", 1)
-    for path in workbook.NOTEBOOKS:
-        space = play(path, graded)
-    assert space["evals"].tokenizer == "bigrams"
+    a, b, c, page = (play(path, graded) for path in workbook.NOTEBOOKS)
+    assert page.space["evals"].tokenizer == "bigrams"
     card = runs.read_card(graded / "runs" / "fixed.json")
     assert (card["tokenizer"], card["engine"], card["chunks"]) == ("bigrams", runs.LARGE_ENGINE, 4)
     results = json.loads((graded / "results.json").read_text(encoding="utf-8"))
@@ -116,11 +139,11 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, play, capsys, 
     assert results["queries"]["grades"] == [0, 1, 2, 3]
     rows = {row["query_id"]: row for row in results["per_query"]}
     assert rows["q1"]["retrieved"][0][0] == "d1" and rows["q1"]["measures"]["nDCG@10"] == 1
-    said = capsys.readouterr().out
-    assert "share read as" in said and "{0: 5, 1: 2, 2: 1, 3: 3}" in said
+    assert "{0: 5, 1: 2, 2: 1, 3: 3}" in a.said["a-labels-table"]
+    assert "share read as" in c.said["c-noise-rates"]
 
 
-def test_session_c_needs_session_b_first(graded, play):
+def test_session_c_needs_session_b_first(graded):
     play(workbook.SESSIONS[0], graded, "a-load")
     with pytest.raises(AssertionError, match="session_c_.*: cell c-load"):
         play(workbook.SESSIONS[2], graded, "c-load")
@@ -130,3 +153,386 @@ def test_published_judged_at_counts_an_unanswered_query(folder):
     evals = evalset.load(folder)
     run = {"q1": [("disk-full", 2.0), ("queue-full", 1.0)]}
     assert measures.judged_at(evals.qrels(), run) == 1 / 2
+
+
+# Each session on a set so small that its counts are known on paper.
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Return what the sessions say of twelve documents and five queries.
+
+    Two queries of different halves share a document, and none has a second reading.
+    """
+    folder = tmp_path_factory.mktemp("small")
+    lengths = {"a": 3, "b": 3, "c": 150, "d": 151, "e": 512, "f": 1024}  # in tokens
+    bodies = {d: "disk" + " disk" * (n - 1) for d, n in lengths.items()}
+    bodies |= {"b": "full full full", "h-v1": "old queue of jobs", "h-v2": "queue of jobs anew"}
+    bodies |= {"g": "queue of jobs", "i": "first of jobs", "j": "no job here", "k": "no job there"}
+    service = {d: "disk" if d in lengths else "queue" for d in bodies}
+    write_rows(
+        folder / "corpus.jsonl",
+        *(
+            {"doc_id": d, "title": "", "text": body, "service": service[d]}
+            | {"kind": "runbook" if d in lengths else "how-to" if d == "h-v2" else "faq"}
+            | ({"version": d[-1], "updated": f"2026-01-0{d[-1]}"} if "-v" in d else {})
+            for d, body in bodies.items()
+        ),
+    )
+    labels = {
+        "q1": ("disk full", "dev", "entity", "head", {"a": 1}),
+        "q2": ("jobs of the full queue", "test", "entity", "", {"h-v2": 2, "g": 1, "a": 0}),
+        "q3": ("disk", "test", "keyword", "tail", {"a": 2}),
+        "q4": ("the queue zzz", "dev", "keyword", "", {"g": 2, "h-v1": 0}),
+        "q5": ("old", "dev", "entity", "tail", {"h-v1": 1}),
+    }
+    write_rows(
+        folder / "retrieval_queries.jsonl",
+        *(
+            {"query_id": q, "query": query, "split": split, "kind": kind}
+            | {"relevant_doc_ids": [d for d, grade in grades.items() if grade]}
+            | ({"popularity": popularity} if popularity else {})
+            for q, (query, split, kind, popularity, grades) in labels.items()
+        ),
+    )
+    write_rows(
+        folder / "judgments.jsonl",
+        *(
+            {"query_id": q, "doc_id": d, "relevance": grade}
+            | ({"evidence": bodies[d]} if grade else {})
+            for q, (*_, grades) in labels.items()
+            for d, grade in grades.items()
+        ),
+    )
+    return [play(path, folder, None, NO_PROOF, quick=True) for path in workbook.SESSIONS]
+
+
+def test_session_a_counts_a_small_set(small):
+    said, value = small[0].said, small[0].value
+    wanted = {
+        "a-load": "12 documents\n5 queries\n8 judgments",
+        "a-hist": "1,863 tokens; the longest document has 292.6 times the median\n"
+        "over 150 tokens: 3 documents\nover 512 tokens: 1 documents\nover 1024 tokens: 0 documents",
+        "a-shortest": "disk disk disk",
+        "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}",
+        "a-agree-table": "no second_pass.jsonl here yet: let somebody judge a sample again; "
+        "made-up labels follow",
+        "a-kappa-hand-then": "80% equal labels\nCohen's kappa 0.688 on 5 pairs\n"
+        "weighted, so that 2 against 0 counts double: 0.762",
+        "a-halves-run": "3 groups of queries; the largest has 2: q2 q4\n"
+        "2 groups have queries in both halves\nleak: q1 q3\nleak: q2 q4",
+        "a-coverage-all": "coverage: 33% of 12 documents",
+        "a-unreached-run": "disk: b, c, d, …\nqueue: i, j, k",
+    }
+    for cell, text in wanted.items():
+        assert " ".join(said[cell].split()).startswith(" ".join(text.split())), cell
+    assert value["a-examples"].query_id.to_dict() == {"entity": "q1", "keyword": "q4"}
+    popularity = value["a-balance"].loc["keyword"]
+    assert popularity.to_dict() == {
+        ("dev", "head"): 0, ("dev", "tail"): 0, ("dev", "unmarked"): 1,
+        ("test", "tail"): 1, ("test", "unmarked"): 0,
+    }  # fmt: skip
+    assert value["a-agree-table"].to_numpy().tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 1]]
+
+
+def test_session_a_writes_what_it_counted(small):
+    page = (small[0].space["evals"].folder / "coverage.md").read_text(encoding="utf-8")
+    assert page == (
+        "# Coverage\n\n4 of 12 documents (33%) are relevant to at least one query.\n"
+        "Queries: 5. Written by session A; do not edit.\n\n## By service\n\n"
+        "| service | documents | reached | share |\n| --- | ---: | ---: | ---: |\n"
+        "| disk | 6 | 1 | 17% |\n| queue | 6 | 3 | 50% |\n\n## By kind\n\n"
+        "| kind | documents | reached | share |\n| --- | ---: | ---: | ---: |\n"
+        "| runbook | 6 | 1 | 17% |\n| faq | 5 | 2 | 40% |\n| how-to | 1 | 1 | 100% |\n\n"
+        "## Documents that no query reaches\n\n"
+        "- b\n- c\n- d\n- e\n- f\n- i\n- j\n- k\n"
+    )
+
+
+def test_a_coverage_page_without_an_unreached_document_ends_with_its_heading(small, tmp_path):
+    evals = small[0].space["evals"]._replace(folder=tmp_path)
+    none = small[0].space["unreached"].head(0)
+    run_cells(0, "a-write-page", **{**small[0].space, "evals": evals, "unreached": none})
+    page = (tmp_path / "coverage.md").read_text(encoding="utf-8")
+    assert page.endswith("## Documents that no query reaches\n")
+
+
+def test_session_a_counts_the_newest_round_of_a_second_reading(small):
+    rows = [{"round": 1, "first": 0, "second": 2}, {"round": 2, "first": 1, "second": 1}]
+    space = small[0].space | {"evalset": SimpleNamespace(read_extra=lambda evals, name: rows)}
+    second = run_cells(0, "a-agree-table", **space)["second"]
+    assert second.to_dict("records") == rows[1:]
+
+
+def test_session_b_cuts_and_ranks_a_small_set(small):
+    said, value = small[1].said, small[1].value
+    chosen = dict.fromkeys(row[:2] for row in value["b-compare-run"].index)
+    assert list(chosen) == [("longest", "f"), ("median", "h-v1"), ("shortest", "a")]
+    assert value["b-compare-run"].loc[("longest", "f", "fixed")].tolist() == [3, 100, 512, 512]
+    seams = [line.split(":")[0].strip() for line in said["b-seams-run"].split("\n") if ":" in line]
+    assert seams == ["fixed", "recursive"]
+    assert "8 of 14 chunks share a word with it" in said["b-first-search-run"]
+    assert "5 queries on 14 chunks" in said["b-same"]
+    assert "fixed:    14 chunks, 1 to 6 documents a query" in said["b-run-all"]
+    five = value["b-choose"]["rank of first relevant"]
+    assert list(five.items()) == [("q4", 1), ("q4", 1), ("q5", 1), ("q1", 2), ("q1", 2)]
+
+
+def test_session_b_shows_the_first_three_and_the_best_relevant_result(small):
+    space = small[1].space
+    queries, card = space["evals"].queries, space["card"]
+
+    def lines(query, **top):
+        parts = card(query, **top).split("<p>")[1:]
+        return [part.partition("</b>")[0].replace("<b>", "") for part in parts]
+
+    end = "Words in no relevant document: "
+    assert lines(queries["q1"]) == ["· 1. b#0", "✓ 2. a#0", "· 3. c#0", f"{end}full</p>"]
+    assert lines(queries["q1"], top=1) == ["· 1. b#0", "✓ 2. a#0", f"{end}full</p>"]
+    assert lines(queries["q4"])[::3] == ["✓ 1. g#0", f"{end}the, zzz</p>"]
+    assert lines(queries["q5"]) == ["✓ 1. h-v1#0", f"{end}none</p>"]
+    assert lines(evalset.Query("q9", "full", ("k",))) == ["· 1. b#0", f"{end}full</p>"]
+    assert card(queries["q5"]).startswith("<h4>q5 (entity): old</h4>")
+    assert "<mark>old</mark> queue of jobs" in card(queries["q5"])
+
+
+def test_the_rank_of_the_first_relevant_document_is_infinite_where_none_is_found(small):
+    query = evalset.Query("q9", "disk", ("k", "j"))
+    rank = small[1].space["first_relevant"]
+    assert rank(query, {"q9": [("a", 3.0), ("j", 2.0), ("k", 1.0)]}) == 2
+    assert rank(query, {"q9": [("a", 3.0)]}) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("other", "equal"),
+    [
+        ([("a", 2 + 5e-10), ("b", 1.0)], True),
+        ([("a", 2 + 3e-9), ("b", 1.0)], False),
+        ([("b", 2.0), ("a", 1.0)], False),
+    ],
+)
+def test_two_engines_agree_in_order_and_to_nine_decimals(small, other, equal):
+    assert bool(small[1].space["same"]([("a", 2.0), ("b", 1.0)], other)) == equal
+
+
+def test_pieces_are_cut_before_a_separator_and_joined_up_to_the_size():
+    cells = run_cells(1, "b-recursive-code")
+    assert cells["split_before"](" a bc", " ") == [" a", " bc"]
+    assert cells["split_before"]("abc", "") == ["a", "b", "c"]
+    assert cells["join_neighbours"](["ab", "cd", "e", "f"], 4, len) == ["abcd", "ef"]
+    assert cells["join_neighbours"](["abcde", "f", "g"], 4, len) == ["abcde", "fg"]
+    assert cells["join_neighbours"]([], 4, len) == []
+
+
+def test_recursive_chunks_leave_out_white_space():
+    names = {"n_tokens": len, "SIZE": 8, "proof": [" a b"]}
+    cells = run_cells(1, "b-recursive-code", "b-recursive-run", "b-recursive-spans-code", **names)
+    assert cells["chunk_recursive"]("  ab cd\n\n      \n\nef ") == [(2, 7, 5), (17, 19, 2)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "wanted"),
+    [
+        ([("a", 9.0), ("b", 8.0)], [("b", 1.0)], [("b", 1 / 62 + 1 / 61), ("a", 1 / 61)]),
+        ([("b", 9.0)], [("a", 1.0)], [("a", 1 / 61), ("b", 1 / 61)]),
+        ([("a", 9.0)], None, [("a", 1 / 61)]),
+        ([], [("c", 9.0)], [("c", 1 / 61)]),
+    ],
+)
+def test_fusion_adds_the_reciprocal_ranks(first, second, wanted):
+    fuse = run_cells(2, "c-fusion", runs=runs)["fuse"]
+    assert fuse({"q": first}, {"q": second} if second else {}) == {"q": wanted}
+
+
+def test_fusion_keeps_the_first_hundred_and_may_weigh_ranks_otherwise():
+    fuse = run_cells(2, "c-fusion", runs=runs)["fuse"]
+    long = [(f"d{n:03}", 200.0 - n) for n in range(150)]
+    assert [d for d, _ in fuse({"q": long}, {})["q"]] == [d for d, _ in long[:100]]
+    assert fuse({"q": long[:1]}, {}, k=1) == {"q": [("d000", 1 / 2)]}
+
+
+@pytest.mark.parametrize(
+    ("order", "grades", "pair"),
+    [
+        ("ab", {"b": 1}, ("b", "a")),
+        ("ba", {"b": 1}, None),
+        ("ab", {"a": 1, "b": 1}, None),
+        ("ab", {"a": 1, "b": 2}, ("b", "a")),
+        ("xab", {"a": 1, "b": 2}, ("b", "x")),
+        ("bxc", {"b": 2, "c": 1}, ("c", "x")),
+        ("x", {"c": 1, "b": 1}, ("b", "x")),
+        ("xc", {"b": 1, "c": 1}, ("c", "x")),
+        ("xy", {"y": 0}, None),
+        ("", {"b": 1}, None),
+    ],
+)
+def test_the_pair_out_of_order_is_the_best_answer_and_the_first_worse_one(order, grades, pair):
+    names = {"ranking": ["a", "b"], "grades": {"b": 1}, "math": math}
+    assert run_cells(2, "c-misplaced", **names)["misplaced"](list(order), grades) == pair
+
+
+@pytest.mark.parametrize("b", [0.75, 0.0])
+@pytest.mark.parametrize("words", [["disk", "full"], ["queue", "of", "queue"], ["zzz"]])
+def test_the_parts_of_the_words_add_up_to_the_score_of_rank_bm25(small, words, b):
+    space = small[2].space
+    index, parts, evals = space["index"], space["parts"], space["evals"]
+    texts = [evals.words(chunk.text(evals.documents)) for chunk in space["units"]]
+    scores = BM25Okapi(texts, b=b).get_scores(words)
+    for unit, score in enumerate(scores):
+        found = parts(words, unit, b)
+        assert list(found) == list(dict.fromkeys(words))
+        assert sum(found.values()) == pytest.approx(score)
+    assert parts(words, 0) == parts(words, 0, 0.75) and index.b == 0.75
+    best = {d: max(scores[unit] for unit in own) for d, own in space["units_of"].items()}
+    assert {d: space["score"](words, d, b) for d in best} == {
+        d: round(value, runs.DECIMALS) for d, value in best.items()
+    }
+
+
+def test_words_of_more_than_a_quarter_of_the_chunks_are_common():
+    held = [{"often": 1, "seldom": 1}, {"often": 2, "seldom": 1}, {"often": 1}, *({},) * 5]
+    names = {"index": SimpleNamespace(doc_freqs=held, b=0.75), "units": held, "Counter": Counter}
+    cells = run_cells(2, "c-cause-code", **names)
+    assert cells["common"] == {"often"} and cells["spread_of"]["often"] == 3
+
+
+def test_a_union_takes_each_word_from_its_best_chunk():
+    parts = [{"x": 1 / 3, "y": 0.0}, {"x": 0.25, "y": 2.0}]
+    names = {"index": SimpleNamespace(doc_freqs=[], b=0.75), "units": [], "runs": runs}
+    names["Counter"] = Counter
+    names |= {"units_of": {"d": [0, 1]}, "parts": lambda words, unit: parts[unit]}
+    cells = run_cells(2, "c-cause-code", **names)
+    assert cells["union"](["x", "y", "y"], "d") == 2.3333333333
+
+
+def test_a_card_says_what_separates_wanted_from_rival(small):
+    card = small[2].space["card"]
+    asked, wanted = card("q1"), {"wanted": "a", "rival": "b", "unjudged": True, "versions": False}
+    wanted |= {"common": ["disk"], "lacks": ["full"], "without words it lacks": [0, 0]}
+    assert {name: asked[name] for name in wanted} == wanted
+    graded = card("q2")
+    wanted = {"wanted": "h-v2", "rival": "g", "unjudged": False, "versions": False}
+    wanted |= {"common": ["jobs", "of"], "lacks": ["the", "full"]}
+    assert {name: graded[name] for name in wanted} == wanted
+    rows = {word: row for word, *row in graded["words"]}
+    sums = [sum(row[n] for row in rows.values()) for n in (1, 2)]
+    assert graded["score"] == pytest.approx(sums) == graded["best of all chunks"]
+    assert graded["without common words"] == pytest.approx(rows["queue"][1:])
+    assert graded["without words it lacks"] == graded["score"]
+    assert graded["without length"][0] == graded["without length"][1]
+    assert [card(q) for q in ("q3", "q4", "q5")] == [None] * 3
+
+
+def test_a_card_knows_two_versions_and_a_query_without_results(small, monkeypatch):
+    space = small[2].space
+    monkeypatch.setitem(space, "run", {"q5": [("h-v2", 2.0), ("h-v1", 1.0)]})
+    found = space["card"]("q5")
+    assert (found["wanted"], found["rival"], found["versions"]) == ("h-v1", "h-v2", True)
+    assert space["card"]("q1") is None
+
+
+def test_session_c_measures_a_small_set(small):
+    said, value = small[2].said, small[2].value
+    assert list(value["c-summary"].index) == ["dev (n=3)", "test (n=2)", "all (n=5)"]
+    assert "2 of 3 are perfect" in said["c-per-query"]
+    assert value["c-per-query"]["first rank"].to_dict() == {"q1": 2}
+    assert value["c-kinds-run"].n.to_dict() == {"entity": 2, "keyword": 1}
+    assert said["c-other"].split("\n")[:2] == [
+        "paragraph minus baseline: -0.092 (-0.486 to +0.302)",
+        "better 0, equal 2, worse 1",
+    ]
+    assert "p of the t test 0.4226\n3 queries, spread 0.16" in said["c-flip-real"]
+    assert "1 queries are not perfect, 1 have a card" in said["c-card-run"]
+    assert "1 of 1 rivals are unjudged" in said["c-causes"]
+    assert "results.json: 5 queries, 5 with results" in said["c-results-write"]
+    text = value["c-sentences-run"].data
+    assert "best on `keyword` queries (nDCG@10 1.000, n = 1)" in text
+    assert "worst on `entity` queries (0.815, n = 2)" in text
+
+
+def test_a_set_with_dev_queries_alone_has_one_row_of_means(small):
+    space = small[2].space
+    alone = SimpleNamespace(qrels=lambda half: {"q1": {}} if half == "dev" else {})
+    found = run_cells(2, "c-summary", **{**space, "evals": alone})
+    assert list(found["means"]) == ["dev (n=1)"]
+
+
+def test_one_difference_has_no_t_test_and_no_spread(capsys):
+    names = {"differences": np.array([0.5]), "other": SimpleNamespace(name="new"), "stats": stats}
+    run_cells(2, "c-flip-real", **names)
+    assert capsys.readouterr().out == (
+        "new: p of the sign-flip test 1.0000\nt test: undefined, nothing varies\n"
+    )
+
+
+def test_five_cards_are_shown_and_queries_without_results_named(capsys):
+    rows = []
+    names = {
+        "cards": {f"q{n}": {} for n in range(7)},
+        "failing": [f"q{n}" for n in range(9)],
+        "run": {f"q{n}": [("d", 1.0)] * 12 for n in range(7)},
+        "values": {f"q{n}": n for n in range(7)},
+        "evals": None,
+        "results": SimpleNamespace(failure_card=lambda card, evals, row, notes: rows.append(row)),
+    }
+    with capture_output():
+        run_cells(2, "c-failures", **names | {"print": lambda text: rows.append(text)})
+    assert [row["measures"] for row in rows[:-1]] == [0, 1, 2, 3, 4]
+    assert {len(row["retrieved"]) for row in rows[:-1]} == {10}
+    assert rows[-1] == "no card, since no document shares a word with it: q7, q8"
+
+
+def test_a_failure_without_a_note_says_so():
+    cards, shown = {"q1": {}, "q2": {}}, []
+    names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": cards, "worst": ["q1", "q2"]}
+    names |= {"evals": SimpleNamespace(folder=""), "display": shown.append, "Markdown": str}
+    names["evalset"] = SimpleNamespace(notes=lambda folder: {"q2": "mine"})
+    run_cells(2, "c-notes", **names)
+    assert shown == ["- **q1**, tie: no note yet\n- **q2**, missing word: mine"]
+    assert cards == {"q1": {"cause": "tie"}, "q2": {"cause": "missing word"}}
+
+
+@pytest.mark.parametrize(
+    ("cause", "evidence"),
+    [
+        ("version confusion", "d-v1"),
+        ("no shared word", "gone"),
+        ("tie", "1.00 against 1.00"),
+        ("evidence split across chunks", "2.00 against 1.50"),
+        ("length penalty", "3.00 against 2.50"),
+        ("common word dominates", "often"),
+        ("missing word", "gone"),
+        ("stronger match elsewhere", "often, gone"),
+    ],
+)
+def test_the_evidence_of_each_cause_stands_on_its_card(cause, evidence):
+    found = {
+        "rival": "d-v1",
+        "words": [["often", 0.1, 0.1, 0.2], ["gone", 2.0, 0.0, 2.0], ["same", 1.0, 1.0, 1.0]],
+        "common": ["often"],
+        "lacks": ["gone"],
+        "score": [1.0, 1.0],
+        "best of all chunks": [2.0, 1.5],
+        "without length": [3.0, 2.5],
+    }
+    names = {"worst": ["q1"], "by_rule": {"q1": cause, "q2": "tie"}, "cards": {"q1": found}}
+    assert run_cells(2, "c-named", **names)["my_causes"]() == {"q1": (cause, evidence)}
+
+
+def test_without_lacking_words_the_common_ones_are_the_evidence():
+    found = {"words": [], "common": ["often"], "lacks": [], "rival": ""}
+    found |= dict.fromkeys(("score", "best of all chunks", "without length"), [0.0, 0.0])
+    names = {"worst": ["q1"], "by_rule": {"q1": "no shared word"}, "cards": {"q1": found}}
+    assert run_cells(2, "c-named", **names)["my_causes"]() == {"q1": ("no shared word", "often")}
+
+
+@pytest.mark.parametrize("by", [1e-9, -1e-9])
+@pytest.mark.parametrize(
+    ("cell", "name"), [("a-kappa-hand-then", "cohen_kappa"), ("a-near-pairs-run", "jaccard")]
+)
+def test_an_assert_of_session_a_stops_an_answer_a_little_off(small, cell, name, by):
+    space = small[0].space
+    off = lambda *given: space[name](*given) + by  # noqa: E731
+    run_cells(0, cell, **space)
+    with pytest.raises(AssertionError):
+        run_cells(0, cell, **{**space, name: off})

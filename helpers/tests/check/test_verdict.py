@@ -1,9 +1,11 @@
 """What is called, what stops a call, and what the learner reads of it."""
 
+import functools
 import math
 import re
 import sys
 
+import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -167,3 +169,125 @@ def test_of_two_mistakes_the_nearer_one_is_named():
     mistakes = [("Far.", plus(5, 6)), ("Near.", plus(7)), ("As far.", plus(5, 8))]
     with pytest.raises(check.Wrong, match="Perhaps: Near."):
         verdict.give("learner", plus(), cases, [], mistakes)
+
+
+# The parts, one by one.
+
+
+def test_means_shared_members_and_picks():
+    assert verdict.mean([]) == 0 and verdict.mean([True, False, True, True]) == 0.75
+    assert verdict.mean(n for n in (1, 2)) == 1.5
+    assert verdict.common(["a", "a", "b"], ["a", "a", "a", "c"]) == 2
+    rng = np.random.default_rng(1)
+    lengths = {len(verdict.pick(rng, "a b c", 1, 3)) for _ in range(50)}
+    assert lengths == {1, 2, 3}
+    assert {type(word) for word in verdict.pick(rng, "a b c", 3, 3)} == {str}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "got", "top", "said"),
+    [
+        ("Divide.", 1.5, 1.0, "1.5 where 1.0 is the maximum: divide."),
+        ("", 1.5, 1.0, "1.5 where 1.0 is the maximum."),
+        ("Divide.", 1 + 1e-10, 1.0, "Divide."),
+        ("Divide.", 1.0, 1.0, "Divide."),
+        ("Divide.", 9.0, None, "Divide."),
+        ("Divide.", "x", 1.0, "Divide."),
+        ("Divide.", 1.23456, 1.0, "1.23 where 1.0 is the maximum: divide."),
+        ("Divide.", math.inf, 1.0, "1.8e+308 where 1.0 is the maximum: divide."),
+    ],
+)
+def test_a_value_that_cannot_be_is_named_before_the_sentence(sentence, got, top, said):
+    assert verdict.lesson(sentence, got, top) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("f is wrong\n    expected  1\n    got       2", "f is wrong: got       2"),
+        ("f is wrong\n    got       2\nDivide.\n2 differ; " + verdict.SIMPLEST, "Divide."),
+        ("f stops\n  f(1)\n    expected  1", "f stops: expected  1"),
+        ("f wants a function", "f wants a function"),
+    ],
+)  # fmt: skip
+def test_the_line_that_says_most(text, line):
+    assert check.Wrong(text).summary == line
+
+
+def test_a_stub_inside_another_function_is_named():
+    assert str(verdict.not_started("f", "f")) == str(verdict.not_started("f"))
+    assert str(verdict.not_started("f", "g")) == (
+        "f: not started yet, because it calls g, which is not started yet: fill in g first"
+    )
+    code = 'def inner():\n    raise NotImplementedError("your code")\ndef dcg(gains):\n'
+    with pytest.raises(check.NotStarted, match="because it calls inner"):
+        check.dcg(learnt(f"{code}    return inner()\n")["dcg"])
+
+
+def test_wrappers_and_partials_are_looked_through():
+    def own(a):
+        return a
+
+    wrapped = functools.wraps(own)(lambda a: own(a))
+    assert verdict.unwrapped(functools.partial(functools.partial(wrapped), 1)) is own
+    assert verdict.is_empty(functools.partial(lambda a: None, 1))
+    assert not verdict.is_empty(len) and not verdict.is_empty(lambda: 0)
+
+
+def test_arguments_are_sent_as_a_copy_and_a_change_is_seen():
+    case = verdict.Example(([2, 1], {"a": 1}, "b"), None)
+    assert verdict.called(lambda *args: args[0].sort(), case) == (None, True)
+    assert verdict.called(lambda *args: args[1].clear(), case) == (None, True)
+    assert verdict.called(lambda *args: args[0][0], case) == (2, False)
+    assert case.args == ([2, 1], {"a": 1}, "b")
+    got, changed = verdict.called(lambda *args: 1 / 0, case)
+    assert isinstance(got.error, ZeroDivisionError) and not changed
+
+
+@pytest.mark.parametrize(("wrong_at", "place"), [({2, 1}, 1), ({3, 4}, 4), ({0, 3}, 0)])
+def test_the_first_hand_made_case_is_shown_else_the_shortest(wrong_at, place):
+    cases = [verdict.Example((n,), 0) for n in (1, 1, 1, 12345, 9)]
+    assert verdict.simplest([(case, 0) for case in cases], wrong_at, 3) == place
+
+
+def test_what_is_given_may_be_a_value_or_a_function_of_nothing():
+    assert verdict.returned("f", 3) == 3 and verdict.returned("f", lambda: 3) == 3
+    with pytest.raises(check.NotStarted, match="^f is not started"):
+        verdict.returned("f", learnt("def f():\n    raise NotImplementedError\n")["f"])
+    with pytest.raises(check.Wrong, match="f stops with an error, line 2 of its cell, in f"):
+        verdict.returned("f", learnt("def f():\n    return 1 / 0\n")["f"])
+
+
+def give(function, hand, drawn=(), **options):
+    """Give the function to a check of made cases."""
+    verdict.give("it", function, [verdict.Example((n,), w) for n, w in hand], drawn, [], **options)
+
+
+def test_what_passes_is_said_and_kept(capsys):
+    verdict.PASSED.discard("it")
+    give(lambda n: n, [(1, 1), (2, 2)])
+    assert capsys.readouterr().out == "it: right on 2 hand-made cases\n"
+    give(lambda n: n, [(1, 1)], [verdict.Example((3,), 3)])
+    assert capsys.readouterr().out == "it: right on 1 hand-made and 1 random cases\n"
+    assert "it" in verdict.PASSED
+    verdict.PASSED.discard("it")
+
+
+@pytest.mark.parametrize(
+    ("function", "wanted", "said"),
+    [
+        (lambda n: float(n), 1, "The values are right, but whole numbers are wanted"),
+        (lambda n: round(n / 3, 4), 1 / 3, "The value is rounded: return it as it is"),
+        (lambda n: math.nan, 0.0, verdict.NAN),
+        (lambda n: 1 / 0, 1.0, "Here is nothing to divide by"),
+        (lambda n: print(), 1.0, "Nothing came back"),
+        (lambda n: 2 * n, 3.5, "1 of 1 cases differ; the simplest is shown."),
+    ],
+)
+def test_the_reason_of_a_wrong_answer(function, wanted, said):
+    with pytest.raises(check.Wrong) as caught:
+        give(function, [(1, wanted)])
+    lines = str(caught.value).split("\n")
+    assert any(line.startswith(said) for line in lines)
+    assert lines[-1] == "1 of 1 cases differ; the simplest is shown."
+    assert "it" not in verdict.PASSED
