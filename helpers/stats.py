@@ -99,7 +99,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     """Return p values adjusted for several comparisons (Holm 1979), in the given order."""
     from statsmodels.stats.multitest import multipletests  # takes a second to import
 
-    return [float(p) for p in multipletests(ps, method="holm")[1]] if len(ps) else []
+    return [float(p) for p in multipletests(ps, method="holm")[1]]
 
 
 def detectable(n: int, sd: float) -> float:
