@@ -68,10 +68,7 @@ def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> Non
 
 def expected(table: pd.DataFrame) -> set[tuple[str, str, int]]:
     """Return the (query_id, doc_id, relevance) triples of a label table."""
-    return {
-        (q, d, int(r))
-        for q, d, r in table[["query_id", "doc_id", "relevance"]].itertuples(index=False)
-    }
+    return {*table[["query_id", "doc_id", "relevance"]].itertuples(index=False, name=None)}
 
 
 def read_back(folder: Path) -> dict[str, set[tuple[str, str, int]]]:

@@ -206,7 +206,7 @@ def _answers(kept: Labels, source: Source, folder: Path) -> dict[str, list[str]]
 def connected(kept: Labels, texts: dict[str, list[str]]) -> list[set[str]]:
     """Return the groups of queries that share relevant documents, or such as count as one."""
     alike = text.near_duplicates(texts, text.COPY)
-    one = [pair for pair in alike if text.count_as_one(texts[pair[0]], texts[pair[1]])]
+    one = [pair for pair in alike if text.count_as_one(*(texts[d] for d in pair))]
     answers = [
         [("query", q), *(("document", d) for d, label in row.items() if label.grade)]
         for q, row in kept.items()

@@ -257,6 +257,7 @@ def test_undo_takes_back_the_newest_of_two_alike_and_no_more(folder):
     assert [e.relevance for e in log.entries(evalset.load(folder))] == [0]
 
 
+@pytest.mark.filterwarnings("error")
 def test_the_log_is_readable_in_every_script(folder):
     log.append(folder / log.LOG, {**entry(), "evidence": "é 文"})
     assert "é 文" in (folder / log.LOG).read_text(encoding="utf-8")

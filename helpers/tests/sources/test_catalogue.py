@@ -375,6 +375,7 @@ def test_names_and_failures_of_the_catalogue_are_told(monkeypatch):
     [
         ("c/test", "test", ("test", "train", "test")),
         ("c/train/small", "train", ("train", "train", "test")),
+        ("c/test/train", "train", ("train", "train")),
         ("test/own", "all", ("all",)),
         ("plain", "all", ("all",)),
     ],

@@ -60,7 +60,8 @@ def test_export_reads_back_through_the_importer(folder, tmp_path):
 
 
 def test_labels_are_sorted_and_name_the_query(folder):
-    table = export.labels(evalset.load(folder))
+    evals = evalset.load(folder)
+    table = export.labels(evals._replace(judgments=evals.judgments[::-1]))
     assert list(table.columns) == ["query_id", "query_text", "doc_id", "relevance", "split"]
     assert table.to_numpy().tolist() == [
         ["q1", "disk is full", "disk-full", 2, "dev"],

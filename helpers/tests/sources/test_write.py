@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import write_rows
@@ -589,3 +590,18 @@ def test_the_new_command_lists_its_files(tmp_path, capsys):
     assert capsys.readouterr().out == (
         f"{to} holds {', '.join(held)}\nnext steps: {to / 'README.md'}\n"
     )
+
+
+def test_without_labels_there_is_a_guide_to_make_them(tmp_path):
+    write.write_labels(tmp_path, {}, {}, {})
+    (guide,) = tmp_path.iterdir()
+    assert guide.name == "labeling_guide.md"
+    assert guide.read_bytes() == (write.NEW / "labeling_guide.md").read_bytes()
+
+
+def test_the_folder_one_stands_in_can_be_filled(tmp_path, monkeypatch):
+    here = tmp_path / "set"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    write.publish(Path("."), lambda folder: put(folder / "corpus.jsonl", json.dumps(row("a"))))
+    assert [path.name for path in here.iterdir()] == ["corpus.jsonl"]
