@@ -16,4 +16,27 @@ class Equivalent(NamedTuple):
     reason: str
 
 
-EQUIVALENT: list[Equivalent] = []  # fmt: skip
+EQUIVALENT = [
+    Equivalent('helpers/text.py', 'CONTINUATION = bytes(range(0x80, 0xC0)) # UTF-8: the bytes of a character after its first', 'CONTINUATION = bytes(range(0x80, 193)) # UTF-8: the bytes of a character after its first', 'the byte C0 stands in no UTF-8'),
+    Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : ])', 'only the first byte is looked at'),
+    Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : n + 2])', 'only the first byte is looked at'),
+    Equivalent('helpers/text.py', 'return re.compile(rf"\\w[\\w{\'\'.join(marks)}]*")', 'return re.compile(rf"\\w[\\w{\'x\'.join(marks)}]*")', 'x is among \\w already'),
+    Equivalent('helpers/measures.py', 'if not answered:', 'if False:', 'the shares of no query are NaN, which no comparison takes for a gap'),
+    Equivalent('helpers/measures.py', 'return name if k and int(k) <= depth else f"{family}@{depth}"', 'return name if k and int(k) < depth else f"{family}@{depth}"', 'at the depth both are the same name'),
+    Equivalent('helpers/compare.py', 'row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 10, base, run)', 'row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 11, base, run)', 'few_labels looks at ten at most'),
+    Equivalent('helpers/sparse.py', 'SLICE = 4_000_000 # weights computed at a time: temporary arrays stay below 100 MB', 'SLICE = 4000001 # weights computed at a time: temporary arrays stay below 100 MB', 'memory only'),
+    Equivalent('helpers/sparse.py', 'if len(columns) <= np.iinfo(np.int32).max:', 'if len(columns) < np.iinfo(np.int32).max:', 'the width of positions, at one size beyond two billion weights'),
+    Equivalent('helpers/sparse.py', 'ones = np.ones(len(numbers), np.min_scalar_type(lengths.max(initial=0)))', 'ones = np.ones(len(numbers), np.min_scalar_type(lengths.max(initial=1)))', 'one byte holds 0 as well as 1'),
+    Equivalent('helpers/workbook.py', 'lines = list(difflib.unified_diff(*sides))[2:] # without the names of the sides', 'lines = list(difflib.unified_diff(*sides))[3:] # without the names of the sides', 'the third line begins with @@ and is dropped below'),
+    Equivalent('helpers/labels/pooling.py', 'documents = weights.transform(documents, copy=False)', 'documents = weights.transform(documents, copy=True)', 'a copy of a matrix that nobody else holds: memory only'),
+    Equivalent('helpers/labels/log.py', 'LOCK_WAIT = 10 # seconds; another process holds the lock for one line', 'LOCK_WAIT = 11 # seconds; another process holds the lock for one line', 'how many seconds to wait for a lock: nothing but time'),
+    Equivalent('helpers/labels/log.py', 'lock = FileLock(f"{path}.lock", LOCK_WAIT, poll_interval=0.01, fallback_to_soft=False)', 'lock = FileLock(f"{path}.lock", LOCK_WAIT, poll_interval=0.02, fallback_to_soft=False)', 'how often a lock is tried: nothing but time'),
+    Equivalent('helpers/labels/checks.py', 'seen = min(stats.detectable(queries, SD), 1) if queries > 1 else 1', 'seen = min(stats.detectable(queries, SD), 1) if queries > 2 else 1', 'of two queries the bound is 1 either way'),
+    Equivalent('helpers/sources/write.py', 'highest = max((label.grade for row in kept.values() for label in row.values()), default=0)', 'highest = max((label.grade for row in kept.values() for label in row.values()), default=1)', 'only a grade above 2 is written'),
+    Equivalent('helpers/sources/write.py', 'cut, total, largest = False, 0, (0, "")', "cut, total, largest = False, 0, (0, 'x')", 'the id of a largest document that is none is never shown'),
+    Equivalent('notebooks/session_a_corpus_and_labels.ipynb', 'print(f"Cohen\'s kappa {cohen_kappa(first, again):.3f} on {len(first)} pairs")', 'print(f"Cohen\'s kappa {cohen_kappa(again, first):.3f} on {len(first)} pairs")', 'kappa is symmetric'),
+    Equivalent('notebooks/session_a_corpus_and_labels.ipynb', 'return found.sort_values("share", kind="stable")', 'return found.sort_values("share", kind=\'stablex\')', 'numpy reads the first letter of the kind'),
+    Equivalent('notebooks/session_c_metrics_and_writeup.ipynb', 'reciprocal_rank(["a"], {"a": 1}),', 'reciprocal_rank(["a"], {"a": 2}),', 'the reciprocal rank knows relevant or not'),
+    Equivalent('notebooks/session_c_metrics_and_writeup.ipynb', 'reciprocal_rank(["x", "y", "z", "a"], {"a": 1}),', 'reciprocal_rank(["x", "y", "z", "a"], {"a": 2}),', 'the reciprocal rank knows relevant or not'),
+    Equivalent('notebooks/session_c_metrics_and_writeup.ipynb', 'reciprocal_rank([], {"a": 1}),', "reciprocal_rank([], {'ax': 1}),", 'an empty ranking holds neither'),
+]  # fmt: skip
