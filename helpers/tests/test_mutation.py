@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import mutants
 import mutation
+import nbformat
 import pytest
 import reach
 from equivalent import EQUIVALENT, Equivalent
@@ -110,6 +111,16 @@ def test_equivalents_are_left_out_and_stale_ones_named(root):
     left, gone = mutation.without_equivalents(edits, [named, stale])
     assert gone == [stale] and len(left) == len(edits) - 1
     assert len(EQUIVALENT) <= 100 and all(entry.reason for entry in EQUIVALENT)
+
+
+def test_every_listed_text_stands_in_its_file():
+    gone = []
+    for mutant in mutants.MUTANTS:
+        text = (mutants.ROOT / mutant.file).read_text(encoding="utf-8")
+        if mutant.file.endswith(".ipynb"):
+            text = "\n".join(cell["source"] for cell in nbformat.reads(text, 4).cells)
+        gone += [mutant.name] if mutant.old not in text else []
+    assert gone == []
 
 
 def test_wilson_interval():
