@@ -170,7 +170,7 @@ class _Reading:
 
     def __init__(self, evals: evalset.EvalSet):
         self.evals = evals
-        self.queries, self.documents = _spelled(evals.queries), _spelled(evals.documents)
+        self.queries, self.documents = _spelled(evals.asked), _spelled(evals.documents)
         self.found: dict[str, dict[str, float]] = {}  # by query, then document or chunk
         self.problems: list[str] = []
         self.strange: dict[str, None] = {}  # unknown query ids, in their order
@@ -261,10 +261,11 @@ def _json_line(place: str, line: str, read: _Reading) -> None:
 
 
 def _scores_of(query_id, read: _Reading) -> dict[str, float] | None:
-    """Return what was found so far for a query; None notes that the set does not have it."""
+    """Return what was found so far for a query, None if it is unknown or set aside."""
     known = read.queries.get(str(query_id))
     if known is None:
         read.strange[str(query_id)] = None
+    if known is None or known in read.evals.unanswered:
         return None
     return read.found.setdefault(known, {})
 

@@ -120,7 +120,7 @@ def negatives(
     rows = []
     for query_id, ranks in places.items():
         outside = [d for d in evals.documents if d not in ranks and not qrels[query_id].get(d)]
-        easy = rng.choice(outside, size=len(outside[:n]), replace=False).tolist()
+        easy = rng.choice(outside, size=min(n, len(outside)), replace=False).tolist()
         zeros = [d for d in ranks if qrels[query_id].get(d) == 0]
         hard = sorted(zeros, key=lambda d: (-len(ranks[d]), min(ranks[d]), d))
         known = {*ranks, *easy}

@@ -68,7 +68,7 @@ def schedule(pairs: Iterable[tuple[str, str]], seed: int = 0, repeats: float = 0
 def _to_repeat(turns: list[Turn], repeats: float, rng: np.random.Generator) -> list[Turn]:
     """Return the turns to show again; those too near the end are taken last."""
     wanted = round(repeats * len(turns))
-    early = len(turns[GAP:])
+    early = max(0, len(turns) - GAP)
     order = [*rng.permutation(early), *range(early, len(turns))]
     return [turns[i] for i in sorted(order[:wanted])]
 

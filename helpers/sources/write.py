@@ -159,13 +159,19 @@ def write_corpus(
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
                 cut = True
-    if largest[0] > HEAVY * total:
-        log.said.append(
-            f"warning: {largest[1]} holds {largest[0] / total:.0%} of all characters; documents "
-            "are what is found and measured: split it by chapter or heading into files of their "
-            "own and import again"
-        )
+    log.said += _about_weight(*largest, total)
     return held, seen, cut
+
+
+def _about_weight(size: int, doc_id: str, total: int) -> list[str]:
+    """Return a warning where the largest document holds most of all characters."""
+    if size <= HEAVY * total:
+        return []
+    return [
+        f"warning: {doc_id} holds {size / total:.0%} of all characters; documents are what is "
+        "found and measured: split it by chapter or heading into files of their own and import "
+        "again"
+    ]
 
 
 def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, str]) -> None:

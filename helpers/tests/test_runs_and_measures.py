@@ -252,6 +252,15 @@ def test_unknown_queries_are_left_out_and_counted(folder):
             runs.read_run(folder / name, evals)
 
 
+def test_queries_that_are_set_aside_are_no_strangers(folder):
+    aside = {"query_id": "z", "query": "nothing", "relevant_doc_ids": [], "kind": "none"}
+    with (folder / "retrieval_queries.jsonl").open("a") as file:
+        file.write(json.dumps(aside) + "\n")
+    (folder / "r.trec").write_text("z Q0 disk-full 1 2.0 y\nq1 Q0 disk-full 1 2.0 y\n")
+    run = runs.read_run(folder / "r.trec", evalset.load(folder))
+    assert (list(run.rankings), [w for w in run.warnings if "unknown" in w]) == (["q1"], [])
+
+
 def test_ids_are_accepted_as_the_source_wrote_them(tmp_path):
     documents = ["docs%2Fa.md", "c%23.md", "42", "50%25", "50%", "plain"]
     write_rows(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import write_rows
 from IPython.core.interactiveshell import InteractiveShell
@@ -442,7 +443,7 @@ def test_session_c_measures_a_small_set(small):
         "better 0, equal 2, worse 1",
     ]
     assert "p of the t test 0.4226\n3 queries, spread 0.16" in said["c-flip-real"]
-    assert "1 queries are not perfect, 1 have a card" in said["c-card-run"]
+    assert "not perfect: 1 query, 1 with a card" in said["c-card-run"]
     assert "1 of 1 rivals are unjudged" in said["c-causes"]
     assert "results.json: 5 queries, 5 with results" in said["c-results-write"]
     text = value["c-sentences-run"].data
@@ -536,3 +537,30 @@ def test_an_assert_of_session_a_stops_an_answer_a_little_off(small, cell, name, 
     run_cells(0, cell, **space)
     with pytest.raises(AssertionError):
         run_cells(0, cell, **{**space, name: off})
+
+
+def test_em_looks_at_the_first_k_documents_by_both_rules():
+    """Answers at ranks 2 and 7, one only by SQuAD's rule, one query without results."""
+    texts = {f"d{n}": SimpleNamespace(retrieval_text=f"text {n}") for n in range(1, 8)}
+    texts["d2"].retrieval_text, texts["d7"].retrieval_text = "wait 10 s, then", "The Slipway"
+    asked = {"q1": ("10 s",), "q2": ("slipway",), "q3": ("text 1",)}
+    queries = {
+        q: SimpleNamespace(query_id=q, split="dev", answers=answers) for q, answers in asked.items()
+    }
+    order = [(d, 1.0) for d in texts]
+    names = {"evals": SimpleNamespace(queries=queries, documents=texts), "np": np, "pd": pd}
+    names |= {"run": {"q1": order, "q2": order}, "holds": None}
+    found = run_cells(2, "c-answers-code", "c-answers-em", **names)
+    table = [(k, rule, found["em"](k, rule)) for rule in (True, False) for k in (1, 2, 6, 7)]
+    third = pytest.approx(1 / 3)
+    assert [share for *_, share in table] == [
+        0,
+        third,
+        third,
+        third,
+        0,
+        third,
+        third,
+        pytest.approx(2 / 3),
+    ]
+    assert found["rows"]["EM@5"] == {"strict": third, "SQuAD": third}

@@ -604,7 +604,7 @@ def test_session_c_shows_every_imperfect_dev_query(session, published):
     agree(html_table(table), wanted)
     perfect = sum(row["measures"]["nDCG@10"] == 1 for row in dev)
     tells(said, {"{} of {} are perfect": [perfect, len(dev)]})
-    cards = {"{} queries": len(dev) - perfect, "{} have a card": len(published["cards"])}
+    cards = {"{} queries": len(dev) - perfect, "{} with a card": len(published["cards"])}
     tells(session["c-card-run"][0], cards)
 
 
