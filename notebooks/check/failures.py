@@ -66,7 +66,9 @@ def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[st
     """
     named = returned("causes", named)
     if not isinstance(named, dict):
-        raise Wrong(f"check.causes wants a dict {{query_id: cause}}, got {shown(named)[:60]}")
+        raise Wrong(
+            f"check.causes wants a dict {{query_id: (cause, evidence)}}, got {shown(named)[:60]}"
+        )
     told = {q: found for q, found in named.items() if found is not None and found is not ...}
     read = {q: _entry(found) for q, found in told.items()}
     wanted = min(READ_AT_LEAST, len(by_rule))
