@@ -1,0 +1,215 @@
+"""Small sets, runs and sources that the fuzzer breaks, and the commands that read them."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+from conftest import write_rows
+from sources.importing import beir_folder, mmarco_folder, put
+
+from helpers import compare, evalset, measures, results, runs, workbook
+
+TOPICS = ("disk", "queue", "deploy", "certificate", "cache", "login", "mail", "clock")
+GUIDE = "Grade 0 is no help, 1 is a part, 2 is a whole answer. " + "Read it all first. " * 30
+
+# name: (words of the command, what of the stock it needs). `pieces` is what sessions and panel
+# read in a set, called by the worker without a notebook.
+CASES = {
+    "pieces": (["pieces", "graded"], ["graded"]),
+    "pieces table": (["pieces", "table"], ["table"]),
+    "audit": (["audit", "--evals", "graded"], ["graded"]),
+    "audit bare": (["audit", "--evals", "bare"], ["bare"]),
+    "audit table": (["audit", "--evals", "table"], ["table"]),
+    "freeze": (["freeze", "--evals", "graded"], ["graded"]),
+    "freeze bare": (["freeze", "--evals", "bare"], ["bare"]),
+    "export": (["export", "--evals", "graded", "--to", "out"], ["graded"]),
+    "export again": (["export", "--evals", "table", "--to", "old"], ["table", "old"]),
+    "drop": (["drop", "q3", "--evals", "graded"], ["graded"]),
+    "compare": (["compare", "run.trec", "--evals", "graded"], ["graded", "run.trec", "run.json"]),
+    "compare two": (
+        ["compare", "run.jsonl", "run.trec", "--evals", "graded", "--to", "out", "--split", "all"],
+        ["graded", "run.jsonl", "run.trec", "run.json"],
+    ),
+    "compare base": (
+        ["compare", "run.jsonl", "--base", "base.run", "--evals", "table", "--strict"],
+        ["table", "run.jsonl", "base.run"],
+    ),
+    "new": (["new", "--to", "out"], ["old"]),
+}
+IMPORTS = {
+    "beir": ("beir", []),
+    "beir gz": ("beirgz", ["--split", "test", "--max-docs", "3"]),
+    "trec": ("trec", []),
+    "hotpotqa": ("hotpot_dev_v1.json", []),
+    "hotpotqa jsonl": ("validation.jsonl", []),
+    "miracl": ("miracl", []),
+    "mmarco": ("mmarco@en", ["--queries-language", "ja"]),
+    "markdown": ("markdown", ["--title", "name"]),
+    "text": ("text", []),
+    "code": ("code", []),
+}
+CASES |= {
+    f"import {name}": (
+        ["import", "--from", f"{name.split()[0]}:{path}", "--to", "deep/out", *more],
+        [path.partition("@")[0]],
+    )
+    for name, (path, more) in IMPORTS.items()
+}
+
+
+def make(stock: Path) -> None:
+    """Write everything that CASES names below `stock`."""
+    graded(stock / "graded")
+    table(stock / "table")
+    shutil.copytree(stock / "graded", stock / "bare")
+    for name in ("manifest.json", "negatives.jsonl", "settings.json"):
+        (stock / "bare" / name).unlink()
+    put(stock / "old" / "labels.csv", "query_id\n")
+    put(stock / "old" / "mine.txt", "keep this\n")
+    run_files(stock)
+    sources(stock)
+
+
+def graded(folder: Path) -> None:
+    """Write a set with every file that a set may have, its baseline and its manifest."""
+    for n, name in enumerate(TOPICS):
+        page = f"---\ntitle: About {name}\nkind: runbook\nservice: s{n % 2}\nupdated: 2026-04-08\n"
+        body = f"Is the {name} full? Step {n}.\n\nThen call *storage*: `rm -r {name}`.\n"
+        put(folder / "corpus" / f"{name}-full.md", f"{page}---\n{body}")
+    queries, judgments, again, pool = [], [], [], []
+    for n, name in enumerate(TOPICS):
+        query_id, others = f"q{n}", [other for other in TOPICS if other != name]
+        more = {"kind": ("symptom", "keyword")[n % 2], "popularity": ("head", "tail")[n % 2]}
+        asked = {
+            "query_id": query_id,
+            "query": f"{name} halts worker {n}",
+            "split": ("dev", "test")[n > 4],
+        }
+        queries.append({**asked, **more, "relevant_doc_ids": [f"{name}-full"], "answers": ["yes"]})
+        good = {"query_id": query_id, "doc_id": f"{name}-full", "relevance": 1 + n % 2}
+        poor = [{**good, "doc_id": f"{other}-full", "relevance": 0} for other in others]
+        judgments += [{**good, "evidence": f"Is the {name} full?"}, *poor[n > 4 :]]
+        pair = {"query_id": query_id, "doc_id": poor[2]["doc_id"]}
+        again.append({**pair, "round": 1, "first": 0, "second": 0, "final": 0, "reason": ""})
+        pool.append({**pair, "rankers": ["bm25", "hand"], "first": 0})
+    write_rows(folder / "retrieval_queries.jsonl", *queries)
+    write_rows(folder / "judgments.jsonl", *judgments)
+    write_rows(folder / "second_pass.jsonl", *again)
+    write_rows(folder / "pool.jsonl", *pool)
+    first = f"{TOPICS[0]}-full"
+    write_rows(
+        folder / "labelling.jsonl",
+        {"query_id": "q6", "doc_id": first, "relevance": 1, "evidence": "Step 0.", "time": "t"},
+        {"query_id": "q7", "doc_id": first, "relevance": 0, "time": "t2"},
+        {"undo": {"query_id": "q7", "doc_id": first, "time": "t2"}, "time": "t3"},
+    )
+    put(folder / "README.md", "# Small *set*\n\nMade by hand.\n")
+    put(folder / "notes.md", "## q0\nThe word *full* is everywhere.\n")
+    put(folder / "labeling_guide.md", GUIDE)
+    put(folder / "settings.json", '{"highest_grade": 3}\n')
+    baseline(folder)
+    workbook.freeze_command(evalset.load(folder))
+
+
+def baseline(folder: Path) -> None:
+    """Write the baseline's run, card and results, and another system's run, as sessions would."""
+    evals = evalset.load(folder)
+    run = ranked(evals, 0)
+    runs.save(evals, "fixed", {q: [(f"{d}#0", s) for d, s in r] for q, r in run.items()}, run, {})
+    base = runs.read_run(folder / "runs" / "fixed.trec", evals)
+    found = compare.compare(evals, base, [base._replace(name="same")])
+    values = measures.per_query(evals.qrels(), run)
+    results.write_results(folder, results.measured(evals, run, values, found, []))
+    runs.write_trec(folder / "systems" / "other.trec", ranked(evals, 2), "other")
+    runs.write_card(folder / "systems" / "other.json", evals, {"engine": "x"})
+
+
+def ranked(evals: evalset.EvalSet, shift: int) -> dict[str, runs.Ranking]:
+    """Return five documents a query, the first `shift` queries with their answer last."""
+    found = {}
+    for n, query in enumerate(evals.queries.values()):
+        order = sorted(evals.documents, key=lambda d: (d not in query.relevant_doc_ids, d))[:5]
+        order = order[::-1] if n < shift else order
+        found[query.query_id] = [(d, 9.5 - rank) for rank, d in enumerate(order)]
+    return found
+
+
+def table(folder: Path) -> None:
+    """Write a set of one table of documents, without grades."""
+    rows = [
+        {"doc_id": f"{name}-full", "title": name, "text": f"Is the {name} full? Step {n}."}
+        for n, name in enumerate(TOPICS)
+    ]
+    folder.mkdir()
+    write_rows(folder / "corpus.jsonl", *rows)
+    asked = [
+        {
+            "query_id": f"q{n}",
+            "query": f"{d['title']} halts worker {n}",
+            "relevant_doc_ids": [d["doc_id"]],
+        }
+        for n, d in enumerate(rows)
+    ]
+    write_rows(folder / "retrieval_queries.jsonl", *asked)
+
+
+def run_files(stock: Path) -> None:
+    """Write one run as TREC lines with a card, and another as JSON lines."""
+    evals = evalset.load(stock / "graded")
+    runs.write_trec(stock / "run.trec", ranked(evals, 3), "other")
+    runs.write_card(stock / "run.json", evals, {"engine": "x"})
+    runs.write_trec(stock / "base.run", ranked(evals, 0), "base")
+    rows = [{"query_id": q, "results": r} for q, r in ranked(evals, 1).items()]
+    write_rows(stock / "run.jsonl", *rows)
+
+
+def sources(stock: Path) -> None:
+    """Write a small source of every kind that an import reads without the network."""
+    beir_folder(stock / "beir")
+    shutil.copytree(stock / "beir", stock / "beirgz")
+    for path in [*(stock / "beirgz").rglob("*.*")]:
+        put(path.with_name(path.name + ".gz"), gzip.compress(path.read_bytes(), mtime=0))
+        path.unlink()
+    mmarco_folder(stock / "mmarco")
+    top = "<top>\n<num> Number: {0}\n<title> crime {0}\n<desc> Description:\nAll of it.\n</top>\n"
+    put(stock / "trec" / "topics.txt", top.format(301) + top.format(302))
+    put(stock / "trec" / "qrels.txt", "301 0 A-1 1\n301 0 B 0\n302 0 B 2\n")
+    documents = [{"docid": "A-1", "contents": "crime"}, {"docid": "B", "contents": "b crime"}]
+    write_rows(stock / "trec" / "docs.jsonl", *documents)
+    name = "miracl-v1.0-yo"
+    put(stock / "miracl" / f"topics.{name}-dev.tsv", "7#0\tilu nla\n8#0\tojo\n")
+    put(stock / "miracl" / f"qrels.{name}-dev.tsv", "7#0\tQ0\t7#1\t1\n8#0\tQ0\t9#0\t1\n")
+    rows = [{"docid": d, "title": "t", "text": f"ilu {d}"} for d in ("7#1", "9#0", "5#5")]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    put(stock / "miracl" / "docs-0.jsonl.gz", gzip.compress(data, mtime=0))
+    hotpot(stock)
+    trees(stock)
+
+
+def hotpot(stock: Path) -> None:
+    """Write two questions in both published forms."""
+    old, new = [], []
+    for n in range(2):
+        said = {"question": f"Which film {n}?", "answer": "yes", "type": "comparison"}
+        context = [[f"A {n} (film)", ["One.", " Two."]], [f"B/{n}", [f"Three {n}."]]]
+        facts = [[f"A {n} (film)", 1], [f"B/{n}", 0]]
+        old.append({"_id": f"5a{n}", **said, "context": context, "supporting_facts": facts})
+        context = {"title": [t for t, _ in context], "sentences": [s for _, s in context]}
+        facts = {"title": [t for t, _ in facts], "sent_id": [s for _, s in facts]}
+        new.append({"id": f"5a{n}", **said, "context": context, "supporting_facts": facts})
+    put(stock / "hotpot_dev_v1.json", json.dumps(old, indent=1))
+    write_rows(stock / "validation.jsonl", *new)
+
+
+def trees(stock: Path) -> None:
+    """Write a tree of pages, one of notes and one of code."""
+    put(stock / "markdown" / "a.md", "---\nname: A page\nkind: note\n---\n# Head\n\nSome text.\n")
+    put(stock / "markdown" / "sub" / "b.markdown", "Title\n=====\n\nMore `text` here.\n")
+    put(stock / "text" / "one.txt", "A first line\n\nand a body\n")
+    put(stock / "text" / "sub" / "two.rst", "only a body that goes on\n" * 6)
+    put(
+        stock / "code" / "m.py",
+        'import os\n\n\ndef f():\n    """Say."""\n    return os\n\n\nX = 1\n',
+    )
+    put(stock / "code" / "main.go", "package main\n\nfunc main() {}\n")
