@@ -1,0 +1,331 @@
+"""Break small sets, runs and sources at random and try every command on them: make fuzz N=5000.
+
+One worker process runs the commands of all trials, with 2 GB of memory and 20 s a trial; every
+twentieth trial calls the real command line. A trial is a command of fuzz_sets.CASES, one file of
+what it is given and one operator of corruptions.OPERATORS, or a fault of the machine below. It ends
+as one of SORTS; what FAILS and no line of REASONS excuses makes the exit status 1. The number after
+a finding repeats it: SEED= and ONLY= say which.
+"""
+
+import hashlib
+import json
+import os
+import re
+import select
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "helpers" / "tests")]
+
+import corruptions  # noqa: E402
+import fuzz_sets  # noqa: E402
+import fuzz_worker  # noqa: E402
+
+TIMEOUT = 20  # seconds of one trial; the real command line has to import first
+SORTS = ("clear error", "harmless", "unclear", "traceback", "silent acceptance", "hang", "partial")
+FAILS = SORTS[2:]
+FAULTS = ("full", "denied", "small", "interrupt", "kill")
+REASONS: dict[str, str] = {  # pattern over `sort | case | operator: what | file`: why it may stay
+}
+VOUCHED = r"(graded|bare|table)/(corpus/.+\.md|[a-z_]+\.jsonl|settings\.json|labeling_guide\.md)$"
+RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+CRASH = re.compile(r"Traceback \(most recent|--debug|Warning: .*\n? *warnings\.warn")
+SAID = re.compile(
+    r"left out|changed:|[Ww]arning|differs?\b|is missing|not in the manifest|skipped|cannot|wanted"
+)
+
+
+class Trial(NamedTuple):
+    """One broken input: number, case, operator with what it did, file, whether it must be refused."""
+
+    number: int
+    case: str
+    operator: str
+    what: str
+    path: str
+    refuse: bool
+    fault: tuple[str, int] | None = None
+
+    @property
+    def line(self) -> str:
+        """The trial in words, over which REASONS are matched."""
+        return f"{self.case} | {self.operator}: {self.what} | {self.path}"
+
+
+class Outcome(NamedTuple):
+    """How a command ended. `before` and `after` are states of all files, `opened` what it opened."""
+
+    status: int | None
+    out: str
+    err: str
+    opened: list[str]
+    before: dict[str, str]
+    after: dict[str, str]
+    fired: bool = False
+    left: tuple[str, ...] = ()  # what it should not have made, changed or left half-written
+
+
+def state(folder: Path) -> dict[str, str]:
+    """Return {path: hash, or what it is} of everything below a folder, locks left out."""
+    found = {}
+    for here, folders, names in os.walk(folder):
+        for name in [*folders, *names]:
+            path = Path(here, name)
+            mode = path.lstat().st_mode
+            if stat.S_ISREG(mode):
+                kind = hashlib.sha256(path.read_bytes()).hexdigest()
+            else:
+                kind = os.readlink(path) if stat.S_ISLNK(mode) else str(stat.S_IFMT(mode))
+            if path.suffix != ".lock":
+                found[path.relative_to(folder).as_posix()] = kind
+    return found
+
+
+class Worker:
+    """The process that runs the commands; a new one comes where it hung or died."""
+
+    def __init__(self):
+        self.process = None
+
+    def ask(self, folder: Path, words: list[str], fault=None) -> dict | None:
+        """Return what the worker says of one command, {} where it died, None where it hung."""
+        if self.process is None:
+            code = [sys.executable, str(ROOT / "helpers" / "tests" / "fuzz_worker.py")]
+            more = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            self.process = subprocess.Popen(
+                code, cwd=ROOT, env=os.environ | more, text=True, bufsize=1, **pipes
+            )
+            self.process.stdout.readline()  # it has imported what it needs
+        job = {"folder": str(folder), "words": words, "fault": fault}
+        self.process.stdin.write(json.dumps(job) + "\n")
+        if not select.select([self.process.stdout], [], [], TIMEOUT)[0]:
+            self.stop()
+            return None
+        line = self.process.stdout.readline()
+        if not line:
+            self.stop()
+        return json.loads(line or "{}")
+
+    def stop(self) -> None:
+        """End the process."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+
+def by_command_line(folder: Path, words: list[str]) -> dict | None:
+    """Return what the real command says, None where it hung."""
+    command = [sys.executable, "-m", "helpers", *words]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            timeout=3 * TIMEOUT,
+            preexec_fn=fuzz_worker.limit,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+    return {"status": done.returncode, "out": out, "err": err}
+
+
+class Fuzzer:
+    """Stock, worker and what every command does on files that nobody broke."""
+
+    def __init__(self, folder: Path, seed: int):
+        self.stock, self.folder, self.seed = folder / "stock", folder / "trial", seed
+        fuzz_sets.make(self.stock)
+        self.worker, self.sound = Worker(), {}
+        for case in fuzz_sets.CASES:
+            self.fresh(case)
+            self.sound[case] = self.run(fuzz_sets.CASES[case][0])
+            assert self.sound[case].status in (0, 1, 3) and not self.sound[case].err, self.sound[
+                case
+            ]
+
+    def fresh(self, case: str) -> None:
+        """Lay out what a case needs in an empty folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        for name in fuzz_sets.CASES[case][1]:
+            there = self.stock / name
+            copy = shutil.copytree if there.is_dir() else shutil.copyfile
+            copy(there, self.folder / name)
+
+    def run(self, words: list[str], fault=None, real: bool = False) -> Outcome | None:
+        """Run a command in the folder; None where it hung."""
+        before = state(self.folder)
+        said = (
+            by_command_line(self.folder, words)
+            if real
+            else self.worker.ask(self.folder, words, fault)
+        )
+        if said is None:
+            return None
+        found = {"status": None, "out": "", "err": "", "opened": [], **said}
+        return Outcome(**found, before=before, after=state(self.folder))
+
+    def trial(self, number: int) -> tuple[Trial, str, Outcome | None]:
+        """Make one trial; return it, its sort and its outcome."""
+        rng = Random(f"{self.seed}:{number}")
+        case = rng.choice(list(fuzz_sets.CASES))
+        words, sound = fuzz_sets.CASES[case][0], self.sound[case]
+        self.fresh(case)
+        if case == "new" or rng.random() < 0.1:
+            trial = self.faulty(number, case, rng)
+        else:
+            trial = self.broken(number, case, rng)
+        real = number % 20 == 0 and words[0] != "pieces" and not trial.fault
+        got = self.run(words, trial.fault, real)
+        if got and got.status is None and trial.what.startswith("kill"):
+            return trial, *self.after_kill(words, sound, got)
+        got = got and got._replace(left=left_over(got, sound, self.folder))
+        return trial, sort(trial, sound, got), got
+
+    def broken(self, number: int, case: str, rng: Random) -> Trial:
+        """Break one file, mostly one that the command opens."""
+        files = sorted(p for p, kind in self.sound[case].before.items() if len(kind) == 64)
+        opened = [p for p in files if p in self.sound[case].opened]
+        while True:
+            path = rng.choice(opened if opened and rng.random() < 0.8 else files)
+            name = rng.choice(list(corruptions.OPERATORS))
+            done = corruptions.OPERATORS[name](rng, self.folder / path)
+            if done:
+                vouched = case.split()[0] in ("audit", "freeze") and re.match(VOUCHED, path)
+                read = path in opened or bool(vouched)
+                return Trial(number, case, name, done[0], path, bool(done[1]) and read)
+
+    def faulty(self, number: int, case: str, rng: Random) -> Trial:
+        """Choose a fault of the machine: the disk, its permissions, a signal."""
+        kind, at = rng.choice(FAULTS), rng.choice((1, 2, 3, 4, 6, 9, 14))
+        at = rng.choice((0, 10, 300)) if kind == "small" else at
+        return Trial(number, case, "fault", f"{kind} {at}", "", True, (kind, at))
+
+    def after_kill(self, words: list[str], sound: Outcome, got: Outcome) -> tuple[str, Outcome]:
+        """Sort a command that was killed, after running it again: all whole, nothing left over."""
+        torn = [
+            f"{p} half-written"
+            for p, kind in got.before.items()
+            if got.after.get(p) not in (kind, sound.after.get(p))
+        ]
+        again = self.run(words)
+        if again is None:
+            return "hang", got
+        left = [p for p in again.after if p not in sound.after and p not in got.before]
+        again = again._replace(left=(*torn, *left), before=got.before)
+        if CRASH.search(again.out + again.err):
+            return "traceback", again
+        return "partial" if again.left else "harmless", again
+
+
+def sort(trial: Trial, sound: Outcome, got: Outcome | None) -> str:
+    """Return which of SORTS an outcome is, beside that of the same command on sound files."""
+    if got is None:
+        return "hang"
+    said = got.out + got.err
+    if got.status is None or CRASH.search(said):
+        return "traceback"
+    words = fuzz_sets.CASES[trial.case][0]
+    refused = bool(got.err.strip()) and got.status == (2 if words[0] == "compare" else 1)
+    if got.left:
+        return "partial"
+    if trial.fault and not got.fired:
+        return "harmless"
+    if trial.fault and trial.fault[0] == "interrupt":
+        return "clear error" if got.err.strip() and got.status in (1, 2, 130) else "unclear"
+    fine = {"audit": (0, 1), "compare": (0, 1, 3)}.get(words[0], (0,))
+    if RAW.search(said) or not (refused or (got.status in fine and not got.err.strip())):
+        return "unclear"
+    if refused:
+        return "clear error" if named(trial, got) else "unclear"
+    if not trial.refuse:
+        return "harmless"
+    new = {*got.out.splitlines()} - {*sound.out.splitlines()}
+    told = any(SAID.search(line) or Path(trial.path).name in line for line in new)
+    return "clear error" if told else "silent acceptance"
+
+
+def named(trial: Trial, got: Outcome) -> bool:
+    """Return whether a message names a file of the trial, or what its path holds."""
+    names = {Path(path).name for path in (*got.before, *got.after, trial.path) if path}
+    return any(name and name in got.err for name in (*names, "out", "corpus"))
+
+
+def left_over(got: Outcome, sound: Outcome, folder: Path) -> tuple[str, ...]:
+    """Return what a command made or changed and should not have, or left half-written."""
+    made = [p for p in got.after if p not in got.before]
+    changed = [p for p in got.before if got.after.get(p) != got.before[p]]
+    if got.status and (got.fired or got.err.strip()):
+        return (*made, *changed)
+    own = {p for p in sound.after if sound.before.get(p) != sound.after[p]}
+    own |= sound.before.keys() - sound.after.keys()
+    strange = [p for p in made + changed if p not in own]
+    files = [p for p in made if (folder / p).is_file() and (folder / p).stat().st_size]
+    return (*strange, *(f"{p} half-written" for p in files if corruptions.broken(folder / p)))
+
+
+def excuse(kind: str, trial: Trial) -> str:
+    """Return the reason why an outcome may stay as it is, "" where there is none."""
+    line = f"{kind} | {trial.line}"
+    return next((why for pattern, why in REASONS.items() if re.search(pattern, line)), "")
+
+
+def shown(trial: Trial, kind: str, got: Outcome | None) -> str:
+    """Return a finding: number, what was broken, how the command ended."""
+    text = (got.err.strip() or got.out) if got else "no answer"
+    tail = "\n".join(f"    {line[:200]}" for line in text.splitlines()[-4:])
+    ended = f"status {got.status} {', '.join(got.left)[:300]}" if got else "-"
+    return f"{kind} at {trial.number}: {trial.line}\n    {ended}\n{tail}"
+
+
+def main(count: int, seed: int, only: list[int]) -> int:
+    """Make the trials, print findings, counts and rate; return 1 where one has no reason."""
+    sorts, excused, failed, start = Counter(), Counter(), 0, time.time()
+    with tempfile.TemporaryDirectory(prefix="fuzz") as folder:
+        fuzzer = Fuzzer(Path(folder).resolve(), seed)
+        try:
+            for done, number in enumerate(only or range(1, count + 1), 1):
+                trial, kind, got = fuzzer.trial(number)
+                sorts[kind] += 1
+                why = excuse(kind, trial) if kind in FAILS else ""
+                excused[why] += bool(why)
+                if kind in FAILS and not why:
+                    failed += 1
+                if only or (kind in FAILS and not why):
+                    print(shown(trial, kind, got), flush=True)
+                if done % 500 == 0:
+                    print(summary(done, time.time() - start, sorts, seed), flush=True)
+        finally:
+            fuzzer.worker.stop()
+    print(summary(sum(sorts.values()), time.time() - start, sorts, seed))
+    for why, many in excused.most_common():
+        print(f"  excused {many}: {why}" if many else "", end="\n" if many else "")
+    print(f"{failed} without a reason" if failed else "every finding has its reason")
+    return bool(failed)
+
+
+def summary(done: int, seconds: float, sorts: Counter, seed: int) -> str:
+    """Return the counts of all sorts and the rate."""
+    counts = ", ".join(f"{sorts[kind]} {kind}" for kind in SORTS)
+    return (
+        f"seed {seed}: {done} trials in {seconds:.0f} s ({done / seconds:.1f} a second): {counts}"
+    )
+
+
+if __name__ == "__main__":
+    asked = {name: os.environ.get(name) or "" for name in ("N", "SEED", "ONLY")}
+    numbers = [int(number) for number in asked["ONLY"].split(",") if number]
+    sys.exit(main(int(asked["N"] or 1000), int(asked["SEED"] or 0), numbers))

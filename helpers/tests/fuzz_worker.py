@@ -1,0 +1,140 @@
+"""The fuzzer's worker: reads a command a line from stdin, runs it in this process, says how it ended.
+
+An audit hook sees every file that a command opens, makes, renames or removes, so it can also play a
+full disk, a read-only folder, an interrupt and a kill at any of these moments.
+"""
+
+import errno
+import io
+import json
+import os
+import resource
+import signal
+import sys
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MEMORY = 2 * 1024**3
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.truncate"}
+
+
+class Fault:
+    """What the hook notes and does while a command runs."""
+
+    folder, kind, at = "", "", 0
+    seen, fired, on = 0, False, False
+    opened: dict[str, None] = {}
+
+
+def limit() -> None:
+    """Give this process so much memory and no core file."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def hook(event: str, args: tuple) -> None:
+    """Note what a command opens below its folder; at a change of files, do what was asked for."""
+    if not Fault.on or (event != "open" and event not in CHANGES):
+        return
+    path = os.fsdecode(args[0]) if isinstance(args[0], str | bytes) else ""
+    path = os.path.abspath(path)
+    if not path.startswith(Fault.folder + os.sep):
+        return
+    if event == "open" and not (args[2] or 0) & WRITES:
+        Fault.opened[os.path.relpath(path, Fault.folder)] = None
+    elif Fault.kind and not path.endswith(".lock"):
+        Fault.seen += 1
+        if Fault.seen >= Fault.at:
+            fail(event, path)
+
+
+def fail(event: str, path: str) -> None:
+    """Do what the kind of fault is at a change of files."""
+    if Fault.kind == "kill":
+        os._exit(137)
+    if Fault.kind == "interrupt" and not Fault.fired:
+        Fault.fired = True
+        raise KeyboardInterrupt
+    if Fault.kind == "full" and event in ("open", "os.mkdir"):
+        Fault.fired = True
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+    if Fault.kind == "denied" and Fault.at == 1:
+        Fault.fired = True
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+
+def pieces(name: str) -> int:
+    """Read everything of a set that sessions and panel read; 1 where one of them says what is wrong."""
+    from helpers import evalset, report, results
+    from helpers.labels import log, merge
+
+    folder = Path(name)
+    try:
+        evals = evalset.load(folder)
+        print(report.facts(evals), evals.name, evals.next_step(), evalset.notes(folder))
+        for table in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
+            print(len(evalset.read_extra(evals, table)))
+        print(log.entries(evals), merge.pairs_to_judge(evals), merge.merge(evals))
+        if (folder / "results.json").exists():
+            print(report.summary(results.read_results(folder)))
+            print(results.published(folder).keys())
+    except (evalset.EvalSetError, ValueError) as error:
+        if type(error) not in (evalset.EvalSetError, ValueError):
+            raise
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def run(job: dict) -> dict:
+    """Run one command in its folder; return status, both outputs and the files that it opened."""
+    from helpers import __main__
+
+    outputs = [
+        io.TextIOWrapper(io.BytesIO(), "utf-8", errors=e) for e in ("strict", "backslashreplace")
+    ]
+    kept, former = (sys.stdout, sys.stderr, sys.argv), os.getcwd()
+    os.chdir(job["folder"])
+    kind, at = job["fault"] or ("", 0)
+    Fault.folder, Fault.kind, Fault.at, Fault.seen, Fault.fired = job["folder"], kind, at, 0, False
+    Fault.opened = {}
+    sys.stdout, sys.stderr = outputs
+    sys.argv = ["helpers", *job["words"]]
+    try:
+        Fault.on = True
+        if kind == "small":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (at, resource.RLIM_INFINITY))
+        status = pieces(job["words"][1]) if job["words"][0] == "pieces" else __main__.main()
+    except SystemExit as ended:
+        status = ended.code
+    except BaseException:
+        traceback.print_exc()
+        status = 70
+    finally:
+        Fault.on = False
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        sys.stdout, sys.stderr, sys.argv = kept
+        os.chdir(former)
+    for output in outputs:
+        output.flush()
+    out, err = (output.buffer.getvalue().decode("utf-8", "replace") for output in outputs)
+    fired = Fault.fired or (kind == "small" and status != 0)
+    return {"status": status, "out": out, "err": err, "opened": [*Fault.opened], "fired": fired}
+
+
+def main() -> None:
+    """Answer jobs until stdin ends."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    limit()
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    sys.path.insert(0, str(ROOT))
+    sys.addaudithook(hook)
+    answers.write("ready\n")
+    for line in sys.stdin:
+        answers.write(json.dumps(run(json.loads(line))) + "\n")
+
+
+if __name__ == "__main__":
+    main()
