@@ -1,4 +1,4 @@
-"""The fuzzer's worker: reads a command a line from stdin, runs it in this process, says how it ended.
+"""The worker of the fuzzer: runs a command a line of stdin in this process, says how it ended.
 
 An audit hook sees every file that a command opens, makes, renames or removes, so it can also play a
 full disk, a read-only folder, an interrupt and a kill at any of these moments.
@@ -26,6 +26,7 @@ class Fault:
     folder, kind, at = "", "", 0
     seen, fired, on = 0, False, False
     opened: dict[str, None] = {}
+    written: dict[str, None] = {}
 
 
 def limit() -> None:
@@ -44,9 +45,11 @@ def hook(event: str, args: tuple) -> None:
         return
     if event == "open" and not (args[2] or 0) & WRITES:
         Fault.opened[os.path.relpath(path, Fault.folder)] = None
-    elif Fault.kind and not path.endswith(".lock"):
+    elif not path.endswith(".lock"):
+        target = os.fsdecode(args[1]) if event == "os.rename" else path
+        Fault.written[os.path.relpath(target, Fault.folder)] = None
         Fault.seen += 1
-        if Fault.seen >= Fault.at:
+        if Fault.kind and Fault.seen >= Fault.at:
             fail(event, path)
 
 
@@ -99,7 +102,7 @@ def run(job: dict) -> dict:
     os.chdir(job["folder"])
     kind, at = job["fault"] or ("", 0)
     Fault.folder, Fault.kind, Fault.at, Fault.seen, Fault.fired = job["folder"], kind, at, 0, False
-    Fault.opened = {}
+    Fault.opened, Fault.written = {}, {}
     sys.stdout, sys.stderr = outputs
     sys.argv = ["helpers", *job["words"]]
     try:
@@ -120,8 +123,9 @@ def run(job: dict) -> dict:
     for output in outputs:
         output.flush()
     out, err = (output.buffer.getvalue().decode("utf-8", "replace") for output in outputs)
-    fired = Fault.fired or (kind == "small" and status != 0)
-    return {"status": status, "out": out, "err": err, "opened": [*Fault.opened], "fired": fired}
+    touched = {"opened": [*Fault.opened], "written": [*Fault.written]}
+    fired = Fault.fired or (kind == "small" and bool(err))
+    return {"status": status, "out": out, "err": err, "fired": fired, **touched}
 
 
 def main() -> None:
