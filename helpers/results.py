@@ -7,6 +7,7 @@ from pathlib import Path
 from pandas import json_normalize
 
 from . import compare, figures, measures, records, runs, stats, text
+from .baseline import measured_run, read_results
 from .evalset import EvalSet
 
 
@@ -36,6 +37,7 @@ def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: lis
             "grades": sorted({judgment.relevance for judgment in evals.judgments}),
             "sha256": evals.queries_hash(),
         },
+        "run": measured_run(evals.folder),
         "method": {**method, "words": text.TOLD[made["tokenizer"]]},
         "summary": {name: _summed(rows) for name, rows in (halves | together).items()},
         "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
@@ -129,11 +131,6 @@ def _rounded(value):
     if isinstance(value, list | tuple):
         return [_rounded(part) for part in value]
     return round(value, 10) if isinstance(value, float) else value
-
-
-def read_results(folder: Path) -> dict:
-    """Return results.json of `folder`."""
-    return json.loads((folder / "results.json").read_text(encoding="utf-8"))
 
 
 def published(folder: Path) -> dict[str, object]:

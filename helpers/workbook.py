@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
-from . import evalset, records, report, results
+from . import baseline, evalset, records, report, results
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = [
@@ -124,7 +124,7 @@ def report_command(folder: Path, full: bool = False) -> int:
         return 1
     page = folder / "retrieval_eval.html"
     records.write(page, report.html(executed[WRITE_UP]))
-    print("\n" + report.summary(results.read_results(folder)) + f"\n\nwrite-up: {page}")
+    print("\n" + report.summary(baseline.read_results(folder)) + f"\n\nwrite-up: {page}")
     return 0
 
 
@@ -181,7 +181,7 @@ def blocks(folder: Path) -> dict[Path, str]:
     """Return the generated block of each page that has one."""
     evals = evalset.load(folder)
     return {
-        ROOT / "README.md": report.summary(results.read_results(folder)),
+        ROOT / "README.md": report.summary(baseline.read_results(folder)),
         ROOT / "evals" / "README.md": report.facts(evals),
     }
 

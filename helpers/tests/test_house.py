@@ -11,7 +11,7 @@ from helpers import evalset
 ROOT = evalset.DEFAULT.parent
 FLOORS = (  # from the ground up
     ("evalset", "records", "text"),
-    ("runs", "chunks"),
+    ("runs", "chunks", "baseline"),
     ("measures", "evidence", "stats", "sparse"),
     ("report", "compare", "results", "figures"),
     ("workbook", "__main__"),

@@ -13,7 +13,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat import v4
 
-from helpers import evalset, records, report, results, workbook
+from helpers import baseline, evalset, records, report, results, workbook
 from helpers.labels import pooling
 
 
@@ -209,7 +209,7 @@ def test_a_report_writes_its_page_and_tells_the_summary(monkeypatch, tmp_path, c
         workbook, "run_all", lambda *words: asked.append(words) or {workbook.WRITE_UP: "executed"}
     )
     monkeypatch.setattr(report, "html", lambda executed: f"<p>{executed}</p>")
-    monkeypatch.setattr(results, "read_results", lambda folder: said if folder == tmp_path else {})
+    monkeypatch.setattr(baseline, "read_results", lambda folder: said if folder == tmp_path else {})
     monkeypatch.setattr(report, "summary", lambda found: f"summary {found}")
     assert workbook.report_command(tmp_path, *([True] if full else [])) == 0
     page = tmp_path / "retrieval_eval.html"
@@ -255,7 +255,7 @@ def test_changes_of_published_values_are_named(capsys):
 
 def test_every_published_number_has_a_name():
     names = results.published(evalset.DEFAULT)
-    saved = results.read_results(evalset.DEFAULT)
+    saved = baseline.read_results(evalset.DEFAULT)
     assert names["summary dev measures nDCG@10"] == saved["summary"]["dev"]["measures"]["nDCG@10"]
     first = saved["per_query"][0]
     assert names[f"per_query {first['query_id']} measures AP"] == first["measures"]["AP"]
@@ -322,7 +322,7 @@ def test_a_page_without_just_one_block_is_refused(page):
 
 def test_the_two_pages_hold_the_summary_and_the_facts(monkeypatch, tmp_path):
     monkeypatch.setattr(evalset, "load", lambda folder: ("set", folder))
-    monkeypatch.setattr(results, "read_results", lambda folder: ("results", folder))
+    monkeypatch.setattr(baseline, "read_results", lambda folder: ("results", folder))
     monkeypatch.setattr(report, "summary", lambda found: found)
     monkeypatch.setattr(report, "facts", lambda evals: evals)
     assert workbook.blocks(tmp_path) == {

