@@ -1,6 +1,5 @@
 """Plots and marked texts of the notebooks. Every figure stands beside a table with its numbers."""
 
-import html
 import platform
 import re
 from importlib.metadata import version
@@ -11,6 +10,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import HTML, display
 
+from .text import inert
+
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 DARK, LIGHT, GREEN = "#1f4e79", "#e08e45", "#5b9a8b"
 
@@ -19,6 +20,7 @@ def begin(versions: bool = True) -> None:
     """Set the plot style and the table width, and print the versions that run."""
     plt.style.use(Path(__file__).with_name("workbook.mplstyle"))
     pd.set_option("display.max_colwidth", None)
+    pd.set_option("display.html.use_mathjax", False)  # a text of a set is no formula
     if versions:
         print(
             "Python", platform.python_version(), *(f"· {name} {version(name)}" for name in PACKAGES)
@@ -78,14 +80,15 @@ def table(frame: pd.DataFrame, wide: bool = False) -> HTML:
 
 
 def marked(text: str, words: set[str]) -> str:
-    """Return `text` as HTML in which the given lower-case words are marked.
-
-    Markup in `text` stays text.
-    """
+    """Return `text` as markup in which the given lower-case words are marked."""
     parts = re.split(r"(\w+)", text)
-    return "".join(
-        f"<mark>{html.escape(p)}</mark>" if p.lower() in words else html.escape(p) for p in parts
-    )
+    return "".join(f"<mark>{inert(p)}</mark>" if p.lower() in words else inert(p) for p in parts)
+
+
+def with_code(text: str) -> str:
+    """Return `text` as markup in which what stands between two backticks is code."""
+    parts = enumerate(re.split(r"`([^`]+)`", text))
+    return "".join(f"<code>{inert(p)}</code>" if n % 2 else inert(p) for n, p in parts)
 
 
 def snippet(text: str, words: set[str], width: int = 240) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -155,9 +156,18 @@ def is_date(value) -> bool:
         return False
 
 
+def is_label(value) -> bool:
+    """Return whether a value is a label: letters and digits of any script, few other signs."""
+    fits = isinstance(value, str) and value.strip() and len(value) <= 60
+    return bool(fits) and all(
+        c in " -_/.&+()" or unicodedata.category(c)[0] in "LMN" for c in value
+    )
+
+
 CHECKS = {
     "id": (lambda v: isinstance(v, str) and ID.fullmatch(v), "text without spaces, slashes or #"),
     "text": (lambda v: isinstance(v, str) and v.strip(), "text that is not empty"),
+    "label": (is_label, "1 to 60 letters, digits, spaces and -_/.&+()"),
     "ids": (
         lambda v: is_text_list(v) and len(set(v)) == len(v),
         "a list of different document ids",
@@ -199,7 +209,7 @@ def grade_checks(grades: tuple[int, ...]) -> dict[str, tuple]:
 
 PAIR = {"query_id": "id", "doc_id": "id"}
 TURN = {**PAIR, "doc_id": "any"}  # of the panel: "" asks whether no document answers
-DOCUMENT = {"kind": "text", "service": "text", "updated": "date", "version": "text"}
+DOCUMENT = {"kind": "label", "service": "label", "updated": "date", "version": "label"}
 SCHEMAS = {
     "settings.json": Schema({}, {"words": "words", "highest_grade": "highest", "imported": "text"}),
     "corpus/*.md": Schema({"title": "text"}, DOCUMENT),
@@ -208,7 +218,7 @@ SCHEMAS = {
     ),
     "retrieval_queries.jsonl": Schema(
         {"query_id": "id", "query": "text", "relevant_doc_ids": "ids"},
-        {"kind": "text", "popularity": "popularity", "split": "split", "answers": "texts"},
+        {"kind": "label", "popularity": "popularity", "split": "split", "answers": "texts"},
         ("query_id",),
     ),
     "judgments.jsonl": Schema(
@@ -229,7 +239,7 @@ SCHEMAS = {
     "negatives.jsonl": Schema({"query_id": "id", "easy": "ids", "hard": "ids"}, key=("query_id",)),
     "labelling.jsonl": Schema(
         {**TURN, "relevance": "grade"},
-        {"evidence": "any", "repeat": "flag", "time": "any", "kind": "text"},
+        {"evidence": "any", "repeat": "flag", "time": "any", "kind": "label"},
     ),
     "undo": Schema({"undo": "object"}, {"time": "any"}),
     "undone": Schema({**TURN, "time": "any"}, {"repeat": "flag"}),

@@ -1,13 +1,19 @@
 """What people read of the results: the summary, the data card's facts, the rendered page."""
 
-import html as escape
 from collections import Counter
+from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from statistics import median
 
 from . import baseline, evalset, stats, text
 from .evalset import EvalSet
+from .text import clean, inert
 
+POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
+    "form-action 'none'"
+)
 STYLE = Path(__file__).with_name("page.css")
 SAY = (
     "I can implement nDCG and MRR without looking them up.",
@@ -18,7 +24,10 @@ METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
 
 
 def html(notebook) -> str:
-    """Return the executed notebook as one page without code or requests to the network."""
+    """Return the executed notebook as one page: no code runs in it, and nothing is requested.
+
+    The write-up shows texts inert; the page does not rely on it.
+    """
     from nbconvert import HTMLExporter  # takes two seconds to import; the notebooks need none
 
     exporter = HTMLExporter(
@@ -27,18 +36,20 @@ def html(notebook) -> str:
         exclude_input_prompt=True,
         exclude_output_prompt=True,
     )
-    body, _ = exporter.from_notebook_node(notebook)
+    body = clean(exporter.from_notebook_node(notebook)[0])
     title = (
         next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         .splitlines()[0]
         .lstrip("# ")
     )
+    style = STYLE.read_text(encoding="utf-8")
     head = (
+        f"<head><title>{escape(title)}</title>"
         '<meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
+        f"<style>{style}</style></head>"
     )
-    head = f"<head><title>{escape.escape(title)}</title>{head}</head>"
     return f'<!DOCTYPE html>\n<html lang="en">\n{head}\n<body>\n{body}\n</body>\n</html>\n'
 
 
@@ -46,7 +57,7 @@ def week(evals: EvalSet, passed: set[str]) -> str:
     """Return the checklist of the week as Markdown; `passed` are functions that passed checks."""
     queries, reached = len(evals.queries), {j.doc_id for j in evals.judgments if j.relevance}
     share = len(reached) / len(evals.documents)
-    saved = sorted(path.stem for path in (evals.folder / "runs").glob("*.trec"))
+    saved = [inert(path.stem) for path in sorted((evals.folder / "runs").glob("*.trec"))]
     fresh = not baseline.faults(evals)
     right = [name for name in METRICS if name in passed]
     pages = [evals.folder / "README.md", evals.folder / "notes.md"]
@@ -57,21 +68,28 @@ def week(evals: EvalSet, passed: set[str]) -> str:
     read = [q for q in evalset.notes(evals.folder) if q in evals.queries]
     rows = [
         (bool(evals.documents), f"a corpus: {len(evals.documents)} documents"),
-        (queries >= 30, f"30 labelled queries or more: {queries}"),
+        (queries >= 30, f"30 labelled queries or more: {queries:d}"),
         (share >= 0.5, f"coverage of 50 % or more: {100 * share:.0f} %"),
-        (len(saved) >= 3, f"retrievals saved: {', '.join(saved) or 'none, run session B'}"),
+        (
+            len(saved) >= 3,
+            f"retrievals saved: {', '.join(saved) or 'none, run session B'}",
+        ),
         (right == METRICS, f"metrics pass their checks: {len(right)} of {len(METRICS)}"),
         (fresh, "results.json holds the scores of these documents and labels"),
-        (told, f"the baseline told in a README or in notes.md: nDCG@10 of {evals.name}"),
+        (told, f"the baseline told in a README or in notes.md: nDCG@10 of {inert(evals.name)}"),
         (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} queries, wanted 5"),
     ]
     lines = [f"- {'[x]' if done else '[ ]'} {words}" for done, words in rows]
     return "\n".join([*lines, "\nSay of yourself, truthfully:\n", *(f"- {say}" for say in SAY)])
 
 
-def summary(found: dict) -> str:
-    """Return the baseline as a Markdown table with what it was measured on, a row for each half."""
+def summary(found: dict, show: Callable[[object], str] = inert) -> str:
+    """Return the baseline as a Markdown table with what it was measured on, a row for each half.
+
+    `show` writes the texts: `str` for a terminal.
+    """
     corpus, queries, method = found["corpus"], found["queries"], found["method"]
+    grades = [f"{grade:d}" for grade in queries["grades"]]
     names = ["nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100"]
     rows = [
         ["half", "n", *names, "median rank of first relevant"],
@@ -80,22 +98,16 @@ def summary(found: dict) -> str:
     for split, row in found["summary"].items():
         middle = row["median_first_rank"]
         values = [f"{row['measures'][name]:.3f}" for name in names]
-        rows.append(
-            [
-                split,
-                str(row["n"]),
-                *values,
-                f"{middle:g}" if middle else f"none within {method['depth']}",
-            ]
-        )
+        last = f"{middle:g}" if middle else f"none within {method['depth']:d}"
+        rows.append([show(split), f"{row['n']:d}", *values, last])
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return (
-        f"Corpus: {corpus['name']}, {text.how_many(corpus['documents'], 'document')}, "
-        f"{corpus['tokens']:,} tokens. Queries: {queries['n']}, labelled with "
+        f"Corpus: {show(corpus['name'])}, {text.how_many(corpus['documents'], 'document')}, "
+        f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}, labelled with "
         f"{text.how_many(queries['judgments'], 'judgment')} "
-        f"(grade{'s' * (len(queries['grades']) > 1)} {', '.join(map(str, queries['grades']))}).\n"
-        f"Method: {method['engine']} (k1 = {method['k1']}, b = {method['b']}) "
-        f"over chunks of {method['chunk_tokens']} tokens with {method['overlap_tokens']} overlap, "
+        f"(grade{'s' * (len(grades) > 1)} {', '.join(grades)}).\n"
+        f"Method: {show(method['engine'])} (k1 = {method['k1']:g}, b = {method['b']:g}) over "
+        f"chunks of {method['chunk_tokens']:d} tokens with {method['overlap_tokens']:d} overlap, "
         f"best chunk of each document. nDCG with linear gain.\n\n{table}"
     )
 
@@ -112,11 +124,11 @@ def facts(evals: EvalSet) -> str:
         "documents": f"{len(tokens)} of {text.how_many(len(kinds), 'kind')} about "
         + text.how_many(len(services), "service"),
         "tokens (cl100k_base)": f"{sum(tokens):,}: "
-        f"shortest document {min(tokens)}, median {median(tokens):.0f}, longest {max(tokens):,}",
+        f"shortest document {min(tokens):d}, median {median(tokens):.0f}, longest {max(tokens):,}",
         "queries": f"{len(evals.queries)}: "
-        + ", ".join(f"{n} {split}" for split, n in sorted(splits.items())),
+        + ", ".join(f"{n:d} {inert(split)}" for split, n in sorted(splits.items())),
         "judgments": f"{len(evals.judgments)}: "
-        + ", ".join(f"{n} of grade {grade}" for grade, n in sorted(grades.items())),
+        + ", ".join(f"{n:d} of grade {grade:d}" for grade, n in sorted(grades.items())),
         "documents reached by a query": f"{len(reached)} ({len(reached) / len(tokens):.0%})",
         "queries with short answers": sum(bool(query.answers) for query in evals.queries.values()),
         **label_facts(evals),
@@ -132,7 +144,8 @@ def facts(evals: EvalSet) -> str:
 
 def label_facts(evals: EvalSet) -> dict[str, str]:
     """Return what pool and second passes say of the labels, a row for each."""
-    rows, qrels = {}, evals.qrels()
+    rows: dict[str, str] = {}
+    qrels = evals.qrels()
     pool = evalset.read_extra(evals, "pool.jsonl")
     if pool:
         relevant = [p for p in pool if qrels[p["query_id"]].get(p["doc_id"])]
@@ -146,5 +159,5 @@ def label_facts(evals: EvalSet) -> dict[str, str]:
         kappa = stats.kappa([a for a, _ in pairs], [b for _, b in pairs], evals.grades)
         shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
         agreement = f"{len(pairs)} pairs, {equal:.1%} equal, Cohen's kappa {shown}"
-        rows[f"second pass, round {number}"] = agreement
+        rows[f"second pass, round {number:d}"] = agreement
     return rows

@@ -9,6 +9,7 @@ from pandas import json_normalize
 from . import compare, figures, measures, records, runs, stats, text
 from .baseline import measured_run, read_results
 from .evalset import EvalSet
+from .text import inert
 
 
 def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: list[dict]) -> dict:
@@ -91,25 +92,26 @@ def failure_card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) 
     `row` holds the measures and the first ten results of the query.
     """
     query, order = evals.queries[found["query_id"]], [doc_id for doc_id, _ in row["retrieved"]]
-    place = {doc_id: f"rank {rank}" for rank, doc_id in enumerate(order, 1)}
-    cause = f"; cause: **{found['cause']}**" if "cause" in found else ""
+    pair = (found["wanted"], found["rival"])
+    places = [f"rank {order.index(d) + 1:d}" if d in order else "after rank 10" for d in pair]
+    cause = f"; cause: **{inert(found['cause'])}**" if "cause" in found else ""
     unjudged = ", which nobody has judged" if found["unjudged"] else ""
     lines = [
-        f"#### {query.query_id}: {figures.marked(query.query, set())}\n",
-        f"{query.kind}; nDCG@10 {row['measures']['nDCG@10']:.3f}{cause}.  ",
-        f"Wanted: `{found['wanted']}` ({place.get(found['wanted'], 'after rank 10')}).  ",
-        f"Rival: `{found['rival']}` ({place.get(found['rival'], 'after rank 10')}{unjudged}).  ",
-        f"The wanted document lacks: {', '.join(found['lacks']) or 'no word'}.\n",
+        f"#### {inert(query.query_id)}: {inert(query.query)}\n",
+        f"{inert(query.kind)}; nDCG@10 {row['measures']['nDCG@10']:.3f}{cause}.  ",
+        f"Wanted: <code>{inert(found['wanted'])}</code> ({places[0]}).  ",
+        f"Rival: <code>{inert(found['rival'])}</code> ({places[1]}{unjudged}).  ",
+        f"The wanted document lacks: {', '.join(map(inert, found['lacks'])) or 'no word'}.\n",
         *_weights(found),
     ]
-    read = [f"\n> {notes[query.query_id]}"] if query.query_id in notes else []
+    read = [f"\n> {figures.with_code(notes[query.query_id])}"] if query.query_id in notes else []
     return "\n".join(lines + read)
 
 
 def _weights(found: dict) -> list[str]:
     """Return the words and the scores of a card as lines of a table, common words marked."""
     rows = [
-        f"| {word}{' (common)' if word in found['common'] else ''} | "
+        f"| {inert(word)}{' (common)' if word in found['common'] else ''} | "
         f"{'unknown' if idf is None else f'{idf:.2f}'} | {wanted:.2f} | {rival:.2f} |"
         for word, idf, wanted, rival in found["words"]
     ]

@@ -1,4 +1,4 @@
-"""Words for BM25 and tokens for chunk sizes."""
+"""Words for BM25, tokens for chunk sizes, and texts as they are shown."""
 
 import functools
 import hashlib
@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable
 from itertools import chain
 from math import ceil
 from pathlib import Path
+from typing import TextIO
 
 import tiktoken
 
@@ -33,7 +34,7 @@ RUNS = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
 def how_many(n: int, noun: str) -> str:
     """Return "1 query", "2 queries"."""
     many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{n} {noun if n == 1 else many}"
+    return f"{n:d} {noun if n == 1 else many}"
 
 
 def words(text: str) -> list[str]:
@@ -198,3 +199,74 @@ def starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
         found[n] = characters - (bool(head) and head[0] in CONTINUATION)
         last = n
     return found
+
+
+# Texts of a set as they are shown: no character of theirs acts.
+
+ACTING = (  # controls but tab and line end, marks that turn the direction, half characters
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+)
+MARKUP = re.compile(  # what HTML or Markdown gives a meaning to, anywhere or at the start
+    r"""[&<>"'`*~|#@^{}\[\]$\\\n\t]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|"""
+    r"\A[-+=:.]|\A\d(?=\d*[.)])|\A (?=[-+= \d])",
+    re.IGNORECASE,
+)
+
+
+def visible(text: str) -> str:
+    """Return `text` with what acts on a terminal or a reading direction as escapes: \\x1b."""
+    return re.sub(f"[{ACTING}]", lambda m: m[0].encode("unicode_escape").decode(), text)
+
+
+def inert(text: object) -> str:
+    """Return a text of a set as markup that shows it and does nothing, in HTML and in Markdown.
+
+    A character with a meaning becomes a numeric reference. JupyterLab looks for formulas in what
+    is shown: `$` and a backslash stand in an element each, and no formula reaches across one.
+    """
+    return MARKUP.sub(_reference, visible(str(text)))
+
+
+def _reference(found: re.Match) -> str:
+    reference = f"&#{ord(found[0])};"
+    return f"<span>{reference}</span>" if found[0] in "$\\" else reference
+
+
+TAGS = (
+    "a b blockquote br code del div em h1 h2 h3 h4 h5 h6 hr i img li mark ol p pre s span strong "
+    "table tbody td th thead tr ul"
+).split()
+
+
+def clean(page: str) -> str:
+    """Return HTML with the tags of a text, tables and drawings inside the page, and no others.
+
+    Everything else is shown as text. Images and links come from nowhere but the page and https.
+    """
+    import bleach  # with its parser it takes a fifth of a second
+    from bleach.css_sanitizer import CSSSanitizer
+
+    def kept(tag: str, name: str, value: str) -> bool:
+        if name in ("src", "href"):
+            drawing = tag == "img" and name == "src"
+            return value.startswith("data:image/png;base64," if drawing else ("#", "https://"))
+        return name in ("alt", "class", "colspan", "id", "rowspan", "style")
+
+    styles = CSSSanitizer(allowed_css_properties=["text-align"])
+    return bleach.clean(page, TAGS, kept, ["https", "data"], css_sanitizer=styles)
+
+
+class Screen:
+    """A stream on which no text acts, and none fails: what it cannot encode is escaped."""
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write what is visible of `text`."""
+        encoding = self.stream.encoding or "utf-8"
+        shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
+        return self.stream.write(shown)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.stream, name)

@@ -124,7 +124,7 @@ def report_command(folder: Path, full: bool = False) -> int:
         return 1
     page = folder / "retrieval_eval.html"
     records.write(page, report.html(executed[WRITE_UP]))
-    print("\n" + report.summary(baseline.read_results(folder)) + f"\n\nwrite-up: {page}")
+    print("\n" + report.summary(baseline.read_results(folder), str) + f"\n\nwrite-up: {page}")
     return 0
 
 

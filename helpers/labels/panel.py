@@ -1,7 +1,6 @@
 """Judge pooled documents in JupyterLab, one at a time; each judgment goes to the log at once."""
 
 import datetime
-import html
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import mistune
 from IPython.display import display
 
 from .. import evalset, figures, records
-from ..text import how_many
+from ..text import clean, how_many, inert
 from . import log, merge
 from .schedule import Agreement, Turn, agreement, following, schedule, turn_of
 
@@ -28,7 +27,7 @@ NEXT_HTML = (
 )
 
 
-# What the panel shows, as HTML. Everything from a file or a person is escaped.
+# What the panel shows, as HTML. Everything from a file or a person goes through `inert`.
 
 
 def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
@@ -55,7 +54,7 @@ BODY = "white-space:pre-wrap;overflow-wrap:anywhere;margin-top:0.5em"
 
 def query_html(query: evalset.Query) -> str:
     """Return the query as a heading."""
-    return f'<div style="font-size:1.25em;font-weight:600">{html.escape(query.query)}</div>'
+    return f'<div style="font-size:1.25em;font-weight:600">{inert(query.query)}</div>'
 
 
 def document_html(document: evalset.Document, words: set[str]) -> str:
@@ -64,7 +63,7 @@ def document_html(document: evalset.Document, words: set[str]) -> str:
     The frame belongs to the document, so that each new one starts at its top.
     """
     facts = [document.kind, document.service, document.updated, document.version]
-    shown = " · ".join(html.escape(f) for f in facts if f not in ("", "unspecified"))
+    shown = " · ".join(inert(f) for f in facts if f not in ("", "unspecified"))
     title, body = (figures.marked(part, words) for part in (document.title, document.text))
     return (
         f'{PANEL_STYLE}<div class="labelling" tabindex="0" style="{FRAME};max-height:26em">'
@@ -82,22 +81,22 @@ def guide_html(folder: Path) -> str:
     """Return the folder's labeling_guide.md as HTML, or a hint how to get one."""
     path = folder / "labeling_guide.md"
     if not path.exists():
-        return f"<p>No guide yet. {html.escape(NO_GUIDE)}</p>"
+        return f"<p>No guide yet. {NO_GUIDE}</p>"
     render = mistune.create_markdown(escape=True, plugins=["table"])
-    page = render(path.read_text(encoding="utf-8-sig"))
+    page = clean(render(path.read_text(encoding="utf-8-sig")))
     return f'{PANEL_STYLE}<div class="labelling" style="{FRAME};max-height:24em">{page}</div>'
 
 
 def message_html(words: str, wrong: bool = False) -> str:
     """Return the message line; what is wrong is red and bold."""
     style = "color:var(--jp-error-color1,#b00020);font-weight:600" if wrong else "opacity:0.8"
-    lines = html.escape(words).replace("\n", "<br>")
+    lines = "<br>".join(map(inert, words.split("\n")))
     return f'<div role="status" style="min-height:1.5em;line-height:1.5;{style}">{lines}</div>'
 
 
 def end_html(given: list[log.Entry], n: int, grades: tuple[int, ...] = records.GRADES) -> str:
     """Return what stands in place of a document when all `n` are judged."""
-    aside = html.escape(", ".join(sorted({e.query_id for e in given if not e.doc_id})))
+    aside = ", ".join(map(inert, sorted({e.query_id for e in given if not e.doc_id})))
     noted = f"<p>Set aside, because no document answers: {aside}.</p>" if aside else ""
     if not n:
         return f"<p>There is nothing to judge.</p>{noted}{NEXT_HTML}"
@@ -107,7 +106,7 @@ def end_html(given: list[log.Entry], n: int, grades: tuple[int, ...] = records.G
 
 def question_html(query: evalset.Query) -> str:
     """Return what stands in place of a document when none judged so far answers the query."""
-    call = html.escape(f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()", quote=False)
+    call = inert(f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()")
     return (
         "<p><b>No document judged for this query answers it.</b></p>"
         f"<p><b>{ASIDE}</b> sets it aside: it stays in the folder with the kind none, and nothing "
@@ -122,13 +121,13 @@ def agreement_html(found: Agreement) -> str:
         return "<p>No document was shown twice, so there is no agreement to report.</p>"
     kappa = "not defined (one grade only)" if found.kappa is None else f"{found.kappa:.2f}"
     rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{inert(cell)}</td>" for cell in row) + "</tr>"
         for row in found.differ
     )
     heads = "".join(f"<th>{name}</th>" for name in ("query", "document", "first", "second"))
     table = f"<table class='labelling'><tr>{heads}</tr>{rows}</table>"
     return PANEL_STYLE + (
-        f"<p>Some documents were shown twice. Agreement with yourself: n = {found.n}, "
+        f"<p>Some documents were shown twice. Agreement with yourself: n = {found.n:d}, "
         f"{found.equal:.0%} equal, weighted kappa (linear) {kappa}.</p>" + (table if rows else "")
     )
 
@@ -329,11 +328,11 @@ class Panel:
 
     def _progress(self, given: list[log.Entry]) -> None:
         done = self.bar.value = len(self.shown.intersection(map(turn_of, given)))
-        self.count.value = f"{done} of {len(self.shown)} judged"
+        self.count.value = f"{done:d} of {len(self.shown)} judged"
         if self.turn in self.shown:
             number = self.queries.index(self.turn.query_id) + 1
             self.count.value = (
-                f"{done + 1} of {len(self.shown)}, query {number} of {len(self.queries)}"
+                f"{done + 1:d} of {len(self.shown)}, query {number:d} of {len(self.queries)}"
             )
 
     def _page(

@@ -213,7 +213,11 @@ def _question(place, row, split, name, documents, queries, labels, log) -> None:
         former = documents.setdefault(document["doc_id"], (place, document))[1]
         if former["text"] != document["text"]:
             log.leave("paragraphs with another text under a title that was there", place)
-    more = {"kind": text_of(row, "type"), "answers": [text_of(row, "answer")]}
+    kind = text_of(row, "type")
+    if kind and not records.is_label(kind):
+        log.leave(f"types that are no label ({records.CHECKS['label'][1]})", place)
+        kind = ""
+    more = {"kind": kind, "answers": [text_of(row, "answer")]}
     queries.append((place, {**query, **{key: v for key, v in more.items() if v and v != [""]}}))
     for title in dict.fromkeys(title for title, _ in facts):
         sentences, number = by_title.get(title, []), first[title]

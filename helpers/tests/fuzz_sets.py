@@ -16,6 +16,7 @@ GUIDE = "Grade 0 is no help, 1 is a part, 2 is a whole answer. " + "Read it all 
 # name: (words of the command, what of the stock it needs). `pieces` is what sessions and panel
 # read in a set, called by the worker without a notebook.
 CASES = {
+    "report": (["report", "--evals", "graded"], ["graded"]),
     "pieces": (["pieces", "graded"], ["graded"]),
     "pieces table": (["pieces", "table"], ["table"]),
     "audit": (["audit", "--evals", "graded"], ["graded"]),

@@ -59,14 +59,45 @@ def linked(path):
     path.symlink_to("gone")
 
 
-BOMB = corruptions.FRONTS["alias bomb"]
+def grown(path):
+    """Make a gzip file of 1 GB of blanks, a thousandth of that on disk."""
+    path.write_bytes(gzip.compress(b" " * 1_000_000) * 1_000)
+
+
+BOMB, DEEP = corruptions.FRONTS["alias bomb"], "[" * 100_000
+QUERIES, RUN = "graded/retrieval_queries.jsonl", "compare two"
 TABLE = [  # (case of fuzz_sets, file, what breaks it, words of the message)
     ("audit", "graded/judgments.jsonl", becomes(linked), "judgments.jsonl"),
     ("audit", f"graded/{FULL}", swaps("---\n", "---\n" + BOMB), "disk-full.md"),
+    ("audit", f"graded/{FULL}", swaps("---\n", "---\nkind: " + DEEP + "\n"), "disk-full.md"),
     ("audit", f"graded/{FULL}", swaps("---\n", "---\ntitle: B\n"), "disk-full.md:3: "),
     ("audit", f"graded/{FULL}", becomes(os.mkfifo), "disk-full.md"),
     ("audit", f"graded/{FULL}", puts(b"---\ntitle: \xe9\n---\nx"), ":2: byte 0xe9 is not UTF-8"),
+    ("audit", "graded/corpus/LATE.MD", puts("---\ntitle: x\n---\nx"), "LATE.MD"),
     ("audit", "graded/README.md", puts(b"# Caf\xe9\n"), "README.md:1: byte 0xe9 is not UTF-8"),
+    ("audit", "graded/pool.jsonl", adds("{"), "pool.jsonl:9: broken JSON"),
+    ("audit", QUERIES, swaps('"q0",', '"q0", "query_id": "q0",'), "retrieval_queries.jsonl:1: "),
+    ("audit", QUERIES, swaps('"symptom"', '"<img src=x onerror=alert(1)>"'), "field kind is "),
+    ("freeze", QUERIES, swaps('"q0"', '".."'), "retrieval_queries.jsonl:1: field query_id is "),
+    ("freeze", "graded/second_pass.jsonl", swaps("clock-full", "gone"), "document gone is not in"),
+    ("freeze", "graded/settings.json", puts(DEEP), "settings.json:1: "),
+    ("export", QUERIES, swaps("disk halts", "\\ud800"), "retrieval_queries.jsonl:1: "),
+    ("export", "graded/judgments.jsonl", swaps("disk-full", "disk\\u200b-full"), "judgments.jsonl"),
+    ("drop", "graded/labelling.jsonl", puts(b"\xff\n"), "labelling.jsonl:1: byte 0xff is not"),
+    ("compare", "graded/results.json", puts("{"), "results.json:1: "),
+    ("compare", "graded/results.json", puts("[]"), "results.json:1: "),
+    ("compare", "graded/runs/fixed.trec", swaps("9.5", "1.5"), "fixed.trec"),
+    ("compare", "run.json", becomes(os.mkdir), "run.json"),
+    ("compare", "run.trec", swaps("9.5", "nan"), "run.trec:1: score nan"),
+    (RUN, "run.jsonl", swaps('"q0"', '["q0"]'), "run.jsonl:1: "),
+    (RUN, "run.jsonl", swaps("9.5", "9" * 400), "run.jsonl:1: "),
+    (RUN, "run.jsonl", puts(DEEP), "run.jsonl:1: "),
+    ("import hotpotqa", "hotpot_dev_v1.json", adds("[]"), "hotpot_dev_v1.json:"),
+    ("import hotpotqa", "hotpot_dev_v1.json", swaps('"One."', '7'), "hotpot_dev_v1.json:2: "),
+    ("import beir", "beir/corpus.jsonl", adds(DEEP), "corpus.jsonl:5: "),
+    ("import beir gz", "beirgz/corpus.jsonl.gz", grown, "corpus.jsonl.gz"),
+    ("import trec", "trec/topics.txt", swaps("Number: 301", "a" * 200_000 + " "), "topics.txt:1: "),
+    ("new", "out/mine.txt", puts("mine"), "out: is not empty, wanted a new or an empty folder"),
 ]
 
 
@@ -76,6 +107,7 @@ def outcome(stock, folder, monkeypatch, capsys, case, file, change):
     for name in needs:
         copy = shutil.copytree if (stock / name).is_dir() else shutil.copyfile
         copy(stock / name, folder / name)
+    (folder / file).parent.mkdir(exist_ok=True)
     change(folder / file)
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "argv", ["helpers", *words])

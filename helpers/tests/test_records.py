@@ -55,8 +55,31 @@ def test_each_kind_of_row_has_these_fields_and_no_others(name):
 
 
 ID = "text without spaces, slashes or #"
+LABEL = "1 to 60 letters, digits, spaces and -_/.&+()"
+LABELS = ["how-to", "Q&A (v1.0)", "a/b_c+d", "कैसे", "質問", "a" * 60]
+NO_LABELS = [
+    "",
+    " ",
+    "a" * 61,
+    "<b>",
+    "a\nb",
+    "a|b",
+    "*a*",
+    "[a]",
+    "a:b",
+    "`",
+    "\u202ea",
+    "$",
+    1,
+    None,
+]
 FIELDS = [  # field, kind of row, values that fit, values that do not, what is wanted
     ("query_id", "undone", ["q", "q-1.b:c_é"], ["", "a b", "a/b", "a\\b", "#", "a\n", 1, None], ID),
+    ("kind", "corpus.jsonl", LABELS, NO_LABELS, LABEL),
+    ("service", "corpus/*.md", LABELS, NO_LABELS, LABEL),
+    ("version", "corpus.jsonl", LABELS, NO_LABELS, LABEL),
+    ("kind", "retrieval_queries.jsonl", LABELS, NO_LABELS, LABEL),
+    ("kind", "labelling.jsonl", LABELS, NO_LABELS, LABEL),
     ("title", "corpus/*.md", ["a", " a "], ["", " \n", 1, None], "text that is not empty"),
     ("easy", "negatives.jsonl", [[], ["a", "b"]], [["a", "a"], ["a", " "], [1], [[]], "ab", "", {}],
      "a list of different document ids"),
@@ -108,12 +131,17 @@ def test_other_grades_are_listed_up_to_four(highest, wanted):
     assert told == f"field relevance is {highest + 1}, wanted {wanted}"
 
 
+def test_a_label_has_up_to_sixty_characters():
+    assert records.is_label("a" * 60) and not records.is_label("a" * 61)
+    assert not records.is_label("a\u202e")
+
+
 def test_a_value_is_shown_as_json_in_its_own_script_and_cut_at_sixty():
     schema = records.SCHEMAS["retrieval_queries.jsonl"]
     row = {**KNOWN["retrieval_queries.jsonl"][0], "split": "é" * 99, "kind": ["é"]}
     assert records.complaints(row, schema) == [
         f'field split is "{"é" * 59}, wanted dev or test',
-        'field kind is ["é"], wanted text that is not empty',
+        'field kind is ["é"], wanted 1 to 60 letters, digits, spaces and -_/.&+()',
     ]
 
 

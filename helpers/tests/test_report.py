@@ -22,7 +22,9 @@ def exporter(monkeypatch):
 
     def made(**given):
         options.update(given)
-        return SimpleNamespace(from_notebook_node=lambda notebook: ("<p>the body</p>", {}))
+        return SimpleNamespace(
+            from_notebook_node=lambda notebook: ("<p>the body</p><hr onclick=x>", {})
+        )
 
     monkeypatch.setitem(sys.modules, "nbconvert", SimpleNamespace(HTMLExporter=made))
     return options
@@ -36,8 +38,11 @@ def test_the_page_is_whole_and_shows_neither_code_nor_prompts(exporter):
     style = report.STYLE.read_text(encoding="utf-8")
     assert page == (
         '<!DOCTYPE html>\n<html lang="en">\n<head><title>Top &amp; &lt;more&gt; #</title>'
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{style}</style></head>\n<body>\n<p>the body</p>\n</body>\n</html>\n"
+        '<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="'
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
+        "form-action 'none'\">"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{style}</style></head>\n<body>\n<p>the body</p><hr>\n</body>\n</html>\n"
     )
     assert exporter == {
         "template_name": "basic",

@@ -153,11 +153,11 @@ CARD = {
 }
 ROW = {"measures": {"nDCG@10": 0.43068}, "retrieved": [("bad", 3.25), ("good", 0.5)]}
 HEAD = """\
-#### q1: is &lt;b&gt; full
+#### q1: is &#60;b&#62; full
 
 typo; nDCG@10 0.431.  
-Wanted: `good` (rank 2).  
-Rival: `bad` (rank 1).  
+Wanted: <code>good</code> (rank 2).  
+Rival: <code>bad</code> (rank 1).  
 The wanted document lacks: full, disk.
 
 | word | IDF | gave wanted | gave rival |
@@ -171,8 +171,8 @@ The wanted document lacks: full, disk.
 
 def test_a_failure_card_shows_places_words_and_scores():
     assert results.failure_card(CARD, ASKED, ROW, {"q2": "of another query"}) == HEAD
-    noted = results.failure_card(CARD, ASKED, ROW, {"q1": "The word is misspelt."})
-    assert noted == HEAD + "\n\n> The word is misspelt."
+    noted = results.failure_card(CARD, ASKED, ROW, {"q1": "The `<i>` is misspelt."})
+    assert noted == HEAD + "\n\n> The <code>&#60;i&#62;</code> is misspelt."
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_failure_card_shows_places_words_and_scores():
         ({"unjudged": True}, {}, "(rank 1)", "(rank 1, which nobody has judged)"),
         ({"lacks": []}, {}, "lacks: full, disk.", "lacks: no word."),
         ({}, {"retrieved": [("bad", 1.0)]}, "(rank 2)", "(after rank 10)"),
-        ({"rival": "far"}, {}, "`bad` (rank 1)", "`far` (after rank 10)"),
+        ({"rival": "far"}, {}, "<code>bad</code> (rank 1)", "<code>far</code> (after rank 10)"),
     ],
 )
 def test_a_failure_card_says_what_is_special(change, row, old, new):

@@ -210,7 +210,7 @@ def test_a_report_writes_its_page_and_tells_the_summary(monkeypatch, tmp_path, c
     )
     monkeypatch.setattr(report, "html", lambda executed: f"<p>{executed}</p>")
     monkeypatch.setattr(baseline, "read_results", lambda folder: said if folder == tmp_path else {})
-    monkeypatch.setattr(report, "summary", lambda found: f"summary {found}")
+    monkeypatch.setattr(report, "summary", lambda found, show: show(f"summary {found}"))
     assert workbook.report_command(tmp_path, *([True] if full else [])) == 0
     page = tmp_path / "retrieval_eval.html"
     assert asked == [(tmp_path, full)] and page.read_text() == "<p>executed</p>"

@@ -1,6 +1,7 @@
 """The labelling panel: it shows no more than it should, and loses and invents no judgment."""
 
 import datetime
+import html
 import json
 from pathlib import Path
 
@@ -35,8 +36,11 @@ def test_document_is_escaped_marked_and_without_its_origin(folder):
         shown.buttons["Skip"].click()
     assert "disk is full" in shown.query.value
     page = shown.document.value
-    assert "Delete &lt;old&gt; logs.\n\nThen &lt;|endoftext|&gt;" in page and "pre-wrap" in page
-    assert "<mark>disk</mark>-<mark>full</mark>" in page and "2026-04-08" in page
+    assert (
+        "Delete &#60;old&#62; logs&#46;&#10;&#10;Then &#60;&#124;endoftext" in page
+        and "pre-wrap" in page
+    )
+    assert "<mark>disk</mark>&#45;<mark>full</mark>" in page and "2026-04-08" in page
     assert [value for _, value in shown.choice.options] == ["disk-full", *BODY.split("\n\n")]
 
 
@@ -133,7 +137,7 @@ def test_pasted_evidence_and_message_are_safe(folder):
     shown = opened(folder)
     shown.evidence.value = "<img src=x>"
     shown.buttons["1"].click()
-    assert "<img" not in shown.message.value and "&lt;img" in shown.message.value
+    assert "<img" not in shown.message.value and "&#60;img" in shown.message.value
     shown.evidence.value = f"\n{PROOF[shown.turn.doc_id][:7]} "
     shown.buttons["1"].click()
     assert logged(folder)[0]["evidence"] in ("Delete", "Add a c")
@@ -340,7 +344,7 @@ def test_a_query_without_an_answer_is_set_aside_with_one_click(folder, capsys):
     assert "judge the documents of the query first" in shown.message.value
     do(shown, 0), do(shown, 0)
     assert "No document judged for this query answers it" in shown.document.value
-    assert "panel.Panel(evals, [('q1', 'ID')]).show()" in shown.document.value
+    assert "panel.Panel(evals, [('q1', 'ID')]).show()" in html.unescape(shown.document.value)
     assert "disk is full" in shown.query.value and live(shown) == {panel.ASIDE, "Skip", "Undo"}
     assert shown.count.value == "2 of 2 judged" and shown.evidence.layout.display == "none"
     shown.key.value = "2"
@@ -450,7 +454,7 @@ def test_a_query_judged_0_everywhere_is_no_dead_end(folder):
 
 def test_names_in_the_panel_are_escaped(folder):
     query = evalset.Query("<b>", "<i>", ())
-    assert "<b>'" not in panel.question_html(query) and "&lt;b&gt;" in panel.question_html(query)
+    assert "<b>'" not in panel.question_html(query) and "&#60;b&#62;" in panel.question_html(query)
     assert "<i>" not in panel.query_html(query)
     document = evalset.Document("d", "<s>", "<p>", "<b>", "<i>", version="<v>")
     page = panel.document_html(document, set())
@@ -461,10 +465,10 @@ def test_names_in_the_panel_are_escaped(folder):
     )
     given = [log.Entry("<q>", "<d>", 1), log.Entry("<q>", "<d>", 0, repeat=True)]
     page = panel.end_html(given, 1)
-    assert "<q>" not in page and "<td>&lt;d&gt;</td>" in page
+    assert "<q>" not in page and "<td>&#60;d&#62;</td>" in page
     assert "n = 1, 0% equal, weighted kappa (linear) 0.00." in page
     page = panel.end_html([log.Entry("<u>", "", 0)], 1)
-    assert "<u>" not in page and "&lt;u&gt;" in page and "1 document shown" in page
+    assert "<u>" not in page and "&#60;u&#62;" in page and "1 document shown" in page
 
 
 # Word for word.
@@ -498,7 +502,7 @@ def test_the_document_word_for_word():
         'line-height:1.5;border:1px solid #999;max-height:26em"><b>Title</b>'
         '<div style="opacity:0.75">runbook · disk · 2026-04-08 · 2</div>'
         '<div style="white-space:pre-wrap;overflow-wrap:anywhere;margin-top:0.5em">'
-        "Full <mark>disk</mark>.\n\nx</div></div>"
+        "Full <mark>disk</mark>&#46;&#10;&#10;x</div></div>"
     )
     assert panel.PANEL_STYLE.startswith("<style>") and panel.PANEL_STYLE.endswith("</style>")
 
@@ -511,7 +515,7 @@ def test_query_message_and_question_word_for_word():
     assert panel.message_html("a\nb") == f'{line}opacity:0.8">a<br>b</div>'
     wrong = f'{line}color:var(--jp-error-color1,#b00020);font-weight:600">a</div>'
     assert panel.message_html("a", True) == wrong
-    assert panel.question_html(query).endswith(
+    assert html.unescape(panel.question_html(query)).endswith(
         """<code>panel.Panel(evals, [("q's", 'ID')]).show()</code></p>"""
     )
 
@@ -532,6 +536,14 @@ def test_the_end_word_for_word():
     heads = "<th>query</th><th>document</th><th>first</th><th>second</th>"
     assert f"<table class='labelling'><tr>{heads}</tr>" in page
     assert panel.agreement_html(panel.Agreement(0, None, None, [])) == told
+
+
+def test_a_guide_brings_in_no_drawing_and_no_code(folder):
+    (folder / "labeling_guide.md").write_text(
+        "![a](https://x/y.png) [b](javascript:x) <img src=x>\n"
+    )
+    page = panel.guide_html(folder)
+    assert '<img alt="a">' in page and "#harmful" in page and page.count("<img") == 1
 
 
 def test_the_guide_word_for_word(folder):

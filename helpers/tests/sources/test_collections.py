@@ -503,6 +503,18 @@ def test_hotpotqa_from_one_file_without_ids_types_and_answers(tmp_path):
     assert found.about == (told,)
 
 
+def test_a_type_that_is_no_label_is_left_out_and_told(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    write_rows(path, question(type="<img src=x onerror=x()>"), question(_id=2, type="bridge (a)"))
+    log = files.Log()
+    found = [
+        row.get("kind") for _, row in collections.hotpotqa(asked("hotpotqa", path), log).queries
+    ]
+    assert found == [None, "bridge (a)"]
+    wanted = "types that are no label (1 to 60 letters, digits, spaces and -_/.&+())"
+    assert log.left == {wanted: (1, f"{path}:1")}
+
+
 def test_hotpotqa_takes_splits_from_the_names_of_its_files(tmp_path):
     for name in ("train-1.jsonl", "train-2.jsonl", "test.jsonl"):
         put(tmp_path / "q" / name, json.dumps(question()))

@@ -274,7 +274,7 @@ def test_front_matter_fields_that_fit_are_kept_and_others_told(tmp_path):
     assert row == {"doc_id": "a.mdx", "title": "T", "service": "s", "text": "# H\nBody."}
     assert out == {
         "front-matter field alpha (no such field)": (1, "a.mdx:2"),
-        "front-matter field kind (text that is not empty)": (1, "a.mdx:2"),
+        "front-matter field kind (1 to 60 letters, digits, spaces and -_/.&+())": (1, "a.mdx:2"),
         "front-matter field updated (a date such as 2026-04-08)": (1, "a.mdx:2"),
         "front-matter field zeta (no such field)": (1, "a.mdx:2"),
     }
