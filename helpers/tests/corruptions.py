@@ -89,7 +89,7 @@ def broken(path: Path) -> bool:
     if name.endswith(".parquet"):
         return False
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig").replace("\r", "\n")  # some readers end lines there
         if name.endswith(".json"):
             return not isinstance(json.loads(text), list if "hotpot" in name else dict)
         if name.endswith(".jsonl"):

@@ -157,12 +157,15 @@ class Fuzzer:
         self.stock, self.folder, self.seed = folder / "stock", folder / "trial", seed
         fuzz_sets.make(self.stock)
         self.worker, self.sound = Worker(), {}
-        for case in fuzz_sets.CASES:
+
+    def sound_one(self, case: str) -> Outcome:
+        """Return how a case ends on files that nobody broke; it is tried once."""
+        if case not in self.sound:
             self.fresh(case)
-            self.sound[case] = self.run(fuzz_sets.CASES[case][0])
-            assert self.sound[case].status in (0, 1, 3) and not self.sound[case].err, self.sound[
-                case
-            ]
+            got = self.run(fuzz_sets.CASES[case][0], real=case == "report")
+            assert got.status in (0, 1, 3) and not got.err, (case, got.status, got.err)
+            self.sound[case] = got._replace(opened=got.opened or self.sound_one("audit").opened)
+        return self.sound[case]
 
     def fresh(self, case: str) -> None:
         """Lay out what a case needs in an empty folder."""

@@ -70,7 +70,7 @@ def fail(event: str, path: str) -> None:
 
 def pieces(name: str) -> int:
     """Read everything of a set that sessions and panel read; 1 where one of them says what is wrong."""
-    from helpers import evalset, report, results
+    from helpers import baseline, evalset, report, results
     from helpers.labels import log, merge
 
     folder = Path(name)
@@ -81,7 +81,7 @@ def pieces(name: str) -> int:
             print(len(evalset.read_extra(evals, table)))
         print(log.entries(evals), merge.pairs_to_judge(evals), merge.merge(evals))
         if (folder / "results.json").exists():
-            print(report.summary(results.read_results(folder)))
+            print(report.summary(baseline.read_results(folder)))
             print(results.published(folder).keys())
     except (evalset.EvalSetError, ValueError) as error:
         if type(error) not in (evalset.EvalSetError, ValueError):

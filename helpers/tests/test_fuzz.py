@@ -96,7 +96,7 @@ TABLE = [  # (case of fuzz_sets, file, what breaks it, words of the message)
     ("import hotpotqa", "hotpot_dev_v1.json", swaps('"One."', '7'), "hotpot_dev_v1.json:2: "),
     ("import beir", "beir/corpus.jsonl", adds(DEEP), "corpus.jsonl:5: "),
     ("import beir gz", "beirgz/corpus.jsonl.gz", grown, "corpus.jsonl.gz"),
-    ("import trec", "trec/topics.txt", swaps("Number: 301", "a" * 200_000 + " "), "topics.txt:1: "),
+    ("import trec", "trec/topics.txt", swaps(" Number: 301", " " * 200_000 + "<"), "topics.txt:1: "),
     ("new", "out/mine.txt", puts("mine"), "out: is not empty, wanted a new or an empty folder"),
 ]
 
