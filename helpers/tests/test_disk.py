@@ -5,12 +5,11 @@ import os
 import re
 import shutil
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
+import killed
 import pytest
 
 from helpers import disk
@@ -176,19 +175,12 @@ def test_a_file_has_the_mode_that_the_umask_says(tmp_path):
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in "ab"] == [0o640, 0o640]
 
 
-def python(code, *arguments, **more):
-    """Start Python on `code` with the project on its path."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(disk.__file__).parents[1])}
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.Popen(command, env=environment, **more)
-
-
 def test_two_writers_at_once_tear_no_file(tmp_path):
     code = (
         "import sys; from pathlib import Path; from helpers import disk\n"
         "for n in range(60): disk.write(Path(sys.argv[1]), sys.argv[2] * 50_000)"
     )
-    writers = [python(code, tmp_path / "a", letter) for letter in "xy"]
+    writers = [killed.python(code, tmp_path / "a", letter) for letter in "xy"]
     seen = set()
     while any(writer.poll() is None for writer in writers):
         if (tmp_path / "a").exists():
@@ -199,32 +191,10 @@ def test_two_writers_at_once_tear_no_file(tmp_path):
 
 # Killed: at which step does not matter.
 
-KILLED = """
-import os, sys
-from pathlib import Path
-from helpers import disk
-step = [int(sys.argv[1])]
-def dying(do):
-    def one(*args, **more):
-        step[0] -= 1
-        if step[0] < 0:
-            os._exit(9)
-        return do(*args, **more)
-    return one
-for name in ("replace", "fsync", "unlink", "rmdir"):
-    setattr(os, name, dying(getattr(os, name)))
-"""
-
-
-def killed_at(step, code, *arguments):
-    """Run `code` in a process that ends, as if killed, before file operation number `step`."""
-    done = python(KILLED + code, step, *arguments)
-    return done.wait() == 9
-
 
 def dead():
     """Return the stamp of a process of this machine that is no more."""
-    gone = python("pass")
+    gone = killed.python("pass")
     gone.wait()
     return f"{disk._host()}-{gone.pid}-00000000"
 
@@ -236,7 +206,7 @@ def test_several_files_are_all_written_or_none(tmp_path):
         folder = tmp_path / str(step)
         for name in "ab":
             disk.write(folder / name, "old")
-        cut = killed_at(step, code, folder)
+        cut = killed.at(step, code, folder)
         disk.settle(folder)
         found.append({path.name: path.read_text() for path in folder.iterdir()})
         if not cut:
@@ -254,7 +224,7 @@ def test_a_folder_takes_the_place_of_another_whole_or_not_at_all(tmp_path):
     for step in range(12):
         to = tmp_path / str(step) / "to"
         disk.write(to / "old", "")
-        cut = killed_at(step, code, to)
+        cut = killed.at(step, code, to)
         disk.settle(to.parent)
         found.append([str(p.relative_to(to.parent)) for p in sorted(to.parent.rglob("*"))])
         if not cut:
