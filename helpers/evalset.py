@@ -8,13 +8,14 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from . import records
+from . import disk, records
 from . import text as tokens
-from .records import GRADES, NO_ANSWER, SPLITS, EvalSetError, Say
+from .records import GRADES, NO_ANSWER, SPLITS, EvalSetError, Problems, Say
 from .text import how_many
 
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
 DEFAULT = Path(__file__).resolve().parent.parent / "evals"
+HINTS = 20  # unknown ids for which the nearest is sought: it takes a look at every id
 LABEL_NEXT = "judge what the rankers find in session A's panel (make lab EVALS=folder)"
 NO_QUERIES = (
     "no queries yet: write retrieval_queries.jsonl, one line a query, such as "
@@ -186,15 +187,21 @@ def load(path: Path | str | None = None) -> EvalSet:
     `file:line: what is wrong, what is wanted`.
     """
     path = Path(path) if path else folder()
-    problems: list[str] = []
+    disk.settle(path)
+    problems = Problems()
     places: dict = {}  # where a query or a judged pair stands
     for name in PROSE:
         records.prose(path / name, problems.append)
     settings = _read_settings(path / "settings.json", problems.append)
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
     documents = _read_corpus(path, problems)
-    queries = _read_queries(path, documents, places, problems.append)
+    queries = _read_queries(path, documents, places, problems)
+    own = {} if settings.get("imported") else {key[0]: place for key, place in places.items()}
+    records.twins(own, problems.append, cases=True)
     judgments = _read_judgments(path, documents, queries, grades, places, problems)
+    for name in ("README.md", "notes.md"):
+        if (path / name).exists():
+            disk.page(path / name, problems.append)
     if problems:
         raise EvalSetError(problems)
     aside = {q: queries.pop(q) for q in sorted(queries) if queries[q].kind == NO_ANSWER}
@@ -220,17 +227,15 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
     Rows of queries that are set aside are left out. Raises EvalSetError with file and line for a
     broken row or an id that the folder does not know.
     """
-    problems: list[str] = []
+    problems = Problems()
     found = list(records.read(evals.folder / name, problems.append, evals.grades))
     problems += records.orphans(found, evals.asked, evals.folder)
     for place, row in found:
         documents = [*row.get("easy", []), *row.get("hard", [])]
         documents += [row["doc_id"]] if "doc_id" in row else []
-        problems += [
-            f"{place}: {_unknown(d, evals.documents)}"
-            for d in documents
-            if d not in evals.documents
-        ]
+        for doc_id in documents:
+            if doc_id not in evals.documents:
+                problems.append(f"{place}: {_unknown(doc_id, evals.documents, len(problems))}")
     if problems:
         raise EvalSetError(problems)
     return [row for _, row in found if row["query_id"] in evals.queries]
@@ -245,13 +250,7 @@ def stop(problem: str) -> None:
 
 
 def _read_settings(path: Path, say: Say) -> dict:
-    if not os.path.lexists(path):
-        return {}
-    try:
-        settings = records.json_object(records.page(path, say) or "{}")
-    except ValueError as error:
-        say(f"{path}:1: {error}".replace("one object a line", "one object"))
-        return {}
+    settings = records.object_of(path, say) if os.path.lexists(path) else {}
     found = records.complaints(settings, records.SCHEMAS["settings.json"])
     for problem in found:
         say(f"{path}:1: {problem}")
@@ -259,7 +258,7 @@ def _read_settings(path: Path, say: Say) -> dict:
 
 
 def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
-    files = sorted((path / "corpus").glob("*.md"))
+    files = records.pages(path / "corpus", problems.append)
     table, before = path / "corpus.jsonl", len(problems)
     if files and os.path.lexists(table):
         problems.append(f"{table}:1: there is also a folder corpus/, keep one of the two")
@@ -279,14 +278,14 @@ def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
 
 def _read_markdown(path: Path, say: Say) -> Document:
     broken = Document(path.stem, "", "")  # keeps the id known: no second complaint from its labels
-    text = records.page(path, say)
+    text = disk.page(path, say)
     if text is None:
         return broken
-    if not records.ID.fullmatch(path.stem):
+    if not records.is_id(path.stem):
         wanted = records.CHECKS["id"][1]
         say(f"{path}:1: the file name gives the id {path.stem!r}, wanted {wanted}")
     wrong: list[str] = []
-    front = records.front_matter(path, text, wrong.append)
+    front = disk.front_matter(path, text, wrong.append)
     if not front:
         say(f"{path}:1: no front matter, wanted a block between two lines of ---")
         return broken
@@ -302,23 +301,26 @@ def _read_markdown(path: Path, say: Say) -> Document:
 
 
 def _read_table(path: Path, say: Say) -> list[Document]:
-    documents = []
-    for place, row in records.read(path, say):
+    documents, places = [], {}
+    for place, row in records.read(path, say, places=places):
         if row["text"].strip():
             kept = {name: row[name] for name in Document._fields if name in row}
             documents.append(Document(**kept))
         else:
             say(f"{place}: document {row['doc_id']} is empty, wanted a text")
+    records.twins({key[0]: place for key, place in places.items()}, say, cases=False)
     return documents
 
 
-def _read_queries(path: Path, documents: dict, places: dict, say: Say) -> dict[str, Query]:
+def _read_queries(
+    path: Path, documents: dict, places: dict, problems: list[str]
+) -> dict[str, Query]:
     queries = {}
-    file = path / "retrieval_queries.jsonl"
+    file, say = path / "retrieval_queries.jsonl", problems.append
     for place, row in records.read(file, say, places=places):
         for doc_id in row["relevant_doc_ids"]:
             if doc_id not in documents:
-                say(f"{place}: {_unknown(doc_id, documents)}")
+                say(f"{place}: {_unknown(doc_id, documents, len(problems))}")
         if row.get("kind") == NO_ANSWER and row["relevant_doc_ids"]:
             say(f"{place}: kind none says that no document answers, wanted no relevant_doc_ids")
         lists = {name: tuple(row[name]) for name in ("relevant_doc_ids", "answers") if name in row}
@@ -326,8 +328,8 @@ def _read_queries(path: Path, documents: dict, places: dict, say: Say) -> dict[s
     return queries
 
 
-def _unknown(doc_id: str, documents: dict) -> str:
-    near = difflib.get_close_matches(doc_id, documents)
+def _unknown(doc_id: str, documents: dict, told: int) -> str:
+    near = difflib.get_close_matches(doc_id[:100], documents) if told < HINTS else []
     hint = f", the nearest is {near[0]}" if near else ""
     return f"document {doc_id} is not in the corpus, wanted one of its {len(documents)} ids{hint}"
 
@@ -349,7 +351,7 @@ def _read_judgments(
         ]
     judgments, before = [], len(problems)
     table = path.parent / "retrieval_queries.jsonl"
-    asked = table.read_text(encoding="utf-8", errors="replace") if table.exists() else ""
+    asked = (disk.page(table, _ignore) or "") if problems else ""
     lost = []
     for place, row in records.read(path, problems.append, grades, places):
         judgment = Judgment(**row)
@@ -357,7 +359,7 @@ def _read_judgments(
             if f'"{judgment.query_id}"' not in asked:  # else its own line has been reported
                 lost.append((place, row))
             continue
-        wrong = misplaced(judgment, queries, documents)
+        wrong = misplaced(judgment, queries, documents, len(problems))
         if wrong:
             problems.append(f"{place}: {wrong}")
         else:
@@ -368,13 +370,16 @@ def _read_judgments(
     return judgments
 
 
-def misplaced(judgment: Judgment, queries: dict, documents: dict) -> str:
-    """Return which of query, document and evidence of a judgment is not there, "" if all are."""
+def misplaced(judgment: Judgment, queries: dict, documents: dict, told: int = 0) -> str:
+    """Return which of query, document and evidence of a judgment is not there, "" if all are.
+
+    After HINTS problems `told` no nearest id is sought.
+    """
     query_id, doc_id, _, evidence = judgment
     if query_id not in queries:
         return f"query {query_id} is not in retrieval_queries.jsonl, wanted one of its ids"
     if doc_id not in documents:
-        return _unknown(doc_id, documents)
+        return _unknown(doc_id, documents, told)
     if documents[doc_id].text and evidence not in documents[doc_id].retrieval_text:
         quote = f"evidence {evidence[:60]!r} is not in {doc_id}"
         return f"{quote}, wanted a verbatim quote, line ends included"

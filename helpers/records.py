@@ -1,65 +1,81 @@
-"""Lines with places: one reader of files, one schema a file, one writer of whole files."""
+"""Rows with places: one reader of each form, one schema a file."""
 
 import datetime
-import gzip
 import hashlib
 import json
 import os
 import re
 import unicodedata
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from . import text as tokens
+from .disk import Say, lines, page, write
 
-ID = re.compile(r"[^\s/\\#]+")
+ID = re.compile(r"[^\s/\\#]{1,1000}")
+HIDDEN = {"Cc", "Cf", "Cs"}  # control characters, invisible ones, halves of surrogate pairs
+UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\ufe00-\ufe0f\uffa0]")  # invisible too
+HALF = re.compile("[\ud800-\udfff]")
+MOST = 100  # problems of a kind that are told; further ones are counted
+FLOOD = 1_000_000  # problems after which reading ends
 GRADES = (0, 1, 2)
 SPLITS = ("dev", "test")
 POPULARITY = ("head", "tail")
 NO_ANSWER = "none"  # the kind of a query that no document answers
-NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python keeps a byte that it cannot decode
-Say = Callable[[str], object]  # takes a problem and goes on
 
 
 class EvalSetError(ValueError):
-    """Everything that is wrong with a folder, a line for each problem."""
+    """Everything that is wrong with a folder, a line for each problem; `count` is how many.
+
+    Bytes and half characters that no terminal can show stand as \\x and \\u.
+    """
 
     def __init__(self, problems: list[str]):
-        self.problems = problems
-        super().__init__("\n".join(problems))
+        more = problems.more if isinstance(problems, Problems) else 0
+        told = [*problems, *([f"and {more:,} more like these"] if more else [])]
+        self.problems = [line.encode("utf-8", "backslashreplace").decode() for line in told]
+        self.count = len(problems) + more
+        super().__init__("\n".join(self.problems))
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook prints in place of a traceback: the problems are in the files."""
         return self.problems
 
 
-# Reading. A reader says what is wrong and goes on, so that one run reports everything.
+class Problems(list):
+    """Problems as they are found: MOST of each kind, which is what was wanted; `more` counts on.
 
-
-def lines(path: Path | str, say: Say, newline: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yield (file:line, text) of a file, plain or .gz, without empty lines and byte-order mark.
-
-    `newline` is that of open(): None ends a line at every kind of line end.
+    Raises EvalSetError at FLOOD problems: nobody waits for the rest.
     """
-    opener, place = gzip.open if Path(path).suffix == ".gz" else open, f"{path}:1"
-    try:
-        with opener(
-            path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline=newline
-        ) as file:
-            for number, line in enumerate(file, 1):
-                place, byte = f"{path}:{number}", NOT_UTF8.search(line)
-                if byte:
-                    found = ord(byte[0]) & 0xFF
-                    say(f"{place}: byte 0x{found:02x} is not UTF-8, save the file as UTF-8")
-                elif line.strip():
-                    yield place, line.rstrip("\r\n")
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        say(f"{place}: cannot be read ({reason}), wanted a readable file")
+
+    def __init__(self):
+        super().__init__()
+        self.more, self.kinds = 0, Counter()
+
+    def append(self, problem: str) -> None:
+        """Keep a problem, or count it."""
+        kind = problem.rpartition("wanted")[2][:40]
+        self.kinds[kind] += 1
+        if self.kinds[kind] <= MOST and len(self) < 10 * MOST:
+            super().append(problem)
+        else:
+            self.more += 1
+        if len(self) + self.more >= FLOOD:
+            raise EvalSetError(self)
+
+    def extend(self, problems: Iterable[str]) -> None:
+        """Keep or count several."""
+        for problem in problems:
+            self.append(problem)
+
+    def __iadd__(self, problems: Iterable[str]):
+        self.extend(problems)
+        return self
+
+
+# Reading. A reader says what is wrong and goes on, so that one run reports everything.
 
 
 def rows(path: Path | str, say: Say) -> Iterator[tuple[str, dict]]:
@@ -73,17 +89,13 @@ def rows(path: Path | str, say: Say) -> Iterator[tuple[str, dict]]:
             yield place, row
 
 
-def page(path: Path, say: Say) -> str | None:
-    """Return a text file with its line ends as \\n, None where it cannot be read."""
+def parsed(line: str):
+    """Return the value of a JSON text. Raises ValueError in words, also for a key that is twice."""
     try:
-        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        byte = error.object[error.start]
-        say(f"{path}:{line}: byte 0x{byte:02x} is not UTF-8, save the file as UTF-8")
-    except OSError as error:
-        say(f"{path}:1: cannot be read ({error.strerror}), wanted a readable file")
-    return None
+        return json.loads(line, object_pairs_hook=_unlike)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise ValueError(f"broken JSON ({why}), wanted one object a line") from None
 
 
 def prose(path: Path, say: Say) -> str:
@@ -91,41 +103,30 @@ def prose(path: Path, say: Say) -> str:
     return (page(path, say) or "") if os.path.lexists(path) else ""
 
 
-def front_matter(path: Path, text: str, say: Say) -> tuple[dict, str] | None:
-    """Return the fields of a page's front matter, all as text, and the rest; None without one.
-
-    A block that holds no fields gives {} and is said.
-    """
-    front = re.match(r"---\n(.*?\n)---[ \t]*(?:\n|$)", text, re.DOTALL)
-    return (_front_fields(path, front[1], say), text[front.end() :]) if front else None
-
-
-def _front_fields(path: Path, block: str, say: Say) -> dict:
-    try:  # BaseLoader keeps 2026-04-08, 2.0 and no as text
-        fields = yaml.load(block, yaml.BaseLoader)
-    except yaml.reader.ReaderError as error:
-        line, wrong = block.count("\n", 0, error.position), f"character #x{error.character:04x}"
-    except yaml.MarkedYAMLError as error:
-        line, wrong = error.problem_mark.line, error.problem
-    else:
-        if isinstance(fields, dict):
-            return fields
-        what = {str: "text", list: "a list"}.get(type(fields), "no fields")
-        say(f"{path}:2: bad front matter ({what}), wanted lines such as title: Roll back a deploy")
-        return {}
-    say(f"{path}:{line + 2}: bad front matter ({wrong}), wanted YAML")
-    return {}
+def _unlike(pairs: list[tuple]) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counted = Counter(key for key, _ in pairs)
+        raise ValueError(f"key {max(counted, key=counted.get)[:60]} stands twice")
+    return found
 
 
 def json_object(line: str) -> dict:
     """Return the object of a JSON text. Raises ValueError: what was found and what is wanted."""
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise ValueError(f"broken JSON ({error}), wanted one object a line") from None
+    row = parsed(line)
     if not isinstance(row, dict):
         raise ValueError(f"found {line.strip()[:40]}, wanted a JSON object such as {{...}}")
     return row
+
+
+def object_of(path: Path, say: Say) -> dict:
+    """Return the object of a JSON file, {} where it cannot be read, which is said."""
+    content = page(path, say)
+    try:
+        return {} if content is None else json_object(content or "{}")
+    except ValueError as error:
+        say(f"{path}:1: {error}".replace("one object a line", "one object"))
+        return {}
 
 
 # Fields. A check is (does the value fit, what is wanted in words).
@@ -143,9 +144,27 @@ class Schema(NamedTuple):
     closed: bool = True
 
 
+def is_id(value) -> bool:
+    """Return whether a value can be an id: all of it is seen, nothing breaks a file or a line."""
+    if not isinstance(value, str) or not ID.fullmatch(value) or value in (".", ".."):
+        return False
+    return (
+        value.isascii()
+        and value.isprintable()
+        or not (UNSEEN.search(value) or HIDDEN & {*map(unicodedata.category, value)})
+    )
+
+
 def is_text_list(value) -> bool:
     """Return whether a value is a list of texts, none of them empty."""
     return isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value)
+
+
+def has_half(value) -> bool:
+    """Return whether a text, or one of a list, cannot be written: a lone surrogate, as \\ud800."""
+    if isinstance(value, list):
+        return any(map(has_half, value))
+    return isinstance(value, str) and not value.isascii() and bool(HALF.search(value))
 
 
 def is_date(value) -> bool:
@@ -165,7 +184,7 @@ def is_label(value) -> bool:
 
 
 CHECKS = {
-    "id": (lambda v: isinstance(v, str) and ID.fullmatch(v), "text without spaces, slashes or #"),
+    "id": (is_id, "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"),
     "text": (lambda v: isinstance(v, str) and v.strip(), "text that is not empty"),
     "label": (is_label, "1 to 60 letters, digits, spaces and -_/.&+()"),
     "ids": (
@@ -257,7 +276,9 @@ def complaints(row: dict, schema: Schema, grades: tuple[int, ...] = GRADES) -> l
     ]
     for name, value in row.items():
         check = checks.get(name)
-        if check and not check[0](value):
+        if has_half(value):
+            found.append(f"field {name} holds half of a surrogate pair, wanted whole characters")
+        elif check and not check[0](value):
             shown = json.dumps(value, ensure_ascii=False)[:60]
             found.append(f"field {name} is {shown}, wanted {check[1]}")
         elif schema.closed and not check:
@@ -296,6 +317,22 @@ def read(
             yield place, row
 
 
+def pages(corpus: Path, say: Say) -> list[Path]:
+    """Return the pages of a corpus folder; say which pages nobody reads, which have like names.
+
+    Hidden folders are tools' own (.git, .ipynb_checkpoints).
+    """
+    for here, folders, names in os.walk(corpus):
+        folders[:] = sorted(name for name in folders if name[0] != ".")
+        for file in (Path(here, name) for name in sorted(names)):
+            page_like = file.suffix.lower() in (".md", ".markdown")
+            if page_like and (file.parent != corpus or file.suffix != ".md"):
+                say(f"{file}:1: is read by nobody, wanted {corpus / 'NAME.md'}")
+    found = sorted(corpus.glob("*.md"))
+    twins({file.stem: f"{file}:1" for file in found}, say, cases=True)
+    return found
+
+
 def orphans(rows: Iterable[tuple[str, dict]], queries: Iterable[str], folder: Path) -> list[str]:
     """Return a line for each query that (file:line, row) name and `queries` does not hold."""
     places: dict[str, list[str]] = {}
@@ -315,20 +352,30 @@ def file_hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
+def twins(places: dict[str, str], say: Say, cases: bool) -> None:
+    """Say of {id: place} which differ by Unicode form only, or with `cases` also by case only."""
+    first: dict[str, str] = {}
+    for name, place in places.items():
+        shape = name if name.isascii() else unicodedata.normalize("NFC", name)
+        shape = shape.casefold() if cases else shape
+        other = first.setdefault(shape, name)
+        if other != name:
+            where = places[other].rpartition(":")[2]
+            how = "case or Unicode form" if cases else "Unicode form"
+            say(
+                f"{place}: id {name} differs from {other} (line {where}) in {how} only, wanted "
+                "ids that people can tell apart"
+            )
+
+
 # Writing.
 
 
-def write(path: Path, text: str) -> None:
-    """Write a whole file or nothing: a temporary file beside it, then one rename."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_bytes(text.encode("utf-8"))
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+def as_lines(rows: Iterable[dict]) -> str:
+    """Return one JSON object a line."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def write_jsonl(path: Path, rows) -> None:
+def write_jsonl(path: Path, rows: Iterable[dict]) -> None:
     """Write one JSON object a line."""
-    write(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write(path, as_lines(rows))

@@ -103,10 +103,7 @@ def write_card(path: Path, evals: evalset.EvalSet, said: dict) -> None:
 def read_card(path: Path, *more: str) -> dict:
     """Return a card. Raises EvalSetError where it is missing or lacks a hash or one of `more`."""
     problems: list[str] = []
-    try:
-        said = records.json_object(records.page(path, problems.append) or "{}")
-    except ValueError as error:
-        raise evalset.EvalSetError([f"{path}:1: {error}"]) from None
+    said = records.object_of(path, problems.append)
     missing = [name for name in CARD if not isinstance(said.get(name), str)]
     missing += [name for name in more if name not in said]
     if missing and not problems:

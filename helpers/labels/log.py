@@ -65,7 +65,7 @@ def locked(path: Path) -> AcquireReturnProxy:
     lock = FileLock(f"{path}.lock", LOCK_WAIT, poll_interval=0.01, fallback_to_soft=False)
     try:
         return lock.acquire()
-    except OSError as error:
+    except (OSError, NotImplementedError) as error:  # the second: a file system without locks
         raise OSError(f"{path} cannot be locked, so nothing was written: {error}") from error
 
 
@@ -121,7 +121,7 @@ def verdicts(evals: evalset.EvalSet) -> dict[str, tuple[bool, str]]:
 
 def _sound(evals: evalset.EvalSet) -> list[tuple[str, dict]]:
     """Return (file:line, object) of the log's lines; EvalSetError names all that are bad."""
-    problems: list[str] = []
+    problems = records.Problems()
     found = list(_objects(evals.folder / LOG, problems.append))
     judged = []
     for place, row in found:

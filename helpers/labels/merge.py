@@ -3,7 +3,7 @@
 import operator
 from pathlib import Path
 
-from .. import evalset, records, text
+from .. import disk, evalset, records, text
 from .log import LOG, Entry, entries, latest, locked, verdicts
 
 JUDGMENTS, QUERY_TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
@@ -30,7 +30,7 @@ def pairs_to_judge(
 
 def _stored(evals: evalset.EvalSet, name: str) -> list[tuple[str, dict]]:
     """Return (place, object) of each line of a label file; [] where the file is missing."""
-    problems: list[str] = []
+    problems = records.Problems()
     found = list(records.read(evals.folder / name, problems.append, evals.grades))
     if problems:
         raise evalset.EvalSetError(problems)
@@ -42,9 +42,14 @@ def merge(evals: evalset.EvalSet) -> int:
 
     A query that the log sets aside gets the kind none, one that it takes back its former kind.
     Without judgments.jsonl the relevant_doc_ids count as 1 or more, as evalset.load takes them.
-    Raises ValueError, and writes nothing, where a pair has another grade already.
+    Both files change or none, also when the process is killed meanwhile. Raises ValueError, and
+    writes nothing, where a pair has another grade already.
     """
-    evals = evalset.load(evals.folder)  # the files may be newer than what the caller holds
+    with locked(evals.folder / LOG):
+        return _merge(evalset.load(evals.folder))  # the files may be newer than what is held
+
+
+def _merge(evals: evalset.EvalSet) -> int:
     given, known = latest(entries(evals)), _known_grades(evals)
     conflicts = [
         f"query {pair[0]}, document {pair[1]}: {entry.place} says {entry.relevance}, "
@@ -62,7 +67,8 @@ def merge(evals: evalset.EvalSet) -> int:
     kinds = [[row.get("kind") for row in rows_of] for rows_of in (table, queries)]
     turned = sum(map(operator.ne, *kinds))
     if new or turned:
-        _write_labels(evals.folder, rows if new else [], queries)
+        tables = {JUDGMENTS: rows} if new else {}
+        disk.write_all(evals.folder, _texts({**tables, QUERY_TABLE: queries}))
     return len(new) + turned
 
 
@@ -86,17 +92,8 @@ def _known_grades(evals: evalset.EvalSet) -> dict[tuple[str, str], tuple[set[int
     }
 
 
-def _write_labels(folder: Path, rows: list[dict], queries: list[dict]) -> None:
-    """Write the judgments, if there are any, and the queries; if that fails, put the first back."""
-    path = folder / JUDGMENTS
-    former = path.read_text(encoding="utf-8") if path.exists() else None
-    if rows:
-        records.write_jsonl(path, rows)
-    try:
-        records.write_jsonl(folder / QUERY_TABLE, queries)
-    except OSError:
-        path.unlink(missing_ok=True) if former is None else records.write(path, former)
-        raise
+def _texts(tables: dict[str, list[dict]]) -> dict[str, str]:
+    return {name: records.as_lines(rows) for name, rows in tables.items()}
 
 
 def _with_new(evals: evalset.EvalSet, new: dict[tuple[str, str], Entry]) -> list[dict]:
@@ -142,23 +139,24 @@ DROPPED = "dropped.jsonl"
 def drop_query(folder: Path, query_id: str) -> list[str]:
     """Move all rows of a query into dropped.jsonl; return a line for each file that had some.
 
-    Raises EvalSetError, and writes nothing, where no file names the query or one has a bad line.
+    All files change or none. Raises EvalSetError, and writes nothing, where no file names the
+    query or one has a bad line.
     """
-    problems: list[str] = []
-    earlier = _rows(folder / DROPPED, problems)
+    problems = records.Problems()
     with locked(folder / LOG):
+        disk.settle(folder)
+        earlier = _rows(folder / DROPPED, problems)
         held = {name: _parted(folder / name, query_id, problems) for name in NAMING}
         taken = {name: rows for name, (rows, _) in held.items() if rows}
         if not problems and not taken:
-            problems = [
+            problems.append(
                 f"{folder}: no file has a row of the query {query_id}, wanted one of its ids"
-            ]
+            )
         if problems:
             raise evalset.EvalSetError(problems)
         moved = [{"file": name, **row} for name, rows in taken.items() for row in rows]
-        records.write_jsonl(folder / DROPPED, earlier + moved)  # first: a crash loses nothing
-        for name in taken:
-            records.write_jsonl(folder / name, held[name][1])
+        kept = {name: held[name][1] for name in taken}
+        disk.write_all(folder, _texts({DROPPED: earlier + moved, **kept}))
     return [
         f"{name}: {text.how_many(len(rows), 'row')} moved to {DROPPED}"
         for name, rows in taken.items()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from .. import records
+from .. import disk, records
 from .files import Asked, Log, Source, chosen, folder_of, safe
 
 # A document's id is its path below the folder, with : for /.
@@ -61,10 +61,14 @@ def tree(
 
 
 def _read_text(path: Path, log: Log) -> str | None:
+    if disk.irregular(path):
+        return log.leave("FIFOs, sockets and devices", str(path))
+    if path.stat().st_size > disk.LONGEST:
+        return log.leave(f"files over {disk.LONGEST:,} bytes", str(path))
     with path.open("rb") as file:
         if b"\0" in file.read(8192):
             return log.leave("binary files", str(path))
-    return records.page(path, partial(log.leave, "files that are not UTF-8"))
+    return disk.page(path, partial(log.leave, "files that are not UTF-8"))
 
 
 def path_id(path: Path, folder: Path, ending: str = "") -> str:
@@ -86,7 +90,7 @@ def markdown_tree(asked: Asked, log: Log) -> Source:
 def _markdown(path: Path, folder: Path, text: str, asked: Asked, log: Log) -> dict:
     doc_id = path_id(path, folder, PAGES[path.suffix.lower()])
     broken: list[str] = []
-    fields, rest = records.front_matter(path, text, broken.append) or ({}, text)
+    fields, rest = disk.front_matter(path, text, broken.append) or ({}, text)
     if broken:
         log.leave("front matters that are not YAML fields, kept as text", f"{path}:2")
     else:
@@ -106,11 +110,17 @@ def _markdown(path: Path, folder: Path, text: str, asked: Asked, log: Log) -> di
     known |= {"title": title} if title else {}
     heading = _heading(text)
     if "title" not in known and heading:
-        known["title"] = re.sub(r"\s+#+\s*$", "", heading[1]).strip()
+        known["title"] = _unclosed(heading[1].strip())
         rest = text[heading.end() :]
         if not text[: heading.start()].strip() and rest.strip():
             text = rest  # the heading is the title now; both would count its words twice
     return {"doc_id": doc_id, "title": path.stem, **known, "text": body or text.strip("\n")}
+
+
+def _unclosed(heading: str) -> str:
+    """Return a heading without the #s that close it; those of a word (C#) stay."""
+    bare = heading.rstrip("#")
+    return bare.rstrip() if bare[-1:].isspace() else heading
 
 
 def _heading(text: str) -> re.Match | None:

@@ -54,6 +54,7 @@ WRITE_UP = "evals/retrieval_eval.ipynb"
     QUIZ,
     SESSIONS,
     COMMANDS,
+    DISK,
 ) = (
     f"helpers/tests/{name}.py"
     for name in (
@@ -84,6 +85,7 @@ WRITE_UP = "evals/retrieval_eval.ipynb"
         "check/test_quick_test",
         "test_sessions",
         "test_commands",
+        "test_disk",
     )
 )
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
@@ -125,8 +127,8 @@ MUTANTS = [
     Mutant("unfound left out of the median", "helpers/measures.py", "median(first_rank(row) or math.inf for row in values.values())",
            "median(first_rank(row) for row in values.values() if row['RR'])", RUNS),
     Mutant("ties left to the tools", "helpers/runs.py", "apart.append((found, min(score, ceiling)))", "apart.append((found, score))", RUNS),
-    Mutant("files written in place", "helpers/records.py", "part.write_bytes(", 'path.write_text("")\n        part.write_bytes(', DATA),
-    Mutant("line ends change the hash", "helpers/records.py", '.replace("\\r\\n", "\\n")', "", DATA),
+    Mutant("files written in place", "helpers/disk.py", "        os.replace(part, path)\n    finally:", '        path.write_bytes(part.read_bytes())\n    finally:', DISK),
+    Mutant("line ends change the hash", "helpers/disk.py", '.replace("\\r\\n", "\\n")', "", DATA),
     Mutant("package missing in the lock", "requirements.in", "pyyaml ", "pyyaml-not-locked ", PROJECT),
     Mutant("label dropped", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 1',
            '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 0', PROJECT),
@@ -170,7 +172,7 @@ MUTANTS = [
     Mutant("a truncated corpus not marked", "helpers/sources/write.py", "lines += [TRUNCATED] if limited else []", "lines += []", IMPORT),
     Mutant("import into a folder that holds something", "helpers/sources/write.py", "any(to.iterdir()))", "False)", IMPORT),
     Mutant("# in document ids", "helpers/sources/files.py", r'r"[\s/\\#%]"', r'r"[\s/\\%]"', COLLECTIONS),
-    Mutant("byte-order mark kept", "helpers/records.py", 'encoding="utf-8-sig"', 'encoding="utf-8"', COLLECTIONS),
+    Mutant("byte-order mark kept", "helpers/disk.py", 'encoding="utf-8-sig"', 'encoding="utf-8"', COLLECTIONS),
     Mutant("queries in the documents' language", "helpers/sources/catalogue.py", "for code in (language, asks)", "for code in (language, language)", CATALOGUE),
     Mutant("a title alone counted twice", "helpers/sources/catalogue.py", '"" if whole == title else whole', "whole", CATALOGUE),
     Mutant("the set's tokenizer ignored", "helpers/evalset.py", "tokens.TOKENIZERS[self.tokenizer](text)", "tokens.words(text)", DATA),

@@ -92,7 +92,7 @@ BAD_QUERIES = {
     ),
     "slash": (
         QUERY.replace('"q1"', '"q/1"') + "}",
-        'retrieval_queries.jsonl:1: field query_id is "q/1", wanted text without spaces',
+        'retrieval_queries.jsonl:1: field query_id is "q/1", wanted text of up to 1,000',
     ),
     "split": (QUERY + ', "split": "train"}', 'field split is "train", wanted dev or test'),
     "unknown field": (
@@ -215,7 +215,7 @@ def test_file_name_that_is_no_id(folder):
     (folder / "corpus" / "disk full.md").write_text(HEAD + "Delete.\n")
     assert problems(folder) == [
         "corpus/disk full.md:1: the file name gives the id 'disk full', "
-        "wanted text without spaces, slashes or #"
+        "wanted text of up to 1,000 characters, without spaces, slashes, # or invisible ones"
     ]
 
 
@@ -525,24 +525,6 @@ def test_documents_of_the_other_files_must_exist(folder):
             evalset.read_extra(evalset.load(folder), name)
         told = [problem.partition(": ")[2].split()[1] for problem in caught.value.problems]
         assert told == missing
-
-
-def test_a_file_is_replaced_in_one_step(tmp_path, monkeypatch):
-    moved, replace = [], os.replace
-    monkeypatch.setattr(os, "replace", lambda a, b: moved.append((a.name, b.name)) or replace(a, b))
-    records.write(tmp_path / "new" / "a.txt", "x")
-    assert moved == [("a.txt.part", "a.txt")]
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.txt"]
-
-
-def test_a_write_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        records.write(tmp_path / "a.txt", "x")
-    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from helpers import evalset
 
 ROOT = evalset.DEFAULT.parent
 FLOORS = (  # from the ground up
-    ("evalset", "records", "text"),
+    ("evalset", "records", "text", "disk"),
     ("runs", "chunks", "baseline"),
     ("measures", "evidence", "stats", "sparse"),
     ("report", "compare", "results", "figures"),

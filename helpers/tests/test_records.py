@@ -1,6 +1,5 @@
-"""Files are read with the place of every line, held against a schema, and written whole."""
+"""Rows are read with the place of every line and held against a schema."""
 
-import gzip
 import json
 
 import pytest
@@ -54,7 +53,7 @@ def test_each_kind_of_row_has_these_fields_and_no_others(name):
     assert schema.key == KEYS.get(name, ())
 
 
-ID = "text without spaces, slashes or #"
+ID = "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"
 LABEL = "1 to 60 letters, digits, spaces and -_/.&+()"
 LABELS = ["how-to", "Q&A (v1.0)", "a/b_c+d", "कैसे", "質問", "a" * 60]
 NO_LABELS = [
@@ -145,58 +144,7 @@ def test_a_value_is_shown_as_json_in_its_own_script_and_cut_at_sixty():
     ]
 
 
-# Lines.
-
-
-def test_lines_come_with_their_places_and_empty_ones_are_counted_only(tmp_path):
-    content = "\ufeffone \n\n \t\r\n two\r\nthree".encode()
-    (tmp_path / "a.txt").write_bytes(content)
-    (tmp_path / "a.gz").write_bytes(gzip.compress(content))
-    for path in (tmp_path / "a.txt", tmp_path / "a.gz", str(tmp_path / "a.gz")):
-        wanted = [(f"{path}:1", "one "), (f"{path}:4", " two"), (f"{path}:5", "three")]
-        assert [*records.lines(path, pytest.fail)] == wanted
-
-
-def test_only_the_line_ends_that_are_asked_for_end_a_line(tmp_path):
-    path = tmp_path / "a"
-    path.write_bytes(b"x\ry\r\nz\n")
-    assert [line for _, line in records.lines(path, pytest.fail)] == ["x", "y", "z"]
-    assert [line for _, line in records.lines(path, pytest.fail, newline="\n")] == ["x\ry", "z"]
-
-
-def test_bytes_that_are_not_utf8_are_told_and_the_next_line_is_read(tmp_path):
-    path, said = tmp_path / "a", []
-    path.write_bytes(b"a\n\x80b\xff\nc\n\xff\n")
-    assert [*records.lines(path, said.append)] == [(f"{path}:1", "a"), (f"{path}:3", "c")]
-    assert said == [
-        f"{path}:2: byte 0x80 is not UTF-8, save the file as UTF-8",
-        f"{path}:4: byte 0xff is not UTF-8, save the file as UTF-8",
-    ]
-
-
-def test_a_file_of_which_nothing_can_be_read_is_told_at_its_first_line(tmp_path):
-    whole = gzip.compress(b"first\nsecond\n")
-    for name, content, reason in (
-        ("none.txt", None, "No such file or directory"),
-        ("none.gz", None, "No such file or directory"),
-        ("plain.gz", b"first\n", "Not a gzipped file (b'fi')"),
-        ("bad.gz", whole[:10] + b"\xff" + whole[11:], "Error -3 while decompressing data"),
-    ):
-        path, said = tmp_path / name, []
-        if content is not None:
-            path.write_bytes(content)
-        assert [*records.lines(path, said.append)] == []
-        (told,) = said
-        assert told.startswith(f"{path}:1: cannot be read ({reason}")
-        assert told.endswith("), wanted a readable file")
-
-
-def test_reading_that_ends_midway_is_told_at_the_last_line_read(tmp_path):
-    path, said = tmp_path / "a.gz", []
-    whole = gzip.compress(b"".join(b"%d\n" % (n * n * n) for n in range(20_000)))
-    path.write_bytes(whole[:-20])
-    found = [*records.lines(path, said.append)]
-    assert len(found) > 1000 and said[0].startswith(f"{found[-1][0]}: cannot be read (Compressed")
+# Lines that hold objects.
 
 
 def test_rows_are_objects_and_other_lines_are_told(tmp_path):
@@ -215,68 +163,6 @@ def test_rows_are_objects_and_other_lines_are_told(tmp_path):
 def test_problems_are_a_line_each():
     error = records.EvalSetError(["a:1: one", "b:2: two"])
     assert str(error) == "a:1: one\nb:2: two" and error.problems == ["a:1: one", "b:2: two"]
-
-
-# Pages.
-
-
-def test_a_page_has_no_mark_and_one_kind_of_line_end(tmp_path):
-    path, said = tmp_path / "a.md", []
-    path.write_bytes("\ufeffa\r\nb\rc\n\n".encode())
-    assert records.page(path, pytest.fail) == "a\nb\nc\n\n"
-    path.write_bytes(b"a\nb\n\nc\xe9\n")
-    assert records.page(path, said.append) is None
-    assert records.page(tmp_path / "none.md", said.append) is None
-    assert said == [
-        f"{path}:4: byte 0xe9 is not UTF-8, save the file as UTF-8",
-        f"{tmp_path / 'none.md'}:1: cannot be read (No such file or directory), "
-        "wanted a readable file",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("page", "wanted"),
-    [
-        ("---\ntitle: A\n---\nbody\n", ({"title": "A"}, "body\n")),
-        ("---\ntitle: A\n--- \t\n\nbody", ({"title": "A"}, "\nbody")),
-        ("---\ntitle: A\n---", ({"title": "A"}, "")),
-        ("---\na: no\nb: 2.0\n---\n", ({"a": "no", "b": "2.0"}, "")),
-        ("---\na: 2026-04-08\n---\n", ({"a": "2026-04-08"}, "")),
-        ("---\na: 1\n---\n---\nb: 2\n---\n", ({"a": "1"}, "---\nb: 2\n---\n")),
-        ("---\na: 1\n---- x\n", None),
-        ("---\na: 1\n", None),
-        ("\n---\na: 1\n---\n", None),
-        ("----\na: 1\n---\n", None),
-        ("body\n", None),
-        ("", None),
-    ],
-)  # fmt: skip
-def test_front_matter_stands_first_between_two_lines_and_is_text(tmp_path, page, wanted):
-    assert records.front_matter(tmp_path, page, pytest.fail) == wanted
-
-
-@pytest.mark.parametrize(
-    ("block", "told"),
-    [
-        (
-            "a: 1\nb: [2",
-            "4: bad front matter (expected ',' or ']', but got '<stream end>'), wanted",
-        ),
-        ("a: b: c", "2: bad front matter (mapping values are not allowed here), wanted YAML"),
-        ("a: 1\nb: c: d", "3: bad front matter (mapping values are not allowed here), wanted YAML"),
-        ("a: 1\nb: \x07", "3: bad front matter (character #x0007), wanted YAML"),
-        ("\n\x07", "3: bad front matter (character #x0007), wanted YAML"),
-        ("\x07", "2: bad front matter (character #x0007), wanted YAML"),
-        ("- a", "2: bad front matter (a list), wanted lines such as title: "),
-        ("[]", "2: bad front matter (a list), wanted lines such as title: "),
-        ("a", "2: bad front matter (text), wanted lines such as title: "),
-        ("# a", "2: bad front matter (no fields), wanted lines such as title: "),
-    ],
-)
-def test_a_block_without_fields_is_told_at_its_line_and_gives_none(block, told):
-    said = []
-    assert records.front_matter("p.md", f"---\n{block}\n---\nbody", said.append) == ({}, "body")
-    assert len(said) == 1 and said[0].startswith(f"p.md:{told}") and "\n" not in said[0]
 
 
 # Rows of a file that has a schema.
@@ -347,16 +233,3 @@ def test_queries_that_are_not_there_are_a_line_each_with_the_remedy():
     ]
     (told,) = records.orphans(rows, "ab", "x")
     assert told.startswith("p:3: query c is not") and "stands in 1 line here" in told
-
-
-# Writing.
-
-
-def test_a_file_is_written_as_it_stands_in_folders_that_are_made(tmp_path):
-    path = tmp_path / "a" / "b" / "c.txt"
-    for content in ("é\r\n\n", ""):
-        records.write(path, content)
-        assert path.read_bytes() == content.encode()
-    records.write_jsonl(path, iter([{"a": "é"}, [1]]))
-    assert path.read_text(encoding="utf-8") == '{"a": "é"}\n[1]\n'
-    assert [*path.parent.iterdir()] == [path]

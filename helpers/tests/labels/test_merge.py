@@ -1,12 +1,17 @@
 """Pairs come out of the pool, judgments go into the folder, and the folder stays valid."""
 
+import shutil
+
+import killed
 import labelled_sets
 import pytest
 from conftest import write_rows
 from judging import PROOF, entry
 
-from helpers import evalset, records
+from helpers import evalset
 from helpers.labels import log, merge, pooling
+
+IMPORTS = "from helpers import evalset\nfrom helpers.labels import merge"
 
 
 def test_pairs_come_from_the_pool_and_not_what_is_judged(folder):
@@ -60,19 +65,48 @@ def test_conflict_names_pair_grades_and_places_and_writes_nothing(folder, binary
     assert {path: path.read_bytes() for path in folder.glob("*.jsonl")} == before
 
 
-def test_a_failed_second_write_puts_the_first_back(folder, monkeypatch):
+def content(folder):
+    """Return {name: bytes} of the label files and of what is beside them, without the lock."""
+    return {path.name: path.read_bytes() for path in folder.glob("*[!k]") if path.is_file()}
+
+
+@pytest.mark.parametrize("graded", [True, False])
+def test_a_failed_write_changes_nothing(folder, monkeypatch, graded):
+    if not graded:
+        (folder / "judgments.jsonl").unlink()
     write_rows(folder / log.LOG, entry("q2"))
-    before, write = (folder / "judgments.jsonl").read_bytes(), records.write_jsonl
+    before, calls = content(folder), []
 
-    def fail(path, rows):
-        if path.name == "retrieval_queries.jsonl":
+    def fail(file):
+        calls.append(file)
+        if len(calls) == 2:
             raise OSError("disk full")
-        write(path, rows)
 
-    monkeypatch.setattr(records, "write_jsonl", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         merge.merge(evalset.load(folder))
-    assert (folder / "judgments.jsonl").read_bytes() == before
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize(
+    "change", ["merge.merge(evalset.load(folder))", "merge.drop_query(folder, 'q1')"]
+)
+def test_a_kill_at_any_step_leaves_the_set_as_before_or_done(folder, tmp_path_factory, change):
+    write_rows(folder / log.LOG, {**entry("q2"), "relevance": 1, "evidence": "Delete"})
+    write_rows(folder / "pool.jsonl", {"query_id": "q2", "doc_id": "disk-full", "rankers": []})
+    seen = []
+    for step in range(12):
+        copy = tmp_path_factory.mktemp("copy") / "set"
+        shutil.copytree(folder, copy)
+        cut = killed.at(step, f"{IMPORTS}\nfolder = Path(sys.argv[2])\n{change}", copy)
+        evals = evalset.load(copy)
+        evalset.read_extra(evals, "pool.jsonl")
+        seen.append(content(copy))
+        assert not [name for name in seen[-1] if name.endswith((".part", ".whole"))]
+        if not cut:
+            break
+    assert not cut and seen[0] == content(folder) != seen[-1]
+    assert all(found in (seen[0], seen[-1]) for found in seen)
 
 
 def test_merge_keeps_the_order_of_both_files_and_the_evidence(folder):
@@ -215,21 +249,6 @@ def test_a_query_is_dropped_under_the_lock_of_the_log(folder, monkeypatch):
     held.lock.release()
 
 
-def test_a_crash_between_the_files_of_a_dropped_query_loses_no_row(folder, monkeypatch):
-    write = records.write_jsonl
-
-    def fail(path, rows):
-        if path.name == "judgments.jsonl":
-            raise OSError("disk full")
-        write(path, rows)
-
-    monkeypatch.setattr(records, "write_jsonl", fail)
-    with pytest.raises(OSError, match="disk full"):
-        merge.drop_query(folder, "q1")
-    moved = labelled_sets.rows(folder / merge.DROPPED)
-    assert [row["file"] for row in moved] == ["retrieval_queries.jsonl", *["judgments.jsonl"] * 2]
-
-
 # What is written, word for word.
 
 
@@ -331,25 +350,9 @@ def test_the_kind_that_a_query_gets(query, aside, kind):
     assert merge._with_kind(row, aside) == {**row, **({"kind": kind} if kind else {})}
 
 
-def test_a_failed_write_leaves_no_judgments_where_there_were_none(folder, monkeypatch):
-    (folder / "judgments.jsonl").unlink()
-    write_rows(folder / log.LOG, entry("q2"))
-    write = records.write_jsonl
-
-    def fail(path, rows):
-        if path.name == "retrieval_queries.jsonl":
-            raise OSError("disk full")
-        write(path, rows)
-
-    monkeypatch.setattr(records, "write_jsonl", fail)
-    with pytest.raises(OSError, match="disk full"):
-        merge.merge(evalset.load(folder))
-    assert not (folder / "judgments.jsonl").exists()
-
-
 def test_nothing_is_written_where_nothing_is_new(folder, monkeypatch):
     write_rows(folder / log.LOG, entry("q1", "queue-full"))
-    monkeypatch.setattr(records, "write_jsonl", None)
+    monkeypatch.setattr("helpers.disk.write_all", None)
     assert merge.merge(evalset.load(folder)) == 0
 
 
@@ -378,16 +381,3 @@ def test_a_broken_undo_belongs_to_no_query(folder):
     write_rows(folder / log.LOG, row, entry("q1"))
     assert "labelling.jsonl: 1 row moved to dropped.jsonl" in merge.drop_query(folder, "q1")
     assert labelled_sets.rows(folder / log.LOG) == [row]
-
-
-def test_a_failed_write_of_kinds_alone_is_told_as_it_is(folder, monkeypatch):
-    unlabelled(folder)
-    write_rows(folder / log.LOG, entry("q1", ""))
-
-    def fail(path, rows):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(records, "write_jsonl", fail)
-    with pytest.raises(OSError, match="disk full"):
-        merge.merge(evalset.load(folder))
-    assert not (folder / "judgments.jsonl").exists()
