@@ -351,7 +351,7 @@ def _read_judgments(
         ]
     judgments, before = [], len(problems)
     table = path.parent / "retrieval_queries.jsonl"
-    asked = (disk.page(table, _ignore) or "") if problems else ""
+    asked = (disk.page(table, [].append) or "") if problems else ""
     lost = []
     for place, row in records.read(path, problems.append, grades, places):
         judgment = Judgment(**row)

@@ -1,7 +1,6 @@
 """Thirty broken sets, runs and sources, one a line: each is refused in words; and what sorts them."""
 
 import gzip
-import json
 import os
 import shutil
 import sys
@@ -10,7 +9,6 @@ import corruptions
 import fuzz
 import fuzz_sets
 import pytest
-from conftest import write_rows
 
 from helpers import __main__ as commands
 
