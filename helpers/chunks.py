@@ -3,7 +3,6 @@
 The text of a chunk is a slice of its document, so it cannot drift.
 """
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,5 +47,14 @@ def write_chunks(path: Path, chunks: list[Chunk]) -> None:
 
 
 def read_chunks(path: Path) -> list[Chunk]:
-    """Read a chunk file that `write_chunks` made."""
-    return [Chunk(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    """Read a chunk file that `write_chunks` made. Raises EvalSetError for anything else."""
+    chunks, problems = [], records.Problems()
+    for place, row in records.rows(path, problems.append):
+        try:
+            chunks.append(Chunk(**row))
+        except TypeError:
+            wanted = ", ".join(Chunk._fields)
+            problems.append(f"{place}: found {str(row)[:60]}, wanted the fields {wanted}")
+    if problems:
+        raise records.EvalSetError(problems)
+    return chunks

@@ -58,7 +58,7 @@ def lines(path: Path | str, say: Say, newline: str | None = None) -> Iterator[tu
             for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), ""), 1):
                 place, byte, taken = f"{path}:{number}", NOT_UTF8.search(line), taken + len(line)
                 if len(line) > LONGEST:
-                    return say(f"{place}: the line is too long, {wanted_length('characters')}")
+                    return say(f"{place}: the line is too long, {most('characters')}")
                 if taken > look:
                     if taken > SMALL + UNPACKED * raw.tell():
                         return say(f"{place}: the file unpacks to {BOMB}")
@@ -78,7 +78,7 @@ def _unpacked(raw, path: Path | str, newline: str | None) -> TextIOWrapper:
     return TextIOWrapper(packed, "utf-8-sig", "surrogateescape", newline)
 
 
-def wanted_length(unit: str) -> str:
+def most(unit: str) -> str:
     """Return what is wanted of a line or page that is too long."""
     return f"wanted at most {LONGEST:,} {unit}"
 
@@ -91,7 +91,7 @@ def page(path: Path, say: Say) -> str | None:
         with path.open("rb") as file:
             content = file.read(LONGEST + 1)
         if len(content) > LONGEST:
-            return say(f"{path}:1: the file is too long, {wanted_length('bytes')}")
+            return say(f"{path}:1: the file is too long, {most('bytes')}")
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
@@ -177,6 +177,7 @@ def new_file(path: Path) -> Iterator[Path]:
 
 def write_all(folder: Path, texts: dict[str, str]) -> None:
     """Write {name: text} into a folder: all or none, also if this process is killed meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
     settle(folder)
     stamp = _stamp()
     parts = {_part(folder / name, stamp): text.encode("utf-8") for name, text in texts.items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from . import evalset, records
+from . import disk, evalset, records
 from .text import how_many
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
@@ -46,19 +46,29 @@ def check_order(query_id: str, ranking: Ranking) -> None:
 
 def write_chunk_run(path: Path, run: dict[str, Ranking]) -> None:
     """Write {query_id: [(chunk_id, score), ...]} as one JSON object a query."""
+    records.write(path, _chunk_lines(run))
+
+
+def _chunk_lines(run: dict[str, Ranking]) -> str:
     for query_id, ranking in run.items():
         check_order(query_id, ranking)
-    rows = (
+    return records.as_lines(
         {"query_id": q, "results": [[c, round(s, DECIMALS)] for c, s in ranking]}
         for q, ranking in run.items()
     )
-    records.write_jsonl(path, rows)
 
 
 def read_chunk_run(path: Path) -> dict[str, Ranking]:
-    """Read a chunk run that `write_chunk_run` made."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return {row["query_id"]: [tuple(pair) for pair in row["results"]] for row in rows}
+    """Read a chunk run that `write_chunk_run` made. Raises EvalSetError for anything else."""
+    run, problems = {}, records.Problems()
+    for place, row in records.rows(path, problems.append):
+        try:
+            run[row["query_id"]] = [(chunk_id, score) for chunk_id, score in row["results"]]
+        except (KeyError, TypeError, ValueError):
+            problems.append(f"{place}: found {str(row)[:60]}, wanted {JSON_LINE}")
+    if problems:
+        raise evalset.EvalSetError(problems)
+    return run
 
 
 def strictly_decreasing(ranking: Ranking) -> Ranking:
@@ -80,12 +90,16 @@ def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
 
     A line is `query Q0 doc rank score tag`.
     """
+    records.write(path, _trec_lines(run, tag))
+
+
+def _trec_lines(run: dict[str, Ranking], tag: str) -> str:
     lines = []
     for query_id, ranking in run.items():
         check_order(query_id, ranking)
         for rank, (doc_id, score) in enumerate(strictly_decreasing(ranking), 1):
             lines.append(f"{query_id} Q0 {doc_id} {rank} {score:.{DECIMALS}f} {tag}\n")
-    records.write(path, "".join(lines))
+    return "".join(lines)
 
 
 # The card beside a run says how it was made, so that nobody has to guess it later.
@@ -95,9 +109,13 @@ CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
 
 def write_card(path: Path, evals: evalset.EvalSet, said: dict) -> None:
     """Write what is `said` of a run, with the hashes of its documents and queries."""
+    records.write(path, _card(evals, said))
+
+
+def _card(evals: evalset.EvalSet, said: dict) -> str:
     corpus, topics = CARD
     hashes = {corpus: evals.corpus_hash(), topics: evals.topics_hash()}
-    records.write(path, json.dumps(said | hashes, indent=1, ensure_ascii=False) + "\n")
+    return json.dumps(said | hashes, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_card(path: Path, *more: str) -> dict:
@@ -121,23 +139,36 @@ def save(
     document_run: dict[str, Ranking],
     said: dict,
 ) -> None:
-    """Write both rankings of a chunker and their card into `runs/`.
+    """Write both rankings of a chunker and their card into `runs/`: all three or none.
 
     `said` is what differs from BASELINE; None leaves a parameter out.
     """
-    folder, said = evals.folder / "runs", {**BASELINE, "chunker": name, **said}
-    write_chunk_run(folder / f"{name}.jsonl", chunk_run)
-    write_trec(folder / f"{name}.trec", document_run, tag=f"bm25-{name}")
+    said = {**BASELINE, "chunker": name, **said}
     said = {key: value for key, value in said.items() if value is not None}
-    write_card(folder / f"{name}.json", evals, {**said, "tokenizer": evals.tokenizer})
+    texts = {
+        f"{name}.jsonl": _chunk_lines(chunk_run),
+        f"{name}.trec": _trec_lines(document_run, tag=f"bm25-{name}"),
+        f"{name}.json": _card(evals, {**said, "tokenizer": evals.tokenizer}),
+    }
+    disk.write_all(evals.folder / "runs", texts)
 
 
 def read_trec(path: Path) -> dict[str, Ranking]:
-    """Read a TREC run that `write_trec` made, in the order of its scores."""
+    """Read a TREC run that `write_trec` made, in the order of its scores.
+
+    Raises EvalSetError for anything else.
+    """
     run: dict[str, Ranking] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        query_id, _, doc_id, _, score, _ = line.split()
-        run.setdefault(query_id, []).append((doc_id, float(score)))
+    problems = records.Problems()
+    for place, line in records.lines(path, problems.append):
+        fields = line.split()
+        score = _number(fields[4]) if len(fields) == 6 else None
+        if score is None:
+            problems.append(f"{place}: found {line[:60]!r}, wanted {TREC_LINE}")
+        else:
+            run.setdefault(fields[0], []).append((fields[2], score))
+    if problems:
+        raise evalset.EvalSetError(problems)
     return {query_id: in_order(ranking) for query_id, ranking in run.items()}
 
 
@@ -159,6 +190,8 @@ class Run(NamedTuple):
 
 TREC_LINE = "query Q0 document rank score tag"
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
+RESULTS = 10_000_000  # of one run: a thousand for each of ten thousand queries
+STRANGE = 100_000  # unknown query ids that are counted
 FIRST = 10  # results that the verdict's measure sees
 
 
@@ -169,10 +202,11 @@ class _Reading:
         self.evals = evals
         self.queries, self.documents = _spelled(evals.asked), _spelled(evals.documents)
         self.found: dict[str, dict[str, float]] = {}  # by query, then document or chunk
-        self.problems: list[str] = []
-        self.strange: dict[str, None] = {}  # unknown query ids, in their order
+        self.problems = records.Problems()
+        self.strange: dict[str, None] = {}  # unknown query ids, in their order, up to STRANGE
+        self.results = 0
         self.unknown: list[str] = []  # a document id for each line that names an unknown one
-        self.rising: list[str] = []  # places where a later rank has a higher score
+        self.rising: tuple[int, str] = (0, "")  # lines where a later rank scores higher, the first
 
 
 def read_run(path: Path, evals: evalset.EvalSet) -> Run:
@@ -237,12 +271,13 @@ def _trec_line(place: str, line: str, read: _Reading) -> None:
     above = next(reversed(scores.values()), math.inf)
     _add(place, scores, query_id, doc_id, score, read)
     if (_number(score) or 0) > above and rank.isdecimal() and int(rank) > 1:
-        read.rising.append(place)
+        many, first = read.rising
+        read.rising = many + 1, first or place
 
 
 def _json_line(place: str, line: str, read: _Reading) -> None:
     try:
-        row = json.loads(line)
+        row = records.parsed(line)
         query_id, results = row["query_id"], [(i, s) for i, s in row["results"]]
     except (ValueError, KeyError, TypeError):
         read.problems.append(f"{place}: found {line[:60]!r}, wanted {JSON_LINE}")
@@ -260,7 +295,7 @@ def _json_line(place: str, line: str, read: _Reading) -> None:
 def _scores_of(query_id, read: _Reading) -> dict[str, float] | None:
     """Return what was found so far for a query, None if it is unknown or set aside."""
     known = read.queries.get(str(query_id))
-    if known is None:
+    if known is None and len(read.strange) < STRANGE:
         read.strange[str(query_id)] = None
     if known is None or known in read.evals.unanswered:
         return None
@@ -268,7 +303,11 @@ def _scores_of(query_id, read: _Reading) -> dict[str, float] | None:
 
 
 def _add(place: str, scores: dict, query_id, ranked_id, score, read: _Reading) -> None:
-    """Add one result to `scores`, or say what is wrong with it."""
+    """Add one result to `scores`, or say what is wrong with it. Ends a run that has no end."""
+    read.results += 1
+    if read.results > RESULTS:
+        read.problems.insert(0, f"{place}: the run goes on, wanted at most {RESULTS:,} results")
+        raise evalset.EvalSetError(read.problems)
     value, name = _number(score), _known(str(ranked_id), read.documents)
     if name is None:
         read.unknown.append(str(ranked_id))
@@ -316,9 +355,10 @@ def _about_lines(read: _Reading) -> list[str]:
     said = []
     if read.strange:
         many = how_many(len(read.strange), "unknown query id")
+        many += " or more" * (len(read.strange) == STRANGE)
         said.append(f"{many} left out: {some(read.strange)}")
-    if read.rising:
-        lines = f"{how_many(len(read.rising), 'line')} (first {read.rising[0]})"
+    if read.rising[0]:
+        lines = f"{how_many(read.rising[0], 'line')} (first {read.rising[1]})"
         said.append(
             f"the score rises with the rank on {lines}: scores decide the order, so negate them "
             "if they are distances"

@@ -9,7 +9,6 @@ in the seventh digit, and then the ranking is no longer that of rank_bm25.
 import hashlib
 import json
 import math
-import os
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
-from . import measures, text
+from . import disk, measures, text
 from .runs import BASELINE, DECIMALS, Ranking
 
 BATCH = 1_000  # texts that a model encodes at a time
@@ -107,14 +106,11 @@ def kept(folder: Path, model: dict, texts: list[str], encoder: Callable[[list[st
             return saved["dense"] if "dense" in saved else sparse.load_npz(path)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         encoded = encoder(texts)
-    folder.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    with part.open("wb") as file:
+    with disk.new_file(path) as part, part.open("xb") as file:
         if sparse.issparse(encoded):
             sparse.save_npz(file, encoded)
         else:
             np.savez(file, dense=encoded)
-    os.replace(part, path)
     return encoded
 
 

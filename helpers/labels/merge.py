@@ -68,7 +68,7 @@ def _merge(evals: evalset.EvalSet) -> int:
     turned = sum(map(operator.ne, *kinds))
     if new or turned:
         tables = {JUDGMENTS: rows} if new else {}
-        disk.write_all(evals.folder, _texts({**tables, QUERY_TABLE: queries}))
+        disk.write_all(evals.folder, _table_texts({**tables, QUERY_TABLE: queries}))
     return len(new) + turned
 
 
@@ -92,7 +92,7 @@ def _known_grades(evals: evalset.EvalSet) -> dict[tuple[str, str], tuple[set[int
     }
 
 
-def _texts(tables: dict[str, list[dict]]) -> dict[str, str]:
+def _table_texts(tables: dict[str, list[dict]]) -> dict[str, str]:
     return {name: records.as_lines(rows) for name, rows in tables.items()}
 
 
@@ -156,7 +156,7 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
             raise evalset.EvalSetError(problems)
         moved = [{"file": name, **row} for name, rows in taken.items() for row in rows]
         kept = {name: held[name][1] for name in taken}
-        disk.write_all(folder, _texts({DROPPED: earlier + moved, **kept}))
+        disk.write_all(folder, _table_texts({DROPPED: earlier + moved, **kept}))
     return [
         f"{name}: {text.how_many(len(rows), 'row')} moved to {DROPPED}"
         for name, rows in taken.items()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .. import records
+from .. import disk, records
 from ..records import EvalSetError
 from . import catalogue
 from .files import (
@@ -65,14 +65,17 @@ def queries_of(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
 
 
 def _topics(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
-    place, topic = "", []
+    place, topic, size = "", [], 0
     for where, line in lines_of(path, log):
         if "<top>" in line.lower():
-            place, topic = where, []
+            place, topic, size = where, [], 0
         topic.append(line)
+        size += len(line)
+        if size > disk.LONGEST:
+            return log.wrong(f"{place or path}: the topic is too long, {disk.most('characters')}")
         if "</top>" in line.lower():
             text = "\n".join(topic)
-            number = re.search(r"<num>\s*(?:Number:)?\s*([^\s<]+)", text, re.IGNORECASE)
+            number = re.search(r"<num>\s*(?:Number:\s*)?([^\s<]+)", text, re.IGNORECASE)
             query = _topic_part(text, "title") or _topic_part(text, "desc")
             if number:
                 yield place, {"query_id": safe(number[1]), "query": query}
@@ -91,7 +94,7 @@ def _topic_part(text: str, name: str) -> str:
 def labels_of(path: Path, split: str, log: Log) -> Iterator[Label]:
     """Yield labels of lines `query 0 document grade` (TREC) or `query document grade` (BEIR)."""
     for place, line in lines_of(path, log):
-        cells = [cell.strip() for cell in (line.split("\t") if "\t" in line else line.split())]
+        cells = [_bare(c.strip()) for c in line.split("\t")] if "\t" in line else line.split()
         if place.endswith(":1") and cells[0].lower().replace("_", "-") in ("query-id", "qid"):
             continue
         if len(cells) in (3, 4) and all(cells):
@@ -101,6 +104,12 @@ def labels_of(path: Path, split: str, log: Log) -> Iterator[Label]:
                 f"{place}: found {line[:40]!r}, "
                 "wanted 3 columns (query, document, grade) or 4 (query, 0, document, grade)"
             )
+
+
+def _bare(cell: str) -> str:
+    """Return a cell without the quotes that CSV writers put around one that holds quotes."""
+    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1].replace('""', '"') if quoted else cell
 
 
 # Collections.

@@ -2,13 +2,18 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import ir_measures
 import pandas as pd
 
-from .. import evalset, records
+from .. import disk, evalset, records
+from ..records import EvalSetError
 
+FORMS = ("labels.csv", "labels.parquet", "qrels.trec", "beir/corpus.jsonl", "beir/queries.jsonl")
+QRELS = re.compile(r"beir/qrels/[^/]+\.tsv")
+WANTED = "wanted a new or an empty folder, or one of a former export, which is replaced"
 COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split"]
 
 
@@ -27,22 +32,43 @@ def labels(evals: evalset.EvalSet) -> pd.DataFrame:
     return pd.DataFrame(sorted(rows), columns=COLUMNS)
 
 
-def write_exports(evals: evalset.EvalSet, folder: Path) -> list[Path]:
-    """Write every form below `folder`, read each back and return the paths.
+def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
+    """Write every form below `to`, a new folder or the whole of a former export; return the paths.
 
-    Raises ValueError if one does not hold what was written.
+    Raises EvalSetError where `to` holds anything else, and ValueError if a form does not read back
+    as it was written; then `to` is as before.
     """
-    table = labels(evals)
-    folder.mkdir(parents=True, exist_ok=True)
-    records.write(folder / "labels.csv", table.to_csv(index=False, lineterminator="\n"))
-    table.to_parquet(folder / "labels.parquet", index=False)
-    write_beir(evals, table, folder / "beir")
-    lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())
-    records.write(folder / "qrels.trec", "".join(lines))
-    for name, found in read_back(folder).items():
-        if found != expected(table):
-            raise ValueError(f"{folder / name}: does not read back as it was written")
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    to, table = to.resolve(), labels(evals)
+    _refuse_strange(to)
+    with disk.new_folder(to) as folder:
+        csv_text = table.to_csv(index=False, lineterminator="\n", quoting=_quoting(table))
+        records.write(folder / "labels.csv", csv_text)
+        table.to_parquet(folder / "labels.parquet", index=False)
+        write_beir(evals, table, folder / "beir")
+        lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())
+        records.write(folder / "qrels.trec", "".join(lines))
+        for name, found in read_back(folder).items():
+            if found != expected(table):
+                raise ValueError(f"{to / name}: does not read back as it was written")
+    return sorted(path for path in to.rglob("*") if path.is_file())
+
+
+def _refuse_strange(to: Path) -> None:
+    """Raise EvalSetError where a path holds anything but an export: it would be lost."""
+    if to.exists() and not to.is_dir():
+        raise EvalSetError([f"{to}: is a file, {WANTED}"])
+    held = sorted(path for path in to.rglob("*") if path.is_symlink() or not path.is_dir())
+    inside = [path.relative_to(to).as_posix() for path in held]
+    strange = [name for name in inside if not (name in FORMS or QRELS.fullmatch(name))]
+    missing = [f"no {name}" for name in FORMS if inside and name not in inside]
+    if strange or missing:
+        raise EvalSetError([f"{to}: found {[*strange, *missing][0]}, {WANTED}"])
+
+
+def _quoting(table: pd.DataFrame) -> int:
+    """Return how cells are quoted: all where a carriage return, alone, would end a line."""
+    lone = table["query_text"].str.contains("\r", regex=False).any()
+    return csv.QUOTE_ALL if lone else csv.QUOTE_MINIMAL
 
 
 def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> None:

@@ -1,13 +1,12 @@
 """Write an evaluation-set folder from a source (import) or from nothing (new)."""
 
 import json
-import os
 import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import evalset, records
+from .. import disk, evalset, records
 from ..records import EvalSetError
 from . import catalogue, collections, trees
 from .files import Asked, Log, Source, with_bar
@@ -70,16 +69,9 @@ def publish(to: Path, fill: Callable[[Path], None]) -> None:
     to = to.resolve()
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
-    part = to.with_name(f"{to.name}.{os.getpid()}.part")
-    part.mkdir(parents=True)
-    try:
+    with disk.new_folder(to) as part:
         fill(part)
         evalset.load(part)
-        if to.exists():
-            to.rmdir()
-        os.replace(part, to)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def import_source(source: Source, asked: Asked, folder: Path, log: Log) -> list[str]:

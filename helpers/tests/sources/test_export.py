@@ -1,13 +1,14 @@
 """Every exported form reads back, by the tools that others would use."""
 
 import json
+import shutil
 
 import ir_measures
 import pandas as pd
 import pyarrow.parquet
 import pytest
 from conftest import write_rows
-from importing import bring
+from importing import bring, put
 
 from helpers import evalset
 from helpers.sources import export
@@ -133,3 +134,70 @@ def test_words_that_look_like_nothing_stay_words(folder, tmp_path):
     (folder / "judgments.jsonl").write_text(labels.replace('"q1"', '"NA"').replace('"q2"', '"1.0"'))
     export.write_exports(evalset.load(folder), tmp_path / "out")
     assert {q for q, _, _ in export.read_back(tmp_path / "out")["labels.csv"]} == {"NA", "1.0"}
+
+
+def renamed(folder, query_id, doc_id):
+    """Give the first query and its document other ids in a set with corpus.jsonl."""
+    document = {"doc_id": doc_id, "title": "", "text": "x"}
+    shutil.rmtree(folder / "corpus")
+    write_rows(folder / "corpus.jsonl", document)
+    row = {"query_id": query_id, "query": "a\rb", "relevant_doc_ids": [doc_id], "split": "dev"}
+    write_rows(folder / "retrieval_queries.jsonl", row)
+    write_rows(folder / "judgments.jsonl", {"query_id": query_id, "doc_id": doc_id, "relevance": 2})
+    return folder
+
+
+@pytest.mark.parametrize("doc_id", ['"', '""', '"a"', 'a"b', '"Weird_Al"_Yankovic', "'", "a,b;c"])
+def test_quotes_come_back_as_they_went_out(folder, tmp_path, doc_id):
+    evals = evalset.load(renamed(folder, f"q{doc_id}", doc_id))
+    to = tmp_path / "out"
+    export.write_exports(evals, to)
+    assert all(found == {(f"q{doc_id}", doc_id, 2)} for found in export.read_back(to).values())
+    assert pd.read_csv(to / "labels.csv")["query_text"].tolist() == ["a\rb"]
+    _, again = bring("beir", to / "beir", tmp_path / "to", split="dev")
+    assert again.qrels() == evals.qrels()
+
+
+@pytest.mark.parametrize("doc_id", ["a\tb", "a\rb", "a\nb", "a\0b"])
+def test_ids_that_no_table_can_hold_are_refused(folder, doc_id):
+    with pytest.raises(evalset.EvalSetError, match="field doc_id is .*, wanted text of up to"):
+        evalset.load(renamed(folder, "q1", doc_id))
+
+
+def files_below(to):
+    return sorted(path.relative_to(to).as_posix() for path in to.rglob("*") if path.is_file())
+
+
+def test_an_export_replaces_the_whole_of_the_former(folder, tmp_path):
+    to = tmp_path / "out"
+    export.write_exports(evalset.load(folder), to)
+    export.write_exports(evalset.load(renamed(folder, "q1", "d")), to)
+    assert "beir/qrels/test.tsv" not in files_below(to) and len(files_below(to)) == 6
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("out")] == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("notes.md", "found notes.md"),
+        ("x/labels.csv", "found x/labels.csv"),
+        ("labels.csv", "found no labels.parquet"),
+        (".", "is a file"),
+    ],
+)
+def test_a_folder_that_is_no_export_is_never_replaced(folder, tmp_path, name, told):
+    mine = put(tmp_path / "out" / name, "mine")
+    with pytest.raises(evalset.EvalSetError) as caught:
+        export.write_exports(evalset.load(folder), tmp_path / "out")
+    assert str(caught.value) == f"{tmp_path / 'out'}: {told}, {export.WANTED}"
+    assert mine.read_text() == "mine"
+
+
+def test_an_export_that_does_not_read_back_leaves_the_former(folder, tmp_path, monkeypatch):
+    to = tmp_path / "out"
+    export.write_exports(evalset.load(folder), to)
+    before = {path: path.read_bytes() for path in to.rglob("*") if path.is_file()}
+    monkeypatch.setattr(export, "read_back", lambda to: {"beir": set()})
+    with pytest.raises(ValueError, match="does not read back"):
+        export.write_exports(evalset.load(renamed(folder, "q1", "d")), to)
+    assert {path: path.read_bytes() for path in to.rglob("*") if path.is_file()} == before

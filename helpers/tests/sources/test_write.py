@@ -5,11 +5,12 @@ import os
 import sys
 from pathlib import Path
 
+import killed
 import pytest
 from conftest import write_rows
 from importing import beir_folder, bring, mmarco_folder, problems, put, refusal
 
-from helpers import __main__, evalset
+from helpers import __main__, disk, evalset
 from helpers.labels import manifest
 from helpers.sources import files, write
 
@@ -372,7 +373,30 @@ def test_a_folder_that_is_filled_is_loaded_before_it_gets_its_name(tmp_path):
 
     with pytest.raises(evalset.EvalSetError, match=r"corpus.jsonl:1: broken JSON"):
         write.publish(tmp_path / "to", fill)
-    assert seen == [tmp_path / f"to.{os.getpid()}.part"] and not list(tmp_path.iterdir())
+    (part,) = seen
+    assert part.parent == tmp_path and part.name.startswith("to.") and part.suffix == ".part"
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_import_that_is_killed_leaves_nothing_after_the_next_start(beir, tmp_path):
+    """Killed once while it writes and once when all is written."""
+    code = (
+        "from helpers.sources import files, write\n"
+        "write.import_into(files.Asked('beir', sys.argv[2]), Path(sys.argv[3]))"
+    )
+    for step, done in ((2, []), (13, ["to"])):
+        house = tmp_path / str(step)
+        assert killed.at(step, code, beir, house / "to")
+        assert [path.suffix for path in house.iterdir()].count(".part")
+        disk.settle(house)
+        assert [path.name for path in house.iterdir()] == done
+
+
+def test_an_import_that_fails_leaves_no_folder_above_it(tmp_path):
+    put(tmp_path / "tree" / "a.txt", " \n")
+    with pytest.raises(evalset.EvalSetError):
+        write.import_into(files.Asked("text", str(tmp_path / "tree")), tmp_path / "x" / "y" / "to")
+    assert [path.name for path in tmp_path.iterdir()] == ["tree"]
 
 
 def test_documents_without_text_are_no_corpus(tmp_path):
