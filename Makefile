@@ -1,7 +1,13 @@
 # The retrieval-baseline workbook. A bare machine needs python3 (3.11 or newer) and make; uv is used when present.
 PYTHON ?= python3
-EVALS ?= evals
-LAB_EVALS = $(if $(filter file,$(origin EVALS)),$(if $(SOLUTIONS),evals,learn/evals),$(EVALS))
+# What is given is data: read unexpanded, and handed to the shell in the environment, never in a line of it.
+GIVEN := EVALS RUN BASE TO FROM QUERY ROOM N SEED SPLIT OPTIONS FULL FRESH MILLION SESSIONS SOLUTIONS
+$(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
+export $(filter-out EVALS,$(GIVEN))
+ifdef EVALS
+export EVALS
+endif
+SET := --evals="$${EVALS:-evals}"
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 HELPERS := "$(BIN)/python" -m helpers
@@ -16,59 +22,62 @@ help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline; FULL=1 runs Going further too
-	@$(HELPERS) report --evals "$(EVALS)" $(if $(FULL),--full)
+	@$(HELPERS) report $(SET) $(if $(FULL),--full)
 
 check: $(READY)  ## execute the notebooks, compare every number, test the helpers
-	@$(HELPERS) check --evals "$(EVALS)"
+	@$(HELPERS) check $(SET)
 
 lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machine only; SOLUTIONS=1 opens the originals
 	$(if $(SOLUTIONS),,@$(HELPERS) learn)
-	@EVALS="$(abspath $(LAB_EVALS))" "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. \
+	@EVALS="$${EVALS:-$(if $(SOLUTIONS),evals,learn/evals)}"; \
+	  case "$$EVALS" in /*|?:*) ;; *) EVALS="$$PWD/$$EVALS" ;; esac; export EVALS; \
+	  "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. \
 	  $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
 
 learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside)
 	@$(HELPERS) learn $(if $(FRESH),--fresh)
 
 progress: $(READY)  ## run your copies: what is done, wrong, not started, and what comes next
-	@$(HELPERS) progress --evals "$(EVALS)"
+	@$(HELPERS) progress $(SET)
 
-compare: $(READY)  ## hold RUN=path (one or more) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict"
-	@test -n "$(RUN)" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }
-	@$(HELPERS) compare $(RUN) --evals "$(EVALS)" $(if $(BASE),--base "$(BASE)") $(if $(SPLIT),--split "$(SPLIT)") $(OPTIONS)
+compare: $(READY)  ## hold RUN=path (or several, with a space between) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict"
+	@test -n "$$RUN" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }
+	@set -f; test -e "$$RUN" && set -- "$$RUN" || set -- $$RUN; \
+	  $(HELPERS) compare $(SET) $${BASE:+--base="$$BASE"} $${SPLIT:+--split="$$SPLIT"} $$OPTIONS -- "$$@"
 
 refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs
 	@$(HELPERS) refresh
 
 mutants: $(READY)  ## break copies on purpose: each wrong edit must turn a check red; ROOM=stats N=60 SEED=7 samples
-	@ROOM="$(ROOM)" N="$(N)" SEED="$(SEED)" "$(BIN)/python" helpers/tests/mutants.py
+	@"$(BIN)/python" helpers/tests/mutants.py
 
 freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its files, hashes, counts, seeds
-	@$(HELPERS) freeze --evals "$(EVALS)"
+	@$(HELPERS) freeze $(SET)
 
 audit: $(READY)  ## ask an evaluation set what a careful reader would: pass, warn, fail, remedy
-	@$(HELPERS) audit --evals "$(EVALS)"
+	@$(HELPERS) audit $(SET)
 
 export: $(READY)  ## write the labels of EVALS into TO=folder as CSV, Parquet, BEIR and TREC qrels
-	@test -n "$(TO)" || { echo "export needs a folder: make export TO=path"; exit 1; }
-	@$(HELPERS) export --evals "$(EVALS)" --to "$(TO)"
+	@test -n "$$TO" || { echo "export needs a folder: make export TO=path"; exit 1; }
+	@$(HELPERS) export $(SET) --to="$$TO"
 
 import: $(READY)  ## turn FROM=kind:path into an evaluation set in TO=folder; OPTIONS="--split test --max-docs 10000"
-	@test -n "$(FROM)" -a -n "$(TO)" || { echo "import needs both: make import FROM=kind:path TO=folder"; exit 1; }
-	@$(HELPERS) import --from "$(FROM)" --to "$(TO)" $(OPTIONS)
+	@test -n "$$FROM" && test -n "$$TO" || { echo "import needs both: make import FROM=kind:path TO=folder"; exit 1; }
+	@set -f; $(HELPERS) import --from="$$FROM" --to="$$TO" $$OPTIONS
 
 new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries
-	@test -n "$(TO)" || { echo "new needs a folder: make new TO=path"; exit 1; }
-	@$(HELPERS) new --to "$(TO)"
+	@test -n "$$TO" || { echo "new needs a folder: make new TO=path"; exit 1; }
+	@$(HELPERS) new --to="$$TO"
 
 drop: $(READY)  ## move QUERY=id out of EVALS, with all that was judged of it, into its dropped.jsonl
-	@test -n "$(QUERY)" || { echo "drop needs a query: make drop QUERY=id EVALS=folder"; exit 1; }
-	@$(HELPERS) drop --evals "$(EVALS)" -- "$(QUERY)"
+	@test -n "$$QUERY" || { echo "drop needs a query: make drop QUERY=id EVALS=folder"; exit 1; }
+	@$(HELPERS) drop $(SET) -- "$$QUERY"
 
 bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, evaluation, check; MILLION=1 for a million
 	@"$(BIN)/python" helpers/tests/bench.py $(if $(MILLION),--million)
 
 browser: $(READY)  ## try the panel and session A in headless Chromium, with the package playwright; SESSIONS=abc tries all
-	@"$(BIN)/python" helpers/tests/browser.py $(SESSIONS)
+	@"$(BIN)/python" helpers/tests/browser.py $${SESSIONS:+"$$SESSIONS"}
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }

@@ -88,18 +88,46 @@ def test_places_of_the_readme_exist():
 # Commands of make.
 
 
-NEEDED = {"RUN": "r", "FROM": "kind:path", "TO": "folder"}  # what some commands cannot do without
+NEEDED = {
+    "RUN": "r",
+    "FROM": "k:other",
+    "TO": "other",
+    "QUERY": "q",
+}  # what some commands cannot do without
 
 
-def dry(target: str, *settings: str) -> str:
-    """Return what make would run, with the environment as ready and everything needed set."""
-    named = {setting.partition("=")[0] for setting in settings}
-    more = [f"{name}={value}" for name, value in NEEDED.items() if name not in named]
-    words = ["make", "-n", "-o", ".venv/ready", target, *filter(None, settings), *more]
+STUB = """#!/bin/sh
+for name in EVALS ROOM N SEED; do eval "printf '%s\\0' \\"$name=\\$$name\\""; done
+printf '%s\\0' "${0##*/}" "$@"
+printf '\\n\\0'
+"""
+
+
+@pytest.fixture(scope="module")
+def dry(tmp_path_factory):
+    """Return a function that gives the words of each program that make starts.
+
+    A stub stands in for each; the first words are what the environment says of four settings.
+    """
+    venv = tmp_path_factory.mktemp("venv")
+    for name in ("python", "jupyter"):
+        (venv / "bin").mkdir(exist_ok=True)
+        (venv / "bin" / name).write_text(STUB)
+        (venv / "bin" / name).chmod(0o755)
     clean = {k: v for k, v in os.environ.items() if k not in ("EVALS", "MAKEFLAGS", "MFLAGS")}
-    done = subprocess.run(words, cwd=ROOT, env=clean, capture_output=True, text=True)
-    assert done.returncode == 0, (words, done.stderr)
-    return done.stdout
+
+    def started(target: str, *settings: str, **environment: str) -> list[list[str]]:
+        named = {setting.partition("=")[0] for setting in settings} | set(environment)
+        more = [f"{name}={value}" for name, value in NEEDED.items() if name not in named]
+        more += ["-n"] if target == "lock" else []  # it would ask the network
+        words = ["make", f"VENV={venv}", "-o", f"{venv}/ready", target, *filter(None, settings)]
+        done = subprocess.run(
+            [*words, *more], cwd=ROOT, env=clean | environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, (words, done.stderr)
+        return [part.split("\0") for part in done.stdout.split("\0\n\0") if part]
+
+    return started
 
 
 def made(page: str) -> set[tuple[str, tuple[str, ...]]]:
@@ -122,32 +150,33 @@ SETTINGS = sorted(TOLD | {(target, setting) for target, some in COMMANDS for set
 
 
 @pytest.mark.parametrize("target, settings", COMMANDS)
-def test_every_make_command_that_a_page_names_runs(target, settings):
+def test_every_make_command_that_a_page_names_runs(dry, target, settings):
     assert target in TARGETS
     understood(dry(target, *settings))
 
 
 @pytest.mark.parametrize("target, setting", SETTINGS)
-def test_every_variable_that_is_named_has_an_effect(target, setting):
+def test_every_variable_that_is_named_has_an_effect(dry, target, setting):
     name, value = setting.replace('"', "").split("=", 1)
     shown = dry(target, f"{name}={value}")
-    assert shown != dry(target, f"{name}=" if name in NEEDED else ""), setting
+    assert shown != dry(target), setting
     understood(shown)
 
 
-def understood(shown: str) -> list[list[str]]:
-    """Return the words of each `-m helpers` line; each must suit the command's own options."""
-    found = [shlex.split(line) for line in re.findall(r"-m helpers (.+)", shown)]
+def understood(calls: list[list[str]]) -> list[list[str]]:
+    """Return the words of each `-m helpers` call; they must suit the command's own options."""
+    found = [words[words.index("helpers") + 1 :] for words in calls if "helpers" in words]
     for words in found:
         __main__.parser(words[0]).parse_args(words)
     return found
 
 
-def test_commands_get_the_folder_and_options_get_their_value():
+def test_commands_get_the_folder_and_options_get_their_value(dry):
     """Each value arrives whole, with a space in it."""
     for name, (_, needs, _) in __main__.COMMANDS.items():
         if needs != __main__.NONE and name in TARGETS and name not in ("refresh", "learn"):
-            assert "my set" in understood(dry(name, "EVALS=my set"))[-1], name
+            assert "--evals=my set" in understood(dry(name, "EVALS=my set"))[-1], name
+            assert "--evals=evals" in understood(dry(name))[-1], name
     (compared,) = understood(dry("compare", "RUN=a b", "BASE=my base", "SPLIT=all"))
     options = __main__.parser("compare").parse_args(compared)
     assert [str(path) for path in (*options.runs, options.base)] == ["a", "b", "my base"]
@@ -160,7 +189,79 @@ def test_commands_get_the_folder_and_options_get_their_value():
     assert (options.split, options.max_docs) == ("test", 10_000)
 
 
-def test_options_of_import_that_the_readme_names():
+NASTY = r"""
+$(shell touch HERE)
+${shell touch HERE}
+$(eval X:=$(shell touch HERE))
+$(touch HERE)
+`touch HERE`
+a; touch HERE
+a && touch HERE
+a | touch HERE
+a" "b
+a'b
+a\"b'; touch HERE; '
+"; touch HERE; "
+$HOME ${HOME}
+$$ $(HOME) $(error no)
+#a
+a\
+100 % *
+a,b) (a:=b
+~
+-a
+--help
+<HERE
+>HERE
+!! é✓
+"""
+NASTY = NASTY.strip().splitlines()
+
+
+@pytest.mark.parametrize("value", NASTY)
+def test_the_value_of_a_variable_is_data(dry, tmp_path, value):
+    here = tmp_path / "made"
+    value = value.replace("HERE", str(here))
+    for ways in ([{"EVALS": value, "TO": value}, {}], [{}, {"EVALS": value, "TO": value}]):
+        (words,) = dry("export", *(f"{k}={v}" for k, v in ways[0].items()), **ways[1])
+        assert words[4:] == [
+            "python",
+            "-m",
+            "helpers",
+            "export",
+            f"--evals={value}",
+            f"--to={value}",
+        ]
+    names = dict.fromkeys(("EVALS", "ROOM", "N", "SEED"), value)
+    (words,) = dry("mutants", *(f"{k}={v}" for k, v in names.items()))
+    assert words[:4] == [f"{name}={value}" for name in names]
+    (words,) = dry("import", f"FROM={value}", f"TO={value}", f"OPTIONS={value}")
+    assert words[7:] == ["import", f"--from={value}", f"--to={value}", *value.split()]
+    (words,) = dry("drop", f"QUERY={value}")
+    assert words[7:] == ["drop", "--evals=evals", "--", value]
+    (words,) = dry("compare", f"RUN={value}", f"BASE={value}", f"SPLIT={value}")
+    options = ["--evals=evals", f"--base={value}", f"--split={value}"]
+    assert words[7:] == ["compare", *options, "--", *value.split()]
+    (words,) = dry("lab", f"EVALS={value}", "SOLUTIONS=1")
+    assert words[0] == f"EVALS={ROOT}/{value}"
+    assert not here.exists()
+
+
+def test_a_run_with_a_space_in_its_name_is_one_where_it_is_there(dry, tmp_path):
+    (tmp_path / "my run").touch()
+    there, missing = f"{tmp_path}/my run", f"{tmp_path}/my other"
+    for value, wanted in ((there, [there]), (missing, missing.split())):
+        (words,) = dry("compare", f"RUN={value}")
+        assert words[words.index("--") + 1 :] == wanted
+
+
+def test_the_lab_opens_copies_or_originals_with_the_folder_that_is_asked_for(dry):
+    assert [words[0] for words in dry("lab")] == ["EVALS=", f"EVALS={ROOT}/learn/evals"]
+    assert dry("lab", "SOLUTIONS=1")[0][0] == f"EVALS={ROOT}/evals"
+    assert dry("lab", "SOLUTIONS=1", "EVALS=/my set")[0][0] == "EVALS=/my set"
+
+
+def test_options_of_import_that_the_readme_names(dry):
     named = [shlex.split(span)[0] for span in SPANS if span.startswith("OPTIONS=")]
     assert named
     for setting in named:
