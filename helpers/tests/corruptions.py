@@ -322,8 +322,8 @@ def number(rng: Random, path: Path) -> Done:
     if line == json.dumps(row):
         return None
     _put_row(path, rows, number, line)
-    return f"{value[:9]} at line {number + 1}", path.name in (*SET_FILES, "run.jsonl") and value not in (
-        "-9", "1.0")  # fmt: skip
+    strict = path.name in (*SET_FILES, "run.jsonl") and value not in ("-9", "1.0")
+    return f"{value[:9]} at line {number + 1}", strict
 
 
 # JSON as a whole, TREC runs, tables with tabs, pages with front matter.

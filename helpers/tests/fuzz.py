@@ -35,7 +35,7 @@ REAL, REPORT = 20, 250  # one trial in so many goes through the command line, ru
 SORTS = ("clear error", "harmless", "unclear", "traceback", "silent acceptance", "hang", "partial")
 FAILS = SORTS[2:]
 FAULTS = ("full", "denied", "small", "interrupt", "kill")
-REASONS: dict[str, str] = {  # pattern over `sort | case | operator: what | file`: why it may stay
+REASONS = {  # pattern over `sort | case | operator: what | file`: why that may stay
     r"silent acceptance \| drop \| (field|lines|retype|odd text|id changed|twin|number|many)": (
         "drop mends sets that no longer load: it moves rows and asks for no fields"
     ),
@@ -52,7 +52,7 @@ SAID = re.compile(
 
 
 class Trial(NamedTuple):
-    """One broken input: number, case, operator with what it did, file, whether it must be refused."""
+    """One broken input: case, operator and what it did, file, whether it must be refused."""
 
     number: int
     case: str
@@ -284,7 +284,8 @@ def left_over(got: Outcome, sound: Outcome, folder: Path) -> tuple[str, ...]:
     own = {*sound.written, *(p for p in sound.after if sound.before.get(p) != sound.after[p])}
     own |= sound.before.keys() - sound.after.keys()
     own |= {p for p in changed if p.endswith(".part")}  # left by a killed run, cleared by this one
-    strange = [p for p in made + changed if p not in own]
+    inside = tuple(f"{p}/" for p in sound.written)  # of a folder that is replaced as a whole
+    strange = [p for p in made + changed if p not in own and not p.startswith(inside)]
     files = [p for p in made if (folder / p).is_file() and (folder / p).stat().st_size]
     return (*strange, *(f"{p} half-written" for p in files if corruptions.broken(folder / p)))
 

@@ -9,6 +9,7 @@ from conftest import write_rows
 from sources.importing import beir_folder, mmarco_folder, put
 
 from helpers import compare, evalset, measures, results, runs, workbook
+from helpers.sources import export
 
 TOPICS = ("disk", "queue", "deploy", "certificate", "cache", "login", "mail", "clock")
 GUIDE = "Grade 0 is no help, 1 is a part, 2 is a whole answer. " + "Read it all first. " * 30
@@ -66,8 +67,7 @@ def make(stock: Path) -> None:
     shutil.copytree(stock / "graded", stock / "bare")
     for name in ("manifest.json", "negatives.jsonl", "settings.json"):
         (stock / "bare" / name).unlink()
-    put(stock / "old" / "labels.csv", "query_id\n")
-    put(stock / "old" / "mine.txt", "keep this\n")
+    export.write_exports(evalset.load(stock / "graded"), stock / "old")  # has a qrels/test.tsv
     run_files(stock)
     sources(stock)
 

@@ -69,7 +69,7 @@ def fail(event: str, path: str) -> None:
 
 
 def pieces(name: str) -> int:
-    """Read everything of a set that sessions and panel read; 1 where one of them says what is wrong."""
+    """Read what sessions and panel read in a set; 1 where one of them says what is wrong."""
     from helpers import baseline, evalset, report, results
     from helpers.labels import log, merge
 
