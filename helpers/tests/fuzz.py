@@ -52,7 +52,7 @@ SAID = re.compile(
 
 
 class Trial(NamedTuple):
-    """One broken input: case, operator and what it did, file, whether it must be refused."""
+    """One broken input: what did it, in which file, and whether it must be refused."""
 
     number: int
     case: str
