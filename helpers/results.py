@@ -8,7 +8,7 @@ from pandas import json_normalize
 
 from . import compare, figures, measures, records, runs, stats, text
 from .baseline import measured_run, read_results
-from .evalset import EvalSet
+from .evalset import EvalSet, EvalSetError
 from .text import inert
 
 
@@ -136,10 +136,11 @@ def _rounded(value):
 
 
 def published(folder: Path) -> dict[str, object]:
-    """Return {name: value} of everything that results.json of `folder` says, {} without one."""
-    if not (folder / "results.json").exists():
+    """Return {name: value} of everything that results.json of `folder` says, {} where it cannot."""
+    try:
+        found = read_results(folder)
+    except EvalSetError:
         return {}
-    found = read_results(folder)
     found["cards"] = {card["query_id"]: card["cause"] for card in found["cards"]}
     found["per_query"] = {row.pop("query_id"): row for row in found["per_query"]}
     compared = found["compared_dev"]
