@@ -35,7 +35,7 @@ REAL, REPORT = 20, 250  # one trial in so many goes through the command line, ru
 SORTS = ("clear error", "harmless", "unclear", "traceback", "silent acceptance", "hang", "partial")
 FAILS = SORTS[2:]
 FAULTS = ("full", "denied", "small", "interrupt", "kill")
-REASONS = {  # pattern over `sort | case | operator: what | file | left`: why that may stay
+REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it may stay
     r"silent acceptance \| drop \| (field|lines|retype|odd text|id changed|twin|number|many)": (
         "drop mends sets that no longer load: it moves rows and asks for no fields"
     ),
@@ -70,7 +70,7 @@ class Trial(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a command ended. `before` and `after` are states of all files, `opened` what it opened."""
+    """One broken input: what did it, in which file, and whether it must be refused."""
 
     status: int | None
     out: str
