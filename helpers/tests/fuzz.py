@@ -42,7 +42,9 @@ REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it
     r"silent acceptance \| pieces.* \| node: .*sha256 .*results.json": (
         "the write-up shows what session C wrote; compare and audit hold the hashes against it"
     ),
-    r"partial \| compare.* fault: .*\| (\w+/comparisons|out)$": "an empty folder that the next report fills",
+    r"partial \| compare.* fault: .*\| (\w+/comparisons|out)$": (
+        "an empty folder, which the next report fills"
+    ),
 }
 VOUCHED = r"(graded|bare|table)/(corpus/.+\.md|[a-z_]+\.jsonl|settings\.json|labeling_guide\.md)$"
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -70,7 +72,7 @@ class Trial(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """One broken input: what did it, in which file, and whether it must be refused."""
+    """How a command ended, the states of all files before and after, and what it opened."""
 
     status: int | None
     out: str

@@ -5,6 +5,7 @@ full disk, a read-only folder, an interrupt and a kill at any of these moments.
 """
 
 import errno
+import importlib
 import io
 import json
 import os
@@ -17,6 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY = 2 * 1024**3
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+ROOMS = ("__main__", "workbook", "compare", "report", "results", "labels.audit", "labels.pooling")
+ROOMS += ("labels.merge", "sources.export", "sources.write")
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.truncate"}
 
 
@@ -134,6 +137,8 @@ def main() -> None:
     limit()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     sys.path.insert(0, str(ROOT))
+    for name in ROOMS:
+        importlib.import_module(f"helpers.{name}")  # no trial pays for it
     sys.addaudithook(hook)
     answers.write("ready\n")
     for line in sys.stdin:
