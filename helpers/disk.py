@@ -20,6 +20,7 @@ import yaml
 Say = Callable[[str], object]  # takes a problem and goes on
 LONGEST = 16_000_000  # characters of a line or bytes of a page; War and Peace has 3.2 million
 UNPACKED = 200  # times its size that a .gz may unpack to; text reaches 5 to 20
+PIECE = 1_000_000  # characters
 SMALL = 10_000_000  # characters after which that is looked at
 BOMB = f"more than {UNPACKED} times its size, wanted text (unpack it yourself if it is)"
 FRONT = 100_000  # characters of a front matter
@@ -50,24 +51,39 @@ def lines(path: Path | str, say: Say, newline: str | None = None) -> Iterator[tu
     `newline` is that of open(): None ends a line at every kind of line end. Reading ends at a line
     over LONGEST and where a .gz unpacks to more than UNPACKED times its size.
     """
-    place, taken, look = f"{path}:1", 0, SMALL
+    for place, line in _taken(path, say, "readline", LONGEST + 1, newline):
+        if len(line) > LONGEST:
+            return say(f"{place}: the line is too long, {most('characters')}")
+        if line.strip():
+            yield place, line.rstrip("\r\n")
+
+
+def pieces(path: Path | str, say: Say) -> Iterator[str]:
+    """Yield the text of a file, plain or .gz, in pieces of PIECE characters."""
+    for _, piece in _taken(path, say, "read", PIECE, "\n"):
+        yield piece
+
+
+def _taken(path, say: Say, how: str, size: int, newline: str | None) -> Iterator[tuple[str, str]]:
+    """Yield (file:line, text) by calls of a file's `read` or `readline` with `size`."""
+    place, line, total, look = f"{path}:1", 1, 0, SMALL
     if irregular(path):
         return say(f"{place}: is {irregular(path)}, wanted a regular file")
     try:
         with open(path, "rb") as raw, _unpacked(raw, path, newline) as file:
-            for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), ""), 1):
-                place, byte, taken = f"{path}:{number}", NOT_UTF8.search(line), taken + len(line)
-                if len(line) > LONGEST:
-                    return say(f"{place}: the line is too long, {most('characters')}")
-                if taken > look:
-                    if taken > SMALL + UNPACKED * raw.tell():
+            for text in iter(partial(getattr(file, how), size), ""):
+                place, byte, total = f"{path}:{line}", NOT_UTF8.search(text), total + len(text)
+                if total > look:
+                    if total > SMALL + UNPACKED * raw.tell():
                         return say(f"{place}: the file unpacks to {BOMB}")
-                    look = taken + SMALL
+                    look = total + SMALL
                 if byte:
+                    place = f"{path}:{line + text.count(chr(10), 0, byte.start())}"
                     found = ord(byte[0]) & 0xFF
                     say(f"{place}: byte 0x{found:02x} is not UTF-8, save the file as UTF-8")
-                elif line.strip():
-                    yield place, line.rstrip("\r\n")
+                else:
+                    yield place, text
+                line += text.count("\n")
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         say(f"{place}: cannot be read ({reason}), wanted a readable file")

@@ -92,7 +92,7 @@ def rows(path: Path | str, say: Say) -> Iterator[tuple[str, dict]]:
 def parsed(line: str):
     """Return the value of a JSON text. Raises ValueError in words, also for a key that is twice."""
     try:
-        return json.loads(line, object_pairs_hook=_unlike)
+        return json.loads(line, object_pairs_hook=unlike)
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ValueError(f"broken JSON ({why}), wanted one object a line") from None
@@ -103,7 +103,8 @@ def prose(path: Path, say: Say) -> str:
     return (page(path, say) or "") if os.path.lexists(path) else ""
 
 
-def _unlike(pairs: list[tuple]) -> dict:
+def unlike(pairs: list[tuple]) -> dict:
+    """Return the object of (key, value) pairs. Raises ValueError for a key that stands twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         counted = Counter(key for key, _ in pairs)

@@ -206,17 +206,20 @@ def hotpotqa(asked: Asked, log: Log) -> Source:
 def _question(place, row, split, name, documents, queries, labels, log) -> None:
     try:
         paragraphs = _pairs(row["context"], "sentences")
-        by_title = {title: [s.strip() for s in sentences] for title, sentences in paragraphs}
         facts = _pairs(row.get("supporting_facts") or [], "sent_id")
         first = dict(reversed(facts))
         query = {"query_id": safe(row.get("_id") or row.get("id") or name)}
         query["query"] = row["question"].strip()
+        wrong = [*_unfit(paragraphs, facts)]
     except (KeyError, TypeError, ValueError, AttributeError):
-        log.wrong(
-            f"{place}: question, context or supporting_facts is missing or of another form, wanted "
+        wrong = [
+            "question, context or supporting_facts is missing or of another form, wanted "
             'context [[title, [sentence, ...]], ...] or {"title": [...], "sentences": [...]}'
-        )
+        ]
+    if wrong:
+        log.wrong(f"{place}: {wrong[0]}")
         return
+    by_title = {title: [s.strip() for s in sentences] for title, sentences in paragraphs}
     for title, sentences in by_title.items():
         document = {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}
         former = documents.setdefault(document["doc_id"], (place, document))[1]
@@ -230,7 +233,9 @@ def _question(place, row, split, name, documents, queries, labels, log) -> None:
     queries.append((place, {**query, **{key: v for key, v in more.items() if v and v != [""]}}))
     for title in dict.fromkeys(title for title, _ in facts):
         sentences, number = by_title.get(title, []), first[title]
-        evidence = sentences[number] if 0 <= number < len(sentences) else ""
+        evidence = sentences[number] if number < len(sentences) else ""
+        if sentences and number >= len(sentences):
+            log.leave("evidence whose sentence number is beyond its paragraph", place)
         labels.append(Label(place, split, query["query_id"], _title_id(title), 1, evidence))
 
 
@@ -238,6 +243,17 @@ def _pairs(found, second: str) -> list:
     if isinstance(found, dict):
         return list(zip(found["title"], found[second], strict=True))
     return [(title, other) for title, other in found]
+
+
+def _unfit(paragraphs: list[tuple], facts: list[tuple]) -> Iterator[str]:
+    for title, found in paragraphs:
+        if not isinstance(title, str):
+            yield f"context: title {str(title)[:40]} is no text, wanted a title"
+        elif not isinstance(found, list) or not all(isinstance(s, str) for s in found):
+            yield f"context: {title[:40]!r} has {str(found)[:40]!r}, wanted a list of sentences"
+    for title, number in facts:
+        if type(number) is not int or number < 0:
+            yield f"supporting_facts: sentence {number!r} of {title!r}, wanted a number from 0"
 
 
 def _title_id(title: str) -> str:

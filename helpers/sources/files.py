@@ -6,17 +6,19 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from .. import records
-from ..records import EvalSetError
+from .. import disk, records
+from ..records import EvalSetError, unlike
 
 SIDES = {
     **dict.fromkeys(("dev", "validation", "valid", "val", "train"), "dev"),
     "test": "test",
 }  # in the order in which a side is chosen
+BETWEEN = re.compile(r"[\s,]*")  # the objects of an array
 TOO_MANY = 50  # problems after which an import gives up
 
 
@@ -104,7 +106,12 @@ def array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, object) of a JSON array, JSON lines or Parquet file."""
     if path.suffix == ".parquet":
         yield from _parquet(path, log)
-    elif next(lines_of(path, log), ("", ""))[1].lstrip().startswith("["):
+        return
+    said: list[str] = []
+    first = next(disk.pieces(path, said.append), "")
+    if said:
+        log.wrong(said[0])
+    elif first.lstrip().startswith("["):
         yield from _array(path, log)
     else:
         yield from records.rows(path, log.wrong)
@@ -122,28 +129,40 @@ def _parquet(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
 
 
 def _array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
-    pages, line = [], 0  # with its empty lines, so that the line numbers are right
-    for place, text in lines_of(path, log):
-        number = int(place.rpartition(":")[2])
-        pages.append("\n" * (number - line) + text)
-        line = number
-    text, decoder, skip = "".join(pages), json.JSONDecoder(), re.compile(r"[\s,]*")
-    at, counted, line = text.index("[") + 1, 0, 0
+    """Yield the objects of one array, read in pieces: published ones are a line of 500 MB."""
+    pieces, decoder = disk.pieces(path, log.wrong), json.JSONDecoder(object_pairs_hook=unlike)
+    text, line, counted = next(pieces, ""), 1, 0
+    at = text.find("[") + 1
     while True:
-        start = skip.match(text, at).end()
-        line, counted = line + text.count("\n", counted, start), start
-        place = f"{path}:{line}"
-        if text[start : start + 1] == "]":
-            return
+        at = BETWEEN.match(text, at).end()
+        line, counted = line + text.count("\n", counted, at), at
+        place, wrong = f"{path}:{line}", "the array has no end"
+        if text[at : at + 1] == "]":
+            return _end_of(chain([text[at + 1 :]], pieces), place, log)
         try:
-            row, at = decoder.raw_decode(text, start)
-        except ValueError as error:
-            log.wrong(f"{place}: broken JSON ({error}), wanted an array of objects")
-            return
+            row, end = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            wrong, end = str(error), len(text)
+        except (ValueError, RecursionError) as error:
+            why = "nested too deeply" if isinstance(error, RecursionError) else error
+            return log.wrong(f"{place}: broken JSON ({why}), wanted an array of objects")
+        if end == len(text):  # cut, or so it may be
+            more = next(pieces, None) if end - at <= disk.LONGEST else None
+            if more is None:
+                return log.wrong(f"{place}: broken JSON ({wrong}), wanted an array of objects")
+            text, at, counted = text[at:] + more, 0, 0
+            continue
+        at = end
         if isinstance(row, dict):
             yield place, row
         else:
             log.wrong(f"{place}: found {str(row)[:40]}, wanted an object")
+
+
+def _end_of(rest: Iterable[str], place: str, log: Log) -> None:
+    after = next((text.strip() for text in rest if text.strip()), "")
+    if after:
+        log.wrong(f"{place}: found {after[:40]!r} after the array, wanted one array and no more")
 
 
 def optional(name: str):
@@ -168,11 +187,20 @@ def with_bar(items: Iterable, what: str) -> Iterable:
 
 
 def safe(name) -> str:
-    """Return an id without spaces, slashes and #, which would break files and chunk ids.
+    """Return an id without spaces, slashes, #, and what nobody sees: they would break files.
 
     They are percent-encoded: urllib.parse.unquote gives the original.
     """
-    return re.sub(r"[\s/\\#%]", lambda match: quote(match[0], safe=""), str(name))
+    encoded = re.sub(r"[\s/\\#%]", _percent, str(name))
+    if records.is_id(encoded):
+        return encoded
+    if encoded in (".", ".."):
+        return "%2E" * len(encoded)
+    return "".join(c if records.is_id(f"a{c}") else _percent([c]) for c in encoded)
+
+
+def _percent(match) -> str:
+    return quote(match[0], safe="", errors="replace")  # half of a surrogate pair becomes "?"
 
 
 def id_of(place: str, row: dict, names: tuple[str, ...], log: Log) -> str | None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import write_rows
@@ -885,3 +886,56 @@ def test_a_link_whose_file_is_gone_is_no_empty_pool(folder, name):
     (folder / name).symlink_to("gone")
     with pytest.raises(evalset.EvalSetError, match=f"{name}:1: cannot be read"):
         evalset.read_extra(evalset.load(folder), name)
+
+
+# Twins, floods and what is no file.
+
+
+def test_queries_that_differ_by_case_are_told_except_in_an_imported_set(folder):
+    rows = [json.loads(line) for line in (folder / "retrieval_queries.jsonl").open()]
+    write_rows(folder / "retrieval_queries.jsonl", *rows, {**rows[0], "query_id": "Q1"})
+    (folder / "judgments.jsonl").unlink()
+    (told,) = problems(folder)
+    assert told.startswith("retrieval_queries.jsonl:3: id Q1 differs from q1 (line 1) in case")
+    (folder / "settings.json").write_text('{"imported": "beir"}')
+    assert len(evalset.load(folder).queries) == 3
+
+
+def test_documents_in_a_table_may_differ_by_case_but_not_by_unicode_form(folder):
+    named = [{"doc_id": d, "title": "", "text": "x"} for d in ("Foo", "foo", "é", "e\u0301")]
+    table(folder, *named)
+    (told,) = problems(folder)
+    assert told.startswith("corpus.jsonl:6: id e\u0301 differs from é (line 5) in Unicode form")
+
+
+def test_a_flood_of_problems_is_counted_and_does_not_take_long(folder):
+    row = {"query_id": "q1", "relevance": 1, "evidence": "x"}
+    write_rows(folder / "judgments.jsonl", *({**row, "doc_id": f"d{n}"} for n in range(2000)))
+    start = time.perf_counter()
+    with pytest.raises(evalset.EvalSetError) as caught:
+        evalset.load(folder)
+    assert caught.value.count == 2000 and len(caught.value.problems) < 200
+    assert time.perf_counter() - start < 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no FIFOs in folders")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("README.md", "notes.md", "corpus/fifo.md", "settings.json"),
+        *("retrieval_queries.jsonl", "judgments.jsonl"),
+    ],
+)
+def test_a_file_of_a_set_that_never_ends_is_not_opened(folder, name):
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    assert f"{name}:1: is a FIFO, wanted a regular file" in problems(folder)
+
+
+def test_a_card_or_notes_in_another_encoding_are_told(folder):
+    for name in ("README.md", "notes.md"):
+        (folder / name).write_bytes("# caf\xe9\n".encode("latin-1"))
+    assert problems(folder) == [
+        f"{name}:1: byte 0xe9 is not UTF-8, save the file as UTF-8"
+        for name in ("README.md", "notes.md")
+    ]

@@ -232,3 +232,114 @@ def test_queries_that_are_not_there_are_a_line_each_with_the_remedy():
     ]
     (told,) = records.orphans(rows, "ab", "x")
     assert told.startswith("p:3: query c is not") and "stands in 1 line here" in told
+
+
+# What is counted, what is seen, what is alike.
+
+
+def test_problems_of_a_kind_are_told_up_to_a_number_and_then_counted():
+    problems = records.Problems()
+    problems += [f"a:{n}: found {n}, wanted one" for n in range(5 * records.MOST)]
+    problems.append("b:1: bad, wanted another")
+    error = records.EvalSetError(problems)
+    assert len(error.problems) == records.MOST + 2 and error.count == 5 * records.MOST + 1
+    assert error.problems[-2:] == ["b:1: bad, wanted another", "and 400 more like these"]
+    assert error.problems[0] == "a:0: found 0, wanted one"
+
+
+def test_many_kinds_of_problems_are_counted_too_and_a_flood_ends_reading(monkeypatch):
+    problems = records.Problems()
+    problems.extend(f"wanted {n}" for n in range(20 * records.MOST))
+    assert (len(problems), problems.more) == (10 * records.MOST, 10 * records.MOST)
+    monkeypatch.setattr(records, "FLOOD", 20 * records.MOST + 2)
+    problems.append("x")
+    with pytest.raises(records.EvalSetError, match="and 1,002 more like these$"):
+        problems.append("x")
+
+
+def test_what_no_terminal_can_write_is_told_by_its_number():
+    assert str(records.EvalSetError(["corpus/\udcff.md: é\ud800"])) == "corpus/\\udcff.md: é\\ud800"
+
+
+@pytest.mark.parametrize(
+    "name", ["a", "é", "a.b", "...", "風の音", "q-1", "\u0645\u06cc", "🙂", "a" * 1000]
+)
+def test_ids(name):
+    assert records.is_id(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", ".", "..", "a b", "a/b", "a\\b", "a#b", "a\tb", "a\nb", "a\0", "a\x1b[1m", "a\x7f"),
+        *(
+            "a\u200b",
+            "\u202ea",
+            "\ufeffa",
+            "a\u00ad",
+            "a\u2060",
+            "a\ufe0f",
+            "\u3164",
+            "a\ud800",
+            "a" * 1001,
+        ),
+        *(None, 1, ["a"]),
+    ],
+)
+def test_no_ids(name):
+    assert not records.is_id(name)
+
+
+def test_half_a_surrogate_pair_is_told_where_it_stands(tmp_path):
+    path, said = tmp_path / "corpus.jsonl", []
+    rows = [
+        '{"doc_id": "d", "title": "a", "text": "\\ud800 x"}',
+        '{"doc_id": "e", "title": "", "text": "\\ud83d\\ude42"}',
+    ]
+    path.write_text("\n".join(rows))
+    assert [row["text"] for _, row in records.read(path, said.append)] == ["🙂"]
+    assert said == [f"{path}:1: field text holds half of a surrogate pair, wanted whole characters"]
+    query = {"query_id": "q", "query": "x", "relevant_doc_ids": [], "answers": ["\udfff"]}
+    (told,) = records.complaints(query, records.SCHEMAS["retrieval_queries.jsonl"])
+    assert told.startswith("field answers holds half")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"a": 1, "b": {"c": 1, "c": 1}}', "key c stands twice"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a": ' * 100_000, "nested too deeply"),
+        ("9" * 5000, "Exceeds the limit"),
+    ],
+)
+def test_json_that_contradicts_itself_or_never_ends_is_a_line(line, told):
+    with pytest.raises(ValueError, match=rf"^broken JSON \({told}.*wanted one object a line$"):
+        records.json_object(line)
+
+
+def test_ids_that_look_alike_are_told():
+    places = {name: f"f:{n}" for n, name in enumerate(["a", "é", "B", "A", "e\u0301", "b", "c"], 1)}
+    said = []
+    records.twins(places, said.append, cases=False)
+    assert said == [
+        "f:5: id e\u0301 differs from é (line 2) in Unicode form only, wanted ids that people can "
+        "tell apart"
+    ]
+    records.twins(places, said.append, cases=True)
+    assert [line.partition(" (")[0] for line in said[1:]] == [
+        "f:4: id A differs from a",
+        "f:5: id e\u0301 differs from é",
+        "f:6: id b differs from B",
+    ]
+    assert all("in case or Unicode form only" in line for line in said[1:])
+
+
+def test_pages_that_nobody_reads_are_told(tmp_path):
+    corpus, said = tmp_path / "corpus", []
+    for name in ("a.md", "B.MD", "c.markdown", "deep/d.md", ".git/e.md", "f.txt", "deep/g.png"):
+        (corpus / name).parent.mkdir(parents=True, exist_ok=True)
+        (corpus / name).write_text("")
+    assert records.pages(corpus, said.append) == [corpus / "a.md"]
+    wanted = f":1: is read by nobody, wanted {corpus / 'NAME.md'}"
+    assert said == [f"{corpus / name}{wanted}" for name in ("B.MD", "c.markdown", "deep/d.md")]

@@ -7,11 +7,12 @@ import re
 import shutil
 
 import ir_measures
+import killed
 import numpy as np
 import pytest
 from conftest import write_rows
 
-from helpers import chunks, evalset, figures, measures, runs, text
+from helpers import chunks, disk, evalset, figures, measures, runs, text
 
 
 def test_special_tokens_and_html_pass_unharmed(folder):
@@ -584,3 +585,63 @@ def test_equal_scores_are_told_in_the_words_of_their_number(read):
     ten, eleven, twelve = ([20.0 - min(n, most) for n in range(14)] for most in (9, 10, 11))
     assert read(ten, eleven, twelve).warnings == [tied.format("1 query")]
     assert read([1.0, 0.5, 1 + 1e-11]).warnings == [tied.format("1 query")]
+
+
+# Runs without end, and what is no run.
+
+
+@pytest.mark.parametrize(
+    ("reader", "content", "told"),
+    [
+        (runs.read_trec, "q Q0 d 1\n", "1: found 'q Q0 d 1', wanted query Q0 document"),
+        (runs.read_trec, "q Q0 d 1 nan t\n", "1: found 'q Q0 d 1 nan t', wanted"),
+        (runs.read_chunk_run, '{"query_id": "q"}\n', "1: found {'query_id': 'q'}, wanted {"),
+        (runs.read_chunk_run, '{"query_id": [], "results": []}', "1: found {'query_id': []"),
+        (runs.read_chunk_run, "{\n", "1: broken JSON"),
+        (chunks.read_chunks, '{"doc_id": "d"}\n', "1: found {'doc_id': 'd'}, wanted the fields"),
+    ],
+)
+def test_a_file_that_is_something_else_is_told(tmp_path, reader, content, told):
+    path = tmp_path / "r"
+    path.write_text(content)
+    with pytest.raises(evalset.EvalSetError) as caught:
+        reader(path)
+    assert str(caught.value).startswith(f"{path}:{told}")
+
+
+def test_a_run_has_an_end_and_strange_queries_are_counted(folder, tmp_path, monkeypatch):
+    evals, path = evalset.load(folder), tmp_path / "r.trec"
+    path.write_text(
+        "".join(f"x{n} Q0 disk-full 1 1 t\n" for n in range(9)) + "q1 Q0 disk-full 1 1 t"
+    )
+    monkeypatch.setattr(runs, "STRANGE", 4)
+    (told,) = runs.read_run(path, evals).warnings
+    assert told == "4 unknown query ids or more left out: x0, x1, x2, x3"
+    monkeypatch.setattr(runs, "RESULTS", 3)
+    path.write_text("".join(f"q1 Q0 disk-full#{n} 1 1 t\n" for n in range(9)))
+    with pytest.raises(evalset.EvalSetError, match=r"r.trec:4: the run goes on, wanted at most 3 "):
+        runs.read_run(path, evals)
+
+
+def test_a_json_run_nested_without_end_or_with_a_key_twice_is_told(folder, tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text("[" * 100_000 + '\n{"query_id": "q1", "query_id": "q2", "results": []}\n')
+    with pytest.raises(evalset.EvalSetError) as caught:
+        runs.read_run(path, evalset.load(folder))
+    assert len(caught.value.problems) == 2
+
+
+def test_three_files_of_a_run_are_written_together_or_not(folder, tmp_path):
+    code = (
+        "from helpers import evalset, runs\n"
+        "evals = evalset.load(Path(sys.argv[2]))\n"
+        "runs.save(evals, 'a', {'q1': [('d#0', 1)]}, {'q1': [('d', 1)]}, {'k1': 9})"
+    )
+    evals, sets = evalset.load(folder), []
+    for step in (0, 3, 5, 6):
+        runs.save(evals, "a", {}, {}, {})
+        killed.at(step, code, folder)
+        disk.settle(folder / "runs")
+        sets.append({p.name: len(p.read_bytes()) for p in (folder / "runs").iterdir()})
+    old, new = sets[0], sets[-1]
+    assert sets == [old, new, new, new] and old["a.trec"] == 0 < new["a.trec"]

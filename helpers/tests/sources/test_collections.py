@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from pathlib import Path
 
 import pyarrow
@@ -10,6 +11,7 @@ import pytest
 from conftest import write_rows
 from importing import beir_folder, bring, mmarco_folder, problems, put, refusal
 
+from helpers import disk
 from helpers.records import EvalSetError
 from helpers.sources import collections, files, write
 
@@ -199,6 +201,24 @@ def test_hotpotqa(tmp_path, form):
         ("[1]", ":1: found 1, wanted an object"),
         ("[\n\n{]", ":3: broken JSON"),
         ('{"question": "a"}', ":1: question, context"),
+        (
+            '[{"question": "a", "context": [["A", "One. Two."]]}]',
+            ":1: context: 'A' has 'One. Two.', wanted a list of sentences",
+        ),
+        (
+            '[{"question": "a", "context": [["A", ["One.", 2]]]}]',
+            ":1: context: 'A' has \"['One.', 2]\", wanted a list of sentences",
+        ),
+        ('[{"question": "a", "context": [[1, []]]}]', ":1: context: title 1 is no text, wanted"),
+        *(
+            (
+                '[\n{"question": "a", "context": [["A", ["B"]]], '
+                f'"supporting_facts": [["A", {n}]]}}]',
+                f":2: supporting_facts: sentence {shown} of 'A', wanted a number from 0",
+            )
+            for n, shown in (("-1", "-1"), ('"0"', "'0'"), ("true", "True"), ("null", "None"))
+        ),
+        ("[]\n[]", ":1: found '[]' after the array, wanted one array and no more"),
     ],
 )
 def test_bad_hotpotqa(tmp_path, rows, wanted):
@@ -473,7 +493,7 @@ def question(**fields):
 def test_hotpotqa_from_one_file_without_ids_types_and_answers(tmp_path):
     path = tmp_path / "mine.jsonl"
     other = {"context": [["A", ["Else."]], ["C", []]], "supporting_facts": [["A", 1], ["A", 0]]}
-    facts = [["A", -1], ["B", 0], ["Z", 0]]
+    facts = [["A", 7], ["B", 0], ["Z", 0]]
     rows = [question(), question(id=9, **other), question(answer="", supporting_facts=facts)]
     write_rows(path, *rows, question(_id="x/y", id="z", type=" t ", answer=" a "))
     log = files.Log()
@@ -498,7 +518,9 @@ def test_hotpotqa_from_one_file_without_ids_types_and_answers(tmp_path):
         (f"{path}:2", {"doc_id": "C", "title": "C", "text": ""}),
     ]
     said = "left out: paragraphs with another text under a title that was there"
-    assert log.lines() == [f"{said}: 1, first {path}:2"] and found.splits == ("all",)
+    beyond = "left out: evidence whose sentence number is beyond its paragraph"
+    assert log.lines() == [f"{said}: 1, first {path}:2", f"{beyond}: 2, first {path}:2"]
+    assert found.splits == ("all",)
     told = "Unlabelled paragraphs of a question are distractors; nobody judged them."
     assert found.about == (told,)
 
@@ -659,3 +681,22 @@ def test_a_language_of_letters_is_read_in_words(monkeypatch):
     assert collections.miracl(asked("miracl", "sw"), files.Log()).words == "words"
     assert collections.miracl(asked("miracl", "bn"), files.Log()).words == "unicode-words"
     assert collections.mmarco(asked("mmarco", "french"), files.Log()).words == "words"
+
+
+def test_topics_without_end_end_at_once(trec, tmp_path, monkeypatch):
+    start = time.perf_counter()
+    put(trec / "topics.txt", "<top><num>" + " " * 200_000 + "</top>\n")
+    found = problems("trec", trec, tmp_path / "to")[0]
+    assert found.startswith("topics.txt:1: topic without a number")
+    assert time.perf_counter() - start < 2
+    monkeypatch.setattr(disk, "LONGEST", 30)
+    put(trec / "topics.txt", "<top>\n" + "<desc> a\n" * 9)
+    assert (
+        problems("trec", trec, tmp_path / "to")[0]
+        == "topics.txt:1: the topic is too long, wanted at most 30 characters"
+    )
+
+
+def test_quotes_of_a_csv_writer_are_taken_off_cells():
+    cells = ['"', '""', '"a"', '"a""b"', 'a"b', '"a', "a"]
+    assert [*map(collections._bare, cells)] == ['"', "", "a", 'a"b', 'a"b', '"a', "a"]

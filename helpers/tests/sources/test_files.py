@@ -10,6 +10,7 @@ import pyarrow.parquet
 import pytest
 from importing import beir_folder, bring, problems, put, refusal
 
+from helpers import disk, records
 from helpers.records import EvalSetError
 from helpers.sources import files
 
@@ -267,6 +268,53 @@ def test_arrays_are_read_with_their_lines(tmp_path):
     assert arrays(tmp_path, "long.json", f"[{long}]")[1] == [
         f"1: found {str(json.loads(long))[:40]}, wanted an object"
     ]
+
+
+@pytest.mark.parametrize("size", [2, 3, 7, 1000])
+def test_an_array_is_read_in_pieces_of_any_size(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(disk, "PIECE", size)
+    rows = [{"a": "[\n]"}, {"b": {"c": [1, 2.5]}}, {}]
+    page = ",\n".join(json.dumps(row) for row in rows)
+    found = arrays(tmp_path, "a.json", f"\ufeff [\n{page}]\n \n")
+    assert found == ([(str(n), row) for n, row in enumerate(rows, 2)], [])
+    assert arrays(tmp_path, "b.json", "[12345, 1]")[1] == [
+        "1: found 12345, wanted an object",
+        "1: found 1, wanted an object",
+    ]
+    (after,) = arrays(tmp_path, "c.json", "[{}]\n\n x")[1]
+    assert after.startswith("1: found 'x") and after.endswith("wanted one array and no more")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('[{"a": 1, "a": 2}]', "1: broken JSON (key a stands twice), wanted an array of objects"),
+        ("[" * 100_000, "1: broken JSON (nested too deeply), wanted an array of objects"),
+        ('[{"a": 1}\n', "2: broken JSON ("),
+        ('[{"a": "' + "x" * 99, "1: broken JSON (Unterminated string"),
+        ("[{}\n\n\xff]", "3: byte 0xff is not UTF-8, save the file as UTF-8"),
+    ],
+)
+def test_an_array_that_cannot_be_read_is_one_problem(tmp_path, monkeypatch, content, told):
+    monkeypatch.setattr(disk, "LONGEST", 50)
+    (found,) = arrays(tmp_path, "a.json", content.encode("latin-1"))[1]
+    assert found.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "encoded"),
+    [
+        ("a\0b", "a%00b"),
+        ("a\u200bb", "a%E2%80%8Bb"),
+        (".", "%2E"),
+        ("..", "%2E%2E"),
+        ("..a", "..a"),
+        ("é\u202e", "é%E2%80%AE"),
+        ("a\ud800", "a%3F"),
+    ],
+)
+def test_what_nobody_sees_is_encoded_in_ids(name, encoded):
+    assert files.safe(name) == encoded and records.is_id(encoded)
 
 
 def test_a_table_is_read_row_by_row(tmp_path):

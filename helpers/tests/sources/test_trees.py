@@ -1,9 +1,12 @@
 """Trees of Markdown, text and code become documents."""
 
+import os
+import time
+
 import pytest
 from importing import bring, problems, put
 
-from helpers import evalset
+from helpers import disk, evalset
 from helpers.sources import files, trees, write
 
 PAGE = "---\nkind: runbook\nupdated: soon\nweight: 3\n---\n\n# Disk full #\n\nDelete logs.\n"
@@ -428,3 +431,31 @@ def test_other_languages_are_taken_by_file(tmp_path):
     ]
     assert left(log, tree) == {"hidden, vendored or built folders": (1, "target")}
     assert source.labels is None and source.queries == ()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no FIFOs in folders")
+@pytest.mark.parametrize("kind", write.TREES)
+def test_what_is_no_file_or_too_large_is_left_out_with_a_line(tmp_path, monkeypatch, kind):
+    tree, end = tmp_path / "tree", {"markdown": ".md", "text": ".txt", "code": ".go"}[kind]
+    put(tree / f"a{end}", "Text.\n")
+    put(tree / f"b{end}", "Text.\n" * 1000)
+    os.mkfifo(tree / f"c{end}")
+    monkeypatch.setattr(disk, "LONGEST", 5000)
+    lines, evals = bring(kind, tree, tmp_path / "to")
+    assert len(evals.documents) == 1
+    assert f"left out: FIFOs, sockets and devices: 1, first {tree / f'c{end}'}" in lines
+    assert f"left out: files over 5,000 bytes: 1, first {tree / f'b{end}'}" in lines
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [("A ##", "A"), ("A#", "A#"), ("C# ##", "C#"), ("A # B", "A # B"), ("A\t#", "A"), ("##", "##")],
+)
+def test_signs_that_close_a_heading_are_no_part_of_it(heading, title):
+    assert trees._unclosed(heading) == title
+
+
+def test_a_heading_of_spaces_ends_at_once():
+    start = time.perf_counter()
+    assert trees._unclosed("a" + " " * 300_000 + "b").endswith("b")
+    assert time.perf_counter() - start < 1
