@@ -199,9 +199,6 @@ def load(path: Path | str | None = None) -> EvalSet:
     own = {} if settings.get("imported") else {key[0]: place for key, place in places.items()}
     records.twins(own, problems.append, cases=True)
     judgments = _read_judgments(path, documents, queries, grades, places, problems)
-    for name in ("README.md", "notes.md"):
-        if (path / name).exists():
-            disk.page(path / name, problems.append)
     if problems:
         raise EvalSetError(problems)
     aside = {q: queries.pop(q) for q in sorted(queries) if queries[q].kind == NO_ANSWER}

@@ -34,6 +34,7 @@ TIMEOUT = 20  # seconds of one trial; the real command line has to import first
 REAL, REPORT = 20, 250  # one trial in so many goes through the command line, runs the sessions
 SORTS = ("clear error", "harmless", "unclear", "traceback", "silent acceptance", "hang", "partial")
 FAILS = SORTS[2:]
+ROOMS = "__main__ workbook report labels.audit labels.pooling labels.merge sources.export"
 FAULTS = ("full", "denied", "small", "interrupt", "kill")
 REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it may stay
     r"silent acceptance \| drop \| (field|lines|retype|odd text|id changed|twin|number|many)": (
@@ -102,15 +103,19 @@ def state(folder: Path) -> dict[str, str]:
 
 
 class Worker:
-    """The process that runs the commands; a new one comes where it hung or died."""
+    """The process that runs the commands; a new one comes where it hung or died.
 
-    def __init__(self):
-        self.process = None
+    `rooms` are what it imports before its first trial, so that no trial pays for it.
+    """
+
+    def __init__(self, rooms: str = ""):
+        self.process, self.rooms = None, rooms.split()
 
     def ask(self, folder: Path, words: list[str], fault=None) -> dict | None:
         """Return what the worker says of one command, {} where it died, None where it hung."""
         if self.process is None:
             code = [sys.executable, str(ROOT / "helpers" / "tests" / "fuzz_worker.py")]
+            code += self.rooms
             more = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
             self.process = subprocess.Popen(
@@ -159,7 +164,7 @@ class Fuzzer:
     def __init__(self, folder: Path, seed: int):
         self.stock, self.folder, self.seed = folder / "stock", folder / "trial", seed
         fuzz_sets.make(self.stock)
-        self.worker, self.sound = Worker(), {}
+        self.worker, self.sound = Worker(ROOMS), {}
 
     def sound_one(self, case: str) -> Outcome:
         """Return how a case ends on files that nobody broke; it is tried once."""

@@ -18,8 +18,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY = 2 * 1024**3
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-ROOMS = ("__main__", "workbook", "compare", "report", "results", "labels.audit", "labels.pooling")
-ROOMS += ("labels.merge", "sources.export", "sources.write")
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.truncate"}
 
 
@@ -82,10 +80,11 @@ def pieces(name: str) -> int:
         print(report.facts(evals), evals.name, evals.next_step(), evalset.notes(folder))
         for table in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
             print(len(evalset.read_extra(evals, table)))
-        print(log.entries(evals), merge.pairs_to_judge(evals), merge.merge(evals))
+        print(log.entries(evals), merge.pairs_to_judge(evals))
         if (folder / "results.json").exists():
             print(report.summary(baseline.read_results(folder)))
             print(results.published(folder).keys())
+        print(merge.merge(evals))
     except (evalset.EvalSetError, ValueError) as error:
         if type(error) not in (evalset.EvalSetError, ValueError):
             raise
@@ -137,7 +136,7 @@ def main() -> None:
     limit()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     sys.path.insert(0, str(ROOT))
-    for name in ROOMS:
+    for name in sys.argv[1:]:
         importlib.import_module(f"helpers.{name}")  # no trial pays for it
     sys.addaudithook(hook)
     answers.write("ready\n")
