@@ -244,8 +244,17 @@ def main() -> int:
 
 
 def run_command() -> int:
-    """Run the command that the program was called with. Raises BadInput."""
+    """Run the command that the program was called with; nothing it prints acts on a terminal."""
     options = parser(next(iter(sys.argv[1:]), None)).parse_args()
+    from .text import Screen
+
+    screens = Screen(sys.stdout), Screen(sys.stderr)
+    with contextlib.redirect_stdout(screens[0]), contextlib.redirect_stderr(screens[1]):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
+    """Run a command on its folder. Raises BadInput."""
     from . import evalset
     from .learn import LearnError
     from .text import how_many

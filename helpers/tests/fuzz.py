@@ -47,7 +47,7 @@ REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it
         "an empty folder, which the next report fills"
     ),
 }
-VOUCHED = r"(graded|bare|table)/(corpus/.+\.md|[a-z_]+\.jsonl|settings\.json|labeling_guide\.md)$"
+VOUCHED = r"(graded|bare|table)/(corpus/.+\.md|(?!labelling)[a-z_]+\.jsonl|settings\.json)$"
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 CRASH = re.compile(r"Traceback \(most recent|--debug|Warning: .*\n? *warnings\.warn")
 SAID = re.compile(

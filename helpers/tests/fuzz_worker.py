@@ -31,8 +31,8 @@ class Fault:
 
 
 def limit() -> None:
-    """Give this process so much memory and no core file."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    """Give this process so much memory and no core file; threads reserve more than they take."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -71,7 +71,7 @@ def fail(event: str, path: str) -> None:
 
 def pieces(name: str) -> int:
     """Read what sessions and panel read in a set; 1 where one of them says what is wrong."""
-    from helpers import baseline, evalset, report, results
+    from helpers import baseline, evalset, report, results, text
     from helpers.labels import log, merge
 
     folder = Path(name)
@@ -85,10 +85,10 @@ def pieces(name: str) -> int:
             print(report.summary(baseline.read_results(folder)))
             print(results.published(folder).keys())
         print(merge.merge(evals))
-    except (evalset.EvalSetError, ValueError) as error:
-        if type(error) not in (evalset.EvalSetError, ValueError):
+    except (evalset.EvalSetError, ValueError, OSError, KeyboardInterrupt) as error:
+        if type(error) in (UnicodeDecodeError, json.JSONDecodeError):
             raise
-        print(error, file=sys.stderr)
+        print(text.visible(str(error)) or "interrupted", file=sys.stderr)
         return 1
     return 0
 

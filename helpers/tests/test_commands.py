@@ -71,7 +71,7 @@ def test_a_module_of_ours_that_is_missing_is_our_mistake(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "helpers.learn", None)
     assert __main__.main() == 1
     assert capsys.readouterr().err.endswith(
-        ", run_command): run again with --debug for the traceback, and report it\n"
+        ", _run): run again with --debug for the traceback, and report it\n"
     )
 
 

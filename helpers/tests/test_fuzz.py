@@ -72,6 +72,7 @@ TABLE = [  # (case of fuzz_sets, file, what breaks it, words of the message)
     ("audit", f"graded/{FULL}", becomes(os.mkfifo), "disk-full.md"),
     ("audit", f"graded/{FULL}", puts(b"---\ntitle: \xe9\n---\nx"), ":2: byte 0xe9 is not UTF-8"),
     ("audit", "graded/corpus/LATE.MD", puts("---\ntitle: x\n---\nx"), "LATE.MD"),
+    ("audit", "graded/corpus/a\u202eb.md", puts("---\ntitle: x\n---\nx"), r"a\u202eb.md:1: "),
     ("audit", "graded/README.md", puts(b"# Caf\xe9\n"), "README.md:1: byte 0xe9 is not UTF-8"),
     ("audit", "graded/pool.jsonl", adds("{"), "pool.jsonl:9: broken JSON"),
     ("audit", QUERIES, swaps('"q0",', '"q0", "query_id": "q0",'), "retrieval_queries.jsonl:1: "),
