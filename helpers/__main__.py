@@ -288,8 +288,16 @@ def ended(error: BaseException, failed: int) -> int:
         if isinstance(error, KeyboardInterrupt):
             print("interrupted", file=sys.stderr)
             return INTERRUPTED
-        print("cannot compare: " * (failed == 2) + in_words(error), file=sys.stderr)
+        print("cannot compare: " * (failed == 2) + _visible(in_words(error)), file=sys.stderr)
     return failed
+
+
+def _visible(said: str) -> str:
+    try:
+        from .text import visible
+    except ImportError:  # of a package, which is what is said
+        return said
+    return visible(said)
 
 
 def _stdout_takes_more() -> bool:
