@@ -207,8 +207,8 @@ ACTING = (  # controls but tab and line end, marks that turn the direction, half
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
 )
 MARKUP = re.compile(  # what HTML or Markdown gives a meaning to, anywhere or at the start
-    r"""[&<>"'`*~|#@^{}\[\]$\\\n\t]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|"""
-    r"\A[-+=:.]|\A\d(?=\d*[.)])|\A (?=[-+= \d])",
+    r"""[&<>"'`*~|@^{}\[\]$\\\n\t]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|"""
+    r"\A[-+=:.#]|\A\d(?=\d*[.)])|\A (?=[-+=# \d])",
     re.IGNORECASE,
 )
 

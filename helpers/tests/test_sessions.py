@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, measures, runs, stats, workbook
+from helpers import evalset, figures, measures, runs, stats, workbook
 
 NO_PROOF = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # LangChain's pieces
 
@@ -447,8 +447,8 @@ def test_session_c_measures_a_small_set(small):
     assert "1 of 1 rivals are unjudged" in said["c-causes"]
     assert "results.json: 5 queries, 5 with results" in said["c-results-write"]
     text = value["c-sentences-run"].data
-    assert "best on `keyword` queries (nDCG@10 1.000, n = 1)" in text
-    assert "worst on `entity` queries (0.815, n = 2)" in text
+    assert "best on <code>keyword</code> queries (nDCG@10 1.000, n = 1)" in text
+    assert "worst on <code>entity</code> queries (0.815, n = 2)" in text
 
 
 def test_a_set_with_dev_queries_alone_has_one_row_of_means(small):
@@ -487,9 +487,10 @@ def test_a_failure_without_a_note_says_so():
     cards, shown = {"q1": {}, "q2": {}}, []
     names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": cards, "worst": ["q1", "q2"]}
     names |= {"evals": SimpleNamespace(folder=""), "display": shown.append, "Markdown": str}
-    names["evalset"] = SimpleNamespace(notes=lambda folder: {"q2": "mine"})
-    run_cells(2, "c-notes", **names)
-    assert shown == ["- **q1**, tie: no note yet\n- **q2**, missing word: mine"]
+    names |= {"evalset": SimpleNamespace(notes=lambda folder: {"q2": "<my> `b`"})}
+    run_cells(2, "c-notes", text=figures, figures=figures, **names)
+    said = "- **q1**, tie: no note yet\n- **q2**, missing word: &#60;my&#62; <code>b</code>"
+    assert shown == [said]
     assert cards == {"q1": {"cause": "tie"}, "q2": {"cause": "missing word"}}
 
 

@@ -1,0 +1,268 @@
+"""A hostile set in a real browser; make browser calls it.
+
+Payloads stand in every field that a set has. Its sessions and write-up are executed, signed as
+trusted and opened in JupyterLab, its page is opened as a file, its panel is worked through. No
+script may run, no request may leave this machine, no dialog may open, no formula may be typeset.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import nbformat
+import nbformat.sign
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+import browser_labelling as browser  # noqa: E402
+
+from helpers import report, workbook  # noqa: E402
+
+AWAY = "https://evil.invalid"
+PAYLOADS = (  # ran() tells Python that it was called, from any frame
+    "<script>ran()</script>",
+    "<img src=x onerror=ran()>",
+    "<svg onload=ran()><script>ran()</script></svg>",
+    "<iframe srcdoc='<script>parent.ran()</script>'></iframe>",
+    f"<iframe src={AWAY}/frame></iframe><object data={AWAY}/object></object>",
+    f"<img src={AWAY}/img><video poster={AWAY}/poster src={AWAY}/video></video>",
+    f"<style>@import '{AWAY}/import'; body {{ background: url({AWAY}/style) }}</style>",
+    f"<p style='background: url({AWAY}/attribute)'>p</p>",
+    f"<link rel=stylesheet href={AWAY}/link><base href={AWAY}/>",
+    f"<meta http-equiv=refresh content='0;url={AWAY}/refresh'>",
+    f"<form action={AWAY}/form><input autofocus onfocus=ran()><button>b</button></form>",
+    "</title></style></script></textarea></table><script>ran()</script>",
+    '"\' onmouseover=ran() onload=ran() autofocus onfocus=ran() x="><img src=x onerror=ran()>',
+    "<a href=javascript:ran()>a</a> <a href='data:text/html,<script>ran()</script>'>b</a>",
+    "[a](javascript:ran()) [b](JaVaScRiPt:ran()) <javascript:ran()> [c]: javascript:ran()",
+    f"![a]({AWAY}/markdown) ![b][r] [r]: {AWAY}/reference",
+    f"{AWAY}/bare www.evil.invalid ran@evil.invalid <{AWAY}/auto>",
+    r"$\href{javascript:ran()}{x}$ \(y^2\) $$\unicode{x41}$$ \begin{align}z\end{align}",
+    "`a` `` <img src=x onerror=ran()> `b <img src=x onerror=ran()> ``` <img src=x onerror=ran()>",
+    "| a | <img src=x onerror=ran()> | </td></tr><tr><td onclick=ran()> |",
+    "&lt;img src=x onerror=ran()&gt; &#60;img src=x onerror=ran()&#62;",
+    "<details open ontoggle=ran()><summary>s</summary></details><body onload=ran()>",
+    "{{ ran() }} {% raw %} ${ran()} <%= ran() %> \x1b]8;;javascript:ran()\x07x \x1b[2J \u202e",
+)
+IDS = (  # without spaces, slashes and #
+    "<svg\u00adonload=ran()>",
+    "[a](javascript:ran())",
+    "`x`<i>",
+    "$x^2$",
+    "'\"onfocus=ran()",
+    "&lt;u&gt;",
+    "**b**",
+    "|a|b|",
+    "www.evil.invalid",
+    "![](data:x)",
+    "1.",
+    "<script>ran()",
+)
+LABELS = ("www.evil.invalid", "1. one", "- a _b_", "+ (x) & y", "a&lt", "-")  # what a kind may be
+FORBIDDEN = (
+    "script, iframe, object, embed, form, input, svg, style, link, meta, base, mjx-container"
+)
+OUTPUT = ".jp-OutputArea-output .jp-RenderedHTMLCommon, .jp-OutputArea-output .widget-html"
+
+
+def main() -> None:
+    """Raise where a text of a set does something."""
+    from playwright.sync_api import sync_playwright
+
+    began, scratch = time.time(), Path(tempfile.mkdtemp(prefix="hostile-"))
+    folder = write_set(scratch / "evals")
+    pages = [write_page(scratch / "raw.html", raw_notebook())]
+    names = write_notebooks(scratch, folder)
+    pages.append(folder.with_name("write-up.html"))
+    with browser.lab(scratch, scratch) as address, sync_playwright() as player:
+        window = player.chromium.launch(executable_path=browser.chromium(), args=browser.FLAGS)
+        watch = Watch(window.new_context(viewport={"width": 1250, "height": 1150}))
+        for path in pages:
+            watch.opened(path.as_uri())
+            watch.page.screenshot(path=path.with_suffix(".png"), full_page=True)
+            watch.check(path.name, "body", links=path == pages[0])
+        for name in names:
+            look(watch, address(name), name)
+            watch.page.screenshot(path=scratch / f"{name}.png")
+        work(watch, address("panel.ipynb"))
+        watch.page.screenshot(path=scratch / "panel.png")
+        window.close()
+    print(f"passed: {len(PAYLOADS)} payloads did nothing, {time.time() - began:.0f} s, {scratch}")
+
+
+class Watch:
+    """A tab that notes calls of ran(), dialogs, and requests to other machines, and ends those."""
+
+    def __init__(self, context):
+        self.seen = []
+        context.expose_binding("ran", lambda source: self.seen.append("a script ran"))
+        context.on("request", self.note)
+        context.route(f"{AWAY}/**", lambda route: route.abort())
+        self.page = context.new_page()
+        self.page.on("dialog", self.refuse)
+
+    def note(self, request) -> None:
+        """Note a request that leaves this machine."""
+        if not request.url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:", "about:")):
+            self.seen.append(f"a request to {request.url}")
+
+    def refuse(self, dialog) -> None:
+        """Note a dialog and close it."""
+        self.seen.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def opened(self, address: str) -> None:
+        """Open a page and give what stands in it time to act."""
+        self.page.goto(address)
+        self.page.wait_for_timeout(500)
+
+    def check(self, name: str, where: str, links: bool = False) -> None:
+        """Raise where something happened, or stands ready to happen on a click.
+
+        `links` allows those that lead away.
+        """
+        ready = self.page.evaluate(
+            """([where, forbidden, bad]) => [...document.querySelectorAll(where)].flatMap(area => [
+                ...area.querySelectorAll(forbidden),
+                ...[...area.querySelectorAll('*')].filter(e => e.getAttributeNames().some(a =>
+                    a.startsWith('on') || (/^(src|href|action)$/.test(a) &&
+                        RegExp(bad, 'i').test(e.getAttribute(a).slice(0, 99))))),
+            ]).map(e => e.outerHTML.slice(0, 200))""",
+            [
+                where,
+                FORBIDDEN,
+                "^(javascript|data:text" + ("" if links else "|https?:|//") + ")",
+            ],
+        )
+        assert not self.seen and not ready, (name, sorted({*self.seen}), ready[:5])
+
+
+def look(watch: Watch, address: str, name: str) -> None:
+    """Open an executed notebook, wait until all its outputs are drawn, and check them."""
+    watch.page.goto(address)
+    idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
+    watch.page.locator(idle).first.wait_for(timeout=90_000)
+    watch.page.locator(OUTPUT).last.wait_for(timeout=30_000, state="attached")
+    watch.page.wait_for_timeout(2000)  # formulas come late
+    shown = watch.page.locator(OUTPUT)
+    assert shown.count() > 3, f"{name} shows {shown.count()} outputs"
+    text = "".join(shown.all_text_contents())
+    assert "ran()" in text, f"{name} shows no payload"
+    watch.check(name, OUTPUT)
+
+
+def work(watch: Watch, address: str) -> None:
+    """Run the panel, look at each document and the guide, and check each."""
+    watch.page.goto(address)
+    idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
+    watch.page.locator(idle).first.wait_for(timeout=90_000)
+    browser.run_all_cells(watch.page)
+    skip = watch.page.locator(".widget-button:text-is('Skip')")
+    skip.wait_for(timeout=60_000)
+    watch.page.get_by_text("Labelling guide").click()
+    for n in range(len(PAYLOADS)):
+        watch.page.wait_for_timeout(200)
+        watch.check(f"document {n} of the panel", OUTPUT)
+        skip.click()
+    key = watch.page.get_by_placeholder("0 1 2 n s u")
+    key.press_sequentially("<")
+    watch.page.get_by_text("does nothing").wait_for()
+    watch.check("the panel", OUTPUT)
+
+
+# The set.
+
+
+def write_set(folder: Path) -> Path:
+    """Write a set that loads, with payloads in every field."""
+    n, rows = len(PAYLOADS), []
+    ids = [f"{IDS[i % len(IDS)]}{i}" for i in range(n)]
+    body = [f"word{i} {PAYLOADS[i]} " + f"word{(i - 1) % n} " * 3 + "\n\nend." for i in range(n)]
+    facts = [{"kind": LABELS[i % 6], "service": LABELS[-i % 6], "version": "1."} for i in range(n)]
+    for i in range(n):
+        rows.append({"doc_id": ids[i], "title": PAYLOADS[-i], "text": body[i], **facts[i]})
+    queries, judgments, second, pool = [], [], [], []
+    for i in range(n):
+        query_id, halves = f"{IDS[-i % len(IDS)]}q{i}", ("dev", "test")
+        query = f"word{i} {PAYLOADS[i]} {PAYLOADS[(i + 7) % n]}"
+        row = {"query_id": query_id, "query": query, "relevant_doc_ids": [ids[i]]}
+        row |= {"kind": LABELS[i % 6], "split": halves[i % 4 == 3], "answers": [PAYLOADS[i]]}
+        queries.append(row)
+        pair = {"query_id": query_id, "doc_id": ids[i]}
+        judgments.append({**pair, "relevance": 2, "evidence": PAYLOADS[i]})
+        judgments.append({**pair, "doc_id": ids[(i + 1) % n], "relevance": i % 2 and 0})
+        grades = {"first": i % 3, "second": 2, "final": 2}
+        second.append({**pair, "round": 1, **grades, "reason": PAYLOADS[i]})
+        pool.append({**pair, "rankers": [PAYLOADS[i]], "first": i % 3})
+    folder.mkdir()
+    tables = {"corpus": rows, "retrieval_queries": queries, "judgments": judgments}
+    for name, table in {**tables, "second_pass": second, "pool": pool}.items():
+        browser.write_rows(folder / f"{name}.jsonl", table)
+    heading = " ".join(PAYLOADS)
+    pages = {"README.md": f"# {heading}\n\n{heading}\n", "labeling_guide.md": "\n\n".join(PAYLOADS)}
+    sections = [f"## {q['query_id']}\n{PAYLOADS[-i]}\n" for i, q in enumerate(queries)]
+    pages["notes.md"] = f"# {heading}\n\n" + "\n".join(sections)
+    for name, page in pages.items():
+        (folder / name).write_text(page, encoding="utf-8")
+    write_run(
+        folder / "systems" / "<img src=x onerror=ran()> $x$ [a](javascript:ran()).trec", queries
+    )
+    return folder
+
+
+def write_run(path: Path, queries: list[dict]) -> None:
+    """Write a run that finds what is wanted, by a system with a payload for its name."""
+    path.parent.mkdir()
+    rows = [f"{q['query_id']} Q0 {q['relevant_doc_ids'][0]} 1 1.0 <b>" for q in queries]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+# The notebooks.
+
+
+def raw_notebook() -> nbformat.NotebookNode:
+    """Return a write-up that shows the payloads raw: the page must be clean by itself."""
+    new = nbformat.v4
+    data = [{kind: text} for text in PAYLOADS for kind in ("text/html", "text/markdown")]
+    outputs = [new.new_output("display_data", data=kind) for kind in data]
+    title = new.new_markdown_cell("# </title><script>ran()</script>")
+    cells = [title, *map(new.new_markdown_cell, PAYLOADS), new.new_code_cell("", outputs=outputs)]
+    return new.new_notebook(cells=cells)
+
+
+def write_page(path: Path, notebook: nbformat.NotebookNode) -> Path:
+    """Write the rendered page of a notebook."""
+    path.write_text(report.html(notebook), encoding="utf-8")
+    return path
+
+
+def write_notebooks(scratch: Path, folder: Path) -> list[str]:
+    """Execute sessions and write-up, sign and write them, and the panel's; return their names."""
+    data = scratch / "jupyter" / "jupyter_data_dir"
+    data.mkdir(parents=True)
+    notary = nbformat.sign.NotebookNotary(data_dir=str(data))
+    for path, notebook in workbook.run_all(folder).items():
+        notary.sign(notebook)
+        nbformat.write(notebook, scratch / path.name)
+        if path == workbook.WRITE_UP:
+            write_page(folder.with_name("write-up.html"), notebook)
+    notary.store.close()
+    cell = nbformat.v4.new_code_cell(PANEL.format(root=str(ROOT), folder=str(folder)))
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=kernel), scratch / "panel.ipynb")
+    return [path.name for path in workbook.NOTEBOOKS]
+
+
+PANEL = """import sys
+sys.path.insert(0, {root!r})
+from helpers import evalset
+from helpers.labels import panel
+evals = evalset.load({folder!r})
+pairs = [(q.query_id, d) for q in evals.queries.values() for d in q.relevant_doc_ids]
+panel.Panel(evals, pairs, repeats=0).show()"""
+
+
+if __name__ == "__main__":
+    main()
