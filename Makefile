@@ -1,7 +1,7 @@
 # The retrieval-baseline workbook. A bare machine needs python3 (3.11 or newer) and make; uv is used when present.
 PYTHON ?= python3
 # What is given is data: read unexpanded, and handed to the shell in the environment, never in a line of it.
-GIVEN := EVALS RUN BASE TO FROM QUERY ROOM N SEED SPLIT OPTIONS FULL FRESH MILLION SESSIONS SOLUTIONS
+GIVEN := EVALS RUN BASE TO FROM QUERY ROOM N SEED ONLY SPLIT OPTIONS FULL FRESH MILLION SESSIONS SOLUTIONS
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 export $(filter-out EVALS,$(GIVEN))
 ifdef EVALS
@@ -15,7 +15,7 @@ READY := $(VENV)/ready
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab learn progress compare audit freeze import export new drop bench browser refresh mutants lock
+.PHONY: help report check lab learn progress compare audit freeze import export new drop bench browser fuzz refresh mutants lock
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
@@ -50,6 +50,9 @@ refresh: $(READY)  ## execute the notebooks in place and update the numbers in t
 
 mutants: $(READY)  ## break copies on purpose: each wrong edit must turn a check red; ROOM=stats N=60 SEED=7 samples
 	@"$(BIN)/python" helpers/tests/mutants.py
+
+fuzz: $(READY)  ## break small sets, runs and sources at random under every command; N=5000 SEED=7, and ONLY=31 repeats a finding
+	@"$(BIN)/python" helpers/tests/fuzz.py
 
 freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its files, hashes, counts, seeds
 	@$(HELPERS) freeze $(SET)

@@ -281,6 +281,7 @@ def named(trial: Trial, got: Outcome) -> bool:
     """Return whether a message names a file of the trial, or what its path holds."""
     names = {Path(path).name for path in (*got.before, *got.after, trial.path) if path}
     names |= {"trial/"} if trial.fault else {"corpus"}  # a full disk may stop a nameless part
+    names |= {*fuzz_sets.CASES[trial.case][1]} if trial.operator == "replaced" else set()
     return any(name in got.err for name in names)
 
 

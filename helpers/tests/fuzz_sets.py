@@ -1,6 +1,8 @@
 """Small sets, runs and sources that the fuzzer breaks, and the commands that read them."""
 
+import contextlib
 import gzip
+import io
 import json
 import shutil
 from pathlib import Path
@@ -110,7 +112,8 @@ def graded(folder: Path) -> None:
     put(folder / "labeling_guide.md", GUIDE)
     put(folder / "settings.json", '{"highest_grade": 3}\n')
     baseline(folder)
-    workbook.freeze_command(evalset.load(folder))
+    with contextlib.redirect_stdout(io.StringIO()):
+        workbook.freeze_command(evalset.load(folder))
 
 
 def baseline(folder: Path) -> None:
