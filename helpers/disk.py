@@ -183,12 +183,25 @@ def new_file(path: Path) -> Iterator[Path]:
     """Give a path to write to; it takes the place of `path` when the block ends well."""
     path.parent.mkdir(parents=True, exist_ok=True)
     settle(path.parent)
-    part = _part(path, _stamp())
+    stamp = _stamp()
+    part = _part(path, stamp)
     try:
-        yield part
-        os.replace(part, path)
+        with _told(path, stamp):
+            yield part
+            os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _told(path: Path, stamp: str) -> Iterator[None]:
+    """Let an error of the disk name the file that was wanted: a write names none, or a part."""
+    try:
+        yield
+    except OSError as error:
+        if stamp in str(error.filename or stamp):
+            error.filename = os.fspath(path)
+        raise
 
 
 def write_all(folder: Path, texts: dict[str, str]) -> None:
@@ -198,9 +211,10 @@ def write_all(folder: Path, texts: dict[str, str]) -> None:
     stamp = _stamp()
     parts = {_part(folder / name, stamp): text.encode("utf-8") for name, text in texts.items()}
     try:
-        for part, content in parts.items():
-            _put(part, content)
-        _put(_whole(folder, stamp), b"")
+        with _told(folder, stamp):
+            for part, content in parts.items():
+                _put(part, content)
+            _put(_whole(folder, stamp), b"")
     except BaseException:
         for left in (_whole(folder, stamp), *parts):  # in this order: half a stamp is never whole
             left.unlink(missing_ok=True)
@@ -219,9 +233,10 @@ def new_folder(to: Path) -> Iterator[Path]:
     to.parent.mkdir(parents=True, exist_ok=True)
     settle(to.parent)
     try:
-        part.mkdir()
-        yield part
-        _put(_whole(to.parent, stamp), b"")
+        with _told(to, stamp):
+            part.mkdir()
+            yield part
+            _put(_whole(to.parent, stamp), b"")
     except BaseException:
         _whole(to.parent, stamp).unlink(missing_ok=True)
         shutil.rmtree(part, ignore_errors=True)

@@ -256,7 +256,12 @@ def import_command(source: str, to: Path, **more) -> int:
 
 def new_command(to: Path) -> int:
     """Copy the example set into the folder `to` and print the next steps."""
-    publish(to, lambda folder: shutil.copytree(NEW, folder, dirs_exist_ok=True))
+
+    def fill(folder: Path) -> None:
+        for path in sorted(path for path in NEW.rglob("*") if path.is_file()):
+            records.write(folder / path.relative_to(NEW), path.read_text(encoding="utf-8"))
+
+    publish(to, fill)
     held = sorted(path.relative_to(to).as_posix() for path in to.rglob("*") if path.is_file())
     print(f"{to} holds {', '.join(held)}\nnext steps: {to / 'README.md'}")
     return 0

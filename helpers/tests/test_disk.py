@@ -1,5 +1,6 @@
 """Files are read within bounds and written whole, whoever is killed."""
 
+import errno
 import gzip
 import os
 import re
@@ -334,3 +335,15 @@ def test_a_bomb_of_aliases_ends_at_once():
     said, start = [], time.perf_counter()
     assert disk.front_matter("p.md", f"---\n{bomb}---\n", said.append) == ({}, "")
     assert "aliases are not read" in said[0] and time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize("name", [None, "own", "other"])
+def test_an_error_of_the_disk_names_what_was_wanted_and_no_part_of_it(tmp_path, name):
+    for put in (disk.new_file, disk.new_folder):
+        with pytest.raises(OSError) as caught, put(tmp_path / "wanted") as part:
+            named = {"own": str(part), "other": "/else"}.get(name)
+            raise OSError(errno.ENOSPC, "No space left on device", named)
+        assert caught.value.filename == ("/else" if name == "other" else str(tmp_path / "wanted"))
+    with pytest.raises(OSError) as caught:
+        disk.write_all(tmp_path, {"a": "x", "no/b": "y"})
+    assert caught.value.filename == str(tmp_path) and not [*tmp_path.iterdir()]
