@@ -234,8 +234,9 @@ def main() -> int:
     """
     failed = 2 if sys.argv[1:2] == ["compare"] else 1
     try:
-        for stream in filter(None, (sys.stdout, sys.stderr)):  # whatever a command prints is here
-            stream.reconfigure(errors="backslashreplace")
+        for stream in (sys.stdout, sys.stderr):  # whatever a command prints goes through these
+            if hasattr(stream, "reconfigure"):  # None where it is closed
+                stream.reconfigure(errors="backslashreplace")
         status = run_command()
         print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
         return status

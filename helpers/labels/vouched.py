@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import baseline, chunks, evalset, runs
+from .. import baseline, chunks, compare, evalset, runs
 
 EXTRAS = ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl")
 DERIVED_ROWS = ("runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
@@ -49,4 +49,4 @@ def _read_fresh(path: Path, evals: evalset.EvalSet, hashes: tuple[str, str]) -> 
     if path.parent.name == "chunks":
         chunks.read_chunks(path, evals.documents)
     else:
-        runs.read_run(path, evals)
+        compare.read_checked(path, evals)
