@@ -21,7 +21,7 @@ Say = Callable[[str], object]  # takes a problem and goes on
 LONGEST = 16_000_000  # characters of a line or bytes of a page; War and Peace has 3.2 million
 UNPACKED = 200  # times its size that a .gz may unpack to; text reaches 5 to 20
 PIECE = 1_000_000  # characters
-SMALL = 10_000_000  # characters after which that is looked at
+SMALL = 4_000_000  # characters after which that is looked at
 BOMB = f"more than {UNPACKED} times its size, wanted text (unpack it yourself if it is)"
 FRONT = 100_000  # characters of a front matter
 NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python keeps a byte that it cannot decode
@@ -72,6 +72,9 @@ def _taken(path, say: Say, how: str, size: int, newline: str | None) -> Iterator
     try:
         with open(path, "rb") as raw, _unpacked(raw, path, newline) as file:
             for text in iter(partial(getattr(file, how), size), ""):
+                if text == "\n" and total < look:  # a bomb of empty lines ends soon
+                    line, total = line + 1, total + 1
+                    continue
                 place, byte, total = f"{path}:{line}", NOT_UTF8.search(text), total + len(text)
                 if total > look:
                     if total > SMALL + UNPACKED * raw.tell():

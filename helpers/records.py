@@ -19,7 +19,7 @@ HIDDEN = {"Cc", "Cf", "Cs"}  # control characters, invisible ones, halves of sur
 UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\ufe00-\ufe0f\uffa0]")  # invisible too
 HALF = re.compile("[\ud800-\udfff]")
 MOST = 100  # problems of a kind that are told; further ones are counted
-FLOOD = 1_000_000  # problems after which reading ends
+FLOOD = 100_000  # problems after which reading ends
 GRADES = (0, 1, 2)
 SPLITS = ("dev", "test")
 POPULARITY = ("head", "tail")
@@ -34,7 +34,8 @@ class EvalSetError(ValueError):
 
     def __init__(self, problems: list[str]):
         more = problems.more if isinstance(problems, Problems) else 0
-        told = [*problems, *([f"and {more:,} more like these"] if more else [])]
+        end = ", then reading stopped" * (len(problems) + more >= FLOOD)
+        told = [*problems, *([f"and {more:,} more like these{end}"] if more else [])]
         self.problems = [line.encode("utf-8", "backslashreplace").decode() for line in told]
         self.count = len(problems) + more
         super().__init__("\n".join(self.problems))
@@ -56,7 +57,7 @@ class Problems(list):
 
     def append(self, problem: str) -> None:
         """Keep a problem, or count it."""
-        kind = problem.rpartition("wanted")[2][:40]
+        kind = problem.partition("wanted")[2][:40]
         self.kinds[kind] += 1
         if self.kinds[kind] <= MOST and len(self) < 10 * MOST:
             super().append(problem)

@@ -253,7 +253,9 @@ def test_many_kinds_of_problems_are_counted_too_and_a_flood_ends_reading(monkeyp
     assert (len(problems), problems.more) == (10 * records.MOST, 10 * records.MOST)
     monkeypatch.setattr(records, "FLOOD", 20 * records.MOST + 2)
     problems.append("x")
-    with pytest.raises(records.EvalSetError, match="and 1,002 more like these$"):
+    with pytest.raises(
+        records.EvalSetError, match="and 1,002 more like these, then reading stopped$"
+    ):
         problems.append("x")
 
 
