@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import baseline, evalset, measures, records, runs, stats
+from . import baseline, disk, evalset, measures, runs, stats
 from .text import how_many
 
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
@@ -317,8 +317,8 @@ def command(
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     folder = to or evals.folder / "comparisons"
     page = comparison_page(found)
-    records.write(folder / f"{name}.md", page)
-    records.write(folder / f"{name}.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    content = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    disk.write_all(folder, {f"{name}.md": page, f"{name}.json": content})
     print(f"{page}\nwritten: {folder / name}.md and .json")
     return status(found, strict)
 

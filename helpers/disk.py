@@ -202,7 +202,7 @@ def _told(path: Path, stamp: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if stamp in str(error.filename or stamp):
+        if error.errno and stamp in str(error.filename or stamp):
             error.filename = os.fspath(path)
         raise
 

@@ -212,10 +212,7 @@ def load(path: Path | str | None = None) -> EvalSet:
 
 
 def notes(path: Path) -> dict[str, str]:
-    """Return what somebody read in the results: {query_id: text}.
-
-    Each text is a section `## query_id` of notes.md.
-    """
+    """Return what somebody read in the results: {query_id: text of `## query_id` in notes.md}."""
     page = records.prose(path / PROSE[1], stop)
     found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
     return {query_id: " ".join(body.split()) for query_id, body in found}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from filelock import AcquireReturnProxy, FileLock
 
-from .. import evalset, records
+from .. import disk, evalset, records
 
 LOG = "labelling.jsonl"
 LOCK_WAIT = 10  # seconds; another process holds the lock for one line
@@ -138,7 +138,7 @@ def _sound(evals: evalset.EvalSet) -> list[tuple[str, dict]]:
 
 def _objects(path: Path, say: Callable[[str], object]) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, object) without a torn last line, from one look: others may be writing."""
-    lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n") if path.exists() else []
+    lines = _content(path, say).removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if lines and _torn(lines[-1]):
         lines.pop()
     for number, line in enumerate(lines, 1):
@@ -147,6 +147,20 @@ def _objects(path: Path, say: Callable[[str], object]) -> Iterator[tuple[str, di
                 yield f"{path}:{number}", records.json_object(line.decode())
         except ValueError as error:
             say(f"{path}:{number}: {error}")
+
+
+def _content(path: Path, say: Callable[[str], object]) -> bytes:
+    """Return the bytes of the log, none where it is missing or, which is said, cannot be read."""
+    if not os.path.lexists(path):
+        return b""
+    if disk.irregular(path):
+        say(f"{path}:1: is {disk.irregular(path)}, wanted a regular file")
+        return b""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        say(f"{path}:1: cannot be read ({error.strerror}), wanted a readable file")
+        return b""
 
 
 def _misfits(row: dict, evals: evalset.EvalSet) -> list[str]:

@@ -1,6 +1,7 @@
 """Pairs to judge out of the folder, judgments of the log into it, a query out of all files."""
 
 import operator
+import os
 from pathlib import Path
 
 from .. import disk, evalset, records, text
@@ -17,7 +18,7 @@ def pairs_to_judge(
     The pool is pool.jsonl; without that file `pooled`, or else what the rankers find. A last
     (query_id, "") for each query that waits asks whether no document answers it.
     """
-    if (evals.folder / "pool.jsonl").exists():
+    if os.path.lexists(evals.folder / "pool.jsonl"):
         pooled = evalset.read_extra(evals, "pool.jsonl")
     elif pooled is None:
         from . import pooling  # takes two seconds to import, and only this case needs it
@@ -164,7 +165,7 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
 
 
 def _rows(path: Path, problems: list[str]) -> list[dict]:
-    return [row for _, row in records.rows(path, problems.append)] if path.exists() else []
+    return [row for _, row in records.rows(path, problems.append)] if os.path.lexists(path) else []
 
 
 def _parted(path: Path, query_id: str, problems: list[str]) -> tuple[list[dict], list[dict]]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from .. import disk, evalset, records
 from ..records import EvalSetError
+from .files import Log, array, database
 
 FORMS = ("labels.csv", "labels.parquet", "qrels.trec", "beir/corpus.jsonl", "beir/queries.jsonl")
 QRELS = re.compile(r"beir/qrels/[^/]+\.tsv")
@@ -43,7 +44,8 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     with disk.new_folder(to) as folder:
         csv_text = table.to_csv(index=False, lineterminator="\n", quoting=_quoting(table))
         records.write(folder / "labels.csv", csv_text)
-        table.to_parquet(folder / "labels.parquet", index=False)
+        with database() as tables:
+            tables.from_df(table).write_parquet(str(folder / "labels.parquet"))
         write_beir(evals, table, folder / "beir")
         lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())
         records.write(folder / "qrels.trec", "".join(lines))
@@ -110,7 +112,10 @@ def read_back(folder: Path) -> dict[str, set[tuple[str, str, int]]]:
         "labels.csv": expected(
             pd.read_csv(folder / "labels.csv", dtype=text, keep_default_na=False)
         ),
-        "labels.parquet": expected(pd.read_parquet(folder / "labels.parquet")),
+        "labels.parquet": {
+            (row["query_id"], row["doc_id"], row["relevance"])
+            for _, row in array(folder / "labels.parquet", Log())
+        },
         "beir": set(beir),
         "qrels.trec": {(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in trec},
     }

@@ -158,7 +158,7 @@ def test_text_that_looks_like_a_special_token_is_plain():
 def test_vocabulary_is_the_one_that_tiktoken_would_download():
     source = inspect.getsource(openai_public.cl100k_base)
     address = re.search(r'"(https://\S+)"', source)[1]
-    assert text.CACHED == hashlib.sha1(address.encode()).hexdigest() and text.SHA256 in source
+    assert hashlib.sha1(address.encode()).hexdigest() == text.CACHED and text.SHA256 in source
     note = (text.VOCABULARY / "README.md").read_text(encoding="utf-8")
     assert all(fact in note for fact in (text.CACHED, text.SHA256, address))
 

@@ -6,6 +6,7 @@ lesson's own code. Beside each exercise stand wrong functions that people often 
 learner's answers equal one of theirs, its sentence is shown. Lists and tuples count as the same.
 """
 
+from . import stored
 from .agreement import check_cohen_kappa as cohen_kappa
 from .agreement import check_gwet_ac1 as gwet_ac1
 from .answers import check_f1 as f1

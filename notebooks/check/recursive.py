@@ -1,15 +1,18 @@
 """Check of the recursive splitter."""
 
+import functools
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from . import verdict
+from . import stored, verdict
 from .chunking import n_tokens
 from .values import is_sequence, shown
 from .verdict import Example, pick, random_cases
 
 LEVELS = ("\n\n", "\n", " ", "")
+UNITS = {len: "characters", n_tokens: "tokens"}
+Asking = tuple[str, int, Callable]  # text, size, length
 
 
 def _pieces(found) -> tuple[str, list[str]]:
@@ -24,11 +27,14 @@ def _said(wanted: tuple[str, list[str]]) -> str:
 
 
 def _recursive_case(piece: str, size: int, length: Callable) -> Example:
-    """Return a case with what LangChain's recursive splitter gives."""
-    from langchain_text_splitters import RecursiveCharacterTextSplitter as Splitter
+    """Return a case with what LangChain's recursive splitter gave."""
+    pieces = _by_question()[piece, size, UNITS[length]]
+    return Example((piece, size, length), (piece, pieces))
 
-    splitter = Splitter(chunk_size=size, chunk_overlap=0, length_function=length)
-    return Example((piece, size, length), (piece, _pieces(splitter.split_text(piece))[1]))
+
+@functools.cache
+def _by_question() -> dict[tuple[str, int, str], list[str]]:
+    return {(cut.text, cut.size, cut.unit): cut.pieces for cut in stored.cuts()}
 
 
 def _before(piece: str, separator: str) -> list[str]:
@@ -66,25 +72,34 @@ def _packed(parts: list[str], size: int, length: Callable, join: bool = True) ->
     return found
 
 
-def _draw_recursive(rng: np.random.Generator) -> Iterator[Example]:
+HAND = (
+    ("one two", 9, len),
+    ("one two\n\nthree", 9, len),
+    ("one two three", 9, len),
+    ("a b\nc d\n\ne f", 20, len),
+    ("abcdefghij", 4, len),
+    ("one two three\nfour five\n\nsix", 12, len),
+    ("größe straße\n\n\nübergröße x", 7, len),
+)
+
+
+def _draw_recursive(rng: np.random.Generator) -> Iterator[Asking]:
     words, gaps = "disk full queue a of deploy restart stop", [" ", " ", " ", "\n", "\n\n"]
     for turn in range(60):
         piece = "".join(word + str(rng.choice(gaps)) for word in pick(rng, words, 2, 14)).strip()
         low, high, length = (4, 20, len) if turn % 3 else (2, 7, n_tokens)
-        yield _recursive_case(piece, int(rng.integers(low, high)), length)
+        yield piece, int(rng.integers(low, high)), length
+
+
+def questions() -> list[Asking]:
+    """Return every text, size and length that the check asks about, for LangChain's answers."""
+    return [*HAND, *random_cases(_draw_recursive)]
 
 
 def check_split_recursive(function: Callable) -> None:
     """Check split_recursive(piece, size, length) against LangChain, white space at ends apart."""
-    hand = [
-        _recursive_case("one two", 9, len),
-        _recursive_case("one two\n\nthree", 9, len),
-        _recursive_case("one two three", 9, len),
-        _recursive_case("a b\nc d\n\ne f", 20, len),
-        _recursive_case("abcdefghij", 4, len),
-        _recursive_case("one two three\nfour five\n\nsix", 12, len),
-        _recursive_case("größe straße\n\n\nübergröße x", 7, len),
-    ]
+    hand = [_recursive_case(*question) for question in HAND]
+    drawn = [_recursive_case(*question) for question in random_cases(_draw_recursive)]
     mistakes = [
         ("Neighbours that fit together stay apart: join them while they fit into size.",
          lambda p, size, n: _cut(p, size, n, join=False)),
@@ -108,5 +123,4 @@ def check_split_recursive(function: Callable) -> None:
         ("A part of exactly size waits in the row. LangChain lets it wait only below size.",
          lambda p, size, n: _cut(p, size, n, equal=True)),
     ]  # fmt: skip
-    drawn = random_cases(_draw_recursive)
     verdict.give("split_recursive", function, hand, drawn, mistakes, view=_pieces, say=_said)

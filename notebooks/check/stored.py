@@ -1,0 +1,56 @@
+"""What LangChain's splitters gave when they were asked; the package itself is not needed.
+
+`helpers/tests/remake_pieces.py` asks them again, in an environment of its own. A cut stands in the
+file as the lengths of its pieces: between two of them is white space only.
+"""
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+STORED = Path(__file__).with_name("langchain.json")
+
+
+class Cut(NamedTuple):
+    """A text and its pieces of at most `size` characters or tokens, without spaces at the ends."""
+
+    text: str
+    size: int
+    unit: str
+    pieces: list[str]
+
+
+@functools.cache
+def answers() -> dict:
+    """Return the whole file: `package`, `date`, `made`, `documents`, `windows`."""
+    return json.loads(STORED.read_text(encoding="utf-8"))
+
+
+def cuts() -> Iterator[Cut]:
+    """Yield the texts made for this comparison with LangChain's pieces."""
+    for body, size, unit, lengths in answers()["made"]:
+        yield Cut(body, size, unit, pieces_of(body, lengths))
+
+
+def cut_of(body: str, size: int) -> list[str] | None:
+    """Return LangChain's pieces of at most `size` tokens, None for a text that it was not asked."""
+    lengths = answers()["documents"].get(short_hash(body), {}).get(str(size))
+    return None if lengths is None else pieces_of(body, lengths)
+
+
+def short_hash(body: str) -> str:
+    """Return 16 digits that stand for a document."""
+    return hashlib.sha256(body.encode()).hexdigest()[:16]
+
+
+def pieces_of(body: str, lengths: list[int]) -> list[str]:
+    """Return the pieces of these lengths, one after the other, without the white space between."""
+    found = []
+    for length in lengths:
+        body = body.lstrip()
+        found.append(body[:length])
+        body = body[length:]
+    return found
