@@ -1,17 +1,20 @@
 """The tests in a real browser, apart from the others: make browser SESSIONS=abc.
 
-They take a minute and need the package playwright and a Chromium, and say so where one is missing.
+They take some minutes and need the package playwright and a Chromium, and say so where one is missing.
 """
 
+import functools
 import sys
 
+import browser_hostile
 import browser_labelling
 import browser_learning
 
 
 def main(sessions: str = "a") -> None:
     """Run the tests, or say how many are skipped and why."""
-    tests = (browser_labelling.main, lambda: browser_learning.main(sessions))
+    learning = functools.partial(browser_learning.main, sessions)
+    tests = (browser_labelling.main, learning, browser_hostile.main)
     missing = browser_labelling.missing()
     if missing:
         print(f"browser tests skipped: {len(tests)}, because {missing}")

@@ -61,10 +61,8 @@ IDS = (  # without spaces, slashes and #
     "<script>ran()",
 )
 LABELS = ("www.evil.invalid", "1. one", "- a _b_", "+ (x) & y", "a&lt", "-")  # what a kind may be
-FORBIDDEN = (
-    "script, iframe, object, embed, form, input, svg, style, link, meta, base, mjx-container"
-)
-OUTPUT = ".jp-OutputArea-output .jp-RenderedHTMLCommon, .jp-OutputArea-output .widget-html"
+FORBIDDEN = "script, iframe, object, embed, form, input, svg, link, meta, base, mjx-container"
+OUTPUT = ".jp-OutputArea-output.jp-RenderedHTMLCommon, .jp-OutputArea-output .widget-html"
 
 
 def main() -> None:
@@ -100,8 +98,7 @@ class Watch:
         context.expose_binding("ran", lambda source: self.seen.append("a script ran"))
         context.on("request", self.note)
         context.route(f"{AWAY}/**", lambda route: route.abort())
-        self.page = context.new_page()
-        self.page.on("dialog", self.refuse)
+        self.context, self.page = context, None
 
     def note(self, request) -> None:
         """Note a request that leaves this machine."""
@@ -114,7 +111,11 @@ class Watch:
         dialog.dismiss()
 
     def opened(self, address: str) -> None:
-        """Open a page and give what stands in it time to act."""
+        """Open an address in a new tab and give what stands there time to act."""
+        if self.page:
+            self.page.close()
+        self.page = self.context.new_page()
+        self.page.on("dialog", self.refuse)
         self.page.goto(address)
         self.page.wait_for_timeout(500)
 
@@ -141,7 +142,7 @@ class Watch:
 
 def look(watch: Watch, address: str, name: str) -> None:
     """Open an executed notebook, wait until all its outputs are drawn, and check them."""
-    watch.page.goto(address)
+    watch.opened(address)
     idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
     watch.page.locator(idle).first.wait_for(timeout=90_000)
     watch.page.locator(OUTPUT).last.wait_for(timeout=30_000, state="attached")
@@ -155,7 +156,7 @@ def look(watch: Watch, address: str, name: str) -> None:
 
 def work(watch: Watch, address: str) -> None:
     """Run the panel, look at each document and the guide, and check each."""
-    watch.page.goto(address)
+    watch.opened(address)
     idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
     watch.page.locator(idle).first.wait_for(timeout=90_000)
     browser.run_all_cells(watch.page)
