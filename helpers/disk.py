@@ -189,7 +189,7 @@ def new_file(path: Path) -> Iterator[Path]:
     stamp = _stamp()
     part = _part(path, stamp)
     try:
-        with _told(path, stamp):
+        with _named(path, stamp):
             yield part
             os.replace(part, path)
     finally:
@@ -197,7 +197,7 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _told(path: Path, stamp: str) -> Iterator[None]:
+def _named(path: Path, stamp: str) -> Iterator[None]:
     """Let an error of the disk name the file that was wanted: a write names none, or a part."""
     try:
         yield
@@ -214,7 +214,7 @@ def write_all(folder: Path, texts: dict[str, str]) -> None:
     stamp = _stamp()
     parts = {_part(folder / name, stamp): text.encode("utf-8") for name, text in texts.items()}
     try:
-        with _told(folder, stamp):
+        with _named(folder, stamp):
             for part, content in parts.items():
                 _put(part, content)
             _put(_whole(folder, stamp), b"")
@@ -236,7 +236,7 @@ def new_folder(to: Path) -> Iterator[Path]:
     to.parent.mkdir(parents=True, exist_ok=True)
     settle(to.parent)
     try:
-        with _told(to, stamp):
+        with _named(to, stamp):
             part.mkdir()
             yield part
             _put(_whole(to.parent, stamp), b"")
