@@ -257,7 +257,7 @@ def run_command(failed: int) -> int:
         return 1
     except evalset.EvalSetError as error:
         where = where or getattr(options, "source", None) or options.to
-        problems = how_many(len(error.problems), "problem")
+        problems = how_many(error.count, "problem")
         print(f"{error}\n{problems} in {where}", file=sys.stderr)
         return failed
 
