@@ -94,9 +94,10 @@ NEEDED = {"RUN": "r", "FROM": "kind:path", "TO": "folder"}  # what some commands
 def dry(target: str, *settings: str) -> str:
     """Return what make would run, with the environment as ready and everything needed set."""
     named = {setting.partition("=")[0] for setting in settings}
+    ours = {"EVALS", "MAKEFLAGS", "MFLAGS", *(setting.partition("=")[0] for _, setting in SETTINGS)}
     more = [f"{name}={value}" for name, value in NEEDED.items() if name not in named]
     words = ["make", "-n", "-o", ".venv/ready", target, *filter(None, settings), *more]
-    clean = {k: v for k, v in os.environ.items() if k not in ("EVALS", "MAKEFLAGS", "MFLAGS")}
+    clean = {k: v for k, v in os.environ.items() if k not in ours}
     done = subprocess.run(words, cwd=ROOT, env=clean, capture_output=True, text=True)
     assert done.returncode == 0, (words, done.stderr)
     return done.stdout
