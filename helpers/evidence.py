@@ -1,0 +1,230 @@
+"""What the reader gets: the quotes that prove a label, found whole in ranked chunks or not.
+
+No library measures this. Every value is a lower bound where another passage answers too.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import NamedTuple
+
+from . import text
+from .chunks import Chunk
+from .evalset import Document, EvalSet
+
+BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)  # tokens of context
+BUDGET = 2_000  # the verdict rests on it; named before any ranking was measured
+PRIMARY = f"evidence recall within {BUDGET} tokens"
+CUTOFFS = (1, 5, 10)
+
+DELIVERED, NOT_FOUND = "delivered", "document not found"
+SEAM, ELSEWHERE = "evidence cut by a seam", "document found, evidence in another chunk"
+BELOW = "evidence below the budget"
+LOSSES = (NOT_FOUND, SEAM, ELSEWHERE, BELOW, DELIVERED)  # in this order they are shown
+
+Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
+Rankings = dict[str, list[Chunk]]  # by query, best first
+
+
+class Wanted(NamedTuple):
+    """What one query asks for, by document: grades (1 or more) and where its quotes stand."""
+
+    grades: dict[str, int]
+    quotes: dict[str, Spans]
+
+
+def wanted(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
+    """Return {query_id: Wanted} of the queries with evidence; `split` keeps one half.
+
+    Documents whose label has no quote are left out: nothing could show that they were delivered.
+    """
+    found: dict[str, Wanted] = {}
+    for label in evals.judgments:
+        query, body = evals.queries[label.query_id], evals.documents[label.doc_id].retrieval_text
+        if label.relevance and label.evidence and split in (None, query.split):
+            row = found.setdefault(query.query_id, Wanted({}, {}))
+            row.grades[label.doc_id] = label.relevance
+            row.quotes[label.doc_id] = [
+                at for quote in label.evidence for at in places(quote, body)
+            ]
+    return {query_id: found[query_id] for query_id in evals.queries if query_id in found}
+
+
+def places(quote: str, body: str) -> Spans:
+    """Return every (start, end) at which `quote` stands in `body`, overlapping ones too."""
+    starts = (match.start() for match in re.finditer(f"(?={re.escape(quote)})", body))
+    return [(start, start + len(quote)) for start in starts]
+
+
+def whole(quotes: Spans, chunk: Chunk) -> bool:
+    """Return whether a chunk of the same document holds one of the quotes from end to end."""
+    return any(chunk.start <= start and end <= chunk.end for start, end in quotes)
+
+
+def first_ranks(quotes: dict[str, Spans], ranking: Iterable[Chunk]) -> dict[str, int]:
+    """Return {doc_id: rank} of the first chunk that holds evidence of a document whole.
+
+    Each document counts once, however many chunks overlap there.
+    """
+    ranks: dict[str, int] = {}
+    for rank, chunk in enumerate(ranking, 1):
+        sought = quotes.get(chunk.doc_id)
+        if sought and chunk.doc_id not in ranks and whole(sought, chunk):
+            ranks[chunk.doc_id] = rank
+    return ranks
+
+
+# By the first k chunks.
+
+
+def hit(ranks: dict[str, int], k: int) -> float:
+    """Return 1.0 if evidence of any document stands in the first `k` chunks, else 0.0."""
+    return float(any(rank <= k for rank in ranks.values()))
+
+
+def recall(query: Wanted, ranks: dict[str, int], k: int) -> float:
+    """Return the share of the relevant documents whose evidence stands in the first `k` chunks."""
+    return sum(rank <= k for rank in ranks.values()) / len(query.grades)
+
+
+def ndcg(query: Wanted, ranks: dict[str, int], k: int) -> float:
+    """Return nDCG@k with linear gain (Järvelin and Kekäläinen 2002).
+
+    A rank gains a document's grade where the document's evidence is whole for the first time; the
+    ideal ranking brings one document's evidence a chunk, best grades first.
+    """
+    found = sum(query.grades[d] / math.log2(r + 1) for d, r in ranks.items() if r <= k)
+    best = sorted(query.grades.values(), reverse=True)[:k]
+    return found / sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
+
+
+# By a budget of tokens.
+
+
+def context(
+    ranking: Iterable[Chunk], budget: int, documents: dict[str, Document], cut: bool = True
+) -> list[Chunk]:
+    """Return what `budget` tokens hold of a ranking: its first chunks, the last cut to fit.
+
+    Without `cut`, a chunk that does not fit ends the context. Text that stands in two chunks is
+    paid for twice.
+    """
+    taken, room = [], budget
+    for chunk in ranking:
+        if chunk.n_tokens > room:
+            return [*taken, shortened(chunk, room, documents)] if cut and room else taken
+        taken.append(chunk)
+        room -= chunk.n_tokens
+    return taken
+
+
+def shortened(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chunk:
+    """Return the first `n_tokens` tokens of a chunk, which has more."""
+    ids = text.token_ids(chunk.text(documents))
+    n_tokens = min(n_tokens, len(ids))  # tokens were counted in the document, not in the chunk
+    return chunk._replace(
+        end=chunk.start + text.starts(ids, {n_tokens})[n_tokens], n_tokens=n_tokens
+    )
+
+
+def share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Document]) -> float:
+    """Return the share of the tokens of a context that are evidence, each stretch counted once."""
+    bill = sum(chunk.n_tokens for chunk in taken)
+    held = {
+        (chunk.doc_id, *span)
+        for chunk in taken
+        for span in quotes.get(chunk.doc_id, ())
+        if whole([span], chunk)
+    }
+    bodies = (documents[d].retrieval_text[start:end] for d, start, end in _joined(held))
+    return sum(len(text.token_ids(body)) for body in bodies) / bill if bill else 0.0
+
+
+def _joined(spans: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
+    """Yield (doc_id, start, end) with those joined that overlap or touch."""
+    last = None
+    for doc_id, start, end in sorted(spans):
+        if last and last[0] == doc_id and start <= last[2]:
+            last = (doc_id, last[1], max(end, last[2]))
+        else:
+            yield from [last] if last else ()
+            last = (doc_id, start, end)
+    yield from [last] if last else ()
+
+
+def fills(ranking: Iterable[Chunk], budget: int) -> bool:
+    """Return whether a ranking has tokens enough for `budget`."""
+    return any(total >= budget for total in accumulate(chunk.n_tokens for chunk in ranking))
+
+
+# All of it.
+
+
+def per_query(
+    evals: EvalSet,
+    rankings: Rankings,
+    split: str | None = None,
+    cutoffs: Iterable[int] = CUTOFFS,
+    budgets: Iterable[int] = BUDGETS,
+) -> dict[str, dict[str, float]]:
+    """Return {query_id: {measure: value}} for every query with evidence; no results give 0."""
+    values = {}
+    for query_id, query in wanted(evals, split).items():
+        ranking = rankings.get(query_id, [])
+        values[query_id] = at_cutoffs(query, ranking, cutoffs) | within(
+            evals, query, ranking, budgets
+        )
+    return values
+
+
+def at_cutoffs(
+    query: Wanted, ranking: list[Chunk], cutoffs: Iterable[int] = CUTOFFS
+) -> dict[str, float]:
+    """Return hit, recall and nDCG of one query by their names: `evidence hit@5`."""
+    ranks, row = first_ranks(query.quotes, ranking), {}
+    for k in cutoffs:
+        row[f"evidence hit@{k}"] = hit(ranks, k)
+        row[f"evidence recall@{k}"] = recall(query, ranks, k)
+        row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k)
+    return row
+
+
+def within(
+    evals: EvalSet,
+    query: Wanted,
+    ranking: list[Chunk],
+    budgets: Iterable[int] = BUDGETS,
+    cut: bool = True,
+) -> dict[str, float]:
+    """Return recall and share of evidence of one query by their names, for each budget."""
+    row = {}
+    for budget in budgets:
+        taken = context(ranking, budget, evals.documents, cut)
+        ranks = first_ranks(query.quotes, taken)
+        row[f"evidence recall within {budget} tokens"] = recall(query, ranks, len(taken))
+        row[f"evidence share of {budget} tokens"] = share(query.quotes, taken, evals.documents)
+    return row
+
+
+def answered(answers: Iterable[str], taken: list[Chunk], documents: dict[str, Document]) -> float:
+    """Return 1.0 if a chunk holds one of the short answers, letter by letter, as whole words."""
+    bodies = [chunk.text(documents) for chunk in taken]
+    forms = [re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)") for answer in answers]
+    return float(any(form.search(body) for form in forms for body in bodies))
+
+
+def loss(query: Wanted, ranking: list[Chunk], taken: list[Chunk], known: Iterable[Chunk]) -> str:
+    """Return where the evidence of a query was lost, or that it was delivered; one of LOSSES.
+
+    `taken` is the context, `known` the chunks there are (of an unknown chunker, those ranked).
+    """
+    in_context = {chunk.doc_id for chunk in taken} & query.grades.keys()
+    ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
+    rules = (
+        (first_ranks(query.quotes, taken), DELIVERED),
+        (not ranked, NOT_FOUND),
+        (not first_ranks(query.quotes, (c for c in known if c.doc_id in ranked)), SEAM),
+        (in_context and not first_ranks(query.quotes, ranking[: len(taken)]), ELSEWHERE),
+    )
+    return next((what for holds, what in rules if holds), BELOW)
