@@ -15,13 +15,13 @@ from .evalset import Document, EvalSet
 
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)  # tokens of context
 BUDGET = 2_000  # the verdict rests on it; named before any ranking was measured
-PRIMARY = f"evidence recall within {BUDGET} tokens"
+RECALL = f"evidence recall within {BUDGET} tokens"
 CUTOFFS = (1, 5, 10)
 
 DELIVERED, NOT_FOUND = "delivered", "document not found"
-SEAM, ELSEWHERE = "evidence cut by a seam", "document found, evidence in another chunk"
+SEAM, OTHER_CHUNK = "evidence cut by a seam", "document found, evidence in another chunk"
 BELOW = "evidence below the budget"
-LOSSES = (NOT_FOUND, SEAM, ELSEWHERE, BELOW, DELIVERED)  # in this order they are shown
+LOSSES = (NOT_FOUND, SEAM, OTHER_CHUNK, BELOW, DELIVERED)  # in this order they are shown
 
 Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
 Rankings = dict[str, list[Chunk]]  # by query, best first
@@ -62,7 +62,7 @@ def whole(quotes: Spans, chunk: Chunk) -> bool:
     return any(chunk.start <= start and end <= chunk.end for start, end in quotes)
 
 
-def first_ranks(quotes: dict[str, Spans], ranking: Iterable[Chunk]) -> dict[str, int]:
+def ranks_of(quotes: dict[str, Spans], ranking: Iterable[Chunk]) -> dict[str, int]:
     """Return {doc_id: rank} of the first chunk that holds evidence of a document whole.
 
     Each document counts once, however many chunks overlap there.
@@ -113,13 +113,13 @@ def context(
     taken, room = [], budget
     for chunk in ranking:
         if chunk.n_tokens > room:
-            return [*taken, shortened(chunk, room, documents)] if cut and room else taken
+            return [*taken, cut_to(chunk, room, documents)] if cut and room else taken
         taken.append(chunk)
         room -= chunk.n_tokens
     return taken
 
 
-def shortened(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chunk:
+def cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chunk:
     """Return the first `n_tokens` tokens of a chunk, which has more."""
     ids = text.token_ids(chunk.text(documents))
     n_tokens = min(n_tokens, len(ids))  # tokens were counted in the document, not in the chunk
@@ -137,11 +137,11 @@ def share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Doc
         for span in quotes.get(chunk.doc_id, ())
         if whole([span], chunk)
     }
-    bodies = (documents[d].retrieval_text[start:end] for d, start, end in _joined(held))
+    bodies = (documents[d].retrieval_text[start:end] for d, start, end in _without_overlap(held))
     return sum(len(text.token_ids(body)) for body in bodies) / bill if bill else 0.0
 
 
-def _joined(spans: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
+def _without_overlap(spans: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
     """Yield (doc_id, start, end) with those joined that overlap or touch."""
     last = None
     for doc_id, start, end in sorted(spans):
@@ -161,7 +161,7 @@ def fills(ranking: Iterable[Chunk], budget: int) -> bool:
 # All of it.
 
 
-def per_query(
+def by_query(
     evals: EvalSet,
     rankings: Rankings,
     split: str | None = None,
@@ -169,20 +169,20 @@ def per_query(
     budgets: Iterable[int] = BUDGETS,
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} for every query with evidence; no results give 0."""
-    values = {}
+    found = {}
     for query_id, query in wanted(evals, split).items():
         ranking = rankings.get(query_id, [])
-        values[query_id] = at_cutoffs(query, ranking, cutoffs) | within(
+        found[query_id] = at_cutoffs(query, ranking, cutoffs) | within(
             evals, query, ranking, budgets
         )
-    return values
+    return found
 
 
 def at_cutoffs(
     query: Wanted, ranking: list[Chunk], cutoffs: Iterable[int] = CUTOFFS
 ) -> dict[str, float]:
     """Return hit, recall and nDCG of one query by their names: `evidence hit@5`."""
-    ranks, row = first_ranks(query.quotes, ranking), {}
+    ranks, row = ranks_of(query.quotes, ranking), {}
     for k in cutoffs:
         row[f"evidence hit@{k}"] = hit(ranks, k)
         row[f"evidence recall@{k}"] = recall(query, ranks, k)
@@ -201,13 +201,15 @@ def within(
     row = {}
     for budget in budgets:
         taken = context(ranking, budget, evals.documents, cut)
-        ranks = first_ranks(query.quotes, taken)
+        ranks = ranks_of(query.quotes, taken)
         row[f"evidence recall within {budget} tokens"] = recall(query, ranks, len(taken))
         row[f"evidence share of {budget} tokens"] = share(query.quotes, taken, evals.documents)
     return row
 
 
-def answered(answers: Iterable[str], taken: list[Chunk], documents: dict[str, Document]) -> float:
+def holds_answer(
+    answers: Iterable[str], taken: list[Chunk], documents: dict[str, Document]
+) -> float:
     """Return 1.0 if a chunk holds one of the short answers, letter by letter, as whole words."""
     bodies = [chunk.text(documents) for chunk in taken]
     forms = [re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)") for answer in answers]
@@ -222,9 +224,9 @@ def loss(query: Wanted, ranking: list[Chunk], taken: list[Chunk], known: Iterabl
     in_context = {chunk.doc_id for chunk in taken} & query.grades.keys()
     ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
     rules = (
-        (first_ranks(query.quotes, taken), DELIVERED),
+        (ranks_of(query.quotes, taken), DELIVERED),
         (not ranked, NOT_FOUND),
-        (not first_ranks(query.quotes, (c for c in known if c.doc_id in ranked)), SEAM),
-        (in_context and not first_ranks(query.quotes, ranking[: len(taken)]), ELSEWHERE),
+        (not ranks_of(query.quotes, (c for c in known if c.doc_id in ranked)), SEAM),
+        (in_context and not ranks_of(query.quotes, ranking[: len(taken)]), OTHER_CHUNK),
     )
     return next((what for holds, what in rules if holds), BELOW)

@@ -221,7 +221,7 @@ def check_judged_depth(case: AuditCase) -> Finding:
 def check_evidence(case: AuditCase) -> Finding:
     """Fail where a relevant label has no quote; warn where there is no judgments.jsonl at all."""
     relevant = [judgment for judgment in case.evals.judgments if judgment.relevance]
-    bare = [f"{j.query_id} {j.doc_id}" for j in relevant if not j.evidence.strip()]
+    bare = [f"{j.query_id} {j.doc_id}" for j in relevant if not j.evidence]
     found = f"{len(relevant) - len(bare)} of {how_many(len(relevant), 'relevant label')} quoted"
     if not (case.evals.folder / "judgments.jsonl").exists():
         remedy = "Write judgments.jsonl: a grade and a verbatim quote for each answer."

@@ -34,14 +34,14 @@ def test_a_quote_counts_whole_in_one_chunk_or_not_at_all():
     query = quoted(a="the job again")
     start, end = query.quotes["a"][0]
     halves = [chunk("a", 0, end - 1), chunk("a", start + 1, len(BODY))]
-    assert evidence.first_ranks(query.quotes, halves) == {}
-    assert evidence.first_ranks(query.quotes, [*halves, chunk("a", start, end)]) == {"a": 3}
+    assert evidence.ranks_of(query.quotes, halves) == {}
+    assert evidence.ranks_of(query.quotes, [*halves, chunk("a", start, end)]) == {"a": 3}
 
 
 def test_overlapping_chunks_count_a_document_once():
     query = quoted(a="the job", b="Disk full")
     ranking = [chunk("a", 0, 20), chunk("a", 4, 30), chunk("b", 0, 12)]
-    assert evidence.first_ranks(query.quotes, ranking) == {"a": 1, "b": 3}
+    assert evidence.ranks_of(query.quotes, ranking) == {"a": 1, "b": 3}
     row = evidence.at_cutoffs(query, ranking, (1, 2, 3))
     assert [row[f"evidence recall@{k}"] for k in (1, 2, 3)] == [0.5, 0.5, 1.0]
     assert row["evidence nDCG@3"] == pytest.approx((1 + 1 / 2) / (1 + 1 / math.log2(3)))
@@ -50,7 +50,7 @@ def test_overlapping_chunks_count_a_document_once():
 def test_the_ideal_of_ndcg_brings_the_best_grades_first():
     query = quoted(a="the job", b="Disk full")
     query.grades["b"] = 2
-    ranks = evidence.first_ranks(query.quotes, [chunk("a", 0, 20), chunk("b", 0, 12)])
+    ranks = evidence.ranks_of(query.quotes, [chunk("a", 0, 20), chunk("b", 0, 12)])
     assert evidence.ndcg(query, ranks, 2) == pytest.approx(
         (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
     )
@@ -63,7 +63,7 @@ def test_the_last_chunk_is_cut_at_the_budget_and_may_lose_its_quote():
     for budget, delivered in ((tokens, True), (tokens - 1, False)):
         taken = evidence.context([whole], budget, DOCUMENTS)
         assert sum(c.n_tokens for c in taken) == budget
-        assert bool(evidence.first_ranks(query.quotes, taken)) is delivered
+        assert bool(evidence.ranks_of(query.quotes, taken)) is delivered
     assert evidence.context([whole], tokens - 1, DOCUMENTS, cut=False) == []
     assert evidence.context([whole], 0, DOCUMENTS) == []
 
@@ -91,10 +91,10 @@ def test_a_ranking_fills_a_budget_or_ends_before_it():
 
 
 def test_an_answer_counts_as_whole_words_within_one_chunk():
-    assert evidence.answered(["df -h"], [chunk("b", 12, 21)], DOCUMENTS) == 1.0
-    assert evidence.answered(["ull"], [chunk("b", 0, 12)], DOCUMENTS) == 0.0
+    assert evidence.holds_answer(["df -h"], [chunk("b", 12, 21)], DOCUMENTS) == 1.0
+    assert evidence.holds_answer(["ull"], [chunk("b", 0, 12)], DOCUMENTS) == 0.0
     parts = [chunk("b", 0, 14), chunk("b", 14, 30)]
-    assert evidence.answered(["Run df"], parts, DOCUMENTS) == 0.0
+    assert evidence.holds_answer(["Run df"], parts, DOCUMENTS) == 0.0
 
 
 LONG = len(BODY)
@@ -106,7 +106,7 @@ LONG = len(BODY)
         ([("a", 0, 38)], 1, [], evidence.DELIVERED),
         ([("b", 0, 12)], 1, [("a", 0, 38)], evidence.NOT_FOUND),
         ([("a", 0, 30), ("a", 30, LONG)], 1, [("a", 0, 30), ("a", 30, LONG)], evidence.SEAM),
-        ([("a", 38, LONG), ("a", 0, 38)], 1, [("a", 0, 38)], evidence.ELSEWHERE),
+        ([("a", 38, LONG), ("a", 0, 38)], 1, [("a", 0, 38)], evidence.OTHER_CHUNK),
         ([("b", 0, 12), ("a", 0, 38)], 1, [("a", 0, 38)], evidence.BELOW),
         ([("a", 38, LONG)], 0, [("a", 0, 38)], evidence.BELOW),
     ],
@@ -196,6 +196,6 @@ def test_a_thousand_random_rankings_agree_with_sets_of_characters():
             }
         for budget in (1, 5, 20, 60):
             taken = evidence.context(ranking, budget, documents)
-            ranks = evidence.first_ranks(query.quotes, taken)
+            ranks = evidence.ranks_of(query.quotes, taken)
             wanted = brute(query, delivered(documents, ranking, budget), 1)
             assert evidence.recall(query, ranks, len(taken)) == pytest.approx(wanted["recall"])

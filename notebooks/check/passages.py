@@ -10,7 +10,7 @@ from .verdict import Example, mean, random_cases
 Passages = list[tuple[str, int, int]]  # document, first token, the token after the last
 
 
-def _cut(ranking: Passages, budget: int) -> Passages:
+def _cut_at(ranking: Passages, budget: int) -> Passages:
     """Return what a budget holds, the last passage cut to fit."""
     held = []
     for doc_id, start, end in ranking:
@@ -59,7 +59,7 @@ def _is_whole(quote: tuple[int, int], start: int, end: int) -> bool:
     return start <= quote[0] and quote[1] <= end
 
 
-def _touched(quote: tuple[int, int], start: int, end: int) -> bool:
+def _overlaps(quote: tuple[int, int], start: int, end: int) -> bool:
     return start < quote[1] and quote[0] < end
 
 
@@ -67,7 +67,7 @@ def _inside(quote: tuple[int, int], start: int, end: int) -> bool:
     return start < quote[0] and quote[1] < end
 
 
-def _share(
+def _share_found(
     quotes: dict, held: Passages, fits: Callable = _is_whole, needed: Callable = any
 ) -> float:
     """Return the share of documents of which the `needed` quotes fit into held passages."""
@@ -88,13 +88,13 @@ def _by_sets(quotes: dict, ranking: Passages, budget: int) -> float:
     return len(found) / len(quotes)
 
 
-def _joined(quotes: dict, held: Passages) -> float:
+def _pieced(quotes: dict, held: Passages) -> float:
     """Return the share with quotes put together from several passages."""
     tokens = {d: {t for o, a, b in held if o == d for t in range(a, b)} for d in quotes}
     return mean(any({*range(*q)} <= tokens[d] for q in own) for d, own in quotes.items())
 
 
-def _span(rng: np.random.Generator, longest: int) -> tuple[int, int]:
+def _stretch(rng: np.random.Generator, longest: int) -> tuple[int, int]:
     start = int(rng.integers(0, 40))
     return start, start + int(rng.integers(1, longest))
 
@@ -102,8 +102,10 @@ def _span(rng: np.random.Generator, longest: int) -> tuple[int, int]:
 def _draw_evidence(rng: np.random.Generator) -> Iterator[Example]:
     for _ in range(200):
         names = "abcd"[: rng.integers(1, 5)]
-        quotes = {d: [_span(rng, 8) for _ in range(rng.integers(1, 3))] for d in names}
-        ranked = [(str(rng.choice([*"abcdx"])), *_span(rng, 30)) for _ in range(rng.integers(0, 9))]
+        quotes = {d: [_stretch(rng, 8) for _ in range(rng.integers(1, 3))] for d in names}
+        ranked = [
+            (str(rng.choice([*"abcdx"])), *_stretch(rng, 30)) for _ in range(rng.integers(0, 9))
+        ]
         budget = int(rng.choice([5, 20, 50, 100]))
         yield Example((quotes, ranked, budget), _by_sets(quotes, ranked, budget))
 
@@ -130,34 +132,34 @@ def check_evidence_recall(function: Callable) -> None:
     ]
     mistakes = [
         ("The document is counted, not the quote: another passage of it proves nothing.",
-         lambda q, r, n: _share(q, _cut(r, n), lambda *_: True)),
+         lambda q, r, n: _share_found(q, _cut_at(r, n), lambda *_: True)),
         ("Half a quote counts. It must lie whole inside one passage.",
-         lambda q, r, n: _share(q, _cut(r, n), _touched)),
+         lambda q, r, n: _share_found(q, _cut_at(r, n), _overlaps)),
         ("A quote is put together from two passages. The reader gets them apart.",
-         lambda q, r, n: _joined(q, _cut(r, n))),
+         lambda q, r, n: _pieced(q, _cut_at(r, n))),
         ("The same quote counts again in each passage that overlaps. A document counts once.",
          lambda q, r, n: sum(any(_is_whole(s, a, b) for s in q.get(d, []))
-                             for d, a, b in _cut(r, n)) / len(q)),
+                             for d, a, b in _cut_at(r, n)) / len(q)),
         ("The last passage overruns the budget. Cut it where the budget ends.",
-         lambda q, r, n: _share(q, _overrun(r, n))),
+         lambda q, r, n: _share_found(q, _overrun(r, n))),
         ("A passage that does not fit is left out whole. Cut it where the budget ends.",
-         lambda q, r, n: _share(q, _fitting(r, n)),
-         lambda q, r, n: _share(q, _fitting(r, n, go_on=True))),
-        ("The budget is ignored.", lambda q, r, n: _share(q, r)),
+         lambda q, r, n: _share_found(q, _fitting(r, n)),
+         lambda q, r, n: _share_found(q, _fitting(r, n, go_on=True))),
+        ("The budget is ignored.", lambda q, r, n: _share_found(q, r)),
         ("Each passage is cut at the whole budget. What the passages before it took is gone.",
-         lambda q, r, n: _share(q, [(d, a, min(b, a + n)) for d, a, b in r])),
+         lambda q, r, n: _share_found(q, [(d, a, min(b, a + n)) for d, a, b in r])),
         ("Shared text is paid for once here. It stands in both passages, so it costs twice.",
-         lambda q, r, n: _share(q, _bill_once(r, n))),
+         lambda q, r, n: _share_found(q, _bill_once(r, n))),
         ("All quotes of a document are asked for. Each is enough by itself.",
-         lambda q, r, n: _share(q, _cut(r, n), needed=all),
+         lambda q, r, n: _share_found(q, _cut_at(r, n), needed=all),
          lambda q, r, n: mean(any(all(_is_whole(s, a, b) for s in own)
-                                  for o, a, b in _cut(r, n) if o == d) for d, own in q.items())),
+                                  for o, a, b in _cut_at(r, n) if o == d) for d, own in q.items())),
         ("A quote at the very edge of a passage is not counted. It is whole.",
-         lambda q, r, n: _share(q, _cut(r, n), _inside)),
+         lambda q, r, n: _share_found(q, _cut_at(r, n), _inside)),
         ("This is a hit, 1 or 0. Recall is the share of the documents.",
-         lambda q, r, n: float(_share(q, _cut(r, n)) > 0)),
+         lambda q, r, n: float(_share_found(q, _cut_at(r, n)) > 0)),
         ("The share is of the quotes. Divide by the number of documents.",
-         lambda q, r, n: mean(any(_is_whole(s, a, b) for o, a, b in _cut(r, n) if o == d)
+         lambda q, r, n: mean(any(_is_whole(s, a, b) for o, a, b in _cut_at(r, n) if o == d)
                               for d, own in q.items() for s in own)),
     ]  # fmt: skip
     verdict.give("evidence_recall", function, hand, random_cases(_draw_evidence), mistakes, top=1.0)

@@ -185,8 +185,8 @@ def test_hotpotqa(tmp_path, form):
     query = evals.queries["5a8"]
     assert (query.kind, query.answers, query.split) == ("comparison", ("yes",), "dev")
     assert [(j.doc_id, j.relevance, j.evidence) for j in evals.judgments] == [
-        ("A_(film)", 1, "Two."),
-        ("B%2FC", 1, ""),  # HotpotQA has sentence numbers beyond the paragraph
+        ("A_(film)", 1, ("Two.",)),
+        ("B%2FC", 1, ()),  # HotpotQA has sentence numbers beyond the paragraph
     ]
     assert bool([line for line in lines if "documents without text: 1" in line]) == (form == "json")
 
