@@ -7,21 +7,29 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
+from statistics import mean
 from typing import NamedTuple
 
 from . import text
 from .chunks import Chunk
-from .evalset import Document, EvalSet
+from .evalset import SPLITS, Document, EvalSet
 
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)  # tokens of context
-BUDGET = 2_000  # the verdict rests on it; named before any ranking was measured
-RECALL = f"evidence recall within {BUDGET} tokens"
+BUDGET = 2_000  # named before any ranking was measured
 CUTOFFS = (1, 5, 10)
 
 DELIVERED, NOT_FOUND = "delivered", "document not found"
 SEAM, OTHER_CHUNK = "evidence cut by a seam", "document found, evidence in another chunk"
 BELOW = "evidence below the budget"
 LOSSES = (NOT_FOUND, SEAM, OTHER_CHUNK, BELOW, DELIVERED)  # in this order they are shown
+
+
+def recall_name(budget: int) -> str:
+    """Return what recall under a budget is called."""
+    return f"evidence recall within {budget} tokens"
+
+
+DECIDES = recall_name(BUDGET)  # what the verdict rests on
 
 Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
 Rankings = dict[str, list[Chunk]]  # by query, best first
@@ -162,20 +170,14 @@ def fills(ranking: Iterable[Chunk], budget: int) -> bool:
 
 
 def by_query(
-    evals: EvalSet,
-    rankings: Rankings,
-    split: str | None = None,
-    cutoffs: Iterable[int] = CUTOFFS,
-    budgets: Iterable[int] = BUDGETS,
+    evals: EvalSet, rankings: Rankings, split: str | None = None
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} for every query with evidence; no results give 0."""
-    found = {}
-    for query_id, query in wanted(evals, split).items():
-        ranking = rankings.get(query_id, [])
-        found[query_id] = at_cutoffs(query, ranking, cutoffs) | within(
-            evals, query, ranking, budgets
-        )
-    return found
+    return {
+        query_id: at_cutoffs(query, rankings.get(query_id, []))
+        | within(evals, query, rankings.get(query_id, []))
+        for query_id, query in wanted(evals, split).items()
+    }
 
 
 def at_cutoffs(
@@ -191,20 +193,33 @@ def at_cutoffs(
 
 
 def within(
-    evals: EvalSet,
-    query: Wanted,
-    ranking: list[Chunk],
-    budgets: Iterable[int] = BUDGETS,
-    cut: bool = True,
+    evals: EvalSet, query: Wanted, ranking: list[Chunk], cut: bool = True
 ) -> dict[str, float]:
-    """Return recall and share of evidence of one query by their names, for each budget."""
+    """Return recall and share of evidence of one query by their names, for each of BUDGETS."""
     row = {}
-    for budget in budgets:
+    for budget in BUDGETS:
         taken = context(ranking, budget, evals.documents, cut)
         ranks = ranks_of(query.quotes, taken)
-        row[f"evidence recall within {budget} tokens"] = recall(query, ranks, len(taken))
+        row[recall_name(budget)] = recall(query, ranks, len(taken))
         row[f"evidence share of {budget} tokens"] = share(query.quotes, taken, evals.documents)
     return row
+
+
+def answers_by_query(
+    evals: EvalSet, rankings: Rankings, split: str | None = None
+) -> dict[str, dict[str, float]]:
+    """Return {query_id: {measure: value}} for the queries with short answers: is one delivered?"""
+    found = {}
+    for query in evals.queries.values():
+        if query.answers and split in (None, query.split):
+            ranking = rankings.get(query.query_id, [])
+            parts = {f"answer in context@{k}": ranking[:k] for k in CUTOFFS}
+            parts |= {
+                f"answer within {b} tokens": context(ranking, b, evals.documents) for b in BUDGETS
+            }
+            held = {n: holds_answer(query.answers, p, evals.documents) for n, p in parts.items()}
+            found[query.query_id] = held
+    return found
 
 
 def holds_answer(
@@ -214,6 +229,39 @@ def holds_answer(
     bodies = [chunk.text(documents) for chunk in taken]
     forms = [re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)") for answer in answers]
     return float(any(form.search(body) for form in forms for body in bodies))
+
+
+def deep_enough(known: list[Chunk]) -> int:
+    """Return of how many chunks any choice fills the largest budget; all, where none does."""
+    totals = accumulate(sorted(chunk.n_tokens for chunk in known))
+    return next((n for n, total in enumerate(totals, 1) if total >= BUDGETS[-1]), len(known))
+
+
+def document_ranks(query: Wanted, ranking: Iterable[Chunk]) -> dict[str, int]:
+    """Return {doc_id: rank} of the first chunk of each relevant document, whatever it holds."""
+    ranks: dict[str, int] = {}
+    for rank, chunk in enumerate(ranking, 1):
+        if chunk.doc_id in query.grades:
+            ranks.setdefault(chunk.doc_id, rank)
+    return ranks
+
+
+def by_k(asked: dict[str, Wanted], rankings: Rankings, most: int = 20) -> dict[str, list[float]]:
+    """Return the shares of queries with a relevant document, and with its evidence, in k chunks.
+
+    One value for each k from 1 to `most`.
+    """
+    pairs = [(query, rankings.get(query_id, [])) for query_id, query in asked.items()]
+    document = [document_ranks(query, ranking) for query, ranking in pairs]
+    quoted = [ranks_of(query.quotes, ranking) for query, ranking in pairs]
+    cutoffs = range(1, most + 1)
+    return {
+        "document": [mean(hit(ranks, k) for ranks in document) for k in cutoffs],
+        "evidence": [mean(hit(ranks, k) for ranks in quoted) for k in cutoffs],
+    }
+
+
+# Where evidence is lost.
 
 
 def loss(query: Wanted, ranking: list[Chunk], taken: list[Chunk], known: Iterable[Chunk]) -> str:
@@ -230,3 +278,14 @@ def loss(query: Wanted, ranking: list[Chunk], taken: list[Chunk], known: Iterabl
         (in_context and not ranks_of(query.quotes, ranking[: len(taken)]), OTHER_CHUNK),
     )
     return next((what for holds, what in rules if holds), BELOW)
+
+
+def losses(
+    evals: EvalSet, rankings: Rankings, known: list[Chunk], split: str = SPLITS[0]
+) -> dict[str, str]:
+    """Return {query_id: where its evidence was lost} under BUDGET; one of LOSSES."""
+    found = {}
+    for query_id, query in wanted(evals, split).items():
+        ranking = rankings.get(query_id, [])
+        found[query_id] = loss(query, ranking, context(ranking, BUDGET, evals.documents), known)
+    return found
