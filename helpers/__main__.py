@@ -4,8 +4,10 @@ Imports stand in the functions, so that a command pays for what it uses and --he
 """
 
 import argparse
+import contextlib
 import os
 import sys
+import traceback
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -213,31 +215,36 @@ def parser(chosen: str | None) -> ArgumentParser:
             if needs != NONE:
                 help = "evaluation-set folder (default: EVALS or evals/)"
                 sub.add_argument("--evals", dest="folder", type=Path, help=help)
+            help = "show where in the program an error comes from"
+            sub.add_argument("--debug", action="store_true", help=help)
     return main_parser
 
 
+class BadInput(Exception):
+    """What is wrong with what a command was given, in words that end it."""
+
+
+INTERRUPTED, CLOSED = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
+
+
 def main() -> int:
-    """Run one command and return its exit status: 0 done, 1 failed or bad input.
+    """Run one command and return its exit status: 0 done, 1 failed or bad input, 130 interrupted.
 
     Of compare 1 says worse, so there 2 stands for whatever failed.
     """
     failed = 2 if sys.argv[1:2] == ["compare"] else 1
     try:
-        return run_command(failed)
-    except ModuleNotFoundError as error:
-        if error.name.partition(".")[0] == __package__:
-            raise
-        python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
-        print(
-            f"the package {error.name} is missing in {sys.executable}: run make report once, then "
-            f"{python} -m helpers {' '.join(sys.argv[1:])}",
-            file=sys.stderr,
-        )
-        return failed
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # whatever a command prints is here
+            stream.reconfigure(errors="backslashreplace")
+        status = run_command()
+        print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
+        return status
+    except (Exception, KeyboardInterrupt) as error:
+        return ended(error, failed)
 
 
-def run_command(failed: int) -> int:
-    """Run the command that the program was called with; `failed` is its status for bad input."""
+def run_command() -> int:
+    """Run the command that the program was called with. Raises BadInput."""
     options = parser(next(iter(sys.argv[1:]), None)).parse_args()
     from . import evalset
     from .learn import LearnError
@@ -253,13 +260,79 @@ def run_command(failed: int) -> int:
                 raise evalset.EvalSetError([options.evals.next_step()])
         return options.run(options)
     except LearnError as error:
-        print(error, file=sys.stderr)
-        return 1
+        raise BadInput(str(error)) from error
     except evalset.EvalSetError as error:
         where = where or getattr(options, "source", None) or options.to
         problems = how_many(len(error.problems), "problem")
-        print(f"{error}\n{problems} in {where}", file=sys.stderr)
-        return failed
+        raise BadInput(f"{error}\n{problems} in {where}") from error
+
+
+def ended(error: BaseException, failed: int) -> int:
+    """Say why a command ended, with --debug its traceback too, and return its exit status."""
+    if isinstance(error, OSError) and not _stdout_takes_more():
+        error.filename = error.filename or "standard output"
+    with contextlib.suppress(OSError):  # stderr may be closed too; the status still counts
+        if "--debug" in sys.argv:
+            traceback.print_exception(error)
+        if isinstance(error, BrokenPipeError):
+            return CLOSED  # the reader has seen enough
+        if isinstance(error, KeyboardInterrupt):
+            print("interrupted", file=sys.stderr)
+            return INTERRUPTED
+        print("cannot compare: " * (failed == 2) + reason(error), file=sys.stderr)
+    return failed
+
+
+def _stdout_takes_more() -> bool:
+    """Return whether stdout can be written; if not, drop what waits, or Python tries once more."""
+    try:
+        print(end="", flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
+
+
+WANTED = {
+    FileExistsError: "is a file, wanted a folder",
+    NotADirectoryError: "stands below a file, wanted a folder there",
+    IsADirectoryError: "is a folder, wanted a file",
+}
+
+
+def reason(error: Exception) -> str:
+    """Return what is wrong with input or machine and what to do, or where we have a bug."""
+    match error:
+        case BadInput():
+            return str(error)
+        case ModuleNotFoundError() if error.name.partition(".")[0] != __package__:
+            python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
+            missing = f"the package {error.name} is missing in {sys.executable}"
+            words = " ".join(sys.argv[1:])
+            return f"{missing}: run make report once, then {python} -m helpers {words}"
+        case MemoryError():
+            return "out of memory: take a smaller set or a machine with more"
+        case RecursionError():
+            return "JSON or YAML of the input is nested too deeply, wanted fields one level deep"
+        case UnicodeEncodeError():
+            wrong = error.object[error.start]
+            return f"the input holds {wrong!r}, half of a character: {error.encoding} has no such"
+        case OSError():
+            place = [error.filename] if isinstance(error.filename, str) else []
+            said = WANTED.get(type(error), error.strerror or str(error))
+            return ": ".join([*place, said])
+    return _bug(error)
+
+
+def _bug(error: Exception) -> str:
+    """Return what happened and in which line of ours."""
+    house = Path(__file__).parents[1]
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(house / "helpers")]
+    at = ours[-1]
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    place = f"{Path(at.filename).relative_to(house).as_posix()}:{at.lineno}, {at.name}"
+    return f"{what} ({place}): run again with --debug for the traceback, and report it"
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
-from . import evalset, measures, records, runs, stats
+from . import baseline, evalset, measures, records, runs, stats
 from .text import how_many
 
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
@@ -141,27 +142,21 @@ def _moved(evals, before: dict, after: dict, primary: str) -> list[dict]:
 def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
     """Return the baseline run of the folder.
 
-    Raises CannotCompare where it is missing or was made on other documents, queries or labels.
+    Raises CannotCompare where it is missing, EvalSetError where it is not the run that results.json
+    measured, or was made on other documents, queries or labels.
     """
-    results = evals.folder / "results.json"
-    path = evals.folder / "runs" / f"{runs.BASELINE['chunker']}.trec"
-    if not (results.exists() and path.exists()):
+    path = evals.folder / baseline.FILE
+    if not (os.path.lexists(evals.folder / "results.json") and path.exists()):
         raise CannotCompare(f"{evals.folder} has no baseline yet, run make report on it first")
-    saved = json.loads(results.read_text(encoding="utf-8"))
-    again = f"make report EVALS={evals.folder} measures the baseline anew"
-    corpus, asked = saved["corpus"]["sha256"], saved["queries"]["sha256"]
-    _same_hash(results, corpus, evals.corpus_hash(), "another corpus", again)
-    _same_hash(results, asked, evals.queries_hash(), "other queries and labels", again)
+    baseline.verified(evals)  # a run that is not the one of results.json is no baseline
     return runs.read_run(path, evals)._replace(name="baseline")
 
 
-def _same_hash(
-    path: Path, found: str, wanted: str, what: str, remedy: str = "make the run again"
-) -> None:
+def _same_hash(path: Path, found: str, wanted: str, what: str) -> None:
     if found != wanted:
         raise CannotCompare(
             f"{path}: made on {what} ({found[:12]}, the folder has {wanted[:12]}): "
-            f"{remedy}, or check out the folder that it was made on"
+            "make the run again, or check out the folder that it was made on"
         )
 
 
@@ -171,7 +166,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
     Raises EvalSetError for bad lines or a bad card, CannotCompare where corpus or queries differ.
     """
     run, card = runs.read_run(path, evals), path.with_suffix(".json")
-    if card.exists():
+    if os.path.lexists(card):
         said = runs.read_card(card)
         _same_hash(card, said["corpus_sha256"], evals.corpus_hash(), "another corpus")
         _same_hash(card, said["topics_sha256"], evals.topics_hash(), "another query set")
@@ -312,7 +307,7 @@ def command(
         found = compare(evals, against, others, None if split == "all" else split, matters)
         _same_world(found)
     except (CannotCompare, evalset.EvalSetError) as error:
-        print(_first_lines(str(error)), file=sys.stderr)
+        print(_first_lines(f"cannot compare: {error}"), file=sys.stderr)
         return CANNOT
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it

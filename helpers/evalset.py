@@ -13,6 +13,7 @@ from . import text as tokens
 from .records import GRADES, NO_ANSWER, SPLITS, EvalSetError, Say
 from .text import how_many
 
+PROSE = ("README.md", "notes.md", "labeling_guide.md")
 DEFAULT = Path(__file__).resolve().parent.parent / "evals"
 LABEL_NEXT = "judge what the rankers find in session A's panel (make lab EVALS=folder)"
 NO_QUERIES = (
@@ -138,12 +139,7 @@ class EvalSet(NamedTuple):
     @property
     def name(self) -> str:
         """The first heading of the folder's README.md, else the folder's name."""
-        card = self.folder / "README.md"
-        heading = (
-            re.search(r"^# (.+)", card.read_text(encoding="utf-8"), re.MULTILINE)
-            if card.exists()
-            else None
-        )
+        heading = re.search(r"^# (.+)", records.prose(self.folder / PROSE[0], stop), re.MULTILINE)
         return heading[1].strip() if heading else self.folder.name
 
     def qrels(self, split: str | None = None) -> dict[str, dict[str, int]]:
@@ -192,6 +188,8 @@ def load(path: Path | str | None = None) -> EvalSet:
     path = Path(path) if path else folder()
     problems: list[str] = []
     places: dict = {}  # where a query or a judged pair stands
+    for name in PROSE:
+        records.prose(path / name, problems.append)
     settings = _read_settings(path / "settings.json", problems.append)
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
     documents = _read_corpus(path, problems)
@@ -211,12 +209,8 @@ def notes(path: Path) -> dict[str, str]:
 
     Each text is a section `## query_id` of notes.md.
     """
-    file = path / "notes.md"
-    found = (
-        re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", file.read_text(encoding="utf-8"), re.M | re.S)
-        if file.exists()
-        else []
-    )
+    page = records.prose(path / PROSE[1], stop)
+    found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
     return {query_id: " ".join(body.split()) for query_id, body in found}
 
 
@@ -245,8 +239,13 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
 # Reading. A reader tells what is wrong and goes on, so that one run reports everything.
 
 
+def stop(problem: str) -> None:
+    """Raise the error with one problem: for reading what `load` has read before."""
+    raise EvalSetError([problem])
+
+
 def _read_settings(path: Path, say: Say) -> dict:
-    if not path.exists():
+    if not os.path.lexists(path):
         return {}
     try:
         settings = records.json_object(records.page(path, say) or "{}")
@@ -262,9 +261,9 @@ def _read_settings(path: Path, say: Say) -> dict:
 def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
     files = sorted((path / "corpus").glob("*.md"))
     table, before = path / "corpus.jsonl", len(problems)
-    if files and table.exists():
+    if files and os.path.lexists(table):
         problems.append(f"{table}:1: there is also a folder corpus/, keep one of the two")
-    if not files and not table.exists():
+    if not files and not os.path.lexists(table):
         problems.append(
             f"{path / 'corpus'}:1: no documents found, wanted corpus/*.md or corpus.jsonl"
         )
@@ -342,7 +341,7 @@ def _read_judgments(
     problems: list[str],
 ) -> list[Judgment]:
     path = path / "judgments.jsonl"
-    if not path.exists():
+    if not os.path.lexists(path):  # not exists(): of a link whose file is gone it says no
         return [
             Judgment(q.query_id, doc_id, 1)
             for q in queries.values()

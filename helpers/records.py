@@ -2,6 +2,7 @@
 
 import datetime
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -82,6 +83,11 @@ def page(path: Path, say: Say) -> str | None:
     except OSError as error:
         say(f"{path}:1: cannot be read ({error.strerror}), wanted a readable file")
     return None
+
+
+def prose(path: Path, say: Say) -> str:
+    """Return a page that people may leave out, "" where it is missing or cannot be read."""
+    return (page(path, say) or "") if os.path.lexists(path) else ""
 
 
 def front_matter(path: Path, text: str, say: Say) -> tuple[dict, str] | None:
@@ -273,10 +279,11 @@ def read(
 ) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, row) of a file that SCHEMAS names, where it exists: rows without a fault.
 
-    `places` is filled with where each key stands.
+    A link whose file is gone is no missing file: it is said. `places` is filled with where each
+    key stands.
     """
     schema, places = SCHEMAS[path.name], {} if places is None else places
-    for place, row in rows(path, say) if path.exists() else ():
+    for place, row in rows(path, say) if os.path.lexists(path) else ():
         found = complaints(row, schema, grades)
         for problem in found:
             say(f"{place}: {problem}")
@@ -298,6 +305,11 @@ def orphans(rows: Iterable[tuple[str, dict]], queries: Iterable[str], folder: Pa
         f"out of every file: make drop QUERY={query_id} EVALS={folder}"
         for query_id, there in places.items()
     ]
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, CRLF read as LF: Git may change line ends."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
 # Writing.

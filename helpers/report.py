@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from . import evalset, results, stats, text
+from . import baseline, evalset, stats, text
 from .evalset import EvalSet
 
 STYLE = Path(__file__).with_name("page.css")
@@ -47,10 +47,7 @@ def week(evals: EvalSet, passed: set[str]) -> str:
     queries, reached = len(evals.queries), {j.doc_id for j in evals.judgments if j.relevance}
     share = len(reached) / len(evals.documents)
     saved = sorted(path.stem for path in (evals.folder / "runs").glob("*.trec"))
-    done = (evals.folder / "results.json").exists()
-    found = results.read_results(evals.folder) if done else {}
-    fresh = found.get("corpus", {}).get("sha256") == evals.corpus_hash()
-    fresh = fresh and found["queries"]["sha256"] == evals.queries_hash()
+    fresh = not baseline.faults(evals)
     right = [name for name in METRICS if name in passed]
     pages = [evals.folder / "README.md", evals.folder / "notes.md"]
     if evals.folder.parent.name != "learn":  # the workbook's own page tells nothing of a learner

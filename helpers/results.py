@@ -8,7 +8,8 @@ from statistics import mean
 from pandas import json_normalize
 
 from . import chunks, compare, evidence, figures, measures, records, runs, stats, text
-from .evalset import EvalSet
+from .baseline import measured_run, read_results
+from .evalset import EvalSet, EvalSetError
 
 
 def measured(
@@ -39,6 +40,7 @@ def measured(
             "grades": sorted({judgment.relevance for judgment in evals.judgments}),
             "sha256": evals.queries_hash(),
         },
+        "run": measured_run(evals.folder),
         "method": {**method, "words": text.TOLD[made["tokenizer"]]},
         "summary": {name: _summed(rows) for name, rows in (halves | together).items()},
         "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
@@ -187,16 +189,12 @@ def _rounded(value):
     return round(value, 10) if isinstance(value, float) else value
 
 
-def read_results(folder: Path) -> dict:
-    """Return results.json of `folder`."""
-    return json.loads((folder / "results.json").read_text(encoding="utf-8"))
-
-
 def published(folder: Path) -> dict[str, object]:
-    """Return {name: value} of everything that results.json of `folder` says, {} without one."""
-    if not (folder / "results.json").exists():
+    """Return {name: value} of everything that results.json of `folder` says, {} where it cannot."""
+    try:
+        found = read_results(folder)
+    except EvalSetError:
         return {}
-    found = read_results(folder)
     found["cards"] = {card["query_id"]: card["cause"] for card in found["cards"]}
     found["per_query"] = {row.pop("query_id"): row for row in found["per_query"]}
     compared = found["compared_dev"]

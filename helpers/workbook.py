@@ -1,10 +1,13 @@
 """The commands behind the Makefile: report, check, refresh and the guards they share."""
 
+import asyncio
+import contextlib
 import difflib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,9 +18,10 @@ import nbformat
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from nbclient.util import run_sync
 from nbconvert.filters import strip_ansi
 
-from . import evalset, records, report, results
+from . import baseline, evalset, records, report, results
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = [
@@ -35,13 +39,26 @@ MACHINE_PATH = re.compile(  # in JSON, which writes a backslash twice
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Return the environment notebooks run in: the folder, a fixed hash seed, our own kernel."""
+    """Return the environment notebooks run in: the folder, a fixed hash seed, our own kernel.
+
+    Without MPLBACKEND: any other backend than the kernel's own shows no figure.
+    """
     return {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name != "MPLBACKEND"},
         "EVALS": str(folder),
         "PYTHONHASHSEED": "0",
         "JUPYTER_PREFER_ENV_PATH": "1",
     }
+
+
+class Client(NotebookClient):
+    """A client that SIGINT ends: nbclient ends its kernel instead, and then misses it."""
+
+    async def async_start_new_kernel(self, **kwargs) -> None:
+        """Take back nbclient's own handler, then start the kernel."""
+        with contextlib.suppress(NotImplementedError):  # Windows has none
+            asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
+        await super().async_start_new_kernel(**kwargs)
 
 
 def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNode:
@@ -52,7 +69,7 @@ def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNod
     notebook = nbformat.read(path, as_version=4)
     if not full:
         notebook.cells = [c for c in notebook.cells if "further" not in c.metadata.get("tags", [])]
-    client = NotebookClient(
+    client = Client(
         notebook,
         timeout=CELL_TIMEOUT,
         record_timing=False,
@@ -64,11 +81,27 @@ def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNod
     client.create_kernel_manager().kernel_spec_manager = kernels
     told = Parts(notebook.cells)
     client.on_cell_start, client.on_cell_executed = told.starts, told.ended
-    client.execute(env=environment(folder))
-    told.close()
+    try:
+        client.execute(env=environment(folder))
+    except CellExecutionError as error:
+        raise evalset.EvalSetError(_why(path, error)) from error
+    except KeyboardInterrupt:
+        run_sync(client.km.shutdown_kernel)(now=True)  # at once: asked kindly it ends with noise
+        raise
+    finally:
+        told.close()
     # no versions: they differ between machines
     notebook.metadata.language_info = {"name": "python"}
     return notebook
+
+
+def _why(path: Path, error: CellExecutionError) -> list[str]:
+    """Return why a cell of a notebook failed: what is wrong with the set, else the error."""
+    if error.ename == evalset.EvalSetError.__name__:
+        return error.evalue.splitlines()
+    said = " ".join(strip_ansi(f"{error.ename}: {error.evalue}").split())[:200]
+    more = "run again with --debug for the traceback, and report it"
+    return [f"{path.stem}: a cell failed with {said}: {more}"]
 
 
 PART_HEADING = re.compile(r"^##? (\S.*?)(?: \(\d+ minutes\))?$", re.MULTILINE)
@@ -117,14 +150,10 @@ def run_all(folder: Path, full: bool = True) -> dict[Path, nbformat.NotebookNode
 
 def report_command(folder: Path, full: bool = False) -> int:
     """Run the sessions and the write-up on `folder`, render the page, print the summary."""
-    try:
-        executed = run_all(folder, full)
-    except CellExecutionError as error:
-        print(f"\na cell failed:\n{strip_ansi(str(error))}", file=sys.stderr)
-        return 1
+    executed = run_all(folder, full)
     page = folder / "retrieval_eval.html"
     records.write(page, report.html(executed[WRITE_UP]))
-    print("\n" + report.summary(results.read_results(folder)) + f"\n\nwrite-up: {page}")
+    print("\n" + report.summary(baseline.read_results(folder)) + f"\n\nwrite-up: {page}")
     return 0
 
 
@@ -181,7 +210,7 @@ def blocks(folder: Path) -> dict[Path, str]:
     """Return the generated block of each page that has one."""
     evals = evalset.load(folder)
     return {
-        ROOT / "README.md": report.summary(results.read_results(folder)),
+        ROOT / "README.md": report.summary(baseline.read_results(folder)),
         ROOT / "evals" / "README.md": report.facts(evals),
     }
 

@@ -1,7 +1,7 @@
 """The manifest: what the input files of a set were when somebody last vouched for them."""
 
-import hashlib
 import json
+import os
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
@@ -25,15 +25,11 @@ def inputs(folder: Path) -> dict[str, Path]:
     """Return {posix path inside the folder: file} of the corpus and the label files."""
     corpus = [*(folder / "corpus").glob("*.md")] or [folder / "corpus.jsonl"]
     files = [*corpus, *(folder / name for name in LABEL_FILES)]
-    return {path.relative_to(folder).as_posix(): path for path in files if path.exists()}
+    return {path.relative_to(folder).as_posix(): path for path in files if os.path.lexists(path)}
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    """Return {path: SHA-256 of the file's bytes, CRLF read as LF}: Git may change line ends."""
-    return {
-        name: hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
-        for name, path in inputs(folder).items()
-    }
+    return {name: records.file_hash(path) for name, path in inputs(folder).items()}
 
 
 def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
@@ -60,10 +56,10 @@ def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
 def differences(folder: Path) -> list[str]:
     """Return a line for each file that differs from manifest.json, is missing, or was added."""
     path = Path(folder) / "manifest.json"
-    if not path.exists():
+    if not os.path.lexists(path):
         return [NO_MANIFEST]
     try:
-        listed = {**json.loads(path.read_bytes().decode("utf-8-sig"))["files"]}
+        listed = {**records.json_object(records.page(path, [].append) or "{}")["files"]}
     except (ValueError, KeyError, TypeError):
         return ['manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}']
     present = _hashes(Path(folder))

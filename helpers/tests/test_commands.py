@@ -1,8 +1,10 @@
 """python -m helpers: what a command imports and reads, and its exit status."""
 
+import errno
 import importlib.util
 import os
 import re
+import resource
 import subprocess
 import sys
 import types
@@ -11,7 +13,7 @@ from pathlib import Path
 import browser
 import pytest
 
-from helpers import __main__, compare, evalset, report, results, stats, workbook
+from helpers import __main__, baseline, compare, evalset, report, stats, workbook
 from helpers.labels import audit, checks, merge
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import write
@@ -58,17 +60,19 @@ def test_a_python_without_the_packages_is_told_in_one_sentence(name, tmp_path):
     words += ["--from", "text:x", "--to", str(tmp_path / "x")] if name == "import" else []
     done = run(*words, python=(sys.executable, "-S"))  # without site-packages, as a system's own
     assert done.returncode == (2 if name == "compare" else 1) and done.stdout == ""
-    (line,) = done.stderr.splitlines()
+    (line,) = done.stderr.removeprefix("cannot compare: ").splitlines()
     assert line.startswith("the package ") and f" is missing in {sys.executable}: " in line
     python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
     assert line.endswith(f"run make report once, then {python} -m helpers {' '.join(words)}")
 
 
-def test_a_module_of_ours_that_is_missing_is_a_traceback(monkeypatch):
+def test_a_module_of_ours_that_is_missing_is_our_mistake(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["helpers", "learn"])
     monkeypatch.setitem(sys.modules, "helpers.learn", None)
-    with pytest.raises(ModuleNotFoundError):
-        __main__.main()
+    assert __main__.main() == 1
+    assert capsys.readouterr().err.endswith(
+        ", run_command): run again with --debug for the traceback, and report it\n"
+    )
 
 
 def test_drop_takes_a_query_out_also_where_the_set_no_longer_loads(folder):
@@ -100,7 +104,7 @@ def test_a_target_that_needs_a_variable_asks_for_it(name):
 
 def test_one_of_a_thing_is_told_in_the_singular(folder):
     assert "| documents | 2 of 1 kind about 1 service |" in report.facts(evalset.load(folder))
-    found = results.read_results(evalset.DEFAULT)
+    found = baseline.read_results(evalset.DEFAULT)
     found["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
     found["queries"] |= {"n": 1, "judgments": 1, "grades": [1]}
     assert report.summary(found).startswith(
@@ -352,12 +356,15 @@ def test_help_names_every_command_and_its_options():
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("report", "--full --evals"),
-        ("learn", "--fresh --evals"),
-        ("export", "--to --evals"),
-        ("compare", "--base --split --matters --strict --to --evals"),
-        ("import", "--to --from --split --max-docs --queries-language --title --text --halve"),
-        ("new", "--to"),
+        ("report", "--full --evals --debug"),
+        ("learn", "--fresh --evals --debug"),
+        ("export", "--to --evals --debug"),
+        ("compare", "--base --split --matters --strict --to --evals --debug"),
+        (
+            "import",
+            "--to --from --split --max-docs --queries-language --title --text --halve --debug",
+        ),
+        ("new", "--to --debug"),
     ],
 )
 def test_help_of_a_command_names_its_options(monkeypatch, capsys, name, options):
@@ -421,9 +428,10 @@ def test_a_missing_package_is_told_with_the_python_to_use(
     monkeypatch.setattr(evalset, "load", fail)
     assert called(monkeypatch, *words) == status
     python = Path(".venv", scripts, "python")
+    cannot = "cannot compare: " if status == 2 else ""
     assert capsys.readouterr().err == (
-        f"the package scipy.sparse is missing in {sys.executable}: run make report once, then "
-        f"{python} -m helpers {' '.join(words)}\n"
+        f"{cannot}the package scipy.sparse is missing in {sys.executable}: "
+        f"run make report once, then {python} -m helpers {' '.join(words)}\n"
     )
 
 
@@ -441,3 +449,119 @@ def test_export_writes_where_it_is_told(folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["helpers", "export", "--evals", str(folder), "--to", str(to)])
     assert __main__.main() == 0 and (to / "labels.csv").exists()
     assert str(to / "labels.csv") in capsys.readouterr().out.splitlines()
+
+
+# What ends a command. Tests run as root too, which may write anywhere: errors of the system are
+# raised here where no real one is at hand.
+
+
+def failing(monkeypatch, error):
+    """Let every set that is read end in `error`."""
+
+    def fail(path):
+        raise error
+
+    monkeypatch.setattr(evalset, "load", fail)
+
+
+ENCODING = UnicodeEncodeError("utf-8", "a\ud800", 1, 2, "surrogates not allowed")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "x/a"), "x/a: No space left on device"),
+        (OSError(errno.EROFS, "Read-only file system", "a"), "a: Read-only file system"),
+        (PermissionError(errno.EACCES, "Permission denied", "a"), "a: Permission denied"),
+        (OSError(errno.EIO, "Input/output error"), "Input/output error"),
+        (TimeoutError("a cell took too long"), "a cell took too long"),
+        (FileExistsError(errno.EEXIST, "File exists", "a"), "a: is a file, wanted a folder"),
+        (IsADirectoryError(errno.EISDIR, "no", "a"), "a: is a folder, wanted a file"),
+        (NotADirectoryError(errno.ENOTDIR, "no", "a/b"), "a/b: stands below a file, wanted a "),
+        (MemoryError(), "out of memory: take a smaller set or a machine with more"),
+        (RecursionError("deep"), "JSON or YAML of the input is nested too deeply, wanted "),
+        (ENCODING, "the input holds '\\ud800', half of a character: utf-8 has no such"),
+        (LearnError("no notebooks here"), "no notebooks here"),
+    ],
+)
+@pytest.mark.parametrize(("words", "status"), [(["audit"], 1), (["compare", "a"], 2)])
+def test_what_ends_a_command_is_told_in_one_line(monkeypatch, capsys, words, status, error, said):
+    failing(monkeypatch, error)
+    assert called(monkeypatch, *words) == status
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("cannot compare: " * (status - 1) + said)
+
+
+@pytest.mark.parametrize("words", [["audit"], ["compare", "a"]])
+def test_a_mistake_of_ours_is_named_with_its_place_and_only_debug_shows_more(
+    monkeypatch, capsys, words
+):
+    failing(monkeypatch, KeyError("a\nb"))
+    assert called(monkeypatch, *words) == len(words)
+    (line,) = capsys.readouterr().err.splitlines()
+    wanted = r"KeyError: 'a\\nb' \(helpers/tests/test_commands.py:\d+, fail\): run again with "
+    assert re.search(wanted + "--debug for the traceback, and report it$", line)
+    assert called(monkeypatch, *words, "--debug") == len(words)
+    shown = capsys.readouterr().err
+    assert shown.startswith("Traceback (most recent call last):\n") and shown.endswith(f"{line}\n")
+
+
+def test_debug_shows_where_bad_input_was_found(tmp_path, monkeypatch, capsys):
+    assert called(monkeypatch, "audit", "--evals", tmp_path, "--debug") == 1
+    said = capsys.readouterr().err
+    assert "Traceback" in said and said.endswith(f"\n1 problem in {tmp_path}\n")
+
+
+def test_an_interrupted_command_says_so_in_one_word(monkeypatch, capsys):
+    failing(monkeypatch, KeyboardInterrupt())
+    for words in (["audit"], ["compare", "a"]):
+        assert called(monkeypatch, *words) == 130
+        assert capsys.readouterr() == ("", "interrupted\n")
+
+
+SAY = "import sys; from helpers import __main__; __main__.COMMANDS['learn'] = ({}, 'no folder', '')"
+
+
+def said_by(code, output, **environment):
+    """Return what a command ended with that runs `code` (of its options `o`) in its own process."""
+    page = SAY.format(f"lambda sub: lambda o: ({code}) or 0") + "; sys.exit(__main__.main())"
+    command = [sys.executable, "-c", page, "learn"]
+    environment = {**os.environ, **environment}
+    return subprocess.run(
+        command, cwd=evalset.DEFAULT.parent, env=environment, stdout=output, stderr=subprocess.PIPE
+    )
+
+
+@pytest.mark.parametrize("code", ["print('a')", "print('a' * 100_000)"])
+def test_a_reader_that_went_away_ends_a_command_in_silence(code):
+    read, write = os.pipe()
+    os.close(read)
+    done = said_by(code, write)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("code", ["print('a')", "print('a' * 100_000)"])
+def test_a_full_disk_under_the_output_is_told(code):
+    with open("/dev/full", "w") as full:
+        done = said_by(code, full)
+    assert (done.returncode, done.stderr) == (1, b"standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize("name", ["ascii", "cp1252"])
+def test_an_output_of_few_characters_shows_the_others_as_codes(name):
+    done = said_by(r"print('\u6771 \ud800')", subprocess.PIPE, PYTHONIOENCODING=name)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.split() == [rb"\u6771", rb"\ud800"]
+
+
+def test_a_file_that_grows_too_large_for_the_disk_is_not_left_behind(folder, monkeypatch, capsys):
+    """A real limit on the size of files stands in for a full disk."""
+    soft = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, soft[1]))
+    try:
+        assert called(monkeypatch, "export", "--evals", folder, "--to", folder / "out") == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, soft)
+    assert capsys.readouterr().err.endswith("File too large\n")
+    assert not [path for path in folder.rglob("*") if ".part" in path.name]

@@ -12,7 +12,7 @@ import pytest
 from conftest import write_rows
 
 from helpers import __main__ as commands
-from helpers import compare, evalset, measures, runs, stats
+from helpers import baseline, compare, evalset, measures, runs, stats
 
 
 @pytest.fixture(autouse=True)
@@ -171,7 +171,9 @@ def many(tmp_path):
     saved = {
         "corpus": {"sha256": evals.corpus_hash()},
         "queries": {"sha256": evals.queries_hash()},
+        "run": baseline.measured_run(tmp_path),
     }
+    saved = dict.fromkeys(baseline.PARTS) | saved
     (tmp_path / "results.json").write_text(json.dumps(saved))
     return tmp_path
 
@@ -399,7 +401,7 @@ def test_other_corpus_queries_or_labels_are_refused(many, capsys):
     for part in ("corpus", "queries"):
         broken = {**changed, part: {"sha256": "0" * 64}}
         (many / "results.json").write_text(json.dumps(broken))
-        with pytest.raises(compare.CannotCompare, match=f"made on (an)?other {part}"):
+        with pytest.raises(evalset.EvalSetError, match=f"made on (an)?other {part}"):
             compare.saved_baseline(evals)
     (many / "results.json").unlink()
     assert compare.command(evals, [many / "worse.trec"]) == compare.CANNOT
@@ -712,7 +714,7 @@ def test_a_hash_that_differs_is_told_with_its_remedy(many):
     saved = json.loads(path.read_text())
     for part, what, wanted in wrong:
         path.write_text(json.dumps(saved | {part: {"sha256": "0" * 64}}))
-        with pytest.raises(compare.CannotCompare) as error:
+        with pytest.raises(evalset.EvalSetError) as error:
             compare.saved_baseline(evals)
         assert str(error.value) == (
             f"{path}: made on {what} ({zeros}, the folder has {wanted[:12]}): make report "

@@ -873,3 +873,38 @@ def test_overlap_of_a_query_without_answers_is_nothing():
     document = evalset.Document("d", "disk", "x")
     assert set_of(document).word_overlap(asked) == 0
     assert set_of(document).word_overlap(asked._replace(relevant_doc_ids=("d",))) == 0.5
+
+
+# What is no file that can be read.
+
+
+@pytest.mark.parametrize("name", evalset.PROSE)
+def test_a_page_in_another_encoding_is_told_with_its_line(folder, name):
+    (folder / name).write_bytes(b"# A set\n\n## q1\ncaf\xe9\n")
+    assert problems(folder) == [f"{name}:4: byte 0xe9 is not UTF-8, save the file as UTF-8"]
+
+
+def test_a_page_that_an_editor_marked_is_read(folder):
+    (folder / "README.md").write_bytes(b"\xef\xbb\xbf# A set\r\n")
+    (folder / "notes.md").write_bytes(b"\xef\xbb\xbf## q1\r\nread \r\n")
+    assert evalset.load(folder).name == "A set" and evalset.notes(folder) == {"q1": "read"}
+
+
+FILES = "settings.json corpus.jsonl retrieval_queries.jsonl judgments.jsonl".split()
+
+
+@pytest.mark.parametrize("name", [*FILES, *evalset.PROSE])
+def test_a_link_whose_file_is_gone_is_no_missing_file(folder, name):
+    (folder / name).unlink(missing_ok=True)
+    if name == "corpus.jsonl":
+        shutil.rmtree(folder / "corpus")
+    (folder / name).symlink_to("gone")
+    wanted = "cannot be read (No such file or directory), wanted a readable file"
+    assert f"{name}:1: {wanted}" in problems(folder)
+
+
+@pytest.mark.parametrize("name", ["pool.jsonl", "second_pass.jsonl", "negatives.jsonl"])
+def test_a_link_whose_file_is_gone_is_no_empty_pool(folder, name):
+    (folder / name).symlink_to("gone")
+    with pytest.raises(evalset.EvalSetError, match=f"{name}:1: cannot be read"):
+        evalset.read_extra(evalset.load(folder), name)

@@ -1,11 +1,12 @@
 """results.json says what was measured on what; failure cards and changes read as they should."""
 
+import hashlib
 import json
 
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, measures, results, runs, stats, text
+from helpers import baseline, evalset, measures, results, runs, stats, text
 from helpers.evalset import EvalSet, Query
 
 
@@ -34,6 +35,7 @@ def evals(folder):
     made = evalset.load(folder)
     card = {**runs.BASELINE, "tokenizer": "unicode-words", "engine": "mine", "k1": 9, "more": 1}
     runs.write_card(folder / "runs" / "fixed.json", made, card)
+    runs.write_trec(folder / "runs" / "fixed.trec", RUN, "mine")
     return made
 
 
@@ -67,9 +69,11 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     }
     told = text.TOLD["unicode-words"]
     assert found["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": told}
+    page = (evals.folder / "runs" / "fixed.trec").read_bytes()
+    assert found["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
     assert (found["compared_dev"], found["cards"]) == ({"n": 1}, [{"card": 1}])
     assert list(found) == (
-        "corpus queries method summary by_kind compared_dev cards per_query".split()
+        "corpus queries run method summary by_kind compared_dev cards per_query".split()
     )
 
 
@@ -191,10 +195,12 @@ def test_a_failure_card_says_what_is_special(change, row, old, new):
 
 def test_results_are_written_with_ten_decimals_and_read_back(tmp_path):
     found = {"a": 1 / 3, "b": [2 / 3, (1 / 7, 5)], "é": {"c": 0.12345678919, "d": None, "e": "x"}}
+    found |= dict.fromkeys(baseline.PARTS, {"sha256": ""})
     results.write_results(tmp_path, found)
     page = (tmp_path / "results.json").read_text(encoding="utf-8")
     assert page.startswith('{\n "a": 0.3333333333,\n "b": [\n  0.6666666667,\n  [\n   0.1428571429')
-    assert page.endswith(' "é": {\n  "c": 0.1234567892,\n  "d": null,\n  "e": "x"\n }\n}\n')
+    assert ' "é": {\n  "c": 0.1234567892,\n  "d": null,\n  "e": "x"\n },\n "corpus": {' in page
+    assert page.endswith('"per_query": {\n  "sha256": ""\n }\n}\n')
     assert results.read_results(tmp_path) == json.loads(page)
 
 
@@ -203,7 +209,10 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path):
     write_rows(
         tmp_path / "results.json",
         {
-            "corpus": {"documents": 2},
+            "corpus": {"documents": 2, "sha256": "a"},
+            "queries": {"sha256": "b"},
+            "run": {"sha256": "c"},
+            **dict.fromkeys(("method", "summary", "by_kind"), {}),
             "cards": [{"query_id": "q1", "cause": "typo", "score": 3}],
             "per_query": [{"query_id": "q1", "first_rank": 4}, {"query_id": "q2", "first_rank": 5}],
             "compared_dev": {"n": 2, "runs": [{"name": "mine", "verdict": "worse"}]},
@@ -211,6 +220,9 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path):
     )
     assert results.published(tmp_path) == {
         "corpus documents": 2,
+        "corpus sha256": "a",
+        "queries sha256": "b",
+        "run sha256": "c",
         "cards q1": "typo",
         "per_query q1 first_rank": 4,
         "per_query q2 first_rank": 5,

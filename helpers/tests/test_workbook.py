@@ -13,16 +13,18 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat import v4
 
-from helpers import evalset, records, report, results, workbook
+from helpers import baseline, evalset, records, report, results, workbook
 from helpers.labels import pooling
 
 
 def test_a_notebook_runs_on_its_folder_with_a_fixed_hash_seed(monkeypatch):
     monkeypatch.setenv("EVALS", "another")
     monkeypatch.setenv("KEPT", "as it is")
+    monkeypatch.setenv("MPLBACKEND", "agg")  # shows no figure in a notebook
     environment = workbook.environment(Path("x"))
     changed = {"EVALS": "x", "PYTHONHASHSEED": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
-    assert environment == {**os.environ, **changed} and environment["KEPT"] == "as it is"
+    kept = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    assert environment == {**kept, **changed} and environment["KEPT"] == "as it is"
 
 
 @pytest.mark.parametrize("path", workbook.SESSIONS, ids=lambda path: path.stem)
@@ -79,6 +81,18 @@ def test_a_report_ends_where_going_further_begins(tmp_path, capsys, full, last):
     assert told.err == ""
 
 
+def test_ctrl_c_ends_a_notebook_and_its_kernel_at_once(tmp_path, capfd):
+    """nbclient takes SIGINT for itself, and then waits for a kernel that it has ended."""
+    pid = tmp_path / "pid"
+    code = f"open({str(pid)!r}, 'w').write(str(os.getpid())); os.kill(os.getppid(), 2)"
+    path = notebook(tmp_path, ("code", f"import os, time; {code}; time.sleep(60)"))
+    with pytest.raises(KeyboardInterrupt):
+        workbook.execute(path, tmp_path)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+    assert capfd.readouterr().err == ""
+
+
 def test_a_client_gets_ten_minutes_a_cell_and_says_only_errors(tmp_path, monkeypatch):
     """A kernel costs seconds: a stand-in shows what it is asked."""
     asked = {}
@@ -95,7 +109,7 @@ def test_a_client_gets_ten_minutes_a_cell_and_says_only_errors(tmp_path, monkeyp
         def execute(self, env):
             asked.update(env=env, kernels=self.manager.kernel_spec_manager.kernel_dirs)
 
-    monkeypatch.setattr(workbook, "NotebookClient", Client)
+    monkeypatch.setattr(workbook, "Client", Client)
     path = notebook(tmp_path, ("text", "# Title"), ("code", "1"), ("code", "2"))
     workbook.execute(path, tmp_path)
     assert asked == {
@@ -209,7 +223,7 @@ def test_a_report_writes_its_page_and_tells_the_summary(monkeypatch, tmp_path, c
         workbook, "run_all", lambda *words: asked.append(words) or {workbook.WRITE_UP: "executed"}
     )
     monkeypatch.setattr(report, "html", lambda executed: f"<p>{executed}</p>")
-    monkeypatch.setattr(results, "read_results", lambda folder: said if folder == tmp_path else {})
+    monkeypatch.setattr(baseline, "read_results", lambda folder: said if folder == tmp_path else {})
     monkeypatch.setattr(report, "summary", lambda found: f"summary {found}")
     assert workbook.report_command(tmp_path, *([True] if full else [])) == 0
     page = tmp_path / "retrieval_eval.html"
@@ -217,14 +231,30 @@ def test_a_report_writes_its_page_and_tells_the_summary(monkeypatch, tmp_path, c
     assert capsys.readouterr().out == f"\nsummary {said}\n\nwrite-up: {page}\n"
 
 
-def test_a_cell_that_fails_ends_a_report_without_a_page(monkeypatch, tmp_path, capsys):
-    def fail(folder, full):
-        raise CellExecutionError("\x1b[31mline 1\x1b[0m: no", "ValueError", "no")
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            ("ValueError", "\x1b[31mno\x1b[0m\nmore"),
+            "made: a cell failed with ValueError: no more: ",
+        ),
+        (("EvalSetError", "a:1: one\nb:2: two"), "a:1: one\nb:2: two"),
+    ],
+)
+def test_a_cell_that_fails_is_told_without_its_traceback(monkeypatch, tmp_path, error, said):
+    class Client(SimpleNamespace):
+        create_kernel_manager = SimpleNamespace
 
-    monkeypatch.setattr(workbook, "run_all", fail)
-    assert workbook.report_command(tmp_path) == 1 and not [*tmp_path.iterdir()]
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.startswith("\na cell failed:\nline 1: no")
+        def execute(self, env):
+            raise CellExecutionError("a\nlong\ntraceback", *error)
+
+    monkeypatch.setattr(workbook, "Client", lambda made, **options: Client(**options))
+    path = notebook(tmp_path, ("code", "1"))
+    with pytest.raises(evalset.EvalSetError) as caught:
+        workbook.execute(path, tmp_path)
+    assert str(caught.value).startswith(said) and "long" not in str(caught.value)
+    assert isinstance(caught.value.__cause__, CellExecutionError)
+    assert not (tmp_path / "retrieval_eval.html").exists()
 
 
 def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):
@@ -255,7 +285,7 @@ def test_changes_of_published_values_are_named(capsys):
 
 def test_every_published_number_has_a_name():
     names = results.published(evalset.DEFAULT)
-    saved = results.read_results(evalset.DEFAULT)
+    saved = baseline.read_results(evalset.DEFAULT)
     assert names["summary dev measures nDCG@10"] == saved["summary"]["dev"]["measures"]["nDCG@10"]
     first = saved["per_query"][0]
     assert names[f"per_query {first['query_id']} measures AP"] == first["measures"]["AP"]
@@ -322,7 +352,7 @@ def test_a_page_without_just_one_block_is_refused(page):
 
 def test_the_two_pages_hold_the_summary_and_the_facts(monkeypatch, tmp_path):
     monkeypatch.setattr(evalset, "load", lambda folder: ("set", folder))
-    monkeypatch.setattr(results, "read_results", lambda folder: ("results", folder))
+    monkeypatch.setattr(baseline, "read_results", lambda folder: ("results", folder))
     monkeypatch.setattr(report, "summary", lambda found: found)
     monkeypatch.setattr(report, "facts", lambda evals: evals)
     assert workbook.blocks(tmp_path) == {

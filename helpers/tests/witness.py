@@ -100,6 +100,11 @@ def digest(lines) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def file_hash(files: Files, name: str) -> str:
+    """The bytes of a file; Git may have written CRLF for LF."""
+    return hashlib.sha256((files.folder / name).read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+
+
 def corpus_hash(files: Files) -> str:
     """Ids and texts of the documents."""
     return digest([doc_id, d["text"]] for doc_id, d in files.documents.items())
@@ -340,6 +345,7 @@ def results(files: Files) -> dict:
             "grades": sorted(set(judged)),
             "sha256": queries_hash(files),
         },
+        "run": {"file": "runs/fixed.trec", "sha256": file_hash(files, "runs/fixed.trec")},
         "method": METHOD,
         "summary": {split: half(files, run, split) for split in SPLITS}
         | {"all": half(files, run, None)},

@@ -1,0 +1,101 @@
+"""The saved baseline is of this set, or whoever reads it is told what is wrong."""
+
+import json
+import os
+
+import pytest
+
+from helpers import baseline, evalset, runs
+
+
+@pytest.fixture
+def measured(folder):
+    """Return a set with a run and a results.json of it, without values."""
+    evals = evalset.load(folder)
+    rankings = {"q1": [("disk-full", 2.0)], "q2": [("queue-full", 1.0)]}
+    runs.write_trec(folder / baseline.FILE, rankings, "t")
+    hashes = {
+        "corpus": {"sha256": evals.corpus_hash()},
+        "queries": {"sha256": evals.queries_hash()},
+        "run": baseline.measured_run(folder),
+    }
+    save(folder, dict.fromkeys(baseline.PARTS, {}) | hashes)
+    return evals
+
+
+def save(folder, found):
+    (folder / "results.json").write_text(json.dumps(found))
+
+
+def test_a_baseline_of_this_set_is_read_also_where_git_or_an_editor_changed_the_form(measured):
+    run, page = measured.folder / baseline.FILE, measured.folder / "results.json"
+    found = json.loads(page.read_text())
+    assert baseline.verified(measured) == found and baseline.faults(measured) == []
+    run.write_bytes(run.read_bytes().replace(b"\n", b"\r\n"))
+    page.write_bytes(b"\xef\xbb\xbf" + page.read_bytes().replace(b",", b",\r\n"))
+    assert baseline.verified(measured) == found
+
+
+def test_a_run_that_was_replaced_is_told_by_its_file_and_what_to_do(measured):
+    run = measured.folder / baseline.FILE
+    run.write_text(run.read_text().replace("2.0", "3.0"))
+    (said,) = baseline.faults(measured)
+    assert said.startswith(f"{measured.folder / 'results.json'}: made on another runs/fixed.trec (")
+    assert f": make report EVALS={measured.folder} measures the baseline anew" in said
+    with pytest.raises(evalset.EvalSetError, match="another runs/fixed.trec"):
+        baseline.verified(measured)
+    run.unlink()
+    (said,) = baseline.faults(measured)
+    assert said.startswith(f"{run}:1: is missing, and ") and "make report EVALS=" in said
+
+
+def test_another_corpus_and_other_labels_are_told_together(measured):
+    queries = {**measured.queries, "q1": measured.queries["q1"]._replace(query="other")}
+    documents = {"disk-full": measured.documents["disk-full"]}
+    said = baseline.faults(measured._replace(queries=queries, documents=documents))
+    assert [words.split(" (")[0].split(": ", 1)[1] for words in said] == [
+        "made on another corpus",
+        "made on other queries and labels",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"{", "results.json:1: broken JSON ("),
+        (b"[]", "results.json:1: found [], wanted a JSON object"),
+        (b"{}", "results.json:1: field corpus is missing"),
+        (b"\xe9", "results.json:1: byte 0xe9 is not UTF-8"),
+        (b"", "results.json:1: broken JSON ("),
+    ],
+)
+def test_a_file_that_is_no_result_is_told_with_its_place(measured, text, said):
+    (measured.folder / "results.json").write_bytes(text)
+    (found,) = baseline.faults(measured)
+    assert said in found and "one object a line" not in found
+
+
+@pytest.mark.parametrize("part", ["corpus", "queries", "run"])
+@pytest.mark.parametrize("value", [None, [], {}, {"sha256": 1}])
+def test_a_hash_that_is_not_there_is_told(measured, part, value):
+    found = baseline.read_results(measured.folder)
+    save(measured.folder, found | {part: value})
+    (said,) = baseline.faults(measured)
+    assert f":1: field sha256 of {part} is missing or no text; make report EVALS=" in said
+
+
+def test_results_of_before_the_hash_say_what_to_do(measured):
+    found = baseline.read_results(measured.folder)
+    save(measured.folder, {name: part for name, part in found.items() if name != "run"})
+    (said,) = baseline.faults(measured)
+    assert ":1: field run is missing" in said and "make report EVALS=" in said
+
+
+def test_a_folder_or_a_dangling_link_in_its_place_cannot_be_read(measured):
+    page = measured.folder / "results.json"
+    page.unlink()
+    os.symlink("gone", page)
+    assert "results.json:1: cannot be read (No such file" in baseline.faults(measured)[0]
+    page.unlink()
+    page.mkdir()
+    assert "results.json:1: cannot be read (Is a directory)" in baseline.faults(measured)[0]
