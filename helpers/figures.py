@@ -235,7 +235,7 @@ def evidence_by_budget(sets: dict[str, dict], base: str, where: str) -> None:
     ax.minorticks_off()
     ax.set(xlabel="tokens of context", ylabel=f"evidence recall, {where}", ylim=(0, 1.02))
     best = max(sets, key=lambda name: sets[name]["means"][evidence.DECIDES])
-    ax.set_title(f"Within {evidence.BUDGET:,} tokens {best} delivers most of the evidence")
+    ax.set_title(f"Within {evidence.BUDGET:,} tokens {best} delivers the most evidence")
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
     _show(ax, f"A line for each way to cut; a band around {base}, its 95 % interval.")
 
@@ -255,6 +255,6 @@ def evidence_by_size(sets: dict[str, dict], sizes: dict[str, str], where: str) -
         ax.plot([*sizes.values()], values, marker=next(marks), color=color, label=f"{budget:,}")
     ax.set(xlabel="tokens in a chunk", ylabel=f"evidence recall, {where}", ylim=(0, 1.02))
     ends = evidence.BUDGETS[0], evidence.BUDGETS[-1]
-    ax.set_title("Best size: " + ", ".join(f"{best[b]} for {b:,} tokens" for b in ends))
+    ax.set_title("Best size: " + ", ".join(f"{best[b]} for a budget of {b:,}" for b in ends))
     ax.legend(title="budget", loc="upper left", bbox_to_anchor=(1, 1))
     _show(ax, "A line for each budget of tokens, chunk size from left to right.")

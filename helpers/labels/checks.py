@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .. import evalset, measures, records, stats
 from ..text import how_many
-from . import links, manifest, pooling
+from . import links, manifest, pooling, quotes
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
 SD = 0.25  # of nDCG differences between two systems, a usual value
@@ -230,6 +230,21 @@ def check_evidence(case: AuditCase) -> Finding:
     return _finding("evidence", found, fails)
 
 
+def check_quotes(case: AuditCase) -> Finding:
+    """Warn of quotes longer than a chunk, cut by every chunker, or standing in other documents."""
+    evals, warns = case.evals, []
+    n = how_many(sum(1 for _ in quotes.named(evals)), "quote")
+    long, cut, shared = quotes.too_long(evals), quotes.always_cut(evals), quotes.elsewhere(evals)
+    if long:
+        warns.append(f"No chunk holds the quotes of {_some(long)}: quote the shortest passage.")
+    if set(cut) - set(long):
+        warns.append(f"Every chunker cuts the quotes of {_some(c for c in cut if c not in long)}.")
+    if shared:
+        warns.append(f"A quote stands in other documents, too: {_some(shared)}.")
+    found = f"{n}: {len(long)} too long, {len(cut)} cut everywhere, {len(shared)} not unique"
+    return _finding("quotes", found, warns=warns)
+
+
 def check_negatives(case: AuditCase) -> Finding:
     """Fail where a negative is judged relevant, unknown or both easy and hard; warn below ten."""
     if not case.negatives:
@@ -363,6 +378,7 @@ AUDIT_CHECKS = (
     check_labels_per_query,
     check_judged_depth,
     check_evidence,
+    check_quotes,
     check_guide,
     check_second_pass,
     check_negatives,
