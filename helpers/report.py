@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from . import baseline, evalset, stats, text
+from . import baseline, evalset, evidence, stats, text
 from .evalset import EvalSet
 
 STYLE = Path(__file__).with_name("page.css")
@@ -96,8 +96,23 @@ def summary(found: dict) -> str:
         f"(grade{'s' * (len(queries['grades']) > 1)} {', '.join(map(str, queries['grades']))}).\n"
         f"Method: {method['engine']} (k1 = {method['k1']}, b = {method['b']}) "
         f"over chunks of {method['chunk_tokens']} tokens with {method['overlap_tokens']} overlap, "
-        f"best chunk of each document. nDCG with linear gain.\n\n{table}"
+        f"best chunk of each document. nDCG with linear gain.\n\n{table}{_quoted(found)}"
     )
+
+
+def _quoted(found: dict) -> str:
+    """Return a line for each half on what the reader gets of evidence, "" where none is quoted."""
+    lines, base = [], found["method"]["chunker"]
+    for split in evalset.SPLITS:
+        if split in found["evidence"]:
+            of = found["evidence"][split]
+            document, quote = (of["by_k"][name][4] for name in ("document", "evidence"))
+            within = of["sets"][base]["means"][evidence.DECIDES]
+            lines.append(
+                f"Evidence, {split} (n = {of['n']}): in the first five chunks for {quote:.3f} of the "
+                f"queries, the right document for {document:.3f}; {evidence.DECIDES} {within:.3f}."
+            )
+    return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def facts(evals: EvalSet) -> str:
