@@ -10,9 +10,9 @@ from itertools import accumulate
 from statistics import mean
 from typing import NamedTuple
 
-from . import text
-from .chunks import Chunk
-from .evalset import SPLITS, Document, EvalSet
+from . import runs, stats, text
+from .chunks import Chunk, read_chunks
+from .evalset import Document, EvalSet, EvalSetError
 
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)  # tokens of context
 BUDGET = 2_000  # named before any ranking was measured
@@ -170,14 +170,11 @@ def fills(ranking: Iterable[Chunk], budget: int) -> bool:
 
 
 def by_query(
-    evals: EvalSet, rankings: Rankings, split: str | None = None
+    evals: EvalSet, asked: dict[str, Wanted], rankings: Rankings
 ) -> dict[str, dict[str, float]]:
-    """Return {query_id: {measure: value}} for every query with evidence; no results give 0."""
-    return {
-        query_id: at_cutoffs(query, rankings.get(query_id, []))
-        | within(evals, query, rankings.get(query_id, []))
-        for query_id, query in wanted(evals, split).items()
-    }
+    """Return {query_id: {measure: value}} for the queries `asked`; no results give 0."""
+    pairs = {query_id: (query, rankings.get(query_id, [])) for query_id, query in asked.items()}
+    return {q: at_cutoffs(*pair) | within(evals, *pair) for q, pair in pairs.items()}
 
 
 def at_cutoffs(
@@ -274,18 +271,108 @@ def loss(query: Wanted, ranking: list[Chunk], taken: list[Chunk], known: Iterabl
     rules = (
         (ranks_of(query.quotes, taken), DELIVERED),
         (not ranked, NOT_FOUND),
-        (not ranks_of(query.quotes, (c for c in known if c.doc_id in ranked)), SEAM),
+        (is_cut(query.quotes, [c for c in known if c.doc_id in ranked]), SEAM),
         (in_context and not ranks_of(query.quotes, ranking[: len(taken)]), OTHER_CHUNK),
     )
     return next((what for holds, what in rules if holds), BELOW)
 
 
+def is_cut(quotes: dict[str, Spans], chunks: list[Chunk]) -> bool:
+    """Return whether chunks hold parts of quotes, and none of them a whole one."""
+    halves = (
+        a < chunk.end and chunk.start < b for chunk in chunks for a, b in quotes[chunk.doc_id]
+    )
+    return not ranks_of(quotes, chunks) and any(halves)
+
+
 def losses(
-    evals: EvalSet, rankings: Rankings, known: list[Chunk], split: str = SPLITS[0]
+    evals: EvalSet, asked: dict[str, Wanted], rankings: Rankings, known: list[Chunk] | None = None
 ) -> dict[str, str]:
-    """Return {query_id: where its evidence was lost} under BUDGET; one of LOSSES."""
+    """Return {query_id: where its evidence was lost} under BUDGET; one of LOSSES.
+
+    Without `known` the chunks that were ranked are all that is known.
+    """
     found = {}
-    for query_id, query in wanted(evals, split).items():
+    for query_id, query in asked.items():
         ranking = rankings.get(query_id, [])
-        found[query_id] = loss(query, ranking, context(ranking, BUDGET, evals.documents), known)
+        taken = context(ranking, BUDGET, evals.documents)
+        found[query_id] = loss(query, ranking, taken, ranking if known is None else known)
     return found
+
+
+# Two runs of passages.
+
+COMPARED = ("evidence hit@5", "evidence recall@5", "evidence nDCG@10", *map(recall_name, BUDGETS))
+
+
+def passages(evals: EvalSet, run: runs.Run) -> Rankings:
+    """Return the passages that a run ranks, {} where it ranks documents.
+
+    Numbers of chunks are those of the set that its card names (`chunker`); without a card nobody
+    knows which, and they count as documents. Raises EvalSetError for a number that the set lacks.
+    """
+    numbered = not all("-" in name.rpartition("#")[2] for r in run.parts.values() for name, _ in r)
+    if numbered and not run.chunker:
+        return {}
+    path = evals.folder / "chunks" / f"{run.chunker}.jsonl"
+    known = {chunk.chunk_id: chunk for chunk in read_chunks(path)} if numbered else {}
+    found = {q: [_passage(evals, name, known) for name, _ in r] for q, r in run.parts.items()}
+    lost = [
+        name
+        for q, r in run.parts.items()
+        for (name, _), c in zip(r, found[q], strict=True)
+        if not c
+    ]
+    if lost:
+        many = text.how_many(len(lost), "chunk id")
+        raise EvalSetError([f"{many} of {run.name} not in {path}, the first is {lost[0]}"])
+    return found
+
+
+def _passage(evals: EvalSet, name: str, known: dict[str, Chunk]) -> Chunk | None:
+    doc_id, _, part = name.partition("#")
+    if "-" not in part:
+        return known.get(name)
+    start, end = map(int, part.split("-"))
+    body = evals.documents[doc_id].retrieval_text[start:end]
+    return Chunk(doc_id, 0, start, end, len(text.token_ids(body)))
+
+
+def compared(evals: EvalSet, asked: Iterable[str], base: runs.Run, run: runs.Run) -> dict:
+    """Return what is known of a run's evidence against the base's; {} unless both rank passages.
+
+    `asked` are the queries. A budget that a list cut off does not fill has no comparison.
+    """
+    queries = {q: query for q, query in wanted(evals).items() if q in set(asked)}
+    before, after = passages(evals, base), passages(evals, run)
+    if not (queries and before and after):
+        return {}
+    values = [by_query(evals, queries, ranked) for ranked in (before, after)]
+    short = [
+        b for b in BUDGETS if ends_before(before, queries, b) or ends_before(after, queries, b)
+    ]
+    names = [name for name in COMPARED if name not in map(recall_name, short)]
+    found = {n: stats.paired(*([of[q][n] for q in queries] for of in values)) for n in names}
+    adjusted = stats.holm([at.p for at in found.values()])
+    told = {
+        n: at._asdict() | {"p_holm": p} for (n, at), p in zip(found.items(), adjusted, strict=True)
+    }
+    verdict = stats.verdict(found[DECIDES], found[DECIDES].p) if DECIDES in found else ("", "")
+    return {
+        "n": len(queries),
+        "measures": told,
+        "short": short,
+        "verdict": verdict[0],
+        "reason": verdict[1],
+        "lost": {"base": losses(evals, queries, before), "run": losses(evals, queries, after)},
+    }
+
+
+def ends_before(rankings: Rankings, queries: Iterable[str], budget: int) -> int:
+    """Return for how many queries a ranking that was cut off does not fill a budget.
+
+    One that is shorter than the longest returned all that it found.
+    """
+    longest = max(map(len, rankings.values()), default=0)
+    found = (rankings.get(query_id, []) for query_id in queries)
+    return sum(len(ranking) == longest and not fills(ranking, budget) for ranking in found)

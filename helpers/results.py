@@ -104,12 +104,12 @@ def of_evidence(
         asked = evidence.wanted(evals, split)
         if not (asked and rankings):
             continue
-        rows = {name: evidence.by_query(evals, ranked, split) for name, ranked in rankings.items()}
+        rows = {name: evidence.by_query(evals, asked, ranked) for name, ranked in rankings.items()}
         told = {name: {"chunks": len(known[name]), **_told(row)} for name, row in rows.items()}
         found[split] = {"n": len(asked), "by_k": evidence.by_k(asked, rankings[base]), "sets": told}
         if split == records.SPLITS[0]:
             found["best"] = two_best(rows)
-            found["lost"] = evidence.losses(evals, rankings[base], known[base])
+            found["lost"] = evidence.losses(evals, asked, rankings[base], known[base])
     return found
 
 

@@ -153,15 +153,22 @@ def in_order(ranking: Ranking) -> Ranking:
 
 
 class Run(NamedTuple):
-    """A run of documents, ready to be measured. `warnings` are lines for the reader."""
+    """A run of documents, ready to be measured. `warnings` are lines for the reader.
+
+    `parts` ranks the passages that were found, if the run is one of passages: `doc_id#n` for chunk
+    n of the set that `chunker` names, `doc_id#start-end` for a span of characters.
+    """
 
     name: str
     rankings: dict[str, Ranking]
     warnings: list[str]
+    parts: dict[str, Ranking] = {}
+    chunker: str = ""
 
 
 TREC_LINE = "query Q0 document rank score tag"
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
+SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
 FIRST = 10  # results that the verdict's measure sees
 
 
@@ -198,7 +205,10 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     if read.problems:
         raise evalset.EvalSetError(read.problems)
     rankings = {query_id: _to_documents(scores) for query_id, scores in read.found.items()}
-    return Run(path.stem, rankings, [*_about_lines(read), *_about_ties(rankings)])
+    parts = {query_id: in_order(list(scores.items())) for query_id, scores in read.found.items()}
+    whole = any("#" not in name for ranking in parts.values() for name, _ in ranking)
+    warnings = [*_about_lines(read), *_about_ties(rankings)]
+    return Run(path.stem, rankings, warnings, {} if whole else parts)
 
 
 def _spelled(ids: Iterable[str]) -> dict[str, str]:
@@ -246,9 +256,10 @@ def _trec_line(place: str, line: str, read: _Reading) -> None:
 def _json_line(place: str, line: str, read: _Reading) -> None:
     try:
         row = json.loads(line)
-        query_id, results = row["query_id"], [(i, s) for i, s in row["results"]]
+        query_id, results = row["query_id"], [_pair(found) for found in row["results"]]
     except (ValueError, KeyError, TypeError):
-        read.problems.append(f"{place}: found {line[:60]!r}, wanted {JSON_LINE}")
+        wanted = f"{JSON_LINE}, or for a span {SPAN}"
+        read.problems.append(f"{place}: found {line[:60]!r}, wanted {wanted}")
         return
     if read.queries.get(str(query_id)) in read.found:
         read.problems.append(
@@ -258,6 +269,14 @@ def _json_line(place: str, line: str, read: _Reading) -> None:
     scores = _scores_of(query_id, read)
     for ranked_id, score in results if scores is not None else ():
         _add(place, scores, query_id, ranked_id, score, read)
+
+
+def _pair(found) -> tuple:
+    """Return (id, score) of a result, where a span is `doc_id#start-end`."""
+    if isinstance(found, dict):
+        return f"{found['doc_id']}#{found['start']}-{found['end']}", found["score"]
+    ranked_id, score = found
+    return ranked_id, score
 
 
 def _scores_of(query_id, read: _Reading) -> dict[str, float] | None:
@@ -277,6 +296,8 @@ def _add(place: str, scores: dict, query_id, ranked_id, score, read: _Reading) -
         read.unknown.append(str(ranked_id))
         wanted = f"one of the {len(read.evals.documents)} ids of the corpus, or id#n for a chunk"
         read.problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
+    elif fault := _span_fault(name, read.evals):
+        read.problems.append(f"{place}: {fault}")
     elif value is None:
         read.problems.append(f"{place}: score {score!r} of {ranked_id}, wanted a finite number")
     elif name in scores:
@@ -284,6 +305,18 @@ def _add(place: str, scores: dict, query_id, ranked_id, score, read: _Reading) -
         read.problems.append(f"{place}: {twice}")
     else:
         scores[name] = value
+
+
+def _span_fault(name: str, evals: evalset.EvalSet) -> str:
+    """Return why a span cannot be one, "" if it can or if `name` is none."""
+    doc_id, _, part = name.partition("#")
+    start, dash, end = part.partition("-")
+    if not dash:
+        return ""
+    length = len(evals.documents[doc_id].retrieval_text)
+    fits = start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length
+    wanted = f"wanted 0 <= start < end <= {length}, in characters of title, blank line and text"
+    return "" if fits else f"span {start} to {end} of {doc_id}, {wanted}"
 
 
 def _known(ranked_id: str, documents: dict[str, str]) -> str | None:
