@@ -302,7 +302,7 @@ def losses(
 
 # Two runs of passages.
 
-COMPARED = ("evidence hit@5", "evidence recall@5", "evidence nDCG@10", *map(recall_name, BUDGETS))
+COMPARED = ("evidence hit@5", "evidence recall@5", "evidence nDCG@10")  # and by budget
 
 
 def passages(evals: EvalSet, run: runs.Run) -> Rankings:
@@ -311,7 +311,7 @@ def passages(evals: EvalSet, run: runs.Run) -> Rankings:
     Numbers of chunks are those of the set that its card names (`chunker`); without a card nobody
     knows which, and they count as documents. Raises EvalSetError for a number that the set lacks.
     """
-    numbered = not all("-" in name.rpartition("#")[2] for r in run.parts.values() for name, _ in r)
+    numbered = not all(":" in name.partition("#")[2] for r in run.parts.values() for name, _ in r)
     if numbered and not run.chunker:
         return {}
     path = evals.folder / "chunks" / f"{run.chunker}.jsonl"
@@ -331,9 +331,9 @@ def passages(evals: EvalSet, run: runs.Run) -> Rankings:
 
 def _passage(evals: EvalSet, name: str, known: dict[str, Chunk]) -> Chunk | None:
     doc_id, _, part = name.partition("#")
-    if "-" not in part:
+    if ":" not in part:
         return known.get(name)
-    start, end = map(int, part.split("-"))
+    start, end = map(int, part.split(":"))
     body = evals.documents[doc_id].retrieval_text[start:end]
     return Chunk(doc_id, 0, start, end, len(text.token_ids(body)))
 
@@ -351,7 +351,7 @@ def compared(evals: EvalSet, asked: Iterable[str], base: runs.Run, run: runs.Run
     short = [
         b for b in BUDGETS if ends_before(before, queries, b) or ends_before(after, queries, b)
     ]
-    names = [name for name in COMPARED if name not in map(recall_name, short)]
+    names = [*COMPARED, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
     found = {n: stats.paired(*([of[q][n] for q in queries] for of in values)) for n in names}
     adjusted = stats.holm([at.p for at in found.values()])
     told = {

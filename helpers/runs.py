@@ -156,7 +156,7 @@ class Run(NamedTuple):
     """A run of documents, ready to be measured. `warnings` are lines for the reader.
 
     `parts` ranks the passages that were found, if the run is one of passages: `doc_id#n` for chunk
-    n of the set that `chunker` names, `doc_id#start-end` for a span of characters.
+    n of the set that `chunker` names, `doc_id#start:end` for a span of characters.
     """
 
     name: str
@@ -272,9 +272,9 @@ def _json_line(place: str, line: str, read: _Reading) -> None:
 
 
 def _pair(found) -> tuple:
-    """Return (id, score) of a result, where a span is `doc_id#start-end`."""
+    """Return (id, score) of a result, where a span is `doc_id#start:end`."""
     if isinstance(found, dict):
-        return f"{found['doc_id']}#{found['start']}-{found['end']}", found["score"]
+        return f"{found['doc_id']}#{found['start']}:{found['end']}", found["score"]
     ranked_id, score = found
     return ranked_id, score
 
@@ -310,8 +310,8 @@ def _add(place: str, scores: dict, query_id, ranked_id, score, read: _Reading) -
 def _span_fault(name: str, evals: evalset.EvalSet) -> str:
     """Return why a span cannot be one, "" if it can or if `name` is none."""
     doc_id, _, part = name.partition("#")
-    start, dash, end = part.partition("-")
-    if not dash:
+    start, colon, end = part.partition(":")
+    if not colon:
         return ""
     length = len(evals.documents[doc_id].retrieval_text)
     fits = start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from conftest import write_rows
 
-from helpers import evidence, text
+from helpers import chunks, compare, evalset, evidence, results, runs, text
 from helpers.chunks import Chunk
 from helpers.evalset import Document
 
@@ -199,3 +200,147 @@ def test_a_thousand_random_rankings_agree_with_sets_of_characters():
             ranks = evidence.ranks_of(query.quotes, taken)
             wanted = brute(query, delivered(documents, ranking, budget), 1)
             assert evidence.recall(query, ranks, len(taken)) == pytest.approx(wanted["recall"])
+
+
+# A set, its runs of passages, and what is said of them.
+
+
+@pytest.fixture
+def evals(folder):
+    """Return a set of two documents and two queries, each with one quote, cut into four chunks."""
+    made = evalset.load(folder)
+    cut = [
+        ("disk-full", 0, 11),
+        ("disk-full", 11, 29),
+        ("queue-full", 0, 12),
+        ("queue-full", 12, 27),
+    ]
+    numbers = [0, 1, 0, 1]
+    units = [Chunk(d, n, a, b, 5) for (d, a, b), n in zip(cut, numbers, strict=True)]
+    chunks.write_chunks(folder / "chunks" / "mine.jsonl", units)
+    return made
+
+
+def run_of(evals, *rows, chunker=""):
+    path = evals.folder / "mine.jsonl"
+    write_rows(path, *({"query_id": q, "results": found} for q, found in rows))
+    return runs.read_run(path, evals)._replace(chunker=chunker)
+
+
+def span_of(doc_id, start, end, score):
+    return {"doc_id": doc_id, "start": start, "end": end, "score": score}
+
+
+def test_what_is_wanted_are_the_quotes_of_labels_above_0(evals):
+    assert evidence.wanted(evals) == {
+        "q1": evidence.Wanted({"disk-full": 2}, {"disk-full": [(11, 29)]}),
+        "q2": evidence.Wanted({"queue-full": 1}, {"queue-full": [(12, 27)]}),
+    }
+    assert [*evidence.wanted(evals, "test")] == ["q2"]
+    bare = [label._replace(evidence=()) for label in evals.judgments]
+    assert evidence.wanted(evals._replace(judgments=bare)) == {}
+
+
+def test_a_run_of_spans_is_one_of_documents_too(evals):
+    found = [span_of("disk-full", 0, 11, 2), span_of("disk-full", 11, 29, 3.5)]
+    run = run_of(evals, ("q1", [*found, span_of("queue-full", 0, 5, 1)]))
+    assert run.rankings["q1"] == [("disk-full", 3.5), ("queue-full", 1.0)]
+    units = evidence.passages(evals, run)["q1"]
+    assert [(c.doc_id, c.start, c.end) for c in units][:2] == [
+        ("disk-full", 11, 29),
+        ("disk-full", 0, 11),
+    ]
+    assert units[0].n_tokens == len(text.token_ids("Delete <old> logs."))
+
+
+@pytest.mark.parametrize("start, end", [(-1, 5), (5, 5), (6, 5), (0, 999), (0.5, 3), ("a", 3)])
+def test_a_span_outside_its_document_is_refused_with_its_place(evals, start, end):
+    length = len(evals.documents["disk-full"].retrieval_text)
+    with pytest.raises(evalset.EvalSetError) as caught:
+        run_of(evals, ("q1", [span_of("disk-full", start, end, 1)]))
+    said = f"mine.jsonl:1: span {start} to {end} of disk-full, wanted 0 <= start < end <= {length}"
+    assert said in str(caught.value)
+
+
+def test_a_row_that_is_neither_pair_nor_span_shows_both_forms(evals):
+    with pytest.raises(evalset.EvalSetError, match=r'or for a span \{"doc_id"'):
+        run_of(evals, ("q1", [{"doc_id": "disk-full", "score": 1}]))
+
+
+def test_numbers_of_chunks_are_those_of_the_set_that_the_card_names(evals):
+    rows = ("q1", [["disk-full#1", 2.0], ["queue-full#0", 1.0]])
+    units = evidence.passages(evals, run_of(evals, rows, chunker="mine"))["q1"]
+    assert [(c.doc_id, c.start) for c in units] == [("disk-full", 11), ("queue-full", 0)]
+    assert evidence.passages(evals, run_of(evals, rows)) == {}  # nobody knows which
+    with pytest.raises(evalset.EvalSetError, match="1 chunk id of mine not in .*disk-full#7"):
+        evidence.passages(evals, run_of(evals, ("q1", [["disk-full#7", 1.0]]), chunker="mine"))
+    mixed = run_of(evals, ("q1", [["disk-full#1", 2.0], ["queue-full", 1.0]]), chunker="mine")
+    assert evidence.passages(evals, mixed) == {}
+
+
+def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch):
+    monkeypatch.setattr(evidence, "BUDGETS", (4, 5, 2_000))
+    right, wrong = ("disk-full#1", "queue-full#1"), ("disk-full#0", "queue-full#0")
+    base, run = (
+        run_of(
+            evals,
+            *((q, [[d, 1.0]]) for q, d in zip(("q1", "q2"), ids, strict=True)),
+            chunker="mine",
+        )
+        for ids in (wrong, right)
+    )
+    found = evidence.compared(evals, ["q1", "q2"], base, run)
+    assert found["n"] == 2 and found["short"] == [2_000]
+    assert evidence.DECIDES not in found["measures"] and found["verdict"] == ""
+    assert found["measures"]["evidence hit@5"]["difference"] == 1.0
+    assert found["lost"]["base"] == dict.fromkeys(("q1", "q2"), evidence.OTHER_CHUNK)
+    assert set(found["lost"]["run"].values()) == {evidence.DELIVERED}
+    assert evidence.compared(evals, [], base, run) == {}
+    assert evidence.compared(evals, ["q1"], base, run._replace(parts={})) == {}
+
+
+def test_a_list_that_is_not_cut_off_returned_all_it_found(evals):
+    units = evidence.passages(
+        evals,
+        run_of(
+            evals,
+            ("q1", [["disk-full#0", 2.0], ["disk-full#1", 1.0]]),
+            ("q2", [["queue-full#1", 2.0]]),
+            chunker="mine",
+        ),
+    )
+    assert evidence.ends_before(units, ["q1", "q2"], 10) == 0
+    assert evidence.ends_before(units, ["q1", "q2"], 11) == 1  # q2 is shorter than the longest
+    assert evidence.ends_before(units, ["q2"], 11) == 0
+
+
+def test_how_deep_a_ranking_must_be_to_fill_the_largest_budget():
+    units = [Chunk("a", n, 0, 1, size) for n, size in enumerate((6_000, 1_000, 3_000, 4_000))]
+    assert evidence.deep_enough(units) == 3  # the three shortest make 8,000
+    assert evidence.deep_enough(units[:2]) == 2
+
+
+def test_by_k_counts_documents_and_quotes():
+    asked = {"q": quoted(a="the job again"), "r": quoted(b="Disk full")}
+    ranked = {"q": [chunk("a", 0, 20), chunk("b", 0, 12), chunk("a", 20, 40)]}
+    found = evidence.by_k(asked, ranked, most=3)
+    assert found == {"document": [0.5, 0.5, 0.5], "evidence": [0, 0, 0.5]}
+
+
+def test_the_two_best_sets_are_compared_and_of_equal_ones_the_first_counts():
+    name = evidence.DECIDES
+    rows = {s: {str(n): {name: v} for n, v in enumerate(values)} for s, values in (
+        ("low", [0, 0]), ("first", [1, 0]), ("second", [0, 1]))}  # fmt: skip
+    found = results.two_best(rows)
+    assert (found["best"], found["next"], found["difference"]) == ("first", "second", 0)
+    assert results.two_best({"low": rows["low"]}) == {}
+
+
+def test_the_page_of_a_comparison_tells_the_evidence(evals, monkeypatch):
+    base = run_of(evals, ("q1", [["disk-full#0", 1.0]]), chunker="mine")
+    run = run_of(evals, ("q1", [["disk-full#1", 1.0]]), chunker="mine")
+    page = compare.comparison_page(compare.compare(evals, base, [run]))
+    assert "Evidence (1 query with quotes; lower bounds" in page
+    assert "A list ends before 500, 1,000, 2,000, 4,000, 8,000 tokens" in page
+    assert "| evidence cut by a seam                    | 0    | 0   |" in page
+    assert "| delivered                                 | 0    | 1   |" in page
