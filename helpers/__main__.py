@@ -98,9 +98,9 @@ def add_audit(sub: ArgumentParser):
     def run(options: Namespace) -> int:
         from .labels import audit
 
-        findings = audit.findings(options.evals)
-        print(audit.as_table(findings))
-        return 1 if any(finding.status == "fail" for finding in findings) else 0
+        found = audit.of_folder(options.evals)
+        print(audit.as_table(found))
+        return 1 if any(finding.status == "fail" for finding in found) else 0
 
     return run
 
@@ -234,8 +234,9 @@ def main() -> int:
     """
     failed = 2 if sys.argv[1:2] == ["compare"] else 1
     try:
-        for stream in filter(None, (sys.stdout, sys.stderr)):  # whatever a command prints is here
-            stream.reconfigure(errors="backslashreplace")
+        for stream in (sys.stdout, sys.stderr):  # whatever a command prints goes through these
+            if hasattr(stream, "reconfigure"):  # None where it is closed
+                stream.reconfigure(errors="backslashreplace")
         status = run_command()
         print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
         return status
@@ -279,7 +280,7 @@ def ended(error: BaseException, failed: int) -> int:
         if isinstance(error, KeyboardInterrupt):
             print("interrupted", file=sys.stderr)
             return INTERRUPTED
-        print("cannot compare: " * (failed == 2) + reason(error), file=sys.stderr)
+        print("cannot compare: " * (failed == 2) + in_words(error), file=sys.stderr)
     return failed
 
 
@@ -300,7 +301,7 @@ WANTED = {
 }
 
 
-def reason(error: Exception) -> str:
+def in_words(error: Exception) -> str:
     """Return what is wrong with input or machine and what to do, or where we have a bug."""
     match error:
         case BadInput():

@@ -40,25 +40,21 @@ def again(folder: Path) -> str:
     return f"make report EVALS={folder} measures the baseline anew"
 
 
-def outdated(evals: evalset.EvalSet, found: dict) -> list[str]:
-    """Return a line for each hash in results.json that is not the one of the folder.
+def changed(evals: evalset.EvalSet, found: dict) -> dict[str, tuple[str, str]]:
+    """Return {what is not as it was measured: (its hash then, its hash now)}.
 
-    `found` comes from `read_results`.
+    `found` comes from `read_results`. A run that is missing has the hash "nothing".
     """
-    path, run = evals.folder / "results.json", evals.folder / FILE
-    if not run.exists():
-        return [f"{run}:1: is missing, and {path} measured it; {again(evals.folder)}"]
-    sides = {  # what it was made on: (the hash then, the hash now)
+    run = evals.folder / FILE
+    sides = {
         "another corpus": (found["corpus"]["sha256"], evals.corpus_hash()),
         "other queries and labels": (found["queries"]["sha256"], evals.queries_hash()),
-        f"another {FILE}": (found["run"]["sha256"], records.file_hash(run)),
+        f"another {FILE}": (
+            found["run"]["sha256"],
+            records.file_hash(run) if run.is_file() else "nothing",
+        ),
     }
-    return [
-        f"{path}: made on {what} ({then[:12]}, the folder has {now[:12]}): {again(evals.folder)}, "
-        "or check out the folder that it was made on"
-        for what, (then, now) in sides.items()
-        if then != now
-    ]
+    return {what: (then, now) for what, (then, now) in sides.items() if then != now}
 
 
 def faults(evals: evalset.EvalSet) -> list[str]:
@@ -76,8 +72,12 @@ def verified(evals: evalset.EvalSet) -> dict:
     Raises EvalSetError where it, or the run that it measured, is not of these documents, queries
     and labels.
     """
-    found = read_results(evals.folder)
-    wrong = outdated(evals, found)
+    found, path = read_results(evals.folder), evals.folder / "results.json"
+    wrong = [
+        f"{path}: made on {what} ({then[:12]}, the folder has {now[:12]}): {again(evals.folder)}, "
+        "or check out the folder that it was made on"
+        for what, (then, now) in changed(evals, found).items()
+    ]
     if wrong:
         raise evalset.EvalSetError(wrong)
     return found

@@ -3,7 +3,6 @@
 The text of a chunk is a slice of its document, so it cannot drift.
 """
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +46,32 @@ def write_chunks(path: Path, chunks: list[Chunk]) -> None:
     records.write_jsonl(path, (chunk._asdict() for chunk in chunks))
 
 
-def read_chunks(path: Path) -> list[Chunk]:
-    """Read a chunk file that `write_chunks` made."""
-    return [Chunk(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None) -> list[Chunk]:
+    """Read a chunk file that `write_chunks` made; with `documents`, see that it is of them.
+
+    Raises EvalSetError with file and line for every other row.
+    """
+    problems: list[str] = []
+    found = []
+    for place, row in records.rows(path, problems.append):
+        wrong = _wrong(row, documents)
+        if wrong:
+            problems.append(f"{place}: {wrong}")
+        else:
+            found.append(Chunk(**row))
+    if problems:
+        raise evalset.EvalSetError(problems)
+    return found
+
+
+def _wrong(row: dict, documents: dict[str, evalset.Document] | None) -> str:
+    """Return why a row is no chunk, "" where it is one."""
+    doc_id, *numbers = (row.get(name) for name in Chunk._fields)
+    if set(row) != {*Chunk._fields} or not isinstance(doc_id, str):
+        return f"found the fields {', '.join(row)}, wanted {', '.join(Chunk._fields)}"
+    _, start, end, _ = numbers
+    if not all(type(number) is int and number >= 0 for number in numbers) or start >= end:
+        return f"found {numbers}, wanted whole numbers, start below end"
+    if documents is None or end <= len(getattr(documents.get(doc_id), "retrieval_text", "")):
+        return ""
+    return f"chunk {start}:{end} is not in {doc_id}, wanted a span of a document of the corpus"

@@ -175,9 +175,13 @@ def _same_hash(path: Path, found: str, wanted: str, what: str) -> None:
 def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
     """Read a run; a JSON file of the same name beside it says on which corpus it was made.
 
+    With that card an empty file is a run that found nothing.
+
     Raises EvalSetError for bad lines or a bad card, CannotCompare where corpus or queries differ.
     """
-    run, card = runs.read_run(path, evals), path.with_suffix(".json")
+    card = path.with_suffix(".json")
+    nothing = path.is_file() and not path.stat().st_size and card.exists()  # a lost file has none
+    run = runs.Run(path.stem, {}, []) if nothing else runs.read_run(path, evals)
     if os.path.lexists(card):
         said = runs.read_card(card)
         _same_hash(card, said["corpus_sha256"], evals.corpus_hash(), "another corpus")

@@ -121,6 +121,9 @@ class EvalSet(NamedTuple):
 
     def next_step(self) -> str:
         """Return what must be labelled before anything can be measured, "" where all is done."""
+        texts = (document.retrieval_text for document in self.documents.values())
+        if self.documents and not any(map(self.words, texts)):
+            return "no document holds a word: nothing can be searched, wanted texts"
         if not self.queries:
             return ALL_SET_ASIDE if self.unanswered else NO_QUERIES
         if self.waiting:

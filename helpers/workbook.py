@@ -84,7 +84,7 @@ def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNod
     try:
         client.execute(env=environment(folder))
     except CellExecutionError as error:
-        raise evalset.EvalSetError(_why(path, error)) from error
+        raise evalset.EvalSetError(_told(path, error)) from error
     except KeyboardInterrupt:
         run_sync(client.km.shutdown_kernel)(now=True)  # at once: asked kindly it ends with noise
         raise
@@ -95,7 +95,7 @@ def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNod
     return notebook
 
 
-def _why(path: Path, error: CellExecutionError) -> list[str]:
+def _told(path: Path, error: CellExecutionError) -> list[str]:
     """Return why a cell of a notebook failed: what is wrong with the set, else the error."""
     if error.ename == evalset.EvalSetError.__name__:
         return error.evalue.splitlines()
@@ -182,9 +182,15 @@ SEEDS = {"negatives": 2026}
 
 
 def freeze_command(evals: evalset.EvalSet) -> int:
-    """Write negatives.jsonl and, last, the manifest with the hash of every input file."""
-    from .labels import manifest, pooling
+    """Write negatives.jsonl and, last, the manifest with the hash of every input file.
 
+    Raises EvalSetError, and writes nothing, where a file that it vouches for cannot be read.
+    """
+    from .labels import manifest, pooling, vouched
+
+    problems = vouched.unreadable(evals, vouched.EXTRAS[:2])  # it writes the negatives itself
+    if problems:
+        raise evalset.EvalSetError(problems)
     rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
     records.write_jsonl(evals.folder / "negatives.jsonl", rows)
     print(f"{manifest.write_manifest(evals, SEEDS)} describes the folder as it is now")

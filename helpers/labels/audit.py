@@ -5,8 +5,8 @@ import textwrap
 from collections import Counter
 from itertools import zip_longest
 
-from .. import evalset
-from . import checks, links
+from .. import baseline, evalset
+from . import checks, links, vouched
 
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
     "kinds": ("The source sets the kinds of its queries.", ""),
@@ -32,16 +32,39 @@ def findings(evals: evalset.EvalSet) -> list[checks.Finding]:
     Raises evalset.EvalSetError where one of its optional files cannot be read.
     """
     extra, problems = [], []
-    for name in ("negatives.jsonl", "second_pass.jsonl"):
+    for name in ("negatives.jsonl", "second_pass.jsonl", "pool.jsonl"):
         try:
             extra.append(evalset.read_extra(evals, name))
         except evalset.EvalSetError as error:
             problems += error.problems
     if problems:
         raise evalset.EvalSetError(problems)
-    case = checks.AuditCase(evals, *extra, *links.alike_documents(evals))
+    case = checks.AuditCase(evals, *extra[:2], *links.alike_documents(evals))
     found = [check(case) for check in checks.AUDIT_CHECKS]
     return [_of_import(evals, finding) for finding in found] if evals.imported else found
+
+
+def of_folder(evals: evalset.EvalSet) -> list[checks.Finding]:
+    """Return the findings of a set and of what the sessions made of it.
+
+    Raises evalset.EvalSetError where one of all these files cannot be read.
+    """
+    problems = vouched.unreadable(evals)
+    if problems:
+        raise evalset.EvalSetError(problems)
+    return [*findings(evals), check_baseline(evals)]
+
+
+def check_baseline(evals: evalset.EvalSet) -> checks.Finding:
+    """Fail where the saved run is not the one of results.json, or is of another set."""
+    if not (evals.folder / "results.json").exists():
+        reason = "No report has run: make report measures the baseline."
+        return checks.Finding("baseline", "n/a", "no results.json", reason)
+    other = baseline.changed(evals, baseline.read_results(evals.folder))
+    if not other:
+        return checks.Finding("baseline", "pass", "results.json measured the saved run", "")
+    remedy = "Restore what was measured, or measure it anew (make report)."
+    return checks.Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
 
 
 def _of_import(evals: evalset.EvalSet, finding: checks.Finding) -> checks.Finding:

@@ -179,7 +179,7 @@ MUTANTS = [
     Mutant("always three grades", "helpers/records.py", "CHECKS | grade_checks(grades)", "CHECKS | grade_checks(GRADES)", PANEL),
     Mutant("a panel for three grades", "helpers/labels/panel.py", "help_of(self.evals.grades)", "help_of(records.GRADES)", PANEL),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
-    Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.findings(options.evals)", "from . import evalset; findings = audit.findings(evalset.load(options.folder))", COMMANDS),
+    Mutant("a folder read twice", "helpers/__main__.py", "found = audit.of_folder(options.evals)", "from . import evalset; found = audit.of_folder(evalset.load(options.folder))", COMMANDS),
     Mutant("a card with another engine", B, '"engine": index.engine', '"engine": runs.BASELINE["engine"]', SESSIONS),
     Mutant("a large corpus with other words", B, "bodies, words=evals.words", "bodies", SESSIONS),
     Mutant("a large corpus searched less deep", B, "k), to_documents, DEPTH)", "k), to_documents, DEPTH - 1)", SESSIONS),

@@ -46,7 +46,7 @@ def test_a_run_that_was_replaced_is_told_by_its_file_and_what_to_do(measured):
         baseline.verified(measured)
     run.unlink()
     (said,) = baseline.faults(measured)
-    assert said.startswith(f"{run}:1: is missing, and ") and "make report EVALS=" in said
+    assert "another runs/fixed.trec (" in said and ", the folder has nothing): make rep" in said
 
 
 def test_another_corpus_and_other_labels_are_told_together(measured):

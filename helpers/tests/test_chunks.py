@@ -1,8 +1,9 @@
 """Chunk files hold spans of documents, each once, and nothing else is written."""
 
 import pytest
+from conftest import write_rows
 
-from helpers import chunks
+from helpers import chunks, evalset
 from helpers.evalset import Document
 
 FIRST, SECOND = chunks.Chunk("a", 0, 0, 4, 1), chunks.Chunk("a", 1, 3, 7, 2)
@@ -41,3 +42,30 @@ def test_empty_spans_and_repeated_ids_are_refused(tmp_path, bad, said):
         chunks.write_chunks(tmp_path / "c.jsonl", bad)
     assert str(error.value) == said
     assert not (tmp_path / "c.jsonl").exists()
+
+
+GOOD = {"doc_id": "a", "chunk_idx": 0, "start": 0, "end": 3, "n_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"doc_id": "a"}, "found the fields doc_id, wanted doc_id, chunk_idx, start, end, n_to"),
+        (GOOD | {"more": 1}, "found the fields doc_id, chunk_idx, start, end, n_tokens, more, "),
+        (GOOD | {"doc_id": 1}, "found the fields "),
+        (GOOD | {"start": 3}, "found [0, 3, 3, 1], wanted whole numbers, start below end"),
+        (GOOD | {"start": -1}, "found [0, -1, 3, 1], wanted"),
+        (GOOD | {"n_tokens": 1.5}, "found [0, 0, 3, 1.5], wanted"),
+        (GOOD | {"end": 5}, "chunk 0:5 is not in a, wanted a span of a document of the corpus"),
+        (GOOD | {"doc_id": "b"}, "chunk 0:3 is not in b, wanted"),
+    ],
+)
+def test_a_row_that_is_no_chunk_is_told_with_its_line(tmp_path, row, said):
+    documents = {"a": evalset.Document("a", "", "text")}
+    path = tmp_path / "c.jsonl"
+    write_rows(path, GOOD | {"end": 4}, row)
+    with pytest.raises(evalset.EvalSetError) as caught:
+        chunks.read_chunks(path, documents)
+    assert str(caught.value).startswith(f"{path}:2: {said}")
+    write_rows(path, GOOD | {"end": 4})
+    assert chunks.read_chunks(path, documents) == [chunks.Chunk("a", 0, 0, 4, 1)]

@@ -211,7 +211,7 @@ def test_freeze_gets_the_set_that_was_read(folder, monkeypatch):
 )
 def test_an_audit_ends_with_1_where_a_check_fails(folder, monkeypatch, capsys, statuses, code):
     found = [checks.Finding("depth", status, "found", "wanted") for status in statuses]
-    monkeypatch.setattr(audit, "findings", lambda evals: found if evals.folder == folder else [])
+    monkeypatch.setattr(audit, "of_folder", lambda evals: found if evals.folder == folder else [])
     assert called(monkeypatch, "audit", "--evals", folder) == code
     assert capsys.readouterr().out == audit.as_table(found) + "\n"
 
