@@ -305,7 +305,7 @@ def losses(
 COMPARED = ("evidence hit@5", "evidence recall@5", "evidence nDCG@10")  # and by budget
 
 
-def passages(evals: EvalSet, run: runs.Run) -> Rankings:
+def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
     """Return the passages that a run ranks, {} where it ranks documents.
 
     Numbers of chunks are those of the set that its card names (`chunker`); without a card nobody
@@ -344,7 +344,7 @@ def compared(evals: EvalSet, asked: Iterable[str], base: runs.Run, run: runs.Run
     `asked` are the queries. A budget that a list cut off does not fill has no comparison.
     """
     queries = {q: query for q, query in wanted(evals).items() if q in set(asked)}
-    before, after = passages(evals, base), passages(evals, run)
+    before, after = ranked_passages(evals, base), ranked_passages(evals, run)
     if not (queries and before and after):
         return {}
     values = [by_query(evals, queries, ranked) for ranked in (before, after)]

@@ -105,7 +105,7 @@ def of_evidence(
         if not (asked and rankings):
             continue
         rows = {name: evidence.by_query(evals, asked, ranked) for name, ranked in rankings.items()}
-        told = {name: {"chunks": len(known[name]), **_told(row)} for name, row in rows.items()}
+        told = {name: {"chunks": len(known[name]), **_with_ends(row)} for name, row in rows.items()}
         found[split] = {"n": len(asked), "by_k": evidence.by_k(asked, rankings[base]), "sets": told}
         if split == records.SPLITS[0]:
             found["best"] = two_best(rows)
@@ -113,7 +113,7 @@ def of_evidence(
     return found
 
 
-def _told(rows: dict[str, dict[str, float]]) -> dict:
+def _with_ends(rows: dict[str, dict[str, float]]) -> dict:
     """Return means, and of recall under each budget the 95 % bootstrap interval."""
     names = [evidence.recall_name(budget) for budget in evidence.BUDGETS]
     return {

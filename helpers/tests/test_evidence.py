@@ -245,7 +245,7 @@ def test_a_run_of_spans_is_one_of_documents_too(evals):
     found = [span_of("disk-full", 0, 11, 2), span_of("disk-full", 11, 29, 3.5)]
     run = run_of(evals, ("q1", [*found, span_of("queue-full", 0, 5, 1)]))
     assert run.rankings["q1"] == [("disk-full", 3.5), ("queue-full", 1.0)]
-    units = evidence.passages(evals, run)["q1"]
+    units = evidence.ranked_passages(evals, run)["q1"]
     assert [(c.doc_id, c.start, c.end) for c in units][:2] == [
         ("disk-full", 11, 29),
         ("disk-full", 0, 11),
@@ -269,13 +269,15 @@ def test_a_row_that_is_neither_pair_nor_span_shows_both_forms(evals):
 
 def test_numbers_of_chunks_are_those_of_the_set_that_the_card_names(evals):
     rows = ("q1", [["disk-full#1", 2.0], ["queue-full#0", 1.0]])
-    units = evidence.passages(evals, run_of(evals, rows, chunker="mine"))["q1"]
+    units = evidence.ranked_passages(evals, run_of(evals, rows, chunker="mine"))["q1"]
     assert [(c.doc_id, c.start) for c in units] == [("disk-full", 11), ("queue-full", 0)]
-    assert evidence.passages(evals, run_of(evals, rows)) == {}  # nobody knows which
+    assert evidence.ranked_passages(evals, run_of(evals, rows)) == {}  # nobody knows which
     with pytest.raises(evalset.EvalSetError, match="1 chunk id of mine not in .*disk-full#7"):
-        evidence.passages(evals, run_of(evals, ("q1", [["disk-full#7", 1.0]]), chunker="mine"))
+        evidence.ranked_passages(
+            evals, run_of(evals, ("q1", [["disk-full#7", 1.0]]), chunker="mine")
+        )
     mixed = run_of(evals, ("q1", [["disk-full#1", 2.0], ["queue-full", 1.0]]), chunker="mine")
-    assert evidence.passages(evals, mixed) == {}
+    assert evidence.ranked_passages(evals, mixed) == {}
 
 
 def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch):
@@ -300,7 +302,7 @@ def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch)
 
 
 def test_a_list_that_is_not_cut_off_returned_all_it_found(evals):
-    units = evidence.passages(
+    units = evidence.ranked_passages(
         evals,
         run_of(
             evals,
