@@ -311,7 +311,7 @@ def _stdout_takes_more() -> bool:
     return True
 
 
-WANTED = {
+WANTED_THERE = {
     FileExistsError: "is a file, wanted a folder",
     NotADirectoryError: "stands below a file, wanted a folder there",
     IsADirectoryError: "is a folder, wanted a file",
@@ -337,7 +337,7 @@ def in_words(error: Exception) -> str:
             return f"the input holds {wrong!r}, half of a character: {error.encoding} has no such"
         case OSError():
             place = [error.filename] if isinstance(error.filename, str) else []
-            said = WANTED.get(type(error), error.strerror or str(error))
+            said = WANTED_THERE.get(type(error), error.strerror or str(error))
             return ": ".join([*place, said])
     return _bug(error)
 

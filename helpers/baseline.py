@@ -5,7 +5,7 @@ from pathlib import Path
 from . import evalset, records, runs
 
 FILE = f"runs/{runs.BASELINE['chunker']}.trec"
-PARTS = "corpus queries run method summary by_kind compared_dev cards per_query".split()
+PARTS = "corpus queries run method summary by_kind compared_dev evidence cards per_query".split()
 
 
 def measured_run(folder: Path) -> dict[str, str]:

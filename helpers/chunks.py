@@ -74,3 +74,29 @@ def _wrong(row: dict, documents: dict[str, evalset.Document] | None) -> str:
     if documents is None or end <= len(getattr(documents.get(doc_id), "retrieval_text", "")):
         return ""
     return f"chunk {start}:{end} is not in {doc_id}, wanted a span of a document of the corpus"
+
+
+# Spans of other engines, in a run.
+
+
+def pair(found) -> tuple:
+    """Return (id, score) of a result in a run, where a span is `doc_id#start:end`.
+
+    Raises KeyError, TypeError or ValueError for anything else.
+    """
+    if isinstance(found, dict):
+        return f"{found['doc_id']}#{found['start']}:{found['end']}", found["score"]
+    ranked_id, score = found
+    return ranked_id, score
+
+
+def span_fault(name: str, documents: dict[str, evalset.Document]) -> str:
+    """Return why a span cannot be one, "" if it can or if `name` is none."""
+    doc_id, _, part = name.partition("#")
+    start, colon, end = part.partition(":")
+    if not colon:
+        return ""
+    length = len(documents[doc_id].retrieval_text)
+    fits = start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length
+    wanted = f"wanted 0 <= start < end <= {length}, in characters of title, blank line and text"
+    return "" if fits else f"span {start} to {end} of {doc_id}, {wanted}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import baseline, disk, evalset, measures, runs, stats
+from . import baseline, disk, evalset, evidence, measures, runs, stats
 from .text import how_many
 
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
@@ -96,6 +96,7 @@ def _row(evals, qrels, base: runs.Run, values: Callable, run: runs.Run) -> dict:
         row["measures"][name]["p_holm"] = p
     row["by_kind"] = _by_kind(evals, before, after, names[0])
     row["moved"] = _moved(evals, before, after, names[0])
+    row["evidence"] = evidence.compared(evals, qrels, base, run)
     row["warnings"] += _about_depth(*cut) if cut else []
     row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 10, base, run)
     return row
@@ -149,7 +150,18 @@ def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
     if not (os.path.lexists(evals.folder / "results.json") and path.exists()):
         raise CannotCompare(f"{evals.folder} has no baseline yet, run make report on it first")
     baseline.verified(evals)  # a run that is not the one of results.json is no baseline
-    return runs.read_run(path, evals)._replace(name="baseline")
+    found, parts = runs.read_run(path, evals), path.with_suffix(".jsonl")
+    of_chunks = runs.read_run(parts, evals) if parts.exists() else None
+    if of_chunks and all(
+        _begins(found.rankings[q], of_chunks.rankings.get(q, [])) for q in found.rankings
+    ):
+        found = found._replace(parts=of_chunks.parts, chunker=runs.BASELINE["chunker"])
+    return found._replace(name="baseline")
+
+
+def _begins(whole: runs.Ranking, first: runs.Ranking) -> bool:
+    """Return whether a ranking of documents begins with those of another one."""
+    return [d for d, _ in whole[: len(first)]] == [d for d, _ in first]
 
 
 def _same_hash(path: Path, found: str, wanted: str, what: str) -> None:
@@ -174,6 +186,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         said = runs.read_card(card)
         _same_hash(card, said["corpus_sha256"], evals.corpus_hash(), "another corpus")
         _same_hash(card, said["topics_sha256"], evals.topics_hash(), "another query set")
+        run = run._replace(chunker=str(said.get("chunker", "")))
     return run
 
 
@@ -240,10 +253,31 @@ def _run_page(row: dict, found: dict) -> str:
     ]
     if len(by_kind) > 1:
         parts.append(f"By kind, {primary}:\n\n" + _table(pd.DataFrame(by_kind)))
+    parts.append(_evidence_part(row["evidence"]) if row["evidence"] else "")
     if found["split"] == "dev" and row["moved"]:
         columns = ["query_id", "kind", "base", "run", "query"]
         parts.append("Moved most:\n\n" + _table(pd.DataFrame(row["moved"])[columns]))
     return "\n\n".join(part for part in parts if part)
+
+
+def _evidence_part(at: dict) -> str:
+    """Return what is known about the evidence that two runs of passages deliver."""
+    short = ", ".join(f"{budget:,}" for budget in at["short"])
+    losses = [{"where": place, **_counted_in(place, at["lost"])} for place in evidence.LOSSES]
+    parts = [
+        f"Evidence ({how_many(at['n'], 'query')} with quotes; lower bounds where another passage "
+        f"also answers): {at['verdict'] or 'no verdict'}"
+        + (f" on {evidence.DECIDES}: {at['reason']}." if at["verdict"] else "."),
+        _table(pd.DataFrame(map(_measure_row, at["measures"].items()))),
+        f"A list ends before {short} tokens, so these are left out." if short else "",
+        f"Where it is lost within {evidence.BUDGET:,} tokens, in queries:\n\n"
+        + _table(pd.DataFrame(losses)),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _counted_in(place: str, lost: dict[str, dict]) -> dict[str, str]:
+    return {name: str([*found.values()].count(place)) for name, found in lost.items()}
 
 
 def _measure_row(pair: tuple[str, dict]) -> dict:

@@ -59,12 +59,12 @@ class Query(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """The grade that a reader gave to one document for one query."""
+    """The grade of one document for one query; each quote of the evidence proves it by itself."""
 
     query_id: str
     doc_id: str
     relevance: int
-    evidence: str = ""
+    evidence: tuple[str, ...] = ()
 
 
 class EvalSet(NamedTuple):
@@ -351,13 +351,12 @@ def _read_judgments(
     asked = (disk.page(table, [].append) or "") if problems else ""
     lost = []
     for place, row in records.read(path, problems.append, grades, places):
-        judgment = Judgment(**row)
+        judgment = Judgment(**row | {"evidence": records.quotes(row)})
         if judgment.query_id not in queries:
             if f'"{judgment.query_id}"' not in asked:  # else its own line has been reported
                 lost.append((place, row))
             continue
-        wrong = misplaced(judgment, queries, documents, len(problems))
-        if wrong:
+        if wrong := misplaced(judgment, queries, documents, len(problems)):
             problems.append(f"{place}: {wrong}")
         else:
             judgments.append(judgment)
@@ -377,8 +376,10 @@ def misplaced(judgment: Judgment, queries: dict, documents: dict, told: int = 0)
         return f"query {query_id} is not in retrieval_queries.jsonl, wanted one of its ids"
     if doc_id not in documents:
         return _unknown(doc_id, documents, told)
-    if documents[doc_id].text and evidence not in documents[doc_id].retrieval_text:
-        quote = f"evidence {evidence[:60]!r} is not in {doc_id}"
+    body = documents[doc_id].retrieval_text
+    lost = [quote for quote in evidence if documents[doc_id].text and quote not in body]
+    if lost:
+        quote = f"evidence {lost[0][:60]!r} is not in {doc_id}"
         return f"{quote}, wanted a verbatim quote, line ends included"
     return ""
 

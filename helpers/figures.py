@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import HTML, display
 
+from . import evidence
 from .text import inert
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
@@ -196,3 +197,66 @@ def systems_by_kind(means: pd.DataFrame, name: str) -> None:
     ax.set_title(f"Systems differ most on {widest} queries")
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
     _show(ax, "A point for each system, a row for each kind of query.")
+
+
+def evidence_by_k(shares: dict[str, list[float]], n: int, where: str) -> None:
+    """Plot how many queries have the right document, and its evidence, in the first k chunks.
+
+    `shares` holds a list for each, from k = 1 on; `n` is the number of queries.
+    """
+    _, ax = plt.subplots()
+    cutoffs = range(1, len(shares["document"]) + 1)
+    marks = (("document", "o", LIGHT), ("evidence", "s", DARK))
+    for name, mark, color in marks:
+        ax.plot(cutoffs, shares[name], marker=mark, color=color, markersize=4)
+        ax.annotate(f"  the {name}", (cutoffs[-1], shares[name][-1]), va="center")
+    ax.fill_between(cutoffs, shares["evidence"], shares["document"], color="#dfe6ee")
+    ax.set(xlabel="first k chunks", ylabel=f"share of {n} {where} queries", ylim=(0, 1.02))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    found = [f"{shares[name][min(5, len(cutoffs)) - 1]:.0%}" for name, *_ in marks]
+    ax.set_title(f"In five chunks: the right document {found[0]}, its evidence {found[1]}")
+    _show(ax, "Two rising lines; the gap between them is the right document's wrong chunk.")
+
+
+def evidence_by_budget(sets: dict[str, dict], base: str, where: str) -> None:
+    """Plot evidence recall of each chunk set against the tokens that its chunks may fill.
+
+    `sets` is {name: {"means", "intervals"}}; the baseline has its 95 % interval as a band.
+    """
+    _, ax = plt.subplots(figsize=(7, 4))
+    names = {budget: evidence.recall_name(budget) for budget in evidence.BUDGETS}
+    marks, grey = cycle("os^Dvpx*"), cycle(["#8a8a8a", GREEN, "#b05c7d", LIGHT, "black", "#6a7fb0"])
+    for name, found in sets.items():
+        values = [found["means"][names[budget]] for budget in evidence.BUDGETS]
+        color = DARK if name == base else next(grey)
+        ax.plot(evidence.BUDGETS, values, marker=next(marks), color=color, markersize=5, label=name)
+    ends = [sets[base]["intervals"][names[budget]] for budget in evidence.BUDGETS]
+    ax.fill_between(evidence.BUDGETS, *zip(*ends, strict=True), color=DARK, alpha=0.12)
+    ax.set_xscale("log")
+    ax.set_xticks(evidence.BUDGETS, [f"{budget:,}" for budget in evidence.BUDGETS])
+    ax.minorticks_off()
+    ax.set(xlabel="tokens of context", ylabel=f"evidence recall, {where}", ylim=(0, 1.02))
+    best = max(sets, key=lambda name: sets[name]["means"][evidence.DECIDES])
+    ax.set_title(f"Within {evidence.BUDGET:,} tokens {best} delivers the most evidence")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    _show(ax, f"A line for each way to cut; a band around {base}, its 95 % interval.")
+
+
+def evidence_by_size(sets: dict[str, dict], sizes: dict[str, str], where: str) -> None:
+    """Plot evidence recall against chunk size, a line for each budget.
+
+    `sizes` is {name of a chunk set: label}, smallest first.
+    """
+    _, ax = plt.subplots()
+    marks, best = cycle("os^Dv"), {}
+    for budget, color in zip(
+        evidence.BUDGETS, ("#8a8a8a", LIGHT, DARK, GREEN, "black"), strict=True
+    ):
+        values = [sets[name]["means"][evidence.recall_name(budget)] for name in sizes]
+        best[budget] = [*sizes.values()][values.index(max(values))]
+        ax.plot([*sizes.values()], values, marker=next(marks), color=color, label=f"{budget:,}")
+    ax.set(xlabel="tokens in a chunk", ylabel=f"evidence recall, {where}", ylim=(0, 1.02))
+    ends = evidence.BUDGETS[0], evidence.BUDGETS[-1]
+    ax.set_title("Best size: " + ", ".join(f"{best[b]} for a budget of {b:,}" for b in ends))
+    ax.legend(title="budget", loc="upper left", bbox_to_anchor=(1, 1))
+    _show(ax, "A line for each budget of tokens, chunk size from left to right.")

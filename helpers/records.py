@@ -169,6 +169,12 @@ def has_half(value) -> bool:
     return isinstance(value, str) and not value.isascii() and bool(HALF.search(value))
 
 
+def quotes(row: dict) -> tuple[str, ...]:
+    """Return the quotes of a row of judgments.jsonl: none, one as text, or a list of them."""
+    found = row.get("evidence", "")
+    return tuple(quote for quote in ([found] if isinstance(found, str) else found) if quote.strip())
+
+
 def is_date(value) -> bool:
     """Return whether a value is an ISO date as text."""
     try:
@@ -194,6 +200,7 @@ CHECKS = {
         "a list of different document ids",
     ),
     "texts": (is_text_list, "a list of texts"),
+    "quotes": (lambda v: isinstance(v, str) or is_text_list(v), "a quote or a list of quotes"),
     "split": (lambda v: v in SPLITS, "dev or test"),
     "popularity": (lambda v: v in POPULARITY, "head or tail"),
     "round": (lambda v: type(v) is int and v > 0, "a number from 1"),
@@ -243,7 +250,7 @@ SCHEMAS = {
         ("query_id",),
     ),
     "judgments.jsonl": Schema(
-        {**PAIR, "relevance": "grade"}, {"evidence": "any"}, ("query_id", "doc_id")
+        {**PAIR, "relevance": "grade"}, {"evidence": "quotes"}, ("query_id", "doc_id")
     ),
     "pool.jsonl": Schema({**PAIR, "rankers": "texts"}, {"first": "grade or null"}, tuple(PAIR)),
     "second_pass.jsonl": Schema(

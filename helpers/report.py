@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from statistics import median
 
-from . import baseline, evalset, stats, text
+from . import baseline, evalset, evidence, stats, text
 from .evalset import EvalSet
 from .text import clean, inert
 
@@ -108,8 +108,24 @@ def summary(found: dict, show: Callable[[object], str] = inert) -> str:
         f"(grade{'s' * (len(grades) > 1)} {', '.join(grades)}).\n"
         f"Method: {show(method['engine'])} (k1 = {method['k1']:g}, b = {method['b']:g}) over "
         f"chunks of {method['chunk_tokens']:d} tokens with {method['overlap_tokens']:d} overlap, "
-        f"best chunk of each document. nDCG with linear gain.\n\n{table}"
+        f"best chunk of each document. nDCG with linear gain.\n\n{table}{_quoted(found)}"
     )
+
+
+def _quoted(found: dict) -> str:
+    """Return a line for each half on what the reader gets of evidence, "" where none is quoted."""
+    lines, base = [], found["method"]["chunker"]
+    for split in evalset.SPLITS:
+        if split in found["evidence"]:
+            of = found["evidence"][split]
+            document, quote = (of["by_k"][name][4] for name in ("document", "evidence"))
+            within = of["sets"][base]["means"][evidence.DECIDES]
+            lines.append(
+                f"Evidence, {split} (n = {of['n']}): in the first five chunks for {quote:.3f} of "
+                f"the queries, the right document for {document:.3f}; "
+                f"{evidence.DECIDES} {within:.3f}."
+            )
+    return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def facts(evals: EvalSet) -> str:

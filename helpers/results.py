@@ -3,20 +3,23 @@
 import json
 import math
 from pathlib import Path
+from statistics import mean
 
 from pandas import json_normalize
 
-from . import compare, figures, measures, records, runs, stats, text
+from . import chunks, compare, evidence, figures, measures, records, runs, stats, text
 from .baseline import measured_run, read_results
 from .evalset import EvalSet, EvalSetError
 from .text import inert
 
 
-def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: list[dict]) -> dict:
+def measured(
+    evals: EvalSet, run: dict, values: dict, compared: dict, cards: list[dict], quoted: dict
+) -> dict:
     """Return the content of results.json: what was measured on what, in total and by query.
 
     `run` and `values` are keyed by query id, `compared` comes from compare.compare, `cards` from
-    session C.
+    session C, `quoted` from of_evidence.
     """
     card = evals.folder / "runs" / f"{runs.BASELINE['chunker']}.json"
     made = runs.read_card(card, *runs.BASELINE, "tokenizer")
@@ -43,6 +46,7 @@ def measured(evals: EvalSet, run: dict, values: dict, compared: dict, cards: lis
         "summary": {name: _summed(rows) for name, rows in (halves | together).items()},
         "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
         "compared_dev": compared,
+        "evidence": quoted,
         "cards": cards,
         "per_query": [_per_query(evals, q, run, values) for q in evals.queries],
     }
@@ -84,6 +88,58 @@ def _per_query(evals: EvalSet, query_id: str, run: dict, values: dict) -> dict:
         "first_rank": measures.first_rank(values[query_id]),
         "measures": values[query_id],
     }
+
+
+def of_evidence(
+    evals: EvalSet,
+    known: dict[str, list[chunks.Chunk]],
+    rankings: dict[str, evidence.Rankings],
+    base: str,
+) -> dict:
+    """Return what results.json says of evidence, {} where no dev label has a quote.
+
+    `known` and `rankings` are those of each chunk set, `base` names the baseline's.
+    """
+    found: dict = {}
+    for split in records.SPLITS:
+        asked = evidence.wanted(evals, split)
+        if not (asked and rankings):
+            continue
+        rows = {name: evidence.by_query(evals, asked, ranked) for name, ranked in rankings.items()}
+        told = {name: {"chunks": len(known[name]), **_with_ends(row)} for name, row in rows.items()}
+        found[split] = {"n": len(asked), "by_k": evidence.by_k(asked, rankings[base]), "sets": told}
+        if split == records.SPLITS[0]:
+            found["best"] = two_best(rows)
+            found["lost"] = evidence.losses(evals, asked, rankings[base], known[base])
+    return found
+
+
+def _with_ends(rows: dict[str, dict[str, float]]) -> dict:
+    """Return means, and of recall under each budget the 95 % bootstrap interval."""
+    names = [evidence.recall_name(budget) for budget in evidence.BUDGETS]
+    return {
+        "means": {
+            name: mean(row[name] for row in rows.values()) for name in next(iter(rows.values()))
+        },
+        "intervals": {
+            n: stats.bootstrap_interval([row[n] for row in rows.values()]) for n in names
+        },
+    }
+
+
+def two_best(rows: dict[str, dict[str, dict[str, float]]]) -> dict:
+    """Return names and paired comparison of the two chunk sets with the highest evidence.DECIDES.
+
+    `rows` is {chunk set: {query_id: {measure: value}}}; of equal sets the first one counts.
+    """
+    lists = {name: [row[evidence.DECIDES] for row in of.values()] for name, of in rows.items()}
+    best, next_best = (*sorted(lists, key=lambda name: -mean(lists[name])), "")[:2]
+    if not next_best:
+        return {}
+    found = stats.paired(lists[next_best], lists[best])
+    verdict, reason = stats.verdict(found, found.p)
+    said = {"best": best, "next": next_best, "measure": evidence.DECIDES}
+    return said | {"verdict": verdict, "reason": reason} | found._asdict()
 
 
 def failure_card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) -> str:

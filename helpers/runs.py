@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from . import disk, evalset, records
+from . import chunks, disk, evalset, records
 from .text import how_many
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
@@ -109,10 +109,10 @@ CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
 
 def write_card(path: Path, evals: evalset.EvalSet, said: dict) -> None:
     """Write what is `said` of a run, with the hashes of its documents and queries."""
-    records.write(path, _card(evals, said))
+    records.write(path, _card_text(evals, said))
 
 
-def _card(evals: evalset.EvalSet, said: dict) -> str:
+def _card_text(evals: evalset.EvalSet, said: dict) -> str:
     corpus, topics = CARD
     hashes = {corpus: evals.corpus_hash(), topics: evals.topics_hash()}
     return json.dumps(said | hashes, indent=1, ensure_ascii=False) + "\n"
@@ -148,7 +148,7 @@ def save(
     texts = {
         f"{name}.jsonl": _chunk_lines(chunk_run),
         f"{name}.trec": _trec_lines(document_run, tag=f"bm25-{name}"),
-        f"{name}.json": _card(evals, {**said, "tokenizer": evals.tokenizer}),
+        f"{name}.json": _card_text(evals, {**said, "tokenizer": evals.tokenizer}),
     }
     disk.write_all(evals.folder / "runs", texts)
 
@@ -181,15 +181,22 @@ def in_order(ranking: Ranking) -> Ranking:
 
 
 class Run(NamedTuple):
-    """A run of documents, ready to be measured. `warnings` are lines for the reader."""
+    """A run of documents, ready to be measured. `warnings` are lines for the reader.
+
+    `parts` ranks the passages that were found, if the run is one of passages: `doc_id#n` for chunk
+    n of the set that `chunker` names, `doc_id#start:end` for a span of characters.
+    """
 
     name: str
     rankings: dict[str, Ranking]
     warnings: list[str]
+    parts: dict[str, Ranking] = {}
+    chunker: str = ""
 
 
 TREC_LINE = "query Q0 document rank score tag"
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
+SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
 RESULTS = 10_000_000  # of one run: a thousand for each of ten thousand queries
 STRANGE = 100_000  # unknown query ids that are counted
 FIRST = 10  # results that the verdict's measure sees
@@ -229,7 +236,10 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     if read.problems:
         raise evalset.EvalSetError(read.problems)
     rankings = {query_id: _to_documents(scores) for query_id, scores in read.found.items()}
-    return Run(path.stem, rankings, [*_about_lines(read), *_about_ties(rankings)])
+    parts = {query_id: in_order(list(scores.items())) for query_id, scores in read.found.items()}
+    whole = any("#" not in name for ranking in parts.values() for name, _ in ranking)
+    warnings = [*_about_lines(read), *_about_ties(rankings)]
+    return Run(path.stem, rankings, warnings, {} if whole else parts)
 
 
 def _spelled(ids: Iterable[str]) -> dict[str, str]:
@@ -278,11 +288,12 @@ def _trec_line(place: str, line: str, read: _Reading) -> None:
 def _json_line(place: str, line: str, read: _Reading) -> None:
     try:
         row = records.parsed(line)
-        query_id, results = row["query_id"], [(i, s) for i, s in row["results"]]
+        query_id, results = row["query_id"], [chunks.pair(found) for found in row["results"]]
         if type(query_id) not in (str, int):
             raise TypeError("an id is text or a whole number")
     except (ValueError, KeyError, TypeError):
-        read.problems.append(f"{place}: found {line[:60]!r}, wanted {JSON_LINE}")
+        wanted = f"{JSON_LINE}, or for a span {SPAN}"
+        read.problems.append(f"{place}: found {line[:60]!r}, wanted {wanted}")
         return
     if read.queries.get(str(query_id)) in read.found:
         read.problems.append(
@@ -315,6 +326,8 @@ def _add(place: str, scores: dict, query_id, ranked_id, score, read: _Reading) -
         read.unknown.append(str(ranked_id))
         wanted = f"one of the {len(read.evals.documents)} ids of the corpus, or id#n for a chunk"
         read.problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
+    elif fault := chunks.span_fault(name, read.evals.documents):
+        read.problems.append(f"{place}: {fault}")
     elif value is None:
         read.problems.append(f"{place}: score {score!r} of {ranked_id}, wanted a finite number")
     elif name in scores:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .. import evalset, measures, records, stats
 from ..text import how_many
-from . import links, manifest, pooling
+from . import links, manifest, pooling, quotes
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
 SD = 0.25  # of nDCG differences between two systems, a usual value
@@ -221,13 +221,28 @@ def check_judged_depth(case: AuditCase) -> Finding:
 def check_evidence(case: AuditCase) -> Finding:
     """Fail where a relevant label has no quote; warn where there is no judgments.jsonl at all."""
     relevant = [judgment for judgment in case.evals.judgments if judgment.relevance]
-    bare = [f"{j.query_id} {j.doc_id}" for j in relevant if not j.evidence.strip()]
+    bare = [f"{j.query_id} {j.doc_id}" for j in relevant if not j.evidence]
     found = f"{len(relevant) - len(bare)} of {how_many(len(relevant), 'relevant label')} quoted"
     if not (case.evals.folder / "judgments.jsonl").exists():
         remedy = "Write judgments.jsonl: a grade and a verbatim quote for each answer."
         return _finding("evidence", found, warns=[remedy])
     fails = [f"Quote the passage that proves {_some(bare)}."] if bare else []
     return _finding("evidence", found, fails)
+
+
+def check_quotes(case: AuditCase) -> Finding:
+    """Warn of quotes longer than a chunk, cut by every chunker, or standing in other documents."""
+    evals, warns = case.evals, []
+    n = how_many(sum(1 for _ in quotes.named(evals)), "quote")
+    long, cut, shared = quotes.too_long(evals), quotes.always_cut(evals), quotes.elsewhere(evals)
+    if long:
+        warns.append(f"No chunk holds the quotes of {_some(long)}: quote the shortest passage.")
+    if set(cut) - set(long):
+        warns.append(f"Every chunker cuts the quotes of {_some(c for c in cut if c not in long)}.")
+    if shared:
+        warns.append(f"A quote stands in other documents, too: {_some(shared)}.")
+    found = f"{n}: {len(long)} too long, {len(cut)} cut everywhere, {len(shared)} not unique"
+    return _finding("quotes", found, warns=warns)
 
 
 def check_negatives(case: AuditCase) -> Finding:
@@ -363,6 +378,7 @@ AUDIT_CHECKS = (
     check_labels_per_query,
     check_judged_depth,
     check_evidence,
+    check_quotes,
     check_guide,
     check_second_pass,
     check_negatives,

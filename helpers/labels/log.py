@@ -35,6 +35,11 @@ class Entry(NamedTuple):
         """The judged pair: query_id, doc_id."""
         return self.query_id, self.doc_id
 
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        """What the evidence is for a judgment: one quote or none."""
+        return records.quotes({"evidence": self.evidence})
+
 
 # Writing.
 
@@ -177,13 +182,13 @@ def _row_fault(row: dict, evals: evalset.EvalSet) -> str:
     about_none = not entry.doc_id and not entry.relevance
     if entry.query_id not in evals.asked or about_none:
         return ""
-    return judgment_fault(evalset.Judgment(*entry.pair, entry.relevance, entry.evidence), evals)
+    return judgment_fault(evalset.Judgment(*entry.pair, entry.relevance, entry.quotes), evals)
 
 
 def judgment_fault(judgment: evalset.Judgment, evals: evalset.EvalSet) -> str:
     """Return why a judgment cannot stand, "" if it can: its ids, or the evidence of 1 and more."""
     wrong = evalset.misplaced(judgment, evals.asked, evals.documents)
-    if not wrong and judgment.relevance and not judgment.evidence.strip():
+    if not wrong and judgment.relevance and not judgment.evidence:
         grade, doc_id = judgment.relevance, judgment.doc_id
         return f"grade {grade} needs evidence, wanted a passage of {doc_id}"
     return wrong
@@ -209,6 +214,5 @@ def judgments(folder: Path | str) -> list[evalset.Judgment]:
     """
     found = latest(entries(evalset.load(folder)))
     return [
-        evalset.Judgment(*pair, found[pair].relevance, found[pair].evidence)
-        for pair in sorted(found)
+        evalset.Judgment(*pair, found[pair].relevance, found[pair].quotes) for pair in sorted(found)
     ]

@@ -221,7 +221,8 @@ class Panel:
         if not self.turn.doc_id:
             return self._say(f"There is no document to grade: {ASIDE}, Skip or Undo.")
         evidence = self.evidence.value.strip() if relevance else ""
-        judgment = evalset.Judgment(self.turn.query_id, self.turn.doc_id, relevance, evidence)
+        entry = log.Entry(self.turn.query_id, self.turn.doc_id, relevance, evidence)
+        judgment = evalset.Judgment(*entry.pair, relevance, entry.quotes)
         fault = log.judgment_fault(judgment, self.evals)
         if fault:
             return self._say(f"Not saved: {fault}.")

@@ -31,7 +31,7 @@ class Label(NamedTuple):
     query_id: str
     doc_id: str
     grade: str | int
-    evidence: str = ""
+    evidence: tuple[str, ...] = ()  # quotes, each enough by itself
 
 
 class Source(NamedTuple):

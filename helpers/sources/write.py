@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import disk, evalset, records
 from ..records import EvalSetError
-from . import catalogue, collections, trees
+from . import catalogue, collections, hotpot, trees
 from .files import Asked, Log, Source, with_bar
 from .qrels import Labels, ids_in_common, is_new, keep, read_labels, split, without_padding
 
@@ -16,7 +16,7 @@ READERS = {  # KIND of KIND:PATH
     "markdown": trees.markdown_tree,
     "text": trees.text_tree,
     "code": trees.code_tree,
-    "hotpotqa": collections.hotpotqa,
+    "hotpotqa": hotpot.hotpotqa,
     "beir": collections.beir,
     "trec": collections.trec,
     "miracl": collections.miracl,
@@ -178,7 +178,7 @@ def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, st
         rows.append({**queries[query_id], **more})
         for doc_id, label in row.items():
             pair = {"query_id": query_id, "doc_id": doc_id, "relevance": label.grade}
-            judgments.append({**pair, "evidence": label.evidence} if label.evidence else pair)
+            judgments.append({**pair, "evidence": list(label.evidence)} if label.evidence else pair)
     records.write_jsonl(folder / "retrieval_queries.jsonl", rows)
     records.write_jsonl(folder / "judgments.jsonl", judgments)
 

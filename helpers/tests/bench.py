@@ -28,7 +28,7 @@ from rank_bm25 import BM25Okapi
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from helpers import evalset, measures, runs, sparse, text, workbook  # noqa: E402
+from helpers import chunks, evalset, evidence, measures, runs, sparse, text, workbook  # noqa: E402
 
 SIZES, MILLION = (1_000, 10_000, 100_000), 1_000_000
 WORDS, LENGTH, STOP = 200_000, 75, 200  # vocabulary, words a document, words left out as too common
@@ -203,6 +203,31 @@ def evaluation(n: int = 10_000) -> str:
     )
 
 
+def quotes(n: int = 10_000) -> str:
+    """Return the time of evidence nDCG@10 against ir_measures' nDCG@10, on the same rankings."""
+    rng, asked, run, qrels, plain = np.random.default_rng(2), {}, {}, {}, {}
+    for number in range(n):
+        found = [f"d{doc}" for doc in rng.choice(100_000, K, replace=False)]
+        run[f"q{number}"] = [chunks.Chunk(doc, 0, 0, 2_000, 512) for doc in found]
+        grades = {str(doc): int(rng.integers(1, 3)) for doc in rng.choice(found, 4)}
+        quoted = {doc: [(1_900, 1_900 + int(rng.integers(50, 150)))] for doc in grades}
+        asked[f"q{number}"], qrels[f"q{number}"] = evidence.Wanted(grades, quoted), grades
+        plain[f"q{number}"] = {doc: float(K - rank) for rank, doc in enumerate(found)}
+
+    def ours() -> list[float]:
+        ranks = ((query, evidence.ranks_of(query.quotes, run[q])) for q, query in asked.items())
+        return [evidence.ndcg(query, found, 10) for query, found in ranks]
+
+    def theirs() -> list:
+        return list(ir_measures.iter_calc([ir_measures.nDCG @ 10], qrels, plain))
+
+    own, other = (min(timed(side)[0] for _ in range(3)) for side in (ours, theirs))
+    return (
+        f"evidence: {n:,} queries of {K} chunks, nDCG@10: {own:.2f} s, "
+        f"ir_measures {other:.2f} s, ratio {own / other:.2f}"
+    )
+
+
 def check(folder: Path) -> str:
     """Return the time of the four notebooks under nbval against their imports alone."""
     for path in workbook.NOTEBOOKS:
@@ -293,9 +318,8 @@ def main() -> None:
             table = engines(n_documents, Path(scratch))
             print(f"\n{n_documents:,} documents of about {LENGTH} words, first {K}, one thread")
             print(table.to_string(float_format=readable), flush=True)
-        print(
-            "\n" + chunking(), evaluation(), check(Path(scratch)), commands(Path(scratch)), sep="\n"
-        )
+        print("\n" + chunking(), evaluation(), quotes(), sep="\n", flush=True)
+        print(check(Path(scratch)), commands(Path(scratch)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -551,6 +551,7 @@ def row_of(name="mine", run=0.625, primary="nDCG@10", **more):
         "reason": "p = 0.04, below 0.05",
         "by_kind": {"even": kind, "odd": kind | {"n": 1, "difference": -0.25}},
         "moved": [moved],
+        "evidence": {},
     } | more
 
 

@@ -576,7 +576,7 @@ def test_each_field_of_a_row_reaches_its_document_query_and_label(folder):
     ids = ("a", "disk-full")
     assert evals.queries["q0"] == ("q0", "ask", ids, "how", "tail", "test", ("b",))
     assert evals.queries["q1"][3:] == ("unspecified", "", "dev", ())
-    assert evals.judgments[:2] == [("q0", "a", 1, ""), ("q0", "disk-full", 1, "")]
+    assert evals.judgments[:2] == [("q0", "a", 1, ()), ("q0", "disk-full", 1, ())]
     assert evals[4:] == ("words", (0, 1, 2), {}, "") and evals.folder == folder
 
 
@@ -594,8 +594,8 @@ def test_queries_are_in_the_order_of_their_ids_whatever_their_lines(folder):
 
 def test_labels_keep_their_evidence_and_may_be_of_one_half(folder):
     evals = evalset.load(folder)
-    assert evals.judgments[0] == ("q1", "disk-full", 2, "Delete <old> logs.")
-    assert evals.judgments[1] == ("q1", "queue-full", 0, "")
+    assert evals.judgments[0] == ("q1", "disk-full", 2, ("Delete <old> logs.",))
+    assert evals.judgments[1] == ("q1", "queue-full", 0, ())
     assert evals.qrels("test") == {"q2": {"queue-full": 1}}
     assert evals.qrels() == evals.qrels("dev") | evals.qrels("test")
 
@@ -604,12 +604,17 @@ def test_evidence_may_stand_in_the_title_and_a_document_without_text_has_any():
     documents = {d: evalset.Document(d, "Title", body) for d, body in (("a", "body"), ("b", ""))}
     for doc_id, evidence, told in (
         ("a", "Title\n\nbo", ""),
+        (
+            "a",
+            ["bo", "Body"],
+            "evidence 'Body' is not in a, wanted a verbatim quote, line ends included",
+        ),
         ("a", "", ""),
         ("a", "Body", "evidence 'Body' is not in a, wanted a verbatim quote, line ends included"),
         ("b", "Body", ""),
         ("c", "", "document c is not in the corpus, wanted one of its 2 ids"),
     ):
-        judgment = evalset.Judgment("q", doc_id, 1, evidence)
+        judgment = evalset.Judgment("q", doc_id, 1, records.quotes({"evidence": evidence}))
         assert evalset.misplaced(judgment, {"q": 0}, documents) == told
     told = "query r is not in retrieval_queries.jsonl, wanted one of its ids"
     assert evalset.misplaced(judgment._replace(query_id="r"), {"q": 0}, documents) == told

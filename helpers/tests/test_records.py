@@ -86,7 +86,7 @@ FIELDS = [  # field, kind of row, values that fit, values that do not, what is w
      "dev or test"),
     ("popularity", "retrieval_queries.jsonl", ["head", "tail"], ["dev", "", None], "head or tail"),
     ("round", "second_pass.jsonl", [1, 2, 99], [0, -1, True, 1.0, "1", None], "a number from 1"),
-    ("evidence", "judgments.jsonl", ["", "a"], [1, None, []], "text"),
+    ("evidence", "judgments.jsonl", ["a", ["a", "b"]], [1, [""]], "a quote or a list of quotes"),
     ("repeat", "undone", [True, False], [0, 1, "true", None], "true or false"),
     ("undo", "undo", [{}, {"a": 1}], [[], "", None], "an object"),
     ("updated", "corpus.jsonl", ["2026-04-08"], ["2026-4-8", "2026-02-30", "", 20260408, None],

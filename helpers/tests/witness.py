@@ -4,6 +4,7 @@ It imports nothing of helpers/ or the notebooks. What they share is the meaning 
 stands here as a formula with its source. A function returns one published thing, by name.
 """
 
+import functools
 import hashlib
 import json
 import math
@@ -91,8 +92,9 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
+@functools.cache
 def coding() -> tiktoken.Encoding:
-    """Return cl100k_base; tiktoken finds its vocabulary in the repository and keeps it."""
+    """Return cl100k_base from the vocabulary in the repository."""
     here = str(Path(__file__).parents[1] / "vocabulary")
     with mock.patch.dict(os.environ, TIKTOKEN_CACHE_DIR=here):
         return tiktoken.get_encoding("cl100k_base")

@@ -503,8 +503,8 @@ def test_judged_depth_names_the_worst_ranker_and_the_best_share(monkeypatch, jud
     assert asked == [10]
 
 
-def test_evidence_of_spaces_is_none():
-    judged = [("q1", "a", 1, " "), ("q1", "b", 2, "b"), ("q1", "c", 0, ""), ("q2", "a", 1, "")]
+def test_labels_without_a_quote_are_named():
+    judged = [("q1", "a", 1, ()), ("q1", "b", 2, ("b",)), ("q1", "c", 0, ()), ("q2", "a", 1, ())]
     assert checks.check_evidence(made(judgments=judged)) == (
         "evidence",
         "fail",

@@ -371,17 +371,17 @@ def test_judgments_are_sorted_and_hold_the_evidence(folder):
     rows = [entry("q2"), {**entry("q1", relevance=1), "evidence": "Delete"}]
     write_rows(folder / log.LOG, *rows)
     assert log.judgments(str(folder)) == [
-        evalset.Judgment("q1", "disk-full", 1, "Delete"),
-        evalset.Judgment("q2", "disk-full", 0, ""),
+        evalset.Judgment("q1", "disk-full", 1, ("Delete",)),
+        evalset.Judgment("q2", "disk-full", 0, ()),
     ]
 
 
 @pytest.mark.parametrize(
     ("judgment", "fault"),
     [
-        (("q1", "disk-full", 1, " "), "grade 1 needs evidence, wanted a passage of disk-full"),
-        (("q1", "disk-full", 2, "Delete"), ""),
-        (("q1", "disk-full", 0, ""), ""),
+        (("q1", "disk-full", 1, ()), "grade 1 needs evidence, wanted a passage of disk-full"),
+        (("q1", "disk-full", 2, ("Delete",)), ""),
+        (("q1", "disk-full", 0, ()), ""),
     ],
 )
 def test_a_judgment_of_1_or_more_needs_evidence(folder, judgment, fault):

@@ -12,7 +12,7 @@ from importing import beir_folder, bring, mmarco_folder, problems, put, refusal
 
 from helpers import disk
 from helpers.records import EvalSetError
-from helpers.sources import collections, files, write
+from helpers.sources import collections, files, hotpot, write
 
 
 @pytest.fixture
@@ -186,8 +186,8 @@ def test_hotpotqa(tmp_path, form):
     query = evals.queries["5a8"]
     assert (query.kind, query.answers, query.split) == ("comparison", ("yes",), "dev")
     assert [(j.doc_id, j.relevance, j.evidence) for j in evals.judgments] == [
-        ("A_(film)", 1, "Two."),
-        ("B%2FC", 1, ""),  # HotpotQA has sentence numbers beyond the paragraph
+        ("A_(film)", 1, ("Two.",)),
+        ("B%2FC", 1, ()),  # HotpotQA has sentence numbers beyond the paragraph
     ]
     assert bool([line for line in lines if "documents without text: 1" in line]) == (form == "json")
 
@@ -496,7 +496,7 @@ def test_hotpotqa_from_one_file_without_ids_types_and_answers(tmp_path):
     rows = [question(), question(id=9, **other), question(answer="", supporting_facts=facts)]
     write_rows(path, *rows, question(_id="x/y", id="z", type=" t ", answer=" a "))
     log = files.Log()
-    found = collections.hotpotqa(asked("hotpotqa", path), log)
+    found = hotpot.hotpotqa(asked("hotpotqa", path), log)
     assert [(place, row) for place, row in found.queries] == [
         (f"{path}:1", {"query_id": "all-1", "query": "Why?"}),
         (f"{path}:2", {"query_id": "9", "query": "Why?"}),
@@ -528,9 +528,7 @@ def test_a_type_that_is_no_label_is_left_out_and_told(tmp_path):
     path = tmp_path / "mine.jsonl"
     write_rows(path, question(type="<img src=x onerror=x()>"), question(_id=2, type="bridge (a)"))
     log = files.Log()
-    found = [
-        row.get("kind") for _, row in collections.hotpotqa(asked("hotpotqa", path), log).queries
-    ]
+    found = [row.get("kind") for _, row in hotpot.hotpotqa(asked("hotpotqa", path), log).queries]
     assert found == [None, "bridge (a)"]
     wanted = "types that are no label (1 to 60 letters, digits, spaces and -_/.&+())"
     assert log.left == {wanted: (1, f"{path}:1")}
@@ -540,13 +538,13 @@ def test_hotpotqa_takes_splits_from_the_names_of_its_files(tmp_path):
     for name in ("train-1.jsonl", "train-2.jsonl", "test.jsonl"):
         put(tmp_path / "q" / name, json.dumps(question()))
     put(tmp_path / "q" / "notes.txt", "no questions")
-    found = collections.hotpotqa(asked("hotpotqa", tmp_path / "q"), files.Log())
+    found = hotpot.hotpotqa(asked("hotpotqa", tmp_path / "q"), files.Log())
     assert found.splits == ("test", "train")
     assert sorted(row["query_id"] for _, row in found.queries) == ["test-1", "train-1", "train-2"]
     assert {n.split for n in found.labels} == {"test", "train"}
     missing = tmp_path / "no.json"
     with pytest.raises(EvalSetError) as caught:
-        collections.hotpotqa(asked("hotpotqa", missing), files.Log())
+        hotpot.hotpotqa(asked("hotpotqa", missing), files.Log())
     assert caught.value.problems == [
         f"{missing}:1: no questions, wanted a .json, .jsonl or .parquet"
     ]
@@ -556,7 +554,7 @@ def test_a_question_of_another_form_is_named(tmp_path):
     uneven = {"title": ["A", "B"], "sentences": [["One."]]}
     path = put(tmp_path / "dev.jsonl", json.dumps(question(context=uneven)))
     log = files.Log()
-    assert collections.hotpotqa(asked("hotpotqa", path), log).queries == []
+    assert hotpot.hotpotqa(asked("hotpotqa", path), log).queries == []
     assert log.problems == [
         f"{path}:1: question, context or supporting_facts is missing or of another form, wanted "
         'context [[title, [sentence, ...]], ...] or {"title": [...], "sentences": [...]}'
@@ -667,7 +665,7 @@ def test_hindi_of_mmarco_needs_its_marks_and_japanese_pairs(mmarco):
 def test_spaces_around_titles_and_empty_sentences_are_cut(tmp_path):
     row = question(context=[[" A b ", ["", " One. ", ""]]], supporting_facts=[[" A b ", 1]])
     path = put(tmp_path / "dev.json", json.dumps([row]))
-    found = collections.hotpotqa(asked("hotpotqa", path), files.Log())
+    found = hotpot.hotpotqa(asked("hotpotqa", path), files.Log())
     document = {"doc_id": "A_b", "title": " A b ", "text": "One."}
     assert list(found.documents) == [(f"{path}:1", document)]
     assert [(n.doc_id, n.evidence) for n in found.labels] == [("A_b", "One.")]
