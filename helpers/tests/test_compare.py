@@ -874,3 +874,65 @@ def test_tables_have_texts_of_each_kind():
         "|---|-------|-------|-----------|-------|------------|----------|",
         r"| 2 | <.001 |       | 0.46      | 0.333 | +0.500     | a \| b c |",
     ]
+
+
+def test_an_empty_run_is_one_that_found_nothing_only_where_its_card_says_how(many):
+    evals, path = evalset.load(many), many / "none.trec"
+    path.touch()
+    with pytest.raises(evalset.EvalSetError, match="the file holds no results"):
+        compare.read_checked(path, evals)
+    runs.write_card(path.with_suffix(".json"), evals, {})
+    assert compare.read_checked(path, evals) == runs.Run("none", {}, [])
+    runs.write_card(path.with_suffix(".json"), evals._replace(documents={}), {})
+    with pytest.raises(compare.CannotCompare, match="made on another corpus"):
+        compare.read_checked(path, evals)
+
+
+def test_a_replaced_baseline_is_refused_by_the_gate(many, monkeypatch, capsys):
+    worse = (many / "worse.trec").read_bytes()
+    (many / "runs" / "fixed.trec").write_bytes(worse)
+    assert called(monkeypatch, "compare", many / "worse.trec", "--evals", many) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith(f"cannot compare: {many / 'results.json'}: ")
+    assert "made on another runs/fixed.trec" in said.err and "make report EVALS=" in said.err
+    assert not (many / "comparisons").exists()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "\ufeff{}", '{"corpus": {}}'])
+def test_broken_results_are_no_worse_run(many, monkeypatch, capsys, text):
+    (many / "results.json").write_text(text, encoding="utf-8")
+    assert called(monkeypatch, "compare", many / "worse.trec", "--evals", many) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith(f"cannot compare: {many / 'results.json'}:1: ")
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"query_id": ["q0"], "results": [["d0", 1]]}', "no query of the run is in this set"),
+        ('{"query_id": "q0", "results": [["d0", %s]]}' % ("9" * 400), "wanted a finite number"),
+        ('{"query_id": "q0", "results": [[["d0"], 1]]}', "document ['d0'] is unknown"),
+        ('{"query_id": "\\ud800", "results": [["d0", 1]]}', "no query of the run is in this set"),
+    ],
+)
+def test_values_of_another_kind_are_told(many, monkeypatch, capsys, line, said):
+    (many / "odd.jsonl").write_text(line + "\n")
+    assert called(monkeypatch, "compare", many / "odd.jsonl", "--evals", many) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("cannot compare: ") and said in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize("to", ["worse.trec", "worse.trec/below"])
+def test_a_file_in_place_of_the_folder_for_the_report_is_told(many, monkeypatch, capsys, to):
+    words = ("compare", many / "worse.trec", "--evals", many, "--to", many / to)
+    assert called(monkeypatch, *words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"cannot compare: {many / 'worse.trec'}") and "wanted a folder" in line
+
+
+def test_a_folder_in_place_of_a_run_or_of_its_card_is_told(many, monkeypatch, capsys):
+    (many / "worse.json").mkdir()
+    for name, said in (("worse.trec", "worse.json:1: cannot be read"), ("runs", "is a folder")):
+        assert called(monkeypatch, "compare", many / name, "--evals", many) == 2
+        assert said in capsys.readouterr().err

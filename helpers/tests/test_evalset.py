@@ -888,6 +888,16 @@ def test_a_link_whose_file_is_gone_is_no_empty_pool(folder, name):
         evalset.read_extra(evalset.load(folder), name)
 
 
+def test_a_set_without_a_single_word_is_told_before_anything_runs(folder):
+    shutil.rmtree(folder / "corpus")
+    (folder / "judgments.jsonl").unlink()
+    rows = [{"doc_id": d, "title": "", "text": "!?"} for d in ("disk-full", "queue-full")]
+    write_rows(folder / "corpus.jsonl", *rows)
+    assert evalset.load(folder).next_step().startswith("no document holds a word: ")
+    write_rows(folder / "corpus.jsonl", rows[0], rows[1] | {"title": "a"})
+    assert evalset.load(folder).next_step() == ""
+
+
 # Twins, floods and what is no file.
 
 

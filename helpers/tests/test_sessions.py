@@ -19,6 +19,7 @@ from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
 from helpers import evalset, figures, measures, runs, stats, workbook
+from helpers.labels import audit
 
 NO_PROOF = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # LangChain's pieces
 
@@ -142,6 +143,29 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
     assert rows["q1"]["retrieved"][0][0] == "d1" and rows["q1"]["measures"]["nDCG@10"] == 1
     assert "{0: 5, 1: 2, 2: 1, 3: 3}" in a.said["a-labels-table"]
     assert "share read as" in c.said["c-noise-rates"]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of kappa, where it is undefined
+def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(folder, capsys):
+    """One document without a title, a query without a word, a reading of one grade, first null."""
+    shutil.rmtree(folder / "corpus")
+    write_rows(folder / "corpus.jsonl", {"doc_id": "d", "title": "", "text": "disk full"})
+    pair = {"query_id": "q1", "doc_id": "d"}
+    query = {"query_id": "q1", "query": "??? \U0001f642", "relevant_doc_ids": ["d"]}
+    write_rows(folder / "retrieval_queries.jsonl", query)
+    write_rows(folder / "judgments.jsonl", {**pair, "relevance": 1})
+    write_rows(folder / "pool.jsonl", {**pair, "rankers": ["a"], "first": None})
+    grades = dict.fromkeys(("first", "second", "final"), 1)
+    write_rows(folder / "second_pass.jsonl", {**pair, "round": 1, **grades, "reason": ""})
+    a, _, c, page = (play(path, folder, None, NO_PROOF, quick=True) for path in workbook.NOTEBOOKS)
+    evals = a.space["evals"]
+    run_cells(0, "a-first-table", **a.space | {"qrels": evals.qrels()})
+    assert "relevant now: 1\nmissed by the first labelling: 1" in capsys.readouterr().out
+    assert "Cohen's kappa nan on 1 pairs" in a.said["a-kappa-hand-then"]
+    assert "results.json: 1 queries, 0 with results" in c.said["c-results-write"]
+    found = page.space["results"]["summary"]["dev"]
+    assert set(found["measures"].values()) == {0.0} and found["median_first_rank"] is None
+    assert audit.of_folder(evals)[-1].status == "pass" and workbook.freeze_command(evals) == 0
 
 
 def test_session_c_needs_session_b_first(graded):
