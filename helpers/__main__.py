@@ -273,7 +273,7 @@ def _run(options: Namespace) -> int:
         raise BadInput(str(error)) from error
     except evalset.EvalSetError as error:
         where = where or getattr(options, "source", None) or options.to
-        problems = how_many(len(error.problems), "problem")
+        problems = how_many(error.count, "problem")
         raise BadInput(f"{error}\n{problems} in {where}") from error
 
 

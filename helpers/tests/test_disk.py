@@ -165,6 +165,23 @@ def test_a_write_that_fails_leaves_the_former_file_and_nothing_else(tmp_path, mo
         assert [path.read_text() for path in tmp_path.iterdir()] == ["x"]
 
 
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_several_files_that_fail_leave_the_former_and_nothing_else(tmp_path, monkeypatch, at):
+    """The third is the file that says that both are whole."""
+    calls = []
+
+    def fail(file):
+        calls.append(file)
+        if len(calls) == at:
+            raise OSError("disk full")
+
+    disk.write(tmp_path / "a", "x")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        disk.write_all(tmp_path, {"a": "y", "b": "y"})
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a", "x")]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
 def test_a_file_has_the_mode_that_the_umask_says(tmp_path):
     before = os.umask(0o027)

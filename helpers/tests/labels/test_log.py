@@ -159,7 +159,16 @@ def read_only(path, monkeypatch):
     path.with_name(f"{log.LOG}.lock").mkdir()
 
 
-@pytest.mark.parametrize("obstacle", [held_by_another, without_locks, read_only])
+def a_file_system_that_has_none(path, monkeypatch):
+    def none(*_, **__):
+        raise NotImplementedError("FileSystem does not appear to support flock")
+
+    monkeypatch.setattr("filelock.FileLock.acquire", none)
+
+
+@pytest.mark.parametrize(
+    "obstacle", [held_by_another, without_locks, read_only, a_file_system_that_has_none]
+)
 def test_a_log_is_never_written_unlocked(folder, monkeypatch, obstacle):
     shown = opened(folder)
     do(shown, 0)
