@@ -99,7 +99,7 @@ def test_packages_are_listed_once_and_locked():
     assert all("--hash=sha256:" in pin for pin in pins)
     assert "://" not in lock and "--index" not in lock
     environment = yaml.safe_load((workbook.ROOT / "environment.yml").read_text())["dependencies"]
-    assert environment == ["python>=3.11", "pip", {"pip": ["-r requirements.txt"]}]
+    assert environment == ["python>=3.11,<3.15", "pip", {"pip": ["-r requirements.txt"]}]
 
 
 def test_page_needs_no_network_and_shows_no_code(tmp_path):

@@ -1,0 +1,104 @@
+"""The set-up says in a line which Python it wants, and which package a system has no wheel for."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from helpers import workbook
+
+pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+INSTALLER = """#!/bin/sh
+[ "$1" = venv ] && { mkdir -p .venv/bin; exit 0; }
+[ -n "$SAID" ] && { echo "$SAID"; exit 1; }
+for name in $NO_WHEEL; do
+  grep -q "^$name==" .venv/wanted.txt && { echo "$FORM" | sed "s/NAME/$name/g"; exit 1; }
+done
+cp .venv/wanted.txt .venv/installed.txt
+"""
+
+
+@pytest.fixture
+def set_up(tmp_path):
+    """Return a function that sets up a copy with an installer that lacks wheels, or a Python."""
+    for name in ("Makefile", "requirements.txt"):
+        shutil.copy(workbook.ROOT / name, tmp_path)
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+
+    def script(name, page):
+        (bin_ / name).write_text(page)
+        (bin_ / name).chmod(0o755)
+
+    def run(*missing, form="error: Failed to build `NAME==1.0`", version=(3, 11), said=""):
+        script("uv", INSTALLER)
+        code = f"import sys; sys.version_info = {version}; exec(sys.argv[1])"
+        words = f"""[ "$1" = -V ] && echo Python {version[0]}.{version[1]} && exit
+exec '{sys.executable}' -c '{code}' "$2"
+"""
+        script("python-x", f"#!/bin/sh\n{words}")
+        more = {"NO_WHEEL": " ".join(missing), "FORM": form, "SAID": said}
+        more["PATH"] = f"{bin_}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            ["make", "-B", ".venv/ready", "PYTHON=python-x"],
+            **{"cwd": tmp_path, "env": os.environ | more, "capture_output": True, "text": True},
+        )
+        return done.returncode, done.stdout.splitlines()
+
+    run.folder = tmp_path
+    return run
+
+
+def packages(path):
+    return [line.split("==")[0] for line in path.read_text().splitlines() if "==" in line[:40]]
+
+
+def test_all_packages_are_installed(set_up):
+    status, said = set_up()
+    assert (status, said) == (0, ["setting up .venv, once for each requirements.txt"])
+    assert (set_up.folder / ".venv" / "ready").exists()
+    wanted, found = (set_up.folder / n for n in ("requirements.txt", ".venv/installed.txt"))
+    assert found.read_bytes() == wanted.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "error: Failed to build `NAME==1.0`",
+        "ERROR: Failed to build 'NAME' when getting requirements to build wheel",
+        "ERROR: Failed building wheel for NAME",
+        "ERROR: No matching distribution found for NAME==1.0",
+        "  cause: Because NAME==1.0 has no usable wheels and you require NAME==1.0",
+    ],
+)
+def test_what_cannot_be_installed_is_named_and_the_others_are_there(set_up, form):
+    status, said = set_up("tiktoken", "pytrec-eval-terrier", form=form)
+    assert status and len(said) == 3 and not (set_up.folder / ".venv" / "ready").exists()
+    assert said[1].startswith("missing: tiktoken pytrec-eval-terrier; no wheel for Python 3.11 on ")
+    assert "README.md, Without a wheel" in said[2]
+    wanted = packages(set_up.folder / "requirements.txt")
+    lost = {"tiktoken", "pytrec-eval-terrier"}
+    assert packages(set_up.folder / ".venv/installed.txt") == [n for n in wanted if n not in lost]
+    assert "NAME" not in (set_up.folder / ".venv" / "tiktoken.log").read_text()
+
+
+@pytest.mark.parametrize(
+    "problem",
+    ["error: Failed to fetch: `https://x`", "Retrying (Retry(\nFailed to build 'tiktoken'"],
+)
+def test_another_failure_is_shown_as_it_is(set_up, problem):
+    status, said = set_up(said=problem)
+    assert status and said[1:] == problem.split("\n")
+
+
+def test_versions_of_python_that_are_not_tried_are_told(set_up):
+    status, said = set_up(version=(3, 10))
+    assert status and len(said) == 1
+    assert said[0].startswith("Python 3.11 to 3.14 is needed, python-x is Python 3.10: ")
+    status, said = set_up("pyyaml", version=(3, 15))
+    assert status and said[0].startswith("Python 3.15 is newer than 3.11 to 3.14: packages ")
+    assert said[2].startswith("missing: pyyaml; no wheel for Python 3.15 on ")
+    for minor in (11, 14):
+        assert set_up(version=(3, minor)) == (0, said[1:2])
