@@ -195,7 +195,8 @@ def with_bar(items: Iterable, what: str) -> Iterable:
         from tqdm import tqdm
     except ImportError:
         return items
-    return tqdm(items, desc=what, unit="", leave=False, disable=None, file=sys.stderr)
+    below = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see text.Screen
+    return tqdm(items, desc=what, unit="", leave=False, disable=None, file=below)
 
 
 # Values.

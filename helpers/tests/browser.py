@@ -1,6 +1,6 @@
 """The tests in a real browser, apart from the others: make browser SESSIONS=abc.
 
-They take some minutes and need the package playwright and a Chromium, and say so where one is missing.
+They take minutes, need the package playwright and a Chromium, and say so where one is missing.
 """
 
 import functools

@@ -121,13 +121,13 @@ def test_browser_tests_that_cannot_run_are_counted_with_the_reason(monkeypatch, 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     browser.main()
     assert capsys.readouterr().out == (
-        "browser tests skipped: 2, because the package playwright is not installed\n"
+        "browser tests skipped: 3, because the package playwright is not installed\n"
     )
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     monkeypatch.setattr(browser.browser_labelling.shutil, "which", lambda name: None)
     browser.main()
     assert (
-        "skipped: 2, because no browser found, wanted one of: chromium" in capsys.readouterr().out
+        "skipped: 3, because no browser found, wanted one of: chromium" in capsys.readouterr().out
     )
 
 
@@ -136,8 +136,9 @@ def test_browser_tests_that_can_run_do(monkeypatch):
     monkeypatch.setattr(browser.browser_labelling, "missing", lambda: "")
     monkeypatch.setattr(browser.browser_labelling, "main", lambda: ran.append("labelling"))
     monkeypatch.setattr(browser.browser_learning, "main", ran.append)
+    monkeypatch.setattr(browser.browser_hostile, "main", lambda: ran.append("hostile"))
     browser.main("ab")
-    assert ran == ["labelling", "ab"]
+    assert ran == ["labelling", "ab", "hostile"]
 
 
 # What a command passes on.
