@@ -17,7 +17,7 @@ def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[
     """
     folder, hashes = evals.folder, (evals.corpus_hash(), evals.topics_hash())
     labels = [line for name in names for line in _complaints(evalset.read_extra, evals, name)]
-    made = [line for path in folder.glob("runs/*.json") for line in _complaints(_card, path)]
+    made = [line for path in folder.glob("runs/*.json") for line in _complaints(_made_on, path)]
     for path in (path for glob in DERIVED_ROWS for path in sorted(folder.glob(glob))):
         made += _complaints(_read_fresh, path, evals, hashes)
     if os.path.lexists(folder / "results.json"):
@@ -35,7 +35,7 @@ def _complaints(read: Callable, *given) -> list[str]:
     return []
 
 
-def _card(path: Path) -> tuple[str, str]:
+def _made_on(path: Path) -> tuple[str, str]:
     """Return the hashes of the corpus and the queries that a run was made on."""
     said = runs.read_card(path)
     return tuple(said[name] for name in runs.CARD)
@@ -44,7 +44,7 @@ def _card(path: Path) -> tuple[str, str]:
 def _read_fresh(path: Path, evals: evalset.EvalSet, hashes: tuple[str, str]) -> None:
     """Read a run or chunks, unless their card says that they are of something else."""
     card = evals.folder / "runs" / f"{path.stem}.json"
-    if os.path.lexists(card) and _card(card) != hashes:
+    if os.path.lexists(card) and _made_on(card) != hashes:
         return
     if path.parent.name == "chunks":
         chunks.read_chunks(path, evals.documents)

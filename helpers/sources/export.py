@@ -14,7 +14,7 @@ from .files import Log, array, database
 
 FORMS = ("labels.csv", "labels.parquet", "qrels.trec", "beir/corpus.jsonl", "beir/queries.jsonl")
 QRELS = re.compile(r"beir/qrels/[^/]+\.tsv")
-WANTED = "wanted a new or an empty folder, or one of a former export, which is replaced"
+REPLACES = "wanted a new or an empty folder, or one of a former export, which is replaced"
 COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split"]
 
 
@@ -58,13 +58,13 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
 def _refuse_strange(to: Path) -> None:
     """Raise EvalSetError where a path holds anything but an export: it would be lost."""
     if to.exists() and not to.is_dir():
-        raise EvalSetError([f"{to}: is a file, {WANTED}"])
+        raise EvalSetError([f"{to}: is a file, {REPLACES}"])
     held = sorted(path for path in to.rglob("*") if path.is_symlink() or not path.is_dir())
     inside = [path.relative_to(to).as_posix() for path in held]
     strange = [name for name in inside if not (name in FORMS or QRELS.fullmatch(name))]
     missing = [f"no {name}" for name in FORMS if inside and name not in inside]
     if strange or missing:
-        raise EvalSetError([f"{to}: found {[*strange, *missing][0]}, {WANTED}"])
+        raise EvalSetError([f"{to}: found {[*strange, *missing][0]}, {REPLACES}"])
 
 
 def _quoting(table: pd.DataFrame) -> int:

@@ -255,7 +255,8 @@ def field(rng: Random, path: Path) -> Done:
     row |= {"missing": {}, "renamed": {name.upper(): value}, "extra": {"colour": "red"}}[what]
     _put_row(path, rows, number, row)
     closed = path.name in SET_FILES and what != "missing"
-    return f"{name} {what}", closed or (path.name != "labelling.jsonl" and name in IDS[:2])
+    gone = what in ("missing", "renamed") and name in IDS and path.name != "labelling.jsonl"
+    return f"{name} {what}", closed or gone
 
 
 @operator
@@ -434,7 +435,8 @@ def many(rng: Random, path: Path) -> Done:
         "unknown ids": lambda n: first.replace(name, f"zz{n}"),
     }[what]
     with path.open("a", encoding="utf-8") as file:
-        file.writelines(rows(n) + "\n" for n in range(60_000))
+        most = 500 if path.name == "retrieval_queries.jsonl" else 60_000  # each asks five rankers
+        file.writelines(rows(n) + "\n" for n in range(most))
     return what, ANY if path.name == "labelling.jsonl" or path.suffix == ".txt" else broken(path)
 
 

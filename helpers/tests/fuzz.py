@@ -46,6 +46,15 @@ REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it
     r"partial \| compare.* fault: .*\| (\w+/comparisons|out)$": (
         "an empty folder, which the next report fills"
     ),
+    r"partial \| freeze.* fault: .*\| (bare|graded)/negatives.jsonl$": (
+        "the negatives are whole; the next freeze draws them again and comes to the manifest"
+    ),
+    r"silent acceptance \| freeze.* \| graded/negatives.jsonl": (
+        "freeze draws the negatives anew and reads nothing of the old ones"
+    ),
+    r"silent acceptance \| import hotpotqa .*line separator at byte 0": (
+        "blank space of any kind may stand before an array"
+    ),
 }
 VOUCHED = r"(graded|bare|table)/(corpus/.+\.md|(?!labelling)[a-z_]+\.jsonl|settings\.json)$"
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -147,7 +156,7 @@ def by_command_line(folder: Path, words: list[str]) -> dict | None:
         done = subprocess.run(
             command,
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[2:]])},
             capture_output=True,
             timeout=15 * TIMEOUT if words[0] == "report" else 3 * TIMEOUT,
             preexec_fn=None if words[0] == "report" else fuzz_worker.limit,

@@ -198,7 +198,7 @@ def test_a_folder_that_is_no_export_is_never_replaced(folder, tmp_path, name, to
     mine = put(tmp_path / "out" / name, "mine")
     with pytest.raises(evalset.EvalSetError) as caught:
         export.write_exports(evalset.load(folder), tmp_path / "out")
-    assert str(caught.value) == f"{tmp_path / 'out'}: {told}, {export.WANTED}"
+    assert str(caught.value) == f"{tmp_path / 'out'}: {told}, {export.REPLACES}"
     assert mine.read_text() == "mine"
 
 
