@@ -74,7 +74,6 @@ def _wrong(row: dict, documents: dict[str, evalset.Document] | None) -> str:
     if documents is None or end <= len(getattr(documents.get(doc_id), "retrieval_text", "")):
         return ""
     return f"chunk {start}:{end} is not in {doc_id}, wanted a span of a document of the corpus"
-<<<<<<< HEAD
 
 
 # Spans of other engines, in a run.
@@ -101,5 +100,3 @@ def span_fault(name: str, documents: dict[str, evalset.Document]) -> str:
     fits = start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length
     wanted = f"wanted 0 <= start < end <= {length}, in characters of title, blank line and text"
     return "" if fits else f"span {start} to {end} of {doc_id}, {wanted}"
-=======
->>>>>>> K5

@@ -7,11 +7,7 @@ from statistics import mean
 
 from pandas import json_normalize
 
-<<<<<<< HEAD
 from . import chunks, compare, evidence, figures, measures, records, runs, stats, text
-=======
-from . import compare, figures, measures, records, runs, stats, text
->>>>>>> K5
 from .baseline import measured_run, read_results
 from .evalset import EvalSet, EvalSetError
 from .text import inert

@@ -892,19 +892,6 @@ def test_a_link_whose_file_is_gone_is_no_empty_pool(folder, name):
         evalset.read_extra(evalset.load(folder), name)
 
 
-<<<<<<< HEAD
-=======
-def test_a_set_without_a_single_word_is_told_before_anything_runs(folder):
-    shutil.rmtree(folder / "corpus")
-    (folder / "judgments.jsonl").unlink()
-    rows = [{"doc_id": d, "title": "", "text": "!?"} for d in ("disk-full", "queue-full")]
-    write_rows(folder / "corpus.jsonl", *rows)
-    assert evalset.load(folder).next_step().startswith("no document holds a word: ")
-    write_rows(folder / "corpus.jsonl", rows[0], rows[1] | {"title": "a"})
-    assert evalset.load(folder).next_step() == ""
-
-
->>>>>>> K5
 # Twins, floods and what is no file.
 
 
@@ -957,7 +944,6 @@ def test_a_card_or_notes_in_another_encoding_are_told(folder):
         f"{name}:1: byte 0xe9 is not UTF-8, save the file as UTF-8"
         for name in ("README.md", "notes.md")
     ]
-<<<<<<< HEAD
 
 
 def test_a_set_without_a_single_word_is_told_before_anything_runs(folder):
@@ -968,5 +954,3 @@ def test_a_set_without_a_single_word_is_told_before_anything_runs(folder):
     assert evalset.load(folder).next_step().startswith("no document holds a word: ")
     write_rows(folder / "corpus.jsonl", rows[0], rows[1] | {"title": "a"})
     assert evalset.load(folder).next_step() == ""
-=======
->>>>>>> K5

@@ -43,11 +43,7 @@ def imported(path, tree):
 
 def test_the_flat_rooms_are_few_and_no_room_is_large():
     names = {path.stem for path in modules() if len(path.parts) == 2} - {"__init__"}
-<<<<<<< HEAD
     assert names <= {room for floor in FLOORS for room in floor} and len(names) <= 17
-=======
-    assert names <= {room for floor in FLOORS for room in floor} and len(names) <= 16
->>>>>>> K5
     long = {
         str(path): lines
         for path in modules()
