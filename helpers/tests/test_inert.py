@@ -114,7 +114,8 @@ class Reader:
                 return self.is_safe_call(node, scopes)
             case ast.Name(id=name):
                 return self.is_safe_name(name, scopes)
-        return isinstance(node, ast.Constant | ast.Compare)
+        never_text = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+        return never_text or isinstance(node, ast.Constant | ast.Compare)
 
     def all_safe(self, nodes, scopes):
         """Return whether all nodes are safe."""

@@ -66,6 +66,8 @@ def test_results_json_is_what_a_second_witness_finds(found, published):
         mine["reason"] = theirs["reason"]  # prose, below
         mine["evidence"] = {}  # these are runs of documents
     witness.decided(own["compared_dev"])
+    for card in own["cards"]:
+        card["lost"] = own["evidence"]["lost"][card["query_id"]]
     own["evidence"]["best"] |= {n: published["evidence"]["best"][n] for n in ("p", "reason")}
     own, theirs = flat(own), flat(published)
     assert set(own) ^ set(theirs) == set()
