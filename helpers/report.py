@@ -121,8 +121,8 @@ def _quoted(found: dict) -> str:
             document, quote = (of["by_k"][name][4] for name in ("document", "evidence"))
             within = of["sets"][base]["means"][evidence.DECIDES]
             lines.append(
-                f"Evidence, {inert(split)} (n = {of['n']:d}): in the first five chunks for {quote:.3f} of "
-                f"the queries, the right document for {document:.3f}; "
+                f"Evidence, {inert(split)} (n = {of['n']:d}): in the first five chunks for "
+                f"{quote:.3f} of the queries, the right document for {document:.3f}; "
                 f"{inert(evidence.DECIDES)} {within:.3f}."
             )
     return "\n\n" + "\n".join(lines) if lines else ""

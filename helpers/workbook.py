@@ -162,7 +162,7 @@ def refresh_command(folder: Path) -> int:
 
     `folder` is the default folder. A wrong edit shows here first: stored outputs follow the code.
     """
-    pages = [*blocks(folder), folder / "coverage.md"]
+    pages = [ROOT / "README.md", ROOT / "evals" / "README.md", folder / "coverage.md"]
     values, texts = results.published(folder), [page.read_text("utf-8") for page in pages]
     executed = run_all(folder)
     for path, notebook in executed.items():
