@@ -176,8 +176,7 @@ def trec(asked: Asked, log: Log) -> Source:
 def hotpotqa(asked: Asked, log: Log) -> Source:
     """Read HotpotQA (Yang et al. 2018): the original JSON or Hugging Face's columns.
 
-    Paragraphs are documents, questions are queries, supporting titles are the labels, and the
-    first supporting sentence is the evidence.
+    Paragraphs are documents, supporting titles labels, the first supporting sentences evidence.
     """
     path, files = Path(asked.path), {}
     found = sorted(path.rglob("*")) if path.is_dir() else [path] if path.exists() else []
@@ -342,11 +341,9 @@ def _miracl_copy(
         if path.parent in (folder, folder / "docs") or language in path.parent.name.split("-")
     ]
     corpus = f"miracl-corpus-v1.0-{language}/docs-*.jsonl.gz of miracl/miracl-corpus"
-    for what, there, file in (
-        ("topics", topics, f"topics.{name}"),
-        ("labels", qrels, f"qrels.{name}"),
-        ("passages", passages, corpus),
-    ):
+    files = (f"topics.{name}", f"qrels.{name}", corpus)
+    found = (("topics", topics), ("labels", qrels), ("passages", passages))
+    for (what, there), file in zip(found, files, strict=True):
         if not there:
             offer = ", ".join(splits) or "no split"
             log.wrong(f"{folder}:1: no {what}, found topics of {offer}, wanted {file}")
