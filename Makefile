@@ -12,6 +12,7 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 HELPERS := "$(BIN)/python" -m helpers
 READY := $(VENV)/ready
+TOOLS := .cache/tools
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
@@ -79,8 +80,14 @@ drop: $(READY)  ## move QUERY=id out of EVALS, with all that was judged of it, i
 bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, evaluation, check; MILLION=1 for a million
 	@"$(BIN)/python" helpers/tests/bench.py $(if $(MILLION),--million)
 
-browser: $(READY)  ## try the panel and session A in headless Chromium, with the package playwright; SESSIONS=abc tries all
-	@"$(BIN)/python" helpers/tests/browser.py $${SESSIONS:+"$$SESSIONS"}
+browser: $(READY) $(TOOLS)/ready  ## try the panel and session A in headless Chromium, with the package playwright; SESSIONS=abc tries all
+	@PYTHONPATH="$(TOOLS)" "$(BIN)/python" helpers/tests/browser.py $${SESSIONS:+"$$SESSIONS"}
+
+$(TOOLS)/ready: helpers/tests/tools.txt $(READY)
+	@rm -rf $(TOOLS) && mkdir -p $(TOOLS)
+	@if command -v uv >/dev/null; then uv pip install --quiet --python "$(BIN)/python" --target $(TOOLS) --requirement $<; \
+	  else "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --target $(TOOLS) --requirement $<; fi 2>/dev/null \
+	  && touch $@ || echo "the tools of $< are not installed: that needs the network once"
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }

@@ -300,7 +300,8 @@ def left_over(got: Outcome, sound: Outcome, folder: Path) -> tuple[str, ...]:
     made = [p for p in got.after if p not in got.before]
     changed = [p for p in got.before if got.after.get(p) != got.before[p]]
     if got.status and (got.fired or got.err.strip()):
-        return (*made, *changed)
+        done = got.after.keys() == sound.after.keys()  # an interrupt may come when all is done
+        return () if done and got.status == 130 else (*made, *changed)
     own = {*sound.written, *(p for p in sound.after if sound.before.get(p) != sound.after[p])}
     own |= sound.before.keys() - sound.after.keys()
     own |= {p for p in changed if p.endswith(".part")}  # left by a killed run, cleared by this one

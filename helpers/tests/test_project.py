@@ -89,7 +89,7 @@ def test_packages_are_listed_once_and_locked():
     direct = {
         re.split(r"[\s#]", line)[0]
         for line in (workbook.ROOT / "requirements.in").read_text().splitlines()
-        if line.strip()
+        if line.strip() and not line.startswith("#")
     }
     lock = (workbook.ROOT / "requirements.txt").read_text()
     locked = re.findall(r"^([\w.-]+)==(?:.|\n)*?# via((?:\n    #   .*)+| .*)", lock, re.MULTILINE)

@@ -414,11 +414,13 @@ def test_the_limit_of_the_first_engine_is_the_one_of_the_readme():
 
 
 def test_python_is_the_same_everywhere():
-    (version,) = set(re.findall(r"Python (3\.\d+) or newer", README + MAKEFILE))
-    major, minor = version.split(".")
-    assert f"sys.version_info < ({major}, {minor})" in MAKEFILE
-    assert f'target-version = "py{major}{minor}"' in (ROOT / "pyproject.toml").read_text()
-    assert f"python>={version}" in (ROOT / "environment.yml").read_text()
+    pages = README + MAKEFILE
+    ((low, high),) = set(re.findall(r"[Pp]ython3? \(?3\.(\d+) to 3\.(\d+)", pages))
+    after = int(high) + 1
+    assert f"sys.version_info < (3, {low})" in MAKEFILE
+    assert f"sys.version_info >= (3, {after})" in MAKEFILE
+    assert f'target-version = "py3{low}"' in (ROOT / "pyproject.toml").read_text()
+    assert f"python>=3.{low},<3.{after}" in (ROOT / "environment.yml").read_text()
 
 
 # Minutes.
