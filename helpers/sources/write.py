@@ -66,6 +66,7 @@ def publish(to: Path, fill: Callable[[Path], None]) -> None:
     Raises EvalSetError where `to` is not a new or empty folder.
     """
     to = to.resolve()
+    disk.settle(to.parent)
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
     with disk.new_folder(to) as part:
