@@ -222,7 +222,7 @@ def write_all(folder: Path, texts: dict[str, str]) -> None:
         for left in (_whole(folder, stamp), *parts):  # in this order: half a stamp is never whole
             left.unlink(missing_ok=True)
         raise
-    _finish(folder, stamp)
+    _end(folder, stamp)
 
 
 @contextmanager
@@ -247,7 +247,7 @@ def new_folder(to: Path) -> Iterator[Path]:
             for folder in made:
                 folder.rmdir()
         raise
-    _finish(to.parent, stamp)
+    _end(to.parent, stamp)
 
 
 def settle(folder: Path) -> None:
@@ -282,6 +282,15 @@ def _put(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _end(folder: Path, stamp: str) -> None:
+    """Give all parts of a stamp their names, also those that an interrupt would leave out."""
+    try:
+        _finish(folder, stamp)
+    except KeyboardInterrupt:
+        _finish(folder, stamp)
+        raise
 
 
 def _finish(folder: Path, stamp: str) -> None:

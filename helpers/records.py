@@ -125,7 +125,7 @@ def object_of(path: Path, say: Say) -> dict:
     """Return the object of a JSON file, {} where it cannot be read, which is said."""
     content = page(path, say)
     try:
-        return {} if content is None else json_object(content)
+        return {} if content is None else json_object(content or "{}")
     except ValueError as error:
         say(f"{path}:1: {error}".replace("one object a line", "one object"))
         return {}

@@ -86,7 +86,8 @@ def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNod
     except CellExecutionError as error:
         raise evalset.EvalSetError(_told(path, error)) from error
     except KeyboardInterrupt:
-        run_sync(client.km.shutdown_kernel)(now=True)  # at once: asked kindly it ends with noise
+        if client.km:  # at once: asked kindly it ends with noise; a Ctrl-C may come before it
+            run_sync(client.km.shutdown_kernel)(now=True)
         raise
     finally:
         told.close()

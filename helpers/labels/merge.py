@@ -143,6 +143,8 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     All files change or none. Raises EvalSetError, and writes nothing, where no file names the
     query or one has a bad line.
     """
+    if not folder.is_dir():
+        raise evalset.EvalSetError([f"{folder}: is no folder, wanted an evaluation set"])
     problems = records.Problems()
     with locked(folder / LOG):
         disk.settle(folder)

@@ -253,11 +253,9 @@ def _miracl_copy(
         if path.parent in (folder, folder / "docs") or language in path.parent.name.split("-")
     ]
     corpus = f"miracl-corpus-v1.0-{language}/docs-*.jsonl.gz of miracl/miracl-corpus"
-    for what, there, file in (
-        ("topics", topics, f"topics.{name}"),
-        ("labels", qrels, f"qrels.{name}"),
-        ("passages", passages, corpus),
-    ):
+    files = (f"topics.{name}", f"qrels.{name}", corpus)
+    found = (("topics", topics), ("labels", qrels), ("passages", passages))
+    for (what, there), file in zip(found, files, strict=True):
         if not there:
             offer = ", ".join(splits) or "no split"
             log.wrong(f"{folder}:1: no {what}, found topics of {offer}, wanted {file}")

@@ -54,6 +54,9 @@ def tree(
                 log.leave("files of another type", str(path))
             elif path.is_symlink():
                 log.leave("links", str(path))
+            elif records.HALF.search(str(path)):
+                shown = str(path).encode("utf-8", "backslashreplace").decode()
+                log.leave("files whose names are not UTF-8", shown)
             else:
                 text = _read_text(path, log)
                 if text is not None:

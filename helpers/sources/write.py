@@ -1,7 +1,6 @@
 """Write an evaluation-set folder from a source (import) or from nothing (new)."""
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -67,6 +66,7 @@ def publish(to: Path, fill: Callable[[Path], None]) -> None:
     Raises EvalSetError where `to` is not a new or empty folder.
     """
     to = to.resolve()
+    disk.settle(to.parent)
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
     with disk.new_folder(to) as part:
@@ -169,7 +169,8 @@ def _about_weight(size: int, doc_id: str, total: int) -> list[str]:
 def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, str]) -> None:
     """Write retrieval_queries.jsonl and judgments.jsonl; without labels the guide to make them."""
     if not kept:
-        shutil.copyfile(NEW / "labeling_guide.md", folder / "labeling_guide.md")
+        guide = (NEW / "labeling_guide.md").read_text(encoding="utf-8")
+        records.write(folder / "labeling_guide.md", guide)
         return
     rows, judgments = [], []
     for query_id, row in kept.items():

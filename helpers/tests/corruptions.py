@@ -295,7 +295,7 @@ def twin(rng: Random, path: Path) -> Done:
     first = row | {names[0]: row[names[0]] + "é"} if what == "decomposed" else row
     rows.append(json.dumps(row | {names[0]: twins[what]}))
     _put_row(path, rows, number, first)
-    table = path.name == "corpus.jsonl" and what != "upper case"  # other people's ids may do so
+    table = path.name == "corpus.jsonl" and path.parent.name in SETS and what != "upper case"
     return f"{names[0]} {what}", path.name in SET_FILES or table
 
 

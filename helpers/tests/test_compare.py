@@ -911,7 +911,7 @@ def test_broken_results_are_no_worse_run(many, monkeypatch, capsys, text):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"query_id": ["q0"], "results": [["d0", 1]]}', "no query of the run is in this set"),
+        ('{"query_id": ["q0"], "results": [["d0", 1]]}', 'wanted {"query_id": ...'),
         ('{"query_id": "q0", "results": [["d0", %s]]}' % ("9" * 400), "wanted a finite number"),
         ('{"query_id": "q0", "results": [[["d0"], 1]]}', "document ['d0'] is unknown"),
         ('{"query_id": "\\ud800", "results": [["d0", 1]]}', "no query of the run is in this set"),

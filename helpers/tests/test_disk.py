@@ -364,3 +364,18 @@ def test_an_error_of_the_disk_names_what_was_wanted_and_no_part_of_it(tmp_path, 
     with pytest.raises(OSError) as caught:
         disk.write_all(tmp_path, {"a": "x", "no/b": "y"})
     assert caught.value.filename == str(tmp_path) and not [*tmp_path.iterdir()]
+
+
+def test_an_interrupt_while_parts_get_their_names_leaves_all_of_them_named(tmp_path, monkeypatch):
+    calls = []
+
+    def replace(part, path, replace=os.replace):
+        calls.append(path)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        replace(part, path)
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(KeyboardInterrupt):
+        disk.write_all(tmp_path, {"a": "x", "b": "y"})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "x", "b": "y"}

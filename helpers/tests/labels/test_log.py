@@ -386,3 +386,12 @@ def test_judgments_are_sorted_and_hold_the_evidence(folder):
 )
 def test_a_judgment_of_1_or_more_needs_evidence(folder, judgment, fault):
     assert log.judgment_fault(evalset.Judgment(*judgment), evalset.load(folder)) == fault
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no FIFOs in folders")
+@pytest.mark.parametrize("what", ["a FIFO", "a link"])
+def test_a_log_that_never_ends_or_is_gone_is_told(folder, what):
+    path = folder / log.LOG
+    os.mkfifo(path) if what == "a FIFO" else path.symlink_to("gone")
+    with pytest.raises(evalset.EvalSetError, match=f"{log.LOG}:1: (is a FIFO|cannot be read)"):
+        log.entries(evalset.load(folder))

@@ -381,3 +381,16 @@ def test_a_broken_undo_belongs_to_no_query(folder):
     write_rows(folder / log.LOG, row, entry("q1"))
     assert "labelling.jsonl: 1 row moved to dropped.jsonl" in merge.drop_query(folder, "q1")
     assert labelled_sets.rows(folder / log.LOG) == [row]
+
+
+def test_drop_makes_no_folder_where_there_is_none(tmp_path):
+    with pytest.raises(evalset.EvalSetError, match="gone: is no folder"):
+        merge.drop_query(tmp_path / "gone", "q1")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("name", ["labelling.jsonl", "pool.jsonl"])
+def test_drop_does_not_pass_over_a_link_whose_file_is_gone(folder, name):
+    (folder / name).symlink_to("gone")
+    with pytest.raises(evalset.EvalSetError, match=f"{name}:1: cannot be read"):
+        merge.drop_query(folder, "q1")

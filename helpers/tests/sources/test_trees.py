@@ -1,6 +1,7 @@
 """Trees of Markdown, text and code become documents."""
 
 import os
+import sys
 import time
 
 import pytest
@@ -459,3 +460,13 @@ def test_a_heading_of_spaces_ends_at_once():
     start = time.perf_counter()
     assert trees._unclosed("a" + " " * 300_000 + "b").endswith("b")
     assert time.perf_counter() - start < 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names of files are text")
+def test_a_file_whose_name_is_not_utf_8_is_left_out_and_counted(tmp_path):
+    put(tmp_path / "src" / "a.md", "one")
+    put(tmp_path / "src" / os.fsdecode(b"caf\xe9.md"), "two")
+    lines, evals = bring("markdown", tmp_path / "src", tmp_path / "to")
+    assert [*evals.documents] == ["a"]
+    first = rf"left out: files whose names are not UTF-8: 1, first {tmp_path}/src/caf\udce9.md"
+    assert first in lines

@@ -629,3 +629,13 @@ def test_the_folder_one_stands_in_can_be_filled(tmp_path, monkeypatch):
     monkeypatch.chdir(here)
     write.publish(Path("."), lambda folder: put(folder / "corpus.jsonl", json.dumps(row("a"))))
     assert [path.name for path in here.iterdir()] == ["corpus.jsonl"]
+
+
+def test_a_folder_that_is_refused_is_settled_first(tmp_path):
+    stamp = f"{disk._host()}-999999999-0badcafe"  # of a process that nobody can be
+    (tmp_path / f"all.{stamp}.whole").write_text("")
+    write.new_command(tmp_path / "out")
+    (tmp_path / f"all.{stamp}.whole").write_text("")
+    with pytest.raises(evalset.EvalSetError, match="out: is not empty"):
+        write.new_command(tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
