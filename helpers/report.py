@@ -114,12 +114,12 @@ def summary(found: dict, show: Callable[[object], str] = inert) -> str:
 
 def _quoted(found: dict) -> str:
     """Return a line for each half on what the reader gets of evidence, "" where none is quoted."""
-    lines, base = [], found["method"]["chunker"]
+    lines = []
     for split in evalset.SPLITS:
         if split in found["evidence"]:
             of = found["evidence"][split]
             document, quote = (of["by_k"][name][4] for name in ("document", "evidence"))
-            within = of["sets"][base]["means"][evidence.DECIDES]
+            within = of["sets"][found["method"]["chunker"]]["means"][evidence.DECIDES]
             lines.append(
                 f"Evidence, {inert(split)} (n = {of['n']:d}): in the first five chunks for "
                 f"{quote:.3f} of the queries, the right document for {document:.3f}; "

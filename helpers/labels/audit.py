@@ -14,7 +14,6 @@ LEFT_OUT = {  # check: why an imported set cannot have it, and the file that bri
     "coverage": ("The source chose its documents and queries.", ""),
     "labels per query": ("The source sets its grades and how many answers a query has.", ""),
     "evidence": ("The source has no more quotes.", ""),
-    "quotes": ("The source sets its quotes.", ""),
     "labelling guide": ("The rules of the source's makers hold.", "labeling_guide.md"),
     "second pass": ("The source has one reading of its labels.", "second_pass.jsonl"),
     "negatives": ("The source has none; make freeze draws some.", "negatives.jsonl"),

@@ -87,7 +87,7 @@ def test_the_five_worst_dev_queries_have_been_read(evals):
 
 def test_packages_are_listed_once_and_locked():
     direct = {
-        re.split(r"[\s#]", line)[0]
+        re.split(r"[\s#\[]", line)[0]
         for line in (workbook.ROOT / "requirements.in").read_text().splitlines()
         if line.strip() and not line.startswith("#")
     }

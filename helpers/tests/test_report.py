@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from conftest import write_rows
 
-from helpers import baseline, evalset, report, stats, text
+from helpers import baseline, evalset, evidence, report, stats, text
 from helpers.evalset import Document, EvalSet, Judgment, Query
 
 # The page.
@@ -166,7 +166,8 @@ FOUND = {
     "corpus": {"name": "X", "documents": 2, "tokens": 1200},
     "queries": {"n": 3, "judgments": 4, "grades": [0, 1]},
     "method": {"engine": "bm25", "k1": 1.5, "b": 0.75, "chunk_tokens": 512, "overlap_tokens": 50,
-               "depth": 100},
+               "depth": 100, "chunker": "fixed"},
+    "evidence": {},
     "summary": {
         "dev": {"n": 2, "median_first_rank": 1.5, "measures": {**MEANS, "recall@100": 0.75}},
         "test": {"n": 1, "median_first_rank": None, "measures": {**MEANS, "recall@100": 1}},
@@ -185,6 +186,12 @@ def test_the_summary_is_a_table_with_a_row_for_each_half():
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
         "| dev | 2 | 0.123 | 0.200 | 0.300 | 0.400 | 0.500 | 0.750 | 1.5 |\n"
         "| test | 1 | 0.123 | 0.200 | 0.300 | 0.400 | 0.500 | 1.000 | none within 100 |"
+    )
+    by_k = {"document": [0.2, 0.3, 0.4, 0.5, 0.6], "evidence": [0, 0, 0, 0, 0.5]}
+    of = {"n": 4, "by_k": by_k, "sets": {"fixed": {"means": {evidence.DECIDES: 0.25}}}}
+    assert report.summary(FOUND | {"evidence": {"test": of, "best": {}}}).endswith(
+        "\n\nEvidence, test (n = 4): in the first five chunks for 0.500 of the queries, the right "
+        "document for 0.600; evidence recall within 2000 tokens 0.250."
     )
     one = FOUND | {"queries": {"n": 1, "judgments": 1, "grades": [1]}}
     assert "Queries: 1, labelled with 1 judgment (grade 1).\n" in report.summary(one)

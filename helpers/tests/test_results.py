@@ -49,7 +49,7 @@ RUN = {
 def measured(evals, monkeypatch):
     monkeypatch.setattr(stats, "bootstrap_interval", list)
     values = measures.per_query(evals.qrels(), RUN)
-    return results.measured(evals, RUN, values, {"n": 1}, [{"card": 1}]), values
+    return results.measured(evals, RUN, values, {"n": 1}, [{"card": 1}], {}), values
 
 
 def test_results_say_what_was_measured_on_what(evals, monkeypatch):
@@ -73,7 +73,7 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     assert found["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
     assert (found["compared_dev"], found["cards"]) == ({"n": 1}, [{"card": 1}])
     assert list(found) == (
-        "corpus queries run method summary by_kind compared_dev cards per_query".split()
+        "corpus queries run method summary by_kind compared_dev evidence cards per_query".split()
     )
 
 
@@ -144,6 +144,7 @@ CARD = {
     "wanted": "good",
     "rival": "bad",
     "unjudged": False,
+    "lost": "",
     "lacks": ["full", "disk"],
     "common": ["is"],
     "words": [("is", 0.126, 0.5, 1.25), ("full", None, 0, 2)],
@@ -158,7 +159,8 @@ HEAD = """\
 typo; nDCG@10 0.431.  
 Wanted: <code>good</code> (rank 2).  
 Rival: <code>bad</code> (rank 1).  
-The wanted document lacks: full, disk.
+The wanted document lacks: full, disk.  
+Evidence: no quote.
 
 | word | IDF | gave wanted | gave rival |
 |:---|---:|---:|---:|
@@ -181,6 +183,12 @@ def test_a_failure_card_shows_places_words_and_scores():
         ({"cause": "length"}, {}, "0.431.  ", "0.431; cause: **length**.  "),
         ({"unjudged": True}, {}, "(rank 1)", "(rank 1, which nobody has judged)"),
         ({"lacks": []}, {}, "lacks: full, disk.", "lacks: no word."),
+        (
+            {"lost": "delivered"},
+            {},
+            "Evidence: no quote.",
+            "Evidence within 2,000 tokens: delivered.",
+        ),
         ({}, {"retrieved": [("bad", 1.0)]}, "(rank 2)", "(after rank 10)"),
         ({"rival": "far"}, {}, "<code>bad</code> (rank 1)", "<code>far</code> (after rank 10)"),
     ],
@@ -216,6 +224,7 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path):
             "cards": [{"query_id": "q1", "cause": "typo", "score": 3}],
             "per_query": [{"query_id": "q1", "first_rank": 4}, {"query_id": "q2", "first_rank": 5}],
             "compared_dev": {"n": 2, "runs": [{"name": "mine", "verdict": "worse"}]},
+            "evidence": {"dev": {"n": 7}},
         },
     )
     assert results.published(tmp_path) == {
@@ -228,6 +237,7 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path):
         "per_query q2 first_rank": 5,
         "compared_dev n": 2,
         "compared_dev runs mine verdict": "worse",
+        "evidence dev n": 7,
     }
 
 

@@ -292,10 +292,11 @@ def test_session_a_counts_the_newest_round_of_a_second_reading(small):
 def test_session_b_cuts_and_ranks_a_small_set(small):
     said, value = small[1].said, small[1].value
     chosen = dict.fromkeys(row[:2] for row in value["b-compare-run"].index)
-    assert list(chosen) == [("longest", "f"), ("median", "h-v1"), ("shortest", "a")]
-    assert value["b-compare-run"].loc[("longest", "f", "fixed")].tolist() == [3, 100, 512, 512]
-    seams = [line.split(":")[0].strip() for line in said["b-seams-run"].split("\n") if ":" in line]
-    assert seams == ["fixed", "recursive"]
+    assert list(chosen) == [("longest", "h-v2"), ("median", "h-v1"), ("shortest", "a")]
+    assert "4 quotes in 4 documents" in said["b-sizes-run"]
+    sizes = value["b-sizes-run"]
+    assert sizes.loc["fixed"].tolist() == [14, 0] and sizes.loc["document"].tolist() == [12, 0]
+    assert value["b-quotes-run"].to_numpy().tolist() == [["0", "0", "0"]] * 3
     assert "8 of 14 chunks share a word with it" in said["b-first-search-run"]
     assert "5 queries on 14 chunks" in said["b-same"]
     assert "fixed:    14 chunks, 1 to 6 documents a query" in said["b-run-all"]

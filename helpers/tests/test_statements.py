@@ -97,7 +97,7 @@ NEEDED = {
 
 
 STUB = """#!/bin/sh
-for name in EVALS ROOM N SEED; do eval "printf '%s\\0' \\"$name=\\$$name\\""; done
+for name in EVALS ROOM N SEED ONLY; do eval "printf '%s\\0' \\"$name=\\$$name\\""; done
 printf '%s\\0' "${0##*/}" "$@"
 printf '\\n\\0'
 """

@@ -580,8 +580,9 @@ def test_write_up_shows_the_five_lowest_cards(page, session, published, files):
             for who in ("wanted", "rival"):
                 rank = order.index(card[who]) + 1 if card[who] in order else None
                 place = f"rank {rank}" if rank else "after rank 10"
-                assert f"{who.capitalize()}: `{card[who]}` ({place})" in text
+                assert f"{who.capitalize()}: <code>{card[who]}</code> ({place})" in text
             assert f"lacks: {', '.join(card['lacks']) or 'no word'}." in text
+            assert f"Evidence within 2,000 tokens: {card['lost']}." in text
             row = next(r for r in published["per_query"] if r["query_id"] == card["query_id"])
             head = text.split("\n")[2]
             assert head.startswith(f"{row['kind']}; nDCG@10 ")

@@ -297,8 +297,9 @@ def test_every_published_number_has_a_name():
 
 
 def test_a_refresh_says_what_it_changed(monkeypatch, capsys, tmp_path):
-    pages = {name: tmp_path / name for name in ("README.md", "coverage.md")}
+    pages = {name: tmp_path / name for name in ("README.md", "evals/README.md", "coverage.md")}
     for page in pages.values():
+        page.parent.mkdir(exist_ok=True)
         page.write_text("<!-- generated: make refresh -->\nold\n<!-- end -->\n")
     values = iter([{"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}])
     monkeypatch.setattr(workbook, "ROOT", tmp_path)
@@ -313,7 +314,9 @@ def test_a_refresh_says_what_it_changed(monkeypatch, capsys, tmp_path):
 
 
 def test_a_refresh_stores_what_it_executed(monkeypatch, tmp_path, capsys):
-    (tmp_path / "README.md").write_text("<!-- generated: make refresh -->\n<!-- end -->\n")
+    (tmp_path / "evals").mkdir()
+    for page in ("README.md", "evals/README.md"):
+        (tmp_path / page).write_text("<!-- generated: make refresh -->\n<!-- end -->\n")
     (tmp_path / "coverage.md").write_text("as it was\n")
     made = v4.new_notebook(cells=[v4.new_code_cell("1", id="one")])
 

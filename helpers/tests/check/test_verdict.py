@@ -19,6 +19,7 @@ from notebooks.check import (
     chunking,
     labels,
     measures,
+    passages,
     recursive,
     statistics,
     verdict,
@@ -30,7 +31,8 @@ from .exercises import BODIES, checks_of, holm_of, learnt, refused
 def test_every_check_stands_in_a_notebook_and_every_notebook_check_exists():
     cells = [c.source for nb in learn.sessions().values() for c in nb.cells if learn.is_check(c)]
     called = re.findall(r"check\.(\w+)\(", "\n".join(cells))
-    names = checks_of(agreement, answers, bm25, chunking, labels, measures, recursive, statistics)
+    rooms = (agreement, answers, bm25, chunking, labels, measures, passages, recursive, statistics)
+    names = checks_of(*rooms)
     assert sorted(called) == sorted([*names, "causes", "quiz", "quiz", "quiz"])
 
 

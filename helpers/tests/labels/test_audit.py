@@ -212,7 +212,7 @@ def clean_labels(folder, texts):
     for q in evals.queries.values():
         for grade, doc_id in zip((2, 1), q.relevant_doc_ids, strict=True):
             row = {"query_id": q.query_id, "doc_id": doc_id, "relevance": grade}
-            labels.append(row | {"evidence": texts[doc_id][9]})
+            labels.append(row | {"evidence": " ".join(texts[doc_id][9:13])})
         for doc_id in zeros[q.query_id]:
             labels.append({"query_id": q.query_id, "doc_id": doc_id, "relevance": 0})
         others = [d for d in texts if d not in q.relevant_doc_ids]
@@ -234,7 +234,7 @@ def test_clean_set_passes_every_check(tmp_path):
     manifest.write_manifest(evalset.load(tmp_path), {})
     findings = audit.findings(evalset.load(tmp_path))
     assert [f for f in findings if f.status != "pass" or f.remedy] == []
-    assert audit.as_table(findings).endswith("\n16 passed, 0 warnings, 0 failed")
+    assert audit.as_table(findings).endswith("\n17 passed, 0 warnings, 0 failed")
 
 
 # Folders that cannot be read, and the table.

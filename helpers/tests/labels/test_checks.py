@@ -326,7 +326,7 @@ def pages(names, **fields):
 def test_the_checks_are_asked_in_one_order():
     assert [check.__name__.removeprefix("check_") for check in checks.AUDIT_CHECKS] == (
         "size kinds head_and_tail halves overlap duplicate_queries reach labels_per_query "
-        "judged_depth evidence guide second_pass negatives leakage near_duplicates manifest"
+        "judged_depth evidence quotes guide second_pass negatives leakage near_duplicates manifest"
     ).split()
 
 

@@ -265,7 +265,7 @@ def status_of(folder, monkeypatch, capsys):
 def test_exit_status_is_1_with_a_failure_and_0_with_warnings(small, monkeypatch, capsys):
     assert status_of(small, monkeypatch, capsys) == (
         0,
-        "14 passed, 2 warnings, 0 failed, 1 not applicable",
+        "15 passed, 2 warnings, 0 failed, 1 not applicable",
     )
     (small / "labeling_guide.md").unlink()
     code, total = status_of(small, monkeypatch, capsys)

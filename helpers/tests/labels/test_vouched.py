@@ -92,7 +92,8 @@ def test_what_was_made_of_another_corpus_waits_for_its_report(reported):
     folder = reported.folder
     (folder / "corpus" / "new.md").write_text("---\ntitle: new\n---\nA body.\n")
     (folder / "runs" / "fixed.trec").write_text("q1 Q0 gone 1 2 t\n")
-    write_rows(folder / "chunks" / "fixed.jsonl", {"doc_id": "gone"})
+    gone = {"doc_id": "gone", "chunk_idx": 0, "start": 0, "end": 1, "n_tokens": 1}
+    write_rows(folder / "chunks" / "fixed.jsonl", gone)
     evals = evalset.load(folder)
     assert vouched.unreadable(evals) == []
     *_, last = audit.of_folder(evals)

@@ -325,9 +325,9 @@ def test_a_source_has_places_splits_and_grades(monkeypatch):
     found = catalogue._source(catalogue.Names(*["small/test"] * 3), "test", files.Log())
     assert found.splits == ("test",) and found.words == "words"
     assert list(found.labels) == [
-        ("ir_datasets:small/test:1", "test", "1", "a%20b", 1, ""),
-        ("ir_datasets:small/test:2", "test", "2", "c", -2, ""),
-        ("ir_datasets:small/test:3", "test", "2", "a%20b", 1, ""),
+        ("ir_datasets:small/test:1", "test", "1", "a%20b", 1, ()),
+        ("ir_datasets:small/test:2", "test", "2", "c", -2, ()),
+        ("ir_datasets:small/test:3", "test", "2", "a%20b", 1, ()),
     ]
     assert [place for place, _ in found.documents] == [
         f"ir_datasets:small/test:{n}" for n in (1, 2)

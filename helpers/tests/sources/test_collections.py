@@ -186,7 +186,7 @@ def test_hotpotqa(tmp_path, form):
     query = evals.queries["5a8"]
     assert (query.kind, query.answers, query.split) == ("comparison", ("yes",), "dev")
     assert [(j.doc_id, j.relevance, j.evidence) for j in evals.judgments] == [
-        ("A_(film)", 1, ("Two.",)),
+        ("A_(film)", 1, ("Two.", "One.")),
         ("B%2FC", 1, ()),  # HotpotQA has sentence numbers beyond the paragraph
     ]
     assert bool([line for line in lines if "documents without text: 1" in line]) == (form == "json")
@@ -411,7 +411,7 @@ def test_labels_of_three_and_four_columns(tmp_path, lines, found):
     path, log = put(tmp_path / "qrels.tsv", lines), files.Log()
     labels = list(collections.labels_of(path, "dev", log))
     assert [(n.query_id, n.doc_id, n.grade) for n in labels] == found and not log.problems
-    assert {(n.split, n.evidence) for n in labels} == {("dev", "")}
+    assert {(n.split, n.evidence) for n in labels} == {("dev", ())}
     assert labels[-1].place == f"{path}:2"
 
 
@@ -504,12 +504,12 @@ def test_hotpotqa_from_one_file_without_ids_types_and_answers(tmp_path):
         (f"{path}:4", {"query_id": "x%2Fy", "query": "Why?", "kind": "t", "answers": ["a"]}),
     ]
     assert found.labels == [
-        (f"{path}:1", "all", "all-1", "A", 1, "One."),
-        (f"{path}:2", "all", "9", "A", 1, ""),  # the first supporting sentence, which is not there
-        (f"{path}:3", "all", "all-3", "A", 1, ""),
-        (f"{path}:3", "all", "all-3", "B", 1, "Three."),
-        (f"{path}:3", "all", "all-3", "Z", 1, ""),
-        (f"{path}:4", "all", "x%2Fy", "A", 1, "One."),
+        (f"{path}:1", "all", "all-1", "A", 1, ("One.",)),
+        (f"{path}:2", "all", "9", "A", 1, ()),  # of another text under this title
+        (f"{path}:3", "all", "all-3", "A", 1, ()),
+        (f"{path}:3", "all", "all-3", "B", 1, ("Three.",)),
+        (f"{path}:3", "all", "all-3", "Z", 1, ()),
+        (f"{path}:4", "all", "x%2Fy", "A", 1, ("One.",)),
     ]
     assert list(found.documents) == [
         (f"{path}:1", {"doc_id": "A", "title": "A", "text": "One. Two."}),
@@ -668,7 +668,7 @@ def test_spaces_around_titles_and_empty_sentences_are_cut(tmp_path):
     found = hotpot.hotpotqa(asked("hotpotqa", path), files.Log())
     document = {"doc_id": "A_b", "title": " A b ", "text": "One."}
     assert list(found.documents) == [(f"{path}:1", document)]
-    assert [(n.doc_id, n.evidence) for n in found.labels] == [("A_b", "One.")]
+    assert [(n.doc_id, n.evidence) for n in found.labels] == [("A_b", ("One.",))]
 
 
 def test_a_language_of_letters_is_read_in_words(monkeypatch):

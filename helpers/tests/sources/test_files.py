@@ -163,7 +163,7 @@ def test_the_fiftieth_problem_is_the_last():
 def test_what_is_asked_and_found_has_empty_fields():
     assert files.Asked("beir", "p") == ("beir", "p", None, None, None, None, None, False)
     assert files.Source([]) == ([], (), None, (), "words", ())
-    assert files.Label("f:1", "dev", "q", "d", 1).evidence == ""
+    assert files.Label("f:1", "dev", "q", "d", 1).evidence == ()
 
 
 def test_an_id_keeps_no_space_slash_or_sign():

@@ -314,7 +314,7 @@ def asked(kind="markdown", path="p", **options):
     return files.Asked(kind, str(path), **options)
 
 
-def label(doc_id, grade=1, split="test", evidence=""):
+def label(doc_id, grade=1, split="test", evidence=()):
     return files.Label("f:1", split, "q", doc_id, grade, evidence)
 
 
@@ -495,7 +495,7 @@ def test_the_largest_document_is_named_with_its_share(tmp_path):
 
 def test_labels_are_written_with_their_halves_and_evidence(tmp_path):
     kept = {
-        "q": {"b": label("b", 2, evidence="words"), "z": label("z", 0), "a": label("a", 1)},
+        "q": {"b": label("b", 2, evidence=("words",)), "z": label("z", 0), "a": label("a", 1)},
         "p": {"a": label("a", 1)},
     }
     queries = {q: {"query_id": q, "query": f"about {q}", "kind": "k"} for q in "pqx"}
@@ -507,7 +507,7 @@ def test_labels_are_written_with_their_halves_and_evidence(tmp_path):
             {**queries["p"], "relevant_doc_ids": ["a"], "split": "dev"},
         ],
         "judgments.jsonl": [
-            {"query_id": "q", "doc_id": "b", "relevance": 2, "evidence": "words"},
+            {"query_id": "q", "doc_id": "b", "relevance": 2, "evidence": ["words"]},
             {"query_id": "q", "doc_id": "z", "relevance": 0},
             {"query_id": "q", "doc_id": "a", "relevance": 1},
             {"query_id": "p", "doc_id": "a", "relevance": 1},
