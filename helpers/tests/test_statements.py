@@ -107,7 +107,7 @@ printf '\\n\\0'
 def dry(tmp_path_factory):
     """Return a function that gives the words of each program that make starts.
 
-    A stub stands in for each; the first words are what the environment says of four settings.
+    A stub stands in for each; the first words are what the environment says of five settings.
     """
     venv = tmp_path_factory.mktemp("venv")
     for name in ("python", "jupyter"):
@@ -225,7 +225,7 @@ def test_the_value_of_a_variable_is_data(dry, tmp_path, value):
     value = value.replace("HERE", str(here))
     for ways in ([{"EVALS": value, "TO": value}, {}], [{}, {"EVALS": value, "TO": value}]):
         (words,) = dry("export", *(f"{k}={v}" for k, v in ways[0].items()), **ways[1])
-        assert words[4:] == [
+        assert words[5:] == [
             "python",
             "-m",
             "helpers",
@@ -233,16 +233,16 @@ def test_the_value_of_a_variable_is_data(dry, tmp_path, value):
             f"--evals={value}",
             f"--to={value}",
         ]
-    names = dict.fromkeys(("EVALS", "ROOM", "N", "SEED"), value)
+    names = dict.fromkeys(("EVALS", "ROOM", "N", "SEED", "ONLY"), value)
     (words,) = dry("mutants", *(f"{k}={v}" for k, v in names.items()))
-    assert words[:4] == [f"{name}={value}" for name in names]
+    assert words[:5] == [f"{name}={value}" for name in names]
     (words,) = dry("import", f"FROM={value}", f"TO={value}", f"OPTIONS={value}")
-    assert words[7:] == ["import", f"--from={value}", f"--to={value}", *value.split()]
+    assert words[8:] == ["import", f"--from={value}", f"--to={value}", *value.split()]
     (words,) = dry("drop", f"QUERY={value}")
-    assert words[7:] == ["drop", "--evals=evals", "--", value]
+    assert words[8:] == ["drop", "--evals=evals", "--", value]
     (words,) = dry("compare", f"RUN={value}", f"BASE={value}", f"SPLIT={value}")
     options = ["--evals=evals", f"--base={value}", f"--split={value}"]
-    assert words[7:] == ["compare", *options, "--", *value.split()]
+    assert words[8:] == ["compare", *options, "--", *value.split()]
     (words,) = dry("lab", f"EVALS={value}", "SOLUTIONS=1")
     assert words[0] == f"EVALS={ROOT}/{value}"
     assert not here.exists()
