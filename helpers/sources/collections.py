@@ -207,7 +207,7 @@ def _question(place, row, split, name, documents, queries, labels, log) -> None:
         paragraphs = _pairs(row["context"], "sentences")
         facts = _pairs(row.get("supporting_facts") or [], "sent_id")
         first = dict(reversed(facts))
-        query = {"query_id": safe(row.get("_id") or row.get("id") or name)}
+        query = {"query_id": id_of(place, {"": name, **row}, ("_id", "id", ""), log) or name}
         query["query"] = row["question"].strip()
         wrong = [*_unfit(paragraphs, facts)]
     except (KeyError, TypeError, ValueError, AttributeError):
