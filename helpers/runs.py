@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from . import chunks, disk, evalset, records
-from .text import how_many
+from .text import how_many, visible
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
 BASELINE = {
@@ -309,7 +309,7 @@ def _scores_of(query_id, read: _Reading) -> dict[str, float] | None:
     """Return what was found so far for a query, None if it is unknown or set aside."""
     known = read.queries.get(str(query_id))
     if known is None and len(read.strange) < STRANGE:
-        read.strange[str(query_id)] = None
+        read.strange[visible(str(query_id))] = None
     if known is None or known in read.evals.unanswered:
         return None
     return read.found.setdefault(known, {})

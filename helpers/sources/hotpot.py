@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .. import records
 from ..records import EvalSetError
-from .files import Asked, Label, Log, Source, array, choose, safe, text_of, with_bar
+from .files import Asked, Label, Log, Source, array, choose, id_of, safe, text_of, with_bar
 
 
 def hotpotqa(asked: Asked, log: Log) -> Source:
@@ -43,7 +43,7 @@ def _question(place, row, split, name, documents, queries, labels, log) -> None:
     try:
         paragraphs = _pairs(row["context"], "sentences")
         facts = _pairs(row.get("supporting_facts") or [], "sent_id")
-        query = {"query_id": safe(row.get("_id") or row.get("id") or name)}
+        query = {"query_id": id_of(place, {"": name, **row}, ("_id", "id", ""), log) or name}
         query["query"] = row["question"].strip()
         wrong = [*_unfit(paragraphs, facts)]
     except (KeyError, TypeError, ValueError, AttributeError):

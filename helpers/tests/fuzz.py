@@ -55,6 +55,12 @@ REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it
     r"silent acceptance \| import hotpotqa .*line separator": (
         "blank space of any kind may stand before an array"
     ),
+    r"unclear \| (audit|freeze|pieces).* \| many: ": (
+        "60,000 copies of a text have two billion pairs of twins: it says that memory ended"
+    ),
+    r"silent acceptance .* retype: _?id of line \d as None": (
+        "null is no id, and a question without one is known by its number"
+    ),
     r"silent acceptance .*/settings.json": "an empty settings.json says nothing, as a missing one",
 }
 VOUCHED = r"(graded|bare|table)/(corpus/.+\.md|(?!labelling)[a-z_]+\.jsonl|settings\.json)$"

@@ -645,3 +645,13 @@ def test_three_files_of_a_run_are_written_together_or_not(folder, tmp_path):
         sets.append({p.name: len(p.read_bytes()) for p in (folder / "runs").iterdir()})
     old, new = sets[0], sets[-1]
     assert sets == [old, new, new, new] and old["a.trec"] == 0 < new["a.trec"]
+
+
+def test_an_unknown_query_is_told_as_text_that_can_be_written(folder):
+    write_rows(
+        folder / "r.jsonl",
+        {"query_id": "q1", "results": [["disk-full", 2]]},
+        {"query_id": "\ud800\x1b", "results": [["disk-full", 2]]},
+    )
+    run = runs.read_run(folder / "r.jsonl", evalset.load(folder))
+    assert run.warnings == [r"1 unknown query id left out: \ud800\x1b"]

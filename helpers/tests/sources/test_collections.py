@@ -218,6 +218,10 @@ def test_hotpotqa(tmp_path, form):
             for n, shown in (("-1", "-1"), ('"0"', "'0'"), ("true", "True"), ("null", "None"))
         ),
         ("[]\n[]", ":1: found '[]' after the array, wanted one array and no more"),
+        (
+            '[{"_id": [""], "question": "q", "context": [["A", ["x"]]]}]',
+            ':1: field _id is [""], wanted an id: text or whole number',
+        ),
     ],
 )
 def test_bad_hotpotqa(tmp_path, rows, wanted):
