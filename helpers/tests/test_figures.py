@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex, to_rgba
 
-from helpers import figures
+from helpers import evidence, figures
 
 
 @pytest.fixture
@@ -451,3 +451,60 @@ def test_a_snippet_is_the_stretch_with_the_most_different_words(body, words, wid
 
 def test_a_snippet_is_about_240_characters_long():
     assert figures.snippet("abc" + " ab" * 200, set()) == "abc" + " ab" * 78 + " …"
+
+
+# What the reader gets.
+
+
+def heights(ax) -> dict[str, list[float]]:
+    """Return the heights of each line by its label."""
+    return {line.get_label(): [*map(float, line.get_ydata())] for line in ax.lines}
+
+
+def test_document_and_evidence_by_k(drawn):
+    shares = {
+        "document": [0.5, 0.6, 0.7, 0.8, 0.9, 1.0],
+        "evidence": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+    }
+    figures.evidence_by_k(shares, 10, "dev")
+    ((ax, _),) = drawn
+    assert [*heights(ax).values()] == [shares["document"], shares["evidence"]]
+    assert titled(ax) == ("In five chunks: the right document 90%, its evidence 50%")
+    assert [text.get_text().strip() for text in ax.texts] == ["the document", "the evidence"]
+    assert ax.get_ylabel() == "share of 10 dev queries" and ax.lines[0].get_xdata()[0] == 1
+    figures.evidence_by_k({"document": [1.0], "evidence": [0.0]}, 1, "test")
+    assert "right document 100%, its evidence 0%" in titled(drawn[1][0])
+
+
+def titled(ax) -> str:
+    return ax.get_title(loc="left") + ax.get_title()
+
+
+def budgets(*values):
+    names = [evidence.recall_name(budget) for budget in evidence.BUDGETS]
+    means = dict(zip(names, values, strict=True))
+    return {"means": means, "intervals": {n: (v - 0.1, v + 0.1) for n, v in means.items()}}
+
+
+def test_evidence_by_budget(drawn):
+    sets = {"fixed": budgets(0.2, 0.3, 0.4, 0.5, 0.6), "small": budgets(0.1, 0.2, 0.5, 0.6, 0.7)}
+    figures.evidence_by_budget(sets, "fixed", "dev")
+    ((ax, text),) = drawn
+    assert heights(ax) == {n: [*found["means"].values()] for n, found in sets.items()}
+    assert titled(ax) == "Within 2,000 tokens small delivers the most evidence"
+    assert text == "A line for each way to cut; a band around fixed, its 95 % interval."
+    low, high = ax.collections[0].get_datalim(ax.transData).intervaly
+    assert (round(low, 9), round(high, 9)) == (0.1, 0.7)
+    assert words(ax.get_xticklabels()) == ["500", "1,000", "2,000", "4,000", "8,000"]
+
+
+def test_evidence_by_size(drawn):
+    sets = {"fixed-64": budgets(0.3, 0.3, 0.3, 0.3, 0.3), "fixed": budgets(0.2, 0.3, 0.4, 0.5, 0.6)}
+    figures.evidence_by_size(sets, {"fixed-64": "64", "fixed": "512"}, "dev")
+    ((ax, _),) = drawn
+    assert heights(ax) == {
+        "500": [0.3, 0.2], "1,000": [0.3, 0.3], "2,000": [0.3, 0.4], "4,000": [0.3, 0.5],
+        "8,000": [0.3, 0.6],
+    }  # fmt: skip
+    assert titled(ax) == "Best size: 64 for a budget of 500, 512 for a budget of 8,000"
+    assert words(ax.get_xticklabels()) == ["64", "512"]
