@@ -153,14 +153,13 @@ def failure_card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) 
     cause = f"; cause: **{inert(found['cause'])}**" if "cause" in found else ""
     unjudged = ", which nobody has judged" if found["unjudged"] else ""
     budget = f"within {evidence.BUDGET:,} tokens"
-    lost = f"Evidence {budget}: {inert(found['lost'])}." if found["lost"] else "Evidence: no quote."
+    lost = f"Evidence {budget}: {inert(found['lost'])}.  \n" if found.get("lost") else ""
     lines = [
         f"#### {inert(query.query_id)}: {inert(query.query)}\n",
         f"{inert(query.kind)}; nDCG@10 {row['measures']['nDCG@10']:.3f}{cause}.  ",
         f"Wanted: <code>{inert(found['wanted'])}</code> ({places[0]}).  ",
         f"Rival: <code>{inert(found['rival'])}</code> ({places[1]}{unjudged}).  ",
-        f"The wanted document lacks: {', '.join(map(inert, found['lacks'])) or 'no word'}.  ",
-        f"{lost}\n",
+        f"{lost}The wanted document lacks: {', '.join(map(inert, found['lacks'])) or 'no word'}.\n",
         *_weights(found),
     ]
     read = [f"\n> {figures.with_code(notes[query.query_id])}"] if query.query_id in notes else []

@@ -159,8 +159,7 @@ HEAD = """\
 typo; nDCG@10 0.431.  
 Wanted: <code>good</code> (rank 2).  
 Rival: <code>bad</code> (rank 1).  
-The wanted document lacks: full, disk.  
-Evidence: no quote.
+The wanted document lacks: full, disk.
 
 | word | IDF | gave wanted | gave rival |
 |:---|---:|---:|---:|
@@ -186,8 +185,8 @@ def test_a_failure_card_shows_places_words_and_scores():
         (
             {"lost": "delivered"},
             {},
-            "Evidence: no quote.",
-            "Evidence within 2,000 tokens: delivered.",
+            "The wanted document lacks",
+            "Evidence within 2,000 tokens: delivered.  \nThe wanted document lacks",
         ),
         ({}, {"retrieved": [("bad", 1.0)]}, "(rank 2)", "(after rank 10)"),
         ({"rival": "far"}, {}, "<code>bad</code> (rank 1)", "<code>far</code> (after rank 10)"),

@@ -582,7 +582,8 @@ def test_write_up_shows_the_five_lowest_cards(page, session, published, files):
                 place = f"rank {rank}" if rank else "after rank 10"
                 assert f"{who.capitalize()}: <code>{card[who]}</code> ({place})" in text
             assert f"lacks: {', '.join(card['lacks']) or 'no word'}." in text
-            assert f"Evidence within 2,000 tokens: {card['lost']}." in text
+            told = f"Evidence within 2,000 tokens: {card['lost']}." in text
+            assert told is (shown is page["r-cards"])
             row = next(r for r in published["per_query"] if r["query_id"] == card["query_id"])
             head = text.split("\n")[2]
             assert head.startswith(f"{row['kind']}; nDCG@10 ")
