@@ -52,7 +52,7 @@ refresh: $(READY)  ## execute the notebooks in place and update the numbers in t
 mutants: $(READY)  ## break copies on purpose: each wrong edit must turn a check red; ROOM=stats N=60 SEED=7 samples
 	@"$(BIN)/python" helpers/tests/mutants.py
 
-fuzz: $(READY)  ## break small sets, runs and sources at random under every command; N=5000 SEED=7, and ONLY=31 repeats a finding
+fuzz: $(READY)  ## break small sets, runs and sources at random under every command, N=5000 times; SEED=7 chooses others
 	@"$(BIN)/python" helpers/tests/fuzz.py
 
 freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its files, hashes, counts, seeds

@@ -58,7 +58,7 @@ def week(evals: EvalSet, passed: set[str]) -> str:
     queries, reached = len(evals.queries), {j.doc_id for j in evals.judgments if j.relevance}
     share = len(reached) / len(evals.documents)
     saved = [inert(path.stem) for path in sorted((evals.folder / "runs").glob("*.trec"))]
-    fresh = not baseline.faults(evals)
+    fresh = baseline.faults(evals) == []
     right = [name for name in METRICS if name in passed]
     pages = [evals.folder / "README.md", evals.folder / "notes.md"]
     if evals.folder.parent.name != "learn":  # the workbook's own page tells nothing of a learner

@@ -308,7 +308,8 @@ def odd_text(rng: Random, path: Path) -> Done:
     rows, number, row = found
     name, what = rng.choice(names), rng.choice(list(ODD_TEXTS))
     _put_row(path, rows, number, row | {name: ODD_TEXTS[what]})
-    return f"{name} of line {number + 1}: {what}", name in ("kind", "split") and what in HIDDEN
+    label = name == "kind" and what in HIDDEN - {"..", ".", "slash", "space"}
+    return f"{name} of line {number + 1}: {what}", name == "split" or label
 
 
 @operator
@@ -456,7 +457,7 @@ def replaced(rng: Random, path: Path) -> Done:
         _socket(path)
     elif what != "removed":
         path.symlink_to({"dangling link": "gone", "loop": path.name}.get(what, what))
-    if what == "removed" and rng.random() < 0.3:
+    if what == "removed" and path.parent.name != "trial" and rng.random() < 0.3:
         shutil.move(path.parent, path.parent.with_name("moved"))  # the whole folder is not there
         return "its folder removed", ANY
     optional = what == "removed" or path.parent.name == "corpus"

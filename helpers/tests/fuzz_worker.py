@@ -61,7 +61,7 @@ def fail(event: str, path: str) -> None:
     if Fault.kind == "interrupt" and not Fault.fired:
         Fault.fired = True
         raise KeyboardInterrupt
-    if Fault.kind == "full" and event in ("open", "os.mkdir"):
+    if Fault.kind == "full" and event in ("open", "os.mkdir") and not os.path.isdir(path):
         Fault.fired = True
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
     if Fault.kind == "denied" and Fault.at == 1:
