@@ -45,4 +45,5 @@ EQUIVALENT = [
     Equivalent('notebooks/check/labels.py', 'Example((["d1", "d10", "D10"], ["d10"]), 1 / 3),', 'Example(([\'d1x\', "d10", "D10"], ["d10"]), 1 / 3),', 'another id that is only alike'),
     Equivalent('notebooks/check/chunking.py', 'return "## First look" if rng.random() < 0.3 else "\\n".join(lines[: rng.integers(1, 3)])', 'return "## First look" if rng.random() <= 0.3 else "\\n".join(lines[: rng.integers(1, 3)])', 'a random number is never .3'),
     Equivalent('notebooks/check/statistics.py', '[0.1, 0.35, 0.4, 1.0, 0.95, 0.62, 0.0, 0.55],', '[0.1, 0.35, 0.4, 1.0, 0.95, 0.62, 1.0, 0.55],', 'made values to resample: any will do'),
+    Equivalent('notebooks/check/labels.py', 'return len(a & b) / by(a, b) if a | b and by(a, b) else 0.0', 'return len(a & b) / by(a, b) if a & b and by(a, b) else 0.0', 'sets that share nothing give 0 either way'),
 ]  # fmt: skip
