@@ -39,4 +39,11 @@ EQUIVALENT = [
     Equivalent('notebooks/session_c_metrics_and_writeup.ipynb', 'reciprocal_rank(["a"], {"a": 1}),', 'reciprocal_rank(["a"], {"a": 2}),', 'the reciprocal rank knows relevant or not'),
     Equivalent('notebooks/session_c_metrics_and_writeup.ipynb', 'reciprocal_rank(["x", "y", "z", "a"], {"a": 1}),', 'reciprocal_rank(["x", "y", "z", "a"], {"a": 2}),', 'the reciprocal rank knows relevant or not'),
     Equivalent('notebooks/session_c_metrics_and_writeup.ipynb', 'reciprocal_rank([], {"a": 1}),', "reciprocal_rank([], {'ax': 1}),", 'an empty ranking holds neither'),
+    Equivalent('notebooks/check/labels.py', 'lambda a, b, n: _multiset(Counter(_runs(a, n)), Counter(_runs(b, n)))),', 'lambda a, b, n: _multiset(Counter(_runs(b, n)), Counter(_runs(a, n)))),', 'shares of two multisets are symmetric'),
+    Equivalent('notebooks/check/measures.py', 'Example((["x", "a"], {"a": 1}), 1 / 2),', 'Example(([\'xx\', "a"], {"a": 1}), 1 / 2),', 'any unjudged document may stand first'),
+    Equivalent('notebooks/check/measures.py', 'Example((["a", "b"], {"a": 1, "b": 1, "c": 1}, 5), 1.0),', 'Example((["a", "b"], {"a": 1, "b": 1, "c": 2}, 5), 1.0),', 'a hit knows relevant or not'),
+    Equivalent('notebooks/check/labels.py', 'Example((["d1", "d10", "D10"], ["d10"]), 1 / 3),', 'Example(([\'d1x\', "d10", "D10"], ["d10"]), 1 / 3),', 'another id that is only alike'),
+    Equivalent('notebooks/check/chunking.py', 'return "## First look" if rng.random() < 0.3 else "\\n".join(lines[: rng.integers(1, 3)])', 'return "## First look" if rng.random() <= 0.3 else "\\n".join(lines[: rng.integers(1, 3)])', 'a random number is never .3'),
+    Equivalent('notebooks/check/statistics.py', '[0.1, 0.35, 0.4, 1.0, 0.95, 0.62, 0.0, 0.55],', '[0.1, 0.35, 0.4, 1.0, 0.95, 0.62, 1.0, 0.55],', 'made values to resample: any will do'),
+    Equivalent('notebooks/check/labels.py', 'return len(a & b) / by(a, b) if a | b and by(a, b) else 0.0', 'return len(a & b) / by(a, b) if a & b and by(a, b) else 0.0', 'sets that share nothing give 0 either way'),
 ]  # fmt: skip
