@@ -81,7 +81,7 @@ def pieces(name: str) -> int:
         for table in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
             print(len(evalset.read_extra(evals, table)))
         print(log.entries(evals), merge.pairs_to_judge(evals))
-        if (folder / "results.json").exists():
+        if os.path.lexists(folder / "results.json"):
             print(report.summary(baseline.read_results(folder)))
             print(results.published(folder).keys())
         print(merge.merge(evals))
