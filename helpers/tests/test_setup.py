@@ -39,11 +39,12 @@ def set_up(tmp_path):
 exec '{sys.executable}' -c '{code}' "$2"
 """
         script("python-x", f"#!/bin/sh\n{words}")
+        outside = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         more = {"NO_WHEEL": " ".join(missing), "FORM": form, "SAID": said}
         more["PATH"] = f"{bin_}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             ["make", "-B", ".venv/ready", "PYTHON=python-x"],
-            **{"cwd": tmp_path, "env": os.environ | more, "capture_output": True, "text": True},
+            **{"cwd": tmp_path, "env": outside | more, "capture_output": True, "text": True},
         )
         return done.returncode, done.stdout.splitlines()
 

@@ -114,7 +114,13 @@ def dry(tmp_path_factory):
         (venv / "bin").mkdir(exist_ok=True)
         (venv / "bin" / name).write_text(STUB)
         (venv / "bin" / name).chmod(0o755)
-    ours = {"EVALS", "MAKEFLAGS", "MFLAGS", *(setting.partition("=")[0] for _, setting in SETTINGS)}
+    ours = {
+        "EVALS",
+        "MAKEFLAGS",
+        "MAKELEVEL",
+        "MFLAGS",
+        *(setting.partition("=")[0] for _, setting in SETTINGS),
+    }
     clean = {k: v for k, v in os.environ.items() if k not in ours}
 
     def started(target: str, *settings: str, **environment: str) -> list[list[str]]:
