@@ -127,7 +127,15 @@ def dry(tmp_path_factory):
         named = {setting.partition("=")[0] for setting in settings} | set(environment)
         more = [f"{name}={value}" for name, value in NEEDED.items() if name not in named]
         more += ["-n"] if target == "lock" else []  # it would ask the network
-        words = ["make", f"VENV={venv}", "-o", f"{venv}/ready", target, *filter(None, settings)]
+        ready = [part for name in ("ready", "tools/ready") for part in ("-o", f"{venv}/{name}")]
+        words = [
+            "make",
+            f"VENV={venv}",
+            f"TOOLS={venv}/tools",
+            *ready,
+            target,
+            *filter(None, settings),
+        ]
         done = subprocess.run(
             [*words, *more], cwd=ROOT, env=clean | environment, capture_output=True, text=True
         )
