@@ -49,6 +49,7 @@ def compare(
         row["p_holm"] = p
         found = stats.Paired(**{k: at[k] for k in stats.Paired._fields})
         row["verdict"], row["reason"] = stats.verdict(found, p, matters)
+    _decide_evidence([row["evidence"] for row in rows], matters)
     return {
         "evaluation_set": evals.name,
         "corpus_sha256": evals.corpus_hash(),
@@ -59,6 +60,16 @@ def compare(
         "base": described,
         "runs": rows,
     }
+
+
+def _decide_evidence(found: list[dict], matters: float) -> None:
+    """Add the verdict on evidence where there is one, p adjusted over the runs that have it."""
+    able = [at for at in found if evidence.DECIDES in at.get("measures", {})]
+    pairs = [at["measures"][evidence.DECIDES] for at in able]
+    adjusted = stats.holm([pair["p"] for pair in pairs]) if able else []
+    for at, pair, p in zip(able, pairs, adjusted, strict=True):
+        of = stats.Paired(**{name: pair[name] for name in stats.Paired._fields})
+        at["verdict"], at["reason"] = stats.verdict(of, p, matters)
 
 
 def _names(cut: tuple[int, str] | None) -> tuple[str, ...]:

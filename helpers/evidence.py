@@ -308,13 +308,13 @@ COMPARED = ("evidence hit@5", "evidence recall@5", "evidence nDCG@10")  # and by
 def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
     """Return the passages that a run ranks, {} where it ranks documents.
 
-    Numbers of chunks are those of the set that its card names (`chunker`); without a card nobody
-    knows which, and they count as documents. Raises EvalSetError for a number that the set lacks.
+    Numbers of chunks are those of the saved set that its card names (`chunker`); where there is
+    none they count as documents. Raises EvalSetError for a number that the set lacks.
     """
     numbered = not all(":" in name.partition("#")[2] for r in run.parts.values() for name, _ in r)
-    if numbered and not run.chunker:
-        return {}
     path = evals.folder / "chunks" / f"{run.chunker}.jsonl"
+    if numbered and not path.is_file():
+        return {}
     known = {chunk.chunk_id: chunk for chunk in read_chunks(path)} if numbered else {}
     found = {q: [_passage(evals, name, known) for name, _ in r] for q, r in run.parts.items()}
     lost = [
@@ -341,7 +341,8 @@ def _passage(evals: EvalSet, name: str, known: dict[str, Chunk]) -> Chunk | None
 def compared(evals: EvalSet, asked: Iterable[str], base: runs.Run, run: runs.Run) -> dict:
     """Return what is known of a run's evidence against the base's; {} unless both rank passages.
 
-    `asked` are the queries. A budget that a list cut off does not fill has no comparison.
+    `asked` are the queries. A budget that a list cut off does not fill has no comparison. The
+    verdict is empty: it depends on how many runs are compared.
     """
     queries = {q: query for q, query in wanted(evals).items() if q in set(asked)}
     before, after = ranked_passages(evals, base), ranked_passages(evals, run)
@@ -357,13 +358,12 @@ def compared(evals: EvalSet, asked: Iterable[str], base: runs.Run, run: runs.Run
     told = {
         n: at._asdict() | {"p_holm": p} for (n, at), p in zip(found.items(), adjusted, strict=True)
     }
-    verdict = stats.verdict(found[DECIDES], found[DECIDES].p) if DECIDES in found else ("", "")
     return {
         "n": len(queries),
         "measures": told,
         "short": short,
-        "verdict": verdict[0],
-        "reason": verdict[1],
+        "verdict": "",
+        "reason": "",
         "lost": {"base": losses(evals, queries, before), "run": losses(evals, queries, after)},
     }
 

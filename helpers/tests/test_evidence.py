@@ -295,6 +295,7 @@ def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch)
     assert found["n"] == 2 and found["short"] == [2_000]
     assert evidence.DECIDES not in found["measures"] and found["verdict"] == ""
     assert found["measures"]["evidence hit@5"]["difference"] == 1.0
+    assert evidence.compared(evals, ["q1"], base, run._replace(chunker="none")) == {}
     assert found["lost"]["base"] == dict.fromkeys(("q1", "q2"), evidence.OTHER_CHUNK)
     assert set(found["lost"]["run"].values()) == {evidence.DELIVERED}
     assert evidence.compared(evals, [], base, run) == {}
@@ -361,3 +362,15 @@ def test_with_whole_documents_as_chunks_evidence_is_the_document():
             first = [*{c.doc_id: c for c in reversed(whole)}.values()][::-1]
             found = evidence.at_cutoffs(query, sorted(first, key=whole.index), [k])
             assert found[f"evidence hit@{k}"] == hit
+
+
+def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(evals):
+    base = run_of(evals, ("q1", [["disk-full#0", 1.0]]), chunker="mine")
+    one = compare.compare(evals, base, [base._replace(name="one")])["runs"][0]["evidence"]
+    assert one["verdict"] == ""  # no budget is filled
+    paired = {"n": 30, "base": 0.5, "run": 0.6, "difference": 0.1, "low": 0.01, "high": 0.19}
+    paired |= {"p": 0.03, "t_p": 0.03, "detectable": 0.1, "wins": 9, "ties": 20, "losses": 1}
+    for n, said in ((1, "better"), (2, "too few queries to tell")):
+        found = [{"measures": {evidence.DECIDES: paired}} for _ in range(n)]
+        compare._decide_evidence([*found, {}], 0.05)
+        assert {at["verdict"] for at in found} == {said}
