@@ -171,7 +171,7 @@ MUTANTS = [
     Mutant("halves in the order of the file", "helpers/sources/qrels.py", "key=lambda group: hashlib.sha256(min(group).encode()).hexdigest()", "key=lambda group: 0", QRELS),
     Mutant("a truncated corpus not marked", "helpers/sources/write.py", "lines += [TRUNCATED] if limited else []", "lines += []", IMPORT),
     Mutant("import into a folder that holds something", "helpers/sources/write.py", "any(to.iterdir()))", "False)", IMPORT),
-    Mutant("# in document ids", "helpers/sources/files.py", r'r"[\s/\\#%]"', r'r"[\s/\\%]"', COLLECTIONS),
+    Mutant("% in document ids", "helpers/sources/files.py", r'r"[\s/\\#%]"', r'r"[\s/\\#]"', "helpers/tests/sources/test_files.py"),
     Mutant("queries in the documents' language", "helpers/sources/catalogue.py", "for code in (language, asks)", "for code in (language, language)", CATALOGUE),
     Mutant("the set's tokenizer ignored", "helpers/evalset.py", "tokens.TOKENIZERS[self.tokenizer](text)", "tokens.words(text)", DATA),
     Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
