@@ -47,7 +47,7 @@ PAYLOADS = (  # ran() tells Python that it was called, from any frame
     "{{ ran() }} {% raw %} ${ran()} <%= ran() %> \x1b]8;;javascript:ran()\x07x \x1b[2J \u202e",
 )
 IDS = (  # without spaces, slashes and #
-    "<svg\u00adonload=ran()>",
+    "<svg><script>ran()",
     "[a](javascript:ran())",
     "`x`<i>",
     "$x^2$",
