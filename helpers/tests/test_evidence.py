@@ -293,11 +293,14 @@ def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch)
     )
     found = evidence.compared(evals, ["q1", "q2"], base, run)
     assert found["n"] == 2 and found["short"] == [2_000]
-    assert evidence.DECIDES not in found["measures"] and found["verdict"] == ""
+    assert evidence.DECIDES not in found["measures"] and found["verdict"] == found["reason"] == ""
     assert found["measures"]["evidence hit@5"]["difference"] == 1.0
     assert evidence.compared(evals, ["q1"], base, run._replace(chunker="none")) == {}
     assert found["lost"]["base"] == dict.fromkeys(("q1", "q2"), evidence.OTHER_CHUNK)
     assert set(found["lost"]["run"].values()) == {evidence.DELIVERED}
+    long = run._replace(parts={"q1": [("disk-full#0", 2.0), ("disk-full#1", 1.0)], **run.parts})
+    for pair in ((base, long), (long, base)):  # one that is short is enough
+        assert evidence.compared(evals, ["q2"], *pair)["short"] == [2_000]
     assert evidence.compared(evals, [], base, run) == {}
     assert evidence.compared(evals, ["q1"], base, run._replace(parts={})) == {}
 
@@ -374,3 +377,22 @@ def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(eval
         found = [{"measures": {evidence.DECIDES: paired}} for _ in range(n)]
         compare._decide_evidence([*found, {}], 0.05)
         assert {at["verdict"] for at in found} == {said}
+
+
+def test_measures_are_taken_at_one_five_and_ten(evals):
+    asked = evidence.wanted(evals)
+    row = evidence.by_query(evals, asked, {})["q1"]
+    assert [name for name in row if "hit" in name] == [f"evidence hit@{k}" for k in (1, 5, 10)]
+    assert set(row.values()) == {0.0}
+
+
+def test_a_seam_is_told_by_all_chunks_that_are_known(evals):
+    asked = {"q1": evidence.wanted(evals)["q1"]}
+    halves = [Chunk("disk-full", 0, 11, 20, 4), Chunk("disk-full", 1, 20, 29, 4)]
+    ranked = {"q1": halves[:1]}
+    assert evidence.losses(evals, asked, ranked, halves) == {"q1": evidence.SEAM}
+    whole = [Chunk("disk-full", 2, 11, 29, 8)]
+    assert evidence.losses(evals, asked, ranked, whole) == {"q1": evidence.OTHER_CHUNK}
+    assert evidence.losses(evals, asked, ranked) == {"q1": evidence.SEAM}
+    before = {"q1": [Chunk("disk-full", 0, 0, 11, 4)]}  # ends where the quote begins
+    assert evidence.losses(evals, asked, before) == {"q1": evidence.OTHER_CHUNK}
