@@ -298,7 +298,8 @@ def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch)
     assert evidence.compared(evals, ["q1"], base, run._replace(chunker="none")) == {}
     assert found["lost"]["base"] == dict.fromkeys(("q1", "q2"), evidence.OTHER_CHUNK)
     assert set(found["lost"]["run"].values()) == {evidence.DELIVERED}
-    long = run._replace(parts={"q1": [("disk-full#0", 2.0), ("disk-full#1", 1.0)], **run.parts})
+    two = [("disk-full#0", 2.0), ("disk-full#1", 1.0)]
+    long = run._replace(parts={**run.parts, "q1": two})
     for pair in ((base, long), (long, base)):  # one that is short is enough
         assert evidence.compared(evals, ["q2"], *pair)["short"] == [2_000]
     assert evidence.compared(evals, [], base, run) == {}
@@ -394,5 +395,6 @@ def test_a_seam_is_told_by_all_chunks_that_are_known(evals):
     whole = [Chunk("disk-full", 2, 11, 29, 8)]
     assert evidence.losses(evals, asked, ranked, whole) == {"q1": evidence.OTHER_CHUNK}
     assert evidence.losses(evals, asked, ranked) == {"q1": evidence.SEAM}
-    before = {"q1": [Chunk("disk-full", 0, 0, 11, 4)]}  # ends where the quote begins
-    assert evidence.losses(evals, asked, before) == {"q1": evidence.OTHER_CHUNK}
+    for start, end in ((0, 11), (29, 40)):  # ends where the quote begins, begins where it ends
+        beside = {"q1": [Chunk("disk-full", 0, start, end, 4)]}
+        assert evidence.losses(evals, asked, beside) == {"q1": evidence.OTHER_CHUNK}
