@@ -89,7 +89,9 @@ def _unfit(paragraphs: list[tuple], facts: list[tuple]) -> Iterator[str]:
         elif not isinstance(found, list) or not all(isinstance(s, str) for s in found):
             yield f"context: {title[:40]!r} has {str(found)[:40]!r}, wanted a list of sentences"
     for title, number in facts:
-        if type(number) is not int or number < 0:
+        if not isinstance(title, str):
+            yield f"supporting_facts: title {str(title)[:40]} is no text, wanted a title"
+        elif type(number) is not int or number < 0:
             yield f"supporting_facts: sentence {number!r} of {title!r}, wanted a number from 0"
 
 

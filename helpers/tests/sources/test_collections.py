@@ -217,6 +217,10 @@ def test_hotpotqa(tmp_path, form):
             )
             for n, shown in (("-1", "-1"), ('"0"', "'0'"), ("true", "True"), ("null", "None"))
         ),
+        (
+            '[{"question": "a", "context": [["A", ["B"]]], "supporting_facts": [[7, 0]]}]',
+            ":1: supporting_facts: title 7 is no text, wanted a title",
+        ),
         ("[]\n[]", ":1: found '[]' after the array, wanted one array and no more"),
         (
             '[{"_id": [""], "question": "q", "context": [["A", ["x"]]]}]',
