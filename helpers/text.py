@@ -94,6 +94,7 @@ TOLD = {  # what results.json and the write-up say of them
 SHINGLE = 5  # words
 NEAR = 0.15  # Jaccard over shingles from which two texts are worth a look
 COPY, COPY_RUNS, COPY_HALF = 0.25, 10, 0.5  # when they count as one: see count_as_one
+COPIES = 50  # equal texts of which every pair is named
 Pair = tuple[str, str]
 
 
@@ -106,11 +107,15 @@ def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
 def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dict[Pair, float]:
     """Return {(id, id): Jaccard} of texts, given by their words, that share many shingles.
 
-    Only texts that share a rare shingle are compared; `rarest` says why no pair is missed.
+    Only texts that share a rare shingle are compared; `rarest` says why no pair is missed. Of more
+    than COPIES equal texts each is paired with the first alone: n of them have n (n - 1) / 2 pairs.
     """
     sets = {name: shingles(words) for name, words in sorted(texts.items())}
+    found = dict.fromkeys(_many_copies(sets), 1.0)
+    for _, name in found:
+        del sets[name]
     often = Counter(chain.from_iterable(sets.values()))
-    having, found = defaultdict(list), {}
+    having = defaultdict(list)
     for name, own in sets.items():
         rare = rarest(own, often, threshold)
         for other in sorted({other for run in rare for other in having[run]}):
@@ -120,6 +125,15 @@ def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dic
         for run in rare:
             having[run].append(name)
     return found
+
+
+def _many_copies(sets: dict[str, set[str]]) -> list[Pair]:
+    """Return (first id, id) of the texts that stand more than COPIES times."""
+    alike = defaultdict(list)
+    for name, own in sets.items():
+        alike[frozenset(own)].append(name)
+    groups = (names for names in alike.values() if len(names) > COPIES)
+    return [(names[0], name) for names in groups for name in names[1:]]
 
 
 def rarest(own: set[str], often: Counter, threshold: float) -> list[str]:
