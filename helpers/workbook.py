@@ -76,6 +76,7 @@ def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNod
         coalesce_streams=True,  # else the same output may be stored in one piece or in two
         resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--log-level=40"],
+        shutdown_kernel="immediate",  # asked kindly, an interrupted kernel ends with noise
     )
     kernels = KernelSpecManager(kernel_dirs=[])  # this Python, whatever kernels are installed
     client.create_kernel_manager().kernel_spec_manager = kernels
@@ -86,7 +87,7 @@ def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNod
     except CellExecutionError as error:
         raise evalset.EvalSetError(_told(path, error)) from error
     except KeyboardInterrupt:
-        if client.km:  # at once: asked kindly it ends with noise; a Ctrl-C may come before it
+        if client.km:  # a Ctrl-C may come before it
             run_sync(client.km.shutdown_kernel)(now=True)
         raise
     finally:

@@ -180,13 +180,13 @@ def means(values: list[dict[str, float]], names=None) -> dict[str, float]:
 # How sure: intervals and tests.
 
 
-def bootstrap(values: list[float], draws: int = 40_000) -> tuple[float, float]:
+def bootstrap(values: list[float], draws: int = 40_000, shares=(0.025, 0.975)) -> tuple:
     """95 % percentile interval of the mean, by other random numbers than ours (Efron 1979)."""
     picks = np.random.Generator(np.random.MT19937(7)).integers(
         len(values), size=(draws, len(values))
     )
-    ends = np.sort(np.asarray(values)[picks].mean(axis=1))[[int(draws * 0.025), int(draws * 0.975)]]
-    return tuple(map(float, ends))
+    means_drawn = np.sort(np.asarray(values)[picks].mean(axis=1))
+    return tuple(float(means_drawn[int(draws * share)]) for share in shares)
 
 
 def sign_flip_p(differences: np.ndarray) -> float:

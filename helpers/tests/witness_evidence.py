@@ -24,6 +24,7 @@ SETS = ("fixed-64", "fixed-128", "fixed-256", "fixed", "fixed-1024", "document")
 SETS += ("paragraph", "recursive")
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)
 NAMED = "evidence recall within 2000 tokens"
+SHARES = (0.019, 0.031, 0.969, 0.981)  # .025 and .975, four sd of 10,000 draws (.0016) around
 
 
 def evidence(files: Files) -> dict:
@@ -40,7 +41,7 @@ def evidence(files: Files) -> dict:
                 lists[query_id] = [(unit, texts[unit], *spans[unit]) for unit, _ in hits[:deep]]
             values = {q: scored(files, at, lists[q]) for q, at in asked[split].items()}
             of_set = {n: [row[n] for row in values.values()] for n in next(iter(values.values()))}
-            told = {n: bootstrap(v) for n, v in of_set.items() if n.startswith("evidence recall w")}
+            told = {n: bootstrap(v, shares=SHARES) for n, v in of_set.items() if " within " in n}
             means = {n: mean(v) for n, v in of_set.items()}
             found[split]["sets"][name] = {"chunks": len(texts), "means": means, "intervals": told}
             if split == "dev":
