@@ -112,6 +112,8 @@ def add_export(sub: ArgumentParser):
     def run(options: Namespace) -> int:
         from .sources import export
 
+        if options.evals.unanswered:
+            print(f"left out, without an answer: {', '.join(options.evals.unanswered)}")
         for path in export.write_exports(options.evals, options.to):
             print(path)
         return 0

@@ -5,7 +5,10 @@ from pathlib import Path
 from . import evalset, records, runs
 
 FILE = f"runs/{runs.BASELINE['chunker']}.trec"
-PARTS = "corpus queries run method summary by_kind compared_dev evidence cards per_query".split()
+PARTS = (
+    "corpus queries run method summary by_kind by_popularity told_apart compared_dev evidence "
+    "cards per_query"
+).split()
 
 
 def measured_run(folder: Path) -> dict[str, str]:

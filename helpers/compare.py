@@ -50,6 +50,8 @@ def compare(
         found = stats.Paired(**{k: at[k] for k in stats.Paired._fields})
         row["verdict"], row["reason"] = stats.verdict(found, p, matters)
     _decide_evidence([row["evidence"] for row in rows], matters)
+    for row, run in zip([described, *rows], [base, *others], strict=True):
+        row["told_apart"] = measures.told_apart(evals, split, run.rankings)
     return {
         "evaluation_set": evals.name,
         "corpus_sha256": evals.corpus_hash(),
@@ -105,7 +107,8 @@ def _row(evals, qrels, base: runs.Run, values: Callable, run: runs.Run) -> dict:
     adjusted = stats.holm([row["measures"][name]["p"] for name in names])
     for name, p in zip(names, adjusted, strict=True):
         row["measures"][name]["p_holm"] = p
-    row["by_kind"] = _by_kind(evals, before, after, names[0])
+    for field in ("kind", "popularity"):
+        row[f"by_{field}"] = _by(field, evals, before, after, names[0])
     row["moved"] = _moved(evals, before, after, names[0])
     row["evidence"] = evidence.compared(evals, qrels, base, run)
     row["warnings"] += _about_depth(*cut) if cut else []
@@ -121,13 +124,12 @@ def _about_depth(depth: int, name: str) -> list[str]:
     return [f"{name} returns at most {documents} a query, so both are measured there: {cut}"]
 
 
-def _by_kind(evals, before: dict, after: dict, primary: str) -> dict:
-    """Return n and both means of the primary measure for each kind, without p: n is small."""
+def _by(field: str, evals, before: dict, after: dict, primary: str) -> dict:
+    """Return n and both means of the primary measure by a field, without p: n is small."""
     found = {}
-    for kind in sorted({evals.queries[q].kind for q in before}):
-        ids = [q for q in before if evals.queries[q].kind == kind]
+    for name, ids in measures.groups(evals, before, field).items():
         base, run = (sum(of[q][primary] for q in ids) / len(ids) for of in (before, after))
-        found[kind] = {"n": len(ids), "base": base, "run": run, "difference": run - base}
+        found[name] = {"n": len(ids), "base": base, "run": run, "difference": run - base}
     return found
 
 
@@ -252,7 +254,6 @@ def _warnings(one: dict) -> str:
 def _run_page(row: dict, found: dict) -> str:
     """Return what is known about one run."""
     base, primary = found["base"], row["primary"]
-    by_kind = [{"kind": kind, **values} for kind, values in row["by_kind"].items()]
     parts = [
         f"## {row['name']}: {row['verdict']}",
         f"{row['reason']}. Wins/ties/losses: {_counts(row['measures'][primary])}. "
@@ -262,8 +263,10 @@ def _run_page(row: dict, found: dict) -> str:
         f"p (Holm) is adjusted for the measures of this table; the verdict rests on {primary}, "
         "adjusted for the runs.",
     ]
-    if len(by_kind) > 1:
-        parts.append(f"By kind, {primary}:\n\n" + _table(pd.DataFrame(by_kind)))
+    for field in ("kind", "popularity"):
+        by = [{field: name, **values} for name, values in row[f"by_{field}"].items()]
+        parts += [f"By {field}, {primary}:\n\n" + _table(pd.DataFrame(by))] * (len(by) > 1)
+    parts.append(measures.apart_text(base["told_apart"], row["told_apart"]))
     parts.append(_evidence_part(row["evidence"]) if row["evidence"] else "")
     if found["split"] == "dev" and row["moved"]:
         columns = ["query_id", "kind", "base", "run", "query"]

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +30,8 @@ ALL_SET_ASIDE = (
 class Document(NamedTuple):
     """One document. `text` is the body; what is searched is `retrieval_text`.
 
-    In corpus.jsonl the title may be empty: many public passages have none.
+    In corpus.jsonl the title may be empty: many public passages have none. `copy_of` is the id of
+    a document of which this one is a copy.
     """
 
     doc_id: str
@@ -39,6 +41,7 @@ class Document(NamedTuple):
     service: str = "unspecified"
     updated: str = ""
     version: str = ""
+    copy_of: str = ""
 
     @property
     def retrieval_text(self) -> str:
@@ -73,7 +76,7 @@ class EvalSet(NamedTuple):
     A corpus that nobody has labelled yet has no queries. `tokenizer` is a name in text.TOKENIZERS,
     `grades` lists the grades that a label may have, `imported` says where documents, queries and
     labels come from if they are other people's; settings.json holds what is not the default.
-    `unanswered` holds the queries of kind none, set aside: nothing is measured on them.
+    `unanswered` holds the queries of kind none, set aside: no ranking measure sees them.
     """
 
     folder: Path
@@ -100,10 +103,12 @@ class EvalSet(NamedTuple):
         return sum(word in found for word in asked) / len(asked) if asked else 0.0
 
     def versions(self) -> set[tuple[str, str]]:
-        """Return the pairs of ids that differ only in their version: rollback-v1, rollback-v2."""
-        versioned = [d for d, document in self.documents.items() if document.version]
-        stems = {doc_id: re.sub(r"-(v\d+|20\d\d)$", "", doc_id) for doc_id in versioned}
-        return {(a, b) for a in stems for b in stems if a < b and stems[a] == stems[b]}
+        """Return the pairs of ids of one family: versions (rollback-v1, rollback-v2) and copies."""
+        stem = {d: ("of", re.sub(r"-(v\d+|20\d\d)$", "", d)) for d in self.documents}
+        own = self.documents.items()
+        ties = [{d, doc.copy_of or d, stem[d] if doc.version else d} for d, doc in own]
+        families = [sorted(tie & {*self.documents}) for tie in tokens.merged(ties)]
+        return {pair for names in families for pair in combinations(names, 2)}
 
     def near_duplicates(self, threshold: float = tokens.NEAR) -> dict[tuple[str, str], float]:
         """Return {(doc_id, doc_id): Jaccard} of documents whose bodies share many runs of words."""
@@ -129,9 +134,7 @@ class EvalSet(NamedTuple):
             return ALL_SET_ASIDE if self.unanswered else NO_QUERIES
         if self.waiting:
             some = ", ".join(self.waiting[:5]) + (", ..." if len(self.waiting) > 5 else "")
-            wait = how_many(len(self.waiting), "query") + (
-                " waits" if len(self.waiting) == 1 else " wait"
-            )
+            wait = how_many(len(self.waiting), "query") + " wait" + "s" * (len(self.waiting) == 1)
             return f"{wait} for a relevant document: {some}; {LABEL_NEXT}"
         if all(query.split != SPLITS[0] for query in self.queries.values()):
             return (
@@ -159,16 +162,13 @@ class EvalSet(NamedTuple):
         return _digest([d.doc_id, d.retrieval_text] for d in self.documents.values())
 
     def queries_hash(self) -> str:
-        """Return the SHA-256 of the queries, their splits and their labels, in id order."""
-        qrels = self.qrels()
-        return _digest(
-            [q.query_id, q.query, q.split, sorted(qrels[q.query_id].items())]
-            for q in self.queries.values()
-        )
+        """Return the SHA-256 of all queries, their splits and their labels, in id order."""
+        qrels, rows = self.qrels(), sorted(self.asked.items())
+        return _digest([q, r.query, r.split, sorted(qrels.get(q, {}).items())] for q, r in rows)
 
     def topics_hash(self) -> str:
         """Return the SHA-256 of the queries' ids and words: what a run depends on."""
-        return _digest([q.query_id, q.query] for q in self.queries.values())
+        return _digest([q, row.query] for q, row in sorted(self.asked.items()))
 
 
 def _digest(rows) -> str:
@@ -206,23 +206,14 @@ def load(path: Path | str | None = None) -> EvalSet:
         raise EvalSetError(problems)
     aside = {q: queries.pop(q) for q in sorted(queries) if queries[q].kind == NO_ANSWER}
     by_id = {query_id: queries[query_id] for query_id in sorted(queries)}
-    judgments = [judgment for judgment in judgments if judgment.query_id in by_id]
     words, imported = settings.get("words", "words"), settings.get("imported", "")
     return EvalSet(path, documents, by_id, judgments, words, grades, aside, imported)
-
-
-def notes(path: Path) -> dict[str, str]:
-    """Return what somebody read in the results: {query_id: text of `## query_id` in notes.md}."""
-    page = records.prose(path / PROSE[1], stop)
-    found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
-    return {query_id: " ".join(body.split()) for query_id, body in found}
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
     """Return the rows of pool, second_pass or negatives.jsonl; [] where the file is missing.
 
-    Rows of queries that are set aside are left out. Raises EvalSetError with file and line for a
-    broken row or an id that the folder does not know.
+    Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """
     problems = Problems()
     found = list(records.read(evals.folder / name, problems.append, evals.grades))
@@ -235,7 +226,7 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
                 problems.append(f"{place}: {_unknown(doc_id, evals.documents, len(problems))}")
     if problems:
         raise EvalSetError(problems)
-    return [row for _, row in found if row["query_id"] in evals.queries]
+    return [row for _, row in found]
 
 
 # Reading. A reader tells what is wrong and goes on, so that one run reports everything.
@@ -263,14 +254,20 @@ def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
         problems.append(
             f"{path / 'corpus'}:1: no documents found, wanted corpus/*.md or corpus.jsonl"
         )
+    places = {(file.stem,): f"{file}:1" for file in files}
     found = (
         [_read_markdown(file, problems.append) for file in files]
         if files
-        else _read_table(table, problems.append)
+        else _read_table(table, places, problems.append)
     )
     if not found and len(problems) == before:
         problems.append(f"{table}:1: the file is empty, wanted a document a line")
-    return {document.doc_id: document for document in sorted(found)}
+    documents = {document.doc_id: document for document in sorted(found)}
+    for doc_id, document in documents.items():
+        if document.copy_of == doc_id or document.copy_of not in {"", *documents}:
+            wrong = f"copy_of is {document.copy_of!r}, wanted the id of another document"
+            problems.append(f"{places[doc_id,]}: {wrong}")
+    return documents
 
 
 def _read_markdown(path: Path, say: Say) -> Document:
@@ -297,8 +294,8 @@ def _read_markdown(path: Path, say: Say) -> Document:
     return broken if wrong else Document(path.stem, text=body, **fields)
 
 
-def _read_table(path: Path, say: Say) -> list[Document]:
-    documents, places = [], {}
+def _read_table(path: Path, places: dict, say: Say) -> list[Document]:
+    documents = []
     for place, row in records.read(path, say, places=places):
         if row["text"].strip():
             kept = {name: row[name] for name in Document._fields if name in row}

@@ -1,12 +1,16 @@
 """Published numbers: every measure is computed by ir_measures (MacAvaney et al. 2022)."""
 
 import math
+from collections.abc import Iterable
 from statistics import mean, median
 
 import ir_measures
 from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 
+from . import stats
+from .evalset import EvalSet
 from .runs import BASELINE, Ranking, Run, strictly_decreasing
+from .text import how_many
 
 # Linear gain and log2(rank + 1), as trec_eval.
 # RR and AP without a cutoff go down to the depth of the run.
@@ -68,6 +72,42 @@ def judged_at(qrels: Qrels, run: dict[str, Ranking], k: int = 10) -> float:
 def _scored(qrels: Qrels, run: dict[str, Ranking]) -> dict[str, dict[str, float]]:
     """Return {query_id: {doc_id: score}} without ties, for the queries of `qrels` with results."""
     return {q: dict(strictly_decreasing(run[q])) for q in qrels if run.get(q)}
+
+
+def told_apart(evals: EvalSet, split: str | None, run: dict[str, Ranking]) -> dict:
+    """Return how well the first result's score tells answerable queries of a half from others.
+
+    {"n", "unanswerable", "AUROC", "low", "high"}; {} where the half lacks one of them, or the run
+    was asked none that has no answer. A query without results counts below every other.
+    """
+    asked, strange = (
+        [run.get(q) for q in side if split in (None, side[q].split)]
+        for side in (evals.queries, evals.unanswered)
+    )
+    if not (asked and any(strange)):
+        return {}
+    lowest = min(ranking[0][1] for ranking in asked + strange if ranking) - 1
+    tops = ([row[0][1] if row else lowest for row in side] for side in (asked, strange))
+    area, low, high = stats.auroc(*tops)
+    sizes = {"n": len(asked), "unanswerable": len(strange)}
+    return sizes | {"AUROC": area, "low": low, "high": high}
+
+
+def apart_text(base: dict, run: dict) -> str:
+    """Return what `told_apart` found for two runs as a sentence, "" where one of them is empty."""
+    found = [f"{at['AUROC']:.2f} ({at['low']:.2f} to {at['high']:.2f})" for at in (base, run) if at]
+    if len(found) < 2:
+        return ""
+    none = how_many(base["unanswerable"], "query") + " without an answer"
+    return f"Told from {none} by the first score, AUROC: base {found[0]}, run {found[1]}."
+
+
+def groups(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[str, list[str]]:
+    """Return {value of a field of the query, such as kind: ids}, by value; "" is left out."""
+    found: dict[str, list[str]] = {}
+    for query_id in query_ids:
+        found.setdefault(getattr(evals.queries[query_id], field), []).append(query_id)
+    return {name: found[name] for name in sorted(found) if name}
 
 
 def means(values: dict[str, dict[str, float]]) -> dict[str, float]:

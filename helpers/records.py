@@ -237,7 +237,13 @@ def grade_checks(grades: tuple[int, ...]) -> dict[str, tuple]:
 
 PAIR = {"query_id": "id", "doc_id": "id"}
 TURN = {**PAIR, "doc_id": "any"}  # of the panel: "" asks whether no document answers
-DOCUMENT = {"kind": "label", "service": "label", "updated": "date", "version": "label"}
+DOCUMENT = {
+    "kind": "label",
+    "service": "label",
+    "updated": "date",
+    "version": "label",
+    "copy_of": "id",
+}
 SCHEMAS = {
     "settings.json": Schema({}, {"words": "words", "highest_grade": "highest", "imported": "text"}),
     "corpus/*.md": Schema({"title": "text"}, DOCUMENT),

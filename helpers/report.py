@@ -6,8 +6,9 @@ from html import escape
 from pathlib import Path
 from statistics import median
 
-from . import baseline, evalset, evidence, stats, text
+from . import baseline, evalset, evidence, results, stats, text
 from .evalset import EvalSet
+from .labels import prose
 from .text import clean, inert
 
 POLICY = (
@@ -65,7 +66,7 @@ def week(evals: EvalSet, passed: set[str]) -> str:
         pages.append(evalset.DEFAULT.parent / "README.md")
     texts = [page.read_text(encoding="utf-8") for page in pages if page.exists()]
     told = any("nDCG@10" in page and evals.name in page for page in texts)
-    read = [q for q in evalset.notes(evals.folder) if q in evals.queries]
+    read = [q for q in results.notes(evals.folder) if q in evals.queries]
     rows = [
         (bool(evals.documents), f"a corpus: {len(evals.documents)} documents"),
         (queries >= 30, f"30 labelled queries or more: {queries:d}"),
@@ -135,19 +136,23 @@ def facts(evals: EvalSet) -> str:
     reached = {judgment.doc_id for judgment in evals.judgments if judgment.relevance}
     kinds = {document.kind for document in evals.documents.values()}
     services = {document.service for document in evals.documents.values()}
-    splits = Counter(query.split for query in evals.queries.values())
+    marks = ("split", "popularity")
+    splits = Counter(getattr(q, mark) for mark in marks for q in evals.queries.values())
+    del splits[""]
     rows = {
         "documents": f"{len(tokens)} of {text.how_many(len(kinds), 'kind')} about "
         + text.how_many(len(services), "service"),
         "tokens (cl100k_base)": f"{sum(tokens):,}: "
         f"shortest document {min(tokens):d}, median {median(tokens):.0f}, longest {max(tokens):,}",
         "queries": f"{len(evals.queries)}: "
-        + ", ".join(f"{n:d} {inert(split)}" for split, n in sorted(splits.items())),
+        + ", ".join(f"{n:d} {inert(name)}" for name, n in sorted(splits.items())),
+        "queries that no document answers": len(evals.unanswered),
         "judgments": f"{len(evals.judgments)}: "
         + ", ".join(f"{n:d} of grade {grade:d}" for grade, n in sorted(grades.items())),
         "documents reached by a query": f"{len(reached)} ({len(reached) / len(tokens):.0%})",
         "queries with short answers": sum(bool(query.answers) for query in evals.queries.values()),
         **label_facts(evals),
+        **prose.manner(evals),
     }
     return "\n".join(
         [
@@ -161,10 +166,10 @@ def facts(evals: EvalSet) -> str:
 def label_facts(evals: EvalSet) -> dict[str, str]:
     """Return what pool and second passes say of the labels, a row for each."""
     rows: dict[str, str] = {}
-    qrels = evals.qrels()
+    judged = {(j.query_id, j.doc_id): j.relevance for j in evals.judgments}
     pool = evalset.read_extra(evals, "pool.jsonl")
     if pool:
-        relevant = [p for p in pool if qrels[p["query_id"]].get(p["doc_id"])]
+        relevant = [p for p in pool if judged.get((p["query_id"], p["doc_id"]))]
         missed = sum(not pair.get("first") for pair in relevant)
         rows["pairs judged in the pool"] = str(len(pool))
         rows["relevant, missed by the first labelling"] = f"{missed} of {len(relevant)}"

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from statistics import mean
 
@@ -9,7 +10,7 @@ from pandas import json_normalize
 
 from . import chunks, compare, evidence, figures, measures, records, runs, stats, text
 from .baseline import measured_run, read_results
-from .evalset import EvalSet, EvalSetError
+from .evalset import PROSE, EvalSet, EvalSetError, stop
 from .text import inert
 
 
@@ -44,7 +45,9 @@ def measured(
         "run": measured_run(evals.folder),
         "method": {**method, "words": text.TOLD[made["tokenizer"]]},
         "summary": {name: _summed(rows) for name, rows in (halves | together).items()},
-        "by_kind": {split: _kinds(evals, rows) for split, rows in halves.items()},
+        "by_kind": {split: _parts(evals, rows, "kind") for split, rows in halves.items()},
+        "by_popularity": {s: _parts(evals, rows, "popularity") for s, rows in halves.items()},
+        "told_apart": {split: measures.told_apart(evals, split, run) for split in halves},
         "compared_dev": compared,
         "evidence": quoted,
         "cards": cards,
@@ -67,14 +70,11 @@ def _summed(rows: dict[str, dict[str, float]]) -> dict:
     }
 
 
-def _kinds(evals: EvalSet, rows: dict[str, dict[str, float]]) -> dict:
-    """Return n and means for each kind of query among `rows`."""
-    by_kind: dict[str, dict] = {}
-    for query_id, row in rows.items():
-        by_kind.setdefault(evals.queries[query_id].kind, {})[query_id] = row
+def _parts(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> dict:
+    """Return n and means for each kind (or popularity) of query among `rows`."""
     return {
-        kind: {"n": len(found), "measures": measures.means(found)}
-        for kind, found in sorted(by_kind.items())
+        name: {"n": len(ids), "measures": measures.means({q: rows[q] for q in ids})}
+        for name, ids in measures.groups(evals, rows, field).items()
     }
 
 
@@ -140,6 +140,13 @@ def two_best(rows: dict[str, dict[str, dict[str, float]]]) -> dict:
     verdict, reason = stats.verdict(found, found.p)
     said = {"best": best, "next": next_best, "measure": evidence.DECIDES}
     return said | {"verdict": verdict, "reason": reason} | found._asdict()
+
+
+def notes(path: Path) -> dict[str, str]:
+    """Return what somebody read in the results: {query_id: text of `## query_id` in notes.md}."""
+    page = records.prose(path / PROSE[1], stop)
+    found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+    return {query_id: " ".join(body.split()) for query_id, body in found}
 
 
 def failure_card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) -> str:

@@ -306,13 +306,11 @@ def _json_line(place: str, line: str, read: _Reading) -> None:
 
 
 def _scores_of(query_id, read: _Reading) -> dict[str, float] | None:
-    """Return what was found so far for a query, None if it is unknown or set aside."""
+    """Return what was found so far for a query, None if it is unknown."""
     known = read.queries.get(str(query_id))
     if known is None and len(read.strange) < STRANGE:
         read.strange[visible(str(query_id))] = None
-    if known is None or known in read.evals.unanswered:
-        return None
-    return read.found.setdefault(known, {})
+    return None if known is None else read.found.setdefault(known, {})
 
 
 def _add(place: str, scores: dict, query_id, ranked_id, score, read: _Reading) -> None:

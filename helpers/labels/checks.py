@@ -203,8 +203,11 @@ def check_labels_per_query(case: AuditCase) -> Finding:
 
 
 def check_judged_depth(case: AuditCase) -> Finding:
-    """Fail where under half of some ranker's first ten results are judged; warn below all."""
-    qrels, shares = case.evals.qrels(), {}
+    """Fail where under half of some ranker's first ten results are judged; warn below all.
+
+    Queries that are said to have no answer count: somebody must have looked.
+    """
+    qrels, shares = _judged(case.evals), {}
     for name, run in pooling.by_ranker(case.evals, DEPTH).items():
         answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
         shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
@@ -216,6 +219,14 @@ def check_judged_depth(case: AuditCase) -> Finding:
     return _finding(
         "judged depth", shown, remedy if low else [], [] if low or all_judged else remedy
     )
+
+
+def _judged(evals: evalset.EvalSet) -> measures.Qrels:
+    """Return {query_id: {doc_id: grade}}, also of the queries without an answer."""
+    found = {query_id: {} for query_id in evals.asked}
+    for judgment in evals.judgments:
+        found[judgment.query_id][judgment.doc_id] = judgment.relevance
+    return found
 
 
 def check_evidence(case: AuditCase) -> Finding:
@@ -267,7 +278,7 @@ def check_negatives(case: AuditCase) -> Finding:
 
 
 def _wrong_negatives(row: dict, evals: evalset.EvalSet) -> list[str]:
-    query_id, relevant = row["query_id"], evals.queries[row["query_id"]].relevant_doc_ids
+    query_id, relevant = row["query_id"], evals.asked[row["query_id"]].relevant_doc_ids
     chosen = [*row["easy"], *row["hard"]]
     wrong = [f"{query_id} {d} (judged relevant)" for d in chosen if d in relevant]
     both = sorted({*row["easy"]} & {*row["hard"]})
@@ -284,7 +295,7 @@ def check_second_pass(case: AuditCase) -> Finding:
     kappa = stats.kappa(*readings, case.evals.grades)
     differ = [row for row in rows if row["first"] != row["second"]]
     silent = [_pair_of(row) for row in differ if not row["reason"].strip()]
-    qrels = case.evals.qrels()
+    qrels = _judged(case.evals)
     stale = [_pair_of(r) for r in rows if qrels[r["query_id"]].get(r["doc_id"]) != r["final"]]
     fails = [f"The final grade is not the one in judgments.jsonl: {_some(stale)}."] if stale else []
     warns = []

@@ -20,7 +20,7 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, ru
 
     Saved runs of session B are pooled where they exist; the other rankers are built here.
     """
-    if not evals.queries:
+    if not evals.asked:
         return {}
     titles = [d.title for d in evals.documents.values()]
     bodies = [d.retrieval_text for d in evals.documents.values()]
@@ -31,13 +31,13 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, ru
     found["character-ngrams"] = character_ngrams(evals, bodies, depth)
     for path in sorted((evals.folder / "runs").glob("*.trec")):
         saved = runs.read_trec(path)
-        found[path.stem] = {q: saved.get(q, [])[:depth] for q in evals.queries}
+        found[path.stem] = {q: saved.get(q, [])[:depth] for q in evals.asked}
     return found
 
 
 def asked(evals: evalset.EvalSet) -> dict[str, str]:
-    """Return {query_id: text}."""
-    return {query_id: query.query for query_id, query in evals.queries.items()}
+    """Return {query_id: text}, also of the queries that are said to have no answer."""
+    return {query_id: query.query for query_id, query in evals.asked.items()}
 
 
 def okapi(evals: evalset.EvalSet, texts: list[str], depth: int) -> dict[str, runs.Ranking]:
@@ -84,7 +84,7 @@ def character_ngrams(
     index = sparse.index(list(evals.documents), csr_array(documents.T))
     queries = cut.set_params(vocabulary=grams).transform(asked(evals).values())
     found = sparse.search(index, csr_array(weights.transform(queries)), depth)
-    return dict(zip(evals.queries, found, strict=True))
+    return dict(zip(evals.asked, found, strict=True))
 
 
 # The pool.
@@ -114,8 +114,8 @@ def negatives(
     rng, qrels = np.random.default_rng(seed), evals.qrels()
     places: dict[str, dict[str, list[int]]] = {query_id: {} for query_id in qrels}
     for run in found.values():
-        for query_id, ranking in run.items():
-            for rank, (doc_id, _) in enumerate(ranking):
+        for query_id in places:
+            for rank, (doc_id, _) in enumerate(run.get(query_id, [])):
                 places[query_id].setdefault(doc_id, []).append(rank)
     rows = []
     for query_id, ranks in places.items():

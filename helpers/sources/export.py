@@ -19,7 +19,10 @@ COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split"]
 
 
 def labels(evals: evalset.EvalSet) -> pd.DataFrame:
-    """Return every judgment as a row: query_id, query_text, doc_id, relevance, split."""
+    """Return every judgment as a row: query_id, query_text, doc_id, relevance, split.
+
+    Queries without an answer are left out: tools would count them as 0 in every mean.
+    """
     rows = [
         (
             j.query_id,
@@ -29,6 +32,7 @@ def labels(evals: evalset.EvalSet) -> pd.DataFrame:
             evals.queries[j.query_id].split,
         )
         for j in evals.judgments
+        if j.query_id in evals.queries
     ]
     return pd.DataFrame(sorted(rows), columns=COLUMNS)
 

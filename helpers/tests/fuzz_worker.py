@@ -77,7 +77,7 @@ def pieces(name: str) -> int:
     folder = Path(name)
     try:
         evals = evalset.load(folder)
-        print(report.facts(evals), evals.name, evals.next_step(), evalset.notes(folder))
+        print(report.facts(evals), evals.name, evals.next_step(), results.notes(folder))
         for table in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
             print(len(evalset.read_extra(evals, table)))
         print(log.entries(evals), merge.pairs_to_judge(evals))

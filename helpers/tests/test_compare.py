@@ -439,13 +439,21 @@ def test_twenty_problems_are_printed_and_the_others_counted(many, capsys):
     assert len(others) == 19 and "x18 is unknown" in others[-1] and last == "... and 6 more"
 
 
-def test_queries_without_an_answer_are_left_out(many):
-    unanswered = {"query_id": "z", "query": "nothing", "relevant_doc_ids": [], "kind": "none"}
+def test_queries_without_an_answer_are_left_out_and_told_apart(many):
+    asked = {"query_id": "z", "query": "nothing", "relevant_doc_ids": [], "kind": "none"}
     with (many / "retrieval_queries.jsonl").open("a") as file:
-        file.write(json.dumps(unanswered) + "\n")
+        file.write(json.dumps(asked | {"split": "dev"}) + "\n")
     evals = evalset.load(many)
     base = runs.read_run(many / "runs" / "fixed.trec", evals)
-    found = compare.compare(evals, base, [base])
+    low = base._replace(rankings=base.rankings | {"z": [("d1", -7.0)]})
+    high = base._replace(rankings=base.rankings | {"z": [("d1", 1e9)]}, name="high")
+    found = compare.compare(evals, low, [high, base])
+    apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
+    assert apart == [1, 0, None]
+    page = compare.comparison_page(found)
+    told = "Told from 1 query without an answer by the first score, AUROC: "
+    assert page.count(told) == 1
+    assert told + "base 1.00 (1.00 to 1.00), run 0.00 (0.00 to 0.00)." in page
     assert found["n"] == 40 and found["base"]["means"]["recall@10"] == 1
     assert set(found["runs"][0]["by_kind"]) == {"even", "odd"}
 
@@ -524,7 +532,7 @@ def at(base, run, p=0.04321, low=-0.3, **more):
 def found_of(*rows, split="dev", warnings=()):
     means = {"nDCG@10": 0.5, "nDCG@4": 0.41, "MAP": 0.4}
     base = {"name": "base", "primary": "nDCG@10", "means": means, "judged@10": 0.876,
-            "warnings": list(warnings)}  # fmt: skip
+            "warnings": list(warnings), "told_apart": {}}  # fmt: skip
     return {
         "evaluation_set": "Set é",
         "corpus_sha256": "0123456789abcdef",
@@ -535,6 +543,16 @@ def found_of(*rows, split="dev", warnings=()):
         "base": base,
         "runs": list(rows),
     }
+
+
+def test_a_page_shows_head_and_tail_below_the_kinds():
+    one = {"n": 2, "base": 0.5, "run": 0.625, "difference": 0.125}
+    page = compare.comparison_page(found_of(row_of(by_popularity={"head": one, "tail": one})))
+    kinds, marks = page.index("By kind, nDCG@10:"), page.index("By popularity, nDCG@10:")
+    assert kinds < marks and "| popularity | n " in page and "| tail " in page
+    assert "popularity" not in compare.comparison_page(
+        found_of(row_of(by_popularity={"head": one}))
+    )
 
 
 def row_of(name="mine", run=0.625, primary="nDCG@10", **more):
@@ -550,6 +568,8 @@ def row_of(name="mine", run=0.625, primary="nDCG@10", **more):
         "verdict": "better",
         "reason": "p = 0.04, below 0.05",
         "by_kind": {"even": kind, "odd": kind | {"n": 1, "difference": -0.25}},
+        "by_popularity": {},
+        "told_apart": {},
         "moved": [moved],
         "evidence": {},
     } | more
@@ -794,6 +814,7 @@ def test_a_comparison_names_its_world_and_what_it_found(three):
                                 compare.MEASURES)  # fmt: skip
     assert described == {
         "name": "base",
+        "told_apart": {},
         "primary": "nDCG@10",
         "means": measures.means(values),
         "judged@10": pytest.approx(0.1),

@@ -10,7 +10,7 @@ import sys
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, records, text
+from helpers import evalset, records, results, text
 from helpers.labels import pooling
 
 
@@ -400,8 +400,10 @@ def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
     evals = with_none(folder)
     assert [*evals.queries] == [*evals.qrels()] == ["q1"] and [*evals.unanswered] == ["q2"]
     assert evals.unanswered["q2"].query == "queue" and [*evals.asked] == ["q1", "q2"]
-    assert {j.query_id for j in evals.judgments} == {"q1"} and evals.next_step() == ""
-    assert [row["query_id"] for row in evalset.read_extra(evals, "pool.jsonl")] == ["q1"]
+    assert evals.qrels("dev") == evals.qrels() and evals.next_step() == ""
+    # what was read for it counts: nobody may say "no answer" without having looked
+    assert {j.query_id for j in evals.judgments} == {"q1", "q2"}
+    assert [row["query_id"] for row in evalset.read_extra(evals, "pool.jsonl")] == ["q1", "q2"]
 
 
 def test_kind_none_and_relevant_documents_exclude_each_other(folder):
@@ -471,6 +473,36 @@ def test_versions_are_pairs_of_one_stem():
     assert set_of(*documents, *plain).versions() == found
 
 
+def test_copies_are_one_family_with_their_original_and_its_versions():
+    one = evalset.Document("a-v1", "t", "x", version="1")
+    copies = [evalset.Document(d, "t", "x", copy_of=of) for d, of in (("old", "a-v2"), ("p", "q"))]
+    rest = [evalset.Document("q", "t", "x"), evalset.Document("of a", "t", "x")]
+    found = set_of(one, one._replace(doc_id="a-v2"), *copies, *rest).versions()
+    assert found == {("a-v1", "a-v2"), ("a-v1", "old"), ("a-v2", "old"), ("p", "q")}
+
+
+def test_a_copy_names_another_document(folder):
+    page = folder / "corpus" / "disk-full.md"
+    whole = page.read_text()
+    for wrong in ("disk-full", "disk-ful"):
+        page.write_text(whole.replace("---\n", f"---\ncopy_of: {wrong}\n", 1))
+        assert problems(folder) == [
+            f"corpus/disk-full.md:1: copy_of is '{wrong}', wanted the id of another document"
+        ]
+    page.write_text(whole.replace("---\n", "---\ncopy_of: queue-full\n", 1))
+    assert evalset.load(folder).versions() == {("disk-full", "queue-full")}
+
+
+def test_a_copy_in_a_table_is_told_at_its_line(folder):
+    shutil.rmtree(folder / "corpus")
+    rows = [{"doc_id": d, "title": "", "text": "x"} for d in ("queue-full", "disk-full")]
+    write_rows(folder / "corpus.jsonl", rows[0], {**rows[1], "copy_of": "none-such"})
+    (folder / "judgments.jsonl").unlink()
+    assert problems(folder) == [
+        "corpus.jsonl:2: copy_of is 'none-such', wanted the id of another document"
+    ]
+
+
 def test_each_field_that_counts_changes_its_hash():
     document, query = evalset.Document("d", "t", "x"), evalset.Query("q", "ask", ("d",))
     label = evalset.Judgment("q", "d", 1)
@@ -497,7 +529,7 @@ def test_each_field_that_counts_changes_its_hash():
 
 def test_notes_are_one_line_a_query_and_a_set_without_a_card_has_its_folders_name(folder):
     (folder / "notes.md").write_text("# Notes\n\n## q1\nfirst\nsecond\n\n## q2\nthird\n")
-    assert evalset.notes(folder) == {"q1": "first second", "q2": "third"}
+    assert results.notes(folder) == {"q1": "first second", "q2": "third"}
     assert evalset.load(folder).name == folder.name
     (folder / "README.md").write_text("no heading\n")
     assert evalset.load(folder).name == folder.name
@@ -564,6 +596,7 @@ def table(folder, *rows):
 
 def test_each_field_of_a_row_reaches_its_document_query_and_label(folder):
     more = {"kind": "runbook", "service": "disk", "updated": "2026-04-08", "version": "2"}
+    more["copy_of"] = "disk-full"
     table(folder, {"doc_id": "a", "title": "A", "text": " b\n", **more, "extra": 1})
     path = folder / "retrieval_queries.jsonl"
     whole = {"query_id": "q0", "query": "ask", "relevant_doc_ids": ["a", "disk-full"]}
@@ -571,8 +604,8 @@ def test_each_field_of_a_row_reaches_its_document_query_and_label(folder):
     path.write_text(json.dumps(whole | named) + "\n" + path.read_text())
     evals = evalset.load(str(folder))
     assert [*evals.documents] == ["a", "disk-full", "queue-full"]
-    assert evals.documents["a"] == ("a", "A", " b\n", "runbook", "disk", "2026-04-08", "2")
-    assert evals.documents["disk-full"][3:] == ("unspecified", "unspecified", "", "")
+    assert evals.documents["a"] == ("a", "A", " b\n", *more.values())
+    assert evals.documents["disk-full"][3:] == ("unspecified", "unspecified", "", "", "")
     ids = ("a", "disk-full")
     assert evals.queries["q0"] == ("q0", "ask", ids, "how", "tail", "test", ("b",))
     assert evals.queries["q1"][3:] == ("unspecified", "", "dev", ())
@@ -807,11 +840,11 @@ def test_near_duplicates_are_those_of_the_bodies():
 
 
 def test_notes_end_at_the_next_query_and_a_set_may_have_none(folder):
-    assert evalset.notes(folder) == {}
+    assert results.notes(folder) == {}
     (folder / "notes.md").write_text(
         "## q1\n\n a \n### part\nb  c\n## not one\nd\n## q2\n## q-3\ne", encoding="utf-8"
     )
-    found = evalset.notes(folder)
+    found = results.notes(folder)
     assert found == {"q1": "a ### part b c", "q2": "", "q-3": "e"}
 
 
@@ -869,7 +902,7 @@ def test_a_page_in_another_encoding_is_told_with_its_line(folder, name):
 def test_a_page_that_an_editor_marked_is_read(folder):
     (folder / "README.md").write_bytes(b"\xef\xbb\xbf# A set\r\n")
     (folder / "notes.md").write_bytes(b"\xef\xbb\xbf## q1\r\nread \r\n")
-    assert evalset.load(folder).name == "A set" and evalset.notes(folder) == {"q1": "read"}
+    assert evalset.load(folder).name == "A set" and results.notes(folder) == {"q1": "read"}
 
 
 FILES = "settings.json corpus.jsonl retrieval_queries.jsonl judgments.jsonl".split()

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 import yaml
 
-from helpers import baseline, evalset, measures, report, text, workbook
+from helpers import baseline, evalset, measures, report, results, text, workbook
 from helpers.labels import audit, links, manifest, pooling
 
 
@@ -81,7 +81,7 @@ def test_the_five_worst_dev_queries_have_been_read(evals):
     ]
     worst = sorted(rows, key=lambda row: row["measures"]["nDCG@10"])[:5]
     assert (
-        {row["query_id"] for row in worst} <= set(evalset.notes(evals.folder)) <= set(evals.queries)
+        {row["query_id"] for row in worst} <= set(results.notes(evals.folder)) <= set(evals.queries)
     )
 
 

@@ -6,7 +6,13 @@ import pytest
 
 from helpers import records
 
-MORE = {"kind": "runbook", "service": "disk", "updated": "2026-04-08", "version": "2.0"}
+MORE = {
+    "kind": "runbook",
+    "service": "disk",
+    "updated": "2026-04-08",
+    "version": "2.0",
+    "copy_of": "e",
+}
 PAIR = {"query_id": "q", "doc_id": "d"}
 NAMED = {**PAIR, "doc_id": ""}
 GRADES = {"first": 0, "second": 1, "final": 2}

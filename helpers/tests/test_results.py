@@ -72,9 +72,7 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     page = (evals.folder / "runs" / "fixed.trec").read_bytes()
     assert found["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
     assert (found["compared_dev"], found["cards"]) == ({"n": 1}, [{"card": 1}])
-    assert list(found) == (
-        "corpus queries run method summary by_kind compared_dev evidence cards per_query".split()
-    )
+    assert list(found) == ([*baseline.PARTS])
 
 
 def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
@@ -100,6 +98,7 @@ def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
     assert {kind: row["n"] for kind, row in found["by_kind"]["dev"].items()} == {
         "typo": 2, "word": 1}  # fmt: skip
     assert list(found["by_kind"]["dev"]) == ["typo", "word"]
+    assert found["by_popularity"] == {"dev": {}, "test": {}} == found["told_apart"]
     assert found["by_kind"]["dev"]["typo"]["measures"]["MRR"] == 0.5
     rows = found["per_query"]
     assert rows[0]["relevant"] == {"queue-full": 1}
@@ -219,7 +218,7 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path):
             "corpus": {"documents": 2, "sha256": "a"},
             "queries": {"sha256": "b"},
             "run": {"sha256": "c"},
-            **dict.fromkeys(("method", "summary", "by_kind"), {}),
+            **dict.fromkeys(("method", "summary", "by_kind", "by_popularity", "told_apart"), {}),
             "cards": [{"query_id": "q1", "cause": "typo", "score": 3}],
             "per_query": [{"query_id": "q1", "first_rank": 4}, {"query_id": "q2", "first_rank": 5}],
             "compared_dev": {"n": 2, "runs": [{"name": "mine", "verdict": "worse"}]},

@@ -253,13 +253,57 @@ def test_unknown_queries_are_left_out_and_counted(folder):
             runs.read_run(folder / name, evals)
 
 
-def test_queries_that_are_set_aside_are_no_strangers(folder):
+def test_queries_without_an_answer_are_no_strangers(folder):
     aside = {"query_id": "z", "query": "nothing", "relevant_doc_ids": [], "kind": "none"}
     with (folder / "retrieval_queries.jsonl").open("a") as file:
         file.write(json.dumps(aside) + "\n")
     (folder / "r.trec").write_text("z Q0 disk-full 1 2.0 y\nq1 Q0 disk-full 1 2.0 y\n")
     run = runs.read_run(folder / "r.trec", evalset.load(folder))
-    assert (list(run.rankings), [w for w in run.warnings if "unknown" in w]) == (["q1"], [])
+    assert ({*run.rankings}, [w for w in run.warnings if "unknown" in w]) == ({"q1", "z"}, [])
+
+
+def apart_set(*splits):
+    """Return a set with an answerable query for each split, and one without answer for each."""
+    asked = {f"a{n}": evalset.Query(f"a{n}", "x", ("d",), "k", "", s) for n, s in enumerate(splits)}
+    none = {f"z{n}": evalset.Query(f"z{n}", "x", (), "none", "", s) for n, s in enumerate(splits)}
+    return evalset.EvalSet(evalset.DEFAULT, {}, asked, [], unanswered=none)
+
+
+def test_the_first_score_tells_answerable_queries_from_others():
+    evals = apart_set("dev", "dev", "test")
+    run = {
+        "a0": [("d", 3.0), ("e", 9.0)],
+        "a1": [("d", 1.0)],
+        "z0": [("d", 2.0)],
+        "a2": [("d", 0.5)],
+    }
+    found = measures.told_apart(evals, "dev", run)  # z1 has no result: below every other
+    assert (found["n"], found["unanswerable"], found["AUROC"]) == (2, 2, 3 / 4)
+    assert found["low"] < 0.75 < found["high"]
+    assert measures.told_apart(evals, None, run)["AUROC"] == pytest.approx((3 + 2 + 2) / 9)
+    assert measures.told_apart(evals, "test", run) == {}  # it was not asked z2
+    assert measures.told_apart(evals._replace(unanswered={}), "dev", run) == {}
+    assert measures.told_apart(evals._replace(queries={}), "dev", run) == {}
+    equal = {q: [("d", 1.0)] for q in ("a0", "z0", "a1", "z1")}
+    assert measures.told_apart(evals, "dev", equal)["AUROC"] == 0.5
+
+
+def test_two_runs_are_told_apart_in_one_sentence():
+    one = {"n": 5, "unanswerable": 2, "AUROC": 0.715, "low": 0.5, "high": 0.925}
+    assert measures.apart_text(one, {}) == measures.apart_text({}, one) == ""
+    assert measures.apart_text(one, one | {"AUROC": 0.5}) == (
+        "Told from 2 queries without an answer by the first score, AUROC: "
+        "base 0.71 (0.50 to 0.93), run 0.50 (0.50 to 0.93)."
+    )
+
+
+def test_groups_are_in_order_and_unmarked_queries_in_none():
+    evals = apart_set("dev", "test", "dev")
+    assert measures.groups(evals, ["a1", "a0", "a2"], "split") == {
+        "dev": ["a0", "a2"],
+        "test": ["a1"],
+    }
+    assert measures.groups(evals, ["a0"], "popularity") == {}
 
 
 def test_ids_are_accepted_as_the_source_wrote_them(tmp_path):

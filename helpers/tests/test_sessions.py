@@ -462,7 +462,10 @@ def test_session_c_measures_a_small_set(small):
     assert list(value["c-summary"].index) == ["dev (n=3)", "test (n=2)", "all (n=5)"]
     assert "2 of 3 are perfect" in said["c-per-query"]
     assert value["c-per-query"]["first rank"].to_dict() == {"q1": 2}
-    assert value["c-kinds-run"].n.to_dict() == {"entity": 2, "keyword": 1}
+    assert value["c-kinds-run"].n.to_dict() == {
+        **{"entity": 2, "keyword": 1},
+        **{"head": 1, "tail": 1, "not marked": 1},
+    }
     assert said["c-other"].split("\n")[:2] == [
         "paragraph minus baseline: -0.092 (-0.486 to +0.302)",
         "better 0, equal 2, worse 1",
@@ -478,7 +481,7 @@ def test_session_c_measures_a_small_set(small):
 
 def test_a_set_with_dev_queries_alone_has_one_row_of_means(small):
     space = small[2].space
-    alone = SimpleNamespace(qrels=lambda half: {"q1": {}} if half == "dev" else {})
+    alone = SimpleNamespace(qrels=lambda half: {"q1": {}} if half == "dev" else {}, unanswered={})
     found = run_cells(2, "c-summary", **{**space, "evals": alone})
     assert list(found["means"]) == ["dev (n=1)"]
 
@@ -512,7 +515,7 @@ def test_a_failure_without_a_note_says_so():
     cards, shown = {"q1": {}, "q2": {}}, []
     names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": cards, "worst": ["q1", "q2"]}
     names |= {"evals": SimpleNamespace(folder=""), "display": shown.append, "Markdown": str}
-    names |= {"evalset": SimpleNamespace(notes=lambda folder: {"q2": "<my> `b`"})}
+    names |= {"results": SimpleNamespace(notes=lambda folder: {"q2": "<my> `b`"})}
     run_cells(2, "c-notes", text=figures, figures=figures, **names)
     said = "- **q1**, tie: no note yet\n- **q2**, missing word: &#60;my&#62; <code>b</code>"
     assert shown == [said]

@@ -258,3 +258,26 @@ def test_p_is_exact_up_to_thirteen_differing_queries_and_drawn_beyond():
     assert stats.sign_flip_p([1.0] * 13) == 2 / 2**13
     drawn = stats.sign_flip_p([1.0] * 14) * 10_001
     assert drawn == pytest.approx(round(drawn)) and drawn >= 2
+
+
+@pytest.mark.parametrize(
+    ("scores", "others", "wanted"),
+    [([3, 2], [1], 1), ([1], [3, 2], 0), ([2, 2], [2], 0.5), ([3, 1, 2], [2, 0], 4.5 / 6)],
+)
+def test_auroc_is_the_share_of_pairs_in_order(scores, others, wanted):
+    area, low, high = stats.auroc(scores, others)
+    assert area == pytest.approx(wanted) and 0 <= low <= area <= high <= 1
+
+
+def test_the_interval_of_auroc_draws_from_both_groups():
+    rng = np.random.default_rng(3)
+    scores, others = rng.normal(1, 1, 60).tolist(), rng.normal(0, 1, 20).tolist()
+    area, low, high = stats.auroc(scores, others)
+    own = np.random.default_rng(8)
+    drawn = [
+        np.subtract.outer(own.choice(scores, 60), own.choice(others, 20)) > 0 for _ in range(4000)
+    ]
+    ends = np.percentile([np.mean(table) for table in drawn], [2.5, 97.5])
+    assert (low, high) == pytest.approx(tuple(ends), abs=0.01)
+    assert stats.auroc(scores, others) == (area, low, high)
+    assert stats.auroc(scores, others, seed=1) != (area, low, high)

@@ -51,12 +51,16 @@ STOP_WORDS = set(
 
 
 class Files(NamedTuple):
-    """What people wrote: documents, queries and grades, each by id in id order."""
+    """What people wrote: documents, queries and grades, each by id in id order.
+
+    `queries` have an answer, `asked` are all.
+    """
 
     folder: Path
     documents: dict[str, dict]
     queries: dict[str, dict]
     grades: dict[str, dict[str, int]]
+    asked: dict[str, dict]
 
 
 def rows(path: Path) -> list[dict]:
@@ -71,11 +75,13 @@ def read(folder: Path) -> Files:
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
         documents[path.stem] = yaml.safe_load(front) | {"body": body.strip("\n")}
         documents[path.stem]["text"] = f"{documents[path.stem]['title']}\n\n{body.strip(chr(10))}"
-    queries = {row["query_id"]: row for row in rows(folder / "retrieval_queries.jsonl")}
-    grades = {query_id: {} for query_id in sorted(queries)}
+    asked = {row["query_id"]: row for row in rows(folder / "retrieval_queries.jsonl")}
+    queries = {query_id: row for query_id, row in asked.items() if row.get("kind") != "none"}
+    grades = {query_id: {} for query_id in sorted(asked)}
     for row in rows(folder / "judgments.jsonl"):
         grades[row["query_id"]][row["doc_id"]] = row["relevance"]
-    return Files(folder, dict(sorted(documents.items())), dict(sorted(queries.items())), grades)
+    documents, queries = (dict(sorted(found.items())) for found in (documents, queries))
+    return Files(folder, documents, queries, grades, asked)
 
 
 def trec(path: Path) -> dict[str, list[tuple[str, float]]]:
@@ -125,13 +131,15 @@ def queries_hash(files: Files) -> str:
     """Queries with their half and every label."""
     return digest(
         [q, row["query"], row["split"], sorted(map(list, files.grades[q].items()))]
-        for q, row in files.queries.items()
+        if row.get("kind") != "none"
+        else [q, row["query"], row["split"], []]
+        for q, row in sorted(files.asked.items())
     )
 
 
 def topics_hash(files: Files) -> str:
     """Queries alone: what a run depends on."""
-    return digest([q, row["query"]] for q, row in files.queries.items())
+    return digest([q, row["query"]] for q, row in sorted(files.asked.items()))
 
 
 # Measures of one query.
@@ -360,7 +368,9 @@ def results(files: Files) -> dict:
         "method": METHOD,
         "summary": {split: half(files, run, split) for split in SPLITS}
         | {"all": half(files, run, None)},
-        "by_kind": {split: by_kind(files, run, split) for split in SPLITS},
+        "by_kind": {split: by_field(files, run, split, "kind") for split in SPLITS},
+        "by_popularity": {split: by_field(files, run, split, "popularity") for split in SPLITS},
+        "told_apart": {split: told_apart(files, run, split) for split in SPLITS},
         "compared_dev": compared(files, run),
         "cards": cards(files, run),
         "per_query": [per_query(files, run, query_id) for query_id in files.queries],
@@ -379,12 +389,31 @@ def half(files: Files, run: dict, split: str) -> dict:
     }
 
 
-def by_kind(files: Files, run: dict, split: str) -> dict:
-    """Return n and means of each kind of query in one half."""
-    kinds = {}
+def by_field(files: Files, run: dict, split: str, field: str) -> dict:
+    """Return n and means of each kind (or popularity) of query in one half."""
+    found = {}
     for query_id, values in scored(files, run, split).items():
-        kinds.setdefault(files.queries[query_id]["kind"], []).append(values)
-    return {kind: {"n": len(v), "measures": means(v)} for kind, v in kinds.items()}
+        found.setdefault(files.queries[query_id][field], []).append(values)
+    return {name: {"n": len(v), "measures": means(v)} for name, v in found.items()}
+
+
+def told_apart(files: Files, run: dict, split: str | None) -> dict:
+    """Return AUROC of the first score, by the rank sum (Mann and Whitney 1947), and its interval.
+
+    The interval is DeLong's (1988), another one than that of the results: for a wide comparison.
+    """
+    half = [q for q, row in files.asked.items() if split in (None, row["split"])]
+    sides = [
+        [run[q][0][1] for q in half if (files.asked[q]["kind"] == "none") is none]
+        for none in (False, True)
+    ]
+    if not all(sides):
+        return {}
+    found = stats.mannwhitneyu(*sides).statistic / len(sides[0]) / len(sides[1])
+    wins = np.array([[(a > b) + (a == b) / 2 for b in sides[1]] for a in sides[0]])
+    spread = sum(wins.mean(axis=1 - n).var(ddof=1) / wins.shape[n] for n in (0, 1)) ** 0.5
+    ends = {"low": found - 1.96 * spread, "high": found + 1.96 * spread}
+    return {"n": len(sides[0]), "unanswerable": len(sides[1]), "AUROC": found} | ends
 
 
 def per_query(files: Files, run: dict, query_id: str) -> dict:
@@ -420,7 +449,7 @@ def compared(files: Files, base: dict) -> dict:
         "matters": MATTERS,
         "base": {"name": "baseline", **described(files, base, before)},
         "runs": [
-            {"name": name, **held(files, run, before)} for name, run in systems(files, base).items()
+            {"name": name, **held(files, run, base)} for name, run in systems(files, base).items()
         ],
     }
 
@@ -442,20 +471,23 @@ def described(files: Files, run: dict, values: dict) -> dict:
     """Return means and judged@10 of a run that deserves no warning."""
     judged = mean(mean(d in files.grades[q] for d, _ in run[q][:10]) for q in values)
     found = {"means": means(list(values.values()), COMPARED), "judged@10": judged, "warnings": []}
-    return found | {"primary": "nDCG@10"}
+    return found | {"primary": "nDCG@10", "told_apart": told_apart(files, run, "dev")}
 
 
-def held(files: Files, run: dict, before: dict) -> dict:
+def held(files: Files, run: dict, base: dict) -> dict:
     """Return one run beside the base: measures, kinds, and the queries that moved most."""
-    after, kind_of = scored(files, run, "dev"), {q: r["kind"] for q, r in files.queries.items()}
+    after, before = (scored(files, of, "dev") for of in (run, base))
     at = {n: paired(*([v[q][n] for q in before] for v in (before, after))) for n in COMPARED}
-    kinds = {}
-    for kind in sorted({kind_of[q] for q in before}):
-        base, new = (
-            mean(v[q]["nDCG@10"] for q in before if kind_of[q] == kind) for v in (before, after)
-        )
-        n = sum(kind_of[q] == kind for q in before)
-        kinds[kind] = {"n": n, "base": base, "run": new, "difference": new - base}
+    parts = {}
+    for field in ("kind", "popularity"):
+        sides = [by_field(files, of, "dev", field) for of in (base, run)]
+        parts[f"by_{field}"] = {
+            name: {"n": row["n"], "base": row["measures"]["nDCG@10"]}
+            | {"run": sides[1][name]["measures"]["nDCG@10"]}
+            for name, row in sides[0].items()
+        }
+        for row in parts[f"by_{field}"].values():
+            row["difference"] = row["run"] - row["base"]
     changes = sorted((after[q]["nDCG@10"] - before[q]["nDCG@10"], q) for q in before)
     moved = [q for d, q in changes if d < -TIE][:5] + [q for d, q in changes if d > TIE][-5:]
     moved = [
@@ -463,7 +495,7 @@ def held(files: Files, run: dict, before: dict) -> dict:
         | {"base": before[q]["nDCG@10"], "run": after[q]["nDCG@10"]}
         for q in moved
     ]
-    return described(files, run, after) | {"measures": at, "by_kind": kinds, "moved": moved}
+    return described(files, run, after) | parts | {"measures": at, "moved": moved}
 
 
 # The other pages: data card, coverage, word overlap.
@@ -475,7 +507,9 @@ def facts(files: Files) -> dict[str, list[float]]:
     grades = [g for judged in files.grades.values() for g in judged.values()]
     found, n = reached(files), len(files.documents)
     kinds, services = ({d[f] for d in files.documents.values()} for f in ("kind", "service"))
-    halves = Counter(row["split"] for row in files.queries.values())
+    halves = Counter(
+        row[mark] for mark in ("split", "popularity") for row in files.queries.values()
+    )
     graded = [number for grade in (0, 1, 2) for number in (grades.count(grade), grade)]
     pool = rows(files.folder / "pool.jsonl")
     relevant = [p for p in pool if files.grades[p["query_id"]][p["doc_id"]]]
@@ -483,7 +517,8 @@ def facts(files: Files) -> dict[str, list[float]]:
     table = {
         "documents": [n, len(kinds), len(services)],
         "tokens (cl100k_base)": [sum(sizes), min(sizes), median(sizes), max(sizes)],
-        "queries": [len(files.queries), halves["dev"], halves["test"]],
+        "queries": [len(files.queries), *(n for _, n in sorted(halves.items()))],
+        "queries that no document answers": [len(files.asked) - len(files.queries)],
         "judgments": [len(grades), *graded],
         "documents reached by a query": [len(found), len(found) / n],
         "queries with short answers": [answered],
@@ -495,7 +530,55 @@ def facts(files: Files) -> dict[str, list[float]]:
     }
     for number, at in second_pass(files).items():
         table[f"second pass, round {number}"] = [at["pairs"], at["equal"], at["kappa"]]
-    return table
+    return table | manner(files)
+
+
+def without_code(body: str) -> str:
+    """Return the lines outside of fences, without addresses and what stands between backticks."""
+    kept, inside = [], False
+    for line in body.split("\n"):
+        fence = line.startswith(("```", "~~~"))
+        inside ^= fence
+        if not (inside or fence):
+            kept.append(" ".join(line.split("`")[::2]) if line.count("`") % 2 == 0 else line)
+    return re.sub(r"https?://\S+", " ", "\n".join(kept))
+
+
+def manner(files: Files) -> dict[str, str]:
+    """Return the rows of the data card about the prose, as they must read."""
+    bodies = [d["body"].replace("\u2019", "'") for d in files.documents.values()]
+    plain = [without_code(body) for body in bodies]
+    spoken = [re.findall(r"[\w']+", body.lower()) for body in plain]
+    ends = ("n't", "'re", "'ll", "'ve", "'d", "'m")
+    is_short = "it's that's there's what's here's who's let's".split()
+    short = sum(w.endswith(ends) or w in is_short for said in spoken for w in said)
+    counted = [words(body) for body in plain]
+    runs = Counter(
+        four for w in counted for four in {tuple(w[i : i + 4]) for i in range(len(w) - 3)}
+    )
+    most = min(runs, key=lambda run: (-runs[run], run))
+    heads = Counter()
+    for body in plain:
+        found = [
+            line.lstrip("#").strip().lower() for line in body.split("\n") if line.startswith("##")
+        ]
+        heads.update([tuple(found)] if len(found) > 1 else [])
+    first = min(heads, key=lambda names: (-heads[names], names))
+    page = "\n".join(bodies)
+    marks = re.findall(r"\b(?:TODO|TBD|FIXME)\b", page)
+    links = re.findall(r"http://|https://|]\(", page)
+    tone = (
+        f"{w} in {sum(w in body.lower() for body in plain)}" for w in ("nobody", "never", "at once")
+    )
+    return {
+        "contractions per 1,000 words": f"{1000 * short / sum(map(len, counted)):.2f}",
+        "links; TODO, TBD or FIXME": f"{len(links)}; {len(marks)}",
+        "most frequent run of four words": f"{' '.join(most)}, in {runs[most]} documents",
+        "most frequent list of headings": f"{' / '.join(first)}, in {heads[first]} documents"
+        if heads[first] > 1
+        else "none stands twice",
+        "documents with a word of tone": ", ".join(tone),
+    }
 
 
 def second_pass(files: Files) -> dict[int, dict[str, float]]:

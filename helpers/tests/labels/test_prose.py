@@ -1,0 +1,42 @@
+"""What the data card says of the prose of a set."""
+
+from helpers import evalset
+from helpers.labels import prose
+
+
+def of(*bodies):
+    documents = {f"d{n}": evalset.Document(f"d{n}", "t", body) for n, body in enumerate(bodies)}
+    return prose.manner(evalset.EvalSet(evalset.DEFAULT, documents, {}, []))
+
+
+def test_contractions_count_in_prose_and_not_in_code():
+    found = of("It's late, we don’t know. The host's name", "`it's` is\n```\nwon't\n```\nI'd say")
+    # eleven words, since don't is two and so on: it s late we don t know the host s name is i d say
+    assert found["contractions per 1,000 words"] == f"{1000 * 3 / 15:.2f}"
+    assert of("```\nx\n```")["contractions per 1,000 words"] == "0.00"
+
+
+def test_links_and_open_marks_are_counted():
+    found = of("see https://a.b/c and [this](x.md) TODO", "`TODO` TBD todo FIXMEs")
+    assert found["links; TODO, TBD or FIXME"] == "2; 3"
+
+
+def test_the_run_of_four_words_that_most_documents_hold():
+    found = of(
+        "on the next day we", "on the next day", "in the dark on the https://on.the.next.day"
+    )
+    assert found["most frequent run of four words"] == "on the next day, in 2 documents"
+    assert of("b c d e", "a b c d")["most frequent run of four words"] == "a b c d, in 1 documents"
+    assert of("a b c")["most frequent run of four words"] == "none"
+
+
+def test_a_list_of_headings_counts_when_two_documents_have_it():
+    page = "# {}\n## Meaning\nx\n### <Fix>\n```\n## no\n```\n"
+    found = of(page.format("a"), page.format("b"), "## One\n", "## One\n")
+    assert found["most frequent list of headings"] == "meaning / &#60;fix&#62;, in 2 documents"
+    assert of(page)["most frequent list of headings"] == "none stands twice"
+
+
+def test_words_of_tone_are_counted_by_document():
+    found = of("Nobody, nobody at once", "`never`", "Never")
+    assert found["documents with a word of tone"] == "nobody in 1, never in 1, at once in 1"
