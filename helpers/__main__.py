@@ -251,7 +251,7 @@ def run_command() -> int:
     options = parser(next(iter(sys.argv[1:]), None)).parse_args()
     from .text import Screen
 
-    screens = Screen(sys.stdout), Screen(sys.stderr)
+    screens = Screen(sys.stdout, "standard output"), Screen(sys.stderr, "standard error")
     with contextlib.redirect_stdout(screens[0]), contextlib.redirect_stderr(screens[1]):
         return _run(options)
 

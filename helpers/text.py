@@ -271,16 +271,23 @@ def clean(page: str) -> str:
 
 
 class Screen:
-    """A stream on which no text acts, and none fails: what it cannot encode is escaped."""
+    """A stream on which no text acts, and none fails: what it cannot encode is escaped.
 
-    def __init__(self, stream: TextIO):
-        self.stream = stream
+    A disk that is full under it is told with the stream's name.
+    """
+
+    def __init__(self, stream: TextIO, told: str = ""):
+        self.stream, self.told = stream, told
 
     def write(self, text: str) -> int:
         """Write what is visible of `text`."""
         encoding = self.stream.encoding or "utf-8"
         shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
-        return self.stream.write(shown)
+        try:
+            return self.stream.write(shown)
+        except OSError as error:  # a long text is written through, and no later flush fails
+            error.filename = self.told
+            raise
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.stream, name)

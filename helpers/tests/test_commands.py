@@ -542,10 +542,11 @@ def test_a_reader_that_went_away_ends_a_command_in_silence(code):
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.parametrize("buffered", ["", "1"])
 @pytest.mark.parametrize("code", ["print('a')", "print('a' * 100_000)"])
-def test_a_full_disk_under_the_output_is_told(code):
+def test_a_full_disk_under_the_output_is_told(code, buffered):
     with open("/dev/full", "w") as full:
-        done = said_by(code, full)
+        done = said_by(code, full, PYTHONUNBUFFERED=buffered)
     assert (done.returncode, done.stderr) == (1, b"standard output: No space left on device\n")
 
 
