@@ -1,15 +1,21 @@
 """Choose what to judge: pool different rankers, pick negatives."""
 
 import functools
+from collections.abc import Iterable
 
 import numpy as np
 import snowballstemmer
 from scipy.sparse import csr_array
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.preprocessing import normalize
 
-from .. import evalset, runs, sparse
+from .. import evalset, runs, sparse, stats
 
 STEMMER = snowballstemmer.stemmer("english")
+LATENT = 100  # dimensions of latent semantic analysis
+NOISE = 1e-9  # a cosine of rounding alone
+PRIOR, FEEDBACK, EXPANSION = 1000, 10, 20  # of RM3: Dirichlet's mu, its documents and its words
 
 
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
@@ -18,18 +24,17 @@ STEMMER = snowballstemmer.stemmer("english")
 def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, runs.Ranking]]:
     """Return {ranker: {query_id: ranking}} of the pooled rankers, each cut at `depth`.
 
-    Saved runs of session B are pooled where they exist; the other rankers are built here.
+    The saved runs of session B and of other systems are pooled where they exist; the other rankers
+    are built here.
     """
     if not evals.asked:
         return {}
-    titles = [d.title for d in evals.documents.values()]
     bodies = [d.retrieval_text for d in evals.documents.values()]
-    found = {"okapi-documents": okapi(evals, bodies, depth)}
-    if any(map(evals.words, titles)):  # public passages may have none
-        found["okapi-titles"] = okapi(evals, titles, depth)
-    found["lucene-stemmed"] = lucene_stemmed(evals, bodies, depth)
-    found["character-ngrams"] = character_ngrams(evals, bodies, depth)
-    for path in sorted((evals.folder / "runs").glob("*.trec")):
+    built = (lucene_stemmed, character_ngrams, latent_semantics, relevance_model)
+    found = {of.__name__.replace("_", "-"): of(evals, bodies, depth) for of in built}
+    for path in [
+        p for of in ("runs", "systems") for p in sorted((evals.folder / of).glob("*.trec"))
+    ]:
         saved = runs.read_trec(path)
         found[path.stem] = {q: saved.get(q, [])[:depth] for q in evals.asked}
     return found
@@ -38,12 +43,6 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, ru
 def asked(evals: evalset.EvalSet) -> dict[str, str]:
     """Return {query_id: text}, also of the queries that are said to have no answer."""
     return {query_id: query.query for query_id, query in evals.asked.items()}
-
-
-def okapi(evals: evalset.EvalSet, texts: list[str], depth: int) -> dict[str, runs.Ranking]:
-    """Return the run of BM25 as in the baseline, over a text a document: the whole or its title."""
-    model, index = sparse.bm25(list(evals.documents), texts, words=evals.words)
-    return dict(sparse.rankings(model, index, asked(evals), depth))
 
 
 @functools.cache
@@ -85,6 +84,71 @@ def character_ngrams(
     queries = cut.set_params(vocabulary=grams).transform(asked(evals).values())
     found = sparse.search(index, csr_array(weights.transform(queries)), depth)
     return dict(zip(evals.asked, found, strict=True))
+
+
+def _stemmed(evals: evalset.EvalSet, texts: Iterable[str]) -> tuple[csr_array, csr_array]:
+    """Return how often each stem stands in each text (rows) and in each query (rows)."""
+    vocabulary, counts, _ = sparse.count(texts, lambda body: stems(evals.words(body)))
+    queries = CountVectorizer(analyzer=lambda body: stems(evals.words(body)), vocabulary=vocabulary)
+    return csr_array(counts.T), csr_array(queries.transform(asked(evals).values()))
+
+
+def _best(evals: evalset.EvalSet, scores: np.ndarray, above: float, depth: int) -> runs.Ranking:
+    """Return the documents with the best scores, of those `above` a bound."""
+    ids, most = list(evals.documents), min(depth, len(scores))
+    found = np.flatnonzero((scores >= np.partition(scores, -most)[-most]) & (scores > above))
+    return runs.in_order([(ids[n], float(scores[n])) for n in found])[:depth]
+
+
+def latent_semantics(
+    evals: evalset.EvalSet, texts: list[str], depth: int
+) -> dict[str, runs.Ranking]:
+    """Return the run of latent semantic analysis, by cosine (Deerwester et al. 1990)."""
+    documents, queries = _stemmed(evals, texts)
+    dimensions = min(LATENT, min(documents.shape) - 1)
+    if dimensions < 1:  # one document, or one stem
+        return {query_id: [] for query_id in evals.asked}
+    weights = TfidfTransformer(sublinear_tf=True).fit(documents)
+    reduce = TruncatedSVD(dimensions, random_state=stats.SEED)
+    latent = normalize(reduce.fit_transform(weights.transform(documents)))
+    places = normalize(reduce.transform(weights.transform(queries)))
+    pairs = zip(evals.asked, places, strict=True)
+    return {query_id: _best(evals, latent @ place, NOISE, depth) for query_id, place in pairs}
+
+
+def relevance_model(
+    evals: evalset.EvalSet, texts: list[str], depth: int
+) -> dict[str, runs.Ranking]:
+    """Return the run of RM3: the query grows by words of its first results, then asks again.
+
+    Query likelihood with Dirichlet smoothing (Zhai and Lafferty 2001) ranks; the words come from
+    the relevance model of the first ten (Lavrenko and Croft 2001; Abdul-Jaleel et al. 2004).
+    """
+    counts, queries = (table.astype(float) for table in _stemmed(evals, texts))
+    lengths, often = counts.sum(axis=1), counts.sum(axis=0)
+    gains = csr_array(counts / (PRIOR * often / often.sum()))
+    gains.data = np.log1p(gains.data)
+
+    def score(model: np.ndarray) -> np.ndarray:
+        """Return the log likelihood of a query model, minus infinity where no word is shared."""
+        shared = gains @ model
+        return np.where(shared > 0, shared + np.log(PRIOR / (lengths + PRIOR)), -np.inf)
+
+    def grown(asked_for: np.ndarray, n_words: float) -> np.ndarray:
+        """Return the query model and, with equal weight, the words of its first results."""
+        first = score(asked_for)
+        best = np.argsort(-first, kind="stable")[:FEEDBACK]
+        likely = np.exp(n_words * (first[best] - first[best[0]]))
+        model = np.atleast_1d(likely @ (counts[best] / np.maximum(lengths[best, None], 1)))
+        model[model < np.sort(model)[-min(EXPANSION, len(model))]] = 0
+        return (asked_for + model / model.sum()) / 2
+
+    found = {}
+    for query_id, row in zip(evals.asked, queries, strict=True):
+        n_words, asked_for = row.sum(), row.toarray().ravel()
+        model = grown(asked_for / n_words, n_words) if n_words else asked_for
+        found[query_id] = _best(evals, score(model), -np.inf, depth)
+    return found
 
 
 # The pool.

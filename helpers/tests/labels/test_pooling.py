@@ -1,5 +1,8 @@
 """Pool, near-duplicates and negatives on hand-sized cases."""
 
+import math
+from collections import Counter
+
 import bm25s
 import ir_measures
 import numpy as np
@@ -7,7 +10,7 @@ import pytest
 from conftest import write_rows
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from helpers import evalset, measures, text
+from helpers import evalset, measures, sparse, text
 from helpers.labels import pooling
 
 
@@ -175,15 +178,63 @@ def test_the_rankers_in_their_order_and_each_ten_deep(tmp_path):
     for name in ("zeta", "alpha"):
         (tmp_path / "runs" / f"{name}.trec").write_text("q Q0 d00 1 1 x\n")
     (tmp_path / "runs" / "notes.txt").write_text("no run")
+    (tmp_path / "systems").mkdir()
+    (tmp_path / "systems" / "system.trec").write_text("q Q0 d01 1 1 x\n")
     found = pooling.by_ranker(twelve(tmp_path))
-    own = ["okapi-documents", "okapi-titles", "lucene-stemmed", "character-ngrams"]
-    assert [*found] == [*own, "alpha", "zeta"]
-    assert [len(found[name]["q"]) for name in own] == [10, 1, 10, 10]
+    own = ["lucene-stemmed", "character-ngrams", "latent-semantics", "relevance-model"]
+    assert [*found] == [*own, "alpha", "zeta", "system"]
+    assert [len(found[name]["q"]) for name in own] == [10, 10, 0, 10]  # one word, no dimensions
 
 
-def test_titles_without_a_word_are_not_ranked(tmp_path):
-    assert "okapi-titles" not in pooling.by_ranker(twelve(tmp_path, title="-"))
+def test_a_set_without_queries_has_no_rankers(tmp_path):
     assert pooling.by_ranker(twelve(tmp_path)._replace(queries={})) == {}
+
+
+def of_texts(*texts, query):
+    """Return a set of documents without titles, and one query without an answer."""
+    documents = {f"d{n}": evalset.Document(f"d{n}", "", body) for n, body in enumerate(texts)}
+    asked = {"q": evalset.Query("q", query, (), "none")}
+    return evalset.EvalSet(evalset.DEFAULT, documents, {}, [], unanswered=asked), [*texts]
+
+
+def test_latent_semantics_finds_words_that_stand_with_those_of_the_query(monkeypatch):
+    monkeypatch.setattr(pooling, "LATENT", 2)
+    texts = ("disk full", "disk full volume", "volume grow", "mail bounce", "mail bounce")
+    evals, bodies = of_texts(*texts, query="disks")
+    (found,) = pooling.latent_semantics(evals, bodies, 10).values()
+    order, scores = zip(*found, strict=True)
+    assert order[:2] == ("d0", "d1") and "d2" in order and not {"d3", "d4"} & {*order}
+    assert all(0 < score <= 1 + 1e-9 for score in scores)
+    assert pooling.latent_semantics(evals, bodies, 1) == {"q": [found[0]]}
+    assert pooling.latent_semantics(of_texts(*texts, query="zebra")[0], bodies, 9) == {"q": []}
+
+
+def test_the_relevance_model_is_what_it_is_by_hand():
+    texts = ("disk full disk", "disk volume", "volume volume grow", "mail")
+    evals, bodies = of_texts(*texts, query="disk")
+    (found,) = pooling.relevance_model(evals, bodies, 10).values()
+    counts = [dict(Counter(pooling.stems(body.split()))) for body in texts]
+    total, mu = Counter(), pooling.PRIOR
+    for row in counts:
+        total.update(row)
+    share = {word: n / total.total() for word, n in total.items()}
+
+    def likelihood(model: dict[str, float], n: int) -> float:
+        row, length = counts[n], sum(counts[n].values())
+        seen = [p * math.log(1 + row.get(w, 0) / mu / share[w]) for w, p in model.items()]
+        return sum(seen) + math.log(mu / (length + mu)) if sum(seen) else -math.inf
+
+    first = {n: likelihood({"disk": 1}, n) for n in (0, 1)}
+    likely = {n: math.exp(value) for n, value in first.items()}
+    words = Counter()
+    for n, weight in likely.items():
+        for word, times in counts[n].items():
+            words[word] += weight * times / sum(counts[n].values())
+    model = {w: (p / words.total() + (w == "disk")) / 2 for w, p in words.items()}
+    wanted = {f"d{n}": likelihood(model, n) for n in (0, 1, 2)}
+    assert dict(found) == pytest.approx(wanted)  # d2 by a word of d1 alone
+    assert [*dict(found)] == sorted(wanted, key=wanted.get, reverse=True)
+    assert pooling.relevance_model(of_texts(*texts, query="zebra")[0], bodies, 9) == {"q": []}
 
 
 def test_stems_see_a_word_in_another_form_and_words_do_not(folder):
@@ -196,7 +247,8 @@ def test_stems_see_a_word_in_another_form_and_words_do_not(folder):
         == ["add", "consum"]
         == pooling.stems(["add", "consumer"])
     )
-    assert found["okapi-documents"] == {"q2": []}
+    bare = sparse.bm25([*evals.documents], [d.text for d in evals.documents.values()])
+    assert dict(sparse.rankings(*bare, pooling.asked(evals), 10)) == {"q2": []}
     assert [d for d, _ in found["lucene-stemmed"]["q2"]] == ["queue-full"]
     assert pooling.asked(evals) == {"q2": "adding consumers"}
 

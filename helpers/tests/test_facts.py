@@ -1,0 +1,48 @@
+"""The company of the corpus is one: what several documents state, they state alike.
+
+facts.jsonl holds a line a fact: its `value`, a `pattern` with one group that finds the statement
+wherever it stands, and documents that say otherwise on purpose, each with its reason (`except`).
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from helpers import evalset
+
+LINES = (Path(__file__).parent / "facts.jsonl").read_text(encoding="utf-8").splitlines()
+FACTS = [json.loads(line) for line in LINES]
+
+
+@pytest.fixture(scope="module")
+def bodies():
+    return {d.doc_id: d.text for d in evalset.load(evalset.DEFAULT).documents.values()}
+
+
+def statements(fact: dict, bodies: dict[str, str]) -> list[tuple[str, str]]:
+    """Return (document, value) of every statement of a fact, without those excused."""
+    return [
+        (doc_id, found[1].lower())
+        for doc_id, body in bodies.items()
+        for found in re.finditer(fact["pattern"], body, re.IGNORECASE)
+        if doc_id not in fact.get("except", {})
+    ]
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=[fact["fact"] for fact in FACTS])
+def test_documents_agree(fact, bodies):
+    said = statements(fact, bodies)
+    assert said and {value for _, value in said} == {fact["value"].lower()}, said
+
+
+def test_most_facts_stand_in_two_documents_or_more(bodies):
+    several = [fact for fact in FACTS if len({d for d, _ in statements(fact, bodies)}) > 1]
+    assert len(several) > len(FACTS) / 2 > 100
+
+
+def test_a_document_that_says_otherwise_is_found():
+    fact = {"value": "40", "pattern": r"pool of (\d+)", "except": {"old": "as it was"}}
+    bodies = {"a": "A pool of 40.", "old": "pool of 20", "b": "a Pool of 41"}
+    assert statements(fact, bodies) == [("a", "40"), ("b", "41")]
