@@ -169,16 +169,25 @@ def label_facts(evals: EvalSet) -> dict[str, str]:
     judged = {(j.query_id, j.doc_id): j.relevance for j in evals.judgments}
     pool = evalset.read_extra(evals, "pool.jsonl")
     if pool:
-        relevant = [p for p in pool if judged.get((p["query_id"], p["doc_id"]))]
+        relevant = [p for p in pool if "first" in p and judged.get((p["query_id"], p["doc_id"]))]
         missed = sum(not pair.get("first") for pair in relevant)
         rows["pairs judged in the pool"] = str(len(pool))
         rows["relevant, missed by the first labelling"] = f"{missed} of {len(relevant)}"
     passes = evalset.read_extra(evals, "second_pass.jsonl")
-    for number in sorted({pair["round"] for pair in passes}):
-        pairs = [(p["first"], p["second"]) for p in passes if p["round"] == number]
-        equal = sum(first == second for first, second in pairs) / len(pairs)
-        kappa = stats.kappa([a for a, _ in pairs], [b for _, b in pairs], evals.grades)
-        shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
-        agreement = f"{len(pairs)} pairs, {equal:.1%} equal, Cohen's kappa {shown}"
-        rows[f"second pass, round {number:d}"] = agreement
+    for number, reader in sorted({(pair["round"], pair.get("reader", "")) for pair in passes}):
+        pairs = [p for p in passes if (p["round"], p.get("reader", "")) == (number, reader)]
+        name = f"second pass, round {number:d}" + f", by a {inert(reader)}" * bool(reader)
+        rows[name] = agreement(pairs, evals.grades)
     return rows
+
+
+def agreement(pairs: list[dict], grades: tuple[int, ...]) -> str:
+    """Return how well two readings agree, in all and by the first one's grade, and who read."""
+    first, second = ([pair[name] for pair in pairs] for name in ("first", "second"))
+    equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(pairs)
+    kappa = stats.kappa(first, second, grades)
+    shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    by_grade = (f"{g:d}: {n:.0%}" for g, n in stats.equal_by_grade(first, second).items())
+    told = f"{text.how_many(len(pairs), 'pair')}, {equal:.1%} equal, Cohen's kappa {shown}; equal by first grade "
+    told += ", ".join(by_grade)
+    return told + "; " * bool(stats.by_whom(pairs)) + inert(stats.by_whom(pairs))

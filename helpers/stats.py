@@ -1,7 +1,7 @@
 """How sure a number is: intervals, paired tests and power, from SciPy and statsmodels."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -162,6 +162,23 @@ def kappa(
     from sklearn.metrics import cohen_kappa_score  # takes a second to import
 
     return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))
+
+
+READERS = {"model": "language models of one family", "person": "people"}
+
+
+def by_whom(rows: Iterable[dict]) -> str:
+    """Return who the readers of a second pass were, "" where no row says it."""
+    given = {row.get("reader") for row in rows}
+    named = [words for reader, words in READERS.items() if reader in given]
+    return f"readers: {' and '.join(named)}" if named else ""
+
+
+def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, float]:
+    """Return {grade of the first reading: share of its pairs to which the second gave the same}."""
+    pairs = list(zip(first, second, strict=True))
+    of = {grade: [b == grade for a, b in pairs if a == grade] for grade in sorted({*first})}
+    return {grade: sum(same) / len(same) for grade, same in of.items()}
 
 
 def auroc(

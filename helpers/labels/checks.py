@@ -203,10 +203,7 @@ def check_labels_per_query(case: AuditCase) -> Finding:
 
 
 def check_judged_depth(case: AuditCase) -> Finding:
-    """Fail where under half of some ranker's first ten results are judged; warn below all.
-
-    Queries that are said to have no answer count: somebody must have looked.
-    """
+    """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
     qrels, shares = _judged(case.evals), {}
     for name, run in pooling.by_ranker(case.evals, DEPTH).items():
         answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
@@ -311,6 +308,8 @@ def check_second_pass(case: AuditCase) -> Finding:
     zeros, agreed = sum(row["first"] == 0 for row in rows), 1 - len(differ) / len(rows)
     shown = "kappa undefined (one grade only)" if kappa is None else f"kappa {kappa:.2f}"
     found = f"{how_many(len(rows), 'pair')}, {zeros} of grade 0; {agreed:.0%} agree, {shown}"
+    people = [row["first"] == row["second"] for row in rows if row.get("reader") == "person"]
+    found += f"; people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(people)
     return _finding("second pass", found, fails, warns)
 
 

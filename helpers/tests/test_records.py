@@ -26,7 +26,7 @@ KNOWN = {  # name: (fields that must be there, fields that may)
     ),
     "judgments.jsonl": ({**PAIR, "relevance": 2}, {"evidence": ""}),
     "pool.jsonl": ({**PAIR, "rankers": ["hand"]}, {"first": None}),
-    "second_pass.jsonl": ({**PAIR, "round": 1, **GRADES, "reason": ""}, {}),
+    "second_pass.jsonl": ({**PAIR, "round": 1, **GRADES, "reason": ""}, {"reader": "model"}),
     "negatives.jsonl": ({"query_id": "q", "easy": ["d"], "hard": []}, {}),
     "labelling.jsonl": (
         {**NAMED, "relevance": 1},

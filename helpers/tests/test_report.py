@@ -256,9 +256,27 @@ def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch
     assert report.label_facts(counted) == {
         "pairs judged in the pool": "5",
         "relevant, missed by the first labelling": "2 of 3",
-        "second pass, round 1": "5 pairs, 80.0% equal, Cohen's kappa 0.71",
-        "second pass, round 8": "2 pairs, 100.0% equal, Cohen's kappa undefined (one grade only)",
+        "second pass, round 1": "5 pairs, 80.0% equal, Cohen's kappa 0.71; "
+        "equal by first grade 0: 50%, 1: 100%, 2: 100%",
+        "second pass, round 8": "2 pairs, 100.0% equal, Cohen's kappa undefined (one grade only); "
+        "equal by first grade 1: 100%",
     }
-    last = "| second pass, round 1 | 5 pairs, 80.0% equal, Cohen's kappa 0.71 |"
+    told = "5 pairs, 80.0% equal, Cohen's kappa 0.71; equal by first grade 0: 50%, 1: 100%, 2: 100%"
+    last = f"| second pass, round 1 | {told} |"
     assert report.facts(counted).startswith(f"{FACTS}\n| pairs judged in the pool | 5 |\n")
     assert last in report.facts(counted).split("\n")
+
+
+def test_readers_of_a_round_are_reported_apart(counted):
+    ids = [(q, d) for q in counted.queries for d in counted.documents][:3]
+    said = [{"reader": "person"}, {"reader": "model"}, {}]
+    write_rows(counted.folder / "second_pass.jsonl", *(
+        {"query_id": q, "doc_id": d, "round": 1, "first": 1, "second": 1, "final": 1, "reason": ""}
+        | whom for (q, d), whom in zip(ids, said, strict=True)))  # fmt: skip
+    found = report.label_facts(counted)
+    one = "1 pair, 100.0% equal, Cohen's kappa undefined (one grade only); equal by first grade 1: 100%"
+    assert found == {
+        "second pass, round 1": one,
+        "second pass, round 1, by a model": one + "; readers: language models of one family",
+        "second pass, round 1, by a person": one + "; readers: people",
+    }

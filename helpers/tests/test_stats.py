@@ -281,3 +281,15 @@ def test_the_interval_of_auroc_draws_from_both_groups():
     assert (low, high) == pytest.approx(tuple(ends), abs=0.01)
     assert stats.auroc(scores, others) == (area, low, high)
     assert stats.auroc(scores, others, seed=1) != (area, low, high)
+
+
+def test_who_read_is_told_in_words():
+    rows = [{"reader": "model"}, {}, {"reader": math.nan}]
+    assert stats.by_whom(rows) == "readers: language models of one family"
+    both = "readers: language models of one family and people"
+    assert stats.by_whom([{"reader": "person"}, *rows]) == both
+    assert stats.by_whom([{}]) == stats.by_whom([]) == ""
+
+
+def test_agreement_is_told_by_the_grade_of_the_first_reading():
+    assert stats.equal_by_grade([0, 2, 0, 0, 1], [0, 1, 0, 1, 1]) == {0: 2 / 3, 1: 1.0, 2: 0.0}

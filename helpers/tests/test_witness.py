@@ -444,10 +444,11 @@ def named(files, published):
         "{} of them because no narrower": weighing[-1],
         "split: {} cards": causes["evidence split across chunks"],
     } | {
-        f"round {number}: {{}} pairs, {{}} equal, Cohen's kappa {{}}": facts[
-            f"second pass, round {number}"
-        ]
-        for number in (1, 2)
+        f"{name.removeprefix('second pass, ')}: {{}} pairs, {{}} equal, Cohen's kappa {{}}; equal by "
+        + "first grade "
+        + ", ".join("{}: {}" for _ in values[3::2]): values
+        for name, values in facts.items()
+        if name.startswith("second pass")
     }
 
 

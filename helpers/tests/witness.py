@@ -253,7 +253,10 @@ def verdict(at: dict, p: float) -> str:
 
 
 def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float]:
-    """Return share equal, kappa (Cohen 1960), weighted kappa (1968) and AC1 (Gwet 2008)."""
+    """Return share equal, kappa (Cohen 1960), weighted kappa (1968) and AC1 (Gwet 2008).
+
+    "by grade" lists each grade of the first reading and how often the second gave the same.
+    """
     table = np.array([[pairs.count((a, b)) for b in grades] for a in grades]) / len(pairs)
     first, second, far = table.sum(1), table.sum(0), abs(np.subtract.outer(grades, grades))
     equal, chance = np.trace(table), float(first @ second)
@@ -265,6 +268,7 @@ def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float
         "kappa": float((equal - chance) / (1 - chance)),
         "weighted": float(1 - (far * table).sum() / (far * np.outer(first, second)).sum()),
         "AC1": float((equal - odd) / (1 - odd)),
+        "by grade": [n for g, row in enumerate(table) if sum(row) for n in (g, row[g] / sum(row))],
     }
 
 
@@ -512,7 +516,7 @@ def facts(files: Files) -> dict[str, list[float]]:
     )
     graded = [number for grade in (0, 1, 2) for number in (grades.count(grade), grade)]
     pool = rows(files.folder / "pool.jsonl")
-    relevant = [p for p in pool if files.grades[p["query_id"]][p["doc_id"]]]
+    relevant = [p for p in pool if "first" in p and files.grades[p["query_id"]][p["doc_id"]]]
     answered = sum(bool(row.get("answers")) for row in files.queries.values())
     table = {
         "documents": [n, len(kinds), len(services)],
@@ -528,8 +532,8 @@ def facts(files: Files) -> dict[str, list[float]]:
             len(relevant),
         ],
     }
-    for number, at in second_pass(files).items():
-        table[f"second pass, round {number}"] = [at["pairs"], at["equal"], at["kappa"]]
+    for name, at in second_pass(files).items():
+        table[name] = [at["pairs"], at["equal"], at["kappa"], *at["by grade"]]
     return table | manner(files)
 
 
@@ -581,12 +585,14 @@ def manner(files: Files) -> dict[str, str]:
     }
 
 
-def second_pass(files: Files) -> dict[int, dict[str, float]]:
-    """Return how well two readings agree, for each round."""
+def second_pass(files: Files) -> dict[str, dict[str, float]]:
+    """Return how well two readings agree, for each round and sort of reader."""
     pairs = {}
     for row in rows(files.folder / "second_pass.jsonl"):
-        pairs.setdefault(row["round"], []).append((row["first"], row["second"]))
-    return {number: agreement(found) for number, found in sorted(pairs.items())}
+        whose = f", by a {row['reader']}" if "reader" in row else ""
+        name = f"second pass, round {row['round']}{whose}"
+        pairs.setdefault(name, []).append((row["first"], row["second"]))
+    return {name: agreement(found) for name, found in sorted(pairs.items())}
 
 
 def reached(files: Files) -> set[str]:
