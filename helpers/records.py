@@ -21,7 +21,7 @@ HALF = re.compile("[\ud800-\udfff]")
 MOST = 100  # problems of a kind that are told; further ones are counted
 FLOOD = 100_000  # problems after which reading ends
 GRADES = (0, 1, 2)
-READERS = ("person", "model")
+WHO_READS = ("person", "model")
 SPLITS = ("dev", "test")
 POPULARITY = ("head", "tail")
 NO_ANSWER = "none"  # the kind of a query that no document answers
@@ -205,7 +205,7 @@ CHECKS = {
     "split": (lambda v: v in SPLITS, "dev or test"),
     "popularity": (lambda v: v in POPULARITY, "head or tail"),
     "round": (lambda v: type(v) is int and v > 0, "a number from 1"),
-    "reader": (lambda v: v in READERS, "person or model"),
+    "reader": (lambda v: v in WHO_READS, "person or model"),
     "any": (lambda v: isinstance(v, str), "text"),
     "flag": (lambda v: type(v) is bool, "true or false"),
     "object": (lambda v: isinstance(v, dict), "an object"),

@@ -177,17 +177,18 @@ def label_facts(evals: EvalSet) -> dict[str, str]:
     for number, reader in sorted({(pair["round"], pair.get("reader", "")) for pair in passes}):
         pairs = [p for p in passes if (p["round"], p.get("reader", "")) == (number, reader)]
         name = f"second pass, round {number:d}" + f", by a {inert(reader)}" * bool(reader)
-        rows[name] = agreement(pairs, evals.grades)
+        rows[name] = readings_agree(pairs, evals.grades)
     return rows
 
 
-def agreement(pairs: list[dict], grades: tuple[int, ...]) -> str:
+def readings_agree(pairs: list[dict], grades: tuple[int, ...]) -> str:
     """Return how well two readings agree, in all and by the first one's grade, and who read."""
     first, second = ([pair[name] for pair in pairs] for name in ("first", "second"))
     equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(pairs)
     kappa = stats.kappa(first, second, grades)
     shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
     by_grade = (f"{g:d}: {n:.0%}" for g, n in stats.equal_by_grade(first, second).items())
-    told = f"{text.how_many(len(pairs), 'pair')}, {equal:.1%} equal, Cohen's kappa {shown}; equal by first grade "
+    told = f"{text.how_many(len(pairs), 'pair')}, {equal:.1%} equal, Cohen's kappa {shown}; "
+    told += "equal by first grade "
     told += ", ".join(by_grade)
     return told + "; " * bool(stats.by_whom(pairs)) + inert(stats.by_whom(pairs))

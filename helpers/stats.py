@@ -164,13 +164,13 @@ def kappa(
     return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))
 
 
-READERS = {"model": "language models of one family", "person": "people"}
+WHO_READ = {"model": "language models of one family", "person": "people"}
 
 
 def by_whom(rows: Iterable[dict]) -> str:
     """Return who the readers of a second pass were, "" where no row says it."""
     given = {row.get("reader") for row in rows}
-    named = [words for reader, words in READERS.items() if reader in given]
+    named = [words for reader, words in WHO_READ.items() if reader in given]
     return f"readers: {' and '.join(named)}" if named else ""
 
 

@@ -274,7 +274,8 @@ def test_readers_of_a_round_are_reported_apart(counted):
         {"query_id": q, "doc_id": d, "round": 1, "first": 1, "second": 1, "final": 1, "reason": ""}
         | whom for (q, d), whom in zip(ids, said, strict=True)))  # fmt: skip
     found = report.label_facts(counted)
-    one = "1 pair, 100.0% equal, Cohen's kappa undefined (one grade only); equal by first grade 1: 100%"
+    one = "1 pair, 100.0% equal, Cohen's kappa undefined (one grade only); "
+    one += "equal by first grade 1: 100%"
     assert found == {
         "second pass, round 1": one,
         "second pass, round 1, by a model": one + "; readers: language models of one family",

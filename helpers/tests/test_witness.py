@@ -444,8 +444,8 @@ def named(files, published):
         "{} of them because no narrower": weighing[-1],
         "split: {} cards": causes["evidence split across chunks"],
     } | {
-        f"{name.removeprefix('second pass, ')}: {{}} pairs, {{}} equal, Cohen's kappa {{}}; equal by "
-        + "first grade "
+        f"{name.removeprefix('second pass, ')}: {{}} pairs, {{}} equal, Cohen's kappa {{}}; "
+        + "equal by first grade "
         + ", ".join("{}: {}" for _ in values[3::2]): values
         for name, values in facts.items()
         if name.startswith("second pass")
