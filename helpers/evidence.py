@@ -48,8 +48,9 @@ def wanted(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
     Documents whose label has no quote are left out: nothing could show that they were delivered.
     """
     found: dict[str, Wanted] = {}
+    asked = evals.asked
     for label in evals.judgments:
-        query, body = evals.queries[label.query_id], evals.documents[label.doc_id].retrieval_text
+        query, body = asked[label.query_id], evals.documents[label.doc_id].retrieval_text
         if label.relevance and label.evidence and split in (None, query.split):
             row = found.setdefault(query.query_id, Wanted({}, {}))
             row.grades[label.doc_id] = label.relevance

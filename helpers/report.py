@@ -1,12 +1,13 @@
 """What people read of the results: the summary, the data card's facts, the rendered page."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from statistics import median
 
-from . import baseline, evalset, evidence, results, stats, text
+from . import baseline, evalset, evidence, records, results, stats, text
 from .evalset import EvalSet
 from .labels import prose
 from .text import clean, inert
@@ -127,6 +128,13 @@ def _quoted(found: dict) -> str:
                 f"{inert(evidence.DECIDES)} {within:.3f}."
             )
     return "\n\n" + "\n".join(lines) if lines else ""
+
+
+def disclosure(evals: EvalSet) -> str:
+    """Return the first paragraph of the data card as inert text, "" where there is none."""
+    page = records.prose(evals.folder / evalset.PROSE[0], evalset.stop)
+    parts = (part for part in page.split("\n\n") if not part.lstrip().startswith(("#", "<!--")))
+    return inert(" ".join(re.sub(r"[*`]", "", next(parts, "")).split()))
 
 
 def facts(evals: EvalSet) -> str:

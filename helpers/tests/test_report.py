@@ -281,3 +281,13 @@ def test_readers_of_a_round_are_reported_apart(counted):
         "second pass, round 1, by a model": one + "; readers: language models of one family",
         "second pass, round 1, by a person": one + "; readers: people",
     }
+
+
+def test_the_disclosure_is_the_first_paragraph_of_the_data_card(counted):
+    card = counted.folder / "README.md"
+    card.write_text("\n# A set\n\n<!-- x -->\n\nAll of it\nis **made** `<up>`.\n\nMore.\n")
+    assert report.disclosure(counted) == "All of it is made &#60;up&#62;."
+    card.write_text("# A set\n")
+    assert report.disclosure(counted) == ""
+    card.unlink()
+    assert report.disclosure(counted) == ""
