@@ -117,16 +117,17 @@ def check_halves(case: AuditCase) -> Finding:
     sizes = {split: counts[split].total() for split in evalset.SPLITS}
     missing = [split for split in evalset.SPLITS if not sizes[split]]
     names = sorted({*counts["dev"], *counts["test"]} - {"unspecified"})
-    # one more or less is no imbalance: five queries of a kind cannot be halved
-    uneven = [
-        name
-        for name in names
-        if abs(counts["dev"][name] - counts["test"][name]) > 1
-        and max(c[name] for c in counts.values()) > 2 * min(c[name] for c in counts.values())
-    ]
+    share = sizes["dev"] / max(1, sum(sizes.values()))
+    uneven = [name for name in names if _is_uneven(*(c[name] for c in counts.values()), share)]
     fails = [f"Set the split of about half of the queries to {missing[0]}."] if missing else []
     warns = [f"Spread evenly over dev and test: {_some(uneven)}."] if uneven and not fails else []
     return _finding("halves", _counted(sizes), fails, warns)
+
+
+def _is_uneven(dev: int, test: int, share: float) -> bool:
+    """Return whether a kind is twice as frequent in one half; `share` of all queries are dev."""
+    few, many = sorted((dev * (1 - share), test * share))
+    return abs(dev - share * (dev + test)) > 0.5 and many > 2 * few  # five cannot be halved
 
 
 def check_overlap(case: AuditCase) -> Finding:

@@ -39,12 +39,19 @@ def always_cut(evals: EvalSet) -> list[str]:
 
 
 def elsewhere(evals: EvalSet) -> list[str]:
-    """Return the labels with a quote that stands in another document, too."""
+    """Return the labels with a quote that stands in another document, too.
+
+    A version or a copy may say the same in the same words.
+    """
     bodies = {doc_id: doc.retrieval_text for doc_id, doc in evals.documents.items()}
+    own: dict[str, set[str]] = {doc_id: {doc_id} for doc_id in bodies}
+    for one, other in evals.versions():
+        own[one].add(other)
+        own[other].add(one)
     return list(
         dict.fromkeys(
             name
             for name, doc_id, quote in named(evals)
-            if any(quote in body for other, body in bodies.items() if other != doc_id)
+            if any(quote in body for other, body in bodies.items() if other not in own[doc_id])
         )
     )

@@ -278,7 +278,7 @@ def test_a_second_set_leaves_the_first_its_tokenizer(folder):
     assert evalset.load().tokenizer == "words"
     assert first.words("東京都") == ["東京", "京都"]
     found = pooling.by_ranker(first)
-    for name in ("okapi-documents", "okapi-titles", "lucene-stemmed"):
+    for name in ("lucene-stemmed", "relevance-model"):
         assert [doc_id for doc_id, _ in found[name]["q1"]] == ["disk-full"], name
 
 

@@ -19,11 +19,12 @@ def evals():
 
 def test_corpus_is_large_varied_and_written_one_by_one(evals):
     sizes = [len(text.token_ids(doc.text)) for doc in evals.documents.values()]
-    assert len(sizes) >= 120 and sum(sizes) >= 70_000 and min(sizes) < 150
-    assert sum(size > 512 for size in sizes) >= 40 and sum(size > 1024 for size in sizes) >= 15
-    assert len({doc.kind for doc in evals.documents.values()}) >= 7
-    assert 12 <= len({doc.service for doc in evals.documents.values()}) <= 16
-    assert 6 <= len(evals.versions()) <= 8
+    assert len(sizes) >= 420 and sum(sizes) >= 270_000
+    assert sum(size < 150 for size in sizes) >= 75 and sum(size > 800 for size in sizes) >= 140
+    assert len({doc.kind for doc in evals.documents.values()}) == 16
+    assert len({doc.service for doc in evals.documents.values()}) == 17
+    alike = evals.near_duplicates(0.3)
+    assert sum(pair in evals.versions() for pair in alike) >= 20
     bodies = "\n".join(doc.text for doc in evals.documents.values()).encode()
     assert len(zlib.compress(bodies, 9)) / len(bodies) >= 0.27
     words = [text.words(doc.text) for doc in evals.documents.values()]
@@ -37,10 +38,16 @@ def test_only_versions_resemble_each_other(evals):
 
 def test_queries_are_balanced_and_labelled(evals):
     counts = Counter((query.kind, query.split) for query in evals.queries.values())
-    assert len(counts) == 12 and set(counts.values()) == {5}
+    kinds = "alert entity keyword mismatch misspelling multi temporal".split()
+    assert {*counts} == {(kind, split) for kind in kinds for split in ("dev", "test")}
+    assert all(n >= {"dev": 8, "test": 16}[split] for (_, split), n in counts.items())
     heads = sum(query.popularity == "head" for query in evals.queries.values())
-    assert 25 <= heads <= 35
-    assert sum(bool(query.answers) for query in evals.queries.values()) >= 30
+    assert 0.4 <= heads / len(evals.queries) <= 0.6
+    none = Counter(query.split for query in evals.unanswered.values())
+    assert none["dev"] >= 7 and none.total() >= 20
+    short = sum(len(query.query.split()) <= 5 for query in evals.asked.values())
+    assert short >= len(evals.asked) * 0.45
+    assert sum(bool(query.answers) for query in evals.queries.values()) >= 150
     assert all(judgment.evidence for judgment in evals.judgments if judgment.relevance)
     texts = {
         q: " \n ".join(evals.documents[d].retrieval_text for d in evals.queries[q].relevant_doc_ids)

@@ -159,7 +159,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     write_rows(folder / "second_pass.jsonl", {**pair, "round": 1, **grades, "reason": ""})
     a, _, c, page = (play(path, folder, None, NO_PROOF, quick=True) for path in workbook.NOTEBOOKS)
     evals = a.space["evals"]
-    run_cells(0, "a-first-table", **a.space | {"qrels": evals.qrels()})
+    run_cells(0, "a-first-table", **a.space | {"grade_of": {("q1", "d"): 1}})
     assert "relevant now: 1\nmissed by the first labelling: 1" in capsys.readouterr().out
     assert "Cohen's kappa nan on 1 pairs" in a.said["a-kappa-hand-then"]
     assert "results.json: 1 queries, 0 with results" in c.said["c-results-write"]
@@ -242,7 +242,8 @@ def test_session_a_counts_a_small_set(small):
         "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}",
         "a-agree-table": "no second_pass.jsonl here yet: let somebody judge a sample again; "
         "made-up labels follow",
-        "a-kappa-hand-then": "80% equal labels\nCohen's kappa 0.688 on 5 pairs\n"
+        "a-kappa-hand-then": "80% equal labels\n100% where the first reading says 0\n"
+        "50% where the first reading says 1\n100% where the first reading says 2\nCohen's kappa 0.688 on 5 pairs\n"
         "weighted, so that 2 against 0 counts double: 0.762",
         "a-halves-run": "3 groups of queries; the largest has 2: q2 q4\n"
         "2 groups have queries in both halves\nleak: q1 q3\nleak: q2 q4",

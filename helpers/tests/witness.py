@@ -218,7 +218,7 @@ def detectable(n: int, sd: float) -> float:
         far = effect * math.sqrt(n)
         return stats.nct.sf(cut, n - 1, far) + stats.nct.cdf(-cut, n - 1, far) - 0.8
 
-    return sd * optimize.brentq(lack, 1e-6, 1)
+    return sd * optimize.brentq(lack, 1e-6, min(1, 20 / math.sqrt(n)))
 
 
 def paired(base: list[float], run: list[float]) -> dict:
@@ -339,6 +339,8 @@ def card(files: Files, chunker: str) -> dict:
     """Return the card that stands beside a run."""
     said = {name: value for name, value in METHOD.items() if name != "words"}
     said |= {"chunker": chunker, "tokenizer": "words"}
+    if chunker == "paragraph":  # more chunks than rank_bm25 searches in a reasonable time
+        said |= {"engine": "helpers.sparse.bm25"}
     said |= {"chunks": len(rows(files.folder / "chunks" / f"{chunker}.jsonl"))}
     said |= {"corpus_sha256": corpus_hash(files), "topics_sha256": topics_hash(files)}
     if chunker == "paragraph":

@@ -54,11 +54,12 @@ def evidence(files: Files) -> dict:
 
 
 def quoted(files: Files, split: str) -> dict[str, dict]:
-    """Return {query_id: {doc_id: (grade, quote)}} of the labels with a quote."""
+    """Return {query_id: {doc_id: (grade, quotes)}} of the labels with a quote; each is enough."""
     found = {q: {} for q, query in files.queries.items() if query["split"] == split}
     for row in rows(files.folder / "judgments.jsonl"):
         if row["relevance"] and row.get("evidence") and row["query_id"] in found:
-            found[row["query_id"]][row["doc_id"]] = (row["relevance"], row["evidence"])
+            quotes = row["evidence"] if isinstance(row["evidence"], list) else [row["evidence"]]
+            found[row["query_id"]][row["doc_id"]] = (row["relevance"], quotes)
     return {query_id: row for query_id, row in found.items() if row}
 
 
@@ -79,11 +80,12 @@ def document_of(unit: str) -> str:
 
 
 def seen_at(labels: dict, units: list[tuple]) -> dict[str, int]:
-    """Return {doc_id: rank} of the first text that holds the quote of its document."""
+    """Return {doc_id: rank} of the first text that holds a quote of its document."""
     ranks = {}
     for rank, (unit, text, *_) in enumerate(units, 1):
         doc_id = document_of(unit)
-        if doc_id in labels and doc_id not in ranks and labels[doc_id][1] in text:
+        quotes = labels[doc_id][1] if doc_id in labels and doc_id not in ranks else []
+        if any(quote in text for quote in quotes):
             ranks[doc_id] = rank
     return ranks
 
@@ -122,11 +124,11 @@ def share(files: Files, labels: dict, got: list[tuple]) -> float:
     """Return the share of the bill that is quotes, from the set of their characters."""
     characters = set()
     for unit, text, start, _ in got:
-        quote = labels.get(document_of(unit), (0, None))[1]
-        at = text.find(quote) if quote else -1
-        while at >= 0:
-            characters |= {(document_of(unit), start + at + n) for n in range(len(quote))}
-            at = text.find(quote, at + 1)
+        for quote in labels.get(document_of(unit), (0, []))[1]:
+            at = text.find(quote)
+            while at >= 0:
+                characters |= {(document_of(unit), start + at + n) for n in range(len(quote))}
+                at = text.find(quote, at + 1)
     stretches, last = [], None
     for doc_id, place in sorted(characters):
         letter = files.documents[doc_id]["text"][place]

@@ -26,7 +26,7 @@ FLAWS = [
     (
         "the card says the pool was judged, but most of the first ten results are not",
         "judged depth",
-        ["of the first 10 of okapi-titles are judged"],
+        ["of the first 10 of lucene-stemmed are judged"],
     ),
     (
         "two relevant labels have no quote: q07 and q11",

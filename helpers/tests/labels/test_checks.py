@@ -231,7 +231,7 @@ def test_halves_that_differ_by_kind_and_second_pass_that_is_short():
     uneven = checks.check_halves(case(*even, ("c", "dev")))
     assert uneven.status == "warn" and uneven.remedy.endswith("dev and test: c.")
     three_to_one = checks.check_halves(case(*[("a", "dev")] * 3, ("a", "test")))
-    assert three_to_one.status == "warn"
+    assert three_to_one.status == "pass"  # of one kind alone no half has more
     assert checks.check_halves(case(*[("a", "dev")] * 4, *[("a", "test")] * 2)).status == "pass"
     assert checks.check_kinds(case(*[("a", "dev")] * 4, ("b", "dev"))).status == "warn"
     assert checks.check_kinds(case(*[("a", "dev")] * 3, ("b", "dev"))).status == "pass"
@@ -396,7 +396,10 @@ def test_head_and_tail(marks, shown, status, told):
         ("aaa", "", "dev 3, test 0", "fail", "Set the split of about half of the queries to test."),
         ("", "a", "dev 0, test 1", "fail", "Set the split of about half of the queries to dev."),
         ("aab", "a", "dev 3, test 1", "pass", ""),
-        ("abbb", "ba", "dev 4, test 2", "warn", "Spread evenly over dev and test: b."),
+        ("abbb", "ba", "dev 4, test 2", "pass", ""),  # two thirds of all are dev
+        ("abbb", "aa", "dev 4, test 2", "warn", "Spread evenly over dev and test: a, b."),
+        ("abbbb", "aaab", "dev 5, test 4", "warn", "Spread evenly over dev and test: a, b."),
+        ("ab" * 3, "ab" * 6, "dev 6, test 12", "pass", ""),
         ("bb", "aa", "dev 2, test 2", "warn", "Spread evenly over dev and test: a, b."),
     ],
 )
