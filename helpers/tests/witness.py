@@ -218,7 +218,7 @@ def detectable(n: int, sd: float) -> float:
         far = effect * math.sqrt(n)
         return stats.nct.sf(cut, n - 1, far) + stats.nct.cdf(-cut, n - 1, far) - 0.8
 
-    return sd * optimize.brentq(lack, 1e-6, min(1, 20 / math.sqrt(n)))
+    return sd * optimize.brentq(lack, 1e-6, min(1, 8 / math.sqrt(n)))
 
 
 def paired(base: list[float], run: list[float]) -> dict:
