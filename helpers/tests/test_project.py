@@ -6,9 +6,10 @@ from collections import Counter
 
 import nbformat
 import pytest
+import witness
 import yaml
 
-from helpers import baseline, evalset, measures, report, results, text, workbook
+from helpers import baseline, compare, evalset, measures, report, results, text, workbook
 from helpers.labels import audit, links, manifest, pooling
 
 
@@ -90,6 +91,25 @@ def test_the_five_worst_dev_queries_have_been_read(evals):
     assert (
         {row["query_id"] for row in worst} <= set(results.notes(evals.folder)) <= set(evals.queries)
     )
+
+
+def test_the_readme_says_what_the_test_half_can_tell(evals):
+    base = compare.saved_baseline(evals)
+    dense = next(run for run in compare.systems(evals) if run.name == "dense-minilm-titled")
+    fused = dense._replace(rankings=witness.fused(base.rankings, dense.rankings), parts={})
+    found = compare.compare(evals, base, [dense, fused], split="test")["runs"]
+    page = (workbook.ROOT / "README.md").read_text(encoding="utf-8")
+    at = [row["measures"]["nDCG@10"] for row in found]
+    shown = [f"{row['detectable']:.2f}"[1:] for row in at]
+    assert f"a difference of {shown[0]} nDCG@10 between BM25 and a dense retriever" in page
+    assert f"and of {shown[1]} between BM25 and its fusion" in page
+    needed = [
+        next(n for n in range(2, 999) if row["detectable"] * (row["n"] / n) ** 0.5 <= aim)
+        for row, aim in zip(at, (0.08, 0.05), strict=True)
+    ]
+    assert f"For .08 and .05 it would take {needed[0]} and {needed[1]} queries" in page
+    several = sum(list(row.values()).count(2) > 1 for row in evals.qrels().values())
+    assert 0.2 < several / len(evals.queries) < 0.3  # the data card: a quarter
 
 
 def test_packages_are_listed_once_and_locked():
