@@ -257,7 +257,7 @@ def check_command(folder: Path) -> int:
 CHECKS_HERE = (
     "runs the four notebooks in their order on a copy of evals/ and compares every number with "
     "the stored one, the tests of the helpers beside them, then compares every derived file "
-    "(about a minute)"
+    "(a few minutes)"
 )
 CHECKS_ELSEWHERE = "runs the four notebooks in their order on a copy of the folder"
 

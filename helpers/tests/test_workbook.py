@@ -433,7 +433,7 @@ def test_a_check_of_our_own_set_counts_what_agrees(checking, capsys):
     assert capsys.readouterr().out == (
         "check: runs the four notebooks in their order on a copy of evals/ and compares every "
         "number with the stored one, the tests of the helpers beside them, then compares every "
-        "derived file (about a minute)\n"
+        "derived file (a few minutes)\n"
         "cells of 4 notebooks:\n12 passed in 1 s\n"
         "tests of the helpers:\n3 failed, 340 passed\n"
         "check: everything agrees: 12 cells of 4 notebooks, 340 tests of the helpers, "
