@@ -243,7 +243,8 @@ def test_session_a_counts_a_small_set(small):
         "a-agree-table": "no second_pass.jsonl here yet: let somebody judge a sample again; "
         "made-up labels follow",
         "a-kappa-hand-then": "80% equal labels\nreaders: not said\n"
-        "100% where the first reading says 0\n50% where the first reading says 1\n100% where the first reading says 2\n"
+        "100% where the first reading says 0\n50% where the first reading says 1\n"
+        "100% where the first reading says 2\n"
         "Cohen's kappa 0.688 on 5 pairs\n"
         "weighted, so that 2 against 0 counts double: 0.762",
         "a-halves-run": "3 groups of queries; the largest has 2: q2 q4\n"
