@@ -112,6 +112,14 @@ def test_the_readme_says_what_the_test_half_can_tell(evals):
     assert 0.2 < several / len(evals.queries) < 0.3  # the data card: a quarter
 
 
+def test_the_data_card_says_how_many_temporal_queries_have_a_rival_version(evals):
+    temporal = [q for q in evals.queries.values() if q.kind == "temporal"]
+    family = {doc_id for pair in evals.versions() for doc_id in pair}
+    with_rival = sum(not family.isdisjoint(query.relevant_doc_ids) for query in temporal)
+    page = (evals.folder / "README.md").read_text(encoding="utf-8")
+    assert f"Of the {len(temporal)} `temporal` queries {with_rival} have a marked version" in page
+
+
 def test_packages_are_listed_once_and_locked():
     direct = {
         re.split(r"[\s#\[]", line)[0]
