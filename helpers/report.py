@@ -105,7 +105,9 @@ def summary(found: dict, show: Callable[[object], str] = inert) -> str:
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return (
         f"Corpus: {show(corpus['name'])}, {text.how_many(corpus['documents'], 'document')}, "
-        f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}, labelled with "
+        f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}"
+        + (f" and {queries['unanswered']:d} without an answer" if queries["unanswered"] else "")
+        + ", labelled with "
         f"{text.how_many(queries['judgments'], 'judgment')} "
         f"(grade{'s' * (len(grades) > 1)} {', '.join(grades)}).\n"
         f"Method: {show(method['engine'])} (k1 = {method['k1']:g}, b = {method['b']:g}) over "

@@ -38,6 +38,7 @@ def measured(
         },
         "queries": {
             "n": len(evals.queries),
+            "unanswered": len(evals.unanswered),
             "judgments": len(evals.judgments),
             "grades": sorted({judgment.relevance for judgment in evals.judgments}),
             "sha256": evals.queries_hash(),

@@ -106,7 +106,7 @@ def test_one_of_a_thing_is_told_in_the_singular(folder):
     assert "| documents | 2 of 1 kind about 1 service |" in report.facts(evalset.load(folder))
     found = baseline.read_results(evalset.DEFAULT)
     found["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
-    found["queries"] |= {"n": 1, "judgments": 1, "grades": [1]}
+    found["queries"] |= {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}
     assert report.summary(found).startswith(
         "Corpus: X, 1 document, 1,200 tokens. Queries: 1, labelled with 1 judgment (grade 1).\n"
     )

@@ -318,7 +318,9 @@ def test_a_row_without_a_title_is_searched_by_its_text_alone(folder):
     (folder / "judgments.jsonl").unlink()
     evals = evalset.load(folder)
     assert evals.documents["disk-full"].retrieval_text == "one"
-    assert "okapi-titles" not in pooling.by_ranker(evals)
+    asked = evals._replace(queries={"q": evals.queries["q1"]._replace(query="one")})
+    found = pooling.by_ranker(asked)["relevance-model"]
+    assert {doc_id for doc_id, _ in found["q"]} == {"disk-full", "queue-full"}
 
 
 def test_all_problems_come_at_once(folder):

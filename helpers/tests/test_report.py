@@ -164,7 +164,7 @@ def test_the_page_of_the_workbook_tells_of_a_set_that_is_no_learners(tmp_path, m
 MEANS = {"nDCG@10": 0.1234, "MRR@10": 0.2, "hit@1": 0.3, "hit@5": 0.4, "recall@10": 0.5}
 FOUND = {
     "corpus": {"name": "X", "documents": 2, "tokens": 1200},
-    "queries": {"n": 3, "judgments": 4, "grades": [0, 1]},
+    "queries": {"n": 3, "unanswered": 0, "judgments": 4, "grades": [0, 1]},
     "method": {"engine": "bm25", "k1": 1.5, "b": 0.75, "chunk_tokens": 512, "overlap_tokens": 50,
                "depth": 100, "chunker": "fixed"},
     "evidence": {},
@@ -193,8 +193,10 @@ def test_the_summary_is_a_table_with_a_row_for_each_half():
         "\n\nEvidence, test (n = 4): in the first five chunks for 0.500 of the queries, the right "
         "document for 0.600; evidence recall within 2000 tokens 0.250."
     )
-    one = FOUND | {"queries": {"n": 1, "judgments": 1, "grades": [1]}}
+    one = FOUND | {"queries": {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}}
     assert "Queries: 1, labelled with 1 judgment (grade 1).\n" in report.summary(one)
+    one["queries"] |= {"unanswered": 2}
+    assert "Queries: 1 and 2 without an answer, labelled with 1 " in report.summary(one)
 
 
 # The data card.

@@ -366,6 +366,7 @@ def results(files: Files) -> dict:
         },
         "queries": {
             "n": len(files.queries),
+            "unanswered": len(files.asked) - len(files.queries),
             "judgments": len(judged),
             "grades": sorted(set(judged)),
             "sha256": queries_hash(files),
