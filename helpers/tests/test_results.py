@@ -63,6 +63,7 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     }
     assert found["queries"] == {
         "n": 4,
+        "unanswered": 0,
         "judgments": 5,
         "grades": [0, 1, 2],
         "sha256": evals.queries_hash(),

@@ -260,6 +260,7 @@ def test_readme_shows_the_baseline(published):
     corpus, asked, method = published["corpus"], published["queries"], published["method"]
     named = {"{} documents": corpus["documents"], "{} tokens": corpus["tokens"]}
     named |= {"Queries: {}": asked["n"], "{} judgments": asked["judgments"]}
+    named |= {"{} without an answer": asked["unanswered"]}
     named |= {"(grades {}, {}, {})": asked["grades"]}
     named |= {"k1 = {}": method["k1"], "b = {}": method["b"]}
     named |= {"of {} tokens": method["chunk_tokens"], "{} overlap": method["overlap_tokens"]}
