@@ -32,7 +32,7 @@ lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machin
 	$(if $(SOLUTIONS),,@$(HELPERS) learn)
 	@EVALS="$${EVALS:-$(if $(SOLUTIONS),evals,learn/evals)}"; \
 	  case "$$EVALS" in /*|?:*) ;; *) EVALS="$$PWD/$$EVALS" ;; esac; export EVALS; \
-	  "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. \
+	  WORKBOOK_LIVE=1 "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. \
 	  $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
 
 learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside)

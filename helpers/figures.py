@@ -14,7 +14,7 @@ from . import evidence
 from .text import inert
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
-DARK, LIGHT, GREEN = "#1f4e79", "#e08e45", "#5b9a8b"
+DARK, LIGHT, GREEN = "#1f4e79", "#c96f1a", "#4a8577"
 
 
 def begin(versions: bool = True) -> None:

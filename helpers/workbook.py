@@ -41,10 +41,12 @@ MACHINE_PATH = re.compile(  # in JSON, which writes a backslash twice
 def environment(folder: Path) -> dict[str, str]:
     """Return the environment notebooks run in: the folder, a fixed hash seed, our own kernel.
 
-    Without MPLBACKEND: any other backend than the kernel's own shows no figure.
+    Without MPLBACKEND: any other backend than the kernel's own shows no figure. Pictures stand
+    still, so that the same run stores the same outputs.
     """
+    left_out = ("MPLBACKEND", "WORKBOOK_LIVE")
     return {
-        **{name: value for name, value in os.environ.items() if name != "MPLBACKEND"},
+        **{name: value for name, value in os.environ.items() if name not in left_out},
         "EVALS": str(folder),
         "PYTHONHASHSEED": "0",
         "JUPYTER_PREFER_ENV_PATH": "1",

@@ -21,8 +21,8 @@ REACH = ("__main__", "workbook", "report")  # what may reach into a wing
 
 
 def modules():
-    """Return {path below the project: its tree} of the helpers and the checks, without tests."""
-    paths = [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks" / "check").rglob("*.py")]
+    """Return {path below the project: its tree} of helpers and lessons, without tests."""
+    paths = [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks").rglob("*.py")]
     found = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in sorted(paths)}
     return {path: ast.parse(page) for path, page in found.items() if "tests" not in path.parts}
 
@@ -42,7 +42,8 @@ def imported(path, tree):
 
 
 def test_the_flat_rooms_are_few_and_no_room_is_large():
-    names = {path.stem for path in modules() if len(path.parts) == 2} - {"__init__"}
+    flat = (path.stem for path in modules() if path.parts[0] == "helpers" and len(path.parts) == 2)
+    names = {*flat} - {"__init__"}
     assert names <= {room for floor in FLOORS for room in floor} and len(names) <= 17
     long = {
         str(path): lines

@@ -31,9 +31,10 @@ from .measures import check_ndcg as ndcg
 from .measures import check_recall as recall
 from .measures import check_reciprocal_rank as reciprocal_rank
 from .passages import check_evidence_recall as evidence_recall
+from .passed import PASSED
 from .quick_test import check_quiz as quiz
 from .recursive import check_split_recursive as split_recursive
 from .statistics import check_bootstrap as bootstrap
 from .statistics import check_holm as holm
 from .statistics import check_sign_flip as sign_flip
-from .verdict import PASSED, NotStarted, Wrong
+from .verdict import NotStarted, Wrong

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from .passed import tell_passed
 from .values import shown
 from .verdict import Wrong, not_started, returned
 
@@ -210,4 +211,5 @@ def check_cause(cause: Callable[[dict], str]) -> None:
         for card in (alone | HOLDS[name], with_later):
             if cause(card) != name:
                 raise Wrong(f"cause: wanted {name!r}, got {shown(cause(card))} for {card}")
-    print(f"cause: right on {2 * len(CAUSES)} made cards, each rule before those below it")
+    said = f"cause: right on {2 * len(CAUSES)} made cards, each rule before those below it"
+    tell_passed("cause", said)

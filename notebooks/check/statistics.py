@@ -9,6 +9,7 @@ import numpy as np
 from helpers import stats
 
 from . import verdict
+from .passed import tell_passed
 from .values import TOLERANCE, Raised, is_sequence, on_form, shortened, shown
 from .verdict import SEED, Example, Mistakes, Wrong, mean, random_cases
 
@@ -92,8 +93,8 @@ def check_bootstrap(function: Callable) -> None:
     failing = [answer for answer in answers if not _close(answer[2], answer[1], answer[0])]
     if not failing:
         _check_draws(function)
-        verdict.PASSED.add("bootstrap")
-        print(f"bootstrap: right on {len(answers)} lists of values, repeats with its seed")
+        said = f"bootstrap: right on {len(answers)} lists of values, repeats with its seed"
+        tell_passed("bootstrap", said)
         return
     _, got, wanted, written = failing[0]
     near = tuple(round(end, 3) for end in wanted)

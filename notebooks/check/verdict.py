@@ -19,6 +19,7 @@ import numpy as np
 
 from helpers.stats import SEED
 
+from .passed import tell_passed
 from .values import (
     TOLERANCE,
     Endless,
@@ -37,7 +38,6 @@ from .values import (
 SIMPLEST = "the simplest is shown."
 NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
-PASSED: set[str] = set()  # names of the functions that passed in this session
 STEPS = 5_000_000  # lines of the learner's code after which a call is stopped
 REFUSAL = 20_000  # the same for a call that must be refused
 
@@ -260,9 +260,8 @@ def give(
             "for example with sorted(...) in place of .sort()."
         )
     if not wrong_at:
-        PASSED.add(name)
         some = f" and {len(drawn)} random" if drawn else ""
-        print(f"{name}: right on {len(hand)} hand-made{some} cases")
+        tell_passed(name, f"{name}: right on {len(hand)} hand-made{some} cases")
         return
     case, got = answers[simplest(answers, wrong_at, len(hand))]
     lines = [

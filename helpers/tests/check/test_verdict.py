@@ -20,6 +20,7 @@ from notebooks.check import (
     labels,
     measures,
     passages,
+    passed,
     recursive,
     statistics,
     verdict,
@@ -266,13 +267,13 @@ def give(function, hand, drawn=(), **options):
 
 
 def test_what_passes_is_said_and_kept(capsys):
-    verdict.PASSED.discard("it")
+    passed.PASSED.discard("it")
     give(lambda n: n, [(1, 1), (2, 2)])
     assert capsys.readouterr().out == "it: right on 2 hand-made cases\n"
     give(lambda n: n, [(1, 1)], [verdict.Example((3,), 3)])
     assert capsys.readouterr().out == "it: right on 1 hand-made and 1 random cases\n"
-    assert "it" in verdict.PASSED
-    verdict.PASSED.discard("it")
+    assert "it" in passed.PASSED
+    passed.PASSED.discard("it")
 
 
 @pytest.mark.parametrize(
@@ -292,4 +293,4 @@ def test_the_reason_of_a_wrong_answer(function, wanted, said):
     lines = str(caught.value).split("\n")
     assert any(line.startswith(said) for line in lines)
     assert lines[-1] == "1 of 1 cases differ; the simplest is shown."
-    assert "it" not in verdict.PASSED
+    assert "it" not in passed.PASSED

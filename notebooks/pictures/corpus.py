@@ -1,0 +1,1 @@
+"""Pictures of session A: documents, labels and words."""

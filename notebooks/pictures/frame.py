@@ -1,0 +1,44 @@
+"""What all pictures share: one display, words for who cannot see it, and sliders."""
+
+import os
+from collections.abc import Callable
+
+import ipywidgets as widgets
+import matplotlib.pyplot as plt
+from IPython.display import display
+
+LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows pictures that stand still
+
+
+def is_live() -> bool:
+    """Return whether pictures move."""
+    return os.environ.get(LIVE, "") not in ("", "0")
+
+
+def put(figure: plt.Figure, words: str) -> None:
+    """Display a figure once. `words` say its finding and its values, for who cannot see it."""
+    display(figure, metadata={"image/png": {"alt": words}})
+    plt.close(figure)
+
+
+def moved(draw: Callable, **controls: tuple[float, float, float, float] | list) -> None:
+    """Call `draw` with the first value of each control, and, live, again for each move of one.
+
+    A control is (start, low, high, step) for a slider, or a list of choices, the first one chosen.
+    """
+    if not is_live():
+        draw(**{n: c[0] for n, c in controls.items()})
+        return
+    made = {name: _control(name, of) for name, of in controls.items()}
+    display(widgets.HBox([*made.values()], layout={"flex_flow": "row wrap"}))
+    display(widgets.interactive_output(draw, made))
+
+
+def _control(name: str, of: tuple | list) -> widgets.Widget:
+    """Return a slider, or a list to choose from."""
+    if isinstance(of, list):
+        return widgets.Dropdown(options=of, value=of[0], description=name)
+    start, low, high, step = of
+    whole = all(isinstance(number, int) for number in of)
+    slider = widgets.IntSlider if whole else widgets.FloatSlider
+    return slider(start, min=low, max=high, step=step, description=name, continuous_update=False)

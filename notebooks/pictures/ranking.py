@@ -1,0 +1,1 @@
+"""Pictures of session B: chunks, weights and scores."""

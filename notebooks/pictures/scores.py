@@ -1,0 +1,1 @@
+"""Pictures of session C: measures and comparisons."""
