@@ -14,7 +14,7 @@ from scipy.stats import binom
 from helpers import evalset, records
 from helpers.text import how_many
 
-FILE = "predictions.json"  # in the learner's set
+PREDICTIONS = "predictions.json"  # in the learner's set
 SURE = 0.8  # of a range
 Said = tuple[float, float] | str
 
@@ -30,10 +30,12 @@ def predict(name: str, *said) -> None:
     noted = said[0] if isinstance(said[0], str) else [float(value) for value in said]
     folder = evalset.folder()
     if folder == evalset.DEFAULT:
-        print(f"{name}: {in_words(noted)}. The workbook's own set keeps no predictions")
+        print(f"{name}: {told(noted)}. The workbook's own set keeps no predictions")
         return
-    records.write(folder / FILE, json.dumps(kept(folder) | {name: {"said": noted}}, indent=1))
-    print(f"{name}: {in_words(noted)}, noted")
+    records.write(
+        folder / PREDICTIONS, json.dumps(predictions_of(folder) | {name: {"said": noted}}, indent=1)
+    )
+    print(f"{name}: {told(noted)}, noted")
 
 
 def _refuse(name: str, said: tuple) -> None:
@@ -48,14 +50,15 @@ def truth(name: str, value: float | str, form: str = "g") -> None:
     """Show what came out beside what was predicted, and note whether it held."""
     folder = evalset.folder()
     shown = value if isinstance(value, str) else format(value, form)
-    guess = kept(folder).get(name) if folder != evalset.DEFAULT else None
+    guess = predictions_of(folder).get(name) if folder != evalset.DEFAULT else None
     if not guess:
         print(f"{name}: {shown}")
         return
     held = _holds(guess["said"], value)
-    print(f"{name}: {shown}; you said {in_words(guess['said'], form)}: {'held' if held else 'not'}")
+    print(f"{name}: {shown}; you said {told(guess['said'], form)}: {'held' if held else 'not'}")
     records.write(
-        folder / FILE, json.dumps(kept(folder) | {name: guess | {"held": held}}, indent=1)
+        folder / PREDICTIONS,
+        json.dumps(predictions_of(folder) | {name: guess | {"held": held}}, indent=1),
     )
 
 
@@ -63,14 +66,14 @@ def _holds(said: list | str, value: float | str) -> bool:
     return value == said if isinstance(said, str) else said[0] <= value <= said[1]
 
 
-def in_words(said: list | str, form: str = "g") -> str:
+def told(said: list | str, form: str = "g") -> str:
     """Return a prediction as a learner reads it."""
     return said if isinstance(said, str) else f"{said[0]:{form}} to {said[1]:{form}}"
 
 
-def kept(folder: Path) -> dict[str, dict]:
+def predictions_of(folder: Path) -> dict[str, dict]:
     """Return the predictions of a set by name. A file that is no JSON is a clear error."""
-    path = folder / FILE
+    path = folder / PREDICTIONS
     if not path.exists():
         return {}
     try:
@@ -82,7 +85,11 @@ def kept(folder: Path) -> dict[str, dict]:
 def calibration() -> None:
     """Print how many ranges held, session by session, and what good calibration would be."""
     folder = evalset.folder()
-    seen = {n: g for n, g in kept(folder).items() if "held" in g and not isinstance(g["said"], str)}
+    seen = {
+        n: g
+        for n, g in predictions_of(folder).items()
+        if "held" in g and not isinstance(g["said"], str)
+    }
     if not seen:
         print("no range of yours has met its truth yet, so there is nothing to count")
         return

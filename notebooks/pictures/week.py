@@ -7,7 +7,7 @@ from helpers.figures import DARK
 
 from .frame import put
 
-STEPS = {  # what a box says, and the sessions that make it
+BOXES = {  # what a box says, and the sessions that make it
     "documents": "A",
     "questions\nand labels": "A",
     "chunks": "B",
@@ -21,7 +21,7 @@ STEPS = {  # what a box says, and the sessions that make it
 def map_of_week(lit: str) -> None:
     """Draw the steps from documents to a decision; those of session `lit` stand out."""
     figure, ax = plt.subplots(figsize=(7, 1.15))
-    for n, (step, session) in enumerate(STEPS.items()):
+    for n, (step, session) in enumerate(BOXES.items()):
         on = session == lit
         box = FancyBboxPatch(
             (n + 0.06, 0.1),
@@ -50,8 +50,8 @@ def map_of_week(lit: str) -> None:
                 (n - 0.12, 0.5),
                 arrowprops={"arrowstyle": "->", "color": "black"},
             )
-    ax.set(xlim=(0, len(STEPS)), ylim=(-0.25, 1))
+    ax.set(xlim=(0, len(BOXES)), ylim=(-0.25, 1))
     ax.axis("off")
-    own = [step.replace("\n", " ") for step, session in STEPS.items() if session == lit]
-    path = " → ".join(step.replace("\n", " ") for step in STEPS)
+    own = [step.replace("\n", " ") for step, session in BOXES.items() if session == lit]
+    path = " → ".join(step.replace("\n", " ") for step in BOXES)
     put(figure, f"The week: {path}. This session makes {', '.join(own)}.")
