@@ -236,20 +236,17 @@ def test_session_a_counts_a_small_set(small):
     said, value = small[0].said, small[0].value
     wanted = {
         "a-load": "12 documents\n5 queries\n8 judgments",
-        "a-hist": "1,863 tokens; the longest document has 292.6 times the median\n"
-        "over 150 tokens: 3 documents\nover 512 tokens: 1 documents\nover 1024 tokens: 0 documents",
-        "a-shortest": "disk disk disk",
-        "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}",
-        "a-agree-table": "no second_pass.jsonl here yet: let somebody judge a sample again; "
+        "a-hist": "a-longer: 8\n1,863 tokens; the longest document has 292.6 times the median",
+        "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}\na-relevant: 1.2",
+        "a-agree-table": "no second_pass.jsonl here yet: have a sample judged again; "
         "made-up labels follow",
-        "a-kappa-hand-then": "80% equal labels\nreaders: not said\n"
-        "100% where the first reading says 0\n50% where the first reading says 1\n"
-        "100% where the first reading says 2\n"
-        "Cohen's kappa 0.688 on 5 pairs\n"
+        "a-agree-equal": "a-equal: 80\nreaders: not said\n"
+        "100% equal where the first reading says 0\n50% equal where the first reading says 1\n"
+        "100% equal where the first reading says 2",
+        "a-kappa-hand-then": "Cohen's kappa 0.688 on 5 pairs\n"
         "weighted, so that 2 against 0 counts double: 0.762",
-        "a-halves-run": "3 groups of queries; the largest has 2: q2 q4\n"
-        "2 groups have queries in both halves\nleak: q1 q3\nleak: q2 q4",
-        "a-coverage-all": "coverage: 33% of 12 documents",
+        "a-coverage-all": "coverage: 33% of 12 documents\na-coverage: 33",
+        "a-coverage-kind": "a-least: runbook",
         "a-unreached-run": "disk: b, c, d, …\nqueue: i, j, k",
     }
     for cell, text in wanted.items():
@@ -260,6 +257,10 @@ def test_session_a_counts_a_small_set(small):
         ("dev", "head"): 0, ("dev", "tail"): 0, ("dev", "unmarked"): 1,
         ("test", "tail"): 1, ("test", "unmarked"): 0,
     }  # fmt: skip
+    assert value["a-halves-run"].to_dict("index") == {
+        "dev": {"groups": 1, "queries": 1, "largest": 1},
+        "dev and test": {"groups": 2, "queries": 4, "largest": 2},
+    }
     assert value["a-agree-table"].to_numpy().tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 1]]
 
 
@@ -564,7 +565,7 @@ def test_without_lacking_words_the_common_ones_are_the_evidence():
     ("cell", "name"), [("a-kappa-hand-then", "cohen_kappa"), ("a-near-pairs-run", "jaccard")]
 )
 def test_an_assert_of_session_a_stops_an_answer_a_little_off(small, cell, name, by):
-    space = small[0].space
+    space = run_cells(0, "a-near-code", **small[0].space)
     off = lambda *given: space[name](*given) + by  # noqa: E731
     run_cells(0, cell, **space)
     with pytest.raises(AssertionError):
