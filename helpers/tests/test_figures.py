@@ -172,7 +172,7 @@ STANDARD = (7.0, 3.2)
                 *(
                     (color, "None", 1.5, mark, 7, None)
                     for color, mark in zip(
-                        [DARK, "#5b9a8b", "#8a8a8a", LIGHT, "#b05c7d", "#000000"] * 2,
+                        [DARK, "#4a8577", "#8a8a8a", LIGHT, "#b05c7d", "#000000"] * 2,
                         "os^Dvpx*o",
                         strict=False,
                     )

@@ -93,7 +93,7 @@ def coverage(corpus: pd.DataFrame) -> None:
     title = f"Queries ask for {corpus.reached.sum()} of {len(corpus)} documents"
     title += f", least for {found.index[-1]}" if len(found) > 1 else ""
     ax.set_title(title)
-    values = ", ".join(f"{name} {n}" for name, n in zip(found.index, of, strict=True))
+    values = ", ".join(f"{name} {n}" for name, n in [*zip(found.index, of, strict=True)][::-1])
     put(figure, f"{title}. {values}.")
 
 
@@ -116,7 +116,8 @@ def overlap(queries: pd.DataFrame) -> None:
     ax.set(xlabel="share of content words found in a relevant document", xlim=(-0.02, 1.02))
     title = f"Queries share {order.iloc[-1]:.2f} of their content words with an answer, on average"
     if len(order) > 1:
-        title = f"Fewest shared words: {order.index[-1]}, {order.iloc[-1]:.2f} on average"
+        lowest = order.index[order.round(2) == order.round(2).iloc[-1]]
+        title = f"Fewest shared words: {' and '.join(lowest)}, {order.iloc[-1]:.2f} on average"
     ax.set_title(title)
     values = ", ".join(f"{kind} {mean:.2f}" for kind, mean in order.items())
     put(figure, f"{title}. Mean share by kind: {values}. Each point is a query.")
