@@ -236,6 +236,7 @@ def test_session_a_counts_a_small_set(small):
     said, value = small[0].said, small[0].value
     wanted = {
         "a-load": "12 documents\n5 queries\n8 judgments",
+        "a-open-shown": "disk full\nbest answer: rank 6 of 12",
         "a-hist": "a-longer: 8\n1,863 tokens; the longest document has 292.6 times the median",
         "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}\na-relevant: 1.2",
         "a-agree-table": "no second_pass.jsonl here yet: have a sample judged again; "
@@ -245,6 +246,8 @@ def test_session_a_counts_a_small_set(small):
         "100% equal where the first reading says 2",
         "a-kappa-hand-then": "Cohen's kappa 0.688 on 5 pairs\n"
         "weighted, so that 2 against 0 counts double: 0.762",
+        "a-overlap-all": "a-overlap: 0.73",
+        "a-overlap-table": "a-lowest: 0.72",
         "a-coverage-all": "coverage: 33% of 12 documents\na-coverage: 33",
         "a-coverage-kind": "a-least: runbook",
         "a-unreached-run": "disk: b, c, d, …\nqueue: i, j, k",
@@ -257,11 +260,45 @@ def test_session_a_counts_a_small_set(small):
         ("dev", "head"): 0, ("dev", "tail"): 0, ("dev", "unmarked"): 1,
         ("test", "tail"): 1, ("test", "unmarked"): 0,
     }  # fmt: skip
+    assert value["a-open-shown"]["grade"].to_dict() == dict.fromkeys((1, 2, 3), "not judged") | {
+        6: 1
+    }
+    assert value["a-overlap-rare"].iloc[:, 0].to_dict() == {"entity": 3, "keyword": 4}
     assert value["a-halves-run"].to_dict("index") == {
         "dev": {"groups": 1, "queries": 1, "largest": 1},
         "dev and test": {"groups": 2, "queries": 4, "largest": 2},
     }
     assert value["a-agree-table"].to_numpy().tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("asked", [{}, {"q1": evalset.Query("q1", "old", ())}])
+def test_session_a_opens_without_a_label_or_a_query(small, asked, capsys):
+    """The first query is asked, and without one the title of the first document."""
+    evals = small[0].space["evals"]
+    evals = evals._replace(queries=asked, judgments=[])
+    cells = "a-open-bm25", "a-open-choose", "a-open-shown"
+    run_cells(0, *cells, **{**small[0].space, "evals": evals})
+    first = asked["q1"].query if asked else ""
+    assert capsys.readouterr().out == f"{first}\nbest answer: rank 0 of 12\n"
+
+
+def test_the_hardest_mismatch_query_opens_session_a(small):
+    """Of equal grades the first counts, and the best grade before a lower one further up."""
+    space, evals = small[0].space, small[0].space["evals"]
+    asked = {
+        "q1": evalset.Query("q1", "old queue", ("g", "h-v1"), kind="mismatch"),
+        "q2": evalset.Query("q2", "old queue", ("h-v1", "k"), kind="mismatch"),
+        "q3": evalset.Query("q3", "zzz", ("k",)),
+        "q4": evalset.Query("q4", "zzz", ("k",), kind="mismatch", split="test"),
+    }
+    grades = {"q1": {"g": 2, "h-v1": 1, "a": 0}, "q2": {"h-v1": 2, "k": 2}}
+    grades |= dict.fromkeys(("q3", "q4"), {"k": 1})
+    labels = [evalset.Judgment(q, d, n) for q, row in grades.items() for d, n in row.items()]
+    cells = "a-open-bm25", "a-open-choose", "a-open-shown"
+    names = {**space, "evals": evals._replace(queries=asked, judgments=labels)}
+    found = run_cells(0, *cells, **names)
+    ranks = [found["first_answer"](query) for query in asked.values()]
+    assert ranks == [2, 1, 12, 12] and (found["night"].query_id, found["at"]) == ("q1", 2)
 
 
 def test_session_a_writes_what_it_counted(small):
