@@ -46,12 +46,14 @@ def _before(piece: str, separator: str) -> list[str]:
     return [part for part in [first, *(separator + part for part in rest)] if part]
 
 
-def _told(parts: list[str], size: int, length: Callable, last: bool) -> list[tuple[str, bool]]:
+def _marked_parts(
+    parts: list[str], size: int, length: Callable, last: bool
+) -> list[tuple[str, bool]]:
     """Return each part with whether it waits; all do after the last separator."""
     return [(part, last or length(part) < size) for part in parts]
 
 
-def _one_cut(piece, size, length, levels=LEVELS, before=_before, told=_told) -> list:
+def _one_cut(piece, size, length, levels=LEVELS, before=_before, told=_marked_parts) -> list:
     """Cut once, at the first of the separators that occurs."""
     level = next((level for level in levels if level in piece), "")
     return told(before(piece, level), size, length, level == levels[-1])
@@ -101,18 +103,18 @@ def check_first_cut(function: Callable) -> None:
          lambda *case: _one_cut(*case, before=_after)),
         ("The first of the separators is taken, though it does not occur: take the first one that "
          "does.",
-         lambda p, size, n, levels: _told(_before(p, levels[0]), size, n, levels[0] == "")),
+         lambda p, size, n, levels: _marked_parts(_before(p, levels[0]), size, n, levels[0] == "")),
         ("The smallest separator is taken. Take the first one that occurs.",
-         lambda p, size, n, levels: _told(list(p), size, n, True)),
+         lambda p, size, n, levels: _marked_parts(list(p), size, n, True)),
         ("Every part waits. One that is not below size must be cut again, unless the separator was"
          " the last.",
          lambda *case: _one_cut(*case, told=lambda parts, *_: [(part, True) for part in parts])),
         ("A part of exactly size waits. LangChain lets it wait only below size.",
          lambda *case: _one_cut(
-             *case, told=lambda parts, size, n, last: _told(parts, size + 1, n, last))),
+             *case, told=lambda parts, size, n, last: _marked_parts(parts, size + 1, n, last))),
         ("After the last separator nothing can be cut any smaller, so every part waits.",
          lambda *case: _one_cut(
-             *case, told=lambda parts, size, n, last: _told(parts, size, n, False))),
+             *case, told=lambda parts, size, n, last: _marked_parts(parts, size, n, False))),
         ("True and False are the wrong way round: True says that a part waits.",
          lambda *case: [(part, not waits) for part, waits in _one_cut(*case)]),
         ("The length is counted in characters. Ask the function length, which may count tokens.",

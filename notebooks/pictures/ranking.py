@@ -178,7 +178,7 @@ def score_parts(bars: dict[str, dict[str, float]], most: int = 5) -> None:
     looks = [(DARK, ""), (LIGHT, "///"), (GREEN, "..."), ("#6b6b6b", "xx"), (PURPLE, "\\\\")]
     looks = [*looks[: len(kept)], ("#8a8a8a", "")]
     ends = {name: [0.0, 0.0] for name in bars}  # below and above 0
-    for word, (color, hatch) in zip([*kept, None][: most + bool(rest)], looks, strict=False):
+    for word, (color, hatch) in zip([*kept, *([None] if rest else [])], looks, strict=False):
         parts = [bar[word] if word else sum(bar[w] for w in rest) for bar in bars.values()]
         starts = [ends[name][part > 0] for name, part in zip(bars, parts, strict=True)]
         label = shortened_to(word, 20) if word else how_many(len(rest), "other word")
@@ -224,7 +224,7 @@ def result_card(
     `found` is {doc_id: (id of its chunk, text)}, best first; `lost` are the words of the query
     that no relevant document contains.
     """
-    kind = f" ({query.kind})" if query.kind else ""
+    kind = f" ({query.kind})" if query.kind != Query._field_defaults["kind"] else ""
     lines = [f"<h4>{inert(f'{query.query_id}{kind}: {query.query}')}</h4>"]
     best = next((doc_id for doc_id in found if doc_id in query.relevant_doc_ids), None)
     for rank, (doc_id, (found_id, text)) in enumerate(found.items(), 1):
