@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 import sys
 from collections import Counter
@@ -308,6 +309,21 @@ def test_session_b_cuts_and_ranks_a_small_set(small):
     assert "fixed:    14 chunks, 1 to 6 documents a query" in said["b-run-all"]
     five = value["b-choose"]["rank of first relevant"]
     assert list(five.items()) == [("q4", 1), ("q4", 1), ("q5", 1), ("q1", 2), ("q1", 2)]
+
+
+def test_examples_in_the_headings_of_session_b_are_true(small):
+    cells = nbformat.read(workbook.SESSIONS[1], as_version=4).cells
+    tasks = [cell.source for cell in cells if "### Exercise: " in cell.source]
+    pairs = [re.search(r"`(\w+\([^`]*\))` is `([^`]+)`", task) for task in tasks]
+    examples = {match[1]: match[2] for match in pairs if match}
+    assert len(examples) >= 7
+    for call, value in examples.items():
+        assert eval(call, dict(small[1].space)) == eval(value), call
+    space = small[1].space
+    weights = space["okapi_idf"](space["tiny"])
+    assert round(weights["disk"], 4) == 0.5108 and round(weights["full"], 4) == 0.0958
+    found = space["bm25_score"](["disk"], ["disk", "disk", "full"], {"disk": 2.0}, 3)
+    assert found == pytest.approx(2.857, abs=5e-4)
 
 
 def test_session_b_shows_the_first_three_and_the_best_relevant_result(small):
