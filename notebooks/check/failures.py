@@ -85,7 +85,8 @@ def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[st
     _refuse_evidence(read, {q: problem for q, problem in problems.items() if problem})
     if len(read) < wanted:
         raise Wrong(f"{alike}, {len(read)} of {wanted} named: read on")
-    print(alike + (f", kept against it: {', '.join(differ)}" if differ else ""))
+    kept = f", kept against it: {', '.join(differ)}" if differ else ""
+    tell_passed("causes", alike + kept)
 
 
 def _entry(found: object) -> tuple:
