@@ -107,11 +107,11 @@ def card_of(evals: EvalSet, weights: Weights, query_id: str, order: list[str]) -
         ],
         "common": [word for word in wanted if word in weights.common],
         "lacks": [word for word in wanted if word not in held],
-        **_scores(weights, words, pair, held),
+        **_both_scores(weights, words, pair, held),
     }
 
 
-def _scores(weights: Weights, words: list[str], pair: tuple, held: set[str]) -> dict:
+def _both_scores(weights: Weights, words: list[str], pair: tuple, held: set[str]) -> dict:
     """Return both scores of a card: as they are, and with one thing changed at a time."""
     rare = [word for word in words if word not in weights.common]
     known = [word for word in words if word in held]
