@@ -116,7 +116,7 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
     lowest, rest = dev[dev.kind == means.index[0]], dev[dev.kind != means.index[0]]
     rho = dev["overlap"].rank().corr(dev["nDCG@10"].rank())
     rho = 0.0 if math.isnan(rho) else float(rho)
-    _, ax = _start(3.8)
+    _, ax = _start(4.0)
     aside = np.random.default_rng(2026).uniform(-0.012, 0.012, len(dev))  # equal points apart
     aside = pd.Series(aside, dev.index)
     for part, mark, color, label in (
@@ -189,7 +189,7 @@ def recall_within_budgets(table: pd.DataFrame, base: str, budget: int) -> None:
     """
     at = [*table.columns].index(budget)
     best = str(table[budget].idxmax())
-    _, ax = _start(3.8)
+    _, ax = _start(4.0)
     ax.axvline(budget, color="black", linestyle=":", linewidth=1)
     for name, row in table.iterrows():
         mark, color = {base: ("o", DARK)}.get(
