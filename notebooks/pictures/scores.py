@@ -127,7 +127,7 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
             x = part["overlap"] + aside[part.index]
             ax.plot(x, part["nDCG@10"], mark, color=color, alpha=0.75, markersize=7, label=label)
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.05, 1.1))
-    ax.legend(fontsize=11, loc="upper right", bbox_to_anchor=(1, -0.2), ncols=2)
+    ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
     rows = [f"{k or 'all'}: overlap {r.iloc[0]:.2f}, nDCG@10 {r.iloc[1]:.2f}" for k, r in
             means.iterrows()]  # fmt: skip
     how = "More shared words, higher nDCG" if rho > 0.2 else "Shared words explain little"
@@ -219,19 +219,20 @@ def two_documents(found: dict) -> None:
     """
     rows = [(w, mine, other) for w, _, mine, other in found["words"] if mine or other]
     rows = sorted(rows, key=lambda row: row[1] - row[2], reverse=True)
-    notes = dict.fromkeys(found["common"], "common") | dict.fromkeys(found["lacks"], "lacked")
-    _, ax = _start(1.3 + 0.42 * max(1, len(rows)))
+    kinds = (("common", found["common"]), ("lacked", found["lacks"]))
+    notes = {w: ", ".join(kind for kind, of in kinds if w in of) for w, *_ in rows}
+    _, ax = _start(1.7 + 0.42 * max(1, len(rows)))
     places = np.arange(len(rows))
     sides = [("wanted", 1, 0.2, DARK, None), ("rival", 2, -0.2, "#f0d9c4", "///")]
     for label, column, aside, color, hatch in sides:
         widths = [row[column] for row in rows]
         ax.barh(places + aside, widths, 0.38, color=color, edgecolor="black", linewidth=0.6,
                 hatch=hatch, label=label)  # fmt: skip
-    labels = [w + (f" ({notes[w]})" if w in notes else "") for w, *_ in rows]
+    labels = [w + (f" ({notes[w]})" if notes[w] else "") for w, *_ in rows]
     ax.set_yticks(places, labels)
     ax.grid(axis="y", visible=False)
     if rows:
-        ax.legend(fontsize=12, loc="best")
+        ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
     mine, other = found["score"]
     most = f'; "{rows[-1][0]}" decides most' if rows and rows[-1][2] > rows[-1][1] else ""
     title = f"{found['query_id']}: wanted {mine:.2f}, rival {other:.2f}{most}"

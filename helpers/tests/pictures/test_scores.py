@@ -123,13 +123,13 @@ def test_a_card_shows_the_words_that_gave_something(words):
         "query_id": "q1",
         "words": [["the", 0.1, 0.5, 0.25], ["his", 4.0, 0, 3.0], ["zzz", None, 0, 0]],
         "common": ["the"],
-        "lacks": ["his", "zzz"],
+        "lacks": ["his", "the", "zzz"],
         "score": [0.5, 3.25],
     }
     scores.two_documents(found)
     scores.two_documents(found | {"words": [["zzz", None, 0, 0]], "score": [0, 0]})
     assert words == [
         'q1: wanted 0.50, rival 3.25; "his" decides most. Wanted and rival by word: '
-        "the (common) 0.50 and 0.25; his (lacked) 0.00 and 3.00",
+        "the (common, lacked) 0.50 and 0.25; his (lacked) 0.00 and 3.00",
         "q1: wanted 0.00, rival 0.00. Wanted and rival by word: ",
     ]
