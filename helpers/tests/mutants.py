@@ -155,7 +155,7 @@ MUTANTS = [
     Mutant("kappa of one's own repeats without weights", "helpers/labels/schedule.py", 'grades, weights="linear")', "grades)", SCHEDULE),
     Mutant("blind repeats replace the label", "helpers/labels/log.py", "if entry.doc_id and not entry.repeat}", "if entry.doc_id}", SCHEDULE),
     Mutant("Holm without its steps", C, "(len(ps) - rank) * ps[place]", "len(ps) * ps[place]", C),
-    Mutant("another b in the card", C, "norm = index.k1 * (1 - b + b * length)", "norm = index.k1 * (1 - b + length)", C),
+    Mutant("another b in the card", "notebooks/cards.py", "(1 - b + b * self.index", "(1 - b + self.index", C),
     Mutant("answer found inside a number", C, "(?<!\\w){re.escape(a)}(?!\\w)", "{re.escape(a)}", C),
     Mutant("better and worse exchanged", "helpers/stats.py", "(p < ALPHA and found.difference > 0, BETTER,", "(p < ALPHA and found.difference < 0, BETTER,", STATS),
     Mutant("too few taken for no difference", "helpers/stats.py", "-matters <= found.low and found.high <= matters", "-1 <= found.low and found.high <= 1", STATS),

@@ -5,7 +5,6 @@ import math
 import re
 import shutil
 import sys
-from collections import Counter
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from rank_bm25 import BM25Okapi
 
 from helpers import evalset, figures, measures, runs, stats, workbook
 from helpers.labels import audit
+from notebooks import cards
 
 NO_PROOF = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # LangChain's pieces
 
@@ -454,46 +454,54 @@ def test_fusion_keeps_the_first_hundred_and_may_weigh_ranks_otherwise():
     ],
 )
 def test_the_pair_out_of_order_is_the_best_answer_and_the_first_worse_one(order, grades, pair):
-    names = {"ranking": ["a", "b"], "grades": {"b": 1}, "math": math}
-    assert run_cells(2, "c-misplaced", **names)["misplaced"](list(order), grades) == pair
+    assert cards.wanted_and_rival(list(order), grades) == pair
 
 
 @pytest.mark.parametrize("b", [0.75, 0.0])
 @pytest.mark.parametrize("words", [["disk", "full"], ["queue", "of", "queue"], ["zzz"]])
 def test_the_parts_of_the_words_add_up_to_the_score_of_rank_bm25(small, words, b):
-    space = small[2].space
-    index, parts, evals = space["index"], space["parts"], space["evals"]
-    texts = [evals.words(chunk.text(evals.documents)) for chunk in space["units"]]
+    weights, evals = small[2].space["weights"], small[2].space["evals"]
+    index, parts = weights.index, weights.parts
+    texts = [evals.words(chunk.text(evals.documents)) for chunk in weights.units]
     scores = BM25Okapi(texts, b=b).get_scores(words)
     for unit, score in enumerate(scores):
         found = parts(words, unit, b)
         assert list(found) == list(dict.fromkeys(words))
         assert sum(found.values()) == pytest.approx(score)
     assert parts(words, 0) == parts(words, 0, 0.75) and index.b == 0.75
-    best = {d: max(scores[unit] for unit in own) for d, own in space["units_of"].items()}
-    assert {d: space["score"](words, d, b) for d in best} == {
+    best = {d: max(scores[unit] for unit in own) for d, own in weights.units_of.items()}
+    assert {d: weights.score(words, d, b) for d in best} == {
         d: round(value, runs.DECIMALS) for d, value in best.items()
     }
 
 
+def weights_of_words(*bodies):
+    """Return the weights of chunks of the documents d0, d0, d1, d1 and so on."""
+    units = [SimpleNamespace(doc_id=f"d{n // 2}") for n in range(len(bodies))]
+    return cards.Weights(units, [body.split() for body in bodies], set())
+
+
 def test_words_of_more_than_a_quarter_of_the_chunks_are_common():
-    held = [{"often": 1, "seldom": 1}, {"often": 2, "seldom": 1}, {"often": 1}, *({},) * 5]
-    names = {"index": SimpleNamespace(doc_freqs=held, b=0.75), "units": held, "Counter": Counter}
-    cells = run_cells(2, "c-cause-code", **names)
-    assert cells["common"] == {"often"} and cells["spread_of"]["often"] == 3
+    weights = weights_of_words("often seldom", "often often seldom", "often", *"abcde")
+    assert weights.common == {"often"}
+    assert weights.held("d0") == {"often", "seldom"} and weights.units_of["d1"] == [2, 3]
 
 
-def test_a_union_takes_each_word_from_its_best_chunk():
+def test_a_union_takes_each_word_from_its_best_chunk(monkeypatch):
     parts = [{"x": 1 / 3, "y": 0.0}, {"x": 0.25, "y": 2.0}]
-    names = {"index": SimpleNamespace(doc_freqs=[], b=0.75), "units": [], "runs": runs}
-    names["Counter"] = Counter
-    names |= {"units_of": {"d": [0, 1]}, "parts": lambda words, unit: parts[unit]}
-    cells = run_cells(2, "c-cause-code", **names)
-    assert cells["union"](["x", "y", "y"], "d") == 2.3333333333
+    weights = weights_of_words("x", "y")
+    monkeypatch.setattr(weights, "parts", lambda words, unit: parts[unit])
+    assert weights.union(["x", "y", "y"], "d0") == 2.3333333333
+
+
+def card_in(space):
+    """Return the function that makes the card of a query of a session."""
+    order = lambda q: [doc_id for doc_id, _ in space["run"].get(q, [])]  # noqa: E731
+    return lambda q: cards.card_of(space["evals"], space["weights"], q, order(q))
 
 
 def test_a_card_says_what_separates_wanted_from_rival(small):
-    card = small[2].space["card"]
+    card = card_in(small[2].space)
     asked, wanted = card("q1"), {"wanted": "a", "rival": "b", "unjudged": True, "versions": False}
     wanted |= {"common": ["disk"], "lacks": ["full"], "without words it lacks": [0, 0]}
     assert {name: asked[name] for name in wanted} == wanted
@@ -513,9 +521,22 @@ def test_a_card_says_what_separates_wanted_from_rival(small):
 def test_a_card_knows_two_versions_and_a_query_without_results(small, monkeypatch):
     space = small[2].space
     monkeypatch.setitem(space, "run", {"q5": [("h-v2", 2.0), ("h-v1", 1.0)]})
-    found = space["card"]("q5")
+    found = card_in(space)("q5")
     assert (found["wanted"], found["rival"], found["versions"]) == ("h-v1", "h-v2", True)
-    assert space["card"]("q1") is None
+    assert card_in(space)("q1") is None
+
+
+def test_the_lines_of_a_card_say_ranks_and_scores(small):
+    space = small[2].space
+    found = card_in(space)("q1") | {"score": [1, 2.5], "unjudged": True}
+    said = cards.told_of(found, space["evals"], ["b"], 0.25).split("\n")
+    assert said[0] == "q1 (entity, nDCG@10 0.250): disk full"
+    assert said[1:3] == ["  wanted: a (not found)", "  rival: b (rank 1, which nobody has judged)"]
+    assert said[3] == "  the wanted document lacks: full"
+    assert said[4].startswith(
+        "  wanted against rival: score 1.00 against 2.50; best of all chunks "
+    )
+    assert "unjudged" not in cards.told_of(found | {"unjudged": False}, space["evals"], [], 0)
 
 
 def test_session_c_measures_a_small_set(small):
@@ -531,13 +552,11 @@ def test_session_c_measures_a_small_set(small):
         "paragraph minus baseline: -0.092 (-0.486 to +0.302)",
         "better 0, equal 2, worse 1",
     ]
-    assert "p of the t test 0.4226\n3 queries, spread 0.16" in said["c-flip-real"]
+    assert "p of the t test 0.4226\n" in said["c-flip-real"]
+    assert "\n3 queries, spread 0.16: " in said["c-detectable"]
     assert "not perfect: 1 query, 1 with a card" in said["c-card-run"]
     assert "1 of 1 rivals are unjudged" in said["c-causes"]
     assert "results.json: 5 queries, 5 with results" in said["c-results-write"]
-    text = value["c-sentences-run"].data
-    assert "best on <code>keyword</code> queries (nDCG@10 1.000, n = 1)" in text
-    assert "worst on <code>entity</code> queries (0.815, n = 2)" in text
 
 
 def test_a_set_with_dev_queries_alone_has_one_row_of_means(small):
@@ -561,26 +580,26 @@ def test_five_cards_are_shown_and_queries_without_results_named(capsys):
         "cards": {f"q{n}": {} for n in range(7)},
         "failing": [f"q{n}" for n in range(9)],
         "run": {f"q{n}": [("d", 1.0)] * 12 for n in range(7)},
-        "values": {f"q{n}": n for n in range(7)},
+        "values": {f"q{n}": {"nDCG@10": n} for n in range(7)},
+        "orders": {f"q{n}": [f"d{n}"] for n in range(7)},
         "evals": None,
-        "results": SimpleNamespace(failure_card=lambda card, evals, row, notes: rows.append(row)),
+        "told_of": lambda card, evals, order, ndcg: f"{order[0]} {ndcg}",
+        "pictures": SimpleNamespace(scores=SimpleNamespace(two_documents=rows.append)),
     }
-    with capture_output():
-        run_cells(2, "c-failures", **names | {"print": lambda text: rows.append(text)})
-    assert [row["measures"] for row in rows[:-1]] == [0, 1, 2, 3, 4]
-    assert {len(row["retrieved"]) for row in rows[:-1]} == {10}
+    run_cells(2, "c-failures", **names | {"print": lambda text: rows.append(text)})
+    assert rows[:-1] == [part for n in range(5) for part in (f"d{n} {n}", {})]
     assert rows[-1] == "no card, since no document shares a word with it: q7, q8"
 
 
 def test_a_failure_without_a_note_says_so():
-    cards, shown = {"q1": {}, "q2": {}}, []
-    names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": cards, "worst": ["q1", "q2"]}
-    names |= {"evals": SimpleNamespace(folder=""), "display": shown.append, "Markdown": str}
+    found, shown = {"q1": {}, "q2": {}}, []
+    names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": found, "worst": ["q1", "q2"]}
+    names |= {"evals": SimpleNamespace(folder=""), "display": shown.append}
     names |= {"results": SimpleNamespace(notes=lambda folder: {"q2": "<my> `b`"})}
     run_cells(2, "c-notes", text=figures, figures=figures, **names)
     said = "- **q1**, tie: no note yet\n- **q2**, missing word: &#60;my&#62; <code>b</code>"
-    assert shown == [said]
-    assert cards == {"q1": {"cause": "tie"}, "q2": {"cause": "missing word"}}
+    assert [page.data for page in shown] == [said]
+    assert found == {"q1": {"cause": "tie"}, "q2": {"cause": "missing word"}}
 
 
 @pytest.mark.parametrize(
