@@ -1,8 +1,8 @@
 """The words of the week: what the glossary says is right, used, and found where links point to."""
 
-import html
 import math
 import re
+from itertools import permutations
 from pathlib import Path
 
 import nbformat
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from helpers import evalset
+from helpers.learn import exercises
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
@@ -33,9 +34,7 @@ ENTRY = re.compile(
     r"\*Session (?P<session>[ABC]), (?P<place>part \d|going further)\.\*$",
     re.MULTILINE,
 )
-LINK = re.compile(r"""\]\(([^)\s]+)\)|(?:href|src)=["']([^"']+)["']""")
-ELSEWHERE = re.compile(r"\w[\w+.-]*:")  # https:, mailto:, attachment:
-HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
+PART = re.compile(r"^## (\d\. .+) \((\d+) minutes\)$", re.MULTILINE)
 EQUATION = re.compile(r"(?<![\w.,@])((?:ln)?[−(]*[.\d][\d.()+×/−²ln ]*?) = (−?[\d,]*\.?\d+)")
 FIGURE = re.compile(r"(?<![\w@.])−?[\d,]*\.?\d+")  # not those of q1, k1 or nDCG@10
 SIGNS = {"×": "*", "−": "-", "²": "**2", "ln": "math.log"}
@@ -54,33 +53,6 @@ def cells_of(path: Path) -> list[str]:
     else:
         pages = [path.read_text(encoding="utf-8")]
     return [re.sub(r"```.*?```", "", page, flags=re.DOTALL) for page in pages]
-
-
-def anchors_of(path: Path) -> set[str]:
-    """Return the anchors of a page: its headings and what has an id."""
-    found = set()
-    for page in cells_of(path):
-        found |= {slug(head) for head in HEADING.findall(page)}
-        found |= set(re.findall(r"""\bid=["']([^"']+)["']""", page))
-    return found
-
-
-def links_of(path: Path) -> list[str]:
-    """Return what a page links to, without code in backticks and without other sites."""
-    pages = (re.sub(r"`[^`\n]*`", "", page) for page in cells_of(path))
-    found = ("".join(pair) for page in pages for pair in LINK.findall(page))
-    return [html.unescape(link) for link in found if not ELSEWHERE.match(link)]
-
-
-def broken(path: Path, link: str) -> str:
-    """Return what is wrong with a relative link of a page, "" if it leads somewhere."""
-    target, _, anchor = link.partition("#")
-    aim = (path.parent / target).resolve() if target else path
-    if not aim.exists():
-        return f"{path.relative_to(ROOT)}: {link}: no such file"
-    if anchor and aim.suffix in (".md", ".ipynb") and anchor not in anchors_of(aim):
-        return f"{path.relative_to(ROOT)}: {link}: no such anchor"
-    return ""
 
 
 def glossary() -> dict[str, dict[str, str]]:
@@ -135,23 +107,68 @@ def test_the_parts_that_entries_name_exist():
                 assert re.search(aim, text, re.MULTILINE), f"{anchor}: {path.name} has no {aim}"
 
 
-# Links.
+# The page for who teaches.
 
 
-def test_every_relative_link_leads_somewhere():
-    wrong = [broken(path, link) for path in PAGES for link in links_of(path)]
-    assert [words for words in wrong if words] == []
+def parts_of(path: Path) -> list[str]:
+    """Return the rows of the table of minutes for a session, from its headings and exercises."""
+    notebook, letter = nbformat.read(path, 4), exercises.session_letter(path.name)
+    planned = {
+        e.heading: e.minutes for e in exercises.exercises_of(path.name, notebook) if not e.further
+    }
+    rows: list[list] = []
+    for n, cell in enumerate(notebook.cells):
+        part = PART.search(cell.source) if cell.cell_type == "markdown" else None
+        if part:
+            rows.append([part[1], int(part[2]), 0])
+        if n in planned:
+            rows[-1][2] += planned[n]
+    return [f"| {letter} | {name} | {minutes} | {own} |" for name, minutes, own in rows]
 
 
-def test_a_link_that_leads_nowhere_is_found(tmp_path):
-    page = ROOT / "notebooks" / "glossary.md"
-    assert broken(page, "other_engines.md") == broken(page, "#kappa") == ""
-    assert broken(page, "other_engine.md").endswith("no such file")
-    assert broken(page, "#kapa").endswith("no such anchor")
-    assert broken(ROOT / "README.md", "notebooks/glossary.md#kapa").endswith("no such anchor")
-    text = "[a](b.md) ![c](d.png) <a href='e.md#f'>g</a> `[h](i.md)` [j](https://k.l)\n"
-    (tmp_path / "page.md").write_text(f"{text}```\n[m](n.md)\n```\n")
-    assert links_of(tmp_path / "page.md") == ["b.md", "d.png", "e.md#f"]
+def test_the_minutes_of_the_teaching_page_are_those_of_the_sessions():
+    page = (ROOT / "notebooks" / "teaching.md").read_text(encoding="utf-8")
+    wanted = [row for path in SESSIONS for row in parts_of(path)]
+    assert re.findall(r"^\| [ABC] \| .+$", page, re.MULTILINE) == wanted, "\n".join(wanted)
+
+
+def test_the_exercises_that_the_teaching_page_names_exist():
+    page = (ROOT / "notebooks" / "teaching.md").read_text(encoding="utf-8")
+    table = re.search(r"^\| family .+?\n\n", page, re.MULTILINE | re.DOTALL)[0]
+    named = {
+        name
+        for row in table.strip().splitlines()[2:]
+        for name in re.findall(r"`(\w+)`", row.split("|")[2])
+    }
+    notebooks = exercises.sessions().items()
+    known = {
+        e.grade_id: nb.cells[e.code].source
+        for name, nb in notebooks
+        for e in exercises.exercises_of(name, nb)
+    }
+    written = "\n".join(known.values())
+    assert len(named) > 15 and sorted(n for n in named if f"def {n}(" not in written) == []
+
+
+def test_the_figures_of_the_warm_ups_are_right():
+    page = (ROOT / "notebooks" / "teaching.md").read_text(encoding="utf-8")
+    for order in re.findall(r"\((\d(?:, \d){4}):", page):
+        grades = dict(zip("abcde", map(int, order.split(", ")), strict=True))
+        assert agrees(measured("nDCG@10", "abcde", grades=grades), ".67"), order
+    first, second = (
+        measured("RR", "abcde", grades=dict(zip("abcde", g, strict=True)))
+        for g in ((1, 0, 0, 0, 2), (0, 2, 1, 0, 0))
+    )
+    assert (first, second) == (1, 0.5) and page.count("nDCG is .67") == 2
+    lowest = min(
+        measured("nDCG@10", "abcde", grades=dict(zip("abcde", order, strict=True)))
+        for order in permutations([2, 1, 0, 0, 0])
+        if order[0]
+    )
+    assert agrees(lowest, ".67") and flipped(0.4, 0.3, 0.2, -0.1) == 4 / 16
+
+
+# Links to the glossary; test_statements has the others.
 
 
 def test_every_link_to_the_glossary_names_a_term():
