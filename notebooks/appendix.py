@@ -1,0 +1,312 @@
+"""Sentences and tables of the write-up's appendix, from results.json and the set."""
+
+from collections import Counter
+
+import pandas as pd
+
+from helpers import baseline, compare, evidence, figures, report, runs
+from helpers.evalset import EvalSet
+from helpers.report import told
+from helpers.text import how_many, inert, token_ids
+
+MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
+MOST = 20  # queries named in a sentence
+SHARE = 20  # reranking looks at one document in so many
+FILES = ("README.md", "labeling_guide.md", "notes.md", "retrieval_queries.jsonl", "judgments.jsonl")
+FILES += ("results.json",)
+
+
+# What was searched, and how.
+
+
+def corpus(results: dict, evals: EvalSet) -> str:
+    """Return how large documents, queries and labels are."""
+    tokens = [len(token_ids(document.retrieval_text)) for document in evals.documents.values()]
+    relevant = [judgment for judgment in evals.judgments if judgment.relevance > 0]
+    reached = len({judgment.doc_id for judgment in relevant})
+    return told(
+        "corpus",
+        name=evals.name,
+        documents=len(tokens),
+        about=_about(evals),
+        tokens=sum(tokens),
+        median=pd.Series(tokens).median(),
+        longest=max(tokens),
+        long=sum(n > results["method"]["chunk_tokens"] for n in tokens),
+        queries=len(evals.queries),
+        judgments=len(evals.judgments),
+        relevant=len(relevant),
+        each=len(relevant) / len(evals.queries),
+        reached=reached,
+        share=reached / len(tokens),
+    ) + (" " + told("unanswered", n=len(evals.unanswered)) if evals.unanswered else "")
+
+
+def _about(evals: EvalSet) -> str:
+    """Return of how many kinds, about how many services; an imported set may not say."""
+    found = ""
+    for word, field in (("of", "kind"), ("about", "service")):
+        names = {getattr(document, field) for document in evals.documents.values()}
+        found += f" {word} {how_many(len(names), field)}" if names != {"unspecified"} else ""
+    return found
+
+
+def asked(evals: EvalSet) -> pd.DataFrame:
+    """Return the number of queries of each kind and half, with the first dev query."""
+    queries = pd.DataFrame([query._asdict() for query in evals.queries.values()])
+    counts = pd.crosstab(queries["kind"], queries["split"])
+    examples = queries[queries["split"] == "dev"].groupby("kind")["query"].first()
+    return counts.join(examples.rename("a dev query")).fillna("")
+
+
+def method(results: dict, evals: EvalSet) -> pd.DataFrame:
+    """Return what decides how the baseline searches and is measured."""
+    at = results["method"]
+    made = runs.read_card(evals.folder / "runs" / f"{at['chunker']}.json")
+    rows = {
+        "engine": f"{at['engine']}, k1 = {at['k1']}, b = {at['b']}",
+        "IDF": f"{at['idf']}, epsilon = {at['epsilon']}",
+        "words": f"{at['words']}; no stemming, no stop words",
+        "chunks": f"{at['chunker']}: {at['chunk_tokens']} {at['encoding']} tokens, "
+        f"{at['overlap_tokens']} overlap; {made['chunks']} chunks of title, blank line, body",
+        "documents": f"{at['to_documents']}; runs to depth {at['depth']}; "
+        "no shared word, no result",
+        "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
+        "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
+    }
+    return pd.DataFrame({"choice": rows})
+
+
+# The baseline.
+
+
+def values(results: dict) -> pd.DataFrame:
+    """Return every measure of each half, with its interval where there is one."""
+    shown = {
+        f"{split} (n = {at['n']})": {
+            name: f"{at['measures'][name]:.3f}{_interval(at['intervals'].get(name))}"
+            for name in MEASURES
+        }
+        | {"median first rank": _rank(at["median_first_rank"], results["method"]["depth"])}
+        for split, at in results["summary"].items()
+    }
+    return pd.DataFrame(shown)
+
+
+def _interval(ends: list[float] | None) -> str:
+    return f" ({ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
+
+
+def _rank(value: float | None, depth: int) -> str:
+    """Return a median rank in words; None means that more than half of the queries found none."""
+    return f"{value:g}" if value else f"none within {depth}"
+
+
+def first_ranks(results: dict) -> pd.Series:
+    """Return the rank of the first relevant document of each dev query."""
+    rows = [row for row in results["per_query"] if row["split"] == "dev"]
+    return pd.Series({row["query_id"]: row["first_rank"] for row in rows}, dtype="float")
+
+
+def ranks(results: dict) -> str:
+    """Return what the first ranks say, and how far apart the halves are."""
+    found, splits = first_ranks(results), results["summary"]
+    sentence = told(
+        "ranks",
+        first=int((found == 1).sum()),
+        n=len(found),
+        missed=int((found.isna() | (found > 10)).sum()),
+        recall=splits["dev"]["measures"]["recall@100"],
+    )
+    if "test" not in splits:
+        return sentence
+    dev, test = (splits[half]["measures"]["nDCG@10"] for half in ("dev", "test"))
+    return f"{sentence} {told('halves', gap=abs(dev - test))}"
+
+
+def kinds(results: dict) -> pd.DataFrame:
+    """Return n and two measures of each kind of query, then of frequent and rare needs."""
+    found = pd.DataFrame()
+    for split, by_kind in results["by_kind"].items():
+        parts = by_kind | results["by_popularity"][split]
+        for name in ("nDCG@10", "hit@5"):
+            shown = {part: f"{row['measures'][name]:.3f}" for part, row in parts.items()}
+            found = found.join(pd.Series(shown, name=f"{split} {name}", dtype=object), how="outer")
+        counts = {part: str(row["n"]) for part, row in parts.items()}
+        found = found.join(pd.Series(counts, name=f"{split} n", dtype=object), how="outer")
+    order = [*results["by_kind"]["dev"], *results["by_popularity"]["dev"]]
+    return found.reindex([*order, *found.index.difference(order)]).fillna("")
+
+
+def by_query(results: dict) -> pd.DataFrame:
+    """Return kind and nDCG@10 of each dev query."""
+    rows = [row for row in results["per_query"] if row["split"] == "dev"]
+    shown = [{"kind": row["kind"], "value": row["measures"]["nDCG@10"]} for row in rows]
+    return pd.DataFrame(shown)
+
+
+def apart(results: dict) -> str:
+    """Return how well the first score tells queries without an answer, "" where there are none."""
+    found = {half: at for half, at in results["told_apart"].items() if at}
+    parts = [
+        told("apart-half", half=half, auroc=at["AUROC"], **_without(at, "AUROC", "n"))
+        for half, at in found.items()
+    ]
+    return told("apart") + f" {'; '.join(parts)}." if parts else ""
+
+
+def _without(row: dict, *names: str) -> dict:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+# Other systems, and evidence.
+
+
+def board(results: dict) -> pd.DataFrame:
+    """Return the comparison as text, the baseline first."""
+    columns = ["nDCG@10", "difference", "95 % interval", "p (Holm)", "detectable", "verdict"]
+    return compare.board(results["compared_dev"])[columns]
+
+
+def systems(results: dict) -> pd.DataFrame:
+    """Return n and the mean of the baseline and of each system (rows) by kind of query."""
+    found = results["compared_dev"]["runs"]
+    parts = {run["name"]: run["by_kind"] | run["by_popularity"] for run in found}
+    first = next(iter(parts.values()), {})
+    rows = {"n": {part: str(at["n"]) for part, at in first.items()}}
+    rows["baseline"] = {part: at["base"] for part, at in first.items()}
+    rows |= {name: {part: at["run"] for part, at in of.items()} for name, of in parts.items()}
+    return pd.DataFrame(rows, dtype=object).T
+
+
+def evidence_recall(told_of: dict) -> pd.DataFrame:
+    """Return evidence recall of each chunk set (rows) by budget; the decisive one has intervals."""
+    names = {f"{budget:,} tokens": evidence.recall_name(budget) for budget in evidence.BUDGETS}
+    rows = {
+        chunks: {
+            label: f"{at['means'][name]:.3f}"
+            + (_interval(at["intervals"][name]) if name == evidence.DECIDES else "")
+            for label, name in names.items()
+        }
+        for chunks, at in told_of["sets"].items()
+    }
+    return pd.DataFrame(rows).T
+
+
+def lost(results: dict, evals: EvalSet) -> pd.DataFrame:
+    """Return where evidence is lost (rows), in dev queries by kind."""
+    pairs = results["evidence"]["lost"].items()
+    places = counted([(place, evals.queries[query_id].kind) for query_id, place in pairs])
+    return places.reindex(evidence.LOSSES, fill_value=0)
+
+
+def counted(pairs: list[tuple[str, str]]) -> pd.DataFrame:
+    """Return how often each first name (rows) goes with each second one, and in all."""
+    frame = pd.DataFrame(pairs, columns=["what", "kind"])
+    found = pd.crosstab(frame["what"], frame["kind"], margins=True, margins_name="all")
+    return found.drop(index="all")
+
+
+def two_best(results: dict) -> str:
+    """Return whether the two best chunk sets differ."""
+    at = results["evidence"]["best"]
+    shown = {name: at[name] for name in ("best", "next", "difference", "reason")}
+    verdict, base = at["verdict"].capitalize(), results["method"]["chunker"]
+    return told("two-best", budget=evidence.BUDGET, verdict=verdict, base=base, **shown)
+
+
+# Failures.
+
+
+def causes(results: dict, evals: EvalSet) -> pd.DataFrame:
+    """Return the causes (rows) of failures by kind of query, the most frequent first."""
+    cards = results["cards"]
+    found = counted([(card["cause"], evals.queries[card["query_id"]].kind) for card in cards])
+    unjudged = Counter(card["cause"] for card in cards if card["unjudged"])
+    if unjudged:
+        found["rival unjudged"] = [unjudged[cause] for cause in found.index]
+    return found.sort_values("all", ascending=False, kind="stable")
+
+
+def failure(card: dict, results: dict, notes: dict[str, str]) -> str:
+    """Return one failure in a few lines, with the note on it where there is one."""
+    query_id = card["query_id"]
+    row = next(row for row in results["per_query"] if row["query_id"] == query_id)
+    order = [doc_id for doc_id, _ in row["retrieved"]]
+    known = {name: _place(card[name], order) for name in ("wanted", "rival")}
+    unjudged = ", which nobody has judged" if card["unjudged"] else ""
+    sentence = told(
+        "card",
+        query_id=query_id,
+        query=row["query"],
+        kind=row["kind"],
+        value=row["measures"]["nDCG@10"],
+        cause=card["cause"],
+        lacks=", ".join(card["lacks"]) or "no word",
+        wanted=card["wanted"],
+        rival=card["rival"],
+        wanted_at=known["wanted"],
+        rival_at=known["rival"] + unjudged,
+    )
+    return sentence + (f"\n\n> {figures.with_code(notes[query_id])}" if query_id in notes else "")
+
+
+def _place(doc_id: str, order: list[str]) -> str:
+    return f"rank {order.index(doc_id) + 1}" if doc_id in order else "after rank 10"
+
+
+def nothing_shared(results: dict) -> str:
+    """Return which dev queries share no word with any document, "" where all do."""
+    rows = [row for row in results["per_query"] if row["split"] == "dev"]
+    names = [row["query_id"] for row in rows if not row["retrieved"]]
+    return told("nothing-shared", names=names) if names else ""
+
+
+# What could repair it.
+
+
+def deep(evals: EvalSet) -> int:
+    """Return how many documents a reranker looks at: 5 % of the corpus, 10 to 100."""
+    return min(100, max(10, len(evals.documents) // SHARE))
+
+
+def places(results: dict, evals: EvalSet) -> str:
+    """Return for how many queries another order is enough, and where documents are missing."""
+    rows = [row for row in results["per_query"] if row["split"] == "dev"]
+    below = [row for row in rows if row["measures"]["nDCG@10"] < 1]
+    found = runs.read_run(evals.folder / baseline.FILE, evals).rankings
+    depth = deep(evals)
+    first = {q: {doc_id for doc_id, _ in ranking[:depth]} for q, ranking in found.items()}
+    order = [q["query_id"] for q in below if {*q["relevant"]} <= first.get(q["query_id"], set())]
+    fetch = [row["query_id"] for row in below if row["query_id"] not in order]
+    share = depth / len(evals.documents)
+    lines = [
+        told("below", below=len(below), n=len(rows)) + "\n",
+        told("rerank", depth=depth, share=share, n=len(order), names=_some(order)),
+        told("fetch", n=len(fetch), names=_some(fetch)) + "\n",
+        told("again"),
+    ]
+    return "\n".join(lines)
+
+
+def _some(found: list[str]) -> str:
+    """Return the first ids of a list and how many more there are."""
+    more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
+    return ", ".join(found[:MOST]) + more or "none"
+
+
+def agreement(evals: EvalSet) -> str:
+    """Return how well two readings of the labels agree."""
+    facts = report.label_facts(evals)
+    lines = [
+        told("agreement", name=name.capitalize()) + f" {value}."
+        for name, value in facts.items()
+        if "second pass" in name
+    ]
+    return "  \n".join(lines) or told("no-agreement")
+
+
+def sources(evals: EvalSet) -> str:
+    """Return links to the files of the set that stand beside the page."""
+    names = [name for name in FILES if (evals.folder / name).exists()]
+    return f"{told('sources')} {', '.join(f'[{inert(name)}]({inert(name)})' for name in names)}."
