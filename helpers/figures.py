@@ -141,25 +141,27 @@ def snippet(text: str, words: set[str], width: int = 240) -> str:
 
 # Figures of the write-up: narrow with large letters, so that they can be read on a telephone.
 
-PAGE = {"font.size": 11.5, "axes.titlesize": 12}
+LETTERS = 11.5  # points on a figure of five inches
 
 
 def _begun(height: float) -> plt.Axes:
     """Return the axes of a figure that is `height` inches high."""
-    with plt.rc_context(PAGE):
+    with plt.rc_context({"font.size": LETTERS}):
         return plt.subplots(figsize=(5, height))[1]
 
 
 def _title(ax: plt.Axes, words: str) -> None:
     """Set the title over as many lines as the figure's width asks for."""
-    ax.set_title(textwrap.fill(words, 52))
+    ax.set_title(textwrap.fill(words, 50), fontsize=LETTERS + 0.5)
 
 
 def _legend_below(ax: plt.Axes) -> None:
     """Set the legend below the figure, a line for each name."""
     handles, names = ax.get_legend_handles_labels()
     entries = dict(zip(names, handles, strict=True))  # lines of one name share an entry
-    ax.figure.legend(entries.values(), entries, loc="outside lower left", frameon=False)
+    ax.figure.legend(
+        entries.values(), entries, loc="outside lower left", frameon=False, fontsize=LETTERS
+    )
 
 
 def _rows(ax: plt.Axes, names: list[str]) -> None:
@@ -184,7 +186,7 @@ def found_in_five(rows: list[tuple[str, int, int, float, float]], bar: float) ->
         ax.plot([low, high], [y, y], color=color, linewidth=2)
         face = color if above or below else "white"
         ax.plot(found / n, y, "s" if below else "o", color=color, markerfacecolor=face)
-        ax.annotate(f" {found} of {n}", (1.02, y), va="center", annotation_clip=False)
+        ax.annotate(f" {found} of {n}", (1.02, y), va="center", annotation_clip=False, size=LETTERS)
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
     _rows(ax, [name for name, *_ in rows])
     ax.set(xlim=(0, 1.02), xlabel=f"share, with 95 % interval (dashed: the bar, {bar:.0%})")
@@ -197,7 +199,7 @@ def _against_the_bar(rows: list[tuple], bar: float) -> str:
     kinds = rows[1:] or rows
     above, below = sum(row[3] > bar for row in kinds), sum(row[4] < bar for row in kinds)
     noun = "kinds" if rows[1:] else "shares"
-    return f"{above} of {len(kinds)} {noun} clearly above the bar, {below} clearly below"
+    return f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}"
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
@@ -233,7 +235,7 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     counts = binned.value_counts().reindex(labels)
     ax = _begun(2.6)
     bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT, LIGHT])
-    ax.bar_label(bars)
+    ax.bar_label(bars, fontsize=LETTERS)
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
     ax.set(xlabel="rank of the first relevant document", ylabel="queries")
@@ -257,7 +259,9 @@ def forest(rows: list[tuple[str, dict]], n: int) -> None:
         if low is not None:
             ax.plot([low, high], [y, y], color=color, linewidth=2)
         ax.plot(at["difference"], y, "s" if clear else "o", color=color, markersize=7)
-        ax.annotate(name, (0.01, y - 0.2), xycoords=("axes fraction", "data"), va="bottom")
+        at_left, plain = ("axes fraction", "data"), {"facecolor": "white", "linewidth": 0, "pad": 1}
+        where = {"xycoords": at_left, "va": "bottom", "size": LETTERS, "bbox": plain}
+        ax.annotate(name, (0.01, y - 0.2), **where)
     ax.axvline(0, color="black", linewidth=1)
     _rows(ax, [""] * len(rows))
     ax.set_ylim(len(rows) - 0.5, -0.8)
@@ -268,25 +272,23 @@ def forest(rows: list[tuple[str, dict]], n: int) -> None:
     _show(ax, "Differences: " + _said((name, f"{at['difference']:+.3f}") for name, at in rows))
 
 
-def systems_by_kind(means: pd.DataFrame, counts: pd.Series, name: str, base: str) -> None:
-    """Plot what the systems (columns) reach on each kind of query (index): range, base and best.
+def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
+    """Plot the range of all systems (columns `lowest`, `highest`) and the `baseline` by kind.
 
-    `counts` are the queries of each kind. The best is the other system that leads most kinds.
+    `n` are the queries of each kind (index).
     """
-    others = means.drop(columns=base)
-    leads = means.idxmax(axis=1).value_counts().reindex(others.columns, fill_value=0)
-    best = leads.idxmax()
-    ax = _begun(1.7 + 0.36 * len(means))
-    ends = means.agg(["min", "max"], axis=1)
-    ax.hlines(range(len(means)), ends["min"], ends["max"], GREY, linewidth=7, label="all systems")
-    ax.plot(means[base], range(len(means)), "o", color=DARK, label=base)
-    ax.plot(means[best], range(len(means)), "s", color=LIGHT, label=best)
-    _rows(ax, [f"{kind} ({counts[kind]})" for kind in means.index])
+    ax = _begun(1.7 + 0.36 * len(ends))
+    rows = range(len(ends))
+    ax.hlines(rows, ends["lowest"], ends["highest"], GREY, linewidth=7, label="all systems")
+    ax.plot(ends["baseline"], rows, "o", color=DARK, label="the baseline")
+    _rows(ax, [f"{kind} ({n})" for kind, n in ends["n"].items()])
     ax.set(xlim=(0, 1.02), xlabel=f"mean {name} (in brackets: queries)")
-    _title(ax, f"{best} leads on {leads[best]} of {len(means)} kinds")
+    led = int((ends["highest"] > ends["baseline"]).sum())
+    _title(ax, f"Another system leads on {led} of {len(ends)} kinds")
     _legend_below(ax)
-    rows = ((kind, f"{at[base]:.3f} and {at[best]:.3f}") for kind, at in means.iterrows())
-    _show(ax, f"{base} and {best}: " + _said(rows))
+    columns = zip(ends.index, ends["baseline"], ends["lowest"], ends["highest"], strict=True)
+    told = ((kind, f"{at:.3f} in {low:.3f} to {high:.3f}") for kind, at, low, high in columns)
+    _show(ax, "The baseline in the range of all: " + _said(told))
 
 
 def evidence_by_k(shares: dict[str, list[float]], n: int, where: str) -> None:
@@ -307,6 +309,7 @@ def evidence_by_k(shares: dict[str, list[float]], n: int, where: str) -> None:
             textcoords="offset points",
             ha="right",
             va="bottom" if side > 0 else "top",
+            size=LETTERS,
         )
     ax.fill_between(cutoffs, shares["evidence"], shares["document"], color="#dfe6ee")
     ax.set(xlabel="first k chunks", ylabel=f"share of {n} {where} queries", ylim=(0, 1.12))

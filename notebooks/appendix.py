@@ -125,17 +125,15 @@ def ranks(results: dict) -> str:
 
 
 def kinds(results: dict) -> pd.DataFrame:
-    """Return n and two measures of each kind of query, then of frequent and rare needs."""
-    found = pd.DataFrame()
+    """Return nDCG@10 and what is in the first five for each kind, then for head and tail."""
+    found = {}
     for split, by_kind in results["by_kind"].items():
-        parts = by_kind | results["by_popularity"][split]
-        for name in ("nDCG@10", "hit@5"):
-            shown = {part: f"{row['measures'][name]:.3f}" for part, row in parts.items()}
-            found = found.join(pd.Series(shown, name=f"{split} {name}", dtype=object), how="outer")
-        counts = {part: str(row["n"]) for part, row in parts.items()}
-        found = found.join(pd.Series(counts, name=f"{split} n", dtype=object), how="outer")
-    order = [*results["by_kind"]["dev"], *results["by_popularity"]["dev"]]
-    return found.reindex([*order, *found.index.difference(order)]).fillna("")
+        for part, row in (by_kind | results["by_popularity"][split]).items():
+            hits, ndcg = (row["measures"][name] for name in ("hit@5", "nDCG@10"))
+            shown = found.setdefault(part, {})
+            shown[f"{split} nDCG@10"] = f"{ndcg:.3f}"
+            shown[f"{split} in five"] = f"{round(hits * row['n'])} of {row['n']}"
+    return pd.DataFrame(found).T.fillna("")
 
 
 def by_query(results: dict) -> pd.DataFrame:
@@ -169,42 +167,46 @@ def board(results: dict) -> pd.DataFrame:
 
 
 def systems(results: dict) -> pd.DataFrame:
-    """Return n and the mean of the baseline and of each system (rows) by kind of query."""
+    """Return by kind of query n, the baseline's mean, the ends of all systems and who leads."""
     found = results["compared_dev"]["runs"]
-    parts = {run["name"]: run["by_kind"] | run["by_popularity"] for run in found}
-    first = next(iter(parts.values()), {})
-    rows = {"n": {part: str(at["n"]) for part, at in first.items()}}
-    rows["baseline"] = {part: at["base"] for part, at in first.items()}
-    rows |= {name: {part: at["run"] for part, at in of.items()} for name, of in parts.items()}
-    return pd.DataFrame(rows, dtype=object).T
+    rows = {}
+    for kind, first in found[0]["by_kind"].items() if found else ():
+        means = {"baseline": first["base"]} | {
+            run["name"]: run["by_kind"][kind]["run"] for run in found
+        }
+        best = max(means, key=lambda name: means[name])
+        rows[kind] = {"n": str(first["n"]), "baseline": means["baseline"]}
+        rows[kind] |= {"lowest": min(means.values()), "highest": means[best], "led by": best}
+    return pd.DataFrame(rows).T
 
 
 def evidence_recall(told_of: dict) -> pd.DataFrame:
-    """Return evidence recall of each chunk set (rows) by budget; the decisive one has intervals."""
-    names = {f"{budget:,} tokens": evidence.recall_name(budget) for budget in evidence.BUDGETS}
+    """Return evidence recall of each chunk set (rows) by tokens of context."""
+    names = {f"{budget:,}": evidence.recall_name(budget) for budget in evidence.BUDGETS}
     rows = {
-        chunks: {
-            label: f"{at['means'][name]:.3f}"
-            + (_interval(at["intervals"][name]) if name == evidence.DECIDES else "")
-            for label, name in names.items()
-        }
+        chunks: {label: f"{at['means'][name]:.3f}" for label, name in names.items()}
         for chunks, at in told_of["sets"].items()
     }
     return pd.DataFrame(rows).T
 
 
 def lost(results: dict, evals: EvalSet) -> pd.DataFrame:
-    """Return where evidence is lost (rows), in dev queries by kind."""
-    pairs = results["evidence"]["lost"].items()
-    places = counted([(place, evals.queries[query_id].kind) for query_id, place in pairs])
-    return places.reindex(evidence.LOSSES, fill_value=0)
+    """Return where evidence is lost (rows), in dev queries."""
+    places = results["evidence"]["lost"]
+    kinds_of = {place: [] for place in evidence.LOSSES}
+    for query_id, place in places.items():
+        kinds_of[place].append(evals.queries[query_id].kind)
+    return _counted(kinds_of)
 
 
-def counted(pairs: list[tuple[str, str]]) -> pd.DataFrame:
-    """Return how often each first name (rows) goes with each second one, and in all."""
-    frame = pd.DataFrame(pairs, columns=["what", "kind"])
-    found = pd.crosstab(frame["what"], frame["kind"], margins=True, margins_name="all")
-    return found.drop(index="all")
+def _counted(kinds_of: dict[str, list[str]]) -> pd.DataFrame:
+    """Return for each name (rows) how many queries there are, and of which kinds."""
+    rows = {}
+    for name, found in kinds_of.items():
+        counts = sorted(Counter(found).items(), key=lambda pair: (-pair[1], pair[0]))
+        by_kind = ", ".join(f"{kind} {n}" for kind, n in counts)
+        rows[name] = {"queries": str(len(found)), "by kind": by_kind}
+    return pd.DataFrame(rows).T
 
 
 def two_best(results: dict) -> str:
@@ -219,13 +221,17 @@ def two_best(results: dict) -> str:
 
 
 def causes(results: dict, evals: EvalSet) -> pd.DataFrame:
-    """Return the causes (rows) of failures by kind of query, the most frequent first."""
+    """Return the causes (rows) of failures in dev queries, the most frequent first."""
     cards = results["cards"]
-    found = counted([(card["cause"], evals.queries[card["query_id"]].kind) for card in cards])
-    unjudged = Counter(card["cause"] for card in cards if card["unjudged"])
+    often = Counter(card["cause"] for card in cards).most_common()
+    kinds_of = {
+        cause: [evals.queries[c["query_id"]].kind for c in cards if c["cause"] == cause]
+        for cause, _ in often
+    }
+    found, unjudged = _counted(kinds_of), Counter(c["cause"] for c in cards if c["unjudged"])
     if unjudged:
-        found["rival unjudged"] = [unjudged[cause] for cause in found.index]
-    return found.sort_values("all", ascending=False, kind="stable")
+        found["rival unjudged"] = [str(unjudged[cause]) for cause in found.index]
+    return found
 
 
 def failure(card: dict, results: dict, notes: dict[str, str]) -> str:

@@ -148,6 +148,8 @@ def _try(run: dict, results: dict, half: str) -> str:
     at, runs = _at(run), len(results["compared_dev"]["runs"])
     gained = {name: at[name] for name in ("n", "difference", "low", "high")}
     sentence = told("try", name=run["name"], p=stats.p_text(run["p_holm"]), runs=runs, **gained)
+    if run["name"].startswith("baseline + "):
+        sentence += " " + told("fused")
     return f"{sentence} {told('confirm-test' if half == 'test' else 'confirm-new')}"
 
 
