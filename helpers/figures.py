@@ -141,18 +141,18 @@ def snippet(text: str, words: set[str], width: int = 240) -> str:
 
 # Figures of the write-up: narrow with large letters, so that they can be read on a telephone.
 
-LETTERS = 11.5  # points on a figure of five inches
+LETTER_SIZE = 11.5  # points on a figure of five inches
 
 
 def _begun(height: float) -> plt.Axes:
     """Return the axes of a figure that is `height` inches high."""
-    with plt.rc_context({"font.size": LETTERS}):
+    with plt.rc_context({"font.size": LETTER_SIZE}):
         return plt.subplots(figsize=(5, height))[1]
 
 
-def _title(ax: plt.Axes, words: str) -> None:
+def _page_title(ax: plt.Axes, words: str) -> None:
     """Set the title over as many lines as the figure's width asks for."""
-    ax.set_title(textwrap.fill(words, 50), fontsize=LETTERS + 0.5)
+    ax.set_title(textwrap.fill(words, 50), fontsize=LETTER_SIZE + 0.5)
 
 
 def _legend_below(ax: plt.Axes) -> None:
@@ -160,18 +160,18 @@ def _legend_below(ax: plt.Axes) -> None:
     handles, names = ax.get_legend_handles_labels()
     entries = dict(zip(names, handles, strict=True))  # lines of one name share an entry
     ax.figure.legend(
-        entries.values(), entries, loc="outside lower left", frameon=False, fontsize=LETTERS
+        entries.values(), entries, loc="outside lower left", frameon=False, fontsize=LETTER_SIZE
     )
 
 
-def _rows(ax: plt.Axes, names: list[str]) -> None:
+def _name_rows(ax: plt.Axes, names: list[str]) -> None:
     """Name the rows of a figure, the first at the top."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
 
 
-def _said(pairs: Iterable[tuple[str, float | str]]) -> str:
+def _listed(pairs: Iterable[tuple[str, float | str]]) -> str:
     """Return names and their values as a sentence."""
     texts = (f"{name} {v if isinstance(v, str) else format(v, '.3f')}" for name, v in pairs)
     return ", ".join(texts) + "."
@@ -186,13 +186,15 @@ def found_in_five(rows: list[tuple[str, int, int, float, float]], bar: float) ->
         ax.plot([low, high], [y, y], color=color, linewidth=2)
         face = color if above or below else "white"
         ax.plot(found / n, y, "s" if below else "o", color=color, markerfacecolor=face)
-        ax.annotate(f" {found} of {n}", (1.02, y), va="center", annotation_clip=False, size=LETTERS)
+        ax.annotate(
+            f" {found} of {n}", (1.02, y), va="center", annotation_clip=False, size=LETTER_SIZE
+        )
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
-    _rows(ax, [name for name, *_ in rows])
+    _name_rows(ax, [name for name, *_ in rows])
     ax.set(xlim=(0, 1.02), xlabel=f"share, with 95 % interval (dashed: the bar, {bar:.0%})")
-    _title(ax, _against_the_bar(rows, bar))
+    _page_title(ax, _against_the_bar(rows, bar))
     told = ((name, f"{k} of {n} ({low:.2f} to {high:.2f})") for name, k, n, low, high in rows)
-    _show(ax, "Questions with a useful document among the first five: " + _said(told))
+    _show(ax, "Questions with a useful document among the first five: " + _listed(told))
 
 
 def _against_the_bar(rows: list[tuple], bar: float) -> str:
@@ -215,10 +217,10 @@ def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
         ax.plot(values["value"][part], places[part], mark, color=color, markersize=4)
     ax.plot(means, range(len(means)), "|", color="black", markersize=22, markeredgewidth=2)
     count = values.groupby("kind").size()
-    _rows(ax, [f"{kind} ({count[kind]})" for kind in means.index])
+    _name_rows(ax, [f"{kind} ({count[kind]})" for kind in means.index])
     ax.set(xlim=(-0.03, 1.03), xlabel=f"{name}, a point a query (line: mean)")
-    _title(ax, f"{low.sum()} of {len(values)} {where} queries score below 0.5")
-    _show(ax, f"Means of {name}: " + _said(means.items()))
+    _page_title(ax, f"{low.sum()} of {len(values)} {where} queries score below 0.5")
+    _show(ax, f"Means of {name}: " + _listed(means.items()))
 
 
 def first_ranks(ranks: pd.Series, where: str) -> None:
@@ -235,14 +237,14 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     counts = binned.value_counts().reindex(labels)
     ax = _begun(2.6)
     bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT, LIGHT])
-    ax.bar_label(bars, fontsize=LETTERS)
+    ax.bar_label(bars, fontsize=LETTER_SIZE)
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
     ax.set(xlabel="rank of the first relevant document", ylabel="queries")
     first = (ranks == 1).sum()
     find = "finds" if first == 1 else "find"
-    _title(ax, f"{first} of {len(ranks)} {where} queries {find} one at rank 1")
-    _show(ax, "Queries by rank: " + _said((n, str(k)) for n, k in counts.items()))
+    _page_title(ax, f"{first} of {len(ranks)} {where} queries {find} one at rank 1")
+    _show(ax, "Queries by rank: " + _listed((n, str(k)) for n, k in counts.items()))
 
 
 def forest(rows: list[tuple[str, dict]], n: int) -> None:
@@ -260,16 +262,16 @@ def forest(rows: list[tuple[str, dict]], n: int) -> None:
             ax.plot([low, high], [y, y], color=color, linewidth=2)
         ax.plot(at["difference"], y, "s" if clear else "o", color=color, markersize=7)
         at_left, plain = ("axes fraction", "data"), {"facecolor": "white", "linewidth": 0, "pad": 1}
-        where = {"xycoords": at_left, "va": "bottom", "size": LETTERS, "bbox": plain}
+        where = {"xycoords": at_left, "va": "bottom", "size": LETTER_SIZE, "bbox": plain}
         ax.annotate(name, (0.01, y - 0.2), **where)
     ax.axvline(0, color="black", linewidth=1)
-    _rows(ax, [""] * len(rows))
+    _name_rows(ax, [""] * len(rows))
     ax.set_ylim(len(rows) - 0.5, -0.8)
     ax.set(xlabel=f"difference in nDCG@10, 95 % interval (n = {n})")
     ends = [(at["low"], at["high"]) for _, at in rows if at["low"] is not None]
     around = sum(low <= 0 <= high for low, high in ends)
-    _title(ax, f"{around} of {len(ends)} intervals include 0, the baseline")
-    _show(ax, "Differences: " + _said((name, f"{at['difference']:+.3f}") for name, at in rows))
+    _page_title(ax, f"{around} of {len(ends)} intervals include 0, the baseline")
+    _show(ax, "Differences: " + _listed((name, f"{at['difference']:+.3f}") for name, at in rows))
 
 
 def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
@@ -281,14 +283,14 @@ def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
     rows = range(len(ends))
     ax.hlines(rows, ends["lowest"], ends["highest"], GREY, linewidth=7, label="all systems")
     ax.plot(ends["baseline"], rows, "o", color=DARK, label="the baseline")
-    _rows(ax, [f"{kind} ({n})" for kind, n in ends["n"].items()])
+    _name_rows(ax, [f"{kind} ({n})" for kind, n in ends["n"].items()])
     ax.set(xlim=(0, 1.02), xlabel=f"mean {name} (in brackets: queries)")
     led = int((ends["highest"] > ends["baseline"]).sum())
-    _title(ax, f"Another system leads on {led} of {len(ends)} kinds")
+    _page_title(ax, f"Another system leads on {led} of {len(ends)} kinds")
     _legend_below(ax)
     columns = zip(ends.index, ends["baseline"], ends["lowest"], ends["highest"], strict=True)
     told = ((kind, f"{at:.3f} in {low:.3f} to {high:.3f}") for kind, at, low, high in columns)
-    _show(ax, "The baseline in the range of all: " + _said(told))
+    _show(ax, "The baseline in the range of all: " + _listed(told))
 
 
 def evidence_by_k(shares: dict[str, list[float]], n: int, where: str) -> None:
@@ -309,17 +311,17 @@ def evidence_by_k(shares: dict[str, list[float]], n: int, where: str) -> None:
             textcoords="offset points",
             ha="right",
             va="bottom" if side > 0 else "top",
-            size=LETTERS,
+            size=LETTER_SIZE,
         )
     ax.fill_between(cutoffs, shares["evidence"], shares["document"], color="#dfe6ee")
     ax.set(xlabel="first k chunks", ylabel=f"share of {n} {where} queries", ylim=(0, 1.12))
     ax.xaxis.get_major_locator().set_params(integer=True)
     five = min(5, len(cutoffs)) - 1
     found = [f"{shares[name][five]:.0%}" for name, *_ in marks]
-    _title(ax, f"In five chunks: the right document {found[0]}, its evidence {found[1]}")
+    _page_title(ax, f"In five chunks: the right document {found[0]}, its evidence {found[1]}")
     pairs = zip(cutoffs, shares["document"], shares["evidence"], strict=True)
     told = ((f"{k}:", f"{a:.2f} and {b:.2f}") for k, a, b in pairs)
-    _show(ax, "Document and evidence in the first k chunks: " + _said(told))
+    _show(ax, "Document and evidence in the first k chunks: " + _listed(told))
 
 
 def evidence_by_budget(sets: dict[str, dict], base: str, where: str) -> None:
@@ -342,10 +344,10 @@ def evidence_by_budget(sets: dict[str, dict], base: str, where: str) -> None:
     ax.set_xticks(evidence.BUDGETS, [f"{budget:,}" for budget in evidence.BUDGETS])
     ax.minorticks_off()
     ax.set(xlabel="tokens of context", ylabel=f"evidence recall, {where}", ylim=(0, 1.02))
-    _title(ax, f"Within {evidence.BUDGET:,} tokens {best} delivers the most evidence")
+    _page_title(ax, f"Within {evidence.BUDGET:,} tokens {best} delivers the most evidence")
     _legend_below(ax)
     told = ((name, of["means"][evidence.DECIDES]) for name, of in sets.items())
-    _show(ax, f"Evidence recall within {evidence.BUDGET:,} tokens: " + _said(told))
+    _show(ax, f"Evidence recall within {evidence.BUDGET:,} tokens: " + _listed(told))
 
 
 def evidence_by_size(sets: dict[str, dict], sizes: dict[str, str], where: str) -> None:

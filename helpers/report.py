@@ -49,7 +49,7 @@ def _sentences() -> dict[str, str]:
     return {name: body.strip("\n") for name, body in found}
 
 
-def told(name: str, /, **values: object) -> str:
+def worded(name: str, /, **values: object) -> str:
     """Return a sentence of the write-up with its values, as Markdown."""
     return Sentences().format(_sentences()[name], **values)
 
@@ -85,12 +85,12 @@ def html(notebook) -> str:
     return f'<!DOCTYPE html>\n<html lang="en">\n{head}\n{main}\n</html>\n'
 
 
-HEADING = re.compile(r'<h([23]) id="([^"]*)">(.*?)(?:<a class="anchor-link".*?</a>)?</h\1>', re.S)
+SECTION = re.compile(r'<h([23]) id="([^"]*)">(.*?)(?:<a class="anchor-link".*?</a>)?</h\1>', re.S)
 
 
 def with_contents(body: str) -> str:
     """Return a cleaned page with links to the parts of its appendix, below the appendix's head."""
-    heads = list(HEADING.finditer(body))
+    heads = list(SECTION.finditer(body))
     top = next((head for head in heads if head[2] == "Appendix"), None)
     if top is None:
         return body

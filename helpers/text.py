@@ -251,7 +251,7 @@ TAGS = (
     "strong table tbody td th thead tr ul"
 ).split()
 KEPT = "alt class colspan data-label id role rowspan scope style".split()
-FILE = re.compile(r"[A-Za-z]\w*\.(md|jsonl?)")  # a file that stands beside the page
+BESIDE = re.compile(r"[A-Za-z]\w*\.(md|jsonl?)")  # a file that stands beside the page
 
 
 def clean(page: str) -> str:
@@ -267,7 +267,7 @@ def clean(page: str) -> str:
         if name in ("src", "href"):
             drawing = tag == "img" and name == "src"
             inside = value.startswith("data:image/png;base64," if drawing else ("#", "https://"))
-            return inside or (tag == "a" and bool(FILE.fullmatch(value)))
+            return inside or (tag == "a" and bool(BESIDE.fullmatch(value)))
         return name in KEPT
 
     styles = CSSSanitizer(allowed_css_properties=["text-align"])

@@ -6,11 +6,11 @@ import pandas as pd
 
 from helpers import baseline, compare, evidence, figures, report, runs
 from helpers.evalset import EvalSet
-from helpers.report import told
+from helpers.report import worded
 from helpers.text import how_many, inert, token_ids
 
-MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
-MOST = 20  # queries named in a sentence
+SHOWN_MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
+MOST_NAMED = 20  # queries named in a sentence
 SHARE = 20  # reranking looks at one document in so many
 FILES = ("README.md", "labeling_guide.md", "notes.md", "retrieval_queries.jsonl", "judgments.jsonl")
 FILES += ("results.json",)
@@ -24,11 +24,11 @@ def corpus(results: dict, evals: EvalSet) -> str:
     tokens = [len(token_ids(document.retrieval_text)) for document in evals.documents.values()]
     relevant = [judgment for judgment in evals.judgments if judgment.relevance > 0]
     reached = len({judgment.doc_id for judgment in relevant})
-    return told(
+    return worded(
         "corpus",
         name=evals.name,
         documents=len(tokens),
-        about=_about(evals),
+        about=_kinds_and_services(evals),
         tokens=sum(tokens),
         median=pd.Series(tokens).median(),
         longest=max(tokens),
@@ -39,10 +39,10 @@ def corpus(results: dict, evals: EvalSet) -> str:
         each=len(relevant) / len(evals.queries),
         reached=reached,
         share=reached / len(tokens),
-    ) + (" " + told("unanswered", n=len(evals.unanswered)) if evals.unanswered else "")
+    ) + (" " + worded("unanswered", n=len(evals.unanswered)) if evals.unanswered else "")
 
 
-def _about(evals: EvalSet) -> str:
+def _kinds_and_services(evals: EvalSet) -> str:
     """Return of how many kinds, about how many services; an imported set may not say."""
     found = ""
     for word, field in (("of", "kind"), ("about", "service")):
@@ -51,7 +51,7 @@ def _about(evals: EvalSet) -> str:
     return found
 
 
-def asked(evals: EvalSet) -> pd.DataFrame:
+def queries_by_kind(evals: EvalSet) -> pd.DataFrame:
     """Return the number of queries of each kind and half, with the first dev query."""
     queries = pd.DataFrame([query._asdict() for query in evals.queries.values()])
     counts = pd.crosstab(queries["kind"], queries["split"])
@@ -85,9 +85,9 @@ def values(results: dict) -> pd.DataFrame:
     shown = {
         f"{split} (n = {at['n']})": {
             name: f"{at['measures'][name]:.3f}{_interval(at['intervals'].get(name))}"
-            for name in MEASURES
+            for name in SHOWN_MEASURES
         }
-        | {"median first rank": _rank(at["median_first_rank"], results["method"]["depth"])}
+        | {"median first rank": _middle_rank(at["median_first_rank"], results["method"]["depth"])}
         for split, at in results["summary"].items()
     }
     return pd.DataFrame(shown)
@@ -97,12 +97,12 @@ def _interval(ends: list[float] | None) -> str:
     return f" ({ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
 
 
-def _rank(value: float | None, depth: int) -> str:
+def _middle_rank(value: float | None, depth: int) -> str:
     """Return a median rank in words; None means that more than half of the queries found none."""
     return f"{value:g}" if value else f"none within {depth}"
 
 
-def first_ranks(results: dict) -> pd.Series:
+def ranks_on_dev(results: dict) -> pd.Series:
     """Return the rank of the first relevant document of each dev query."""
     rows = [row for row in results["per_query"] if row["split"] == "dev"]
     return pd.Series({row["query_id"]: row["first_rank"] for row in rows}, dtype="float")
@@ -110,8 +110,8 @@ def first_ranks(results: dict) -> pd.Series:
 
 def ranks(results: dict) -> str:
     """Return what the first ranks say, and how far apart the halves are."""
-    found, splits = first_ranks(results), results["summary"]
-    sentence = told(
+    found, splits = ranks_on_dev(results), results["summary"]
+    sentence = worded(
         "ranks",
         first=int((found == 1).sum()),
         n=len(found),
@@ -121,7 +121,7 @@ def ranks(results: dict) -> str:
     if "test" not in splits:
         return sentence
     dev, test = (splits[half]["measures"]["nDCG@10"] for half in ("dev", "test"))
-    return f"{sentence} {told('halves', gap=abs(dev - test))}"
+    return f"{sentence} {worded('halves', gap=abs(dev - test))}"
 
 
 def kinds(results: dict) -> pd.DataFrame:
@@ -136,7 +136,7 @@ def kinds(results: dict) -> pd.DataFrame:
     return pd.DataFrame(found).T.fillna("")
 
 
-def by_query(results: dict) -> pd.DataFrame:
+def points(results: dict) -> pd.DataFrame:
     """Return kind and nDCG@10 of each dev query."""
     rows = [row for row in results["per_query"] if row["split"] == "dev"]
     shown = [{"kind": row["kind"], "value": row["measures"]["nDCG@10"]} for row in rows]
@@ -147,10 +147,10 @@ def apart(results: dict) -> str:
     """Return how well the first score tells queries without an answer, "" where there are none."""
     found = {half: at for half, at in results["told_apart"].items() if at}
     parts = [
-        told("apart-half", half=half, auroc=at["AUROC"], **_without(at, "AUROC", "n"))
+        worded("apart-half", half=half, auroc=at["AUROC"], **_without(at, "AUROC", "n"))
         for half, at in found.items()
     ]
-    return told("apart") + f" {'; '.join(parts)}." if parts else ""
+    return worded("apart") + f" {'; '.join(parts)}." if parts else ""
 
 
 def _without(row: dict, *names: str) -> dict:
@@ -160,13 +160,13 @@ def _without(row: dict, *names: str) -> dict:
 # Other systems, and evidence.
 
 
-def board(results: dict) -> pd.DataFrame:
+def leaderboard(results: dict) -> pd.DataFrame:
     """Return the comparison as text, the baseline first."""
     columns = ["nDCG@10", "difference", "95 % interval", "p (Holm)", "detectable", "verdict"]
     return compare.board(results["compared_dev"])[columns]
 
 
-def systems(results: dict) -> pd.DataFrame:
+def range_of_systems(results: dict) -> pd.DataFrame:
     """Return by kind of query n, the baseline's mean, the ends of all systems and who leads."""
     found = results["compared_dev"]["runs"]
     rows = {}
@@ -196,10 +196,10 @@ def lost(results: dict, evals: EvalSet) -> pd.DataFrame:
     kinds_of = {place: [] for place in evidence.LOSSES}
     for query_id, place in places.items():
         kinds_of[place].append(evals.queries[query_id].kind)
-    return _counted(kinds_of)
+    return _kinds_counted(kinds_of)
 
 
-def _counted(kinds_of: dict[str, list[str]]) -> pd.DataFrame:
+def _kinds_counted(kinds_of: dict[str, list[str]]) -> pd.DataFrame:
     """Return for each name (rows) how many queries there are, and of which kinds."""
     rows = {}
     for name, found in kinds_of.items():
@@ -209,12 +209,12 @@ def _counted(kinds_of: dict[str, list[str]]) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-def two_best(results: dict) -> str:
+def best_chunks(results: dict) -> str:
     """Return whether the two best chunk sets differ."""
     at = results["evidence"]["best"]
     shown = {name: at[name] for name in ("best", "next", "difference", "reason")}
     verdict, base = at["verdict"].capitalize(), results["method"]["chunker"]
-    return told("two-best", budget=evidence.BUDGET, verdict=verdict, base=base, **shown)
+    return worded("two-best", budget=evidence.BUDGET, verdict=verdict, base=base, **shown)
 
 
 # Failures.
@@ -228,7 +228,7 @@ def causes(results: dict, evals: EvalSet) -> pd.DataFrame:
         cause: [evals.queries[c["query_id"]].kind for c in cards if c["cause"] == cause]
         for cause, _ in often
     }
-    found, unjudged = _counted(kinds_of), Counter(c["cause"] for c in cards if c["unjudged"])
+    found, unjudged = _kinds_counted(kinds_of), Counter(c["cause"] for c in cards if c["unjudged"])
     if unjudged:
         found["rival unjudged"] = [str(unjudged[cause]) for cause in found.index]
     return found
@@ -241,7 +241,7 @@ def failure(card: dict, results: dict, notes: dict[str, str]) -> str:
     order = [doc_id for doc_id, _ in row["retrieved"]]
     known = {name: _place(card[name], order) for name in ("wanted", "rival")}
     unjudged = ", which nobody has judged" if card["unjudged"] else ""
-    sentence = told(
+    sentence = worded(
         "card",
         query_id=query_id,
         query=row["query"],
@@ -265,7 +265,7 @@ def nothing_shared(results: dict) -> str:
     """Return which dev queries share no word with any document, "" where all do."""
     rows = [row for row in results["per_query"] if row["split"] == "dev"]
     names = [row["query_id"] for row in rows if not row["retrieved"]]
-    return told("nothing-shared", names=names) if names else ""
+    return worded("nothing-shared", names=names) if names else ""
 
 
 # What could repair it.
@@ -276,7 +276,7 @@ def deep(evals: EvalSet) -> int:
     return min(100, max(10, len(evals.documents) // SHARE))
 
 
-def places(results: dict, evals: EvalSet) -> str:
+def repair_places(results: dict, evals: EvalSet) -> str:
     """Return for how many queries another order is enough, and where documents are missing."""
     rows = [row for row in results["per_query"] if row["split"] == "dev"]
     below = [row for row in rows if row["measures"]["nDCG@10"] < 1]
@@ -287,32 +287,32 @@ def places(results: dict, evals: EvalSet) -> str:
     fetch = [row["query_id"] for row in below if row["query_id"] not in order]
     share = depth / len(evals.documents)
     lines = [
-        told("below", below=len(below), n=len(rows)) + "\n",
-        told("rerank", depth=depth, share=share, n=len(order), names=_some(order)),
-        told("fetch", n=len(fetch), names=_some(fetch)) + "\n",
-        told("again"),
+        worded("below", below=len(below), n=len(rows)) + "\n",
+        worded("rerank", depth=depth, share=share, n=len(order), names=_first_named(order)),
+        worded("fetch", n=len(fetch), names=_first_named(fetch)) + "\n",
+        worded("again"),
     ]
     return "\n".join(lines)
 
 
-def _some(found: list[str]) -> str:
+def _first_named(found: list[str]) -> str:
     """Return the first ids of a list and how many more there are."""
-    more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
-    return ", ".join(found[:MOST]) + more or "none"
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return ", ".join(found[:MOST_NAMED]) + more or "none"
 
 
-def agreement(evals: EvalSet) -> str:
+def readings(evals: EvalSet) -> str:
     """Return how well two readings of the labels agree."""
     facts = report.label_facts(evals)
     lines = [
-        told("agreement", name=name.capitalize()) + f" {value}."
+        worded("agreement", name=name.capitalize()) + f" {value}."
         for name, value in facts.items()
         if "second pass" in name
     ]
-    return "  \n".join(lines) or told("no-agreement")
+    return "  \n".join(lines) or worded("no-agreement")
 
 
 def sources(evals: EvalSet) -> str:
     """Return links to the files of the set that stand beside the page."""
     names = [name for name in FILES if (evals.folder / name).exists()]
-    return f"{told('sources')} {', '.join(f'[{inert(name)}]({inert(name)})' for name in names)}."
+    return f"{worded('sources')} {', '.join(f'[{inert(name)}]({inert(name)})' for name in names)}."

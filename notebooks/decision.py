@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from helpers import stats
 from helpers.evalset import EvalSet
-from helpers.report import told
+from helpers.report import worded
 
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
-GOOD, POOR, OPEN = "good", "poor", "open"
+GOOD, POOR, UNDECIDED = "good", "poor", "open"
 REPAIRS = {  # which causes of session C a repair would remove
     "words": ("no shared word", "missing word"),
     "weights": ("length penalty", "common word dominates", "stronger match elsewhere", "tie"),
@@ -28,8 +28,8 @@ class Share(NamedTuple):
 
     @property
     def side(self) -> str:
-        """Return on which side of the bar the whole interval lies, OPEN where it holds the bar."""
-        return GOOD if self.low > ENOUGH else POOR if self.high < ENOUGH else OPEN
+        """Return on which side of the bar the whole interval lies, UNDECIDED where it holds the bar."""
+        return GOOD if self.low > ENOUGH else POOR if self.high < ENOUGH else UNDECIDED
 
 
 def named_half(results: dict) -> str:
@@ -45,11 +45,13 @@ def shares(results: dict) -> list[Share]:
     of = {"all questions": rows}
     if len(kinds) > 1:
         of |= {kind: [row for row in rows if row["kind"] == kind] for kind in kinds}
-    made = [_share(name, [row["measures"]["hit@5"] for row in part]) for name, part in of.items()]
+    made = [
+        _share_of(name, [row["measures"]["hit@5"] for row in part]) for name, part in of.items()
+    ]
     return [made[0], *sorted(made[1:], key=lambda share: (-share.found / share.n, share.name))]
 
 
-def _share(name: str, hits: list[float]) -> Share:
+def _share_of(name: str, hits: list[float]) -> Share:
     """Return a share with its Wilson interval, which holds for few questions too (Wilson 1927)."""
     from statsmodels.stats.proportion import proportion_confint
 
@@ -58,21 +60,21 @@ def _share(name: str, hits: list[float]) -> Share:
     return Share(name, found, n, float(low), float(high))
 
 
-def verdict(results: dict) -> str:
+def two_sentences(results: dict) -> str:
     """Return two sentences: what the baseline is good enough for, and what else was shown."""
     return f"**{_good_enough(shares(results))}.** {_others(results['compared_dev'])}"
 
 
 def _good_enough(found: list[Share]) -> str:
     whole, *kinds = found
-    names = {side: [k.name for k in kinds if k.side == side] for side in (GOOD, POOR, OPEN)}
+    names = {side: [k.name for k in kinds if k.side == side] for side in (GOOD, POOR, UNDECIDED)}
     if not (names[GOOD] or names[POOR]):
-        return told(f"all-{whole.side}", found=whole.found, n=whole.n)
-    parts = [told(GOOD, names=names[GOOD])] if names[GOOD] else []
+        return worded(f"all-{whole.side}", found=whole.found, n=whole.n)
+    parts = [worded(GOOD, names=names[GOOD])] if names[GOOD] else []
     if names[POOR]:
-        parts.append(told("but-poor" if parts else POOR, names=names[POOR]))
-    if names[OPEN]:
-        parts.append(told(OPEN, names=names[OPEN]))
+        parts.append(worded("but-poor" if parts else POOR, names=names[POOR]))
+    if names[UNDECIDED]:
+        parts.append(worded(UNDECIDED, names=names[UNDECIDED]))
     return "".join(parts)
 
 
@@ -88,23 +90,24 @@ def _at(run: dict) -> dict:
     return run["measures"][run["primary"]]
 
 
-def _names(runs: list[dict]) -> list[str]:
+def _names_of_runs(runs: list[dict]) -> list[str]:
     return [run["name"] for run in runs]
 
 
 def _others(compared: dict) -> str:
     runs = by_verdict(compared)
     if not compared["runs"]:
-        return told("alone")
-    shown = [told(name, names=_names(runs[name])) for name in ("better", "worse") if runs[name]]
-    parts = [
-        f"{told('others', n=len(compared['runs']))} {' and '.join(shown or [told('undecided')])}"
+        return worded("alone")
+    shown = [
+        worded(name, names=_names_of_runs(runs[name])) for name in ("better", "worse") if runs[name]
     ]
+    parts = [worded("others", n=len(compared["runs"])), " "]
+    parts.append(" and ".join(shown or [worded("undecided")]))
     same, few = len(runs[stats.SAME]), len(runs[stats.TOO_FEW])
     if same:
-        parts.append(told("same", n=same, make="makes" if same == 1 else "make"))
+        parts.append(worded("same", n=same, make="makes" if same == 1 else "make"))
     if few:
-        parts.append(told("few", n=few))
+        parts.append(worded("few", n=few))
     return f"{''.join(parts)}."
 
 
@@ -114,22 +117,22 @@ def numbers(results: dict) -> str:
     at, whole = results["summary"][half], shares(results)[0]
     first, ten = (round(at["n"] * at["measures"][name]) for name in ("hit@1", "hit@10"))
     lines = [
-        told("number-five", half=half, **whole._asdict()),
-        told("number-first", found=first, n=at["n"]),
+        worded("number-five", half=half, **whole._asdict()),
+        worded("number-first", found=first, n=at["n"]),
     ]
     quoted = results["evidence"].get(half)
     if quoted:
         passages = round(quoted["n"] * quoted["by_k"]["evidence"][4])
-        lines.append(told("number-evidence", found=passages, n=quoted["n"]))
+        lines.append(worded("number-evidence", found=passages, n=quoted["n"]))
     else:
-        lines.append(told("number-none", found=at["n"] - ten, n=at["n"]))
+        lines.append(worded("number-none", found=at["n"] - ten, n=at["n"]))
     return "\n".join(lines) + "\n\n" + _measures(at)
 
 
 def _measures(at: dict) -> str:
     (low, high), (mrr_low, mrr_high) = (at["intervals"][name] for name in ("nDCG@10", "MRR@10"))
     ndcg, mrr = (at["measures"][name] for name in ("nDCG@10", "MRR@10"))
-    return told(
+    return worded(
         "measures", ndcg=ndcg, low=low, high=high, mrr=mrr, mrr_low=mrr_low, mrr_high=mrr_high
     )
 
@@ -137,9 +140,9 @@ def _measures(at: dict) -> str:
 def actions(results: dict, evals: EvalSet) -> str:
     """Return what to do next: what was shown, the largest repair, what it costs to know more."""
     runs, half = by_verdict(results["compared_dev"]), named_half(results)
-    lines = [_try(runs[stats.BETTER][0], results, half) if runs[stats.BETTER] else told("stay")]
+    lines = [_try(runs[stats.BETTER][0], results, half) if runs[stats.BETTER] else worded("stay")]
     if runs[stats.WORSE]:
-        lines.append(told("leave", names=_names(runs[stats.WORSE])))
+        lines.append(worded("leave", names=_names_of_runs(runs[stats.WORSE])))
     lines += [_judge(results["cards"]), _largest_repair(results["cards"]), _cost(results, evals)]
     return "\n".join([line for line in lines if line])
 
@@ -147,15 +150,15 @@ def actions(results: dict, evals: EvalSet) -> str:
 def _try(run: dict, results: dict, half: str) -> str:
     at, runs = _at(run), len(results["compared_dev"]["runs"])
     gained = {name: at[name] for name in ("n", "difference", "low", "high")}
-    sentence = told("try", name=run["name"], p=stats.p_text(run["p_holm"]), runs=runs, **gained)
+    sentence = worded("try", name=run["name"], p=stats.p_text(run["p_holm"]), runs=runs, **gained)
     if run["name"].startswith("baseline + "):
-        sentence += " " + told("fused")
-    return f"{sentence} {told('confirm-test' if half == 'test' else 'confirm-new')}"
+        sentence += " " + worded("fused")
+    return f"{sentence} {worded('confirm-test' if half == 'test' else 'confirm-new')}"
 
 
 def _judge(cards: list[dict]) -> str:
     count = sum(card["unjudged"] for card in cards)
-    return told("judge", count=count, n=len(cards)) if count else ""
+    return worded("judge", count=count, n=len(cards)) if count else ""
 
 
 def repairs(cards: list[dict]) -> dict[str, int]:
@@ -170,7 +173,7 @@ def _largest_repair(cards: list[dict]) -> str:
     if not helped:
         return ""
     name = next(iter(helped))
-    return told(name, count=helped[name], n=len(cards))
+    return worded(name, count=helped[name], n=len(cards))
 
 
 def needed(at: dict, difference: float) -> int:
@@ -184,7 +187,7 @@ def _cost(results: dict, evals: EvalSet) -> str:
     compared = results["compared_dev"]
     undecided = [run for run in by_verdict(compared)[stats.TOO_FEW] if _at(run)["detectable"]]
     if not undecided:
-        return told("label-none")
+        return worded("label-none")
     run, at, matters = undecided[0], _at(undecided[0]), compared["matters"]
     gains, least = at["difference"] > matters, needed(at, matters)
     wanted = needed(at, at["difference"]) if gains else least
@@ -194,13 +197,13 @@ def _cost(results: dict, evals: EvalSet) -> str:
     known |= {"more": wanted - at["n"], "pairs": pairs, "cost": round((wanted - at["n"]) * pairs)}
     sure = wanted == at["n"]  # these questions are enough: something else keeps it undecided
     names = ("label-alone", "label") if gains else ("label-enough", "label-any")
-    return told(names[0] if sure else names[1], **known)
+    return worded(names[0] if sure else names[1], **known)
 
 
-def measured(results: dict) -> str:
+def measured_on(results: dict) -> str:
     """Return on what was measured."""
     half = named_half(results)
-    return told(
+    return worded(
         "measured",
         name=results["corpus"]["name"],
         documents=results["corpus"]["documents"],
