@@ -102,10 +102,9 @@ def captioned(frame: pd.DataFrame, caption: str, shape: str = "narrow") -> HTML:
 
 def _captioned_row(index: object, row: dict[str, object]) -> str:
     """Return a row of a table with the name of each cell's column."""
-    texts = {n: f"{v:.3f}" if isinstance(v, float) else str(v) for n, v in row.items()}
+    texts = {inert(n): f"{v:.3f}" if isinstance(v, float) else inert(v) for n, v in row.items()}
     cells = "".join(
-        f'<td role="cell" data-label="{inert(name)}">{inert(shown)}</td>'
-        for name, shown in texts.items()
+        f'<td role="cell" data-label="{name}">{shown}</td>' for name, shown in texts.items()
     )
     return f'<tr role="row"><th scope="row" role="rowheader">{inert(index)}</th>{cells}</tr>'
 

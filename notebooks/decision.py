@@ -28,7 +28,7 @@ class Share(NamedTuple):
 
     @property
     def side(self) -> str:
-        """Return on which side of the bar the whole interval lies, UNDECIDED where it holds the bar."""
+        """Return on which side of the bar the whole interval lies, UNDECIDED where on both."""
         return GOOD if self.low > ENOUGH else POOR if self.high < ENOUGH else UNDECIDED
 
 
