@@ -32,7 +32,8 @@ def begin(versions: bool = True) -> None:
 
 def _show(ax: plt.Axes, text: str) -> None:
     """Display the figure once, with `text` and its title for readers who cannot see it."""
-    display(ax.figure, metadata={"image/png": {"alt": f"{ax.get_title(loc='left')}. {text}"}})
+    title = " ".join(ax.get_title(loc="left").split())  # it may take two lines
+    display(ax.figure, metadata={"image/png": {"alt": f"{title}. {text}"}})
     plt.close(ax.figure)
 
 

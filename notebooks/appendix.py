@@ -11,6 +11,7 @@ from helpers.text import how_many, inert, token_ids
 
 SHOWN_MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
 MOST_NAMED = 20  # queries named in a sentence
+SMALL = 10_000  # documents
 SHARE = 20  # reranking looks at one document in so many
 FILES = ("README.md", "labeling_guide.md", "notes.md", "retrieval_queries.jsonl", "judgments.jsonl")
 FILES += ("results.json",)
@@ -299,6 +300,12 @@ def _first_named(found: list[str]) -> str:
     """Return the first ids of a list and how many more there are."""
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     return ", ".join(found[:MOST_NAMED]) + more or "none"
+
+
+def limits(documents: int) -> str:
+    """Return what the numbers don't say."""
+    small = worded("small", documents=documents) + "\n" if documents < SMALL else ""
+    return small + worded("limits")
 
 
 def readings(evals: EvalSet) -> str:
