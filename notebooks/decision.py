@@ -98,9 +98,7 @@ def _others(compared: dict) -> str:
     runs = by_verdict(compared)
     if not compared["runs"]:
         return worded("alone")
-    shown = [
-        worded(name, names=_names_of_runs(runs[name])) for name in ("better", "worse") if runs[name]
-    ]
+    shown = [_ranked(name, runs[name]) for name in (stats.BETTER, stats.WORSE) if runs[name]]
     parts = [worded("others", n=len(compared["runs"])), " "]
     parts.append(" and ".join(shown or [worded("undecided")]))
     same, few = len(runs[stats.SAME]), len(runs[stats.TOO_FEW])
@@ -109,6 +107,11 @@ def _others(compared: dict) -> str:
     if few:
         parts.append(worded("few", n=few))
     return f"{''.join(parts)}."
+
+
+def _ranked(name: str, runs: list[dict]) -> str:
+    """Return which runs rank better, or worse."""
+    return worded(name, names=_names_of_runs(runs), rank="ranks" if len(runs) == 1 else "rank")
 
 
 def numbers(results: dict) -> str:
