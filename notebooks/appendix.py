@@ -11,7 +11,7 @@ from helpers.text import how_many, inert, token_ids
 
 SHOWN_MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
 MOST_NAMED = 20  # queries named in a sentence
-SMALL = 10_000  # documents
+SMALL_CORPUS = 10_000  # documents
 SHARE = 20  # reranking looks at one document in so many
 FILES = ("README.md", "labeling_guide.md", "notes.md", "retrieval_queries.jsonl", "judgments.jsonl")
 FILES += ("results.json",)
@@ -281,7 +281,7 @@ def repair_places(results: dict, evals: EvalSet) -> str:
     """Return for how many queries another order is enough, and where documents are missing."""
     rows = [row for row in results["per_query"] if row["split"] == "dev"]
     below = [row for row in rows if row["measures"]["nDCG@10"] < 1]
-    found = runs.read_run(evals.folder / baseline.FILE, evals).rankings
+    found = compare.read_checked(evals.folder / baseline.FILE, evals).rankings
     depth = deep(evals)
     first = {q: {doc_id for doc_id, _ in ranking[:depth]} for q, ranking in found.items()}
     order = [q["query_id"] for q in below if {*q["relevant"]} <= first.get(q["query_id"], set())]
@@ -304,7 +304,7 @@ def _first_named(found: list[str]) -> str:
 
 def limits(documents: int) -> str:
     """Return what the numbers don't say."""
-    small = worded("small", documents=documents) + "\n" if documents < SMALL else ""
+    small = worded("small", documents=documents) + "\n" if documents < SMALL_CORPUS else ""
     return small + worded("limits")
 
 

@@ -98,7 +98,9 @@ def _others(compared: dict) -> str:
     runs = by_verdict(compared)
     if not compared["runs"]:
         return worded("alone")
-    shown = [_ranked(name, runs[name]) for name in (stats.BETTER, stats.WORSE) if runs[name]]
+    shown = [
+        _runs_that_rank(name, runs[name]) for name in (stats.BETTER, stats.WORSE) if runs[name]
+    ]
     parts = [worded("others", n=len(compared["runs"])), " "]
     parts.append(" and ".join(shown or [worded("undecided")]))
     same, few = len(runs[stats.SAME]), len(runs[stats.TOO_FEW])
@@ -109,7 +111,7 @@ def _others(compared: dict) -> str:
     return f"{''.join(parts)}."
 
 
-def _ranked(name: str, runs: list[dict]) -> str:
+def _runs_that_rank(name: str, runs: list[dict]) -> str:
     """Return which runs rank better, or worse."""
     return worded(name, names=_names_of_runs(runs), rank="ranks" if len(runs) == 1 else "rank")
 
