@@ -198,8 +198,8 @@ def _cost(results: dict, evals: EvalSet) -> str:
     wanted = needed(at, at["difference"]) if gains else least
     known = {"name": run["name"], "matters": matters, "least": least, "needed": wanted}
     known |= {"n": at["n"], "difference": at["difference"], "runs": len(compared["runs"])}
-    pairs = len(evals.judgments) / (len(evals.queries) + len(evals.unanswered))
-    known |= {"more": wanted - at["n"], "pairs": pairs, "cost": round((wanted - at["n"]) * pairs)}
+    pairs = round(len(evals.judgments) / (len(evals.queries) + len(evals.unanswered)))
+    known |= {"more": wanted - at["n"], "pairs": pairs, "cost": (wanted - at["n"]) * pairs}
     sure = wanted == at["n"]  # these questions are enough: something else keeps it undecided
     names = ("label-alone", "label") if gains else ("label-enough", "label-any")
     return worded(names[0] if sure else names[1], **known)

@@ -559,7 +559,7 @@ def test_what_to_do_next_follows_from_the_comparison(page, published):
         "At {} judged pairs a question, {} questions are about {} pairs": [
             round(pairs),
             more,
-            round(more * pairs),
+            more * round(pairs),
         ],
     }
     tells(said, wanted)
