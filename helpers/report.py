@@ -1,6 +1,8 @@
 """What people read of the results: the summary, the data card's facts, the rendered page."""
 
+import functools
 import re
+import string
 from collections import Counter
 from collections.abc import Callable
 from html import escape
@@ -17,12 +19,39 @@ POLICY = (
     "form-action 'none'"
 )
 STYLE = Path(__file__).with_name("page.css")
+SENTENCES = Path(__file__).with_name("page.md")
 SAY = (
     "I can implement nDCG and MRR without looking them up.",
     "I can defend starting with BM25.",
     "I have a measured baseline.",
 )
 METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
+
+
+class Sentences(string.Formatter):
+    """Fills a sentence of `page.md`: texts do nothing, `{n:many query}` is "2 queries"."""
+
+    def format_field(self, value: object, spec: str) -> str:
+        """Return a value as markup: names of a list in italics, with "and" before the last."""
+        if isinstance(value, list | tuple):
+            *most, last = [f"*{inert(name)}*" for name in value]
+            return f"{', '.join(most)} and {last}" if most else last
+        if spec.startswith("many "):
+            return text.how_many(value, spec.removeprefix("many "))
+        return inert(value) if isinstance(value, str) else format(value, spec)
+
+
+@functools.cache
+def _sentences() -> dict[str, str]:
+    """Return {name: sentence} of the template."""
+    page = SENTENCES.read_text(encoding="utf-8")
+    found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+    return {name: body.strip("\n") for name, body in found}
+
+
+def worded(name: str, /, **values: object) -> str:
+    """Return a sentence of the write-up with its values, as Markdown."""
+    return Sentences().format(_sentences()[name], **values)
 
 
 def html(notebook) -> str:
@@ -38,7 +67,7 @@ def html(notebook) -> str:
         exclude_input_prompt=True,
         exclude_output_prompt=True,
     )
-    body = clean(exporter.from_notebook_node(notebook)[0])
+    body = with_contents(clean(exporter.from_notebook_node(notebook)[0]))
     title = (
         next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         .splitlines()[0]
@@ -52,7 +81,23 @@ def html(notebook) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{style}</style></head>"
     )
-    return f'<!DOCTYPE html>\n<html lang="en">\n{head}\n<body>\n{body}\n</body>\n</html>\n'
+    main = f"<body>\n<main>\n{body}\n</main>\n</body>"
+    return f'<!DOCTYPE html>\n<html lang="en">\n{head}\n{main}\n</html>\n'
+
+
+SECTION = re.compile(r'<h([23]) id="([^"]*)">(.*?)(?:<a class="anchor-link".*?</a>)?</h\1>', re.S)
+
+
+def with_contents(body: str) -> str:
+    """Return a cleaned page with links to the parts of its appendix, below the appendix's head."""
+    heads = list(SECTION.finditer(body))
+    top = next((head for head in heads if head[2] == "Appendix"), None)
+    if top is None:
+        return body
+    parts = [head for head in heads if head[1] == "3" and head.start() > top.start()]
+    links = "".join(f'<li><a href="#{head[2]}">{head[3]}</a></li>' for head in parts)
+    contents = f'<nav aria-label="Contents of the appendix"><ul>{links}</ul></nav>'
+    return body[: top.end()] + contents + body[top.end() :]
 
 
 def week(evals: EvalSet, passed: set[str]) -> str:

@@ -247,15 +247,18 @@ def _reference(found: re.Match) -> str:
 
 
 TAGS = (
-    "a b blockquote br code del div em h1 h2 h3 h4 h5 h6 hr i img li mark ol p pre s span strong "
-    "table tbody td th thead tr ul"
+    "a b blockquote br caption code del div em h1 h2 h3 h4 h5 h6 hr i img li mark ol p pre s span "
+    "strong table tbody td th thead tr ul"
 ).split()
+KEPT = "alt class colspan data-label id role rowspan scope style".split()
+BESIDE = re.compile(r"[A-Za-z]\w*\.(md|jsonl?)")  # a file that stands beside the page
 
 
 def clean(page: str) -> str:
     """Return HTML with the tags of a text, tables and drawings inside the page, and no others.
 
-    Everything else is shown as text. Images and links come from nowhere but the page and https.
+    Everything else is shown as text. Images come from nowhere but the page, links lead into it, to
+    a file beside it and to https.
     """
     import bleach  # with its parser it takes a fifth of a second
     from bleach.css_sanitizer import CSSSanitizer
@@ -263,8 +266,9 @@ def clean(page: str) -> str:
     def kept(tag: str, name: str, value: str) -> bool:
         if name in ("src", "href"):
             drawing = tag == "img" and name == "src"
-            return value.startswith("data:image/png;base64," if drawing else ("#", "https://"))
-        return name in ("alt", "class", "colspan", "id", "rowspan", "style")
+            inside = value.startswith("data:image/png;base64," if drawing else ("#", "https://"))
+            return inside or (tag == "a" and bool(BESIDE.fullmatch(value)))
+        return name in KEPT
 
     styles = CSSSanitizer(allowed_css_properties=["text-align"])
     return bleach.clean(page, TAGS, kept, ["https", "data"], css_sanitizer=styles)

@@ -17,7 +17,7 @@ from helpers import figures, report, text
 # followed to what it is made of: names to all that they are given, functions to what they return.
 
 SINKS = ("Markdown", "HTML")
-MAKERS = ("inert", "marked", "with_code", "clean", "show")  # what comes out is markup
+MAKERS = ("inert", "marked", "with_code", "clean", "show", "worded")  # what comes out is markup
 NUMBERS = ("any", "bool", "len", "sum", "int", "float", "round", "range")
 SAME = ("items", "values", "keys", "capitalize", "join", "most_common")  # as safe as they are given
 PASS = ("str", "list", "dict", "zip", "enumerate", "sorted", "reversed", "how_many", "next", "iter")

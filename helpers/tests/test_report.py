@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import sys
 from types import SimpleNamespace
 
@@ -42,7 +43,8 @@ def test_the_page_is_whole_and_shows_neither_code_nor_prompts(exporter):
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
         "form-action 'none'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{style}</style></head>\n<body>\n<p>the body</p><hr>\n</body>\n</html>\n"
+        f"<style>{style}</style></head>\n<body>\n<main>\n<p>the body</p><hr>\n</main>\n"
+        "</body>\n</html>\n"
     )
     assert exporter == {
         "template_name": "basic",
@@ -50,6 +52,55 @@ def test_the_page_is_whole_and_shows_neither_code_nor_prompts(exporter):
         "exclude_input_prompt": True,
         "exclude_output_prompt": True,
     }
+
+
+def head(level: int, name: str) -> str:
+    link = f'<a class="anchor-link" href="#{name}">¶</a>'
+    return f'<h{level} id="{name}">{name.replace("-", " ")}{link}</h{level}>'
+
+
+def test_the_appendix_begins_with_its_contents():
+    before = head(2, "Next") + head(3, "Not-this")
+    page = before + head(2, "Appendix") + head(3, "How-it-is") + head(4, "q1") + head(3, "Limits")
+    contents = (
+        '<nav aria-label="Contents of the appendix"><ul><li><a href="#How-it-is">How it is</a></li>'
+        '<li><a href="#Limits">Limits</a></li></ul></nav>'
+    )
+    made = report.with_contents(page)
+    assert made == page.replace(head(2, "Appendix"), head(2, "Appendix") + contents)
+    assert report.with_contents(before) == before
+
+
+# The sentences.
+
+
+def test_a_sentence_takes_texts_names_and_counts(tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Not a sentence.\n\n## one\n{n:many query}, {x:+.2f}.\n\n## two\n{names}\n{t}\n"
+    )
+    monkeypatch.setattr(report, "SENTENCES", page)
+    report._sentences.cache_clear()
+    assert report.worded("one", n=1, x=0.5) == "1 query, +0.50."
+    assert report.worded("one", n=2, x=-1) == "2 queries, -1.00."
+    raw = "<b>*x*</b>"
+    shown = text.inert(raw)
+    assert report.worded("two", names=["a"], t=raw) == f"*a*\n{shown}"
+    names = ["a", raw, "c"]
+    assert report.worded("two", names=names, t="") == f"*a*, *{shown}* and *c*\n"
+    report._sentences.cache_clear()
+
+
+def test_every_sentence_is_used_and_none_is_missing():
+    known = report._sentences()
+    root = evalset.DEFAULT.parent
+    code = [*(root / "notebooks").glob("*.py"), root / "evals" / "retrieval_eval.ipynb"]
+    page = "\n".join(path.read_text(encoding="utf-8") for path in code)
+    words = {*re.findall(r"[\w-]+", page)}
+    made = {f"all-{side}" for side in ("good", "poor", "open")}  # put together from two words
+    assert {name for name in known if name not in words} == made
+    asked = {*re.findall(r"worded\(\\?[\"']([\w-]+)", page)}
+    assert asked <= known.keys()
 
 
 # The checklist.

@@ -221,6 +221,19 @@ def detectable(n: int, sd: float) -> float:
     return sd * optimize.brentq(lack, 1e-6, min(1, 8 / math.sqrt(n)))
 
 
+def wilson(found: int, n: int) -> tuple[float, float]:
+    """95 % interval of a share (Wilson 1927), solved by hand."""
+    z, p = stats.norm.ppf(0.975), found / n
+    middle, reach = p + z * z / 2 / n, z * math.sqrt(p * (1 - p) / n + z * z / 4 / n / n)
+    return (middle - reach) / (1 + z * z / n), (middle + reach) / (1 + z * z / n)
+
+
+def enough(difference: float, at: dict) -> int:
+    """Fewest queries, from those of a comparison on, that see a `difference` with its spread."""
+    sd = at["detectable"] / detectable(at["n"], 1)
+    return next(n for n in range(at["n"], 100_000) if detectable(n, sd) <= difference)
+
+
 def paired(base: list[float], run: list[float]) -> dict:
     """Return what a comparison of two systems says of one measure (Student 1908 for t)."""
     d, n = np.subtract(run, base), len(base)
