@@ -39,7 +39,7 @@ def test_the_text_stands_in_the_image(monkeypatch):
     figures.first_ranks(pd.Series([1, None]), "dev")
     alt = shown[0]["image/png"]["alt"]
     told = "Queries by rank: 1 1, 2 0, 3 0, 4-5 0, 6-10 0, 11-100 0, none 1."
-    assert alt == f"1 of 2 dev queries find one at rank 1. {told}"
+    assert alt == f"1 of 2 dev queries finds one at rank 1. {told}"
 
 
 # The figures of the write-up.
