@@ -1,5 +1,6 @@
 """Plots and marked texts of the notebooks. Every figure stands beside a table with its numbers."""
 
+import os
 import platform
 import re
 from importlib.metadata import version
@@ -15,6 +16,12 @@ from .text import inert
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 DARK, LIGHT, GREEN = "#1f4e79", "#c96f1a", "#4a8577"
+LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
+
+
+def is_live() -> bool:
+    """Return whether pictures move and the panel opens."""
+    return os.environ.get(LIVE, "") not in ("", "0")
 
 
 def begin(versions: bool = True) -> None:
