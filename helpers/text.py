@@ -264,7 +264,7 @@ def clean(page: str) -> str:
         if name in ("src", "href"):
             drawing = tag == "img" and name == "src"
             return value.startswith("data:image/png;base64," if drawing else ("#", "https://"))
-        return name in ("alt", "class", "colspan", "id", "rowspan", "style")
+        return name in ("alt", "class", "colspan", "id", "rowspan", "start", "style")
 
     styles = CSSSanitizer(allowed_css_properties=["text-align"])
     return bleach.clean(page, TAGS, kept, ["https", "data"], css_sanitizer=styles)

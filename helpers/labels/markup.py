@@ -51,7 +51,7 @@ PANEL_STYLE = (  # JupyterLab resets marks and tables
 FRAME = "overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999"
 BODY = "overflow-wrap:anywhere;margin-top:0.5em"
 ASIDE_FACTS = "opacity:0.75;user-select:none"  # they are no evidence
-REGION = 'class="labelling" role="region" tabindex="0"'
+OPEN_FRAME = 'class="labelling" role="region" tabindex="0"'
 
 
 def query_html(query: evalset.Query) -> str:
@@ -113,7 +113,7 @@ def document_html(document: evalset.Document, words: set[str]) -> str:
     named = " · ".join(inert(f) for f in facts if f not in ("", "unspecified"))
     title, body = figures.marked(document.title, words), rendered(document.text, words)
     return (
-        f'{PANEL_STYLE}<div {REGION} aria-label="Document" style="{FRAME};max-height:26em">'
+        f'{PANEL_STYLE}<div {OPEN_FRAME} aria-label="Document" style="{FRAME};max-height:26em">'
         f'<b>{title}</b><div class="facts" style="{ASIDE_FACTS}">{named}</div>'
         f'<div style="{BODY}">{body}</div></div>'
     )

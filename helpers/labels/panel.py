@@ -12,7 +12,7 @@ from ..text import how_many
 from . import log, markup, merge
 from .markup import ACTIONS, ASIDE, FINISH
 from .schedule import Turn, following, schedule, turn_of
-from .selection import Selectable, quote_of, told
+from .selection import Selectable, quote_of, selection_text
 
 
 class Task(NamedTuple):
@@ -104,13 +104,15 @@ class Panel:
         for name, tooltip in markup.help_of(self.evals.grades).items():
             shown = f"{name} {means.get(name, '')}".strip()
             made[name] = widgets.Button(
-                description=shown, tooltip=tooltip, layout={"width": "auto", "min_width": "4em"}
+                description=shown, tooltip=tooltip, layout={"width": "auto", "min_width": "5em"}
             )
             made[name].on_click(lambda _, name=name: self._act(name))
         return made
 
     def _rows(self) -> list[widgets.Widget]:
-        progress = widgets.HBox([self.bar, self.count], layout={"align_items": "center"})
+        progress = widgets.HBox(
+            [self.bar, self.count], layout={"align_items": "center", "flex_flow": "row wrap"}
+        )
         actions = widgets.HBox([*self.buttons.values(), self.key], layout={"flex_flow": "row wrap"})
         judging = [self.evidence, actions, self.message]
         return [progress, self.query, self.document, *judging, self.more]
@@ -125,7 +127,7 @@ class Panel:
             return self._say("There is no document left to judge. Undo takes the last one back.")
         if not self.turn.doc_id:
             return self._say(f"There is no document to grade: {ASIDE}, Skip or Undo.")
-        evidence = self.evidence.value.strip() if relevance else ""
+        evidence = self._evidence_given() if relevance else ""
         entry = log.Entry(self.turn.query_id, self.turn.doc_id, relevance, evidence)
         judgment = evalset.Judgment(*entry.pair, relevance, entry.quotes)
         fault = log.judgment_fault(judgment, self.evals)
@@ -135,6 +137,12 @@ class Panel:
         self._log(relevance, evidence)
         note = f" Another panel gave {other.relevance}: yours, the later, counts." if other else ""
         return self._next(f"Saved: {relevance}.{note}")
+
+    def _evidence_given(self) -> str:
+        """Return the evidence, word for word where it was typed or copied as it is shown."""
+        typed = self.evidence.value.strip()
+        text = self.evals.documents[self.turn.doc_id].retrieval_text
+        return typed if typed in text else quote_of(typed, text).words or typed
 
     def set_aside(self) -> None:
         """Log that no document answers the query, once its documents are judged."""
@@ -231,7 +239,7 @@ class Panel:
         quote = quote_of(change["new"], document.retrieval_text)
         if quote.words:
             self.evidence.value = quote.words
-        self._say(told(quote), wrong=not quote.words)
+        self._say(selection_text(quote), wrong=not quote.words)
 
     def _clear(self) -> None:
         """Take document and evidence off the panel."""

@@ -14,19 +14,17 @@ from IPython.display import HTML, display
 
 from .. import evalset, figures, sparse, stats
 from ..evalset import EvalSet, Judgment
-from ..text import how_many, inert
+from ..text import Pair, how_many, inert
 from . import log
 
-MOST, ZEROS, OF_A_QUERY = 20, 8, 3  # pairs: in all, of grade 0, of one query
+PAIRS, ZEROS, OF_A_QUERY = 20, 8, 3  # pairs: in all, of grade 0, of one query
 NEAR_TOP = 10  # ranks among which a wrong document is worth a look
-SEED = 2026
-DRAWS = 1000  # of the bootstrap: kappa is scikit-learn's, half a millisecond each
+RESAMPLES = 1000  # of the bootstrap: kappa is scikit-learn's, half a millisecond each
 DIFFERING = 5  # pairs that are shown
-THEN = (
+COMPARE_NEXT = (
     "<p><b>Finish</b> ends here. Then run the next cell: it compares your labels with the stored "
     "ones.</p>"
 )
-Pair = tuple[str, str]
 
 
 def judge_twenty(evals: EvalSet) -> None:
@@ -40,8 +38,8 @@ def judge_twenty(evals: EvalSet) -> None:
     elif figures.is_live() and evals.folder.resolve() != evalset.DEFAULT:
         from . import panel  # its widgets take time to import
 
-        task = panel.Task(log.PRACTICE, _finished, THEN)
-        panel.Panel(evals, pairs_to_practise(evals), SEED, repeats=0, task=task).show()
+        task = panel.Task(log.PRACTICE, _finished, COMPARE_NEXT)
+        panel.Panel(evals, pairs_to_practise(evals), stats.SEED, repeats=0, task=task).show()
     else:
         wait = f"{how_many(n, 'pair')} wait{'s' * (n == 1)} for you"
         print(f"{wait} in `make lab`; everything below uses the stored labels")
@@ -65,7 +63,7 @@ def _of_dev(evals: EvalSet) -> list[Judgment]:
 def _how_many_pairs(stored: list[Judgment]) -> int:
     """Return how many of them are asked for, without a look at which."""
     by_query = Counter(label.query_id for label in stored)
-    return min(MOST, sum(min(n, OF_A_QUERY) for n in by_query.values()))
+    return min(PAIRS, sum(min(n, OF_A_QUERY) for n in by_query.values()))
 
 
 def pairs_to_practise(evals: EvalSet) -> list[Pair]:
@@ -82,13 +80,13 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     quota = _quota(evals.grades)
     _fill(chosen, [label for label in worth if label.doc_id in short], quota)
     _fill(chosen, worth, quota)
-    _fill(chosen, _in_turns(evals, stored), dict.fromkeys(evals.grades, MOST))
+    _fill(chosen, _in_turns(evals, stored), dict.fromkeys(evals.grades, PAIRS))
     return sorted((label.query_id, label.doc_id) for label in chosen)
 
 
 def _quota(grades: tuple[int, ...]) -> dict[int, int]:
     """Return {grade: how many pairs of it}."""
-    rest, more = divmod(MOST - ZEROS, len(grades) - 1)
+    rest, more = divmod(PAIRS - ZEROS, len(grades) - 1)
     return {grade: rest + (grade <= more) if grade else ZEROS for grade in grades}
 
 
@@ -97,14 +95,14 @@ def _fill(chosen: list[Judgment], labels: list[Judgment], quota: dict[int, int])
     for label in labels:
         same_query = sum(label.query_id == other.query_id for other in chosen)
         same_grade = sum(label.relevance == other.relevance for other in chosen)
-        room = len(chosen) < MOST and same_query < OF_A_QUERY
+        room = len(chosen) < PAIRS and same_query < OF_A_QUERY
         if room and same_grade < quota[label.relevance] and label not in chosen:
             chosen.append(label)
 
 
 def _in_turns(evals: EvalSet, stored: list[Judgment]) -> list[Judgment]:
     """Return the labels in turns: in each turn every query gives one label of each grade."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(stats.SEED)
     place = {query_id: n for n, query_id in enumerate(_queries_by_kind(evals, stored, rng))}
     taken, turns = Counter(), []
     for n in rng.permutation(len(stored)):
@@ -158,7 +156,7 @@ def _both(evals: EvalSet) -> list[tuple[Judgment, int]]:
     return [(label, own[label[:2]]) for label in sorted(_of_dev(evals)) if label[:2] in own]
 
 
-class Found(NamedTuple):
+class Agreed(NamedTuple):
     """Agreement of two readings: value and 95 % interval; None where chance is all there is."""
 
     value: float | None
@@ -176,8 +174,8 @@ def agree_with_stored(evals: EvalSet) -> None:
     wanted = max(len(both), _how_many_pairs(_of_dev(evals)))
     print(f"{len(both)} of {wanted} judged, {_percent_equal(stored, own)}")
     for name, measure in _measures(evals.grades).items():
-        print(f"{name}: {in_words(with_interval(measure, stored, own))}")
-    display(figures.table(confusion(stored, own, evals.grades)))
+        print(f"{name}: {value_text(with_interval(measure, stored, own))}")
+    display(figures.table(grade_table(stored, own, evals.grades)))
     display(HTML(differing_html(evals, both)))
     print(CONCLUSION.format(n=how_many(len(both), "pair")))
 
@@ -215,26 +213,26 @@ def beyond_chance(first: list[int], second: list[int], grades: tuple[int, ...]) 
     return float((equal - chance) / (1 - chance))
 
 
-def with_interval(measure: Callable, first: list[int], second: list[int]) -> Found:
+def with_interval(measure: Callable, first: list[int], second: list[int]) -> Agreed:
     """Return a measure of agreement with its percentile bootstrap interval over pairs.
 
     Draws for which it is not defined are left out.
     """
-    rng, pairs = np.random.default_rng(SEED), np.array([first, second])
-    drawn = (pairs[:, rng.integers(0, len(first), len(first))] for _ in range(DRAWS))
+    rng, pairs = np.random.default_rng(stats.SEED), np.array([first, second])
+    drawn = (pairs[:, rng.integers(0, len(first), len(first))] for _ in range(RESAMPLES))
     values = [value for a, b in drawn if (value := measure(a, b)) is not None]
     low, high = np.percentile(values, [2.5, 97.5]) if values else (None, None)
-    return Found(measure(first, second), low, high)
+    return Agreed(measure(first, second), low, high)
 
 
-def in_words(found: Found) -> str:
+def value_text(found: Agreed) -> str:
     """Return a value with its interval."""
     if found.value is None:
         return "not defined, because one grade only was given"
     return f"{found.value:.2f} (95 % interval {found.low:.2f} to {found.high:.2f})"
 
 
-def confusion(stored: list[int], own: list[int], grades: tuple[int, ...]) -> pd.DataFrame:
+def grade_table(stored: list[int], own: list[int], grades: tuple[int, ...]) -> pd.DataFrame:
     """Return how often each stored grade (row) met each grade of the learner (column)."""
     counts = Counter(zip(stored, own, strict=True))
     rows = {f"stored {a}": [counts[a, b] for b in grades] for a in grades}

@@ -9,11 +9,13 @@ import traitlets
 
 from ..text import UNSPACED, how_many
 
-HIDDEN = re.compile(  # Markdown that a page does not show: a list's numbers, the name of a language
-    r"^[ \t>]*\d{1,9}(?=[.)][ \t])|^[ \t>]*(?:```|~~~).*$", re.MULTILINE
+UNSHOWN = (
+    re.compile(  # Markdown that a page does not show: a list's numbers, the name of a language
+        r"^[ \t>]*\d{1,9}(?=[.)][ \t])|^[ \t>]*(?:```|~~~).*$", re.MULTILINE
+    )
 )
 SIGN = re.compile(r"[^\W_]")  # letters and digits; all else may be markup
-PART = re.compile(rf"[^\W_{UNSPACED}]")  # what a word goes on with, in scripts with spaces
+IN_WORD = re.compile(rf"[^\W_{UNSPACED}]")  # what a word goes on with, in scripts with spaces
 
 
 class Quote(NamedTuple):
@@ -39,21 +41,21 @@ def quote_of(selected: str, text: str) -> Quote:
     Quote("", 0) where no passage has these words.
     """
     wanted = "".join(SIGN.findall(selected))
-    for hidden in ([], HIDDEN.finditer(text)) if wanted else ():
-        signs = _signs(text, {n for match in hidden for n in range(*match.span())})
-        spans = _spans(wanted, text, signs)
+    for hidden in ([], UNSHOWN.finditer(text)) if wanted else ():
+        signs = _sign_places(text, {n for match in hidden for n in range(*match.span())})
+        spans = _places_of(wanted, text, signs)
         if spans:
             start, end = _with_marks(selected, text, *spans[0])
             return Quote(text[start:end], len(spans))
     return Quote("", 0)
 
 
-def _signs(text: str, left_out: set[int]) -> list[int]:
+def _sign_places(text: str, left_out: set[int]) -> list[int]:
     """Return the places of the letters and digits of a text."""
     return [match.start() for match in SIGN.finditer(text) if match.start() not in left_out]
 
 
-def _spans(wanted: str, text: str, signs: list[int]) -> list[tuple[int, int]]:
+def _places_of(wanted: str, text: str, signs: list[int]) -> list[tuple[int, int]]:
     """Return where the letters and digits `wanted` stand; whole words win over parts of words."""
     plain, found, start = "".join(text[n] for n in signs), [], -1
     while (start := plain.find(wanted, start + 1)) >= 0:
@@ -64,9 +66,9 @@ def _spans(wanted: str, text: str, signs: list[int]) -> list[tuple[int, int]]:
 
 def _widened(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a span with the words at its ends whole."""
-    while start and PART.match(text[start - 1]) and PART.match(text[start]):
+    while start and IN_WORD.match(text[start - 1]) and IN_WORD.match(text[start]):
         start -= 1
-    while end < len(text) and PART.match(text[end]) and PART.match(text[end - 1]):
+    while end < len(text) and IN_WORD.match(text[end]) and IN_WORD.match(text[end - 1]):
         end += 1
     return start, end
 
@@ -82,7 +84,7 @@ def _with_marks(selected: str, text: str, start: int, end: int) -> tuple[int, in
     return start + len(passage) - len(passage.lstrip()), end - len(passage) + len(passage.rstrip())
 
 
-def told(quote: Quote) -> str:
+def selection_text(quote: Quote) -> str:
     """Return what the panel says of a selection."""
     if not quote.words:
         return (

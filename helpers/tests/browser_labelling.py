@@ -46,7 +46,7 @@ DOCUMENTS = {
     "queue-full": "# Steps\n\n1. Add a consumer.\n2. Look again.\n",
 }
 SELECTED = {  # document: (from, to) as they are shown, and the evidence
-    "disk-full": ("$10", "Storage,", "$10** | Storage,"),
+    "disk-full": ("or", "Storage,", "or **$10** | Storage,"),
     "disk-slow": ("iostat", "sync", "iostat -x 5 | grep disk\nsync"),
     "queue-full": ("consumer", "Look", "consumer.\n2. Look"),
 }
