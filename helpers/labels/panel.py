@@ -32,6 +32,8 @@ def merged_in_words(evals: evalset.EvalSet) -> str:
     return f"{new} went from the log into the folder. Run this notebook again to go on with them."
 
 
+LINES = "List of lines"  # JupyterLab takes the arrow keys, so two letters go through it
+LINE_KEYS = {"j": "the next line", "k": "the line before"}
 LABELLING = Task(log.LOG, merged_in_words, markup.MERGED_THEN)
 
 
@@ -76,11 +78,8 @@ class Panel:
         self.document.observe(self._selected, "selected")
         self.bar = widgets.IntProgress(max=len(self.shown) or 1, layout={"width": "16em"})
         self.buttons = self._made_buttons()
-        self.keys = {
-            name[0].lower(): name
-            for name in self.buttons
-            if len(name) == 1 or name in ACTIONS and name != FINISH
-        }
+        named = [name for name in self.buttons if len(name) == 1 or name in ACTIONS]
+        self.keys = {name[0].lower(): name for name in named if name != FINISH} | LINE_KEYS
         self.key = widgets.Text(placeholder=" ".join(self.keys), layout={"width": "7em"})
         self.key.observe(self._typed, "value")
         self.choice = widgets.Select(rows=8, layout={"width": "99%"})
@@ -89,10 +88,11 @@ class Panel:
             placeholder="Evidence for 1 and more: select it in the text above",
             layout={"width": "99%", "height": "4.5em"},
         )
-        self.guide = widgets.HTML(markup.guide_html(self.evals.folder))
-        self.more = widgets.Accordion(
-            [self.choice, self.guide],
-            titles=("Evidence from a list of lines", "Labelling guide"),
+        self.lines = widgets.ToggleButton(description=LINES, layout={"width": "max-content"})
+        self.lines.observe(lambda _: self._show_lines(), "value")
+        self.guide = widgets.Accordion(
+            [widgets.HTML(markup.guide_html(self.evals.folder))],
+            titles=("Labelling guide",),
             selected_index=None,
         )
         self.box = widgets.VBox(self._rows(), layout={"max_width": "60em"})
@@ -114,8 +114,8 @@ class Panel:
             [self.bar, self.count], layout={"align_items": "center", "flex_flow": "row wrap"}
         )
         actions = widgets.HBox([*self.buttons.values(), self.key], layout={"flex_flow": "row wrap"})
-        judging = [self.evidence, actions, self.message]
-        return [progress, self.query, self.document, *judging, self.more]
+        judging = [self.lines, self.choice, self.evidence, actions, self.message]
+        return [progress, self.query, self.document, *judging, self.guide]
 
     def show(self) -> None:
         """Display the panel."""
@@ -212,7 +212,8 @@ class Panel:
         """Do what a button says. A bad log or a full disk is a message, and nothing moves."""
         try:
             actions = {ASIDE: self.set_aside, "Skip": self.skip, "Undo": self.undo}
-            actions[FINISH] = self.finish
+            actions |= {FINISH: self.finish, LINE_KEYS["j"]: lambda: self._go(1)}
+            actions |= {LINE_KEYS["k"]: lambda: self._go(-1)}
             actions[name]() if name in actions else self.judge(int(name))
         except (ValueError, OSError) as error:  # an EvalSetError is a ValueError
             self._say(str(error))
@@ -253,7 +254,25 @@ class Panel:
         self.choice.options = markup.passages(document) if document else ()
         self.choice.index = None
         self.evidence.value = ""  # last: new options choose their first line by themselves
-        self.evidence.layout.display = None if document else "none"
+        for widget in (self.lines, self.evidence):
+            widget.layout.display = None if document else "none"
+        self._show_lines()
+
+    def _go(self, by: int) -> None:
+        """Take the next line as evidence, or the one before; it stops at both ends."""
+        lines = self.choice.options
+        if not lines:
+            return self._say("There is no line to choose.")
+        self.lines.value = True
+        at = -1 if self.choice.index is None else self.choice.index
+        self.choice.index = min(max(at + by, 0), len(lines) - 1)
+        where = f"Line {self.choice.index + 1} of {len(lines)}"
+        return self._say(f"{where}: {self.choice.label}", wrong=False)
+
+    def _show_lines(self) -> None:
+        """Show the list of lines where it is wanted."""
+        wanted = self.lines.value and self.choice.options
+        self.choice.layout.display = None if wanted else "none"
 
     def _say(self, words: str, wrong: bool = True) -> None:
         self.message.value = markup.message_html(words, wrong)

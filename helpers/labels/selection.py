@@ -89,7 +89,7 @@ def selection_text(quote: Quote) -> str:
     if not quote.words:
         return (
             "No passage of the document reads like this selection: begin and end it inside the "
-            "text, or choose a line from the list below."
+            "text, or choose a line from the list."
         )
     found = f"Evidence taken: {how_many(len(quote.words.split()), 'word')}."
     if quote.places == 1:

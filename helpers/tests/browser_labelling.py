@@ -224,12 +224,13 @@ def buttons(page) -> dict:
 
 def keys(page):
     """Return the box that takes keys."""
-    return page.get_by_placeholder("0 1 2 n s u")
+    return page.get_by_placeholder("0 1 2 n s u j k")
 
 
 def look_at_widths(page, shots: Path) -> None:
     """Take pictures at two narrow widths; nothing of the panel may be cut off there."""
     wide = page.viewport_size
+    page.keyboard.press("Control+B")  # the list of files goes
     for width in (700, 390):
         page.set_viewport_size({"width": width, "height": 1150})
         page.wait_for_timeout(1500)
@@ -241,6 +242,7 @@ def look_at_widths(page, shots: Path) -> None:
         )
         assert not over, f"at {width} px the words of {over} are cut"
     page.set_viewport_size(wide)
+    page.keyboard.press("Control+B")
 
 
 def shown_document(page) -> str:
@@ -284,15 +286,9 @@ def place(page, words: str, side: str) -> tuple[float, float]:
 
 def choose_line(page) -> None:
     """Choose a line as evidence, by keyboard alone."""
-    page.get_by_placeholder("Evidence").focus()
-    title = page.get_by_text("Evidence from a list of lines")
-    title.focus()
-    page.keyboard.press("Enter")
-    page.locator(".widget-select select").focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    page.wait_for_timeout(500)
-    assert page.get_by_placeholder("Evidence").input_value()
+    keys(page).press_sequentially("jj")
+    area(page).get_by_text("Line 2 of").wait_for()
+    assert page.get_by_placeholder("Evidence").input_value() == "Look at the queue depth first."
 
 
 def run_all_cells(page) -> None:

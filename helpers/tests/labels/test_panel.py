@@ -57,9 +57,9 @@ def test_words_of_most_documents_are_not_marked(many):
 def test_guide_is_rendered_escaped_and_its_absence_is_a_hint(folder):
     assert "labeling_guide.md" in markup.guide_html(folder)
     (folder / "labeling_guide.md").write_text("\ufeff# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n")
-    page = opened(folder).guide.value
+    page = opened(folder).guide.children[0].value
     assert "<h1>Ours</h1>" in page and "<td>2</td>" in page and "&lt;script&gt;" in page
-    assert opened(folder).more.selected_index is None
+    assert opened(folder).guide.selected_index is None
 
 
 def test_progress_counts_documents_and_queries(many):
@@ -147,8 +147,9 @@ def test_keys_act_at_once_and_empty_the_box(folder):
     shown.key.value = "S"
     assert shown.turn != second and len(logged(folder)) == 1
     shown.key.value = "x"
-    assert "Key x does nothing. Keys: 0, 1, 2, n for No answer, s for Skip, u for Undo." in (
-        shown.message.value
+    assert (
+        "Key x does nothing. Keys: 0, 1, 2, n for No answer, s for Skip, u for Undo, j for the next"
+        in (shown.message.value)
     )
     assert shown.key.value == ""
     shown.choice.index = 1
@@ -575,11 +576,12 @@ def test_a_tenth_of_the_documents_comes_twice_where_nothing_is_asked(many):
 
 def test_the_panel_from_top_to_bottom(folder):
     shown = opened(folder)
-    progress, query, document, evidence, actions, message, more = shown.box.children
+    progress, query, document, lines, choice, evidence, *rest = shown.box.children
     assert progress.children == (shown.bar, shown.count) and query is shown.query
     assert (document, evidence) == (shown.document, shown.evidence)
-    assert (message, more) == (shown.message, shown.more)
-    assert more.children == (shown.choice, shown.guide)
+    assert (lines, choice) == (shown.lines, shown.choice)
+    actions, message, guide = rest
+    assert (message, guide) == (shown.message, shown.guide)
     assert actions.children == (*shown.buttons.values(), shown.key)
     assert [button.description for button in shown.buttons.values()] == [
         "0 does not help",
@@ -596,8 +598,9 @@ def test_the_panel_from_top_to_bottom(folder):
         "u: take the last judgment back",
         "end here: what is judged goes into the folder",
     ]
-    assert shown.key.placeholder == "0 1 2 n s u" and shown.choice.rows == 8
-    assert more.titles == ("Evidence from a list of lines", "Labelling guide")
+    assert shown.key.placeholder == "0 1 2 n s u j k" and shown.choice.rows == 8
+    assert guide.titles == ("Labelling guide",)
+    assert lines.description == "List of lines" and lines.layout.width == "max-content"
 
 
 def test_the_panel_fits_a_notebook(folder):
@@ -613,7 +616,7 @@ def test_the_panel_fits_a_notebook(folder):
 def test_a_grade_of_two_digits_has_a_button_and_no_key(folder):
     (folder / "settings.json").write_text('{"highest_grade": 10}')
     shown = opened(folder)
-    assert [*shown.keys] == [*"0123456789nsu"] and "10" in shown.buttons
+    assert [*shown.keys] == [*"0123456789nsujk"] and "10" in shown.buttons
     turn = do(shown, 10)
     assert grades(folder) == {turn[:2]: 10}
     shown.key.value = "x"
@@ -664,7 +667,10 @@ def test_another_panels_grade_is_told(folder):
 
 def test_a_document_is_shown_with_its_lines_and_the_end_without(folder):
     shown = opened(folder)
-    assert shown.evidence.layout.display is None
+    parts = (shown.lines, shown.choice, shown.evidence)
+    assert [part.layout.display for part in parts] == [None, "none", None]
+    shown.lines.value = True
+    assert [part.layout.display for part in parts] == [None, None, None]
     document = shown.evals.documents[shown.turn.doc_id]
     assert [*shown.choice.options] == markup.passages(document)
     assert shown.document.value == markup.document_html(document, shown.words[shown.turn.query_id])
@@ -674,7 +680,7 @@ def test_a_document_is_shown_with_its_lines_and_the_end_without(folder):
     assert shown.evidence.value == PROOF[document.doc_id]  # what was pasted or chosen stays
     while shown.turn:
         do(shown, 0)
-    assert shown.evidence.layout.display == "none"
+    assert [part.layout.display for part in parts] == ["none", "none", "none"]
     assert shown.query.value == "" and shown.choice.options == ()
     assert shown.document.value == markup.end_html(log.entries(shown.evals), 4)
 
@@ -750,6 +756,25 @@ def test_evidence_that_was_copied_as_it_is_shown_is_stored_word_for_word(folder)
     shown.evidence.value = " logs. Then "
     shown.buttons["1"].click()
     assert logged(folder)[0]["evidence"] == "logs.\n\nThen"
+
+
+def test_two_keys_go_through_the_lines(folder):
+    shown = opened(folder)
+    lines = markup.passages(shown.evals.documents[shown.turn.doc_id])
+    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), *(("j", 1),) * (len(lines) == 2)):
+        shown.key.value = key
+        assert shown.evidence.value == lines[n][1]
+        assert shown.message.value == said(f"Line {n + 1} of {len(lines)}: {lines[n][0]}")
+    assert shown.lines.value and shown.choice.layout.display is None
+    for _ in lines:
+        shown.key.value = "j"
+    assert shown.evidence.value == lines[-1][1]
+    shown.key.value = "2"
+    assert logged(folder)[0]["evidence"] == lines[-1][1]
+    while shown.turn:
+        do(shown, 0)
+    shown.key.value = "j"
+    assert shown.message.value == said("There is no line to choose.", True)
 
 
 def test_nothing_is_taken_where_no_document_is_shown(folder):

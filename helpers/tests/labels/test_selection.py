@@ -6,7 +6,8 @@ import pytest
 
 from helpers.labels import markup, selection
 
-TABLE = "Start.\n\n| code | **what** to do |\n|------|-----|\n| E1 | call `ops`, 24 h |\n| E2 | wait |\n"
+ROWS = "| code | **what** to do |\n|------|-----|\n| E1 | call `ops`, 24 h |\n| E2 | wait |\n"
+TABLE = f"Start.\n\n{ROWS}"
 STEPS = "# Steps\n\n1. Add a *consumer*.\n2. Look again.\n\n```sh\nkubectl get pods\n```\nDone.\n"
 
 
