@@ -171,7 +171,7 @@ def question_html(query: evalset.Query) -> str:
 def agreement_html(found: Agreement) -> str:
     """Return agreement with oneself and the pairs that differ."""
     if not found.n:
-        return "<p>No document was shown twice, so there is no agreement to report.</p>"
+        return "<p>No document was shown twice, so your agreement with yourself is unknown.</p>"
     kappa = "not defined (one grade only)" if found.kappa is None else f"{found.kappa:.2f}"
     rows = "".join(
         "<tr>" + "".join(f"<td>{inert(cell)}</td>" for cell in row) + "</tr>"

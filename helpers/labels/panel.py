@@ -80,7 +80,7 @@ class Panel:
         self.buttons = self._made_buttons()
         named = [name for name in self.buttons if len(name) == 1 or name in ACTIONS]
         self.keys = {name[0].lower(): name for name in named if name != FINISH} | LINE_KEYS
-        self.key = widgets.Text(placeholder=" ".join(self.keys), layout={"width": "7em"})
+        self.key = widgets.Text(placeholder=" ".join(self.keys), layout={"width": "8em"})
         self.key.observe(self._typed, "value")
         self.choice = widgets.Select(rows=8, layout={"width": "99%"})
         self.choice.observe(self._chosen, "value")

@@ -521,7 +521,7 @@ def test_the_end_word_for_word():
     assert (
         markup.end_html(given, 0) == f"<p>There is nothing to judge.</p>{aside}{markup.MERGED_THEN}"
     )
-    told = "<p>No document was shown twice, so there is no agreement to report.</p>"
+    told = "<p>No document was shown twice, so your agreement with yourself is unknown.</p>"
     shown = "<p><b>3 documents shown, all are judged.</b></p>"
     assert markup.end_html(given, 3) == f"{shown}{told}{aside}{markup.MERGED_THEN}"
     again = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
@@ -607,7 +607,7 @@ def test_the_panel_fits_a_notebook(folder):
     shown = opened(folder)
     button = shown.buttons["Skip"].layout
     assert (button.width, button.min_width, shown.bar.layout.width) == ("auto", "5em", "16em")
-    assert (shown.key.layout.width, shown.choice.layout.width) == ("7em", "99%")
+    assert (shown.key.layout.width, shown.choice.layout.width) == ("8em", "99%")
     assert (shown.evidence.layout.width, shown.evidence.layout.height) == ("99%", "4.5em")
     assert shown.box.layout.max_width == "60em"
     assert shown.box.children[0].layout.align_items == "center"
