@@ -33,6 +33,7 @@ def merged_in_words(evals: evalset.EvalSet) -> str:
 
 
 LINES = "List of lines"  # JupyterLab takes the arrow keys, so two letters go through it
+LINES_HELP = "evidence by keyboard: j and k in the box of keys go through the lines"
 LINE_KEYS = {"j": "the next line", "k": "the line before"}
 LABELLING = Task(log.LOG, merged_in_words, markup.MERGED_THEN)
 
@@ -80,7 +81,9 @@ class Panel:
         self.buttons = self._made_buttons()
         named = [name for name in self.buttons if len(name) == 1 or name in ACTIONS]
         self.keys = {name[0].lower(): name for name in named if name != FINISH} | LINE_KEYS
-        self.key = widgets.Text(placeholder=" ".join(self.keys), layout={"width": "8em"})
+        self.key = widgets.Text(
+            placeholder=" ".join(self.keys), tooltip=self._told_keys(), layout={"width": "8em"}
+        )
         self.key.observe(self._typed, "value")
         self.choice = widgets.Select(rows=8, layout={"width": "99%"})
         self.choice.observe(self._chosen, "value")
@@ -88,7 +91,9 @@ class Panel:
             placeholder="Evidence for 1 and more: select it in the text above",
             layout={"width": "99%", "height": "4.5em"},
         )
-        self.lines = widgets.ToggleButton(description=LINES, layout={"width": "max-content"})
+        self.lines = widgets.ToggleButton(
+            description=LINES, tooltip=LINES_HELP, layout={"width": "max-content"}
+        )
         self.lines.observe(lambda _: self._show_lines(), "value")
         self.guide = widgets.Accordion(
             [widgets.HTML(markup.guide_html(self.evals.folder))],
@@ -225,8 +230,11 @@ class Panel:
         if typed in self.keys:
             self._act(self.keys[typed])
         elif typed:
-            keys = ", ".join(k if k == name else f"{k} for {name}" for k, name in self.keys.items())
-            self._say(f"Key {typed} does nothing. Keys: {keys}.")
+            self._say(f"Key {typed} does nothing. {self._told_keys()}")
+
+    def _told_keys(self) -> str:
+        named = (key if key == name else f"{key} for {name}" for key, name in self.keys.items())
+        return f"Keys: {', '.join(named)}."
 
     def _chosen(self, change: dict) -> None:
         if change["new"]:

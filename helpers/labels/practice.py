@@ -177,15 +177,17 @@ def agree_with_stored(evals: EvalSet) -> None:
         print(f"{name}: {value_text(with_interval(measure, stored, own))}")
     display(figures.table(grade_table(stored, own, evals.grades)))
     display(HTML(differing_html(evals, both)))
-    print(CONCLUSION.format(n=how_many(len(both), "pair")))
+    display(HTML(conclusion_html(len(both))))
 
 
-CONCLUSION = (
-    "{n}: the intervals are wide, so no figure above says how good a reader you are. What you can "
-    "conclude stands in the pairs that differ: read each with the stored evidence, and decide "
-    "whether you missed it, the stored label is wrong, or the guide leaves the case open. Your "
-    "labels stay in your log; all figures below use the stored ones."
-)
+def conclusion_html(n: int) -> str:
+    """Return what so few pairs tell, and what they do not."""
+    return (
+        f"<p>From {how_many(n, 'pair')} you can't tell how good a reader you are: see how wide the "
+        "intervals are. The pairs that differ tell more. Read each with the stored evidence and "
+        "decide: did you miss it, is the stored label wrong, or does the guide leave the case open?"
+        "</p><p>Your labels stay in your log. All figures below use the stored ones.</p>"
+    )
 
 
 def _percent_equal(stored: list[int], own: list[int]) -> str:
@@ -254,7 +256,7 @@ def _pair_html(evals: EvalSet, label: Judgment, own: int) -> str:
     """Return one pair that differs."""
     document = evals.documents[label.doc_id]
     quotes = "".join(f"<blockquote>{inert(quote)}</blockquote>" for quote in label.evidence)
-    proof = quotes or "<p>No evidence is stored: to the reader nothing in it helped.</p>"
+    proof = quotes or "<p>No evidence is stored with this grade.</p>"
     return (
         f"<li><b>{inert(evals.queries[label.query_id].query)}</b><br>"
         f"{inert(document.title or label.doc_id)}: stored {label.relevance:d}, yours {own:d}"

@@ -600,6 +600,10 @@ def test_the_panel_from_top_to_bottom(folder):
     ]
     assert shown.key.placeholder == "0 1 2 n s u j k" and shown.choice.rows == 8
     assert guide.titles == ("Labelling guide",)
+    assert (
+        shown.key.tooltip.startswith("Keys: 0, 1, 2, n for No answer")
+        and "j and k" in lines.tooltip
+    )
     assert lines.description == "List of lines" and lines.layout.width == "max-content"
 
 
