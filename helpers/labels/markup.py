@@ -66,7 +66,7 @@ class Marking(mistune.HTMLRenderer):
     """
 
     def __init__(self, words: set[str]):
-        super().__init__(escape=True)
+        super().__init__()
         self.words = words
 
     def text(self, text: str) -> str:

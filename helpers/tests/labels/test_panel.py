@@ -762,6 +762,19 @@ def test_evidence_that_was_copied_as_it_is_shown_is_stored_word_for_word(folder)
     assert logged(folder)[0]["evidence"] == "logs.\n\nThen"
 
 
+def test_evidence_that_stands_in_the_text_as_it_was_typed_stays_so(folder):
+    page = folder / "corpus" / "queue-full.md"
+    page.write_text(
+        page.read_text().replace("Add a consumer.", "Add a consumer. Add one. Add **one**.")
+    )
+    shown = opened(folder)
+    while shown.turn.doc_id != "queue-full":
+        shown.buttons["Skip"].click()
+    shown.evidence.value = "Add **one**"
+    shown.buttons["1"].click()
+    assert logged(folder)[0]["evidence"] == "Add **one**"
+
+
 def test_two_keys_go_through_the_lines(folder):
     shown = opened(folder)
     lines = markup.passages(shown.evals.documents[shown.turn.doc_id])
