@@ -184,7 +184,7 @@ def judge(page, address: str, log: Path, shots: Path) -> None:
     button["1 helps in part"].click()
     says.get_by_text("No document judged for this query answers it").wait_for()
     assert [row["relevance"] for row in rows(log)[-2:]] == [2, 1]
-    assert button["1 helps in part"].is_disabled()
+    page.locator(".widget-button:disabled:text-is('1 helps in part')").wait_for()
     page.screenshot(path=shots / "question.png")
     button["No answer"].click()
     says.get_by_text("all are judged").wait_for()
