@@ -1,5 +1,6 @@
 """Plots and marked texts of the notebooks. Every figure stands beside a table with its numbers."""
 
+import os
 import platform
 import re
 import textwrap
@@ -17,6 +18,12 @@ from .text import inert
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 DARK, LIGHT, GREEN, GREY = "#1f4e79", "#c96f1a", "#4a8577", "#c5ced8"
+LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
+
+
+def is_live() -> bool:
+    """Return whether pictures move and the panel opens."""
+    return os.environ.get(LIVE, "") not in ("", "0")
 
 
 def begin(versions: bool = True) -> None:

@@ -250,7 +250,7 @@ TAGS = (
     "a b blockquote br caption code del div em h1 h2 h3 h4 h5 h6 hr i img li mark ol p pre s span "
     "strong table tbody td th thead tr ul"
 ).split()
-KEPT = "alt class colspan data-label id role rowspan scope style".split()
+KEPT = "alt class colspan data-label id role rowspan scope start style".split()
 BESIDE = re.compile(r"[A-Za-z]\w*\.(md|jsonl?)")  # a file that stands beside the page
 
 

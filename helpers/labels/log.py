@@ -12,6 +12,7 @@ from filelock import AcquireReturnProxy, FileLock
 from .. import disk, evalset, records
 
 LOG = "labelling.jsonl"
+PRACTICE = "practice.jsonl"  # of the same form; nothing takes it into the labels
 LOCK_WAIT = 10  # seconds; another process holds the lock for one line
 
 
@@ -100,13 +101,13 @@ def _torn(tail: bytes) -> bool:
 # Reading.
 
 
-def entries(evals: evalset.EvalSet) -> list[Entry]:
-    """Return the judgments of the log that nobody took back, in the order they were given.
+def entries(evals: evalset.EvalSet, name: str = LOG) -> list[Entry]:
+    """Return the judgments of a log that nobody took back, in the order they were given.
 
     Raises EvalSetError with file and line for every bad line.
     """
     kept: list[Entry] = []
-    for place, row in _sound(evals):
+    for place, row in _sound(evals, name):
         if "undo" in row:
             _withdraw(kept, row["undo"])
         else:
@@ -124,10 +125,10 @@ def verdicts(evals: evalset.EvalSet) -> dict[str, tuple[bool, str]]:
     }
 
 
-def _sound(evals: evalset.EvalSet) -> list[tuple[str, dict]]:
+def _sound(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
     """Return (file:line, object) of the log's lines; EvalSetError names all that are bad."""
     problems = records.Problems()
-    found = list(_objects(evals.folder / LOG, problems.append))
+    found = list(_objects(evals.folder / name, problems.append))
     judged = []
     for place, row in found:
         wrong = _misfits(row, evals)

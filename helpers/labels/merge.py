@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from .. import disk, evalset, records, text
-from .log import LOG, Entry, entries, latest, locked, verdicts
+from .log import LOG, PRACTICE, Entry, entries, latest, locked, verdicts
 
 JUDGMENTS, QUERY_TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
 
@@ -133,7 +133,15 @@ def _with_kind(query: dict, aside: dict[str, tuple[bool, str]]) -> dict:
 
 # A query out of all files.
 
-NAMING = (QUERY_TABLE, JUDGMENTS, "pool.jsonl", "second_pass.jsonl", "negatives.jsonl", LOG)
+NAMING = (
+    QUERY_TABLE,
+    JUDGMENTS,
+    "pool.jsonl",
+    "second_pass.jsonl",
+    "negatives.jsonl",
+    LOG,
+    PRACTICE,
+)
 DROPPED = "dropped.jsonl"
 
 

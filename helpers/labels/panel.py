@@ -1,155 +1,48 @@
 """Judge pooled documents in JupyterLab, one at a time; each judgment goes to the log at once."""
 
 import datetime
-from collections import Counter
-from pathlib import Path
+from collections.abc import Callable
+from typing import NamedTuple
 
 import ipywidgets as widgets
-import mistune
 from IPython.display import display
 
-from .. import evalset, figures, records
-from ..text import clean, how_many, inert
-from . import log, merge
-from .schedule import Agreement, Turn, agreement, following, schedule, turn_of
-
-STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
-ASIDE = "No answer"
-ACTIONS = {
-    ASIDE: "n: no document answers this query, set it aside",
-    "Skip": "s: decide later",
-    "Undo": "u: take the last judgment back",
-}
-NEXT_CALL = "merge.merge(evals)"  # as session A imports it
-NEXT_HTML = (
-    f"<p>Next: <code>{NEXT_CALL}</code> in a new cell takes the log into the folder; then "
-    "<code>make report EVALS=folder</code> measures on it.</p>"
-)
+from .. import evalset
+from ..text import how_many
+from . import log, markup, merge
+from .markup import ACTIONS, ASIDE, FINISH
+from .schedule import Turn, following, schedule, turn_of
+from .selection import Selectable, quote_of, selection_text
 
 
-# What the panel shows, as HTML. Everything from a file or a person goes through `inert`.
+class Task(NamedTuple):
+    """What judgments are for: the log that takes them, what Finish does, what comes then.
 
-
-def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
-    """Return {query_id: words to mark}: not those that stand in most documents, such as "the"."""
-    spread = Counter(
-        word for d in evals.documents.values() for word in set(evals.words(d.retrieval_text))
-    )
-    found = {}
-    for query in evals.asked.values():
-        words = set(evals.words(query.query))
-        rare = {word for word in words if spread[word] <= max(STILL_RARE, len(evals.documents) / 2)}
-        found[query.query_id] = rare or words
-    return found
-
-
-PANEL_STYLE = (  # JupyterLab resets marks and tables
-    "<style>.labelling mark{background:#ffe58f;color:#000}.labelling h1,.labelling h2"
-    "{font-size:1.1em;margin:0.8em 0 0.3em}.labelling th,.labelling td{text-align:left;"
-    "vertical-align:top;padding:0.2em 1em 0.2em 0}</style>"
-)
-FRAME = "overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999"
-BODY = "white-space:pre-wrap;overflow-wrap:anywhere;margin-top:0.5em"
-
-
-def query_html(query: evalset.Query) -> str:
-    """Return the query as a heading."""
-    return f'<div style="font-size:1.25em;font-weight:600">{inert(query.query)}</div>'
-
-
-def document_html(document: evalset.Document, words: set[str]) -> str:
-    """Return title, dates and body with the query's words marked, in a frame that scrolls.
-
-    The frame belongs to the document, so that each new one starts at its top.
+    `finish` returns what it did, in words, for a set; `then` is HTML.
     """
-    facts = [document.kind, document.service, document.updated, document.version]
-    shown = " · ".join(inert(f) for f in facts if f not in ("", "unspecified"))
-    title, body = (figures.marked(part, words) for part in (document.title, document.text))
-    return (
-        f'{PANEL_STYLE}<div class="labelling" tabindex="0" style="{FRAME};max-height:26em">'
-        f'<b>{title}</b><div style="opacity:0.75">{shown}</div>'
-        f'<div style="{BODY}">{body}</div></div>'
-    )
+
+    log: str
+    finish: Callable[[evalset.EvalSet], str]
+    then: str
 
 
-NO_GUIDE = (
-    "Write labeling_guide.md in the folder: a test for each grade, and the edge cases you meet."
-)
+def merged_in_words(evals: evalset.EvalSet) -> str:
+    """Take the log into the folder, and say what comes next."""
+    new = how_many(merge.merge(evals), "new judgment")
+    return f"{new} went from the log into the folder. Run this notebook again to go on with them."
 
 
-def guide_html(folder: Path) -> str:
-    """Return the folder's labeling_guide.md as HTML, or a hint how to get one."""
-    path = folder / "labeling_guide.md"
-    if not path.exists():
-        return f"<p>No guide yet. {NO_GUIDE}</p>"
-    render = mistune.create_markdown(escape=True, plugins=["table"])
-    page = clean(render(path.read_text(encoding="utf-8-sig")))
-    return f'{PANEL_STYLE}<div class="labelling" style="{FRAME};max-height:24em">{page}</div>'
-
-
-def message_html(words: str, wrong: bool = False) -> str:
-    """Return the message line; what is wrong is red and bold."""
-    style = "color:var(--jp-error-color1,#b00020);font-weight:600" if wrong else "opacity:0.8"
-    lines = "<br>".join(map(inert, words.split("\n")))
-    return f'<div role="status" style="min-height:1.5em;line-height:1.5;{style}">{lines}</div>'
-
-
-def end_html(given: list[log.Entry], n: int, grades: tuple[int, ...] = records.GRADES) -> str:
-    """Return what stands in place of a document when all `n` are judged."""
-    aside = ", ".join(map(inert, sorted({e.query_id for e in given if not e.doc_id})))
-    noted = f"<p>Set aside, because no document answers: {aside}.</p>" if aside else ""
-    if not n:
-        return f"<p>There is nothing to judge.</p>{noted}{NEXT_HTML}"
-    judged = f"<p><b>{how_many(n, 'document')} shown, all are judged.</b></p>"
-    return f"{judged}{agreement_html(agreement(given, grades))}{noted}{NEXT_HTML}"
-
-
-def question_html(query: evalset.Query) -> str:
-    """Return what stands in place of a document when none judged so far answers the query."""
-    call = inert(f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()")
-    return (
-        "<p><b>No document judged for this query answers it.</b></p>"
-        f"<p><b>{ASIDE}</b> sets it aside: it stays in the folder with the kind none, and nothing "
-        "is measured on it. If you know a document that answers, judge that one by its id: "
-        f"<code>{call}</code></p>"
-    )
-
-
-def agreement_html(found: Agreement) -> str:
-    """Return agreement with oneself and the pairs that differ."""
-    if not found.n:
-        return "<p>No document was shown twice, so there is no agreement to report.</p>"
-    kappa = "not defined (one grade only)" if found.kappa is None else f"{found.kappa:.2f}"
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{inert(cell)}</td>" for cell in row) + "</tr>"
-        for row in found.differ
-    )
-    heads = "".join(f"<th>{name}</th>" for name in ("query", "document", "first", "second"))
-    table = f"<table class='labelling'><tr>{heads}</tr>{rows}</table>"
-    return PANEL_STYLE + (
-        f"<p>Some documents were shown twice. Agreement with yourself: n = {found.n:d}, "
-        f"{found.equal:.0%} equal, weighted kappa (linear) {kappa}.</p>" + (table if rows else "")
-    )
-
-
-def passages(document: evalset.Document) -> list[tuple[str, str]]:
-    """Return (shown, evidence) for each line of the document that holds words."""
-    lines = [line.strip() for line in document.retrieval_text.split("\n")]
-    return [(f"{line[:117]}..." if len(line) > 120 else line, line) for line in lines if line]
-
-
-def help_of(grades: tuple[int, ...]) -> dict[str, str]:
-    """Return {button: its tooltip}: a button for each grade, then Skip and Undo."""
-    means = dict.fromkeys(grades, "helps in part, with evidence")
-    means |= {grades[-1]: "answers, with evidence", 0: "does not help"}
-    return {str(grade): f"{grade}: {words}" for grade, words in means.items()} | ACTIONS
+LINES = "List of lines"  # JupyterLab takes the arrow keys, so two letters go through it
+LINES_HELP = "evidence by keyboard: j and k in the box of keys go through the lines"
+LINE_KEYS = {"j": "the next line", "k": "the line before"}
+LABELLING = Task(log.LOG, merged_in_words, markup.MERGED_THEN)
 
 
 class Panel:
     """Shows one document at a time and logs each judgment before the next.
 
     `pairs` are (query_id, doc_id); ValueError names ids that the folder does not know.
-    `repeats` is the share (0 to 1) that is shown twice, unannounced.
+    `repeats` is the share (0 to 1) that is shown twice, unannounced; `task` is what for.
     """
 
     def __init__(
@@ -158,56 +51,75 @@ class Panel:
         pairs: list[tuple[str, str]],
         seed: int = 0,
         repeats: float = 0.1,
+        task: Task = LABELLING,
     ):
         pairs = {tuple(pair) for pair in pairs}
         _refuse_unknown_ids(evals, pairs)
         if not 0 <= repeats <= 1:
             raise ValueError(f"repeats is {repeats}, wanted a share from 0 to 1")
-        self.evals = evals
-        self.path = evals.folder / log.LOG
+        self.evals, self.task = evals, task
+        self.path = evals.folder / task.log
         self.queue = schedule(pairs, seed, repeats)
         self.shown = {turn for turn in self.queue if turn.doc_id}
         self.queries = list(dict.fromkeys(t.query_id for t in self.queue if t.doc_id))
-        self.words = telling_words(evals)
+        self.words = markup.telling_words(evals)
         mine = pairs | {(query_id, "") for query_id in evals.unanswered}  # what Undo may take
-        self.mine = [entry for entry in log.entries(evals) if entry.pair in mine]
+        self.mine = [entry for entry in self._given() if entry.pair in mine]
         self.turn: Turn | None = None
         self._build()
         self._next("")
 
+    def _given(self) -> list[log.Entry]:
+        """Return what the log says now: other panels may write into it, too."""
+        return log.entries(self.evals, self.task.log)
+
     def _build(self) -> None:
-        self.query, self.document, self.message, self.count = (widgets.HTML() for _ in range(4))
+        self.query, self.message, self.count = (widgets.HTML() for _ in range(3))
+        self.document = Selectable()
+        self.document.observe(self._selected, "selected")
         self.bar = widgets.IntProgress(max=len(self.shown) or 1, layout={"width": "16em"})
-        self.buttons = {
-            name: widgets.Button(
-                description=name, tooltip=words, layout={"width": "auto", "min_width": "5em"}
-            )
-            for name, words in help_of(self.evals.grades).items()
-        }
-        self.keys = {
-            name[0].lower(): name for name in self.buttons if name in ACTIONS or len(name) == 1
-        }
-        for name, button in self.buttons.items():
-            button.on_click(lambda _, name=name: self._act(name))
-        self.key = widgets.Text(placeholder=" ".join(self.keys), layout={"width": "7em"})
+        self.buttons = self._made_buttons()
+        named = [name for name in self.buttons if len(name) == 1 or name in ACTIONS]
+        self.keys = {name[0].lower(): name for name in named if name != FINISH} | LINE_KEYS
+        self.key = widgets.Text(
+            placeholder=" ".join(self.keys), tooltip=self._told_keys(), layout={"width": "8em"}
+        )
         self.key.observe(self._typed, "value")
         self.choice = widgets.Select(rows=8, layout={"width": "99%"})
         self.choice.observe(self._chosen, "value")
         self.evidence = widgets.Textarea(
-            placeholder="Evidence for 1 and more: choose a line above, or paste the words here",
+            placeholder="Evidence for 1 and more: select it in the text above",
             layout={"width": "99%", "height": "4.5em"},
         )
+        self.lines = widgets.ToggleButton(
+            description=LINES, tooltip=LINES_HELP, layout={"width": "max-content"}
+        )
+        self.lines.observe(lambda _: self._show_lines(), "value")
         self.guide = widgets.Accordion(
-            [widgets.HTML(guide_html(self.evals.folder))],
+            [widgets.HTML(markup.guide_html(self.evals.folder))],
             titles=("Labelling guide",),
             selected_index=None,
         )
         self.box = widgets.VBox(self._rows(), layout={"max_width": "60em"})
 
+    def _made_buttons(self) -> dict[str, widgets.Button]:
+        """Return {name: button}: a grade's name is its number, its button says what it means."""
+        means = {str(g): words for g, words in markup.grade_words(self.evals.grades).items()}
+        made = {}
+        for name, tooltip in markup.help_of(self.evals.grades).items():
+            shown = f"{name} {means.get(name, '')}".strip()
+            made[name] = widgets.Button(
+                description=shown, tooltip=tooltip, layout={"width": "auto", "min_width": "5em"}
+            )
+            made[name].on_click(lambda _, name=name: self._act(name))
+        return made
+
     def _rows(self) -> list[widgets.Widget]:
-        progress = widgets.HBox([self.bar, self.count], layout={"align_items": "center"})
-        actions = widgets.HBox([*self.buttons.values(), self.key])
-        judging = [self.choice, self.evidence, actions, self.message]
+        progress = widgets.HBox(
+            [self.bar, self.count], layout={"align_items": "center", "flex_flow": "row wrap"}
+        )
+        actions = widgets.HBox([*self.buttons.values(), self.key], layout={"flex_flow": "row wrap"})
+        judging = [self.lines, self.choice, self.evidence, actions, self.message]
         return [progress, self.query, self.document, *judging, self.guide]
 
     def show(self) -> None:
@@ -220,16 +132,22 @@ class Panel:
             return self._say("There is no document left to judge. Undo takes the last one back.")
         if not self.turn.doc_id:
             return self._say(f"There is no document to grade: {ASIDE}, Skip or Undo.")
-        evidence = self.evidence.value.strip() if relevance else ""
+        evidence = self._evidence_given() if relevance else ""
         entry = log.Entry(self.turn.query_id, self.turn.doc_id, relevance, evidence)
         judgment = evalset.Judgment(*entry.pair, relevance, entry.quotes)
         fault = log.judgment_fault(judgment, self.evals)
         if fault:
             return self._say(f"Not saved: {fault}.")
-        other = {turn_of(entry): entry for entry in log.entries(self.evals)}.get(self.turn)
+        other = {turn_of(entry): entry for entry in self._given()}.get(self.turn)
         self._log(relevance, evidence)
         note = f" Another panel gave {other.relevance}: yours, the later, counts." if other else ""
         return self._next(f"Saved: {relevance}.{note}")
+
+    def _evidence_given(self) -> str:
+        """Return the evidence, word for word where it was typed or copied as it is shown."""
+        typed = self.evidence.value.strip()
+        text = self.evals.documents[self.turn.doc_id].retrieval_text
+        return typed if typed in text else quote_of(typed, text).words or typed
 
     def set_aside(self) -> None:
         """Log that no document answers the query, once its documents are judged."""
@@ -268,7 +186,7 @@ class Panel:
 
         What another panel has judged meanwhile is never withdrawn.
         """
-        standing = {entry._replace(place="") for entry in log.entries(self.evals)}
+        standing = {entry._replace(place="") for entry in self._given()}
         while self.mine and self.mine[-1]._replace(place="") not in standing:
             self.mine.pop()  # taken back, here or in another panel
         if not self.mine:
@@ -279,6 +197,18 @@ class Panel:
         self._move(turn_of(last), 0)
         return self._next(f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
 
+    def finish(self) -> None:
+        """Do what the task does with its judgments, and end this panel: a new one goes on."""
+        done = self.task.finish(self.evals)
+        left = len(self.shown.difference(map(turn_of, self._given())))
+        self._clear()
+        for widget in (*self.buttons.values(), self.key):
+            widget.disabled = True
+        rest = (
+            f" {how_many(left, 'document')} left: run this cell again to judge on." if left else ""
+        )
+        self._say(f"{done}{rest}", wrong=False)
+
     def _move(self, turn: Turn, place: int) -> None:
         self.queue = [other for other in self.queue if other != turn]
         self.queue.insert(place, turn)
@@ -287,8 +217,10 @@ class Panel:
         """Do what a button says. A bad log or a full disk is a message, and nothing moves."""
         try:
             actions = {ASIDE: self.set_aside, "Skip": self.skip, "Undo": self.undo}
+            actions |= {FINISH: self.finish, LINE_KEYS["j"]: lambda: self._go(1)}
+            actions |= {LINE_KEYS["k"]: lambda: self._go(-1)}
             actions[name]() if name in actions else self.judge(int(name))
-        except (evalset.EvalSetError, OSError) as error:
+        except (ValueError, OSError) as error:  # an EvalSetError is a ValueError
             self._say(str(error))
 
     def _typed(self, change: dict) -> None:
@@ -298,31 +230,72 @@ class Panel:
         if typed in self.keys:
             self._act(self.keys[typed])
         elif typed:
-            keys = ", ".join(k if k == name else f"{k} for {name}" for k, name in self.keys.items())
-            self._say(f"Key {typed} does nothing. Keys: {keys}.")
+            self._say(f"Key {typed} does nothing. {self._told_keys()}")
+
+    def _told_keys(self) -> str:
+        named = (key if key == name else f"{key} for {name}" for key, name in self.keys.items())
+        return f"Keys: {', '.join(named)}."
 
     def _chosen(self, change: dict) -> None:
         if change["new"]:
             self.evidence.value = change["new"]
 
+    def _selected(self, change: dict) -> None:
+        """Take what is selected in the document as evidence, where it is a passage of it."""
+        if not change["new"].strip() or not (self.turn and self.turn.doc_id):
+            return
+        document = self.evals.documents[self.turn.doc_id]
+        quote = quote_of(change["new"], document.retrieval_text)
+        if quote.words:
+            self.evidence.value = quote.words
+        self._say(selection_text(quote), wrong=not quote.words)
+
+    def _clear(self) -> None:
+        """Take document and evidence off the panel."""
+        self.turn = None
+        self.query.value = self.document.value = ""
+        self._offer(None)
+
+    def _offer(self, document: evalset.Document | None) -> None:
+        """Offer a document's lines as evidence, of which none is taken yet."""
+        self.document.selected = ""
+        self.choice.options = markup.passages(document) if document else ()
+        self.choice.index = None
+        self.evidence.value = ""  # last: new options choose their first line by themselves
+        for widget in (self.lines, self.evidence):
+            widget.layout.display = None if document else "none"
+        self._show_lines()
+
+    def _go(self, by: int) -> None:
+        """Take the next line as evidence, or the one before; it stops at both ends."""
+        lines = self.choice.options
+        if not lines:
+            return self._say("There is no line to choose.")
+        self.lines.value = True
+        at = -1 if self.choice.index is None else self.choice.index
+        self.choice.index = min(max(at + by, 0), len(lines) - 1)
+        where = f"Line {self.choice.index + 1} of {len(lines)}"
+        return self._say(f"{where}: {self.choice.label}", wrong=False)
+
+    def _show_lines(self) -> None:
+        """Show the list of lines where it is wanted."""
+        wanted = self.lines.value and self.choice.options
+        self.choice.layout.display = None if wanted else "none"
+
     def _say(self, words: str, wrong: bool = True) -> None:
-        self.message.value = message_html(words, wrong)
+        self.message.value = markup.message_html(words, wrong)
 
     def _next(self, words: str) -> None:
         """Read the log, in which other panels may have written, and show what is due."""
-        given = log.entries(self.evals)
+        given = self._given()
         self.turn = following(self.queue, given)
         self._progress(given)
         query = self.evals.asked[self.turn.query_id] if self.turn else None
         document = self.evals.documents.get(self.turn.doc_id) if self.turn else None
-        self.query.value = query_html(query) if query else ""
+        self.query.value = markup.query_html(query) if query else ""
         self.document.value = self._page(query, document, given)
-        self.choice.options = passages(document) if document else ()
-        self.choice.index = None
-        self.evidence.value = ""  # last: new options choose their first line by themselves
-        for widget in (self.choice, self.evidence):
-            widget.layout.display = None if document else "none"
-        live = {"Undo": True, "Skip": query, ASIDE: query and not document}
+        self._offer(document)
+        live = {"Undo": True, FINISH: True, "Skip": query, ASIDE: query and not document}
         for name, button in self.buttons.items():
             button.disabled = not live.get(name, document)
         self._say(words, wrong=False)
@@ -340,10 +313,10 @@ class Panel:
         self, query: evalset.Query | None, document: evalset.Document | None, given: list[log.Entry]
     ) -> str:
         if document:
-            return document_html(document, self.words[query.query_id])
-        return (
-            question_html(query) if query else end_html(given, len(self.shown), self.evals.grades)
-        )
+            return markup.document_html(document, self.words[query.query_id])
+        if query:
+            return markup.question_html(query)
+        return markup.end_html(given, len(self.shown), self.evals.grades, self.task.then)
 
 
 class Unlabelled(Exception):
@@ -365,7 +338,7 @@ def require_labels(evals: evalset.EvalSet) -> None:
     pairs = [pair for pair in merge.pairs_to_judge(evals) if pair[0] in evals.waiting]
     if pairs:
         Panel(evals, pairs).show()
-        wanted = f"Judge in the panel above, then run {NEXT_CALL} and this notebook again."
+        wanted = f"Judge in the panel above and click {FINISH}, then run this notebook again."
     raise Unlabelled(wanted)
 
 

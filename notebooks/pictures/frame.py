@@ -1,18 +1,12 @@
 """What all pictures share: one display, words for who cannot see it, and sliders."""
 
-import os
 from collections.abc import Callable
 
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
 from IPython.display import display
 
-LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows pictures that stand still
-
-
-def is_live() -> bool:
-    """Return whether pictures move."""
-    return os.environ.get(LIVE, "") not in ("", "0")
+from helpers.figures import is_live
 
 
 def put(figure: plt.Figure, words: str) -> None:

@@ -203,6 +203,7 @@ def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
     labelled_sets.complete(folder)
     undo = {"undo": {"query_id": "q1", "doc_id": "disk-full", "time": ""}}
     write_rows(folder / log.LOG, entry("q1", time=""), undo, entry("q2", "disk-full"))
+    write_rows(folder / log.PRACTICE, entry("q1"), entry("q2"))
     pooled = [{"query_id": q, "doc_id": "disk-full", "rankers": ["hand"]} for q in ("q1", "q2")]
     write_rows(folder / "pool.jsonl", *pooled)
     before = {name: labelled_sets.rows(folder / name) for name in merge.NAMING}
@@ -213,6 +214,7 @@ def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
         "second_pass.jsonl: 2 rows moved to dropped.jsonl",
         "negatives.jsonl: 1 row moved to dropped.jsonl",
         "labelling.jsonl: 2 rows moved to dropped.jsonl",
+        "practice.jsonl: 1 row moved to dropped.jsonl",
     ]
     merge.drop_query(folder, "q2")
     for name, rows in before.items():

@@ -5,13 +5,12 @@ import html
 import json
 from pathlib import Path
 
-import nbformat
 import pytest
 from conftest import write_rows
 from judging import PROOF, do, entry, grades, logged, opened, two_by_twelve
 
 from helpers import evalset
-from helpers.labels import log, merge, panel, schedule
+from helpers.labels import log, markup, merge, panel, schedule
 
 HERE = Path(__file__).resolve().parents[1]
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
@@ -36,10 +35,7 @@ def test_document_is_escaped_marked_and_without_its_origin(folder):
         shown.buttons["Skip"].click()
     assert "disk is full" in shown.query.value
     page = shown.document.value
-    assert (
-        "Delete &#60;old&#62; logs&#46;&#10;&#10;Then &#60;&#124;endoftext" in page
-        and "pre-wrap" in page
-    )
+    assert "<p>Delete &#60;old&#62; logs&#46;</p>\n<p>Then &#60;&#124;endoftext" in page
     assert "<mark>disk</mark>&#45;<mark>full</mark>" in page and "2026-04-08" in page
     assert [value for _, value in shown.choice.options] == ["disk-full", *BODY.split("\n\n")]
 
@@ -49,17 +45,17 @@ def test_words_of_most_documents_are_not_marked(many):
     corpus = many.folder / "corpus.jsonl"
     former = [json.loads(line) for line in corpus.read_text().splitlines()]
     write_rows(corpus, *former, *rows)
-    assert panel.telling_words(evalset.load(many.folder)) == {"a": {"a"}, "b": {"b"}}
+    assert markup.telling_words(evalset.load(many.folder)) == {"a": {"a"}, "b": {"b"}}
     queries = [{"query_id": "a", "query": "the fact", "relevant_doc_ids": []}]
     write_rows(many.folder / "retrieval_queries.jsonl", *queries)
     (many.folder / "pool.jsonl").unlink()
     rows = [{"doc_id": f"f{i}", "title": "x", "text": "the fact"} for i in range(12)]
     write_rows(corpus, *rows)
-    assert panel.telling_words(evalset.load(many.folder)) == {"a": {"the", "fact"}}
+    assert markup.telling_words(evalset.load(many.folder)) == {"a": {"the", "fact"}}
 
 
 def test_guide_is_rendered_escaped_and_its_absence_is_a_hint(folder):
-    assert "labeling_guide.md" in panel.guide_html(folder)
+    assert "labeling_guide.md" in markup.guide_html(folder)
     (folder / "labeling_guide.md").write_text("\ufeff# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n")
     page = opened(folder).guide.children[0].value
     assert "<h1>Ours</h1>" in page and "<td>2</td>" in page and "&lt;script&gt;" in page
@@ -76,13 +72,13 @@ def test_progress_counts_documents_and_queries(many):
 
 def test_long_lines_are_cut_where_they_are_chosen_and_whole_as_evidence():
     lines = ["x" * 120, "", "  y" + "z" * 120]
-    shown = panel.passages(evalset.Document("d", "", "\n".join(lines)))
+    shown = markup.passages(evalset.Document("d", "", "\n".join(lines)))
     whole = "y" + "z" * 120
     assert shown == [("x" * 120, "x" * 120), (whole[:117] + "...", whole)]
-    assert panel.help_of((0, 1)) == {
+    assert markup.help_of((0, 1)) == {
         "0": "0: does not help",
-        "1": "1: answers, with evidence",
-        **panel.ACTIONS,
+        "1": "1: answers it, with evidence",
+        **markup.ACTIONS,
     }
 
 
@@ -97,9 +93,9 @@ def test_a_share_of_repeats_that_is_none_is_refused(folder, share):
 
 def test_a_judgment_is_on_disk_before_the_next_document(folder, monkeypatch):
     shown, seen = opened(folder), []
-    show = panel.document_html
+    show = markup.document_html
     monkeypatch.setattr(
-        panel, "document_html", lambda *a: seen.append(len(logged(folder))) or show(*a)
+        markup, "document_html", lambda *a: seen.append(len(logged(folder))) or show(*a)
     )
     first, second = do(shown, 2), do(shown, 0)
     assert seen == [1, 2]
@@ -151,8 +147,9 @@ def test_keys_act_at_once_and_empty_the_box(folder):
     shown.key.value = "S"
     assert shown.turn != second and len(logged(folder)) == 1
     shown.key.value = "x"
-    assert "Key x does nothing. Keys: 0, 1, 2, n for No answer, s for Skip, u for Undo." in (
-        shown.message.value
+    assert (
+        "Key x does nothing. Keys: 0, 1, 2, n for No answer, s for Skip, u for Undo, j for the next"
+        in (shown.message.value)
     )
     assert shown.key.value == ""
     shown.choice.index = 1
@@ -285,22 +282,11 @@ def test_queries_without_labels_open_the_panel_and_end_the_run(folder, capsys):
         panel.require_labels(evalset.load(folder))
 
 
-def test_the_call_that_comes_next_works_with_what_session_a_imports(folder):
-    session = HERE.parents[1] / "notebooks" / "session_a_corpus_and_labels.ipynb"
-    cells = nbformat.read(session, as_version=4).cells
-    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    before = code.partition("panel.require_labels(")[0].splitlines()
-    names = {"evals": evalset.load(folder)}
-    exec("\n".join(line for line in before if "from helpers.labels import" in line), names)
-    assert eval(panel.NEXT_CALL, names) == 0
-    assert panel.NEXT_CALL in panel.end_html([], 1)
-
-
 def test_the_panel_offers_the_grades_of_the_set(folder):
     (folder / "settings.json").write_text('{"highest_grade": 3}')
     shown = opened(folder)
-    assert [*shown.buttons] == ["0", "1", "2", "3", panel.ASIDE, "Skip", "Undo"]
-    assert shown.buttons["3"].tooltip == "3: answers, with evidence"
+    assert [*shown.buttons] == ["0", "1", "2", "3", markup.ASIDE, "Skip", "Undo", "Finish"]
+    assert shown.buttons["3"].tooltip == "3: answers it, with evidence"
     turn = do(shown, 3)
     shown.key.value = "0"
     assert [row["relevance"] for row in logged(folder)] == [3, 0]
@@ -338,27 +324,32 @@ def live(shown):
 def test_a_query_without_an_answer_is_set_aside_with_one_click(folder, capsys):
     waiting(folder)
     shown = panel_of(folder)
-    assert live(shown) == {"0", "1", "2", "Skip", "Undo"}
+    assert live(shown) == {"0", "1", "2", "Skip", "Undo", "Finish"}
     assert shown.count.value == "1 of 2, query 1 of 1" and shown.bar.max == 2
     shown.key.value = "n"
     assert "judge the documents of the query first" in shown.message.value
     do(shown, 0), do(shown, 0)
     assert "No document judged for this query answers it" in shown.document.value
     assert "panel.Panel(evals, [('q1', 'ID')]).show()" in html.unescape(shown.document.value)
-    assert "disk is full" in shown.query.value and live(shown) == {panel.ASIDE, "Skip", "Undo"}
+    assert "disk is full" in shown.query.value and live(shown) == {
+        markup.ASIDE,
+        "Skip",
+        "Undo",
+        "Finish",
+    }
     assert shown.count.value == "2 of 2 judged" and shown.evidence.layout.display == "none"
     shown.key.value = "2"
     assert "There is no document to grade: No answer, Skip or Undo" in shown.message.value
-    shown.buttons[panel.ASIDE].click()
+    shown.buttons[markup.ASIDE].click()
     assert "Set aside: no document answers q1" in shown.message.value
     assert logged(folder)[-1]["kind"] == "symptom" and shown.turn == ("q2", "", False)
     shown.buttons["Skip"].click()
     assert "This is the last question left" in shown.message.value
-    shown.buttons[panel.ASIDE].click()
+    shown.buttons[markup.ASIDE].click()
     page = shown.document.value
     assert "2 documents shown, all are judged" in page and "no document answers: q1, q2." in page
-    assert panel.NEXT_CALL in page and "make report EVALS=folder" in page
-    assert live(shown) == {"Undo"}
+    assert "<b>Finish</b>" in page and "make report EVALS=folder" in page
+    assert live(shown) == {"Undo", "Finish"}
     shown.key.value = "n"
     assert "No answer is for the end" in shown.message.value
     shown.key.value = "0"
@@ -376,19 +367,19 @@ def test_no_answer_is_taken_back_in_the_panel_before_and_after_the_merge(folder)
     shown = panel_of(folder)
     do(shown, 0), do(shown, 0)
     for _ in range(2):
-        shown.buttons[panel.ASIDE].click()
+        shown.buttons[markup.ASIDE].click()
         assert shown.turn == ("q2", "", False)
         shown.buttons["Undo"].click()
         assert "Taken back: No answer." in shown.message.value
         assert shown.turn == ("q1", "", False) and log.verdicts(shown.evals)["q1"][0] is False
-    shown.buttons[panel.ASIDE].click()
-    shown.buttons[panel.ASIDE].click()
+    shown.buttons[markup.ASIDE].click()
+    shown.buttons[markup.ASIDE].click()
     merge.merge(evalset.load(folder))
     again = panel_of(folder)
     assert "There is nothing to judge" in again.document.value and "q1, q2" in again.document.value
     again.buttons["Undo"].click()
     assert again.turn == ("q2", "", False) and "queue" in again.query.value
-    again.buttons[panel.ASIDE].click()
+    again.buttons[markup.ASIDE].click()
     again.buttons["Undo"].click()
     merge.merge(evalset.load(folder))
     after = evalset.load(folder)
@@ -400,8 +391,8 @@ def test_a_document_can_be_judged_for_a_query_that_was_set_aside(folder, capsys)
     waiting(folder)
     shown = panel_of(folder)
     do(shown, 0), do(shown, 0)
-    shown.buttons[panel.ASIDE].click()
-    shown.buttons[panel.ASIDE].click()
+    shown.buttons[markup.ASIDE].click()
+    shown.buttons[markup.ASIDE].click()
     merge.merge(evalset.load(folder))
     found = panel.Panel(evalset.load(folder), [("q2", "queue-full")], repeats=0)
     do(found, 2)
@@ -454,20 +445,22 @@ def test_a_query_judged_0_everywhere_is_no_dead_end(folder):
 
 def test_names_in_the_panel_are_escaped(folder):
     query = evalset.Query("<b>", "<i>", ())
-    assert "<b>'" not in panel.question_html(query) and "&#60;b&#62;" in panel.question_html(query)
-    assert "<i>" not in panel.query_html(query)
-    document = evalset.Document("d", "<s>", "<p>", "<b>", "<i>", version="<v>")
-    page = panel.document_html(document, set())
-    assert not [mark for mark in ("<s>", "<p>", "<b><", "<i>", "<v>") if mark in page]
-    assert "unspecified" not in panel.document_html(evalset.Document("d", "t", "x"), set())
-    assert panel.message_html("a\nb<c>").count("<br>") == 1 and "<c>" not in panel.message_html(
+    assert "<b>'" not in markup.question_html(query) and "&#60;b&#62;" in markup.question_html(
+        query
+    )
+    assert "<i>" not in markup.query_html(query)
+    document = evalset.Document("d", "<s>", "x <p>", "<b>", "<i>", version="<v>")
+    page = markup.document_html(document, set())
+    assert not [mark for mark in ("<s>", "x <p>", "<b><", "<i>", "<v>") if mark in page]
+    assert "unspecified" not in markup.document_html(evalset.Document("d", "t", "x"), set())
+    assert markup.message_html("a\nb<c>").count("<br>") == 1 and "<c>" not in markup.message_html(
         "<c>"
     )
     given = [log.Entry("<q>", "<d>", 1), log.Entry("<q>", "<d>", 0, repeat=True)]
-    page = panel.end_html(given, 1)
+    page = markup.end_html(given, 1)
     assert "<q>" not in page and "<td>&#60;d&#62;</td>" in page
     assert "n = 1, 0% equal, weighted kappa (linear) 0.00." in page
-    page = panel.end_html([log.Entry("<u>", "", 0)], 1)
+    page = markup.end_html([log.Entry("<u>", "", 0)], 1)
     assert "<u>" not in page and "&#60;u&#62;" in page and "1 document shown" in page
 
 
@@ -490,32 +483,33 @@ def test_a_word_is_marked_in_up_to_ten_documents_or_half(documents, having, mark
     rows[0] = rows[0]._replace(text="rare own rare")
     query = evalset.Query("q", "own rare rare", ())
     evals = evalset.EvalSet(evalset.DEFAULT, {d.doc_id: d for d in rows}, {"q": query}, [])
-    assert panel.telling_words(evals) == {"q": {"own", "rare"} if marked else {"own"}}
+    assert markup.telling_words(evals) == {"q": {"own", "rare"} if marked else {"own"}}
 
 
 def test_the_document_word_for_word():
     fields = {"kind": "runbook", "service": "disk", "updated": "2026-04-08", "version": "2"}
     document = made(**fields).documents["d"]
-    page = panel.document_html(document, {"disk"}).removeprefix(panel.PANEL_STYLE)
+    page = markup.document_html(document, {"disk"}).removeprefix(markup.PANEL_STYLE)
     assert page == (
-        '<div class="labelling" tabindex="0" style="overflow:auto;padding:0.4em 0.9em;'
-        'line-height:1.5;border:1px solid #999;max-height:26em"><b>Title</b>'
-        '<div style="opacity:0.75">runbook · disk · 2026-04-08 · 2</div>'
-        '<div style="white-space:pre-wrap;overflow-wrap:anywhere;margin-top:0.5em">'
-        "Full <mark>disk</mark>&#46;&#10;&#10;x</div></div>"
+        '<div class="labelling" role="region" tabindex="0" aria-label="Document" style="overflow:'
+        'auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999;max-height:26em">'
+        '<b>Title</b><div class="facts" style="opacity:0.75;user-select:none">'
+        "runbook · disk · 2026-04-08 · 2</div>"
+        '<div style="overflow-wrap:anywhere;margin-top:0.5em">'
+        "<p>Full <mark>disk</mark>&#46;</p>\n<p>x</p>\n</div></div>"
     )
-    assert panel.PANEL_STYLE.startswith("<style>") and panel.PANEL_STYLE.endswith("</style>")
+    assert markup.PANEL_STYLE.startswith("<style>") and markup.PANEL_STYLE.endswith("</style>")
 
 
 def test_query_message_and_question_word_for_word():
     query = made("q's").queries["q's"]
     heading = '<div style="font-size:1.25em;font-weight:600">disk is full</div>'
-    assert panel.query_html(query) == heading
+    assert markup.query_html(query) == heading
     line = '<div role="status" style="min-height:1.5em;line-height:1.5;'
-    assert panel.message_html("a\nb") == f'{line}opacity:0.8">a<br>b</div>'
+    assert markup.message_html("a\nb") == f'{line}opacity:0.8">a<br>b</div>'
     wrong = f'{line}color:var(--jp-error-color1,#b00020);font-weight:600">a</div>'
-    assert panel.message_html("a", True) == wrong
-    assert html.unescape(panel.question_html(query)).endswith(
+    assert markup.message_html("a", True) == wrong
+    assert html.unescape(markup.question_html(query)).endswith(
         """<code>panel.Panel(evals, [("q's", 'ID')]).show()</code></p>"""
     )
 
@@ -523,34 +517,36 @@ def test_query_message_and_question_word_for_word():
 def test_the_end_word_for_word():
     given = [log.Entry(q, "", 0) for q in ("q2", "q1", "q1")]
     aside = "<p>Set aside, because no document answers: q1, q2.</p>"
-    assert panel.end_html([], 0) == f"<p>There is nothing to judge.</p>{panel.NEXT_HTML}"
-    assert panel.end_html(given, 0) == f"<p>There is nothing to judge.</p>{aside}{panel.NEXT_HTML}"
-    told = "<p>No document was shown twice, so there is no agreement to report.</p>"
+    assert markup.end_html([], 0) == f"<p>There is nothing to judge.</p>{markup.MERGED_THEN}"
+    assert (
+        markup.end_html(given, 0) == f"<p>There is nothing to judge.</p>{aside}{markup.MERGED_THEN}"
+    )
+    told = "<p>No document was shown twice, so your agreement with yourself is unknown.</p>"
     shown = "<p><b>3 documents shown, all are judged.</b></p>"
-    assert panel.end_html(given, 3) == f"{shown}{told}{aside}{panel.NEXT_HTML}"
+    assert markup.end_html(given, 3) == f"{shown}{told}{aside}{markup.MERGED_THEN}"
     again = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
     again += [entry._replace(repeat=True, relevance=min(2, entry.relevance)) for entry in again]
-    page = panel.end_html(again, 3, (0, 1, 2, 3))
+    page = markup.end_html(again, 3, (0, 1, 2, 3))
     assert "n = 3, 67% equal, weighted kappa (linear) 0.73.</p>" in page
     assert page.count("<tr>") == 2 and "<tr><td>q</td><td>a</td><td>3</td><td>2</td></tr>" in page
     heads = "<th>query</th><th>document</th><th>first</th><th>second</th>"
     assert f"<table class='labelling'><tr>{heads}</tr>" in page
-    assert panel.agreement_html(panel.Agreement(0, None, None, [])) == told
+    assert markup.agreement_html(schedule.Agreement(0, None, None, [])) == told
 
 
 def test_a_guide_brings_in_no_drawing_and_no_code(folder):
     (folder / "labeling_guide.md").write_text(
         "![a](https://x/y.png) [b](javascript:x) <img src=x>\n"
     )
-    page = panel.guide_html(folder)
+    page = markup.guide_html(folder)
     assert '<img alt="a">' in page and "#harmful" in page and page.count("<img") == 1
 
 
 def test_the_guide_word_for_word(folder):
-    assert panel.guide_html(folder) == f"<p>No guide yet. {panel.NO_GUIDE}</p>"
+    assert markup.guide_html(folder) == f"<p>No guide yet. {markup.NO_GUIDE}</p>"
     (folder / "labeling_guide.md").write_text("Grade <b>2</b>.\n")
-    assert panel.guide_html(folder) == (
-        f'{panel.PANEL_STYLE}<div class="labelling" style="{panel.FRAME};max-height:24em">'
+    assert markup.guide_html(folder) == (
+        f'{markup.PANEL_STYLE}<div class="labelling" style="{markup.FRAME};max-height:24em">'
         "<p>Grade &lt;b&gt;2&lt;/b&gt;.</p>\n</div>"
     )
 
@@ -580,29 +576,42 @@ def test_a_tenth_of_the_documents_comes_twice_where_nothing_is_asked(many):
 
 def test_the_panel_from_top_to_bottom(folder):
     shown = opened(folder)
-    progress, query, document, choice, evidence, actions, message, guide = shown.box.children
+    progress, query, document, lines, choice, evidence, *rest = shown.box.children
     assert progress.children == (shown.bar, shown.count) and query is shown.query
-    assert (document, choice, evidence) == (shown.document, shown.choice, shown.evidence)
+    assert (document, evidence) == (shown.document, shown.evidence)
+    assert (lines, choice) == (shown.lines, shown.choice)
+    actions, message, guide = rest
     assert (message, guide) == (shown.message, shown.guide)
     assert actions.children == (*shown.buttons.values(), shown.key)
-    assert [button.description for button in shown.buttons.values()] == [*shown.buttons]
+    assert [button.description for button in shown.buttons.values()] == [
+        "0 does not help",
+        "1 helps in part",
+        "2 answers it",
+        *("No answer", "Skip", "Undo", "Finish"),
+    ]
     assert [button.tooltip for button in shown.buttons.values()] == [
         "0: does not help",
         "1: helps in part, with evidence",
-        "2: answers, with evidence",
+        "2: answers it, with evidence",
         "n: no document answers this query, set it aside",
         "s: decide later",
         "u: take the last judgment back",
+        "end here: what is judged goes into the folder",
     ]
-    assert shown.key.placeholder == "0 1 2 n s u" and shown.choice.rows == 8
+    assert shown.key.placeholder == "0 1 2 n s u j k" and shown.choice.rows == 8
     assert guide.titles == ("Labelling guide",)
+    assert (
+        shown.key.tooltip.startswith("Keys: 0, 1, 2, n for No answer")
+        and "j and k" in lines.tooltip
+    )
+    assert lines.description == "List of lines" and lines.layout.width == "max-content"
 
 
 def test_the_panel_fits_a_notebook(folder):
     shown = opened(folder)
     button = shown.buttons["Skip"].layout
     assert (button.width, button.min_width, shown.bar.layout.width) == ("auto", "5em", "16em")
-    assert (shown.key.layout.width, shown.choice.layout.width) == ("7em", "99%")
+    assert (shown.key.layout.width, shown.choice.layout.width) == ("8em", "99%")
     assert (shown.evidence.layout.width, shown.evidence.layout.height) == ("99%", "4.5em")
     assert shown.box.layout.max_width == "60em"
     assert shown.box.children[0].layout.align_items == "center"
@@ -611,7 +620,7 @@ def test_the_panel_fits_a_notebook(folder):
 def test_a_grade_of_two_digits_has_a_button_and_no_key(folder):
     (folder / "settings.json").write_text('{"highest_grade": 10}')
     shown = opened(folder)
-    assert [*shown.keys] == [*"0123456789nsu"] and "10" in shown.buttons
+    assert [*shown.keys] == [*"0123456789nsujk"] and "10" in shown.buttons
     turn = do(shown, 10)
     assert grades(folder) == {turn[:2]: 10}
     shown.key.value = "x"
@@ -619,7 +628,7 @@ def test_a_grade_of_two_digits_has_a_button_and_no_key(folder):
 
 
 def said(words, wrong=False):
-    return panel.message_html(words, wrong)
+    return markup.message_html(words, wrong)
 
 
 def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
@@ -662,20 +671,22 @@ def test_another_panels_grade_is_told(folder):
 
 def test_a_document_is_shown_with_its_lines_and_the_end_without(folder):
     shown = opened(folder)
-    parts = (shown.choice, shown.evidence)
-    assert all(part.layout.display is None for part in parts)
+    parts = (shown.lines, shown.choice, shown.evidence)
+    assert [part.layout.display for part in parts] == [None, "none", None]
+    shown.lines.value = True
+    assert [part.layout.display for part in parts] == [None, None, None]
     document = shown.evals.documents[shown.turn.doc_id]
-    assert [*shown.choice.options] == panel.passages(document)
-    assert shown.document.value == panel.document_html(document, shown.words[shown.turn.query_id])
+    assert [*shown.choice.options] == markup.passages(document)
+    assert shown.document.value == markup.document_html(document, shown.words[shown.turn.query_id])
     shown.choice.index = 1
     assert shown.evidence.value == shown.choice.options[1][1]
     shown.choice.index = None
     assert shown.evidence.value == PROOF[document.doc_id]  # what was pasted or chosen stays
     while shown.turn:
         do(shown, 0)
-    assert all(part.layout.display == "none" for part in parts)
+    assert [part.layout.display for part in parts] == ["none", "none", "none"]
     assert shown.query.value == "" and shown.choice.options == ()
-    assert shown.document.value == panel.end_html(log.entries(shown.evals), 4)
+    assert shown.document.value == markup.end_html(log.entries(shown.evals), 4)
 
 
 def test_the_last_key_typed_counts(folder):
@@ -711,7 +722,7 @@ def test_the_run_ends_with_what_comes_next(folder, monkeypatch):
     monkeypatch.setattr(panel.Panel, "show", lambda self: None)
     with pytest.raises(panel.Unlabelled) as stop:
         panel.require_labels(waits)
-    words = "Judge in the panel above, then run merge.merge(evals) and this notebook again."
+    words = "Judge in the panel above and click Finish, then run this notebook again."
     assert str(stop.value) == words and stop.value._render_traceback_() == [words]
 
 
@@ -720,3 +731,127 @@ def test_the_panel_is_displayed_where_it_is_asked_for(folder, monkeypatch):
     monkeypatch.setattr(panel, "display", seen.append)
     shown.show()
     assert seen == [shown.box]
+
+
+# Evidence by selecting.
+
+
+def test_what_is_selected_becomes_evidence_word_for_word(folder):
+    shown = opened(folder)
+    while shown.turn.doc_id != "disk-full":
+        shown.buttons["Skip"].click()
+    shown.document.selected = "logs.\nThen"
+    assert shown.evidence.value == "logs.\n\nThen"
+    assert shown.message.value == said("Evidence taken: 2 words. Choose a grade, or select anew.")
+    shown.document.selected = ""  # a click
+    assert shown.evidence.value == "logs.\n\nThen"
+    shown.document.selected = "runbook"
+    assert shown.evidence.value == "logs.\n\nThen" and "#b00020" in shown.message.value
+    assert "No passage of the document reads like this" in shown.message.value
+    shown.buttons["2"].click()
+    assert logged(folder)[0]["evidence"] == "logs.\n\nThen"
+    assert (shown.document.selected, shown.evidence.value) == ("", "")
+
+
+def test_evidence_that_was_copied_as_it_is_shown_is_stored_word_for_word(folder):
+    shown = opened(folder)
+    while shown.turn.doc_id != "disk-full":
+        shown.buttons["Skip"].click()
+    shown.evidence.value = " logs. Then "
+    shown.buttons["1"].click()
+    assert logged(folder)[0]["evidence"] == "logs.\n\nThen"
+
+
+def test_evidence_that_stands_in_the_text_as_it_was_typed_stays_so(folder):
+    page = folder / "corpus" / "queue-full.md"
+    page.write_text(
+        page.read_text().replace("Add a consumer.", "Add a consumer. Add one. Add **one**.")
+    )
+    shown = opened(folder)
+    while shown.turn.doc_id != "queue-full":
+        shown.buttons["Skip"].click()
+    shown.evidence.value = "Add **one**"
+    shown.buttons["1"].click()
+    assert logged(folder)[0]["evidence"] == "Add **one**"
+
+
+def test_two_keys_go_through_the_lines(folder):
+    shown = opened(folder)
+    lines = markup.passages(shown.evals.documents[shown.turn.doc_id])
+    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), *(("j", 1),) * (len(lines) == 2)):
+        shown.key.value = key
+        assert shown.evidence.value == lines[n][1]
+        assert shown.message.value == said(f"Line {n + 1} of {len(lines)}: {lines[n][0]}")
+    assert shown.lines.value and shown.choice.layout.display is None
+    for _ in lines:
+        shown.key.value = "j"
+    assert shown.evidence.value == lines[-1][1]
+    shown.key.value = "2"
+    assert logged(folder)[0]["evidence"] == lines[-1][1]
+    while shown.turn:
+        do(shown, 0)
+    shown.key.value = "j"
+    assert shown.message.value == said("There is no line to choose.", True)
+
+
+def test_nothing_is_taken_where_no_document_is_shown(folder):
+    shown = opened(folder)
+    while shown.turn:
+        do(shown, 0)
+    shown.document.selected = "4 documents"
+    assert shown.evidence.value == "" and shown.message.value == said("Saved: 0.")
+
+
+# The end.
+
+
+def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
+    (folder / "judgments.jsonl").unlink()
+    shown = opened(folder)
+    shown.buttons["Skip"].click()
+    turn = do(shown, 2)
+    shown.buttons["Finish"].click()
+    done = "1 new judgment went from the log into the folder."
+    left = "Run this notebook again to go on with them. 3 documents left: run this cell again to"
+    assert shown.message.value == said(f"{done} {left} judge on.")
+    stored = {(j.query_id, j.doc_id): j.relevance for j in evalset.load(folder).judgments}
+    assert stored[turn.pair] == 2
+    assert live(shown) == set() and shown.key.disabled and shown.turn is None
+    assert shown.document.value == shown.query.value == "" and not shown.choice.options
+    assert opened(folder).bar.value == 1
+
+
+def test_finish_counts_one_document_left_or_none(folder):
+    shown = opened(folder)
+    for n in (3, 4):
+        while shown.bar.value < n:
+            do(shown, 0)
+        again = opened(folder)
+        again.task = panel.Task(log.LOG, lambda evals: "Done.", "")
+        again.buttons["Finish"].click()
+        rest = " 1 document left: run this cell again to judge on." if n == 3 else ""
+        assert again.message.value == said(f"Done.{rest}")
+
+
+def test_what_cannot_be_merged_is_told_and_the_panel_goes_on(folder):
+    shown = opened(folder)
+    while shown.turn.pair != ("q1", "disk-full"):
+        shown.buttons["Skip"].click()
+    do(shown, 1)
+    shown.buttons["Finish"].click()
+    assert "labelling.jsonl:1 says 1" in html.unescape(shown.message.value)
+    assert "wanted one grade for the pair" in html.unescape(shown.message.value)
+    assert shown.turn and "Undo" in live(shown)
+
+
+def test_a_task_has_a_log_of_its_own(folder):
+    task = panel.Task("mine.jsonl", lambda evals: f"Done in {evals.folder.name}.", "<p>Next</p>")
+    shown = opened(folder, task=task)
+    while shown.turn:
+        do(shown, 0)
+    assert shown.document.value.endswith("<p>Next</p>")
+    shown.buttons["Undo"].click()
+    assert not (folder / log.LOG).exists() and len((folder / "mine.jsonl").open().readlines()) == 5
+    assert opened(folder, task=task).bar.value == 3 and opened(folder).bar.value == 0
+    shown.buttons["Finish"].click()
+    assert f"Done in {folder.name}. 1 document left" in html.unescape(shown.message.value)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from judging import do, two_by_twelve
 
-from helpers.labels import log, merge, panel, schedule
+from helpers.labels import log, markup, merge, panel, schedule
 
 
 @pytest.fixture
@@ -104,8 +104,8 @@ def test_agreement_by_hand():
 @pytest.mark.parametrize("grade", [0, 2])
 def test_kappa_of_one_grade_is_not_defined(grade):
     found = schedule.agreement(entries_of([grade] * 3, [grade] * 3))
-    assert found == (3, 1.0, None, []) and "not defined" in panel.agreement_html(found)
-    assert "<table" not in panel.agreement_html(found)
+    assert found == (3, 1.0, None, []) and "not defined" in markup.agreement_html(found)
+    assert "<table" not in markup.agreement_html(found)
     assert schedule.agreement([]) == (0, None, None, [])
     alone = log.Entry("q", "d", 1, repeat=True)  # its first judgment was taken back
     assert schedule.agreement([alone]) == (0, None, None, [])
