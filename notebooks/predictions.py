@@ -155,9 +155,9 @@ def calibration() -> None:
         print("no range of yours has met its truth yet, so there is nothing to count")
     for session in sorted({name[:1].upper() for name in ranges}):
         held = [h for name, h in ranges.items() if name[:1].upper() == session]
-        print(f"session {session}: {_counted(held)}")
+        print(f"session {session}: {_count_line(held)}")
     if ranges:
-        print(f"all: {_counted([*ranges.values()])}, and {_verdict([*ranges.values()])}")
+        print(f"all: {_count_line([*ranges.values()])}, and {_verdict([*ranges.values()])}")
     if choices:
         print(f"choices: {sum(choices)} of {len(choices)} right")
 
@@ -171,7 +171,7 @@ def good_counts(n: int) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _counted(held: list[bool]) -> str:
+def _count_line(held: list[bool]) -> str:
     """Return how many ranges held, and how many are usual for someone whose 80 % is right."""
     low, high = good_counts(len(held))
     usual = f"{low}" if low == high else f"{low} to {high}"
