@@ -10,20 +10,24 @@ from IPython.display import display
 
 FRESH = 30_000  # ms; what a saved notebook shows again later must move nothing
 GO = """(() => {
-  if (Date.now() - %d > %d || !element.closest) return;
-  const cell = element.closest(".jp-Cell");
-  let open = cell && cell.previousElementSibling;
-  while (open && !open.classList.contains("jp-CodeCell")) open = open.previousElementSibling;
-  if (!open) return;
-  const show = () => open.scrollIntoView({block: "center"});
-  const enter = () => {
+  const fresh = () => Date.now() - %d < %d;
+  const go = () => {  // an output is drawn before it stands on the page
+    const cell = element.isConnected && element.closest(".jp-Cell");
+    if (!cell) return fresh() && setTimeout(go, 100);
+    let open = cell.previousElementSibling;
+    while (open && !open.classList.contains("jp-CodeCell")) open = open.previousElementSibling;
+    if (!open) return;
+    const show = () => open.scrollIntoView({block: "center"});
+    const enter = () => {
+      const editor = open.querySelector(".cm-content");
+      if (editor) editor.focus({preventScroll: true});
+      show();
+    };
     show();
-    const editor = open.querySelector(".cm-content");
-    if (editor) editor.focus({preventScroll: true});
+    setTimeout(enter, 300);
+    setTimeout(() => open.contains(document.activeElement) && show(), 1200);
   };
-  setTimeout(show, 100);
-  setTimeout(enter, 400);
-  setTimeout(() => open.contains(document.activeElement) && show(), 1500);
+  if (fresh()) go();
 })();"""
 
 

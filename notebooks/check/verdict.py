@@ -63,8 +63,12 @@ class Wrong(Exception):
 class NotStarted(Wrong):
     """A stub that is still empty. A notebook shows its text and goes to the stub."""
 
+    gone_to = False
+
     def _render_traceback_(self) -> list[str]:
-        go_to_open_exercise()
+        if not self.gone_to:  # IPython asks twice
+            self.gone_to = True
+            go_to_open_exercise()
         return super()._render_traceback_()
 
 
