@@ -23,8 +23,10 @@ LONGEST, CELLS, MINUTES, HINTS, PREDICTIONS, DAY = 12, 60, 30, 3, 7, 180
 MARKERS = (learn.BEGIN, learn.END)
 PART = re.compile(r"^\| *(\d+)\. [^|]+\| *(\d+) *\|$", re.MULTILINE)
 PART_HEADING = re.compile(r"^## (\d+)\. .+ \((\d+) minutes\)$", re.MULTILINE)
-EXAMPLE = re.compile(
-    r"`(\w+\([^`]*\))` (?:is|gives|returns)(?: about)? (?:`([^`]+)`|(-?[\d.]*\d(?:/\d+)?))(?![\w%])"
+EXAMPLE = re.compile(  # a call, and its value: code, or the number, list or pair after the last =
+    r"`(\w+\([^`]*\)(?:\[[^`]*\])?)`,? (?:is|gives|returns)(?: about)? "
+    r"(?:`([^`]+)`|(?:(?:(?!\. )[^`=\n])* = )?"
+    r"(\([^()]*\)|\[[^\[\]]*\]|-?(?:\d*\.)?\d+(?:/\d+)?)(?![\w%])|)"
 )
 
 
@@ -106,7 +108,7 @@ def wrong_examples(name, notebook):
         for call, quoted, plain in EXAMPLE.findall(task):
             space = space or space_of(notebook, e.code)
             said, got = quoted or plain, valued(call, space)
-            if got is not None and not is_value(said, got, space):
+            if said and got is not None and not is_value(said, got, space):
                 yield f"{name}: cell {cell.id}: `{call}` is {got!r}, not {said}"
 
 
@@ -125,7 +127,7 @@ def space_of(notebook, last):
 def valued(call, space):
     """Return what an example gives, None where it needs what only a run of the session has."""
     with contextlib.suppress(NameError, AttributeError, SyntaxError):
-        return eval(call, space)
+        return None if ", ..." in call else eval(call, space)
     return None
 
 
@@ -324,6 +326,10 @@ LINES = f"{learn.BEGIN}\n" + "    x = 1\n" * 8
         (wrong_examples, "a-task", "1/4", "1/3", "cell a-task: `share(1, 3)` is 0.25, not 1/3"),
         (wrong_examples, "a-task", "0.33", "0.34", "`share(2, 4)` is 0.333"),
         (wrong_examples, "a-task", "0.33", "`[1]`", "`share(2, 4)` is 0.333"),
+        (wrong_examples, "a-task", "0.33", "2 / (2 + 4) = .34", "`share(2, 4)` is 0.333"),
+        (wrong_examples, "a-task", "0.33", "2 / (2 + 4) = .33", ""),
+        (wrong_examples, "a-task", "0.33", "(0, 1)", "`share(2, 4)` is 0.333"),
+        (wrong_examples, "a-task", "(2, 4)` is about 0.33", "(2, ...)` gives less", ""),
         (wrong_examples, "a-task", "share(2, 4)", "share(evals_of_mine, 4)", ""),
         (wrong_minutes, "a-head", "| 60 |", "| 70 |", "cell a-head: the parts take 190 minutes"),
         (wrong_minutes, "a-head", "| 60 |", "| 70 |", "part 1 has 70 minutes in the table, 60 in"),

@@ -54,4 +54,4 @@ def map_of_week(lit: str) -> None:
     ax.axis("off")
     own = [step.replace("\n", " ") for step, session in BOXES.items() if session == lit]
     path = " → ".join(step.replace("\n", " ") for step in BOXES)
-    put(figure, f"The week: {path}. This session makes {', '.join(own)}.")
+    put(figure, f"The week in {len(BOXES)} steps: {path}. This session makes {', '.join(own)}.")
