@@ -28,11 +28,15 @@ report: $(READY)  ## run the sessions and the write-up on EVALS, render it, prin
 check: $(READY)  ## execute the notebooks, compare every number, test the helpers
 	@$(HELPERS) check $(SET)
 
+# answer_yes: Ctrl-C ends it at once. Root is let in, since a container often has no other account.
+lab: export AS_ROOT = You are root, so all that a notebook runs may read and change everything on this machine. \
+In a container that is usual; anywhere else stop with Ctrl-C and use an account of your own.
 lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machine only; SOLUTIONS=1 opens the originals
 	$(if $(SOLUTIONS),,@$(HELPERS) learn)
 	@EVALS="$${EVALS:-$(if $(SOLUTIONS),evals,learn/evals)}"; \
 	  case "$$EVALS" in /*|?:*) ;; *) EVALS="$$PWD/$$EVALS" ;; esac; export EVALS; \
-	  WORKBOOK_LIVE=1 "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. \
+	  as_root=; if [ "$$(id -u 2>/dev/null)" = 0 ]; then as_root=--allow-root; echo "$$AS_ROOT"; fi; \
+	  WORKBOOK_LIVE=1 exec "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. --ServerApp.answer_yes=True $$as_root \
 	  $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
 
 learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside)
@@ -127,6 +131,7 @@ $(READY): requirements.txt
 	  echo "what does not use it works, by $(BIN)/python -m helpers COMMAND; README.md, Without a wheel, says what that is"; exit 1; \
 	fi
 	@mkdir -p $(VENV)/share/jupyter/lab/settings
-	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' \
-	  > $(VENV)/share/jupyter/lab/settings/overrides.json  # JupyterLab asks the network for nothing
+	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},' \
+	  '"@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10}}' \
+	  > $(VENV)/share/jupyter/lab/settings/overrides.json  # no request to the network; saved for make progress
 	@touch $@

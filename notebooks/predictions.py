@@ -6,6 +6,7 @@ truth is simply shown. The workbook's own set keeps none.
 """
 
 import json
+import math
 from numbers import Real
 from pathlib import Path
 
@@ -16,88 +17,172 @@ from helpers.text import how_many
 
 PREDICTIONS = "predictions.json"  # in the learner's set
 SURE = 0.8  # of a range
-Said = tuple[float, float] | str
+USUAL = 0.9  # how often a learner with ranges that are right meets the counts that are shown
+FEW = 10  # ranges below which a count says nothing of a learner
+PLAIN = ",.10g"
+Said = list[float] | str
+
+
+class NoPrediction(ValueError):
+    """What was found and what is wanted. A notebook shows these words and no frames."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
 
 
 def predict(name: str, *said) -> None:
     """Note a prediction: `low, high` of a range that you are 80 % sure of, or one choice.
 
-    The dots of the lesson say nothing yet. Raises ValueError: what a prediction looks like.
+    The dots of the lesson say nothing yet. A range that has met its truth stays as it was.
+    Raises NoPrediction: what a prediction looks like.
     """
-    if ... in said:
+    if any(value is ... for value in said):
         return
-    _refuse(name, said)
-    noted = said[0] if isinstance(said[0], str) else [float(value) for value in said]
-    folder = evalset.folder()
+    noted, folder = _as_noted(name, said), evalset.folder()
     if folder == evalset.DEFAULT:
         print(f"{name}: {told(noted)}. The workbook's own set keeps no predictions")
         return
-    records.write(
-        folder / PREDICTIONS, json.dumps(predictions_of(folder) | {name: {"said": noted}}, indent=1)
-    )
+    before = predictions_of(folder)
+    kept = before.get(name, {})
+    if "held" in kept and kept["said"] != noted:
+        print(f"{name}: {told(kept['said'])} stays, because it has met its truth")
+        return
+    _keep(folder, before | {name: kept | {"said": noted}})
     print(f"{name}: {told(noted)}, noted")
 
 
-def _refuse(name: str, said: tuple) -> None:
-    numbers = len(said) == 2 and all(isinstance(n, Real) and n == n for n in said)
-    if numbers and said[0] <= said[1] or len(said) == 1 and isinstance(said[0], str):
-        return
+def _as_noted(name: str, said: tuple) -> Said:
+    """Return a prediction as JSON can hold it. Raises NoPrediction."""
+    if len(said) == 1 and isinstance(said[0], str) and said[0].strip():
+        return said[0]
+    if len(said) == 2 and all(map(_is_number, said)) and said[0] <= said[1]:
+        return [int(value) if value == int(value) else float(value) for value in said]
+    found = ", ".join(map(repr, said)) or "nothing"
     wanted = f'predict("{name}", low, high) with low <= high, or predict("{name}", "choice")'
-    raise ValueError(f"found {said}, wanted {wanted}")
+    raise NoPrediction(f"{name}: found {found}; wanted {wanted}")
 
 
-def truth(name: str, value: float | str, form: str = "g") -> None:
+def _is_number(value: object) -> bool:
+    """Return whether a value is a number that can be an end of a range: no flag, not infinite."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def truth(name: str, value: float | str, form: str = PLAIN) -> None:
     """Show what came out beside what was predicted, and note whether it held."""
-    folder = evalset.folder()
-    shown = value if isinstance(value, str) else format(value, form)
-    guess = predictions_of(folder).get(name) if folder != evalset.DEFAULT else None
-    if not guess:
+    folder, shown = evalset.folder(), _shown(value, form)
+    before = {} if folder == evalset.DEFAULT else predictions_of(folder)
+    if name not in before:
         print(f"{name}: {shown}")
         return
-    held = _holds(guess["said"], value)
-    print(f"{name}: {shown}; you said {told(guess['said'], form)}: {'held' if held else 'not'}")
-    records.write(
-        folder / PREDICTIONS,
-        json.dumps(predictions_of(folder) | {name: guess | {"held": held}}, indent=1),
-    )
+    said = before[name]["said"]
+    beside = f"{name}: {shown}; you said {told(said, form)}"
+    held = _holds(said, value, form)
+    if held is None:
+        print(f"{beside}: the two cannot be compared")
+        return
+    print(f"{beside}: {'held' if held else 'not'}")
+    _keep(folder, before | {name: {"said": said, "held": held}})
 
 
-def _holds(said: list | str, value: float | str) -> bool:
-    return value == said if isinstance(said, str) else said[0] <= value <= said[1]
+def _holds(said: Said, value: float | str, form: str) -> bool | None:
+    """Return whether a prediction came true, None where it is of another kind than the truth.
+
+    An end of a range holds a truth that reads like it: 13.3 holds 13.34 shown as 13.3.
+    """
+    if isinstance(said, str) or isinstance(value, str):
+        both = isinstance(said, str) and isinstance(value, str)
+        return said.strip().casefold() == value.strip().casefold() if both else None
+    if math.isnan(value):
+        return None
+    ends = [_shown(end, form) for end in said]
+    return bool(said[0] <= value <= said[1]) or _shown(value, form) in ends
 
 
-def told(said: list | str, form: str = "g") -> str:
+def _shown(value: float | str, form: str) -> str:
+    """Return a value as a learner reads it; a form for whole numbers takes others, too."""
+    if isinstance(value, str):
+        return value
+    try:
+        return format(value, form)
+    except ValueError:
+        return format(value, PLAIN)
+
+
+def told(said: Said, form: str = PLAIN) -> str:
     """Return a prediction as a learner reads it."""
-    return said if isinstance(said, str) else f"{said[0]:{form}} to {said[1]:{form}}"
+    return said if isinstance(said, str) else " to ".join(_shown(end, form) for end in said)
 
 
 def predictions_of(folder: Path) -> dict[str, dict]:
-    """Return the predictions of a set by name. A file that is no JSON is a clear error."""
+    """Return the predictions of a set by name. Raises NoPrediction: the file holds others."""
     path = folder / PREDICTIONS
     if not path.exists():
         return {}
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{path}: found no JSON object of predictions; delete it") from error
+        found = json.loads(path.read_text(encoding="utf-8"))
+        fit = isinstance(found, dict) and all(map(_is_entry, found.values()))
+    except (OSError, ValueError, RecursionError):
+        fit = False
+    if not fit:
+        raise NoPrediction(
+            f'{path}: found no predictions, wanted {{"name": {{"said": [low, high]}}}}: delete it'
+        )
+    return found
+
+
+def _is_entry(entry: object) -> bool:
+    """Return whether an entry of the file is one that `predict` and `truth` write."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("held", False), bool):
+        return False
+    said = entry.get("said")
+    pair = isinstance(said, list) and len(said) == 2 and all(map(_is_number, said))
+    return isinstance(said, str) or (pair and said[0] <= said[1])
+
+
+def _keep(folder: Path, predictions: dict[str, dict]) -> None:
+    """Write the file of a set, whole."""
+    records.write(folder / PREDICTIONS, json.dumps(predictions, indent=1) + "\n")
 
 
 def calibration() -> None:
     """Print how many ranges held, session by session, and what good calibration would be."""
     folder = evalset.folder()
-    seen = {
-        n: g
-        for n, g in predictions_of(folder).items()
-        if "held" in g and not isinstance(g["said"], str)
-    }
-    if not seen:
+    before = {} if folder == evalset.DEFAULT else predictions_of(folder)
+    seen = {name: entry for name, entry in before.items() if "held" in entry}
+    ranges = {n: e["held"] for n, e in seen.items() if not isinstance(e["said"], str)}
+    choices = [entry["held"] for name, entry in seen.items() if name not in ranges]
+    if not ranges:
         print("no range of yours has met its truth yet, so there is nothing to count")
-        return
-    for session in sorted({name[0].upper() for name in seen}):
-        held = [g["held"] for name, g in seen.items() if name[0].upper() == session]
-        print(f"session {session}: {sum(held)} of {how_many(len(held), 'range')} held")
-    n, held = len(seen), sum(g["held"] for g in seen.values())
-    low, high = binom.interval(0.9, n, SURE)
-    print(
-        f"all: {held} of {n}; whoever is 80 % sure and right about it has {low:.0f} to {high:.0f}"
-    )
+    for session in sorted({name[:1].upper() for name in ranges}):
+        held = [h for name, h in ranges.items() if name[:1].upper() == session]
+        print(f"session {session}: {_count_line(held)}")
+    if ranges:
+        print(f"all: {_count_line([*ranges.values()])}, and {_verdict([*ranges.values()])}")
+    if choices:
+        print(f"choices: {sum(choices)} of {len(choices)} right")
+
+
+def good_counts(n: int) -> tuple[int, int]:
+    """Return the least and the most of `n` ranges that hold where each does with 80 %.
+
+    Fewer happen in at most 5 % of such weeks, and more in at most 5 %.
+    """
+    low, high = binom.interval(USUAL, n, SURE)
+    return int(low), int(high)
+
+
+def _count_line(held: list[bool]) -> str:
+    """Return how many ranges held, and how many are usual for someone whose 80 % is right."""
+    low, high = good_counts(len(held))
+    usual = f"{low}" if low == high else f"{low} to {high}"
+    return f"{sum(held)} of {how_many(len(held), 'range')} held, where {usual} would be good"
+
+
+def _verdict(held: list[bool]) -> str:
+    """Return what the count says of a learner's ranges."""
+    low, high = good_counts(len(held))
+    if len(held) < FEW:
+        return "that is too few to tell"
+    if low <= sum(held) <= high:
+        return "80 % sure is what your ranges were"
+    return "your ranges are too narrow" if sum(held) < low else "your ranges are too wide"

@@ -23,6 +23,7 @@ OWN_SET = """import os
 
 os.environ.setdefault("EVALS", "evals")  # your copy in learn/evals, unless EVALS names another
 """
+OWN_WORK = ("notes.md", "predictions.json")
 LINK = re.compile(r"""(\]\(|(?:src|href)=["'])([^)"'#\s]+)""")
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
 
@@ -122,10 +123,10 @@ def _write_all(texts: dict[str, str], folder: Path) -> None:
 def copy_set(to: Path) -> None:
     """Copy the workbook's evaluation set, so that a learner's runs never overwrite it.
 
-    The notes on failures are left out: writing them is the learner's part.
+    Notes on failures and predictions are left out: writing them is the learner's part.
     """
     if not to.exists():
-        leave = shutil.ignore_patterns("notes.md", "*.ipynb", "*.html", "comparisons", "*.part")
+        leave = shutil.ignore_patterns(*OWN_WORK, "*.ipynb", "*.html", "comparisons", "*.part")
         part = to.with_name(to.name + ".part")
         shutil.rmtree(part, ignore_errors=True)
         shutil.copytree(evalset.DEFAULT, part, ignore=leave)

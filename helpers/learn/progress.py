@@ -21,7 +21,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_notebook
 
-from . import LearnError, copies, exercises
+from . import LearnError, copies, exercises, unsaved
 from .exercises import Exercise, is_code
 
 LIMIT = 10  # seconds for a learner's cell or its check
@@ -305,7 +305,14 @@ def progress_report(evals: Path, notebooks=exercises.LESSONS, folder=copies.LEAR
             name: pool.submit(rows_of, name, source, folder, evals, limit)
             for name, source in found.items()
         }
-        return report_on({name: (_title(found[name]), job.result()) for name, job in jobs.items()})
+        done = {name: (_title(found[name]), job.result()) for name, job in jobs.items()}
+    return "\n".join([report_on(done), *_save_first(unsaved.unsaved(folder))])
+
+
+def _save_first(names: list[str]) -> list[str]:
+    """Return a line for each copy whose newest cells are not in its file."""
+    words = "ran cells that its file does not hold yet, then make progress again"
+    return [f"save first (Ctrl-S in JupyterLab): {name} {words}" for name in names]
 
 
 def _title(notebook) -> str:

@@ -1,9 +1,12 @@
 """The week in a real browser; make browser calls it with session A.
 
 Opens new learner copies in JupyterLab. Again and again runs all cells, up to the next open
-exercise, and answers it wrongly, then rightly.
+exercise, where screen and cursor must be, and answers it wrongly, then rightly: a folded solution
+appears. A prediction is made and kept. At the end every slider and list of the page is moved.
 """
 
+import json
+import os
 import re
 import shutil
 import sys
@@ -32,6 +35,7 @@ def main(letters: str = "a") -> None:
     folder = Path(tempfile.mkdtemp(prefix="learn-visit-", dir=ROOT))
     try:
         copies.make(folder=folder)
+        os.environ |= {"WORKBOOK_LIVE": "1", "EVALS": str(folder / "evals")}  # as make lab does
         with browser.lab(folder, scratch) as address, sync_playwright() as player:
             window = player.chromium.launch(executable_path=browser.chromium(), args=browser.FLAGS)
             for name, source in learn.sessions().items():
@@ -40,12 +44,16 @@ def main(letters: str = "a") -> None:
                 page = window.new_page(viewport={"width": 1200, "height": 1000})
                 try:
                     work(page, address(name), source, learn.exercises_of(name, source), scratch)
+                    predict_again(page, source, folder / "evals" / "predictions.json")
+                    print(f"{name}: {move_all(page)} sliders and lists move their pictures")
                 finally:
                     page.screenshot(path=scratch / f"{name[:9]}-last.png")
                     page.close()
             window.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        for variable in ("WORKBOOK_LIVE", "EVALS"):
+            os.environ.pop(variable, None)
     print(f"passed: each exercise was refused, then accepted; screenshots in {scratch}")
 
 
@@ -58,6 +66,8 @@ def work(page, address: str, source, exercises: list, shots: Path) -> None:
         browser.run_all_cells(page)
         said = says(page, e.check, OPEN)
         assert "Traceback" not in said, said
+        assert e.title in said if e.number else True, f"{said} does not name {e.title}"
+        stands_at(page, e.code)
         below = next(i for i, c in enumerate(source.cells) if i > e.check and learn.is_code(c))
         assert number(page, below) == "", f"Run All goes on after {e.grade_id}"
         shoot(page, e.check, shots / f"{e.grade_id}-1-open.png")
@@ -70,6 +80,8 @@ def work(page, address: str, source, exercises: list, shots: Path) -> None:
             shoot(page, e.check, shots / f"{e.grade_id}-2-wrong.png")
         fill(page, e, right(source.cells[e.code]))
         says(page, e.check, ACCEPTED)
+        if e.number:
+            unfold(page, e)
         shoot(page, e.check, shots / f"{e.grade_id}-3-right.png")
     browser.run_all_cells(page)
     last = max(i for i, c in enumerate(source.cells) if learn.is_code(c))
@@ -82,6 +94,92 @@ def work(page, address: str, source, exercises: list, shots: Path) -> None:
     errors = page.locator("[data-mime-type='application/vnd.jupyter.error']").count()
     assert errors == 0, f"{errors} cells with errors at the end"
     print(f"{exercises[0].grade_id[0]}: {len(exercises)} exercises, {time.time() - began:.0f} s")
+
+
+def stands_at(page, index: int) -> None:
+    """Wait until a cell has the cursor and is on the screen, as Run All must leave it."""
+    page.wait_for_function(
+        "i => { const cell = document.querySelectorAll('.jp-Cell')[i];"
+        " const {top, bottom} = cell.getBoundingClientRect();"
+        " return cell.contains(document.activeElement) && bottom > 100 && top < innerHeight }",
+        arg=index,
+        timeout=30_000,
+    )
+
+
+def unfold(page, e: learn.Exercise) -> None:
+    """Open the model solution of a passed check."""
+    folded = cell_at(page, e.check).locator("details", has_text="A model solution").last
+    assert not folded.locator("pre").is_visible(), f"{e.grade_id}: its solution is not folded"
+    folded.locator("summary").click()
+    words = folded.locator("pre").inner_text()
+    assert "def " in words and "SOLUTION" not in words, words
+
+
+def predict_again(page, source, kept: Path) -> None:
+    """Answer the first prediction that takes a range, and look for it in the learner's set."""
+    ranges = re.compile(r'^predict\("([^"]+)", \.\.\., \.\.\.\)', re.MULTILINE)
+    found = [
+        (n, match[1]) for n, c in enumerate(source.cells) if (match := ranges.search(c.source))
+    ]
+    for index, name in found[:1]:
+        text = source.cells[index].source.replace(f'"{name}", ..., ...', f'"{name}", -5, 123456', 1)
+        retype(page, index, text)
+        page.keyboard.press("Shift+Enter")
+        says(page, index, "-5 to 123,456, noted")
+        shown = next(n for n, c in enumerate(source.cells) if f'truth("{name}"' in c.source)
+        retype(page, shown, source.cells[shown].source)
+        page.keyboard.press("Shift+Enter")
+        says(page, shown, "you said -5")
+        assert json.loads(kept.read_text(encoding="utf-8"))[name]["said"] == [-5, 123456]
+
+
+def retype(page, index: int, text: str) -> None:
+    """Replace the source of a cell, by keyboard."""
+    cell_at(page, index).locator(".cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(text)
+
+
+def move_all(page) -> int:
+    """Move every slider and choose in every list beside a picture; each must change it.
+
+    Return how many there are.
+    """
+    moved = 0
+    for kind in (".widget-slider .noUi-handle", ".widget-dropdown select"):
+        for control in page.locator(f".jp-OutputArea-output {kind}").all():
+            area = page.locator(".jp-OutputArea").filter(has=control).first
+            if not area.locator("img").count():
+                continue  # the panel's
+            before = pictures_in(area)
+            control.scroll_into_view_if_needed()
+            move(page, control, kind)
+            for _ in range(300):
+                if pictures_in(area) and pictures_in(area) != before:
+                    break
+                page.wait_for_timeout(100)
+            else:
+                raise AssertionError(f"a control moves nothing: {area.inner_text()[:200]}")
+            moved += 1
+    return moved
+
+
+def move(page, control, kind: str) -> None:
+    """Move a slider by keys, or choose another entry of a list."""
+    if "select" in kind:
+        chosen = control.evaluate("list => list.selectedIndex")
+        control.select_option(index=0 if chosen else 1)
+        return
+    low = control.get_attribute("aria-valuenow") == control.get_attribute("aria-valuemin")
+    control.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight" if low else "ArrowLeft")
+
+
+def pictures_in(area) -> list[str]:
+    """Return the sources of the pictures that an output shows."""
+    return [image.get_attribute("src") for image in area.locator("img").all()]
 
 
 def wrong(cell) -> str:
@@ -125,9 +223,7 @@ def says(page, index: int, words: str | re.Pattern) -> str:
 
 def fill(page, e: learn.Exercise, text: str) -> None:
     """Type an answer into an exercise, by keyboard alone from there, and run it and its check."""
-    cell_at(page, e.code).locator(".cm-content").click()
-    page.keyboard.press("Control+A")
-    page.keyboard.insert_text(text)
+    retype(page, e.code, text)
     for _ in range(e.check - e.code + 1):
         page.keyboard.press("Shift+Enter")
 

@@ -103,3 +103,32 @@ def test_versions_of_python_that_are_not_tried_are_told(set_up):
     assert said[2].startswith("missing: pyyaml; no wheel for Python 3.15 on ")
     for minor in (11, 14):
         assert set_up(version=(3, minor)) == (0, said[1:2])
+
+
+@pytest.mark.parametrize(("user", "options"), [(0, ["--allow-root"]), (1000, [])])
+@pytest.mark.parametrize("solutions", ["", "1"])
+def test_lab_stays_on_this_machine_ends_at_once_and_lets_root_in_with_a_word(
+    tmp_path, user, options, solutions
+):
+    shutil.copy(workbook.ROOT / "Makefile", tmp_path)
+    (tmp_path / "requirements.txt").touch()
+    bin_ = tmp_path / ".venv" / "bin"
+    bin_.mkdir(parents=True)
+    (tmp_path / ".venv" / "ready").touch()
+    said = 'echo "$WORKBOOK_LIVE $EVALS"; echo "$@"'
+    for name, page in (("python", "exit"), ("id", f"echo {user}"), ("jupyter", said)):
+        (bin_ / name).write_text(f"#!/bin/sh\n{page}\n")
+        (bin_ / name).chmod(0o755)
+    outside = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "EVALS"))}
+    more = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "SOLUTIONS": solutions}
+    done = subprocess.run(
+        ["make", "lab"],
+        **{"cwd": tmp_path, "env": outside | more, "capture_output": True, "text": True},
+    )
+    *word, live, words = done.stdout.splitlines()
+    folder, own = ("notebooks", "evals") if solutions else ("learn", "learn/evals")
+    assert live == f"1 {tmp_path}/{own}"
+    wanted = ["lab", "--ip=127.0.0.1", "--notebook-dir=.", "--ServerApp.answer_yes=True", *options]
+    assert words.split() == [*wanted, f"{folder}/session_a_corpus_and_labels.ipynb"]
+    assert "token" not in words and len(word) == len(options)
+    assert all(line.startswith("You are root, so all that a notebook runs may") for line in word)

@@ -19,6 +19,8 @@ import numpy as np
 
 from helpers.stats import SEED
 
+from .committed import exercise_named
+from .open_exercise import go_to_open_exercise
 from .passed import tell_passed
 from .values import (
     TOLERANCE,
@@ -59,7 +61,15 @@ class Wrong(Exception):
 
 
 class NotStarted(Wrong):
-    """A stub that is still empty."""
+    """A stub that is still empty. A notebook shows its text and goes to the stub."""
+
+    gone_to = False
+
+    def _render_traceback_(self) -> list[str]:
+        if not self.gone_to:  # IPython asks twice
+            self.gone_to = True
+            go_to_open_exercise()
+        return super()._render_traceback_()
 
 
 class Example(NamedTuple):
@@ -162,7 +172,8 @@ def not_started(name: str, inner: str | None = None) -> NotStarted:
     """Return the friendly line; `inner` is another stub that this function calls."""
     if inner in (None, name):
         return NotStarted(
-            f"{name} is not started yet: fill in the cell above, then run on from here"
+            f"{exercise_named(name)} is not started yet: fill in the cell above, then run on "
+            "from here"
         )
     return NotStarted(
         f"{name}: not started yet, because it calls {inner}, which is not started yet: "

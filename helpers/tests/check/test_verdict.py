@@ -25,6 +25,7 @@ from notebooks.check import (
     statistics,
     verdict,
 )
+from notebooks.check.committed import exercise_named
 
 from .exercises import BODIES, checks_of, holm_of, learnt, refused
 
@@ -46,7 +47,7 @@ def test_each_form_of_a_stub_is_not_started(body):
     with pytest.raises(check.NotStarted) as caught:
         check.dcg(learnt(f"def dcg(gains):\n    {body}\n")["dcg"])
     assert caught.value._render_traceback_() == [
-        "dcg is not started yet: fill in the cell above, then run on from here"
+        f"{exercise_named('dcg')} is not started yet: fill in the cell above, then run on from here"
     ]
 
 
@@ -87,7 +88,7 @@ def test_a_notebook_shows_the_learners_line_and_no_frames(tmp_path, capsys):
     shell.run_cell("def dcg(gains):\n    ...", silent=True)
     assert not shell.run_cell("check.dcg(dcg)", silent=True).success
     assert capsys.readouterr().out.strip() == (
-        "dcg is not started yet: fill in the cell above, then run on from here"
+        f"{exercise_named('dcg')} is not started yet: fill in the cell above, then run on from here"
     )
 
 

@@ -1,0 +1,178 @@
+"""What passed checks and open exercises show; what copies and stored outputs must not."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+
+from helpers import workbook
+from helpers.learn import copies
+from helpers.learn import exercises as learn
+from helpers.learn.exercises import BEGIN, END
+from notebooks.check import committed, open_exercise, passed, verdict
+
+NAMES = sorted(committed.places_of_exercises())
+
+
+def checked_in_sessions():
+    """Return the names of the checks that the sessions call, in their order, without the quiz."""
+    cells = [c.source for nb in learn.sessions().values() for c in nb.cells if learn.is_check(c)]
+    return [n for n in re.findall(r"check\.(\w+)\(", "\n".join(cells)) if n != "quiz"]
+
+
+def test_every_exercise_says_why_it_matters_and_no_entry_is_left_over():
+    assert sorted(passed.WHY) == sorted(checked_in_sessions()) == NAMES
+    for name, why in passed.WHY.items():
+        sentences = re.findall(r"[.?](?:\s|$)", why)
+        assert why[0].isupper() and why.endswith(".") and 1 <= len(sentences) <= 2, f"{name}: {why}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_exercise_is_named_as_in_the_copies(name, tmp_path):
+    headings = [
+        cell.source
+        for copy in copies.learner_copies(learn.LESSONS, tmp_path).values()
+        for cell in copy.cells
+        if cell.cell_type == "markdown"
+    ]
+    number, title = committed.exercise_named(name).split(" ", 1)
+    assert sum(f"Exercise {number}: {title}\n" in source + "\n" for source in headings) == 1
+
+
+def test_what_stands_in_no_session_is_named_by_itself():
+    assert committed.exercise_named("it") == "it" and committed.solution_of("it") == ""
+
+
+# The model solution.
+
+
+def test_the_solution_is_that_of_the_session_without_markers():
+    solved = {name: committed.solution_of(name) for name in NAMES}
+    cells = [
+        (nb.cells[e.code].source, re.findall(r"check\.(\w+)\(", nb.cells[e.check].source))
+        for nb in learn.sessions().values()
+        for e in learn.exercises_of("session_a_x", nb)
+        if e.number
+    ]
+    for source, names in cells:
+        plain = [line for line in source.split("\n") if line.strip() not in (BEGIN, END)]
+        assert [solved[name] for name in names] == [""] * (len(names) - 1) + ["\n".join(plain)]
+        compile(solved[names[-1]], names[-1], "exec")
+
+
+def test_a_page_tells_a_learner_and_not_the_session_itself(tmp_path):
+    page = passed.passed_page("dcg", "dcg: right on <7> cases", tmp_path)
+    assert page["text/plain"] == f"dcg: right on <7> cases\n{passed.WHY['dcg']}"
+    assert page["text/html"].startswith(
+        '<div style="color:#1a7f37;font-weight:600">dcg: right on &lt;7&gt; cases</div>'
+    )
+    assert "<details><summary>A model solution</summary><pre>def dcg(" in page["text/html"]
+    own = passed.passed_page("dcg", "right", learn.LESSONS)
+    assert "<details>" not in own["text/html"]
+    unknown = passed.passed_page("it", "right", tmp_path)
+    assert unknown == {
+        "text/plain": "right",
+        "text/html": f'<div style="{passed.PASSED_STYLE}">right</div><div></div>',
+    }
+
+
+@pytest.mark.parametrize("lessons", ["none", "broken", "stubs"])
+def test_elsewhere_there_is_no_solution_and_no_error(tmp_path, lessons):
+    path = tmp_path / "session_c_metrics_and_writeup.ipynb"
+    if lessons == "broken":
+        path.write_text("{")
+    if lessons == "stubs":  # nbgrader's release version
+        copy = copies.learner_copies(learn.LESSONS, tmp_path)[path.name]
+        path.write_text(nbformat.writes(copy))
+    assert committed.solution_of("dcg", tmp_path) == ""
+
+
+def test_a_copy_without_the_sessions_passes_and_stays_open_without_an_error(tmp_path):
+    """As nbgrader runs it: notebooks/check and helpers are there, the sessions are not."""
+    leave = shutil.ignore_patterns("*.ipynb", "tests", "__pycache__")
+    for name in ("notebooks", "helpers"):
+        shutil.copytree(workbook.ROOT / name, tmp_path / name, ignore=leave)
+    code = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "from traitlets.config import Config\n"
+        "shell = InteractiveShell.instance(\n"
+        "    config=Config({'HistoryManager': {'enabled': False}}), ipython_dir='ipython')\n"
+        "shell.run_cell('''from math import log2\n"
+        "from notebooks import check\n"
+        "check.dcg(lambda gains: sum(g / log2(n) for n, g in enumerate(gains, 2)))''')\n"
+        "shell.run_cell('check.dcg(...)')\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+    assert "dcg: right on 7 hand-made and 100 random cases" in done.stdout
+    assert "dcg is not started yet: fill in the cell above" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+# What nobody may read before.
+
+
+def lines_of_solutions():
+    """Return {line without white space: line} of all solutions, lines that say something."""
+    return {
+        "".join(line.split()): line
+        for nb in learn.sessions().values()
+        for cell in nb.cells
+        for first, last in learn.regions(cell)
+        for line in cell.source.splitlines()[first : last - 1]
+        if len("".join(line.split())) >= 25 and not line.strip().startswith("#")
+    }
+
+
+def test_no_copy_and_no_stub_and_no_stored_output_holds_a_line_of_a_solution(tmp_path):
+    lines, told = lines_of_solutions(), []
+    assert len(lines) > 50
+    copies.make(folder=tmp_path)
+    for path in sorted(tmp_path.glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        outputs = [c for c in notebook.cells if learn.is_code(c) and c.outputs]
+        assert not outputs, f"{path.name}: a new copy stores outputs"
+        for cell in filter(learn.is_solution, notebook.cells):
+            assert "NotImplementedError" in cell.source, f"{path.name}: cell {cell.id}: no stub"
+        page = "".join("\n".join(cell.source for cell in notebook.cells).split())
+        told += [f"{path.name}: {line}" for bare, line in lines.items() if bare in page]
+    assert told == []
+
+
+@pytest.mark.parametrize("path", workbook.NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_stored_output_shows_a_model_solution(path):
+    wrong = [
+        cell.id
+        for cell in filter(learn.is_code, nbformat.read(path, as_version=4).cells)
+        if "A model solution" in json.dumps(cell.outputs)
+    ]
+    assert wrong == [], f"{path.name}: cells {wrong} store a model solution: run them in notebooks/"
+
+
+# Where an open exercise leads.
+
+
+def test_in_a_kernel_an_open_exercise_is_gone_to_and_nowhere_else(monkeypatch):
+    shown, shell = [], SimpleNamespace()
+    monkeypatch.setattr(open_exercise, "get_ipython", lambda: shell)
+    monkeypatch.setattr(open_exercise, "display", lambda data, raw: shown.append(data))
+    stub = verdict.not_started("dcg")
+    assert stub._render_traceback_() == [str(stub)] and shown == []
+    stub = verdict.not_started("dcg")
+    shell.kernel = "there"
+    verdict.Wrong("it is wrong")._render_traceback_()
+    assert shown == [] and stub._render_traceback_() == [str(stub)]
+    stub._render_traceback_()  # IPython asks twice
+    assert shown[0]["text/plain"] == "" and len(shown) == 1
+    assert re.search(r"Date\.now\(\) - \d{13} < 30000", shown[0]["application/javascript"])
+
+
+def test_the_folders_meant_are_the_projects():
+    assert Path(committed.COMMITTED) == learn.LESSONS
