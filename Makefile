@@ -29,13 +29,13 @@ check: $(READY)  ## execute the notebooks, compare every number, test the helper
 	@$(HELPERS) check $(SET)
 
 # answer_yes: Ctrl-C ends it at once. Root is let in, since a container often has no other account.
-lab: export AS_ROOT = You are root, so all that a notebook runs may read and change everything on this machine. \
+export AS_ROOT := You are root, so all that a notebook runs may read and change everything on this machine. \
 In a container that is usual; anywhere else stop with Ctrl-C and use an account of your own.
 lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machine only; SOLUTIONS=1 opens the originals
 	$(if $(SOLUTIONS),,@$(HELPERS) learn)
 	@EVALS="$${EVALS:-$(if $(SOLUTIONS),evals,learn/evals)}"; \
 	  case "$$EVALS" in /*|?:*) ;; *) EVALS="$$PWD/$$EVALS" ;; esac; export EVALS; \
-	  as_root=; if [ "$$(id -u 2>/dev/null)" = 0 ]; then as_root=--allow-root; echo "$$AS_ROOT"; fi; \
+	  as_root=; if [ "$$(id -u 2>/dev/null)" = 0 ]; then as_root=--allow-root; echo "$$AS_ROOT" >&2; fi; \
 	  WORKBOOK_LIVE=1 exec "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. --ServerApp.answer_yes=True $$as_root \
 	  $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
 

@@ -131,10 +131,10 @@ def numbers(results: dict) -> str:
         lines.append(worded("number-evidence", found=passages, n=quoted["n"]))
     else:
         lines.append(worded("number-none", found=at["n"] - ten, n=at["n"]))
-    return "\n".join(lines) + "\n\n" + _measures(at)
+    return "\n".join(lines) + "\n\n" + _measures_in_words(at)
 
 
-def _measures(at: dict) -> str:
+def _measures_in_words(at: dict) -> str:
     (low, high), (mrr_low, mrr_high) = (at["intervals"][name] for name in ("nDCG@10", "MRR@10"))
     ndcg, mrr = (at["measures"][name] for name in ("nDCG@10", "MRR@10"))
     return worded(

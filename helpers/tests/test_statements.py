@@ -273,9 +273,13 @@ def test_a_run_with_a_space_in_its_name_is_one_where_it_is_there(dry, tmp_path):
 
 
 def test_the_lab_opens_copies_or_originals_with_the_folder_that_is_asked_for(dry):
-    assert [words[0] for words in dry("lab")] == ["EVALS=", f"EVALS={ROOT}/learn/evals"]
-    assert dry("lab", "SOLUTIONS=1")[0][0] == f"EVALS={ROOT}/evals"
-    assert dry("lab", "SOLUTIONS=1", "EVALS=/my set")[0][0] == "EVALS=/my set"
+    def named(*given):
+        """Return the folders that the commands get, without what is said to root."""
+        return [words[0].split("\n")[-1] for words in dry("lab", *given)]
+
+    assert named() == ["EVALS=", f"EVALS={ROOT}/learn/evals"]
+    assert named("SOLUTIONS=1") == [f"EVALS={ROOT}/evals"]
+    assert named("SOLUTIONS=1", "EVALS=/my set") == ["EVALS=/my set"]
 
 
 def test_options_of_import_that_the_readme_names(dry):

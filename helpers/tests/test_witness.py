@@ -291,7 +291,7 @@ def test_data_card_tells_the_truth_about_the_labels(files):
     assert len(rankers - earlier - further) == 7 and len(further) == 3
     assert "seven rankers of different kinds" in page and "three further runs" in page
     rounds = {row["round"] for row in second}
-    assert rounds == {1, 2, 3, 4} and {row["reader"] for row in second} == {"model"}
+    assert rounds == {1, 2, 3, 4, 5} and {row["reader"] for row in second} == {"model"}
     again = [row for row in second if row["round"] == 3]
     assert f"{len(again)} older labels were judged again" in page
     brought = Counter((pair["query_id"], ranker) for pair in pool for ranker in pair["rankers"])
@@ -498,7 +498,8 @@ def test_the_verdict_is_that_of_the_intervals(page, published):
     counts = Counter(runs.values())
     for verdict, words in (("better", "ranks better"), ("worse", "ranks worse")):
         names = [name for name in runs if runs[name] == verdict]
-        assert (words in said) == bool(names) and all(name in said for name in names)
+        told_any = words in said or words.replace("ranks", "rank") in said
+        assert told_any == bool(names) and all(name in said for name in names)
     wanted = {"Of {} other runs": len(runs)}
     wanted["{} make no difference"] = counts["no difference shown"]
     wanted["for {} there are too few questions"] = counts["too few queries to tell"]

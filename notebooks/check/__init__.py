@@ -28,7 +28,6 @@ from .labels import check_word_overlap as word_overlap
 from .measures import check_average_precision as average_precision
 from .measures import check_dcg as dcg
 from .measures import check_hit as hit
-from .measures import check_hit_and_recall as hit_and_recall
 from .measures import check_ndcg as ndcg
 from .measures import check_recall as recall
 from .measures import check_reciprocal_rank as reciprocal_rank

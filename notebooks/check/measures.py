@@ -179,12 +179,6 @@ def check_recall(function: Callable) -> None:
     verdict.give("recall", function, hand, _draw_measure("R"), mistakes, top=1.0)
 
 
-def check_hit_and_recall(hit: Callable, recall: Callable) -> None:
-    """Check both functions of one exercise."""
-    check_hit(hit)
-    check_recall(recall)
-
-
 def _precisions(ranking: list, grades: dict, least: int = 1) -> list[float]:
     """Return the precision at the rank of each relevant document."""
     return [(n + 1) / rank for n, rank in enumerate(_ranks(ranking, grades, least=least))]

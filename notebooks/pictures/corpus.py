@@ -13,7 +13,7 @@ from .frame import put
 
 ROWS = 18  # kinds or services a picture holds; those with the fewest documents are one row
 SQUARES = 50  # a row of the grid; where a service has more documents, a square stands for several
-PALE, EDGE, BINS = "#cfdbe8", 0.8, 30
+PALE_BAR, EDGE, BINS = "#cfdbe8", 0.8, 30
 REST = "all others"
 
 
@@ -105,7 +105,7 @@ def overlap(queries: pd.DataFrame) -> None:
     kinds = frequent(queries.kind)
     order = queries.overlap.groupby(kinds).mean().sort_values(ascending=False)
     figure, ax = plt.subplots(figsize=(7, 1.3 + 0.5 * len(order)))
-    ax.barh(range(len(order)), order, color=PALE, edgecolor=DARK, linewidth=EDGE)
+    ax.barh(range(len(order)), order, color=PALE_BAR, edgecolor=DARK, linewidth=EDGE)
     same = queries.overlap.round(6).groupby([kinds, queries.overlap.round(6)])
     of = same.transform("size")
     aside = (same.cumcount() - (of - 1) / 2) * (0.7 / of.clip(lower=9))  # equal points apart

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers import figures
 from notebooks.pictures import frame, scores
 
 
@@ -35,7 +36,7 @@ def test_the_measures_at_the_chosen_place_stand_in_the_title(words):
 
 
 def test_a_picture_of_places_moves_with_its_slider(words, monkeypatch):
-    monkeypatch.setenv(frame.LIVE, "1")
+    monkeypatch.setenv(figures.LIVE, "1")
     shown = []
     keep = lambda *found, metadata=None: shown.append(metadata or found[0])  # noqa: E731
     monkeypatch.setattr(frame, "display", keep)
