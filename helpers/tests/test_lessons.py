@@ -316,7 +316,7 @@ LINES = f"{learn.BEGIN}\n" + "    x = 1\n" * 8
 @pytest.mark.parametrize(
     ("rule", "cell", "old", "new", "said"),
     [
-        (long_cells, "a-setup", "import math", TWELVE, "cell a-setup: 15 lines, wanted at most 12"),
+        (long_cells, "a-setup", "import math", TWELVE, "lines, wanted at most 12"),
         (long_cells, "a-solution", learn.BEGIN + "\n", LINES, ""),  # 11 lines, markers apart
         (long_cells, "a-solution", learn.BEGIN, 3 * LINES, "lines, wanted at most 20"),
         (untold_exercises, "a-task", "Write `share(a, b)`", "Write it", ""),  # the example says it

@@ -125,7 +125,7 @@ def test_lab_stays_on_this_machine_ends_at_once_and_lets_root_in_with_a_word(
         ["make", "lab"],
         **{"cwd": tmp_path, "env": outside | more, "capture_output": True, "text": True},
     )
-    *word, live, words = done.stdout.splitlines()
+    (live, words), word = done.stdout.splitlines(), done.stderr.splitlines()
     folder, own = ("notebooks", "evals") if solutions else ("learn", "learn/evals")
     assert live == f"1 {tmp_path}/{own}"
     wanted = ["lab", "--ip=127.0.0.1", "--notebook-dir=.", "--ServerApp.answer_yes=True", *options]
