@@ -209,6 +209,7 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     ax = _begun(2.6)
     bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT, LIGHT])
     ax.bar_label(bars, fontsize=LETTER_SIZE)
+    ax.margins(y=0.12)  # room for the labels below the title
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
     ax.set(xlabel="rank of the first relevant document", ylabel="queries")
