@@ -333,7 +333,7 @@ def require_labels(evals: evalset.EvalSet) -> None:
     if not wanted:
         print(f"{how_many(len(evals.queries), 'query')}, each with a relevant document")
         if evals.unanswered:
-            print(f"set aside, because no document answers: {', '.join(evals.unanswered)}")
+            print(f"set aside, because no document answers: {runs.some(evals.unanswered)}")
         return
     pairs = [pair for pair in merge.pairs_to_judge(evals) if pair[0] in evals.waiting]
     if pairs:
