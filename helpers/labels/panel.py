@@ -7,7 +7,7 @@ from typing import NamedTuple
 import ipywidgets as widgets
 from IPython.display import display
 
-from .. import evalset
+from .. import evalset, runs
 from ..text import how_many
 from . import log, markup, merge
 from .markup import ACTIONS, ASIDE, FINISH
