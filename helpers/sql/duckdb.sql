@@ -1,0 +1,2 @@
+CREATE OR REPLACE TEMP MACRO explode(list) AS unnest(list);
+CREATE OR REPLACE TEMP MACRO array_join(list, between) AS array_to_string(list, between);
