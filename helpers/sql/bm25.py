@@ -14,7 +14,7 @@ PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every
 TABLE = re.compile(r"CREATE TABLE (\w+) AS")
 INDEXED = "indexed"  # holds of which texts and parameters the index is
 IDFS = ("okapi", "lucene")
-NAMED = {"ndcg_10": "nDCG@10", "rr": "RR", "recall_100": "recall@100"}
+COLUMN_NAMES = {"ndcg_10": "nDCG@10", "rr": "RR", "recall_100": "recall@100"}
 
 
 class Settings(NamedTuple):
@@ -69,7 +69,7 @@ def offer_parquet(engine: Engine, path: Path) -> None:
     The columns are doc_id, text and optionally title, which stands before the text. Raises
     EvalSetError where one is missing or an id stands twice or is empty.
     """
-    source, found = _source(engine, path, "doc_id", "text")
+    source, found = _parquet_source(engine, path, "doc_id", "text")
     title = "coalesce(concat(title, chr(10), chr(10)), '')" if "title" in found else "''"
     engine.rows(
         "CREATE OR REPLACE TEMP VIEW offered AS SELECT doc_id AS unit, "
@@ -81,7 +81,7 @@ def offer_parquet(engine: Engine, path: Path) -> None:
 
 def ask_parquet(engine: Engine, path: Path) -> None:
     """Take the queries of a Parquet file or folder: query_id, text. Raises EvalSetError."""
-    source, _ = _source(engine, path, "query_id", "text")
+    source, _ = _parquet_source(engine, path, "query_id", "text")
     engine.rows(f"CREATE OR REPLACE TEMP VIEW queries AS SELECT query_id, text FROM {source}")
     _refuse_bad_ids(engine, path, "queries", "query_id")
 
@@ -92,7 +92,7 @@ def ask_set(engine: Engine, evals: evalset.EvalSet) -> None:
     engine.put("queries", pd.DataFrame(rows, columns=["query_id", "text"]))
 
 
-def _source(engine: Engine, path: Path, *wanted: str) -> tuple[str, list[str]]:
+def _parquet_source(engine: Engine, path: Path, *wanted: str) -> tuple[str, list[str]]:
     """Return what FROM reads of `path`, and its columns. Raises EvalSetError."""
     if not path.exists():
         raise evalset.EvalSetError([f"{path}: found nothing, wanted a Parquet file or folder"])
@@ -125,7 +125,7 @@ def _refuse_bad_ids(engine: Engine, path: Path, view: str, name: str) -> None:
         raise evalset.EvalSetError(problems)
 
 
-def index(engine: Engine, settings: Settings) -> str:
+def index_offered(engine: Engine, settings: Settings) -> str:
     """Index what is offered, once; return what was done.
 
     Raises EvalSetError where an index of other texts or parameters stands there.
@@ -145,7 +145,7 @@ def index(engine: Engine, settings: Settings) -> str:
     return "indexed"
 
 
-def search(engine: Engine) -> dict[str, runs.Ranking]:
+def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
     """Return the ranking of each query that found something."""
     run_part(engine, "search")
     found: dict[str, runs.Ranking] = {}
@@ -155,10 +155,10 @@ def search(engine: Engine) -> dict[str, runs.Ranking]:
     return found
 
 
-def evaluate(engine: Engine, evals: evalset.EvalSet) -> dict[str, dict[str, float]]:
+def evaluate_run(engine: Engine, evals: evalset.EvalSet) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} of the run for the labelled queries of a set."""
     rows = [(q, d, grade) for q, labels in evals.qrels().items() for d, grade in labels.items()]
     engine.put("qrels", pd.DataFrame(rows, columns=["query_id", "doc_id", "grade"]))
     run_part(engine, "evaluate")
-    values = engine.rows(f"SELECT query_id, {', '.join(NAMED)} FROM measures")
-    return {row[0]: dict(zip(NAMED.values(), row[1:], strict=True)) for row in values}
+    values = engine.rows(f"SELECT query_id, {', '.join(COLUMN_NAMES)} FROM measures")
+    return {row[0]: dict(zip(COLUMN_NAMES.values(), row[1:], strict=True)) for row in values}

@@ -31,15 +31,17 @@ def sql_command(
             bm25.offer_parquet(opened, docs)
         else:
             bm25.offer_set(opened, evals, chunker)
-        print(f"{bm25.index(opened, settings)} ({time.monotonic() - began:.1f} s)", flush=True)
+        print(
+            f"{bm25.index_offered(opened, settings)} ({time.monotonic() - began:.1f} s)", flush=True
+        )
         _ask(opened, evals, queries)
         began = time.monotonic()
-        found = bm25.search(opened)
+        found = bm25.search_queries(opened)
         print(f"{len(found)} queries found something ({time.monotonic() - began:.1f} s)")
         runs.write_trec(to / f"{RUN}.trec", found, RUN)
         _write_card(to, opened, None if docs or queries else evals, chunker, settings)
         if evals and evals.queries and not queries:
-            values = measures.means(bm25.evaluate(opened, evals))
+            values = measures.means(bm25.evaluate_run(opened, evals))
             print(", ".join(f"{name} {value:.3f}" for name, value in values.items()), end="")
             print(f" (n = {len(evals.queries)}, all halves)")
     print(f"run: {to / RUN}.trec")

@@ -1,0 +1,197 @@
+"""BM25 in SQL against rank_bm25, session B's run and ir_measures; bad input; the kept index."""
+
+import json
+import re
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from rank_bm25 import BM25Okapi
+
+from helpers import evalset, measures, runs
+from helpers.sql import bm25, command, engines
+
+ROOT = evalset.DEFAULT.parent
+TOLERANCE = 1e-9
+
+
+@pytest.fixture(scope="module")
+def evals():
+    return evalset.load(evalset.DEFAULT)
+
+
+@pytest.fixture
+def duck(tmp_path):
+    with engines.engine("duckdb", tmp_path) as opened:
+        yield opened
+
+
+def by_library(evals):
+    """Return the ranking of each query by rank_bm25 over whole documents."""
+    ids, texts = (
+        [*evals.documents],
+        [evals.words(d.retrieval_text) for d in evals.documents.values()],
+    )
+    library, sets, found = BM25Okapi(texts), [set(words) for words in texts], {}
+    for query in evals.asked.values():
+        words = evals.words(query.query)
+        scores = library.get_scores(words)
+        hits = [(ids[n], float(s)) for n, s in enumerate(scores) if not sets[n].isdisjoint(words)]
+        found[query.query_id] = runs.in_order(hits)[: runs.BASELINE["depth"]]
+    return found
+
+
+def ran(opened, evals, chunker=None, settings=command.DEFAULTS):
+    """Return what the SQL ranks of a set."""
+    bm25.offer_set(opened, evals, chunker)
+    bm25.index_offered(opened, settings)
+    bm25.ask_set(opened, evals)
+    return bm25.search_queries(opened)
+
+
+def order(run):
+    return {q: [doc_id for doc_id, _ in ranking] for q, ranking in run.items() if ranking}
+
+
+def test_whole_documents_are_ranked_as_by_rank_bm25_and_measured_as_by_ir_measures(evals, duck):
+    found, wanted = ran(duck, evals), by_library(evals)
+    assert order(found) == order(wanted) and len(found) > 200
+    gaps = [abs(a - b) for q in found for (_, a), (_, b) in zip(found[q], wanted[q], strict=True)]
+    assert max(gaps) < TOLERANCE
+    names = list(bm25.COLUMN_NAMES.values())
+    reference = measures.per_query(evals.qrels(), wanted, names)
+    values = bm25.evaluate_run(duck, evals)
+    assert values.keys() == reference.keys()
+    assert max(abs(values[q][n] - row[n]) for q, row in reference.items() for n in names) < 1e-12
+
+
+def test_chunks_give_session_b_s_run(evals, duck):
+    found = ran(duck, evals, "fixed")
+    assert order(found) == order(runs.read_trec(evals.folder / "runs" / "fixed.trec"))
+
+
+def parquet(path, **columns):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect() as connection:
+        connection.from_df(pd.DataFrame(columns)).write_parquet(str(path))
+    return path
+
+
+TEXTS = ["the disk is full", "the log is full of the words", "restart the node", "Über naïve_x 12³"]
+
+
+def tiny(opened, folder, texts=TEXTS, asked="full disk", settings=command.DEFAULTS):
+    docs = parquet(folder / "docs.parquet", doc_id=[f"d{n}" for n in range(len(texts))], text=texts)
+    bm25.offer_parquet(opened, docs)
+    said = bm25.index_offered(opened, settings)
+    bm25.ask_parquet(opened, parquet(folder / "q.parquet", query_id=["q"], text=[asked]))
+    return said, bm25.search_queries(opened)
+
+
+def test_a_score_worked_by_hand(duck, tmp_path):
+    """Four documents, `disk` in one: idf ln 3.5 - ln 1.5; 4 of 17 / 4 words on average."""
+    _, found = tiny(duck, tmp_path, asked="disk")
+    weight = np.log(3.5) - np.log(1.5)
+    mean = sum(len(re.findall(r"\w+", t)) for t in TEXTS) / 4
+    expected = weight * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 4 / mean))
+    assert found == {"q": [("d0", pytest.approx(expected, abs=1e-9))]}
+
+
+def test_words_are_those_of_python(duck):
+    texts = ["Ünïcode naïve_x 12³ ½ don't über-café ①② 日本語", "a_b __ 1e5 ñ"]
+    for text in texts:
+        sql = (
+            f"SELECT regexp_extract_all(lower({duck.quoted(text)}), {duck.quoted(bm25.PATTERN)}, 0)"
+        )
+        assert duck.rows(sql)[0][0] == re.findall(r"\w+", text.lower())
+
+
+def test_repeated_words_of_a_query_count_each_time(duck, tmp_path):
+    once = tiny(duck, tmp_path, asked="disk")[1]["q"][0][1]
+    assert tiny(duck, tmp_path, asked="disk Disk")[1]["q"][0][1] == pytest.approx(2 * once)
+
+
+def test_chunk_ids_count_as_their_document_with_its_best_chunk(duck, tmp_path):
+    ids, texts = ["a#0", "a#1", "b#0"], ["disk disk full", "disk words here", "disk full of words"]
+    bm25.offer_parquet(duck, parquet(tmp_path / "docs.parquet", doc_id=ids, text=texts))
+    bm25.index_offered(duck, command.DEFAULTS)
+    bm25.ask_parquet(duck, parquet(tmp_path / "q.parquet", query_id=["q"], text=["words"]))
+    assert sorted(doc_id for doc_id, _ in bm25.search_queries(duck)["q"]) == ["a", "b"]
+
+
+def test_lucene_idf_is_another_index(duck, tmp_path):
+    found = tiny(duck, tmp_path, asked="full", settings=bm25.Settings(idf="lucene"))[1]["q"]
+    mean = sum(len(re.findall(r"\w+", t)) for t in TEXTS) / 4
+    weight = np.log(1 + 2.5 / 2.5)
+    assert found[0] == ("d0", pytest.approx(weight * 2.5 / (1 + 1.5 * (0.25 + 3 / mean)), abs=1e-9))
+    with pytest.raises(evalset.EvalSetError, match="found an index of parameters .*lucene"):
+        bm25.index_offered(duck, command.DEFAULTS)
+
+
+def test_an_index_is_kept_and_refused_for_other_texts(duck, tmp_path):
+    assert tiny(duck, tmp_path)[0] == "indexed"
+    assert "stood there" in tiny(duck, tmp_path)[0]
+    with pytest.raises(evalset.EvalSetError, match="found an index of other texts"):
+        tiny(duck, tmp_path, [*TEXTS[:-1], TEXTS[-1] + "."])
+
+
+def test_half_an_index_is_none(duck, tmp_path):
+    first = tiny(duck, tmp_path)[1]
+    duck.rows(f"DROP TABLE {bm25.INDEXED}")
+    duck.rows("DELETE FROM weights")
+    said, again = tiny(duck, tmp_path)
+    assert (said, again) == ("indexed", first)
+
+
+@pytest.mark.parametrize(
+    ("columns", "wanted"),
+    [
+        ({"id": ["a"], "text": ["x"]}, "column doc_id is missing: found columns id, text"),
+        ({"doc_id": ["a"], "body": ["x"]}, "column text is missing"),
+        ({"doc_id": ["a", "a"], "text": ["x", "y"]}, "found 2 rows with the id 'a', wanted one"),
+        ({"doc_id": ["", "b"], "text": ["x", "y"]}, "found 1 rows without an id"),
+    ],
+)
+def test_bad_parquet_is_told(duck, tmp_path, columns, wanted):
+    with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)):
+        bm25.offer_parquet(duck, parquet(tmp_path / "docs.parquet", **columns))
+
+
+def test_a_file_that_is_no_parquet_and_one_that_is_not_there(duck, tmp_path):
+    (tmp_path / "x.parquet").write_text("no")
+    with pytest.raises(evalset.EvalSetError, match="cannot be read as Parquet"):
+        bm25.offer_parquet(duck, tmp_path / "x.parquet")
+    with pytest.raises(evalset.EvalSetError, match="found nothing, wanted a Parquet"):
+        bm25.offer_parquet(duck, tmp_path / "y.parquet")
+
+
+def test_the_command_reads_partitioned_folders_and_writes_run_and_card(tmp_path):
+    for n, part in enumerate((TEXTS[:2], TEXTS[2:])):
+        ids = [f"d{n}{i}" for i in range(len(part))]
+        parquet(tmp_path / "docs" / f"part={n}" / "x.parquet", doc_id=ids, text=part)
+    parquet(tmp_path / "q.parquet", query_id=["q"], text=["full"])
+    given = ["--docs", tmp_path / "docs", "--queries", tmp_path / "q.parquet", "--to", tmp_path]
+    done = subprocess.run(
+        [sys.executable, "-m", "helpers", "sql", *map(str, given)], cwd=ROOT, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert order(runs.read_trec(tmp_path / "bm25-sql.trec")) == {"q": ["d00", "d01"]}
+    assert json.loads((tmp_path / "bm25-sql.json").read_text())["texts_md5"]
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"kind": "sqlite"}, "found engine 'sqlite', wanted duckdb, sail"),
+        ({"settings": bm25.Settings(idf="bm25")}, "found --idf bm25, wanted okapi or lucene"),
+        ({"settings": bm25.Settings(b=2.0)}, "wanted k1 >= 0, b from 0 to 1"),
+        ({"docs": "x", "chunker": "fixed"}, "found --docs and --chunks, wanted one"),
+    ],
+)
+def test_bad_options_are_told_and_nothing_is_written(evals, tmp_path, options, wanted):
+    with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)):
+        command.sql_command(evals, **{"kind": "duckdb", "to": tmp_path / "out", **options})
+    assert not (tmp_path / "out").exists()
