@@ -114,12 +114,36 @@ def test_repeated_words_of_a_query_count_each_time(duck, tmp_path):
     assert tiny(duck, tmp_path, asked="disk Disk")[1]["q"][0][1] == pytest.approx(2 * once)
 
 
+def bm25_of_words(texts, n):
+    """Return rank_bm25's score of `words` in one of the texts."""
+    return float(BM25Okapi([text.split() for text in texts]).get_scores(["words"])[n])
+
+
+def test_a_document_at_place_100_counts_for_recall_and_one_at_101_does_not(duck, tmp_path):
+    texts = ["x y"] * 100 + ["x y z"] * 3 + ["w"] * 120
+    found = tiny(duck, tmp_path, texts, asked="x")[1]["q"]
+    last = found[99][0]
+    beyond = next(f"d{n}" for n in range(103) if f"d{n}" not in dict(found))
+
+    class Made:
+        @staticmethod
+        def qrels():
+            return {"q": {last: 1, beyond: 2}}
+
+    assert bm25.evaluate_run(duck, Made)["q"] == pytest.approx(
+        {"nDCG@10": 0, "RR": 1 / 100, "recall@100": 1 / 2}
+    )
+
+
 def test_chunk_ids_count_as_their_document_with_its_best_chunk(duck, tmp_path):
-    ids, texts = ["a#0", "a#1", "b#0"], ["disk disk full", "disk words here", "disk full of words"]
+    ids = ["a#0", "a#1", "a#2", "b#0", "c#0"]
+    texts = ["disk disk full", "words here", "some more words here", "full of words", "log"]
     bm25.offer_parquet(duck, parquet(tmp_path / "docs.parquet", doc_id=ids, text=texts))
     bm25.index_offered(duck, command.DEFAULTS)
     bm25.ask_parquet(duck, parquet(tmp_path / "q.parquet", query_id=["q"], text=["words"]))
-    assert sorted(doc_id for doc_id, _ in bm25.search_queries(duck)["q"]) == ["a", "b"]
+    found = dict(bm25.search_queries(duck)["q"])
+    by_chunk = {n: bm25_of_words(texts, n) for n in (1, 3)}
+    assert found == pytest.approx({"a": by_chunk[1], "b": by_chunk[3]}, abs=1e-9)
 
 
 def test_lucene_idf_is_another_index(duck, tmp_path):
