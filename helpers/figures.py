@@ -34,42 +34,6 @@ def _show(ax: plt.Axes, text: str) -> None:
     plt.close(ax.figure)
 
 
-def token_lengths(tokens: pd.Series, chunk_size: int = 512) -> None:
-    """Plot a histogram of document lengths with the chunk size marked."""
-    _, ax = plt.subplots()
-    ax.hist(tokens, bins=30, color=DARK)
-    ax.axvline(chunk_size, color=LIGHT, linestyle="--")
-    share = (tokens > chunk_size).mean()
-    ax.set(
-        xlabel="tokens in a document",
-        ylabel="documents",
-        title=f"{share:.0%} of the documents are longer than {chunk_size} tokens",
-    )
-    ax.yaxis.get_major_locator().set_params(integer=True)
-    _show(ax, "Histogram of document lengths in tokens.")
-
-
-def overlap_by_kind(queries: pd.DataFrame) -> None:
-    """Plot each query's word overlap (column `overlap`) in a row for its `kind`.
-
-    A bar shows the mean of the kind.
-    """
-    order = queries.groupby("kind").overlap.mean().sort_values()
-    _, ax = plt.subplots()
-    ax.barh(order.index, order, color="#dfe6ee")
-    same = queries.groupby(["kind", "overlap"])
-    aside = (same.cumcount() - (same.kind.transform("size") - 1) / 2) * 0.08  # equal points apart
-    places = queries.kind.map({kind: n for n, kind in enumerate(order.index)}) + aside
-    ax.plot(queries.overlap, places, "o", color=DARK, alpha=0.6, markersize=5)
-    ax.set(xlabel="share of content words found in a relevant document", xlim=(-0.02, 1.02))
-    ax.set_title(f"Fewest shared words: {order.index[0]} queries")
-    _show(
-        ax,
-        "For each kind of query the share of content words found in a relevant document, "
-        "a point a query.",
-    )
-
-
 def table(frame: pd.DataFrame, wide: bool = False) -> HTML:
     """Return `frame` as an HTML table with three decimals.
 

@@ -36,34 +36,9 @@ def test_the_text_stands_in_the_image(monkeypatch):
     shown = []
     monkeypatch.setitem(matplotlib.rcParams, "axes.titlelocation", "left")
     monkeypatch.setattr(figures, "display", lambda figure, metadata: shown.append(metadata))
-    figures.token_lengths(pd.Series([100, 600]))
+    figures.by_kind(pd.DataFrame({"dev": [0.9], "test": [0.5]}, ["easy"]), "AP")
     alt = shown[0]["image/png"]["alt"]
-    assert alt == (
-        "50% of the documents are longer than 512 tokens. Histogram of document lengths in tokens."
-    )
-
-
-def test_token_lengths(drawn):
-    figures.token_lengths(pd.Series([10, 10, 512, 513, 900]))
-    ((ax, _),) = drawn
-    assert sum(bar.get_height() for bar in ax.patches) == 5
-    assert ax.lines[0].get_xdata()[0] == 512
-    assert ax.get_title(loc="left") == "40% of the documents are longer than 512 tokens"
-
-
-def test_overlap_by_kind(drawn):
-    frame = pd.DataFrame(
-        {"kind": ["a", "a", "b", "b", "b"], "overlap": [1.0, 0.5, 0.25, 0.25, 0.0]}
-    )
-    figures.overlap_by_kind(frame)
-    ((ax, _),) = drawn
-    assert words(ax.get_yticklabels()) == ["b", "a"]
-    assert bars(ax) == [round(0.5 / 3, 9), 0.75]
-    points = dict.fromkeys(zip(*ax.lines[0].get_data(), strict=True))
-    assert len(points) == 5  # equal points lie apart
-    assert sorted(x for x, _ in points) == [0, 0.25, 0.25, 0.5, 1]
-    assert all(round(y) == (x >= 0.5) for x, y in points)
-    assert ax.get_title(loc="left") == "Fewest shared words: b queries"
+    assert alt == "Lowest: easy queries. Mean for each kind of query."
 
 
 def test_measure_per_query(drawn):
@@ -152,8 +127,6 @@ INTERVALS = [
     ("one", {"difference": 0.3, "low": None, "high": None}),
 ]
 DRAWN = {
-    "token_lengths": (pd.Series([10, 10, 512, 513, 900]),),
-    "overlap_by_kind": (pd.DataFrame({"kind": list("aab"), "overlap": [1.0, 0.5, 0.0]}),),
     "measure_per_query": (pd.Series({"q1": 0.9, "q2": 0.5, "q3": 0.1}), "AP", "dev"),
     "first_ranks": (pd.Series([1, None]), "dev"),
     "by_kind": (pd.DataFrame({"dev": [0.9], "test": [0.5]}, ["easy"]), "AP"),
@@ -171,15 +144,13 @@ def lines_of(ax):
     ]  # fmt: skip
 
 
-DARK, LIGHT, GREY = "#1f4e79", "#e08e45", "#dfe6ee"
+DARK, LIGHT, GREY = "#1f4e79", "#c96f1a", "#dfe6ee"
 STANDARD = (7.0, 3.2)
 
 
 @pytest.mark.parametrize(
     ("name", "lines", "fills", "thick"),
     [
-        ("token_lengths", [(LIGHT, "--", 1.5, "None", 6, None)], [DARK] * 30, None),
-        ("overlap_by_kind", [(DARK, "None", 1.5, "o", 5, 0.6)], [GREY] * 2, 0.8),
         ("measure_per_query", [("#000000", "--", 1, "None", 6, None)], [LIGHT, DARK, DARK], 0.8),
         ("first_ranks", [], [DARK] * 5 + [LIGHT] * 2, None),
         ("by_kind", [], [DARK, LIGHT], 0.375),
@@ -201,7 +172,7 @@ STANDARD = (7.0, 3.2)
                 *(
                     (color, "None", 1.5, mark, 7, None)
                     for color, mark in zip(
-                        [DARK, "#5b9a8b", "#8a8a8a", LIGHT, "#b05c7d", "#000000"] * 2,
+                        [DARK, "#4a8577", "#8a8a8a", LIGHT, "#b05c7d", "#000000"] * 2,
                         "os^Dvpx*o",
                         strict=False,
                     )
@@ -224,15 +195,6 @@ def test_lines_and_bars_have_their_colours_and_sizes(drawn, name, lines, fills, 
 @pytest.mark.parametrize(
     ("name", "x", "y", "size", "margin", "grid"),
     [
-        ("token_lengths", "tokens in a document", "documents", STANDARD, 0.05, (True, True)),
-        (
-            "overlap_by_kind",
-            "share of content words found in a relevant document",
-            "",
-            STANDARD,
-            0.05,
-            (True, True),
-        ),
         ("measure_per_query", "AP (dashed: mean)", "", (7, 1.07), 0.01, (True, False)),
         (
             "first_ranks",
@@ -269,7 +231,6 @@ def test_axes_have_their_names_sizes_and_grids(drawn, name, x, y, size, margin, 
 @pytest.mark.parametrize(
     ("name", "limits"),
     [
-        ("overlap_by_kind", (-0.02, 1.02)),
         ("measure_per_query", (0, 1)),
         ("by_kind", (0, 1)),
         ("systems_by_kind", (0, 1.02)),
@@ -294,12 +255,6 @@ def test_a_legend_stands_beside_the_figure(drawn, name):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("token_lengths", "Histogram of document lengths in tokens."),
-        (
-            "overlap_by_kind",
-            "For each kind of query the share of content words found in a relevant document, "
-            "a point a query.",
-        ),
         ("measure_per_query", "A bar for each query, lowest first."),
         ("first_ranks", "Number of queries by rank of the first relevant document."),
         ("by_kind", "Mean for each kind of query."),
@@ -313,19 +268,9 @@ def test_each_figure_is_told_in_words(drawn, name, text):
 
 
 def test_counts_have_whole_ticks(drawn):
-    figures.token_lengths(pd.Series([10, 900]), 100)
     figures.first_ranks(pd.Series([1, 2]), "dev")
     for ax, _ in drawn:
         assert all(tick == int(tick) for tick in ax.get_yticks())
-    assert drawn[0][0].lines[0].get_xdata()[0] == 100
-    assert drawn[0][0].get_title(loc="left") == "50% of the documents are longer than 100 tokens"
-
-
-def test_equal_points_lie_apart_around_the_middle_of_their_row(drawn):
-    frame = pd.DataFrame({"kind": list("aaabb"), "overlap": [0.25] * 3 + [0.5, 0.75]})
-    figures.overlap_by_kind(frame)
-    _, places = drawn[0][0].lines[0].get_data()
-    assert list(places) == pytest.approx([-0.08, 0, 0.08, 1, 1])
 
 
 @pytest.mark.parametrize(

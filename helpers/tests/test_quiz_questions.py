@@ -39,11 +39,6 @@ def table(question: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")] for line in lines]
 
 
-def pairs(words: str) -> set[tuple[str, str]]:
-    found = words.split()
-    return set(zip(found, found[1:], strict=False))
-
-
 def unleaking(question: str) -> str:
     """Return the letter of the split whose halves share no document."""
     answers = {q: set(docs.split(", ")) for q, docs in re.findall(r"(q\d): ([a-z, ]+)\.", question)}
@@ -58,21 +53,22 @@ def unleaking(question: str) -> str:
 def answers_a(asked: dict[int, str]) -> dict:
     relevant = {d for d, grade in re.findall(r"(d\d) = (\d)", asked[1]) if grade != "0"}
     words = set(re.findall(r"`(\w+)`", asked[2]))
-    quotes, alike = (re.findall(r'"(.+?)"', asked[n]) for n in (2, 6))
+    quotes = re.findall(r'"(.+?)"', asked[2])
+    parts = re.findall(r"(\w+) `\w+` queries .*?(\.\d+)", asked[6])
+    many = {"thirty": 30, "ten": 10}
     (a, b), (c, d) = ([int(cell) for cell in row[1:]] for row in table(asked[3]))
     assert a + b + c + d == 20 and "twenty pairs" in asked[3]
     read = [(1, 1)] * a + [(1, 0)] * b + [(0, 1)] * c + [(0, 0)] * d
     runs = [found.split() for found in re.findall(r"\b((?:[a-g] ){2,}[a-g])\b", asked[8])]
     depth = int(re.search(r"depth (\d)", asked[8])[1])
     pool = {doc_id for run in runs[:3] for doc_id in run[:depth]}
-    first, second = map(pairs, alike)
     return {
         1: len(relevant) / int(re.search(r"d1 to d(\d+)", asked[1])[1]),
         2: len(words & set(witness.words(" ".join(quotes)))) / len(words),
         3: witness.agreement(read, (0, 1))["kappa"],
         4: option(asked[4], "have more pairs above 0 read twice"),
         5: unleaking(asked[5]),
-        6: len(first & second) / len(first | second),
+        6: sum(many[n] * float(m) for n, m in parts) / sum(many[n] for n, _ in parts),
         7: option(asked[7], "before any ranking was seen"),
         8: sum(doc_id in pool for doc_id in runs[3]) / len(runs[3]),
     }

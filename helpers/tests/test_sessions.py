@@ -2,9 +2,9 @@
 
 import json
 import math
+import re
 import shutil
 import sys
-from collections import Counter
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from rank_bm25 import BM25Okapi
 
 from helpers import evalset, figures, measures, runs, stats, workbook
 from helpers.labels import audit
+from notebooks import cards
 
 NO_PROOF = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # LangChain's pieces
 
@@ -236,20 +237,20 @@ def test_session_a_counts_a_small_set(small):
     said, value = small[0].said, small[0].value
     wanted = {
         "a-load": "12 documents\n5 queries\n8 judgments",
-        "a-hist": "1,863 tokens; the longest document has 292.6 times the median\n"
-        "over 150 tokens: 3 documents\nover 512 tokens: 1 documents\nover 1024 tokens: 0 documents",
-        "a-shortest": "disk disk disk",
-        "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}",
-        "a-agree-table": "no second_pass.jsonl here yet: let somebody judge a sample again; "
+        "a-open-shown": "disk full\nbest answer: rank 6 of 12",
+        "a-hist": "a-longer: 8\n1,863 tokens; the longest document has 292.6 times the median",
+        "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}\na-relevant: 1.2",
+        "a-agree-table": "no second_pass.jsonl here yet: have a sample judged again; "
         "made-up labels follow",
-        "a-kappa-hand-then": "80% equal labels\nreaders: not said\n"
-        "100% where the first reading says 0\n50% where the first reading says 1\n"
-        "100% where the first reading says 2\n"
-        "Cohen's kappa 0.688 on 5 pairs\n"
+        "a-agree-equal": "a-equal: 80\nreaders: not said\n"
+        "100% equal where the first reading says 0\n50% equal where the first reading says 1\n"
+        "100% equal where the first reading says 2",
+        "a-kappa-hand-then": "Cohen's kappa 0.688 on 5 pairs\n"
         "weighted, so that 2 against 0 counts double: 0.762",
-        "a-halves-run": "3 groups of queries; the largest has 2: q2 q4\n"
-        "2 groups have queries in both halves\nleak: q1 q3\nleak: q2 q4",
-        "a-coverage-all": "coverage: 33% of 12 documents",
+        "a-overlap-all": "a-overlap: 0.73",
+        "a-overlap-table": "a-lowest: 0.72",
+        "a-coverage-all": "coverage: 33% of 12 documents\na-coverage: 33",
+        "a-coverage-kind": "a-least: runbook",
         "a-unreached-run": "disk: b, c, d, …\nqueue: i, j, k",
     }
     for cell, text in wanted.items():
@@ -260,7 +261,45 @@ def test_session_a_counts_a_small_set(small):
         ("dev", "head"): 0, ("dev", "tail"): 0, ("dev", "unmarked"): 1,
         ("test", "tail"): 1, ("test", "unmarked"): 0,
     }  # fmt: skip
+    assert value["a-open-shown"]["grade"].to_dict() == dict.fromkeys((1, 2, 3), "not judged") | {
+        6: 1
+    }
+    assert value["a-overlap-rare"].iloc[:, 0].to_dict() == {"entity": 3, "keyword": 4}
+    assert value["a-halves-run"].to_dict("index") == {
+        "dev": {"groups": 1, "queries": 1, "largest": 1},
+        "dev and test": {"groups": 2, "queries": 4, "largest": 2},
+    }
     assert value["a-agree-table"].to_numpy().tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("asked", [{}, {"q1": evalset.Query("q1", "old", ())}])
+def test_session_a_opens_without_a_label_or_a_query(small, asked, capsys):
+    """The first query is asked, and without one the title of the first document."""
+    evals = small[0].space["evals"]
+    evals = evals._replace(queries=asked, judgments=[])
+    cells = "a-open-bm25", "a-open-choose", "a-open-shown"
+    run_cells(0, *cells, **{**small[0].space, "evals": evals})
+    first = asked["q1"].query if asked else ""
+    assert capsys.readouterr().out == f"{first}\nbest answer: rank 0 of 12\n"
+
+
+def test_the_hardest_mismatch_query_opens_session_a(small):
+    """Of equal grades the first counts, and the best grade before a lower one further up."""
+    space, evals = small[0].space, small[0].space["evals"]
+    asked = {
+        "q1": evalset.Query("q1", "old queue", ("g", "h-v1"), kind="mismatch"),
+        "q2": evalset.Query("q2", "old queue", ("h-v1", "k"), kind="mismatch"),
+        "q3": evalset.Query("q3", "zzz", ("k",)),
+        "q4": evalset.Query("q4", "zzz", ("k",), kind="mismatch", split="test"),
+    }
+    grades = {"q1": {"g": 2, "h-v1": 1, "a": 0}, "q2": {"h-v1": 2, "k": 2}}
+    grades |= dict.fromkeys(("q3", "q4"), {"k": 1})
+    labels = [evalset.Judgment(q, d, n) for q, row in grades.items() for d, n in row.items()]
+    cells = "a-open-bm25", "a-open-choose", "a-open-shown"
+    names = {**space, "evals": evals._replace(queries=asked, judgments=labels)}
+    found = run_cells(0, *cells, **names)
+    ranks = [found["first_answer"](query) for query in asked.values()]
+    assert ranks == [2, 1, 12, 12] and (found["night"].query_id, found["at"]) == ("q1", 2)
 
 
 def test_session_a_writes_what_it_counted(small):
@@ -296,15 +335,33 @@ def test_session_b_cuts_and_ranks_a_small_set(small):
     said, value = small[1].said, small[1].value
     chosen = dict.fromkeys(row[:2] for row in value["b-compare-run"].index)
     assert list(chosen) == [("longest", "h-v2"), ("median", "h-v1"), ("shortest", "a")]
+    assert "fixed: the largest of 1 chunks has 18 characters" in said["b-spans-run"]
     assert "4 quotes in 4 documents" in said["b-sizes-run"]
     sizes = value["b-sizes-run"]
     assert sizes.loc["fixed"].tolist() == [14, 0] and sizes.loc["document"].tolist() == [12, 0]
-    assert value["b-quotes-run"].to_numpy().tolist() == [["0", "0", "0"]] * 3
+    assert "b-quotes-cut: 0" in said["b-sizes-run"] and said["b-cut-run"] == ""
     assert "8 of 14 chunks share a word with it" in said["b-first-search-run"]
-    assert "5 queries on 14 chunks" in said["b-same"]
+    assert "b-shared: 29" in said["b-first-search-run"]
+    assert "b-cut-first: " in said["b-collapse-run-then"]
+    assert "100 documents are 100% of the corpus" in said["b-both"]
     assert "fixed:    14 chunks, 1 to 6 documents a query" in said["b-run-all"]
     five = value["b-choose"]["rank of first relevant"]
     assert list(five.items()) == [("q4", 1), ("q4", 1), ("q5", 1), ("q1", 2), ("q1", 2)]
+
+
+def test_examples_in_the_headings_of_session_b_are_true(small):
+    cells = nbformat.read(workbook.SESSIONS[1], as_version=4).cells
+    tasks = [cell.source for cell in cells if "### Exercise: " in cell.source]
+    pairs = [re.search(r"`(\w+\([^`]*\))` is `([^`]+)`", task) for task in tasks]
+    examples = {match[1]: match[2] for match in pairs if match}
+    assert len(examples) >= 7
+    for call, value in examples.items():
+        assert eval(call, dict(small[1].space)) == eval(value), call
+    space = small[1].space
+    weights = space["okapi_idf"](space["tiny"])
+    assert round(weights["disk"], 4) == 0.5108 and round(weights["full"], 4) == 0.0958
+    found = space["bm25_score"](["disk"], ["disk", "disk", "full"], {"disk": 2.0}, 3)
+    assert found == pytest.approx(2.857, abs=5e-4)
 
 
 def test_session_b_shows_the_first_three_and_the_best_relevant_result(small):
@@ -340,12 +397,13 @@ def test_the_rank_of_the_first_relevant_document_is_infinite_where_none_is_found
         ([("b", 2.0), ("a", 1.0)], False),
     ],
 )
-def test_two_engines_agree_in_order_and_to_nine_decimals(small, other, equal):
-    assert bool(small[1].space["same"]([("a", 2.0), ("b", 1.0)], other)) == equal
+def test_two_engines_agree_in_order_and_to_nine_decimals(other, equal):
+    same = run_cells(1, "b-same-code", np=np, runs=runs)["same"]
+    assert bool(same([("a", 2.0), ("b", 1.0)], other)) == equal
 
 
 def test_pieces_are_cut_before_a_separator_and_joined_up_to_the_size():
-    cells = run_cells(1, "b-recursive-code")
+    cells = run_cells(1, "b-recursive-code", "b-recursive-join")
     assert cells["split_before"](" a bc", " ") == [" a", " bc"]
     assert cells["split_before"]("abc", "") == ["a", "b", "c"]
     assert cells["join_neighbours"](["ab", "cd", "e", "f"], 4, len) == ["abcd", "ef"]
@@ -354,8 +412,8 @@ def test_pieces_are_cut_before_a_separator_and_joined_up_to_the_size():
 
 
 def test_recursive_chunks_leave_out_white_space():
-    names = {"n_tokens": len, "SIZE": 8, "proof": [" a b"]}
-    cells = run_cells(1, "b-recursive-code", "b-recursive-run", "b-recursive-spans-code", **names)
+    ids = ("b-recursive-code", "b-recursive-join", "b-first-cut", "b-recursive-run")
+    cells = run_cells(1, *ids, "b-recursive-spans-code", n_tokens=len, SIZE=8)
     assert cells["chunk_recursive"]("  ab cd\n\n      \n\nef ") == [(2, 7, 5), (17, 19, 2)]
 
 
@@ -396,46 +454,54 @@ def test_fusion_keeps_the_first_hundred_and_may_weigh_ranks_otherwise():
     ],
 )
 def test_the_pair_out_of_order_is_the_best_answer_and_the_first_worse_one(order, grades, pair):
-    names = {"ranking": ["a", "b"], "grades": {"b": 1}, "math": math}
-    assert run_cells(2, "c-misplaced", **names)["misplaced"](list(order), grades) == pair
+    assert cards.wanted_and_rival(list(order), grades) == pair
 
 
 @pytest.mark.parametrize("b", [0.75, 0.0])
 @pytest.mark.parametrize("words", [["disk", "full"], ["queue", "of", "queue"], ["zzz"]])
 def test_the_parts_of_the_words_add_up_to_the_score_of_rank_bm25(small, words, b):
-    space = small[2].space
-    index, parts, evals = space["index"], space["parts"], space["evals"]
-    texts = [evals.words(chunk.text(evals.documents)) for chunk in space["units"]]
+    weights, evals = small[2].space["weights"], small[2].space["evals"]
+    index, parts = weights.index, weights.parts
+    texts = [evals.words(chunk.text(evals.documents)) for chunk in weights.units]
     scores = BM25Okapi(texts, b=b).get_scores(words)
     for unit, score in enumerate(scores):
         found = parts(words, unit, b)
         assert list(found) == list(dict.fromkeys(words))
         assert sum(found.values()) == pytest.approx(score)
     assert parts(words, 0) == parts(words, 0, 0.75) and index.b == 0.75
-    best = {d: max(scores[unit] for unit in own) for d, own in space["units_of"].items()}
-    assert {d: space["score"](words, d, b) for d in best} == {
+    best = {d: max(scores[unit] for unit in own) for d, own in weights.units_of.items()}
+    assert {d: weights.score(words, d, b) for d in best} == {
         d: round(value, runs.DECIMALS) for d, value in best.items()
     }
 
 
+def weights_of_words(*bodies):
+    """Return the weights of chunks of the documents d0, d0, d1, d1 and so on."""
+    units = [SimpleNamespace(doc_id=f"d{n // 2}") for n in range(len(bodies))]
+    return cards.Weights(units, [body.split() for body in bodies], set())
+
+
 def test_words_of_more_than_a_quarter_of_the_chunks_are_common():
-    held = [{"often": 1, "seldom": 1}, {"often": 2, "seldom": 1}, {"often": 1}, *({},) * 5]
-    names = {"index": SimpleNamespace(doc_freqs=held, b=0.75), "units": held, "Counter": Counter}
-    cells = run_cells(2, "c-cause-code", **names)
-    assert cells["common"] == {"often"} and cells["spread_of"]["often"] == 3
+    weights = weights_of_words("often seldom", "often often seldom", "often", *"abcde")
+    assert weights.common == {"often"}
+    assert weights.held("d0") == {"often", "seldom"} and weights.units_of["d1"] == [2, 3]
 
 
-def test_a_union_takes_each_word_from_its_best_chunk():
+def test_a_union_takes_each_word_from_its_best_chunk(monkeypatch):
     parts = [{"x": 1 / 3, "y": 0.0}, {"x": 0.25, "y": 2.0}]
-    names = {"index": SimpleNamespace(doc_freqs=[], b=0.75), "units": [], "runs": runs}
-    names["Counter"] = Counter
-    names |= {"units_of": {"d": [0, 1]}, "parts": lambda words, unit: parts[unit]}
-    cells = run_cells(2, "c-cause-code", **names)
-    assert cells["union"](["x", "y", "y"], "d") == 2.3333333333
+    weights = weights_of_words("x", "y")
+    monkeypatch.setattr(weights, "parts", lambda words, unit: parts[unit])
+    assert weights.union(["x", "y", "y"], "d0") == 2.3333333333
+
+
+def card_in(space):
+    """Return the function that makes the card of a query of a session."""
+    order = lambda q: [doc_id for doc_id, _ in space["run"].get(q, [])]  # noqa: E731
+    return lambda q: cards.card_of(space["evals"], space["weights"], q, order(q))
 
 
 def test_a_card_says_what_separates_wanted_from_rival(small):
-    card = small[2].space["card"]
+    card = card_in(small[2].space)
     asked, wanted = card("q1"), {"wanted": "a", "rival": "b", "unjudged": True, "versions": False}
     wanted |= {"common": ["disk"], "lacks": ["full"], "without words it lacks": [0, 0]}
     assert {name: asked[name] for name in wanted} == wanted
@@ -455,9 +521,22 @@ def test_a_card_says_what_separates_wanted_from_rival(small):
 def test_a_card_knows_two_versions_and_a_query_without_results(small, monkeypatch):
     space = small[2].space
     monkeypatch.setitem(space, "run", {"q5": [("h-v2", 2.0), ("h-v1", 1.0)]})
-    found = space["card"]("q5")
+    found = card_in(space)("q5")
     assert (found["wanted"], found["rival"], found["versions"]) == ("h-v1", "h-v2", True)
-    assert space["card"]("q1") is None
+    assert card_in(space)("q1") is None
+
+
+def test_the_lines_of_a_card_say_ranks_and_scores(small):
+    space = small[2].space
+    found = card_in(space)("q1") | {"score": [1, 2.5], "unjudged": True}
+    said = cards.told_of(found, space["evals"], ["b"], 0.25).split("\n")
+    assert said[0] == "q1 (entity, nDCG@10 0.250): disk full"
+    assert said[1:3] == ["  wanted: a (not found)", "  rival: b (rank 1, which nobody has judged)"]
+    assert said[3] == "  the wanted document lacks: full"
+    assert said[4].startswith(
+        "  wanted against rival: score 1.00 against 2.50; best of all chunks "
+    )
+    assert "unjudged" not in cards.told_of(found | {"unjudged": False}, space["evals"], [], 0)
 
 
 def test_session_c_measures_a_small_set(small):
@@ -473,13 +552,11 @@ def test_session_c_measures_a_small_set(small):
         "paragraph minus baseline: -0.092 (-0.486 to +0.302)",
         "better 0, equal 2, worse 1",
     ]
-    assert "p of the t test 0.4226\n3 queries, spread 0.16" in said["c-flip-real"]
+    assert "p of the t test 0.4226\n" in said["c-flip-real"]
+    assert "\n3 queries, spread 0.16: " in said["c-detectable"]
     assert "not perfect: 1 query, 1 with a card" in said["c-card-run"]
     assert "1 of 1 rivals are unjudged" in said["c-causes"]
     assert "results.json: 5 queries, 5 with results" in said["c-results-write"]
-    text = value["c-sentences-run"].data
-    assert "best on <code>keyword</code> queries (nDCG@10 1.000, n = 1)" in text
-    assert "worst on <code>entity</code> queries (0.815, n = 2)" in text
 
 
 def test_a_set_with_dev_queries_alone_has_one_row_of_means(small):
@@ -503,26 +580,26 @@ def test_five_cards_are_shown_and_queries_without_results_named(capsys):
         "cards": {f"q{n}": {} for n in range(7)},
         "failing": [f"q{n}" for n in range(9)],
         "run": {f"q{n}": [("d", 1.0)] * 12 for n in range(7)},
-        "values": {f"q{n}": n for n in range(7)},
+        "values": {f"q{n}": {"nDCG@10": n} for n in range(7)},
+        "orders": {f"q{n}": [f"d{n}"] for n in range(7)},
         "evals": None,
-        "results": SimpleNamespace(failure_card=lambda card, evals, row, notes: rows.append(row)),
+        "told_of": lambda card, evals, order, ndcg: f"{order[0]} {ndcg}",
+        "pictures": SimpleNamespace(scores=SimpleNamespace(two_documents=rows.append)),
     }
-    with capture_output():
-        run_cells(2, "c-failures", **names | {"print": lambda text: rows.append(text)})
-    assert [row["measures"] for row in rows[:-1]] == [0, 1, 2, 3, 4]
-    assert {len(row["retrieved"]) for row in rows[:-1]} == {10}
+    run_cells(2, "c-failures", **names | {"print": lambda text: rows.append(text)})
+    assert rows[:-1] == [part for n in range(5) for part in (f"d{n} {n}", {})]
     assert rows[-1] == "no card, since no document shares a word with it: q7, q8"
 
 
 def test_a_failure_without_a_note_says_so():
-    cards, shown = {"q1": {}, "q2": {}}, []
-    names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": cards, "worst": ["q1", "q2"]}
-    names |= {"evals": SimpleNamespace(folder=""), "display": shown.append, "Markdown": str}
+    found, shown = {"q1": {}, "q2": {}}, []
+    names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": found, "worst": ["q1", "q2"]}
+    names |= {"evals": SimpleNamespace(folder=""), "display": shown.append}
     names |= {"results": SimpleNamespace(notes=lambda folder: {"q2": "<my> `b`"})}
     run_cells(2, "c-notes", text=figures, figures=figures, **names)
     said = "- **q1**, tie: no note yet\n- **q2**, missing word: &#60;my&#62; <code>b</code>"
-    assert shown == [said]
-    assert cards == {"q1": {"cause": "tie"}, "q2": {"cause": "missing word"}}
+    assert [page.data for page in shown] == [said]
+    assert found == {"q1": {"cause": "tie"}, "q2": {"cause": "missing word"}}
 
 
 @pytest.mark.parametrize(
@@ -564,7 +641,7 @@ def test_without_lacking_words_the_common_ones_are_the_evidence():
     ("cell", "name"), [("a-kappa-hand-then", "cohen_kappa"), ("a-near-pairs-run", "jaccard")]
 )
 def test_an_assert_of_session_a_stops_an_answer_a_little_off(small, cell, name, by):
-    space = small[0].space
+    space = run_cells(0, "a-near-code", **small[0].space)
     off = lambda *given: space[name](*given) + by  # noqa: E731
     run_cells(0, cell, **space)
     with pytest.raises(AssertionError):

@@ -21,7 +21,8 @@ from helpers.sources import write
 ROOT = evalset.DEFAULT.parent
 NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "evals" / "retrieval_eval.ipynb"]
 PAGES = [
-    *(ROOT / "README.md", ROOT / "evals" / "README.md", ROOT / "evals" / "labeling_guide.md"),
+    ROOT / "README.md",
+    *sorted((ROOT / "evals").glob("*.md")),
     *sorted((ROOT / "notebooks").rglob("*.md")),
     ROOT / "helpers" / "sources" / "new" / "README.md",
     *NOTEBOOKS,
@@ -55,9 +56,10 @@ SPANS = sorted({span for path in PAGES for span in code(prose(path))})
 
 
 def anchors(page: str) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page: its headings', as GitHub makes them, and those it names."""
     heads = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+    made = {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+    return made | set(re.findall(r"""<\w+ id=["']([^"']+)["']""", page))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

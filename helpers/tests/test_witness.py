@@ -598,9 +598,9 @@ def test_write_up_counts_the_causes(page, published, files):
     assert set(counts) <= set(cells)
 
 
-def test_write_up_shows_the_five_lowest_cards(page, session, published, files):
+def test_write_up_shows_the_five_lowest_cards(page, published, files):
     ranked = {row["query_id"]: [d for d, _ in row["retrieved"]] for row in published["per_query"]}
-    for shown in (page["r-cards"], session["c-failures"]):
+    for shown in (page["r-cards"],):
         for text, card in zip(shown, published["cards"][:5], strict=True):
             wanted = {}
             columns = ("IDF", "gave wanted", "gave rival")
@@ -619,11 +619,28 @@ def test_write_up_shows_the_five_lowest_cards(page, session, published, files):
                 assert f"{who.capitalize()}: <code>{card[who]}</code> ({place})" in text
             assert f"lacks: {', '.join(card['lacks']) or 'no word'}." in text
             told = f"Evidence within 2,000 tokens: {card['lost']}." in text
-            assert told is (shown is page["r-cards"])
+            assert told
             row = next(r for r in published["per_query"] if r["query_id"] == card["query_id"])
             head = text.split("\n")[2]
             assert head.startswith(f"{row['kind']}; nDCG@10 ")
             tells(head, {"nDCG@10 {}": row["measures"]["nDCG@10"]})
+
+
+def test_session_c_shows_the_five_lowest_cards(session, published):
+    rows = {row["query_id"]: row for row in published["per_query"]}
+    told = "".join(session["c-failures"]).strip().split("\nq")
+    for lines, card in zip(told, published["cards"][:5], strict=True):
+        row = rows[card["query_id"]]
+        head, *rest = lines.split("\n")
+        assert head.removeprefix("q").startswith(f"{row['query_id'][1:]} ({row['kind']}, nDCG@10 ")
+        order = [doc_id for doc_id, _ in row["retrieved"]]
+        for who, line in zip(("wanted", "rival"), rest, strict=False):
+            assert line.startswith(f"  {who}: {card[who]} (")
+            if card[who] in order:
+                assert f"(rank {order.index(card[who]) + 1}" in line
+        assert rest[2] == f"  the wanted document lacks: {', '.join(card['lacks']) or 'no word'}"
+        names = ("score", "best of all chunks", "without length")
+        tells(rest[3], {f"{name} {{}} against {{}}": card[name] for name in names})
 
 
 def test_session_c_shows_both_halves(session, published, files):
@@ -686,8 +703,12 @@ def test_session_c_says_how_far_another_system_is(session, published):
     sd = (at["high"] - at["low"]) / 2 / wide * at["n"] ** 0.5
     named = {"flip p = {}": at["p"], "test: p = {}": at["t_p"], "{} queries,": at["n"]}
     named |= {"spread {}": sd, "from {} up": at["detectable"], "of {}:": 0.05}
-    told, _, needed = session["c-flip-real"][0].rpartition(" difference of .05: ")
-    tells(told, named)
+    tells(session["c-flip-real"][0], named)
+    said = "".join(session["c-detectable"])
+    told, _, needed = said.partition("\nc-detectable")[0].rpartition(" difference of .05: ")
+    told, rule, shown = told.partition(" = ")
+    tells(told.rpartition("\n")[0], named)
+    assert rule and shows(shown.split()[0], 2.8 * sd / at["n"] ** 0.5)
     n = int(needed.split()[0])  # so many find .05, one fewer do not
     assert witness.detectable(n, sd) <= 0.05 < witness.detectable(n - 1, sd)
 

@@ -16,6 +16,7 @@ from .bm25 import check_search as search
 from .bm25 import check_to_documents as to_documents
 from .chunking import check_chunk_fixed as chunk_fixed
 from .chunking import check_chunk_paragraphs as chunk_paragraphs
+from .chunking import check_stretches as stretches
 from .chunking import check_windows as windows
 from .failures import CAUSES
 from .failures import check_cause as cause
@@ -27,12 +28,14 @@ from .labels import check_word_overlap as word_overlap
 from .measures import check_average_precision as average_precision
 from .measures import check_dcg as dcg
 from .measures import check_hit as hit
+from .measures import check_hit_and_recall as hit_and_recall
 from .measures import check_ndcg as ndcg
 from .measures import check_recall as recall
 from .measures import check_reciprocal_rank as reciprocal_rank
 from .passages import check_evidence_recall as evidence_recall
 from .passed import PASSED
 from .quick_test import check_quiz as quiz
+from .recursive import check_first_cut as first_cut
 from .recursive import check_split_recursive as split_recursive
 from .statistics import check_bootstrap as bootstrap
 from .statistics import check_holm as holm

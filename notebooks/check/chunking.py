@@ -264,6 +264,57 @@ def _draw_paragraphs(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((doc_text,), _located(doc_text, pieces))
 
 
+def _stretches(doc_text: str, blank: str = BLANK, again: bool = False) -> list[tuple[int, int]]:
+    """Return the spans of blocks, without their tokens."""
+    return [span[:2] for span in _located(doc_text, _blocks(doc_text, blank), again)]
+
+
+def _draw_stretches(rng: np.random.Generator) -> Iterator[Example]:
+    for _ in range(100):
+        doc_text, spans = str(rng.choice(["", "\n\n", " \n"])), []
+        for _ in range(rng.integers(1, 5)):
+            block = _block(rng)
+            spans.append((len(doc_text), len(doc_text) + len(block)))
+            doc_text += block + str(rng.choice(["\n\n", "\n\n\n", "\n \n"]))
+        yield Example((doc_text,), spans)
+
+
+def check_stretches(function: Callable) -> None:
+    """Check stretches(doc_text) against texts whose places were counted on paper."""
+    hand = [
+        Example(("One.",), [(0, 4)]),
+        Example(("One.\n\nTwo.",), [(0, 4), (6, 10)]),
+        Example(("One.\nMore.\n\nTwo.\n",), [(0, 10), (12, 16)]),
+        Example(("One.\n \nTwo.",), [(0, 4), (7, 11)]),
+        Example(("Same.\n\nSame.",), [(0, 5), (7, 12)]),
+        Example(("\n\nOne.\n\t\nTwo.\n\n",), [(2, 6), (9, 13)]),
+        Example(("# A\n\nÜber é 🧯.",), [(0, 3), (5, 14)]),
+        Example(("",), []),
+    ]
+    mistakes = [
+        ("Every line is a stretch. Only a blank line ends one.",
+         lambda d: _stretches(d, r"\n")),
+        ("A line of spaces is a blank line, too.",
+         lambda d: _stretches(d, r"\n\n\s*")),
+        ("The blank lines after a stretch are part of it: end with its last letter.",
+         lambda d: [(a, end) for (a, _), end in zip(
+             _stretches(d), [*(a for a, _ in _stretches(d)[1:]), len(d)], strict=True)]),
+        ("A stretch that occurs twice is found at its first place twice: go on from where the last"
+         " one ended.",
+         lambda d: _stretches(d, again=True)),
+        ("The end is the last letter. As in a slice, the end is one after it.",
+         lambda d: [(a, b - 1) for a, b in _stretches(d)]),
+        ("The last stretch is lost: the end of the text ends one as a blank line does.",
+         lambda d: _stretches(d)[:-1],
+         lambda d: [(a, b) for a, b in _stretches(d) if re.match(BLANK, d[b:])]),
+        ("Places in bytes came back. Start and end count characters.",
+         lambda d: [(len(d[:a].encode()), len(d[:b].encode())) for a, b in _stretches(d)]),
+        ("Start and length came back. The second number is where the stretch ends.",
+         lambda d: [(a, b - a) for a, b in _stretches(d)]),
+    ]  # fmt: skip
+    verdict.give("stretches", function, hand, random_cases(_draw_stretches), mistakes)
+
+
 def check_chunk_paragraphs(function: Callable) -> None:
     """Check chunk_paragraphs(doc_text) against texts that are built from known pieces."""
     note = "Disk full\n\n## First look\n\nRun df -h.\nRead the log.\n\n\nThen call Storage.\n"

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from helpers.text import content_words
+
 from .passed import tell_passed
 from .values import shown
 from .verdict import Wrong, not_started, returned
@@ -85,7 +87,8 @@ def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[st
     _refuse_evidence(read, {q: problem for q, problem in problems.items() if problem})
     if len(read) < wanted:
         raise Wrong(f"{alike}, {len(read)} of {wanted} named: read on")
-    print(alike + (f", kept against it: {', '.join(differ)}" if differ else ""))
+    kept = f", kept against it: {', '.join(differ)}" if differ else ""
+    tell_passed("causes", alike + kept)
 
 
 def _entry(found: object) -> tuple:
@@ -137,12 +140,28 @@ def _problem(entry: tuple, card: dict) -> str:
     for name in ("score", "best of all chunks", "without length"):
         on_card += card[name]
     proof = on_card if _is_kept(entry) else CAUSES[cause].proof(card)
-    if not any(stands_in(item, str(evidence)) for item in proof):
-        return f"{shown(str(evidence))[:60]} does not hold {CAUSES[cause].told}"
-    words = [row[0] for row in card["words"]]
-    if {*words} - {*proof} and all(stands_in(word, str(evidence)) for word in words):
+    words, evidence = [row[0] for row in card["words"]], str(evidence)
+    held = [item for item in proof if stands_in(item, evidence)]
+    told = f"{shown(evidence)[:60]} does not hold {CAUSES[cause].told}"
+    if not held:
+        return told
+    if all(_is_in_passing(item, evidence, words) for item in held):
+        return f"{told}; if {shown(held[0])} is meant, put it in quotes"
+    if {*words} - {*proof} and all(stands_in(word, evidence) for word in words):
         return f"all words of the query stand there; wanted is {CAUSES[cause].told}"
     return ""
+
+
+def _is_in_passing(item: str | float, evidence: str, words: list[str]) -> bool:
+    """Return whether an item is a function word, not in quotes, in a sentence that may hold any.
+
+    A list of `words` of the query is no sentence.
+    """
+    if not isinstance(item, str) or content_words([item.lower()]):
+        return False
+    quoted = re.search(rf"""["'`]{re.escape(item)}["'`]""", evidence, re.IGNORECASE)
+    others = {*re.findall(r"\w+", evidence.lower())} - {word.lower() for word in words}
+    return len(others) >= WORDS_OF_A_REASON and not quoted
 
 
 def stands_in(item: str | float, evidence: str) -> bool:

@@ -14,8 +14,8 @@ TWELVE = [f"d{n}" for n in range(1, 13)]  # a ranking past the usual cutoff of t
 
 
 @functools.cache
-def _ranked() -> list[tuple[list[str], dict[str, int]]]:
-    """Return 200 rankings with graded labels, zeros and documents that were not found.
+def made_rankings() -> list[tuple[list[str], dict[str, int]]]:
+    """Return 200 random rankings with graded labels, zeros and documents that were not found.
 
     Every other one is longer than ten.
     """
@@ -33,7 +33,7 @@ def _measured(measure, cutoffs: tuple = ()) -> list[Example]:
     """Return the values that ir_measures gives, at each cutoff in turn where there are any."""
     import ir_measures
 
-    ranked, cases = _ranked(), {}
+    ranked, cases = made_rankings(), {}
     for turn, k in enumerate(cutoffs or (None,)):
         chosen = range(turn, len(ranked), len(cutoffs) or 1)
         qrels = {str(n): ranked[n][1] for n in chosen}
@@ -177,6 +177,12 @@ def check_recall(function: Callable) -> None:
          lambda r, g, k: len(_ranks(r, g, k)) / _relevant(g)),
     ]  # fmt: skip
     verdict.give("recall", function, hand, _draw_measure("R"), mistakes, top=1.0)
+
+
+def check_hit_and_recall(hit: Callable, recall: Callable) -> None:
+    """Check both functions of one exercise."""
+    check_hit(hit)
+    check_recall(recall)
 
 
 def _precisions(ranking: list, grades: dict, least: int = 1) -> list[float]:

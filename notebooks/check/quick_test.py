@@ -113,10 +113,9 @@ QUESTIONS = {
                  "q1, q2 and q3 hang together by a and b, q4 and q6 by d. Only the last split "
                  "keeps both groups whole.",
                  "Part 2, two halves that share no answer"),
-        Question(2, "2fcbd101c5b3aa23",
-                 "Each text has three runs of two words. They share one, restart the, and have "
-                 "five together.",
-                 "Part 2, texts that say the same"),
+        Question(2, "4924861b9d1f01a1",
+                 "A mean over queries weighs each kind by its number: (30 x .90 + 10 x .50) / 40.",
+                 "Part 2, what a good query is"),
         Question(None, "2ea0cff4c3f447cd",
                  "The need came first, and no ranking was seen. The others measure titles, the "
                  "engine's taste, or what is easy to label.",

@@ -1,6 +1,7 @@
 """Check of the recursive splitter."""
 
 import functools
+import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -43,6 +44,83 @@ def _before(piece: str, separator: str) -> list[str]:
         return list(piece)
     first, *rest = piece.split(separator)
     return [part for part in [first, *(separator + part for part in rest)] if part]
+
+
+def _marked_parts(
+    parts: list[str], size: int, length: Callable, last: bool
+) -> list[tuple[str, bool]]:
+    """Return each part with whether it waits; all do after the last separator."""
+    return [(part, last or length(part) < size) for part in parts]
+
+
+def _one_cut(piece, size, length, levels=LEVELS, before=_before, told=_marked_parts) -> list:
+    """Cut once, at the first of the separators that occurs."""
+    level = next((level for level in levels if level in piece), "")
+    return told(before(piece, level), size, length, level == levels[-1])
+
+
+def _after(piece: str, separator: str) -> list[str]:
+    """Return the piece cut after each separator."""
+    if not separator:
+        return list(piece)
+    *rest, last = piece.split(separator)
+    return [part for part in [*(part + separator for part in rest), last] if part]
+
+
+def _dropped(piece: str, separator: str) -> list[str]:
+    return [part for part in piece.split(separator) if part] if separator else list(piece)
+
+
+def _draw_first_cut(rng: np.random.Generator) -> Iterator[Example]:
+    for piece, size, length in random_cases(_draw_recursive):
+        levels = LEVELS[int(rng.integers(0, 4)) :]
+        level = next(level for level in levels if level in piece)
+        parts = re.split(f"(?={re.escape(level)})", piece) if level else [*piece]
+        told = [(part, not level or length(part) < size) for part in parts if part]
+        yield Example((piece, size, length, levels), told)
+
+
+def check_first_cut(function: Callable) -> None:
+    """Check first_cut(piece, size, length, separators) against cuts made on paper."""
+    gap, line = LEVELS[:2]
+    hand = [
+        Example(("one two", 9, len, (" ", "")), [("one", True), (" two", True)]),
+        Example(("one\n\nthree", 6, len, LEVELS), [("one", True), (f"{gap}three", False)]),
+        Example(("one\ntwo four", 5, len, LEVELS), [("one", True), (f"{line}two four", False)]),
+        Example(("abc defg", 4, len, LEVELS), [("abc", True), (" defg", False)]),
+        Example(("a bcd", 4, len, LEVELS), [("a", True), (" bcd", False)]),
+        Example(("abc", 2, len, LEVELS), [("a", True), ("b", True), ("c", True)]),
+        Example(("é🧯", 1, n_tokens, ("",)), [("é", True), ("🧯", True)]),
+        Example(("full disk\n\n日本語の", 3, n_tokens, LEVELS),
+                [("full disk", True), (f"{gap}日本語の", False)]),
+    ]  # fmt: skip
+    mistakes = [
+        ("The separator is thrown away: cut with split_before, which keeps it at the front of "
+         "what follows.",
+         lambda *case: _one_cut(*case, before=_dropped)),
+        ("The separator stays at the end of what comes before it. Cut before it, with "
+         "split_before.",
+         lambda *case: _one_cut(*case, before=_after)),
+        ("The first of the separators is taken, though it does not occur: take the first one that "
+         "does.",
+         lambda p, size, n, levels: _marked_parts(_before(p, levels[0]), size, n, levels[0] == "")),
+        ("The smallest separator is taken. Take the first one that occurs.",
+         lambda p, size, n, levels: _marked_parts(list(p), size, n, True)),
+        ("Every part waits. One that is not below size must be cut again, unless the separator was"
+         " the last.",
+         lambda *case: _one_cut(*case, told=lambda parts, *_: [(part, True) for part in parts])),
+        ("A part of exactly size waits. LangChain lets it wait only below size.",
+         lambda *case: _one_cut(
+             *case, told=lambda parts, size, n, last: _marked_parts(parts, size + 1, n, last))),
+        ("After the last separator nothing can be cut any smaller, so every part waits.",
+         lambda *case: _one_cut(
+             *case, told=lambda parts, size, n, last: _marked_parts(parts, size, n, False))),
+        ("True and False are the wrong way round: True says that a part waits.",
+         lambda *case: [(part, not waits) for part, waits in _one_cut(*case)]),
+        ("The length is counted in characters. Ask the function length, which may count tokens.",
+         lambda p, size, n, levels: _one_cut(p, size, len, levels)),
+    ]  # fmt: skip
+    verdict.give("first_cut", function, hand, random_cases(_draw_first_cut), mistakes)
 
 
 def _cut(piece: str, size: int, length: Callable, levels=LEVELS, join=True, equal=False) -> list:

@@ -106,6 +106,10 @@ def rsplit_(piece, size, length, levels=LEVELS, wait=lambda a, b: a < b, cut=Non
 def split_at(piece, level):
     return re.split(f"(?={re.escape(level)})", piece) if level else list(piece)
 
+def once(piece, size, length, levels=LEVELS):
+    level = next(s for s in levels if s in piece)
+    return [(p, length(p) < size or not level) for p in split_at(piece, level) if p]
+
 def raw_idf(docs, log=math.log):
     df = Counter(w for d in docs for w in set(d))
     return {w: log((len(docs) - n + 0.5) / (n + 0.5)) for w, n in df.items()}
@@ -315,6 +319,18 @@ WRONG = {
         ("lambda d, size, o: [(a, b, float(n)) for a, b, n in fixed(d, size, o)]", "whole numbers are wanted"),
         ("lambda d, size, o: [(a, min(b, a + size), n) for a, b, n in fixed(d, size, o)]", ""),
     ],
+    "stretches": [
+        ("lambda d: blocks(d, r'\\n *\\n')", ""),
+        ("lambda d: blocks(d, r'\\n\\n')", "line of spaces is a blank line"),
+        ("lambda d: blocks(d)[1:]", ""),
+        ("lambda d: [(0, len(d))]", ""),
+        ("lambda d: [d[a:b] for a, b in blocks(d)]", "Text came back inside a list where a tuple such as"),
+        ("lambda d: [(a, b, tokens(d[a:b])) for a, b in blocks(d)]", ""),
+        ("lambda d: blocks(d.strip())", ""),
+        ("lambda d: [(a, b + (d[b : b + 1] == '\\n')) for a, b in blocks(d)]", ""),
+        ("lambda d: [m.span() for m in re.finditer(r'\\S+', d)]", ""),
+        ("lambda d: blocks(d)[::-1]", ""),
+    ],
     "chunk_paragraphs": [
         ("lambda d: paras(d, lambda b: b.startswith('# ') and '\\n' not in b)", ""),
         ("lambda d: paras(d, lambda b: b.startswith('##') and '\\n' not in b)", ""),
@@ -328,6 +344,17 @@ WRONG = {
         ("lambda d: paras(d, lambda b: len(b) < 16 and b.startswith('#'), last=False)", "very end is lost"),
         ("lambda d: [(a, b + (d[b : b + 1] == '\\n'), n) for a, b, n in paras(d)]", ""),
         ("lambda d: [(len(d[:a].encode()), len(d[:b].encode()), n) for a, b, n in paras(d)]", ""),
+    ],
+    "first_cut": [
+        ("lambda p, n, f, s=LEVELS: once(p, n + 2, f, s)", ""),
+        ("lambda p, n, f, s=LEVELS: once(p, n, f, s)[:1]", ""),
+        ("lambda p, n, f, s=LEVELS: [q for q, w in once(p, n, f, s)]", "Text came back inside a list where a tuple such as"),
+        ("lambda p, n, f, s=LEVELS: [q for q, w in once(p, n, f, s) if w]", "Text came back inside a list where a tuple such as"),
+        ("lambda p, n, f, s=LEVELS: [(w, q) for q, w in once(p, n, f, s)]", "True came back inside a list where a text is wanted"),
+        ("lambda p, n, f, s=LEVELS: [(q.strip(), w) for q, w in once(p, n, f, s)]", ""),
+        ("lambda p, n, f, s=LEVELS: [(q, f(q)) for q, w in once(p, n, f, s)]", ""),
+        ("lambda p, n, f, s=LEVELS: once(p, n, f)", ""),
+        ("lambda p, n, f, s=LEVELS: once(p, n, f, s[::-1])", "The smallest separator is taken"),
     ],
     "split_recursive": [
         ("lambda p, n, f: rsplit_(p, n, f, ('\\n\\n', ' ', ''))", ""),
@@ -554,10 +581,20 @@ RIGHT = {
         "lambda d, size, o: [list(c) for c in fixed(d, size, o)]",
         "lambda d, size, o: [pd.Series(c) for c in fixed(d, size, o)]",
     ],
+    "stretches": [
+        "lambda d: blocks(d)",
+        "lambda d: np.array(blocks(d), dtype=int)",
+        "lambda d: tuple(map(list, blocks(d)))",
+    ],
     "chunk_paragraphs": [
         "lambda d: np.array(paras(d), dtype=int)",
         "lambda d: tuple(map(list, paras(d)))",
         "lambda d: list(pd.DataFrame(paras(d)).itertuples(index=False, name=None))",
+    ],
+    "first_cut": [
+        "lambda p, n, f, s=LEVELS: once(p, n, f, s)",
+        "lambda p, n, f, s=LEVELS: tuple(map(list, once(p, n, f, s)))",
+        "lambda p, n, f, s=LEVELS: [[str(q), bool(w)] for q, w in once(p, n, f, s)]",
     ],
     "split_recursive": [
         "lambda p, n, f: tuple(rsplit_(p, n, f))",

@@ -27,6 +27,19 @@ def chunk_fixed(doc_text, size=512, overlap=50):
     starts = np.append(text.encoding().decode_with_offsets(ids)[1], len(doc_text))
     return [(starts[a], starts[b], b - a) for a, b in windows(len(ids), size, overlap)]
 
+def stretches(doc_text):
+    spans, start, end, at = [], None, 0, 0
+    for line in doc_text.split("\n"):
+        body = line.strip()
+        if not body and start is not None:
+            spans.append((start, end))
+            start = None
+        if body:
+            start = at + line.index(body) if start is None else start
+            end = at + line.index(body) + len(body)
+        at += len(line) + 1
+    return spans if start is None else [*spans, (start, end)]
+
 def chunk_paragraphs(doc_text):
     found, heads, at = [], None, 0
     for block in re.split(r"\n\s*\n", doc_text):
@@ -55,6 +68,15 @@ def packed(parts, size, length):
         else:
             rows.append([part])
     return ["".join(row) for row in rows]
+
+def first_cut(piece, size, length, separators=SEPARATORS):
+    mark = [s for s in separators if s in piece][0]
+    parts = []
+    for n, part in enumerate(piece.split(mark) if mark else piece):
+        whole = mark * (n > 0) + part
+        if whole:
+            parts.append((whole, length(whole) < size or mark is separators[-1]))
+    return parts
 
 def split_recursive(piece, size, length, separators=SEPARATORS):
     separator, rest = separators[0], separators[1:]
@@ -89,6 +111,19 @@ WRONG = [
     ("chunk_fixed", "starts = np.append(text.encoding().decode_with_offsets(ids)[1], len(doc_text))", "starts = text.encoding().decode_with_offsets(ids)[1]\n    starts.append(starts[-1])", "the end of the text is missing"),
     ("chunk_fixed", "windows(len(ids), size, overlap)]", "[(s, min(s + size, len(ids))) for s in range(0, len(ids), size - overlap)]]", "wholly inside the one before"),
     ("chunk_fixed", "ids = text.token_ids(doc_text)", "ids = text.encoding().encode(doc_text)", "looks like a special token"),
+    ("stretches", "if not body and start is not None:", "if start is not None:", "Every line is a stretch"),
+    ("stretches", "if not body and start is not None:", "if not line and start is not None:", "line of spaces"),
+    ("stretches", "spans if start is None else [*spans, (start, end)]", "spans", "The last stretch is lost"),
+    ("stretches", "return spans if start is None else [*spans, (start, end)]", "return [(a, b - 1) for a, b in (spans if start is None else [*spans, (start, end)])]", "the end is one after it"),
+    ("stretches", "return spans if start is None else [*spans, (start, end)]", "return [(a, b - a) for a, b in (spans if start is None else [*spans, (start, end)])]", "Start and length"),
+    ("first_cut", "[s for s in separators if s in piece][0]", "separators[0]", "though it does not occur"),
+    ("first_cut", "[s for s in separators if s in piece][0]", "separators[-1]", "The smallest separator"),
+    ("first_cut", "mark * (n > 0) + part", "part", "thrown away"),
+    ("first_cut", "length(whole) < size or mark is separators[-1]", "True", "Every part waits"),
+    ("first_cut", "length(whole) < size or", "length(whole) <= size or", "exactly size waits"),
+    ("first_cut", " or mark is separators[-1]", "", "nothing can be cut any smaller"),
+    ("first_cut", "length(whole) < size or", "len(whole) < size or", "counted in characters"),
+    ("first_cut", "(whole, length(whole) < size or mark is separators[-1])", "(whole, not (length(whole) < size or mark is separators[-1]))", "wrong way round"),
     ("chunk_paragraphs", "if heading and doc_text[at:].strip():", "if False:", "A heading stands alone"),
     ("chunk_paragraphs", "if heading and doc_text[at:].strip():", "if heading:", "very end is lost"),
     ("chunk_paragraphs", 'heading = body.startswith("#") and "\\n" not in body', 'heading = body.startswith("#")', "one line alone"),

@@ -34,7 +34,7 @@ SHOWN = {
     "tie": ["4.43", "both have 4.4", ["4.95"]],
     "evidence split across chunks": ["5.13 in all chunks", "5.12", "fee is in another chunk"],
     "length penalty": ["7.00 without length", "6.2"],
-    "common word dominates": ["the", "The rival has more of THE"],
+    "common word dominates": ["the", "The rival has more of 'THE'", "the, late"],
     "missing word": ["late", "The rival has late, the wanted document does not"],
     "stronger match elsewhere": ["late", "the"],
 }
@@ -44,7 +44,7 @@ NOT_SHOWN = {
     "tie": ["4.44", "4", "14.43", "the same score"],
     "evidence split across chunks": ["4.43", "late", "chargeback", "refund", "5"],
     "length penalty": ["7", "4.43", "17.00", "it is long"],
-    "common word dominates": ["late", "refund", "then"],
+    "common word dominates": ["late", "refund", "then", "the card shows it"],
     "missing word": ["chargeback", "refund", "fee", "lately", "the refund late chargeback fee"],
     "stronger match elsewhere": ["refund", "fee", "because", "the refund late chargeback fee"],
 }
@@ -114,6 +114,32 @@ def test_all_words_may_stand_there_where_each_is_a_proof(capsys):
     alone = dict(CARD, lacks=[row[0] for row in CARD["words"]])
     named = {"q": ("no shared word", "the refund late chargeback fee")}
     check.causes(named, {"q": "no shared word"}, {"q": alone})
+
+
+WHOLE = " ".join(map(str, CARD.values()))
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        lambda by_rule: by_rule,
+        lambda by_rule: {q: (cause, cause) for q, cause in by_rule.items()},
+        lambda by_rule: {q: (cause, "the card shows it") for q, cause in by_rule.items()},
+        lambda by_rule: {
+            q: (cause, "", "because the rule says so") for q, cause in by_rule.items()
+        },
+        lambda by_rule: {
+            q: (cause, "see it", "by the rule of the table") for q, cause in by_rule.items()
+        },
+        lambda by_rule: {q: (cause, WHOLE) for q, cause in by_rule.items()},
+    ],
+    ids=["by_rule", "cause twice", "one sentence", "no evidence", "no item", "the whole card"],
+)
+@pytest.mark.parametrize("cause", failures.CAUSES)
+def test_what_the_rules_name_does_not_pass_without_evidence_from_the_card(recipe, cause):
+    by_rule = {"q1": cause}
+    said = said_of(lambda: recipe(by_rule), by_rule, {"q1": CARD})
+    assert failures.CAUSES[cause].told in said or "all words" in said
 
 
 @pytest.mark.parametrize("named", [{}, {"q1": None, "q2": ...}])

@@ -23,8 +23,6 @@ def discounted(gains) -> float:
 
 def answers_a() -> dict:
     kappa = cohen_kappa_score([1] * 6 + [0] * 14, [1] * 4 + [0] * 2 + [1] * 2 + [0] * 12)
-    runs_of = [{tuple(p.split()[i : i + 2]) for i in range(3)} for p in
-               ("restart the old node", "restart the new node")]  # fmt: skip
     pool = {d for top in ("abc", "bda", "eab") for d in top[:2]}
     relevant = {"q1": "a", "q2": "bc", "q3": "ab", "q4": "d", "q5": "e", "q6": "d"}
     splits = {"a": "q1 q2 q4", "b": "q1 q3 q5", "c": "q2 q3 q4", "d": "q4 q5 q6"}
@@ -43,7 +41,7 @@ def answers_a() -> dict:
         3: kappa,
         4: "c",
         5: "".join(whole),
-        6: len(runs_of[0] & runs_of[1]) / len(runs_of[0] | runs_of[1]),
+        6: np.average([0.90, 0.50], weights=[30, 10]),
         7: "a",
         8: sum(d in pool for d in "afdg") / 4,
     }
