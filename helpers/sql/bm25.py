@@ -13,18 +13,18 @@ from .engines import Engine, script
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
 TABLE = re.compile(r"CREATE TABLE (\w+) AS")
 INDEXED = "indexed"  # holds of which texts and parameters the index is
+DEPTH = runs.BASELINE["depth"]
 IDFS = ("okapi", "lucene")
 COLUMN_NAMES = {"ndcg_10": "nDCG@10", "rr": "RR", "recall_100": "recall@100"}
 
 
 class Settings(NamedTuple):
-    """The parameters of BM25, as rank_bm25 names them, and the depth of a run."""
+    """The parameters of BM25, as rank_bm25 names them."""
 
     k1: float = runs.BASELINE["k1"]
     b: float = runs.BASELINE["b"]
     epsilon: float = runs.BASELINE["epsilon"]
     idf: str = "okapi"
-    depth: int = runs.BASELINE["depth"]
 
 
 @cache
@@ -38,11 +38,18 @@ def parts() -> dict[str, list[str]]:
     return found
 
 
-def run_part(engine: Engine, part: str) -> list[tuple]:
-    """Run the statements of a part, each table anew, and return the rows of the last one."""
+def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
+    """Run the statements of a part, each table anew, and return the rows of the last one.
+
+    `values` and what all parts share stand for `:name` in them, as literals: an engine would
+    compile a pattern that is a column for each row, and sort all rows for a depth that is one.
+    """
     rows: list[tuple] = []
+    literals = {name: engine.quoted(value) for name, value in values.items()}
+    literals |= {"pattern": engine.quoted(PATTERN), "depth": str(DEPTH)}
     for statement in parts()[part]:
-        plain = re.sub(r"--.*", "", statement).strip().replace(":pattern", engine.quoted(PATTERN))
+        plain = re.sub(r"--.*", "", statement).strip()
+        plain = re.sub(r":(\w+)", lambda found: literals[found[1]], plain)
         if made := TABLE.match(plain):
             engine.rows(f"DROP TABLE IF EXISTS {made[1]}")
         rows = engine.rows(plain)
@@ -131,7 +138,7 @@ def index_offered(engine: Engine, settings: Settings) -> str:
     Raises EvalSetError where an index of other texts or parameters stands there.
     """
     engine.put("settings", pd.DataFrame([settings], columns=Settings._fields))
-    now = (str(run_part(engine, "fingerprint")[0][0]), repr(settings._replace(depth=0)))
+    now = (str(run_part(engine, "fingerprint")[0][0]), repr(settings))
     if any(INDEXED in row for row in engine.rows("SHOW TABLES")):
         before = engine.rows(f"SELECT texts, parameters FROM {INDEXED}")[0]
         if before == now:
@@ -146,11 +153,19 @@ def index_offered(engine: Engine, settings: Settings) -> str:
 
 
 def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
-    """Return the ranking of each query that found something."""
-    run_part(engine, "search")
+    """Return the ranking of each query that found something, and keep them for `evaluate_run`."""
+    ids = [row[0] for row in engine.rows("SELECT query_id FROM queries ORDER BY query_id")]
+    batches = [ids[start : start + engine.batch] for start in range(0, len(ids), engine.batch)]
+    rows = [
+        row
+        for batch in batches
+        for row in run_part(engine, "search", first=batch[0], last=batch[-1])
+    ]
+    kept = pd.DataFrame(rows, columns=["query_id", "doc_id", "place", "score"])
+    kinds = {"query_id": "str", "doc_id": "str", "place": "int64", "score": "float64"}
+    engine.put("run", kept.astype(kinds))
     found: dict[str, runs.Ranking] = {}
-    rows = engine.rows("SELECT query_id, doc_id, score FROM run ORDER BY query_id, place")
-    for query_id, doc_id, score in rows:
+    for query_id, doc_id, _, score in sorted(rows, key=lambda row: (row[0], row[2])):
         found.setdefault(query_id, []).append((doc_id, score))
     return found
 

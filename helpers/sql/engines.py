@@ -21,6 +21,7 @@ class Engine(NamedTuple):
     put: Callable[[str, pd.DataFrame], None]  # a view of a table in memory
     quoted: Callable[[str], str]  # a text as a literal
     parquet: Callable[[Path], str]  # what FROM takes
+    batch: int  # queries searched at once
 
 
 def script(name: str) -> list[str]:
@@ -65,7 +66,7 @@ def _duckdb(folder: Path) -> Iterator[Engine]:
             files = path / "**" / "*.parquet" if path.is_dir() else path
             return f"read_parquet({quoted(str(files))}, hive_partitioning = true)"
 
-        yield Engine("duckdb", rows, connection.register, quoted, parquet)
+        yield Engine("duckdb", rows, connection.register, quoted, parquet, 50)
 
 
 @contextlib.contextmanager
@@ -90,7 +91,7 @@ def _spark(kind: str) -> Iterator[Engine]:
             return f"parquet.`{path}`"
 
         try:
-            yield Engine(kind, rows, put, quoted, parquet)
+            yield Engine(kind, rows, put, quoted, parquet, 10_000)
         finally:
             session.stop()
 
