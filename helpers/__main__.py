@@ -190,8 +190,10 @@ def add_sql(sub: ArgumentParser):
     sub.add_argument(
         "--to", type=Path, required=True, help="folder for run, card and DuckDB's file"
     )
-    sub.add_argument("--docs", type=Path, help="Parquet with doc_id, text and maybe title")
-    sub.add_argument("--queries", type=Path, help="Parquet with query_id, text")
+    sub.add_argument(
+        "--docs", help="Parquet with doc_id, text and maybe title: file, folder, address"
+    )
+    sub.add_argument("--queries", help="Parquet with query_id, text")
     sub.add_argument(
         "--chunks", help="a chunker of session B, such as fixed, in place of documents"
     )

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import pandas as pd
 
 from .. import chunks, evalset, runs
-from .engines import Engine, script
+from .engines import INDEXED, Engine, script
 
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
 TABLE = re.compile(r"CREATE TABLE (\w+) AS")
-INDEXED = "indexed"  # holds of which texts and parameters the index is
 DEPTH = runs.BASELINE["depth"]
 IDFS = ("okapi", "lucene")
 COLUMN_NAMES = {"ndcg_10": "nDCG@10", "rr": "RR", "recall_100": "recall@100"}
@@ -63,15 +62,19 @@ def offer_set(engine: Engine, evals: evalset.EvalSet, chunker: str | None) -> No
         raise evalset.EvalSetError(
             [f"{evals.folder}: found words by {evals.tokenizer!r}, {wanted}"]
         )
-    rows = [(doc.doc_id, doc.doc_id, doc.retrieval_text) for doc in evals.documents.values()]
-    if chunker:
-        spans = chunks.read_chunks(evals.folder / "chunks" / f"{chunker}.jsonl", evals.documents)
-        rows = [(span.chunk_id, span.doc_id, span.text(evals.documents)) for span in spans]
-    engine.put("offered", pd.DataFrame(rows, columns=["unit", "doc_id", "text"]))
+    engine.put("offered", pd.DataFrame(units(evals, chunker), columns=["unit", "doc_id", "text"]))
 
 
-def offer_parquet(engine: Engine, path: Path) -> None:
-    """Offer the rows of a Parquet file or folder; an id `doc#n` is a chunk of `doc`.
+def units(evals: evalset.EvalSet, chunker: str | None) -> list[tuple[str, str, str]]:
+    """Return (unit, document, text) of the documents of a set, or of the spans of a chunker."""
+    if not chunker:
+        return [(doc.doc_id, doc.doc_id, doc.retrieval_text) for doc in evals.documents.values()]
+    spans = chunks.read_chunks(evals.folder / "chunks" / f"{chunker}.jsonl", evals.documents)
+    return [(span.chunk_id, span.doc_id, span.text(evals.documents)) for span in spans]
+
+
+def offer_parquet(engine: Engine, path: str) -> None:
+    """Offer the rows of a Parquet file, folder or address; an id `doc#n` is a chunk of `doc`.
 
     The columns are doc_id, text and optionally title, which stands before the text. Raises
     EvalSetError where one is missing or an id stands twice or is empty.
@@ -86,8 +89,8 @@ def offer_parquet(engine: Engine, path: Path) -> None:
     _refuse_bad_ids(engine, path, "offered", "unit")
 
 
-def ask_parquet(engine: Engine, path: Path) -> None:
-    """Take the queries of a Parquet file or folder: query_id, text. Raises EvalSetError."""
+def ask_parquet(engine: Engine, path: str) -> None:
+    """Take queries (query_id, text) of a Parquet file, folder or address. Raises EvalSetError."""
     source, _ = _parquet_source(engine, path, "query_id", "text")
     engine.rows(f"CREATE OR REPLACE TEMP VIEW queries AS SELECT query_id, text FROM {source}")
     _refuse_bad_ids(engine, path, "queries", "query_id")
@@ -99,13 +102,13 @@ def ask_set(engine: Engine, evals: evalset.EvalSet) -> None:
     engine.put("queries", pd.DataFrame(rows, columns=["query_id", "text"]))
 
 
-def _parquet_source(engine: Engine, path: Path, *wanted: str) -> tuple[str, list[str]]:
+def _parquet_source(engine: Engine, path: str, *wanted: str) -> tuple[str, list[str]]:
     """Return what FROM reads of `path`, and its columns. Raises EvalSetError."""
-    if not path.exists():
+    if "://" not in path and not Path(path).exists():
         raise evalset.EvalSetError([f"{path}: found nothing, wanted a Parquet file or folder"])
     source = engine.parquet(path)
     try:
-        found = [row[0] for row in engine.rows(f"DESCRIBE SELECT * FROM {source}")]
+        found = engine.columns(source)
     except Exception as error:  # each engine has its own
         said = " ".join(str(error).split())[:200]
         raise evalset.EvalSetError([f"{path}: cannot be read as Parquet: {said}"]) from error
@@ -116,7 +119,7 @@ def _parquet_source(engine: Engine, path: Path, *wanted: str) -> tuple[str, list
     return source, found
 
 
-def _refuse_bad_ids(engine: Engine, path: Path, view: str, name: str) -> None:
+def _refuse_bad_ids(engine: Engine, path: str, view: str, name: str) -> None:
     """Raise EvalSetError where an id is empty or stands more than once."""
     twice = engine.rows(
         f"SELECT {name}, count(*) FROM {view} GROUP BY {name} "

@@ -15,8 +15,8 @@ def sql_command(
     evals: evalset.EvalSet | None,
     kind: str,
     to: Path,
-    docs: Path | None = None,
-    queries: Path | None = None,
+    docs: str | None = None,
+    queries: str | None = None,
     chunker: str | None = None,
     settings: bm25.Settings = DEFAULTS,
 ) -> int:
@@ -63,7 +63,7 @@ def _refuse_unfit(evals, docs, queries, chunker, settings: bm25.Settings) -> Non
         raise evalset.EvalSetError(problems)
 
 
-def _ask(opened: Engine, evals: evalset.EvalSet | None, queries: Path | None) -> None:
+def _ask(opened: Engine, evals: evalset.EvalSet | None, queries: str | None) -> None:
     if queries:
         bm25.ask_parquet(opened, queries)
     else:

@@ -1,6 +1,7 @@
 """Where the SQL runs: DuckDB in this process, Sail, or a cluster that speaks Spark Connect."""
 
 import contextlib
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,7 @@ import pandas as pd
 from .. import evalset
 
 HERE = Path(__file__).parent
+INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
 KINDS = "duckdb, sail or sc://host:port"
 
 
@@ -20,7 +22,8 @@ class Engine(NamedTuple):
     rows: Callable[[str], list[tuple]]  # of a statement
     put: Callable[[str, pd.DataFrame], None]  # a view of a table in memory
     quoted: Callable[[str], str]  # a text as a literal
-    parquet: Callable[[Path], str]  # what FROM takes
+    parquet: Callable[[str], str]  # what FROM takes, of a path or address
+    columns: Callable[[str], list[str]]  # of what FROM takes
     batch: int  # queries searched at once
 
 
@@ -43,10 +46,22 @@ def engine(kind: str, folder: Path) -> Iterator[Engine]:
     else:
         raise evalset.EvalSetError([f"found engine {kind!r}, wanted {KINDS}"])
     with opened as made:
-        place = f" LOCATION {made.quoted(str(folder / 'sail'))}" if kind == "sail" else ""
+        tables = (folder / "sail").resolve()
+        place = f" LOCATION {made.quoted(str(tables))}" if kind == "sail" else ""
         for statement in script("duckdb" if kind == "duckdb" else "spark"):
             made.rows(statement.replace(":place", place))
+        if kind == "sail":
+            _find_tables(made, tables)
         yield made
+
+
+def _find_tables(made: Engine, tables: Path) -> None:
+    """Name the tables that an earlier server left, for Sail forgets them; half an index goes."""
+    if not any((tables / INDEXED).glob("*.parquet")):
+        shutil.rmtree(tables, ignore_errors=True)
+        return
+    for table in sorted(tables.iterdir()):
+        made.rows(f"CREATE TABLE {table.name} USING parquet LOCATION {made.quoted(str(table))}")
 
 
 @contextlib.contextmanager
@@ -62,11 +77,14 @@ def _duckdb(folder: Path) -> Iterator[Engine]:
         def quoted(text: str) -> str:
             return "'" + text.replace("'", "''") + "'"
 
-        def parquet(path: Path) -> str:
-            files = path / "**" / "*.parquet" if path.is_dir() else path
-            return f"read_parquet({quoted(str(files))}, hive_partitioning = true)"
+        def parquet(path: str) -> str:
+            files = f"{path}/**/*.parquet" if Path(path).is_dir() else path
+            return f"read_parquet({quoted(files)}, hive_partitioning = true)"
 
-        yield Engine("duckdb", rows, connection.register, quoted, parquet, 50)
+        def columns(source: str) -> list[str]:
+            return connection.sql(f"SELECT * FROM {source}").columns
+
+        yield Engine("duckdb", rows, connection.register, quoted, parquet, columns, 50)
 
 
 @contextlib.contextmanager
@@ -78,7 +96,7 @@ def _spark(kind: str) -> Iterator[Engine]:
 
         def rows(statement: str) -> list[tuple]:
             answer = session.sql(statement)  # a command runs at once, a question when collected
-            asks = statement.lstrip().startswith(("SELECT", "DESCRIBE", "SHOW"))
+            asks = statement.lstrip().startswith(("SELECT", "SHOW"))
             return [tuple(row) for row in answer.collect()] if asks else []
 
         def put(name: str, table: pd.DataFrame) -> None:
@@ -87,11 +105,14 @@ def _spark(kind: str) -> Iterator[Engine]:
         def quoted(text: str) -> str:
             return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
-        def parquet(path: Path) -> str:
+        def parquet(path: str) -> str:
             return f"parquet.`{path}`"
 
+        def columns(source: str) -> list[str]:
+            return session.sql(f"SELECT * FROM {source}").columns
+
         try:
-            yield Engine(kind, rows, put, quoted, parquet, 10_000)
+            yield Engine(kind, rows, put, quoted, parquet, columns, 10_000)
         finally:
             session.stop()
 
