@@ -17,7 +17,7 @@ SAIL := .cache/sail
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab learn progress compare audit freeze import export new drop bench browser sail fuzz refresh mutants lock
+.PHONY: help report check lab learn progress compare audit freeze import export new drop bench browser sql sail fuzz refresh mutants lock
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
@@ -83,6 +83,10 @@ bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, ev
 
 browser: $(READY) $(TOOLS)/ready  ## try the panel and session A in headless Chromium, with the package playwright; SESSIONS=abc tries all
 	@PYTHONPATH="$(TOOLS)" "$(BIN)/python" helpers/tests/browser.py $${SESSIONS:+"$$SESSIONS"}
+
+sql: $(READY)  ## index, search and evaluate EVALS with BM25 in SQL, run into TO=folder; OPTIONS="--engine sail --docs x.parquet"
+	@test -n "$$TO" || { echo "sql needs a folder: make sql TO=path"; exit 1; }
+	@set -f; PYTHONPATH="$(SAIL)" $(HELPERS) sql $(SET) --to="$$TO" $$OPTIONS
 
 sail: $(READY) $(SAIL)/ready  ## hold BM25 in SQL on Sail, in one process and on four workers, against rank_bm25 on EVALS
 	@PYTHONPATH="$(SAIL)" "$(BIN)/python" helpers/tests/sql/equality.py "$${EVALS:-evals}"

@@ -12,7 +12,6 @@ from .engines import INDEXED, Engine, script
 
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
 TABLE = re.compile(r"CREATE TABLE (\w+) AS")
-DEPTH = runs.BASELINE["depth"]
 IDFS = ("okapi", "lucene")
 COLUMN_NAMES = {"ndcg_10": "nDCG@10", "rr": "RR", "recall_100": "recall@100"}
 
@@ -45,7 +44,7 @@ def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
     """
     rows: list[tuple] = []
     literals = {name: engine.quoted(value) for name, value in values.items()}
-    literals |= {"pattern": engine.quoted(PATTERN), "depth": str(DEPTH)}
+    literals |= {"pattern": engine.quoted(PATTERN), "depth": str(runs.BASELINE["depth"])}
     for statement in parts()[part]:
         plain = re.sub(r"--.*", "", statement).strip()
         plain = re.sub(r":(\w+)", lambda found: literals[found[1]], plain)

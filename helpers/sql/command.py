@@ -75,7 +75,7 @@ def _write_card(to: Path, opened: Engine, evals, chunker, settings: bm25.Setting
     said = {
         "engine": f"helpers/sql/bm25.sql on {opened.name}",
         **settings._asdict(),
-        "depth": bm25.DEPTH,
+        "depth": runs.BASELINE["depth"],
         "chunker": chunker or "none, whole documents",
         "tokenizer": "words",
     }

@@ -1,7 +1,9 @@
 """Where the SQL runs: DuckDB in this process, Sail, or a cluster that speaks Spark Connect."""
 
 import contextlib
+import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -89,6 +91,7 @@ def _duckdb(folder: Path) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def _spark(kind: str) -> Iterator[Engine]:
+    warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3
     from pyspark.sql import SparkSession
 
     with _sail() if kind == "sail" else contextlib.nullcontext(kind) as address:
@@ -112,7 +115,9 @@ def _spark(kind: str) -> Iterator[Engine]:
             return session.sql(f"SELECT * FROM {source}").columns
 
         try:
-            yield Engine(kind, rows, put, quoted, parquet, columns, 10_000)
+            yield Engine(
+                kind, rows, put, quoted, parquet, columns, 50 if kind == "sail" else 10_000
+            )
         finally:
             session.stop()
 
@@ -120,6 +125,7 @@ def _spark(kind: str) -> Iterator[Engine]:
 @contextlib.contextmanager
 def _sail() -> Iterator[str]:
     """Yield the address of a Sail server in this process."""
+    os.environ.setdefault("RUST_LOG", "error")  # it tells of each task otherwise
     from pysail.spark import SparkConnectServer
 
     server = SparkConnectServer(ip="127.0.0.1", port=0)
