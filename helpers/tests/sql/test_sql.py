@@ -109,6 +109,36 @@ def test_chunk_ids_count_as_their_document_with_its_best_chunk(duck, tmp_path):
     assert found == pytest.approx({"a": by_chunk[1], "b": by_chunk[3]}, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("texts", "why"),
+    [
+        ({f"d{n:03}": "x y" for n in range(120)}, "each word weighs less than nothing"),
+        (
+            {f"d{n:03}#{i}": "x" + " z" * (n > 60) for n in range(120) for i in range(3)}
+            | {f"w{n:03}": "w" for n in range(400)},
+            "sixty documents have more than a hundred of the best chunks",
+        ),
+    ],
+)
+def test_no_result_is_cut_off_too_early(duck, tmp_path, texts, why):
+    docs = parquet(tmp_path / "docs.parquet", doc_id=[*texts], text=[*texts.values()])
+    bm25.offer_parquet(duck, docs)
+    bm25.index_offered(duck, command.DEFAULTS)
+    bm25.ask_parquet(duck, parquet(tmp_path / "q.parquet", query_id=["q"], text=["x y"]))
+    units = [(name, name.split("#")[0], text) for name, text in texts.items()]
+    wanted = equality.by_library(units, {"q": "x y"}, str.split)
+    found = bm25.search_queries(duck)
+    assert equality.order(found) == equality.order(wanted) and len(found["q"]) == 100, why
+
+
+def test_queries_in_several_batches_are_all_answered(duck, tmp_path):
+    tiny(duck, tmp_path)
+    asked = {"query_id": ["b", "a", "c"], "text": ["full", "disk", "none of it"]}
+    bm25.ask_parquet(duck, parquet(tmp_path / "many.parquet", **asked))
+    found = bm25.search_queries(duck._replace(batch=1))
+    assert found == bm25.search_queries(duck) and [*found] == ["a", "b", "c"]
+
+
 def test_lucene_idf_is_another_index(duck, tmp_path):
     found = tiny(duck, tmp_path, asked="full", settings=bm25.Settings(idf="lucene"))[1]["q"]
     mean = sum(len(re.findall(r"\w+", t)) for t in TEXTS) / 4
