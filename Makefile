@@ -13,10 +13,11 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 HELPERS := "$(BIN)/python" -m helpers
 READY := $(VENV)/ready
 TOOLS := .cache/tools
+SAIL := .cache/sail
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab learn progress compare audit freeze import export new drop bench browser fuzz refresh mutants lock
+.PHONY: help report check lab learn progress compare audit freeze import export new drop bench browser sql sail fuzz refresh mutants lock
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
@@ -87,11 +88,22 @@ bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, ev
 browser: $(READY) $(TOOLS)/ready  ## try the panel and session A in headless Chromium, with the package playwright; SESSIONS=abc tries all
 	@PYTHONPATH="$(TOOLS)" "$(BIN)/python" helpers/tests/browser.py $${SESSIONS:+"$$SESSIONS"}
 
-$(TOOLS)/ready: helpers/tests/tools.txt $(READY)
-	@rm -rf $(TOOLS) && mkdir -p $(TOOLS)
-	@if command -v uv >/dev/null; then uv pip install --quiet --python "$(BIN)/python" --target $(TOOLS) --requirement $<; \
-	  else "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --target $(TOOLS) --requirement $<; fi 2>/dev/null \
-	  && touch $@ || echo "the tools of $< are not installed: that needs the network once"
+sql: $(READY)  ## index, search and evaluate EVALS with BM25 in SQL, run into TO=folder; OPTIONS="--engine sail --docs x.parquet"
+	@test -n "$$TO" || { echo "sql needs a folder: make sql TO=path"; exit 1; }
+	@set -f; PYTHONPATH="$(SAIL)" $(HELPERS) sql $(SET) --to="$$TO" $$OPTIONS
+
+sail: $(READY) $(SAIL)/ready  ## hold BM25 in SQL on Sail, in one process and on four workers, against rank_bm25 on EVALS
+	@PYTHONPATH="$(SAIL)" "$(BIN)/python" helpers/tests/sql/equality.py "$${EVALS:-evals}"
+
+$(TOOLS)/ready: helpers/tests/tools.txt
+$(SAIL)/ready: helpers/tests/sail.txt
+$(SAIL)/ready: ALONE := --no-deps
+$(TOOLS)/ready $(SAIL)/ready: $(READY)
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@set -- --quiet --target $(@D) $(ALONE) --requirement $(filter %.txt,$^); \
+	if command -v uv >/dev/null; then uv pip install --python "$(BIN)/python" "$$@"; \
+	  else "$(BIN)/python" -m pip install --disable-pip-version-check "$$@"; fi 2>/dev/null \
+	  && touch $@ || echo "the tools of $(filter %.txt,$^) are not installed: that needs the network once"
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }

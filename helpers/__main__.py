@@ -183,6 +183,36 @@ def add_new(sub: ArgumentParser):
     return run
 
 
+def add_sql(sub: ArgumentParser):
+    """Index, search and evaluate with BM25 in SQL, where the data lives."""
+    engines = "duckdb (default), sail, or sc://host:port of a cluster that speaks Spark Connect"
+    sub.add_argument("--engine", default="duckdb", help=engines)
+    sub.add_argument(
+        "--to", type=Path, required=True, help="folder for run, card and DuckDB's file"
+    )
+    sub.add_argument(
+        "--docs", help="Parquet with doc_id, text and maybe title: file, folder, address"
+    )
+    sub.add_argument("--queries", help="Parquet with query_id, text")
+    sub.add_argument(
+        "--chunks", help="a chunker of session B, such as fixed, in place of documents"
+    )
+    sub.add_argument("--idf", default="okapi", help="okapi, as rank_bm25 (default), or lucene")
+    sub.add_argument("--k1", type=float, default=1.5)
+    sub.add_argument("--b", type=float, default=0.75)
+
+    def run(options: Namespace) -> int:
+        from . import evalset
+        from .sql import bm25, command
+
+        evals = None if options.docs and options.queries else evalset.load(options.folder)
+        settings = bm25.Settings(k1=options.k1, b=options.b, idf=options.idf)
+        given = (options.docs, options.queries, options.chunks, settings)
+        return command.sql_command(evals, options.engine, options.to, *given)
+
+    return run
+
+
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
 COMMANDS = {  # name: (function that adds options and returns what runs, what it needs, words)
     "report": (add_report, SET, "run everything, render the page"),
@@ -199,6 +229,7 @@ COMMANDS = {  # name: (function that adds options and returns what runs, what it
     "export": (add_export, SET, "write the labels as CSV, Parquet, BEIR and TREC"),
     "drop": (add_drop, FOLDER, "move a query and all its rows out of the set's files"),
     "compare": (add_compare, SET, "hold runs against the baseline: 0 not worse, 1 worse, 2 cannot"),
+    "sql": (add_sql, FOLDER, "BM25 in SQL on DuckDB, Sail or Spark: index, search, evaluate"),
     "import": (add_import, NONE, "turn a source into an evaluation set"),
     "new": (add_new, NONE, "start an evaluation set: guide, two documents, three queries"),
 }

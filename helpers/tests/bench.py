@@ -17,9 +17,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import bm25s
+import duckdb
 import ir_measures
 import nbformat
 import numpy as np
@@ -29,12 +32,16 @@ from rank_bm25 import BM25Okapi
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from helpers import chunks, evalset, evidence, measures, runs, sparse, text, workbook  # noqa: E402
+from helpers.sql import bm25  # noqa: E402
+from helpers.sql import engines as sql_engines  # noqa: E402
 
 SIZES, MILLION = (1_000, 10_000, 100_000), 1_000_000
 WORDS, LENGTH, STOP = 200_000, 75, 200  # vocabulary, words a document, words left out as too common
 K = 100
 SECONDS = 3.0  # for each kind of query; a slow engine answers three of them at least
 Search = Callable[[list[str]], object]
+SAIL = workbook.ROOT / ".cache" / "sail"  # where make puts it
+KEPT = ExitStack()  # what an engine of this process leaves open while it is measured
 
 
 # Synthetic texts: words drawn by Zipf's law, the same ones in every run.
@@ -55,6 +62,10 @@ def write_corpus(path: Path, n_documents: int) -> None:
             words = names[draw(rng, lengths.sum())]
             for document in np.split(words, np.cumsum(lengths)[:-1]):
                 file.write(" ".join(document) + "\n")
+    names, texts = (f"d{n:07}" for n in range(n_documents)), lines(path)
+    with duckdb.connect() as connection:
+        found = pd.DataFrame({"doc_id": list(names), "text": [text[:-1] for text in texts]})
+        connection.from_df(found).write_parquet(str(path.with_suffix(".parquet")))
 
 
 def queries(skip: int, n: int = 2_000) -> list[str]:
@@ -106,7 +117,29 @@ def with_bm25s(path: Path) -> Search:
     )
 
 
-ENGINES = {"rank_bm25": with_rank_bm25, "helpers.sparse": with_sparse, "bm25s": with_bm25s}
+def with_sql(kind: str, path: Path) -> Search:
+    """Return a search by bm25.sql, from the documents' Parquet, on all cores."""
+    sys.path.insert(0, str(SAIL))
+    opened = KEPT.enter_context(sql_engines.engine(kind, path.with_suffix(f".{kind}")))
+    bm25.offer_parquet(opened, str(path.with_suffix(".parquet")))
+    bm25.index_offered(opened, bm25.Settings())
+
+    def search(batch):
+        names = [f"q{n:04}" for n in range(len(batch))]
+        opened.put("queries", pd.DataFrame({"query_id": names, "text": batch}))
+        bm25.search_queries(opened)
+
+    return search
+
+
+ENGINES = {
+    "rank_bm25": with_rank_bm25,
+    "helpers.sparse": with_sparse,
+    "bm25s": with_bm25s,
+    "DuckDB": partial(with_sql, "duckdb"),
+    "Sail": partial(with_sql, "sail"),
+}
+SQL = ("DuckDB", "Sail")
 
 
 def timed(action: Callable, *arguments) -> tuple[float, object]:
@@ -116,23 +149,25 @@ def timed(action: Callable, *arguments) -> tuple[float, object]:
     return time.perf_counter() - start, result
 
 
-def per_second(search: Search, asked: list[str]) -> float:
+def per_second(search: Search, asked: list[str], batch: int) -> float:
     """Return queries a second: batches grow while there is time left."""
     search(asked[:1])
-    done, spent, batch = 0, 0.0, 3
+    done, spent = 0, 0.0
     while spent < SECONDS / 2 and done < len(asked):
         seconds, _ = timed(search, asked[done : done + batch])
         done, spent = done + len(asked[done : done + batch]), spent + seconds
-        batch = max(3, int(min(2 * batch, done / spent * (SECONDS - spent))))
+        batch = max(batch, int(min(2 * batch, done / spent * (SECONDS - spent))))
     return done / spent
 
 
 def measure(engine: str, path: Path) -> dict[str, float]:
     """Return index seconds, queries a second and peak memory of this process, in a fresh one."""
-    seconds, search = timed(ENGINES[engine], path)
-    row = {"index s": seconds}
-    for kind, skip in (("all words", 0), ("content words", STOP)):
-        row[f"{kind} q/s"] = per_second(search, queries(skip))
+    batch = 50 if engine in SQL else 3  # a statement costs as much for one query as for many
+    with KEPT:
+        seconds, search = timed(ENGINES[engine], path)
+        row = {"index s": seconds}
+        for kind, skip in (("all words", 0), ("content words", STOP)):
+            row[f"{kind} q/s"] = per_second(search, queries(skip), batch)
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return row | {"peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit}
 
@@ -141,16 +176,32 @@ def engines(n_documents: int, folder: Path) -> pd.DataFrame:
     """Return a row for each engine, measured one after the other in processes of their own."""
     path, rows = folder / f"{n_documents}.txt", {}
     write_corpus(path, n_documents)
-    for engine in ENGINES:
+    left_out = {"rank_bm25"} if n_documents > max(SIZES) else set()
+    left_out |= set() if (SAIL / "ready").exists() else {"Sail"}
+    for engine in [name for name in ENGINES if name not in left_out]:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             rows[engine] = pool.submit(measure, engine, path).result()
-    path.unlink()
     table = pd.DataFrame(rows).T
     for kind in ("all words", "content words"):
         speed = table[f"{kind} q/s"]
-        table[f"{kind}: x rank_bm25"] = speed / speed["rank_bm25"]
+        table[f"{kind}: x rank_bm25"] = speed / speed.get("rank_bm25", np.nan)
         table[f"{kind}: x bm25s"] = speed / speed["bm25s"]
     return table
+
+
+def exponents(tables: dict[int, pd.DataFrame]) -> pd.DataFrame:
+    """Return p for each engine: seconds and bytes grow as n_documents ** p, by least squares."""
+    rows: dict[str, dict[str, float]] = {}
+    for engine in ENGINES:
+        sizes = [n for n, table in tables.items() if engine in table.index]
+        for name in ("index s", "all words q/s", "content words q/s", "peak MB"):
+            values = [float(tables[n].loc[engine, name]) for n in sizes]
+            if len(sizes) > 1:
+                slope = np.polyfit(np.log(sizes), np.log(values), 1)[0]
+                rows.setdefault(engine, {})[name.replace("q/s", "s/q")] = (
+                    -slope if name.endswith("q/s") else slope
+                )
+    return pd.DataFrame(rows).T
 
 
 # The other goals, a line each.
@@ -311,13 +362,18 @@ def main() -> None:
     parser.add_argument(
         "--million", action="store_true", help="a million documents too (6 minutes)"
     )
+    tables: dict[int, pd.DataFrame] = {}
     sizes = (*SIZES, MILLION) if parser.parse_args().million else SIZES
     pd.set_option("display.width", 200, "display.max_columns", 20)
     with tempfile.TemporaryDirectory() as scratch:
         for n_documents in sizes:
-            table = engines(n_documents, Path(scratch))
-            print(f"\n{n_documents:,} documents of about {LENGTH} words, first {K}, one thread")
+            with tempfile.TemporaryDirectory(dir=scratch) as folder:
+                table = tables[n_documents] = engines(n_documents, Path(folder))
+            title = f"first {K}, one thread (DuckDB and Sail: all cores)"
+            print(f"\n{n_documents:,} documents of about {LENGTH} words, {title}")
             print(table.to_string(float_format=readable), flush=True)
+        print("\nexponents: seconds and memory grow as the number of documents to the power of")
+        print(exponents(tables).to_string(float_format="{:.2f}".format))
         print("\n" + chunking(), evaluation(), quotes(), sep="\n", flush=True)
         print(check(Path(scratch)), commands(Path(scratch)), sep="\n")
 

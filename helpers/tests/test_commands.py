@@ -56,6 +56,7 @@ def run(*words, python=(sys.executable,)):
 @pytest.mark.parametrize("name", __main__.COMMANDS)
 def test_a_python_without_the_packages_is_told_in_one_sentence(name, tmp_path):
     more = {"compare": ["x.trec"], "drop": ["q1"], "export": ["--to", "x"], "new": ["--to", "x"]}
+    more["sql"] = ["--to", "x"]
     words = [name, *more.get(name, [])]
     words += ["--from", "text:x", "--to", str(tmp_path / "x")] if name == "import" else []
     done = run(*words, python=(sys.executable, "-S"))  # without site-packages, as a system's own

@@ -129,11 +129,13 @@ def dry(tmp_path_factory):
         named = {setting.partition("=")[0] for setting in settings} | set(environment)
         more = [f"{name}={value}" for name, value in NEEDED.items() if name not in named]
         more += ["-n"] if target == "lock" else []  # it would ask the network
-        ready = [part for name in ("ready", "tools/ready") for part in ("-o", f"{venv}/{name}")]
+        needs = ("ready", "tools/ready", "sail/ready")
+        ready = [part for name in needs for part in ("-o", f"{venv}/{name}")]
         words = [
             "make",
             f"VENV={venv}",
             f"TOOLS={venv}/tools",
+            f"SAIL={venv}/sail",
             *ready,
             target,
             *filter(None, settings),

@@ -1,0 +1,136 @@
+"""Where the SQL runs: DuckDB in this process, Sail, or a cluster that speaks Spark Connect."""
+
+import contextlib
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from .. import evalset
+
+HERE = Path(__file__).parent
+INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
+KINDS = "duckdb, sail or sc://host:port"
+
+
+class Engine(NamedTuple):
+    """What one engine needs of its own; all else is one SQL text."""
+
+    name: str
+    rows: Callable[[str], list[tuple]]  # of a statement
+    put: Callable[[str, pd.DataFrame], None]  # a view of a table in memory
+    quoted: Callable[[str], str]  # a text as a literal
+    parquet: Callable[[str], str]  # what FROM takes, of a path or address
+    columns: Callable[[str], list[str]]  # of what FROM takes
+    batch: int  # queries searched at once
+
+
+def script(name: str) -> list[str]:
+    """Return the statements of a file of this folder."""
+    text = (HERE / f"{name}.sql").read_text(encoding="utf-8")
+    return [part.strip() for part in text.split(";\n") if part.strip()]
+
+
+@contextlib.contextmanager
+def engine(kind: str, folder: Path) -> Iterator[Engine]:
+    """Yield the engine `kind`; DuckDB keeps its tables in `folder`, the others where they run.
+
+    Raises EvalSetError for an unknown kind.
+    """
+    if kind == "duckdb":
+        opened = _duckdb(folder)
+    elif kind == "sail" or kind.startswith("sc://"):
+        opened = _spark(kind)
+    else:
+        raise evalset.EvalSetError([f"found engine {kind!r}, wanted {KINDS}"])
+    with opened as made:
+        tables = (folder / "sail").resolve()
+        place = f" LOCATION {made.quoted(str(tables))}" if kind == "sail" else ""
+        for statement in script("duckdb" if kind == "duckdb" else "spark"):
+            made.rows(statement.replace(":place", place))
+        if kind == "sail":
+            _find_tables(made, tables)
+        yield made
+
+
+def _find_tables(made: Engine, tables: Path) -> None:
+    """Name the tables that an earlier server left, for Sail forgets them; half an index goes."""
+    if not any((tables / INDEXED).glob("*.parquet")):
+        shutil.rmtree(tables, ignore_errors=True)
+        return
+    for table in sorted(tables.iterdir()):
+        made.rows(f"CREATE TABLE {table.name} USING parquet LOCATION {made.quoted(str(table))}")
+
+
+@contextlib.contextmanager
+def _duckdb(folder: Path) -> Iterator[Engine]:
+    import duckdb
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect(str(folder / "bm25.duckdb")) as connection:
+
+        def rows(statement: str) -> list[tuple]:
+            return connection.execute(statement).fetchall()
+
+        def quoted(text: str) -> str:
+            return "'" + text.replace("'", "''") + "'"
+
+        def parquet(path: str) -> str:
+            files = f"{path}/**/*.parquet" if Path(path).is_dir() else path
+            return f"read_parquet({quoted(files)}, hive_partitioning = true)"
+
+        def columns(source: str) -> list[str]:
+            return connection.sql(f"SELECT * FROM {source}").columns
+
+        yield Engine("duckdb", rows, connection.register, quoted, parquet, columns, 50)
+
+
+@contextlib.contextmanager
+def _spark(kind: str) -> Iterator[Engine]:
+    warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3
+    from pyspark.sql import SparkSession
+
+    with _sail() if kind == "sail" else contextlib.nullcontext(kind) as address:
+        session = SparkSession.builder.remote(address).getOrCreate()
+
+        def rows(statement: str) -> list[tuple]:
+            answer = session.sql(statement)  # a command runs at once, a question when collected
+            asks = statement.lstrip().startswith(("SELECT", "SHOW"))
+            return [tuple(row) for row in answer.collect()] if asks else []
+
+        def put(name: str, table: pd.DataFrame) -> None:
+            session.createDataFrame(table).createOrReplaceTempView(name)
+
+        def quoted(text: str) -> str:
+            return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+        def parquet(path: str) -> str:
+            return f"parquet.`{path}`"
+
+        def columns(source: str) -> list[str]:
+            return session.sql(f"SELECT * FROM {source}").columns
+
+        try:
+            yield Engine(
+                kind, rows, put, quoted, parquet, columns, 50 if kind == "sail" else 10_000
+            )
+        finally:
+            session.stop()
+
+
+@contextlib.contextmanager
+def _sail() -> Iterator[str]:
+    """Yield the address of a Sail server in this process."""
+    os.environ.setdefault("RUST_LOG", "error")  # it tells of each task otherwise
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer(ip="127.0.0.1", port=0)
+    server.start(background=True)
+    try:
+        yield "sc://{}:{}".format(*server.listening_address)
+    finally:
+        server.stop()

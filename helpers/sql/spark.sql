@@ -1,0 +1,2 @@
+CREATE DATABASE IF NOT EXISTS retrieval_baseline:place;
+USE DATABASE retrieval_baseline;

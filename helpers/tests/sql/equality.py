@@ -1,0 +1,111 @@
+"""Hold BM25 in SQL against rank_bm25, session B's run and ir_measures, on Sail too.
+
+Run by `make sail`: on Sail in one process, then on a cluster of four workers of it.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from rank_bm25 import BM25Okapi
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from helpers import evalset, measures, runs  # noqa: E402
+from helpers.sql import bm25, command, engines  # noqa: E402
+
+SCORE, MEASURE = 1e-9, 1e-12  # what a score and a measure may differ by
+CLUSTER = {
+    "SAIL_MODE": "local-cluster",
+    "SAIL_CLUSTER__WORKER_INITIAL_COUNT": "4",
+    "SAIL_CLUSTER__WORKER_MAX_COUNT": "4",
+}
+
+
+class Gaps(NamedTuple):
+    """What differs between the SQL and its references."""
+
+    queries: int  # with a result in the reference
+    rankings: int  # of them that differ
+    session_b: int  # rankings that differ from the run that session B saved
+    score: float  # largest difference
+    measure: float
+
+
+def by_library(units, queries, words):
+    """Return the ranking of each query by rank_bm25: units in, each document's best one out."""
+    texts = [words(text) for _, _, text in units]
+    library, sets, found = BM25Okapi(texts), [set(text) for text in texts], {}
+    for query_id, query in queries.items():
+        asked, best = words(query), {}
+        for (_, doc_id, _), own, score in zip(units, sets, library.get_scores(asked), strict=True):
+            if not own.isdisjoint(asked):
+                best[doc_id] = max(float(score), best.get(doc_id, -np.inf))
+        if best:
+            found[query_id] = runs.in_order([*best.items()])[: runs.BASELINE["depth"]]
+    return found
+
+
+def order(run):
+    """Return {query_id: its documents}, without the queries that found nothing."""
+    return {q: [doc_id for doc_id, _ in ranking] for q, ranking in run.items() if ranking}
+
+
+def differing(one, other):
+    """Return how many queries have other documents, or an other order of them."""
+    one, other = order(one), order(other)
+    return sum(one.get(query_id) != other.get(query_id) for query_id in one.keys() | other.keys())
+
+
+def gaps(opened, evals, chunker=None):
+    """Index, search and evaluate a set, and return what differs from the references."""
+    bm25.offer_set(opened, evals, chunker)
+    bm25.index_offered(opened, command.DEFAULTS)
+    bm25.ask_set(opened, evals)
+    found, values = bm25.search_queries(opened), bm25.evaluate_run(opened, evals)
+    asked = {query.query_id: query.query for query in evals.asked.values()}
+    wanted = by_library(bm25.units(evals, chunker), asked, evals.words)
+    scores = [
+        abs(score - dict(found.get(query_id, ())).get(doc_id, np.inf))
+        for query_id, ranking in wanted.items()
+        for doc_id, score in ranking
+    ]
+    names = list(bm25.COLUMN_NAMES.values())
+    reference = measures.per_query(evals.qrels(), wanted, names)
+    missing = dict.fromkeys(names, np.inf)
+    off = [abs(values.get(q, missing)[n] - row[n]) for q, row in reference.items() for n in names]
+    saved = evals.folder / "runs" / f"{chunker}.trec"
+    session_b = differing(found, runs.read_trec(saved)) if chunker else 0
+    return Gaps(len(wanted), differing(found, wanted), session_b, max(scores), max(off))
+
+
+def main(folders):
+    """Print what differs on each engine, over documents and over chunks; return 1 if any does."""
+    failed = False
+    for place, settings in {"one process": {}, "four workers": CLUSTER}.items():
+        os.environ.update(settings)
+        for folder in folders:
+            evals = evalset.load(folder)
+            for chunker in (None, runs.BASELINE["chunker"]):
+                with tempfile.TemporaryDirectory() as scratch:
+                    began = time.monotonic()
+                    with engines.engine("sail", Path(scratch)) as opened:
+                        found = gaps(opened, evals, chunker)
+                failed |= bool(found.rankings or found.session_b)
+                failed |= found.score > SCORE or found.measure > MEASURE
+                print(
+                    f"Sail, {place}, {folder.name}, {chunker or 'documents'}: {found.rankings} of "
+                    f"{found.queries} rankings differ, {found.session_b} from session B's; scores "
+                    f"by {found.score:.1g}, measures by {found.measure:.1g} at most "
+                    f"({time.monotonic() - began:.0f} s)",
+                    flush=True,
+                )
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main([Path(folder) for folder in sys.argv[1:]] or [evalset.DEFAULT]))
