@@ -16,11 +16,15 @@ TOOLS := .cache/tools
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab learn progress compare audit freeze import export new drop bench browser fuzz refresh mutants lock
+.PHONY: help report check lab learn progress compare audit freeze import export new drop site bench browser picture fuzz refresh mutants lock
+GROUPS := Learn:report lab learn progress,Measure:compare bench,Make a set:new import audit freeze drop export,$\
+  Maintain:check refresh site picture browser fuzz mutants lock help
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { said[$$1] = $$2 } END { n = split("$(GROUPS)", groups, ","); \
+	  for (g = 1; g <= n; g++) { split(groups[g], part, ":"); print "\n" part[1]; m = split(part[2], names, " "); \
+	  for (i = 1; i <= m; i++) printf "  %-9s %s\n", names[i], said[names[i]] } }' $(MAKEFILE_LIST)
 
 report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline; FULL=1 runs Going further too
 	@$(HELPERS) report $(SET) $(if $(FULL),--full)
@@ -77,17 +81,25 @@ drop: $(READY)  ## move QUERY=id out of EVALS, with all that was judged of it, i
 	@test -n "$$QUERY" || { echo "drop needs a query: make drop QUERY=id EVALS=folder"; exit 1; }
 	@$(HELPERS) drop $(SET) -- "$$QUERY"
 
+site: $(READY)  ## write sessions, write-up and pages into site/, to read without installing; nothing in it runs or asks the network
+	@$(HELPERS) site
+
 bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, evaluation, check; MILLION=1 for a million
 	@"$(BIN)/python" helpers/tests/bench.py $(if $(MILLION),--million)
 
 browser: $(READY) $(TOOLS)/ready  ## try the panel and session A in headless Chromium, with the package playwright; SESSIONS=abc tries all
 	@PYTHONPATH="$(TOOLS)" "$(BIN)/python" helpers/tests/browser.py $${SESSIONS:+"$$SESSIONS"}
 
+picture: $(READY) $(TOOLS)/ready  ## make the README's picture again, the first screen of the write-up, in headless Chromium
+	@PYTHONPATH="$(TOOLS)" "$(BIN)/python" helpers/tests/picture.py
+
+# One at a time: a tool that cannot be had is named, the others are there.
 $(TOOLS)/ready: helpers/tests/tools.txt $(READY)
 	@rm -rf $(TOOLS) && mkdir -p $(TOOLS)
-	@if command -v uv >/dev/null; then uv pip install --quiet --python "$(BIN)/python" --target $(TOOLS) --requirement $<; \
-	  else "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --target $(TOOLS) --requirement $<; fi 2>/dev/null \
-	  && touch $@ || echo "the tools of $< are not installed: that needs the network once"
+	@for tool in $$(sed 's/ *#.*//' $<); do \
+	  if command -v uv >/dev/null; then uv pip install --quiet --python "$(BIN)/python" --target $(TOOLS) "$$tool"; \
+	  else "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --upgrade --target $(TOOLS) "$$tool"; fi 2>/dev/null \
+	  && touch $@ || echo "the tool $$tool is not installed: that needs the network once"; done
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }
@@ -106,7 +118,8 @@ $(READY): requirements.txt
 	  echo "$$("$(PYTHON)" -V 2>&1) is newer than 3.11 to 3.14: packages without a wheel for it are built from source"
 	@command -v uv >/dev/null || "$(PYTHON)" -c 'import ensurepip' 2>/dev/null || \
 	  { echo "$(PYTHON) has no ensurepip: install its venv package (Debian, Ubuntu: apt install python3-venv) or install uv"; exit 1; }
-	@echo "setting up $(VENV), once for each requirements.txt"
+	@echo "setting up $(VENV), once for each requirements.txt: $$(grep -c '^[^ #].*==' $<) packages, 0.9 GB, on a fast network" \
+	  "$$(if command -v uv >/dev/null; then echo half a minute with uv; else echo two minutes with pip, half a minute with uv; fi)"
 	@if command -v uv >/dev/null; then uv venv --quiet --clear --python "$(PYTHON)" $(VENV); \
 	  else "$(PYTHON)" -m venv --clear $(VENV); fi
 	@install() { if command -v uv >/dev/null; then \

@@ -183,6 +183,18 @@ def add_new(sub: ArgumentParser):
     return run
 
 
+def add_site(sub: ArgumentParser):
+    """Write the pages to read without installing."""
+
+    def run(options: Namespace) -> int:
+        from .sources import site
+
+        print(site.write_site())
+        return 0
+
+    return run
+
+
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
 COMMANDS = {  # name: (function that adds options and returns what runs, what it needs, words)
     "report": (add_report, SET, "run everything, render the page"),
@@ -200,6 +212,7 @@ COMMANDS = {  # name: (function that adds options and returns what runs, what it
     "drop": (add_drop, FOLDER, "move a query and all its rows out of the set's files"),
     "compare": (add_compare, SET, "hold runs against the baseline: 0 not worse, 1 worse, 2 cannot"),
     "import": (add_import, NONE, "turn a source into an evaluation set"),
+    "site": (add_site, NONE, "write sessions, write-up and pages as static pages into site/"),
     "new": (add_new, NONE, "start an evaluation set: guide, two documents, three queries"),
 }
 
