@@ -97,10 +97,7 @@ def _shown(cell: nbformat.NotebookNode, path: Path) -> list[nbformat.NotebookNod
 
 
 def _relinked(link: re.Match, path: Path) -> str:
-    """Return a link to a page of the site, or the words of one to a file that has none there."""
+    """Return a link to a page of the site, or the link as it is: cleaned, it leads nowhere."""
     words, target, anchor = link.groups()
-    found = path.parent / target
-    if re.match(r"\w+:", target) or not found.exists():
-        return link[0]
-    name = sources().get(found.resolve())
-    return f"[{words}](#to:{name}{anchor or ''})" if name else words
+    name = sources().get((path.parent / target).resolve())
+    return f"[{words}](#to:{name}{anchor or ''})" if name else link[0]

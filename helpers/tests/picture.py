@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from helpers import report, workbook  # noqa: E402
 
 PICTURE = workbook.ROOT / ".github" / "write_up.png"
-SCREEN = {"width": 1100, "height": 760}
+SCREEN = {"width": 1100, "height": 540}
 COLOURS = 48  # letters stay sharp, and the file small
 
 

@@ -6,10 +6,11 @@ import subprocess
 import sys
 
 import pytest
+from conftest import WITH_MAKE
 
 from helpers import workbook
 
-pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+pytestmark = WITH_MAKE
 INSTALLER = """#!/bin/sh
 [ "$1" = venv ] && { mkdir -p .venv/bin; exit 0; }
 [ -n "$SAID" ] && { echo "$SAID"; exit 1; }

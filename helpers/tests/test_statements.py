@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import write_rows
+from conftest import WITH_MAKE, write_rows
 
 from helpers import __main__, evalset, records, runs
 from helpers.sources import write
@@ -113,6 +113,8 @@ def dry(tmp_path_factory):
 
     A stub stands in for each; the first words are what the environment says of five settings.
     """
+    if WITH_MAKE.args[0]:
+        pytest.skip(WITH_MAKE.kwargs["reason"])
     venv = tmp_path_factory.mktemp("venv")
     for name in ("python", "jupyter"):
         (venv / "bin").mkdir(exist_ok=True)
@@ -288,12 +290,14 @@ def test_options_of_import_that_the_page_names(dry):
         understood(dry("import", setting))
 
 
+@WITH_MAKE
 def test_python_is_chosen_by_its_variable():
     words = ["make", "-n", "-W", "requirements.txt", "report", "PYTHON=some-python"]
     shown = subprocess.run(words, cwd=ROOT, capture_output=True, text=True).stdout
     assert '"some-python" -m venv' in shown
 
 
+@WITH_MAKE
 def test_help_lists_every_target_once_by_who_needs_it():
     done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True)
     groups = re.findall(r"^([A-Z][a-z ]+)\n  ", done.stdout, re.MULTILINE)

@@ -81,6 +81,7 @@ def test_a_report_ends_where_going_further_begins(tmp_path, capsys, full, last):
     assert told.err == ""
 
 
+@pytest.mark.skipif(os.name == "nt", reason="asks for a process by its id")
 def test_ctrl_c_ends_a_notebook_and_its_kernel_at_once(tmp_path, capfd):
     """nbclient takes SIGINT for itself, and then waits for a kernel that it has ended."""
     pid = tmp_path / "pid"
