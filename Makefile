@@ -118,7 +118,7 @@ $(READY): requirements.txt
 	  echo "$$("$(PYTHON)" -V 2>&1) is newer than 3.11 to 3.14: packages without a wheel for it are built from source"
 	@command -v uv >/dev/null || "$(PYTHON)" -c 'import ensurepip' 2>/dev/null || \
 	  { echo "$(PYTHON) has no ensurepip: install its venv package (Debian, Ubuntu: apt install python3-venv) or install uv"; exit 1; }
-	@echo "setting up $(VENV), once for each requirements.txt: $$(grep -c '^[^ #].*==' $<) packages, 0.9 GB, on a fast network" \
+	@echo "setting up $(VENV), once for each requirements.txt: up to $$(grep -c '^[^ #].*==' $<) packages, 0.9 GB, on a fast network" \
 	  "$$(if command -v uv >/dev/null; then echo half a minute with uv; else echo two minutes with pip, half a minute with uv; fi)"
 	@if command -v uv >/dev/null; then uv venv --quiet --clear --python "$(PYTHON)" $(VENV); \
 	  else "$(PYTHON)" -m venv --clear $(VENV); fi
