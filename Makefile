@@ -17,11 +17,15 @@ SAIL := .cache/sail
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab learn progress compare audit freeze import export new drop bench browser sql sail fuzz refresh mutants lock
+.PHONY: help report check lab learn progress compare audit freeze import export new drop site bench browser picture sql sail fuzz refresh mutants lock
+GROUPS := Learn:report lab learn progress,Measure:compare sql bench,Make a set:new import audit freeze drop export,$\
+  Maintain:check refresh site picture browser sail fuzz mutants lock help
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { said[$$1] = $$2 } END { n = split("$(GROUPS)", groups, ","); \
+	  for (g = 1; g <= n; g++) { split(groups[g], part, ":"); print "\n" part[1]; m = split(part[2], names, " "); \
+	  for (i = 1; i <= m; i++) printf "  %-9s %s\n", names[i], said[names[i]] } }' $(MAKEFILE_LIST)
 
 report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline; FULL=1 runs Going further too
 	@$(HELPERS) report $(SET) $(if $(FULL),--full)
@@ -82,6 +86,9 @@ drop: $(READY)  ## move QUERY=id out of EVALS, with all that was judged of it, i
 	@test -n "$$QUERY" || { echo "drop needs a query: make drop QUERY=id EVALS=folder"; exit 1; }
 	@$(HELPERS) drop $(SET) -- "$$QUERY"
 
+site: $(READY)  ## write sessions, write-up and pages into site/, to read without installing; nothing in it runs or asks the network
+	@$(HELPERS) site
+
 bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, evaluation, check; MILLION=1 for a million
 	@"$(BIN)/python" helpers/tests/bench.py $(if $(MILLION),--million)
 
@@ -95,15 +102,23 @@ sql: $(READY)  ## index, search and evaluate EVALS with BM25 in SQL, run into TO
 sail: $(READY) $(SAIL)/ready  ## hold BM25 in SQL on Sail, in one process and on four workers, against rank_bm25 on EVALS
 	@PYTHONPATH="$(SAIL)" "$(BIN)/python" helpers/tests/sql/equality.py "$${EVALS:-evals}"
 
-$(TOOLS)/ready: helpers/tests/tools.txt
-$(SAIL)/ready: helpers/tests/sail.txt
-$(SAIL)/ready: ALONE := --no-deps
-$(TOOLS)/ready $(SAIL)/ready: $(READY)
-	@rm -rf $(@D) && mkdir -p $(@D)
-	@set -- --quiet --target $(@D) $(ALONE) --requirement $(filter %.txt,$^); \
-	if command -v uv >/dev/null; then uv pip install --python "$(BIN)/python" "$$@"; \
+picture: $(READY) $(TOOLS)/ready  ## make the README's picture again, the first screen of the write-up, in headless Chromium
+	@PYTHONPATH="$(TOOLS)" "$(BIN)/python" helpers/tests/picture.py
+
+# One at a time: a tool that cannot be had is named, the others are there.
+$(TOOLS)/ready: helpers/tests/tools.txt $(READY)
+	@rm -rf $(TOOLS) && mkdir -p $(TOOLS)
+	@for tool in $$(sed 's/ *#.*//' $<); do \
+	  if command -v uv >/dev/null; then uv pip install --quiet --python "$(BIN)/python" --target $(TOOLS) "$$tool"; \
+	  else "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --upgrade --target $(TOOLS) "$$tool"; fi 2>/dev/null \
+	  && touch $@ || echo "the tool $$tool is not installed: that needs the network once"; done
+
+$(SAIL)/ready: helpers/tests/sail.txt $(READY)
+	@rm -rf $(SAIL) && mkdir -p $(SAIL)
+	@set -- --quiet --target $(SAIL) --no-deps --requirement $<; \
+	  if command -v uv >/dev/null; then uv pip install --python "$(BIN)/python" "$$@"; \
 	  else "$(BIN)/python" -m pip install --disable-pip-version-check "$$@"; fi 2>/dev/null \
-	  && touch $@ || echo "the tools of $(filter %.txt,$^) are not installed: that needs the network once"
+	  && touch $@ || echo "the packages of $< are not installed: that needs the network once"
 
 lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }
@@ -122,7 +137,8 @@ $(READY): requirements.txt
 	  echo "$$("$(PYTHON)" -V 2>&1) is newer than 3.11 to 3.14: packages without a wheel for it are built from source"
 	@command -v uv >/dev/null || "$(PYTHON)" -c 'import ensurepip' 2>/dev/null || \
 	  { echo "$(PYTHON) has no ensurepip: install its venv package (Debian, Ubuntu: apt install python3-venv) or install uv"; exit 1; }
-	@echo "setting up $(VENV), once for each requirements.txt"
+	@echo "setting up $(VENV), once for each requirements.txt: up to $$(grep -c '^[^ #].*==' $<) packages, 0.9 GB, on a fast network" \
+	  "$$(if command -v uv >/dev/null; then echo half a minute with uv; else echo two minutes with pip, half a minute with uv; fi)"
 	@if command -v uv >/dev/null; then uv venv --quiet --clear --python "$(PYTHON)" $(VENV); \
 	  else "$(PYTHON)" -m venv --clear $(VENV); fi
 	@install() { if command -v uv >/dev/null; then \

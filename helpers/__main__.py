@@ -213,6 +213,18 @@ def add_sql(sub: ArgumentParser):
     return run
 
 
+def add_site(sub: ArgumentParser):
+    """Write the pages to read without installing."""
+
+    def run(options: Namespace) -> int:
+        from .sources import site
+
+        print(site.write_site())
+        return 0
+
+    return run
+
+
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
 COMMANDS = {  # name: (function that adds options and returns what runs, what it needs, words)
     "report": (add_report, SET, "run everything, render the page"),
@@ -231,6 +243,7 @@ COMMANDS = {  # name: (function that adds options and returns what runs, what it
     "compare": (add_compare, SET, "hold runs against the baseline: 0 not worse, 1 worse, 2 cannot"),
     "sql": (add_sql, FOLDER, "BM25 in SQL on DuckDB, Sail or Spark: index, search, evaluate"),
     "import": (add_import, NONE, "turn a source into an evaluation set"),
+    "site": (add_site, NONE, "write sessions, write-up and pages as static pages into site/"),
     "new": (add_new, NONE, "start an evaluation set: guide, two documents, three queries"),
 }
 

@@ -1,7 +1,9 @@
 """results.json: what was measured on what, in total and by query, with the failure cards."""
 
+import hashlib
 import json
 import math
+import platform
 import re
 from pathlib import Path
 from statistics import mean
@@ -10,7 +12,7 @@ from pandas import json_normalize
 
 from . import chunks, compare, evidence, figures, measures, records, runs, stats, text
 from .baseline import measured_run, read_results
-from .evalset import PROSE, EvalSet, EvalSetError, stop
+from .evalset import DEFAULT, PROSE, EvalSet, EvalSetError, stop
 from .text import inert
 
 
@@ -220,3 +222,23 @@ def changes(before: dict[str, object], after: dict[str, object], most: int = 30)
     lines = [f"  {n}: {before.get(n, 'nothing')} -> {after.get(n, 'nothing')}" for n in names]
     more = [f"  ... and {len(names) - most} more"] if len(names) > most else []
     return lines[:most] + more
+
+
+def what_next(folder: Path) -> str:
+    """Return where a report leads: other commands, and for our own set the line for the README."""
+    if folder != DEFAULT:
+        return "next: make audit asks the set, make compare measures a run on it, with this EVALS"
+    return (
+        "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
+        "notebooks/your_own_documents.md says how to take your documents\n"
+        f"the same digits? add a line to README.md, Reproduced: {reproduced(folder)}"
+    )
+
+
+def reproduced(folder: Path) -> str:
+    """Return a row of the README: version, system, first 12 characters of the results' SHA-256."""
+    citation = (DEFAULT.parent / "CITATION.cff").read_text(encoding="utf-8")
+    version = re.search(r'^version: "(.+)"$', citation, re.MULTILINE)[1]
+    python = ".".join(platform.python_version_tuple()[:2])
+    digits = hashlib.sha256((folder / "results.json").read_bytes()).hexdigest()[:12]
+    return f"| {version} | {platform.system()} {platform.machine()}, Python {python} | `{digits}` |"

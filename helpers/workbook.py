@@ -144,11 +144,15 @@ class Parts:
 
 
 def run_all(folder: Path, full: bool = True) -> dict[Path, nbformat.NotebookNode]:
-    """Execute the four notebooks on `folder`, telling their parts, and return them."""
-    executed = {}
+    """Execute the four notebooks on `folder`, telling parts and seconds, and return them."""
+    executed, took = {}, []
     for number, path in enumerate(NOTEBOOKS, 1):
         print(f"[{number}/{len(NOTEBOOKS)}] {path.stem}", flush=True)
+        since = time.monotonic()
         executed[path] = execute(path, folder, full)
+        took.append(time.monotonic() - since)
+    each = ", ".join(f"[{n}] {seconds:.0f} s" for n, seconds in enumerate(took, 1))
+    print(f"\n{each}, together {sum(took):.0f} s")
     return executed
 
 
@@ -157,7 +161,8 @@ def report_command(folder: Path, full: bool = False) -> int:
     executed = run_all(folder, full)
     page = folder / "retrieval_eval.html"
     records.write(page, report.html(executed[WRITE_UP]))
-    print("\n" + report.summary(baseline.read_results(folder), str) + f"\n\nwrite-up: {page}")
+    print("\n" + report.summary(baseline.read_results(folder), str))
+    print(f"\nwrite-up: {page}\n{results.what_next(folder)}")
     return 0
 
 

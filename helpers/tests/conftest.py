@@ -1,12 +1,20 @@
 """Small evaluation sets that tests write and then break."""
 
 import json
+import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+WITH_MAKE = pytest.mark.skipif(
+    os.name == "nt" or not shutil.which("make"), reason="wants make and a Unix shell"
+)
+if os.name == "nt":  # what they test forks and sets limits, which Windows does not
+    collect_ignore = ["test_fuzz.py", "test_mutation.py"]
 
 
 @pytest.fixture

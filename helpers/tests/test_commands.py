@@ -4,14 +4,15 @@ import errno
 import importlib.util
 import os
 import re
-import resource
 import subprocess
 import sys
 import types
 from pathlib import Path
 
 import browser
+import picture
 import pytest
+from conftest import WITH_MAKE
 
 from helpers import __main__, baseline, compare, evalset, report, stats, workbook
 from helpers.labels import audit, checks, merge
@@ -96,6 +97,7 @@ def test_every_command_has_a_target_of_make(name):
     assert re.search(rf"^\.PHONY:.* {name}\b", page, re.MULTILINE)
 
 
+@WITH_MAKE
 @pytest.mark.parametrize("name", ["export", "import", "new", "drop", "compare"])
 def test_a_target_that_needs_a_variable_asks_for_it(name):
     ready = ["make", name, "--assume-old=.venv/ready"]
@@ -140,6 +142,35 @@ def test_browser_tests_that_can_run_do(monkeypatch):
     monkeypatch.setattr(browser.browser_hostile, "main", lambda: ran.append("hostile"))
     browser.main("ab")
     assert ran == ["labelling", "ab", "hostile"]
+
+
+def test_the_picture_of_the_readme_is_the_first_screen_of_the_write_up(
+    monkeypatch, capsys, tmp_path
+):
+    monkeypatch.setattr(picture, "missing", lambda: "no browser found")
+    picture.main()
+    assert capsys.readouterr().out == "the picture stays as it is, because no browser found\n"
+    screen = picture.Image.new("RGB", (20, 10), (1, 2, 3))
+    shot, shown = picture.io.BytesIO(), []
+    screen.save(shot, "PNG")
+    monkeypatch.setattr(picture, "missing", lambda: "")
+    monkeypatch.setattr(picture, "PICTURE", tmp_path / "write_up.png")
+    monkeypatch.setattr(report, "html", lambda notebook: notebook.cells[0].source)
+    monkeypatch.setattr(
+        picture, "first_screen", lambda path: shown.append(path.read_text()) or shot.getvalue()
+    )
+    picture.main()
+    assert shown[0].startswith("# ") and picture.Image.open(tmp_path / "write_up.png").size == (
+        20,
+        10,
+    )
+
+
+def test_the_picture_is_small_and_stands_in_the_readme():
+    page = (evalset.DEFAULT.parent / "README.md").read_text(encoding="utf-8")
+    path = picture.PICTURE.relative_to(evalset.DEFAULT.parent).as_posix()
+    assert f"]({path})](evals/retrieval_eval.ipynb)" in page
+    assert picture.PICTURE.stat().st_size < 150_000
 
 
 # What a command passes on.
@@ -543,6 +574,7 @@ def test_a_reader_that_went_away_ends_a_command_in_silence(code):
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 @pytest.mark.parametrize("buffered", ["", "1"])
 @pytest.mark.parametrize("code", ["print('a')", "print('a' * 100_000)"])
 def test_a_full_disk_under_the_output_is_told(code, buffered):
@@ -560,6 +592,7 @@ def test_an_output_of_few_characters_shows_the_others_as_codes(name):
 
 def test_a_file_that_grows_too_large_for_the_disk_is_not_left_behind(folder, monkeypatch, capsys):
     """A real limit on the size of files stands in for a full disk."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
     soft = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, soft[1]))
     try:

@@ -254,3 +254,35 @@ def test_thirty_changes_are_listed_and_the_others_counted():
         "  a: 1 -> 2",
     ]
     assert results.changes({"a": [0.1, None]}, {"a": [0.1, None]}) == []
+
+
+# Where a report leads.
+
+
+def test_a_report_on_our_own_set_ends_with_the_line_for_the_readme(tmp_path, monkeypatch):
+    (tmp_path / "CITATION.cff").write_text('cff-version: 1.2.0\nversion: "7"\n')
+    own = tmp_path / "evals"
+    own.mkdir()
+    (own / "results.json").write_bytes(b"{}")
+    digits = hashlib.sha256(b"{}").hexdigest()[:12]
+    monkeypatch.setattr(results, "DEFAULT", own)
+    said = {"system": "Linux", "machine": "x86_64", "python_version_tuple": ("3", "11", "7")}
+    for name, value in said.items():
+        monkeypatch.setattr(results.platform, name, lambda value=value: value)
+    row = f"| 7 | Linux x86_64, Python 3.11 | `{digits}` |"
+    first, last = results.what_next(own).split("\n")
+    assert "make lab" in first and last.endswith(f"README.md, Reproduced: {row}")
+    other = results.what_next(tmp_path / "other")
+    assert "make audit" in other and "Reproduced" not in other and "|" not in other
+
+
+def test_what_was_reproduced_of_this_version_has_its_digits():
+    """A line of another version keeps its own; `make report` ends with the one for this."""
+    root = evalset.DEFAULT.parent
+    table = (root / "README.md").read_text(encoding="utf-8").partition("## Reproduced")[2]
+    rows = [line.split(" | ") for line in table.partition("\n## ")[0].splitlines()[5:] if line]
+    version, _, digits = results.reproduced(evalset.DEFAULT).split(" | ")
+    ours = [row for row in rows if row[0] == version]
+    assert ours and all(row[2] == digits and len(row) == 3 for row in ours)
+    card = (evalset.DEFAULT / "README.md").read_text(encoding="utf-8")
+    assert f"Version {version[2:]}, " in card

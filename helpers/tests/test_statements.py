@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import write_rows
+from conftest import WITH_MAKE, write_rows
 
 from helpers import __main__, evalset, records, runs
 from helpers.sources import write
@@ -22,12 +22,14 @@ ROOT = evalset.DEFAULT.parent
 NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "evals" / "retrieval_eval.ipynb"]
 PAGES = [
     ROOT / "README.md",
+    ROOT / ".github" / "CONTRIBUTING.md",
     *sorted((ROOT / "evals").glob("*.md")),
     *sorted((ROOT / "notebooks").rglob("*.md")),
     ROOT / "helpers" / "sources" / "new" / "README.md",
     *NOTEBOOKS,
 ]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+OWN = (ROOT / "notebooks" / "your_own_documents.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = dict(re.findall(r"^([a-z]+):.*?## (.*)", MAKEFILE, re.MULTILINE))
 
@@ -111,6 +113,8 @@ def dry(tmp_path_factory):
 
     A stub stands in for each; the first words are what the environment says of five settings.
     """
+    if WITH_MAKE.args[0]:
+        pytest.skip(WITH_MAKE.kwargs["reason"])
     venv = tmp_path_factory.mktemp("venv")
     for name in ("python", "jupyter"):
         (venv / "bin").mkdir(exist_ok=True)
@@ -284,7 +288,7 @@ def test_the_lab_opens_copies_or_originals_with_the_folder_that_is_asked_for(dry
     assert named("SOLUTIONS=1", "EVALS=/my set") == ["EVALS=/my set"]
 
 
-def test_options_of_import_that_the_readme_names(dry):
+def test_options_of_import_that_the_page_names(dry):
     named = [shlex.split(span)[0] for span in SPANS if span.startswith("OPTIONS=")]
     assert named
     for setting in named:
@@ -292,19 +296,27 @@ def test_options_of_import_that_the_readme_names(dry):
         understood(dry("import", setting))
 
 
+@WITH_MAKE
 def test_python_is_chosen_by_its_variable():
     words = ["make", "-n", "-W", "requirements.txt", "report", "PYTHON=some-python"]
     shown = subprocess.run(words, cwd=ROOT, capture_output=True, text=True).stdout
     assert '"some-python" -m venv' in shown
 
 
-def test_help_lists_every_target():
+@WITH_MAKE
+def test_help_lists_every_target_once_by_who_needs_it():
     done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True)
+    groups = re.findall(r"^([A-Z][a-z ]+)\n  ", done.stdout, re.MULTILINE)
+    assert groups == ["Learn", "Measure", "Make a set", "Maintain"]
     listed = re.findall(r"^  ([a-z]+) ", done.stdout, re.MULTILINE)
     phony = re.search(r"^\.PHONY: (.+)", MAKEFILE, re.MULTILINE)[1].split()
     rules = re.findall(r"^([a-z]+):(?!=)", MAKEFILE, re.MULTILINE)
     assert sorted(listed) == sorted(phony) == sorted(rules)
     assert set(__main__.COMMANDS) <= set(rules)
+    told = README.partition("Every target of make is a command")[2].partition("Where an exit")[0]
+    assert set(TARGETS) - set(__main__.COMMANDS) - {"help"} == set(
+        re.findall(r"`([a-z]+)`", told)
+    ) - {"learn"}
 
 
 # Commands of python -m helpers.
@@ -392,8 +404,8 @@ def test_a_run_of_chunks_counts_as_documents_and_scores_decide(folder):
     assert read.rankings == {"q1": [("queue-full", 3.0), ("disk-full", 2.0)]}
 
 
-def test_export_writes_the_formats_that_the_readme_names(folder, monkeypatch, capsys):
-    said = re.search(r"writes the labels as (.+?)\.", README)[1]
+def test_export_writes_the_formats_that_the_page_names(folder, monkeypatch, capsys):
+    said = re.search(r"writes the labels as (.+?)\.", OWN)[1]
     forms = {"CSV": "labels.csv", "Parquet": "labels.parquet", "BEIR": "beir/qrels/dev.tsv"}
     forms["TREC qrels"] = "qrels.trec"
     assert re.split(r", | and ", said) == list(forms)
@@ -409,13 +421,13 @@ def test_export_writes_the_formats_that_the_readme_names(folder, monkeypatch, ca
 
 
 def test_the_table_of_sources_is_the_table_of_readers():
-    table = README.partition("| source | `FROM` |")[2].partition("\n\n")[0]
+    table = OWN.partition("| source | `FROM` |")[2].partition("\n\n")[0]
     kinds = re.findall(r"`(\w+):", table)
     assert sorted(kinds) == sorted(write.READERS)
 
 
 def test_fields_and_files_of_a_set_are_those_that_are_read():
-    asked = README.partition("The folder needs")[2].partition("Optional in a query:")
+    asked = OWN.partition("The folder needs")[2].partition("Optional in a query:")
     optional, labels = asked[2].partition("Graded labels")[::2]
     named = re.findall(r"`retrieval_queries.jsonl` \((.+?)\)", asked[0])[0]
     schema = records.SCHEMAS["retrieval_queries.jsonl"]
@@ -432,8 +444,8 @@ def test_fields_and_files_of_a_set_are_those_that_are_read():
         assert f'"{name}"' in labels or name == "imported"  # import writes it, nobody else
 
 
-def test_the_limit_of_the_first_engine_is_the_one_of_the_readme():
-    assert f"Up to {runs.LARGE:,} chunks the sessions search with `rank_bm25`" in README
+def test_the_limit_of_the_first_engine_is_the_one_of_the_page():
+    assert f"Up to {runs.LARGE:,} chunks the sessions search with `rank_bm25`" in OWN
 
 
 def test_python_is_the_same_everywhere():

@@ -81,6 +81,7 @@ def test_a_report_ends_where_going_further_begins(tmp_path, capsys, full, last):
     assert told.err == ""
 
 
+@pytest.mark.skipif(os.name == "nt", reason="asks for a process by its id")
 def test_ctrl_c_ends_a_notebook_and_its_kernel_at_once(tmp_path, capfd):
     """nbclient takes SIGINT for itself, and then waits for a kernel that it has ended."""
     pid = tmp_path / "pid"
@@ -201,6 +202,8 @@ def test_the_four_notebooks_run_in_their_order(monkeypatch, capsys):
         ran.append(asked)
         return len(ran)
 
+    clock = iter([0, 1, 5, 7, 9, 12, 20, 24, *range(8)])
+    monkeypatch.setattr(workbook, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     monkeypatch.setattr(workbook, "execute", execute)
     assert workbook.run_all(Path("x"), False) == dict(
         zip(workbook.NOTEBOOKS, (1, 2, 3, 4), strict=True)
@@ -209,11 +212,13 @@ def test_the_four_notebooks_run_in_their_order(monkeypatch, capsys):
     assert ran == [
         (p, Path(f), full) for f, full in (("x", False), ("y", True)) for p in workbook.NOTEBOOKS
     ]
-    assert capsys.readouterr().out.splitlines()[:4] == [
+    assert capsys.readouterr().out.splitlines()[:6] == [
         "[1/4] session_a_corpus_and_labels",
         "[2/4] session_b_chunking_and_bm25",
         "[3/4] session_c_metrics_and_writeup",
         "[4/4] retrieval_eval",
+        "",
+        "[1] 1 s, [2] 2 s, [3] 3 s, [4] 4 s, together 10 s",
     ]
 
 
@@ -226,10 +231,11 @@ def test_a_report_writes_its_page_and_tells_the_summary(monkeypatch, tmp_path, c
     monkeypatch.setattr(report, "html", lambda executed: f"<p>{executed}</p>")
     monkeypatch.setattr(baseline, "read_results", lambda folder: said if folder == tmp_path else {})
     monkeypatch.setattr(report, "summary", lambda found, show: show(f"summary {found}"))
+    monkeypatch.setattr(results, "what_next", lambda folder: f"next {folder}")
     assert workbook.report_command(tmp_path, *([True] if full else [])) == 0
     page = tmp_path / "retrieval_eval.html"
     assert asked == [(tmp_path, full)] and page.read_text() == "<p>executed</p>"
-    assert capsys.readouterr().out == f"\nsummary {said}\n\nwrite-up: {page}\n"
+    assert capsys.readouterr().out == f"\nsummary {said}\n\nwrite-up: {page}\nnext {tmp_path}\n"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,103 @@
+"""The lessons, the write-up and the pages as a static site: no code runs, nothing is requested."""
+
+import copy
+import re
+from html import escape
+from pathlib import Path
+
+import nbformat
+
+from .. import disk, report, workbook
+from ..workbook import ROOT
+
+SITE = ROOT / "site"
+LINKED = re.compile(r"\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+LOCAL = re.compile(r'href="#to:([\w-]+\.html)((?:#[\w-]+)?)"')  # in a page that was cleaned
+LOOK = """<style>
+main { display: block; max-width: 46rem; } pre { font-size: .8rem; line-height: 1.4; }
+table { display: block; overflow-x: auto; } th, td { text-align: left; }
+.highlight pre { border-left: 3px solid var(--line, #d8dde3); padding-left: .7rem; }
+</style></head>"""
+BAR = "margin: 0 auto; max-width: 46rem; padding: .8rem 1.1rem; font-size: .85rem"
+
+
+def sources() -> dict[Path, str]:
+    """Return {source: file name of its page}, in the order of the index."""
+    pages = sorted((ROOT / "notebooks").glob("*.md"))
+    data = {ROOT / "evals" / "README.md": "data_card.html"}
+    data[ROOT / "evals" / "labeling_guide.md"] = "labeling_guide.html"
+    return {path: f"{path.stem}.html" for path in (*workbook.NOTEBOOKS, *pages)} | data
+
+
+def write_site(folder: Path = SITE) -> Path:
+    """Write a page for each source and an index into `folder`; return the index."""
+    names = sources()
+    books = {path: notebook_of(path) for path in names}
+    titles = {path: heading(book) for path, book in books.items()}
+    made = {}
+    for number, (path, book) in enumerate(books.items()):
+        around = [*names][max(number - 1, 0) : number + 2]
+        links = {"index.html": "Contents"}
+        links |= {names[near]: titles[near] for near in around if near != path}
+        made[names[path]] = site_page(book, path, links)
+    head = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    head = re.sub(r"^\[!\[.*\n", "", head, flags=re.MULTILINE)  # the picture is a page here
+    listed = "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in names)
+    index = as_notebook(f"{head}\n\n{listed}\n")
+    made["index.html"] = site_page(index, ROOT / "README.md", {})
+    disk.write_all(folder, made)
+    for former in {*folder.glob("*.html")} - {folder / name for name in made}:
+        former.unlink()
+    return folder / "index.html"
+
+
+def notebook_of(path: Path) -> nbformat.NotebookNode:
+    """Return a notebook, or a Markdown page as one."""
+    if path.suffix == ".ipynb":
+        return nbformat.read(path, as_version=4)
+    return as_notebook(path.read_text(encoding="utf-8"))
+
+
+def as_notebook(text: str) -> nbformat.NotebookNode:
+    """Return a notebook whose one cell is `text`."""
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="page")])
+
+
+def heading(book: nbformat.NotebookNode) -> str:
+    """Return the first line of a notebook."""
+    return book.cells[0].source.splitlines()[0].lstrip("# ")
+
+
+def site_page(book: nbformat.NotebookNode, path: Path, links: dict[str, str]) -> str:
+    """Return a source as a page of the site, below `links` to others: {file name: words}.
+
+    The write-up hides its code; a lesson is its code.
+    """
+    shown = copy.deepcopy(book)
+    shown.cells = [part for cell in shown.cells for part in _shown(cell, path)]
+    made = report.html(shown)
+    made = LOCAL.sub(lambda m: f'href="{m[1]}{m[2]}"' if m[1] in sources().values() else m[0], made)
+    if path != workbook.WRITE_UP:
+        made = made.replace("</head>", LOOK, 1)
+    bar = " · ".join(f'<a href="{name}">{escape(words)}</a>' for name, words in links.items())
+    return made.replace("<body>", f'<body>\n<nav style="{BAR}">{bar}</nav>', 1) if bar else made
+
+
+def _shown(cell: nbformat.NotebookNode, path: Path) -> list[nbformat.NotebookNode]:
+    """Return a cell as what is shown of it: text with links within the site, or code and output."""
+    if cell.cell_type == "markdown":
+        source = re.sub(r"</?details>", "", cell.source)  # a hint is open beside its solution
+        source = re.sub(r"<summary>(.*?)</summary>", r"*\1*", source)
+        cell.source = LINKED.sub(lambda link: _relinked(link, path), source)
+        return [cell]
+    if path == workbook.WRITE_UP:
+        return [cell]
+    code = f"````python\n{cell.source}\n````"
+    return [nbformat.v4.new_markdown_cell(code, id=f"code-of-{cell.id}"), cell]
+
+
+def _relinked(link: re.Match, path: Path) -> str:
+    """Return a link to a page of the site, or the link as it is: cleaned, it leads nowhere."""
+    words, target, anchor = link.groups()
+    name = sources().get((path.parent / target).resolve())
+    return f"[{words}](#to:{name}{anchor or ''})" if name else link[0]

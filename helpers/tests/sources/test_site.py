@@ -1,0 +1,103 @@
+"""The static site: every link of a page leads somewhere in it, and no page runs or asks."""
+
+import re
+from html.parser import HTMLParser
+
+import nbformat
+import pytest
+
+from helpers import report, workbook
+from helpers.sources import site
+
+ASKING = ("src", "srcset", "data", "poster", "action", "background", "xlink:href")
+
+
+class Page(HTMLParser):
+    """What a browser would follow, fetch or run of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.links, self.fetched, self.handlers = set(), set(), [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        for name, value in attrs:
+            self.ids |= {value} if name == "id" else set()
+            self.links += [value] if name == "href" and tag == "a" else []
+            asks = name in ASKING or (name == "href" and tag != "a")
+            self.fetched += [value] if asks else []
+            self.handlers += [name] if name.startswith("on") else []
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "former.html").touch()
+    assert site.write_site(folder) == folder / "index.html"
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+
+
+def test_the_site_has_the_lessons_the_write_up_and_the_pages(pages):
+    wanted = {path.stem for path in workbook.NOTEBOOKS} | {"glossary", "teaching", "index"}
+    assert wanted | {"your_own_documents"} <= {name.removesuffix(".html") for name in pages}
+    assert "former.html" not in pages
+    listed = {link.partition("#")[0] for link in Page(pages["index.html"]).links if link[0] != "#"}
+    assert {*pages} - {"index.html"} == {name for name in listed if not name.startswith("https:")}
+
+
+def test_every_link_within_the_site_resolves(pages):
+    read, followed = {name: Page(text) for name, text in pages.items()}, 0
+    for name, found in read.items():
+        for link in found.links:
+            to, _, anchor = link.partition("#")
+            if link.startswith("https://"):
+                continue
+            assert (to or name) in read, (name, link)
+            assert not anchor or anchor in read[to or name].ids, (name, link)
+            followed += 1
+        assert "index.html" in found.links or name == "index.html"
+    assert followed > 200
+
+
+def test_no_page_asks_the_network_or_runs_code(pages):
+    assert report.POLICY.startswith("default-src 'none'; img-src data:; style-src 'unsafe-inline';")
+    for name, text in pages.items():
+        found = Page(text)
+        assert not found.tags & {"script", "iframe", "object", "embed", "link", "base", "form"}
+        assert not found.handlers and "svg" not in found.tags
+        assert all(value.startswith("data:image/png;base64,") for value in found.fetched), name
+        assert f'http-equiv="Content-Security-Policy" content="{report.POLICY}"' in text
+        assert not re.search(
+            r"url\(|@import", "".join(re.findall(r"<style>.*?</style>", text, re.S))
+        )
+
+
+def test_lessons_show_code_and_hints_and_the_write_up_its_sentences_only(pages):
+    lesson = pages["session_b_chunking_and_bm25.html"]
+    assert "### BEGIN SOLUTION" in lesson and "Hint 1" in lesson and "details" not in lesson
+    shown = [re.sub("<[^>]+>", "", page) for page in (lesson, pages["retrieval_eval.html"])]
+    assert ["evalset.load()" in words for words in shown] == [True, False]
+
+
+def test_what_a_text_of_a_set_says_does_nothing(tmp_path):
+    new = nbformat.v4
+    hostile = '<script>x()</script><img src=https://x.test/a onerror=x()><a href="#to:x.html">y</a>'
+    given = {"text/html": hostile}
+    cells = [
+        new.new_markdown_cell(
+            "# T <b>\n[in](../evals/README.md#no) [out](../Makefile) [x](gone.md)"
+        ),
+        new.new_code_cell(
+            "n = '''\n```\n# no head\n'''", outputs=[new.new_output("display_data", given)]
+        ),
+    ]
+    page = site.site_page(new.new_notebook(cells=cells), workbook.SESSIONS[0], {"a.html": "<b>"})
+    found = Page(page)
+    assert found.fetched == found.handlers == [] and "script" not in found.tags
+    local = [link for link in found.links if not link.startswith("#")]
+    assert local == ["a.html", "data_card.html#no"] and "<nav" in page and "&lt;b&gt;</a>" in page
+    assert "Makefile" not in page and page.count("<h1") == 1
+    assert page == site.site_page(
+        new.new_notebook(cells=cells), workbook.SESSIONS[0], {"a.html": "<b>"}
+    )

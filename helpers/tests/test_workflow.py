@@ -1,0 +1,63 @@
+"""GitHub's checks are the Makefile's own, on the systems and Pythons that README.md names."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from helpers import __main__, workbook
+
+ROOT = workbook.ROOT
+PAGE = (ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8")
+FLOW = yaml.load(PAGE, yaml.BaseLoader)  # "on" is no truth value there
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def ran(job):
+    """Return the shell lines of a job's steps."""
+    steps = FLOW["jobs"][job]["steps"]
+    return [line for step in steps for line in step.get("run", "").splitlines()]
+
+
+def test_every_target_and_command_that_is_called_exists():
+    lines = [line for job in FLOW["jobs"] for line in ran(job)]
+    targets = {line.split()[1] for line in lines if line.startswith("make ")}
+    rules = re.findall(r"^([\w$()/]+):(?!=)", MAKEFILE, re.MULTILINE)
+    assert targets <= {rule.replace("$(TOOLS)", ".cache/tools") for rule in rules}
+    commands = {line.split()[3] for line in lines if line.startswith("python -m helpers ")}
+    assert commands == {"report", "check"} == targets & {*__main__.COMMANDS}
+
+
+def test_the_systems_and_pythons_are_those_of_the_readme():
+    (low, high) = re.search(r"Python (3\.\d+) to (3\.\d+)", README).groups()
+    assert f"Python {low} to {high}" in MAKEFILE
+    matrix = FLOW["jobs"]["check"]["strategy"]["matrix"]
+    assert matrix["python"] == [low, high]
+    systems = re.search(r"On (\w+) x86-64, (\w+) ARM64 and (\w+) x86-64 every", README).groups()
+    named = {"Linux": "ubuntu", "macOS": "macos", "Windows": "windows"}
+    assert matrix["os"] == [f"{named[system]}-latest" for system in systems]
+    pinned = re.findall(r'python-version: "(.+)"', PAGE)
+    assert set(pinned) == {high}
+
+
+def test_wrong_edits_are_tried_every_night_and_the_rest_on_every_change():
+    assert set(FLOW["on"]) == {"push", "pull_request", "schedule"}
+    assert re.fullmatch(r"\d+ \d+ \* \* \*", FLOW["on"]["schedule"][0]["cron"])
+    nightly, always = "github.event_name == 'schedule'", "github.event_name != 'schedule'"
+    assert [FLOW["jobs"][job]["if"] for job in ("mutants", "check")] == [nightly, always]
+    assert ran("mutants") == ["make mutants"]
+    assert FLOW["permissions"] == {"contents": "read"}
+
+
+def test_actionlint_finds_nothing_to_complain_of():
+    places = os.pathsep.join([str(ROOT / ".cache" / "tools" / "bin"), os.environ["PATH"]])
+    tool = shutil.which("actionlint", path=places)
+    if not tool:
+        pytest.skip("actionlint is not installed: make .cache/tools/ready fetches it")
+    words = [tool, "-no-color", "-shellcheck=", "-pyflakes="]
+    done = subprocess.run([*words], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
