@@ -187,16 +187,10 @@ def add_sql(sub: ArgumentParser):
     """Index, search and evaluate with BM25 in SQL, where the data lives."""
     engines = "duckdb (default), sail, or sc://host:port of a cluster that speaks Spark Connect"
     sub.add_argument("--engine", default="duckdb", help=engines)
-    sub.add_argument(
-        "--to", type=Path, required=True, help="folder for run, card and DuckDB's file"
-    )
-    sub.add_argument(
-        "--docs", help="Parquet with doc_id, text and maybe title: file, folder, address"
-    )
+    sub.add_argument("--to", type=Path, required=True, help="folder for run, card, DuckDB's file")
+    sub.add_argument("--docs", help="Parquet with doc_id, text, maybe title: file, folder, address")
     sub.add_argument("--queries", help="Parquet with query_id, text")
-    sub.add_argument(
-        "--chunks", help="a chunker of session B, such as fixed, in place of documents"
-    )
+    sub.add_argument("--chunks", help="a chunker of session B, such as fixed: not whole documents")
     sub.add_argument("--idf", default="okapi", help="okapi, as rank_bm25 (default), or lucene")
     sub.add_argument("--k1", type=float, default=1.5)
     sub.add_argument("--b", type=float, default=0.75)

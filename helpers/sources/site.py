@@ -21,7 +21,7 @@ table { display: block; overflow-x: auto; } th, td { text-align: left; }
 BAR = "margin: 0 auto; max-width: 46rem; padding: .8rem 1.1rem; font-size: .85rem"
 
 
-def sources() -> dict[Path, str]:
+def pages_by_source() -> dict[Path, str]:
     """Return {source: file name of its page}, in the order of the index."""
     pages = sorted((ROOT / "notebooks").glob("*.md"))
     data = {ROOT / "evals" / "README.md": "data_card.html"}
@@ -31,7 +31,7 @@ def sources() -> dict[Path, str]:
 
 def write_site(folder: Path = SITE) -> Path:
     """Write a page for each source and an index into `folder`; return the index."""
-    names = sources()
+    names = pages_by_source()
     books = {path: notebook_of(path) for path in names}
     titles = {path: heading(book) for path, book in books.items()}
     made = {}
@@ -74,16 +74,18 @@ def site_page(book: nbformat.NotebookNode, path: Path, links: dict[str, str]) ->
     The write-up hides its code; a lesson is its code.
     """
     shown = copy.deepcopy(book)
-    shown.cells = [part for cell in shown.cells for part in _shown(cell, path)]
+    shown.cells = [part for cell in shown.cells for part in _as_shown(cell, path)]
     made = report.html(shown)
-    made = LOCAL.sub(lambda m: f'href="{m[1]}{m[2]}"' if m[1] in sources().values() else m[0], made)
+    made = LOCAL.sub(
+        lambda m: f'href="{m[1]}{m[2]}"' if m[1] in pages_by_source().values() else m[0], made
+    )
     if path != workbook.WRITE_UP:
         made = made.replace("</head>", LOOK, 1)
     bar = " · ".join(f'<a href="{name}">{escape(words)}</a>' for name, words in links.items())
     return made.replace("<body>", f'<body>\n<nav style="{BAR}">{bar}</nav>', 1) if bar else made
 
 
-def _shown(cell: nbformat.NotebookNode, path: Path) -> list[nbformat.NotebookNode]:
+def _as_shown(cell: nbformat.NotebookNode, path: Path) -> list[nbformat.NotebookNode]:
     """Return a cell as what is shown of it: text with links within the site, or code and output."""
     if cell.cell_type == "markdown":
         source = re.sub(r"</?details>", "", cell.source)  # a hint is open beside its solution
@@ -99,5 +101,5 @@ def _shown(cell: nbformat.NotebookNode, path: Path) -> list[nbformat.NotebookNod
 def _relinked(link: re.Match, path: Path) -> str:
     """Return a link to a page of the site, or the link as it is: cleaned, it leads nowhere."""
     words, target, anchor = link.groups()
-    name = sources().get((path.parent / target).resolve())
+    name = pages_by_source().get((path.parent / target).resolve())
     return f"[{words}](#to:{name}{anchor or ''})" if name else link[0]
