@@ -18,6 +18,7 @@ main { display: block; max-width: 46rem; } pre { font-size: .8rem; line-height: 
 table { display: block; overflow-x: auto; } th, td { text-align: left; }
 .highlight pre { border-left: 3px solid var(--line, #d8dde3); padding-left: .7rem; }
 </style></head>"""
+BESIDE = re.compile(r'<a href="(\w+\.(?:md|jsonl?))">(.*?)</a>')  # files of the set
 BAR = "margin: 0 auto; max-width: 46rem; padding: .8rem 1.1rem; font-size: .85rem"
 
 
@@ -79,10 +80,18 @@ def site_page(book: nbformat.NotebookNode, path: Path, links: dict[str, str]) ->
     made = LOCAL.sub(
         lambda m: f'href="{m[1]}{m[2]}"' if m[1] in pages_by_source().values() else m[0], made
     )
+    made = BESIDE.sub(lambda m: _beside(m, path), made)
     if path != workbook.WRITE_UP:
         made = made.replace("</head>", LOOK, 1)
     bar = " · ".join(f'<a href="{name}">{escape(words)}</a>' for name, words in links.items())
     return made.replace("<body>", f'<body>\n<nav style="{BAR}">{bar}</nav>', 1) if bar else made
+
+
+def _beside(link: re.Match, path: Path) -> str:
+    """Return a link to a file beside the source as one to its page, or as words."""
+    target, words = link.groups()
+    name = pages_by_source().get((path.parent / target).resolve())
+    return f'<a href="{name}">{words}</a>' if name else words
 
 
 def _as_shown(cell: nbformat.NotebookNode, path: Path) -> list[nbformat.NotebookNode]:
