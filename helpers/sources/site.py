@@ -18,7 +18,7 @@ main { display: block; max-width: 46rem; } pre { font-size: .8rem; line-height: 
 table { display: block; overflow-x: auto; } th, td { text-align: left; }
 .highlight pre { border-left: 3px solid var(--line, #d8dde3); padding-left: .7rem; }
 </style></head>"""
-BESIDE = re.compile(r'<a href="(\w+\.(?:md|jsonl?))">(.*?)</a>')  # files of the set
+OF_THE_SET = re.compile(r'<a href="(\w+\.(?:md|jsonl?))">(.*?)</a>')  # files of the set
 BAR = "margin: 0 auto; max-width: 46rem; padding: .8rem 1.1rem; font-size: .85rem"
 
 
@@ -80,7 +80,7 @@ def site_page(book: nbformat.NotebookNode, path: Path, links: dict[str, str]) ->
     made = LOCAL.sub(
         lambda m: f'href="{m[1]}{m[2]}"' if m[1] in pages_by_source().values() else m[0], made
     )
-    made = BESIDE.sub(lambda m: _beside(m, path), made)
+    made = OF_THE_SET.sub(lambda m: _beside(m, path), made)
     if path != workbook.WRITE_UP:
         made = made.replace("</head>", LOOK, 1)
     bar = " · ".join(f'<a href="{name}">{escape(words)}</a>' for name, words in links.items())
