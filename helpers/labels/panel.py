@@ -38,6 +38,9 @@ LINE_KEYS = {"j": "the next line", "k": "the line before"}
 LABELLING = Task(log.LOG, merged_in_words, markup.MERGED_THEN)
 
 
+SELECT = " Select the words that prove it in the text, then press the grade again."
+
+
 class Panel:
     """Shows one document at a time and logs each judgment before the next.
 
@@ -137,7 +140,7 @@ class Panel:
         judgment = evalset.Judgment(*entry.pair, relevance, entry.quotes)
         fault = log.judgment_fault(judgment, self.evals)
         if fault:
-            return self._say(f"Not saved: {fault}.")
+            return self._say(f"Not saved: {fault}.{SELECT * (not evidence)}")
         other = {turn_of(entry): entry for entry in self._given()}.get(self.turn)
         self._log(relevance, evidence)
         note = f" Another panel gave {other.relevance}: yours, the later, counts." if other else ""

@@ -231,7 +231,8 @@ def value_text(found: Agreed) -> str:
     """Return a value with its interval."""
     if found.value is None:
         return "not defined, because one grade only was given"
-    return f"{found.value:.2f} (95 % interval {found.low:.2f} to {found.high:.2f})"
+    low, high = (round(end, 2) + 0.0 for end in (found.low, found.high))  # no -0.00
+    return f"{found.value:.2f} (95 % interval {low:.2f} to {high:.2f})"
 
 
 def grade_table(stored: list[int], own: list[int], grades: tuple[int, ...]) -> pd.DataFrame:

@@ -104,11 +104,11 @@ QUESTIONS = {
         Question(2, "f674b22a4d26f78e",
                  "Observed 16/20 = .80. Chance .3 x .3 + .7 x .7 = .58. Kappa is (.80 - .58) / "
                  "(1 - .58).",
-                 "Part 2, would somebody else give the same label"),
+                 "Part 2, would a second reader give the same label"),
         Question(None, "3189906a7dea6333",
                  "With nearly all labels 0, chance is nearly 1 and kappa says little. More pairs"
                  " above 0 must be read twice; AC1 and an interval show how much is known.",
-                 "Part 2, would somebody else give the same label"),
+                 "Part 2, would a second reader give the same label"),
         Question(None, "fd5748073cb7be2e",
                  "q1, q2 and q3 hang together by a and b, q4 and q6 by d. Only the last split "
                  "keeps both groups whole.",
@@ -141,11 +141,11 @@ QUESTIONS = {
         Question(2, "42cf9664b1cf5e10",
                  "At average length the norm is k1: 2 x 3 x 2.5 / (3 + 1.5). Three occurrences "
                  "do not count three times.",
-                 "Part 2, the whole formula"),
+                 "Part 2, the BM25 score"),
         Question(None, "2888c39f737eb3d3",
                  "With b = 0 the length is not looked at, so the scores are equal, and ties go "
                  "by id.",
-                 "Part 2, the whole formula"),
+                 "Part 2, the BM25 score"),
         Question(None, "0f9cc6b851a3868d",
                  "The score comes first, from high to low. Equal scores go by id, from low to "
                  "high.",
@@ -176,7 +176,7 @@ QUESTIONS = {
         Question(None, "7db0d8992fff3990",
                  "Taken from what was retrieved, the ideal shrinks with every miss. From the "
                  "labels it is .47 here.",
-                 "Part 1, the trap of nDCG"),
+                 "Part 1, nDCG"),
         Question(2, "f78c07277a65ae97",
                  "Of 2 x 2 x 2 sign patterns, only all plus and all minus are at least as far "
                  "from 0: 2 of 8.",

@@ -638,6 +638,7 @@ def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
     assert shown.message.value == said("There is nothing to undo.", True)
     shown.buttons["2"].click()
     fault = f"Not saved: grade 2 needs evidence, wanted a passage of {shown.turn.doc_id}."
+    fault += panel.SELECT
     assert shown.message.value == said(fault, True)
     shown.buttons["Skip"].click()
     assert shown.message.value == said("Skipped: it comes again at the end.")
