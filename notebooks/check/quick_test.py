@@ -188,10 +188,10 @@ QUESTIONS = {
         Question(None, "4129694492e1cef2",
                  "A reranker can mend the order of what it gets, and nothing else: recall@100 "
                  "decides.",
-                 "Part 1, which number for which decision"),
+                 "Part 2, score the baseline"),
         Question(None, "b376f114663454e0",
                  "Without the common words the wanted document leads, 3.33 to 2.86. It holds "
                  "every word, and b changes nothing at average length.",
-                 "Part 4, why it failed"),
+                 "Part 5, why it failed"),
     ],
 }  # fmt: skip

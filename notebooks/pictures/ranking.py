@@ -179,7 +179,7 @@ def score_parts(bars: dict[str, dict[str, float]], most: int = 5) -> None:
     looks = [*looks[: len(kept)], ("#8a8a8a", "")]
     ends = {name: [0.0, 0.0] for name in bars}  # below and above 0
     for word, (color, hatch) in zip([*kept, *([None] if rest else [])], looks, strict=False):
-        parts = [bar[word] if word else sum(bar[w] for w in rest) for bar in bars.values()]
+        parts = [float(bar[word] if word else sum(bar[w] for w in rest)) for bar in bars.values()]
         starts = [ends[name][part > 0] for name, part in zip(bars, parts, strict=True)]
         label = shortened_to(word, 20) if word else how_many(len(rest), "other word")
         looks_of = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
