@@ -217,3 +217,10 @@ def test_bad_options_are_told_and_nothing_is_written(evals, tmp_path, options, w
     with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)):
         command.sql_command(evals, **{"kind": "duckdb", "to": tmp_path / "out", **options})
     assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_client_is_told_with_its_remedy(tmp_path, monkeypatch):
+    monkeypatch.setattr(engines.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(evalset.EvalSetError, match="no package pyspark.*make sail installs it"):
+        with engines.engine("sail", tmp_path):
+            pass
