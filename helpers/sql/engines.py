@@ -1,6 +1,7 @@
 """Where the SQL runs: DuckDB in this process, Sail, or a cluster that speaks Spark Connect."""
 
 import contextlib
+import importlib.util
 import os
 import shutil
 import warnings
@@ -39,11 +40,14 @@ def script(name: str) -> list[str]:
 def engine(kind: str, folder: Path) -> Iterator[Engine]:
     """Yield the engine `kind`; DuckDB keeps its tables in `folder`, the others where they run.
 
-    Raises EvalSetError for an unknown kind.
+    Raises EvalSetError for an unknown kind, or one whose package is missing.
     """
     if kind == "duckdb":
         opened = _duckdb(folder)
     elif kind == "sail" or kind.startswith("sc://"):
+        if not importlib.util.find_spec("pyspark"):
+            told = "make sail installs it, make sql uses it from there"
+            raise evalset.EvalSetError([f"found no package pyspark, wanted for {kind!r}: {told}"])
         opened = _spark(kind)
     else:
         raise evalset.EvalSetError([f"found engine {kind!r}, wanted {KINDS}"])

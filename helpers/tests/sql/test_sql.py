@@ -72,6 +72,11 @@ def test_words_are_those_of_python(duck):
         assert duck.rows(sql)[0][0] == re.findall(r"\w+", text.lower())
 
 
+@pytest.mark.parametrize(("text", "found"), [("İs", "is"), ("ΟΔΟΣ", "οδοσ")])
+def test_duckdb_lowers_two_letters_otherwise_than_python(duck, text, found):
+    assert duck.rows(f"SELECT lower({duck.quoted(text)})") == [(found,)] and text.lower() != found
+
+
 def test_repeated_words_of_a_query_count_each_time(duck, tmp_path):
     once = tiny(duck, tmp_path, asked="disk")[1]["q"][0][1]
     assert tiny(duck, tmp_path, asked="disk Disk")[1]["q"][0][1] == pytest.approx(2 * once)
@@ -212,3 +217,10 @@ def test_bad_options_are_told_and_nothing_is_written(evals, tmp_path, options, w
     with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)):
         command.sql_command(evals, **{"kind": "duckdb", "to": tmp_path / "out", **options})
     assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_client_is_told_with_its_remedy(tmp_path, monkeypatch):
+    monkeypatch.setattr(engines.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(evalset.EvalSetError, match="no package pyspark.*make sail installs it"):
+        with engines.engine("sail", tmp_path):
+            pass
