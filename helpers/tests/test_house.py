@@ -1,6 +1,7 @@
 """The house as its plan says: few flat rooms, arrows that point down, a name for each thing."""
 
 import ast
+import functools
 import os
 import subprocess
 import sys
@@ -20,6 +21,7 @@ WINGS = ("labels", "sources", "learn", "sql")
 REACH = ("__main__", "workbook", "report")  # what may reach into a wing
 
 
+@functools.cache
 def modules():
     """Return {path below the project: its tree} of helpers and lessons, without tests."""
     paths = [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks").rglob("*.py")]

@@ -226,8 +226,10 @@ def two_documents(found: dict) -> None:
     sides = [("wanted", 1, 0.2, DARK, None), ("rival", 2, -0.2, "#f0d9c4", "///")]
     for label, column, aside, color, hatch in sides:
         widths = [row[column] for row in rows]
-        ax.barh(places + aside, widths, 0.38, color=color, edgecolor="black", linewidth=0.6,
-                hatch=hatch, label=label)  # fmt: skip
+        bars = ax.barh(places + aside, widths, 0.38, color=color, edgecolor="black", linewidth=0.6,
+                       hatch=hatch, label=label)  # fmt: skip
+        ax.bar_label(bars, [f"{width:.2f}" for width in widths], padding=2, fontsize=9)
+    ax.margins(x=0.08)  # room for the numbers
     labels = [w + (f" ({notes[w]})" if notes[w] else "") for w, *_ in rows]
     ax.set_yticks(places, labels)
     ax.grid(axis="y", visible=False)

@@ -221,6 +221,6 @@ def test_bad_options_are_told_and_nothing_is_written(evals, tmp_path, options, w
 
 def test_a_missing_client_is_told_with_its_remedy(tmp_path, monkeypatch):
     monkeypatch.setattr(engines.importlib.util, "find_spec", lambda name: None)
+    opened = engines.engine("sail", tmp_path)
     with pytest.raises(evalset.EvalSetError, match="no package pyspark.*make sail installs it"):
-        with engines.engine("sail", tmp_path):
-            pass
+        opened.__enter__()
