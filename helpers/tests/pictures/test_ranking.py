@@ -174,7 +174,6 @@ def test_long_names_are_shortened():
     assert ranking.shortened_to("abcdef", 5) == "abcd…"
 
 
-def test_a_learner_s_numbers_may_be_numpy_s(monkeypatch):
-    monkeypatch.setattr(ranking, "put", lambda figure, words: None)
+def test_a_learner_s_numbers_may_be_numpy_s(drawn):
     bars = {name: {"disk": np.float64(2), "full": np.float64(-1)} for name in ("a", "b")}
     ranking.score_parts(bars)
