@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Iterable
 from importlib.metadata import version
-from itertools import cycle
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -320,23 +319,3 @@ def evidence_by_budget(sets: dict[str, dict], base: str, where: str) -> None:
     _legend_below(ax)
     told = ((name, of["means"][evidence.DECIDES]) for name, of in sets.items())
     _show(ax, f"Evidence recall within {evidence.BUDGET:,} tokens: " + _listed(told))
-
-
-def evidence_by_size(sets: dict[str, dict], sizes: dict[str, str], where: str) -> None:
-    """Plot evidence recall against chunk size, a line for each budget.
-
-    `sizes` is {name of a chunk set: label}, smallest first.
-    """
-    _, ax = plt.subplots()
-    marks, best = cycle("os^Dv"), {}
-    for budget, color in zip(
-        evidence.BUDGETS, ("#8a8a8a", LIGHT, DARK, GREEN, "black"), strict=True
-    ):
-        values = [sets[name]["means"][evidence.recall_name(budget)] for name in sizes]
-        best[budget] = [*sizes.values()][values.index(max(values))]
-        ax.plot([*sizes.values()], values, marker=next(marks), color=color, label=f"{budget:,}")
-    ax.set(xlabel="tokens in a chunk", ylabel=f"evidence recall, {where}", ylim=(0, 1.02))
-    ends = evidence.BUDGETS[0], evidence.BUDGETS[-1]
-    ax.set_title("Best size: " + ", ".join(f"{best[b]} for a budget of {b:,}" for b in ends))
-    ax.legend(title="budget", loc="upper left", bbox_to_anchor=(1, 1))
-    _show(ax, "A line for each budget of tokens, chunk size from left to right.")

@@ -10,10 +10,9 @@ from statistics import mean
 
 from pandas import json_normalize
 
-from . import chunks, compare, evidence, figures, measures, records, runs, stats, text
+from . import chunks, compare, evidence, measures, records, runs, stats, text
 from .baseline import measured_run, read_results
 from .evalset import DEFAULT, PROSE, EvalSet, EvalSetError, stop
-from .text import inert
 
 
 def measured(
@@ -150,43 +149,6 @@ def notes(path: Path) -> dict[str, str]:
     page = records.prose(path / PROSE[1], stop)
     found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
     return {query_id: " ".join(body.split()) for query_id, body in found}
-
-
-def failure_card(found: dict, evals: EvalSet, row: dict, notes: dict[str, str]) -> str:
-    """Return one failure card as Markdown: places, cause where it is named, words, the note.
-
-    `row` holds the measures and the first ten results of the query.
-    """
-    query, order = evals.queries[found["query_id"]], [doc_id for doc_id, _ in row["retrieved"]]
-    pair = (found["wanted"], found["rival"])
-    places = [f"rank {order.index(d) + 1:d}" if d in order else "after rank 10" for d in pair]
-    cause = f"; cause: **{inert(found['cause'])}**" if "cause" in found else ""
-    unjudged = ", which nobody has judged" if found["unjudged"] else ""
-    budget = f"within {evidence.BUDGET:,} tokens"
-    lost = f"Evidence {budget}: {inert(found['lost'])}.  \n" if found.get("lost") else ""
-    lines = [
-        f"#### {inert(query.query_id)}: {inert(query.query)}\n",
-        f"{inert(query.kind)}; nDCG@10 {row['measures']['nDCG@10']:.3f}{cause}.  ",
-        f"Wanted: <code>{inert(found['wanted'])}</code> ({places[0]}).  ",
-        f"Rival: <code>{inert(found['rival'])}</code> ({places[1]}{unjudged}).  ",
-        f"{lost}The wanted document lacks: {', '.join(map(inert, found['lacks'])) or 'no word'}.\n",
-        *_weights(found),
-    ]
-    read = [f"\n> {figures.with_code(notes[query.query_id])}"] if query.query_id in notes else []
-    return "\n".join(lines + read)
-
-
-def _weights(found: dict) -> list[str]:
-    """Return the words and the scores of a card as lines of a table, common words marked."""
-    rows = [
-        f"| {inert(word)}{' (common)' if word in found['common'] else ''} | "
-        f"{'unknown' if idf is None else f'{idf:.2f}'} | {wanted:.2f} | {rival:.2f} |"
-        for word, idf, wanted, rival in found["words"]
-    ]
-    for name in ("score", "best of all chunks", "without length"):
-        wanted, rival = found[name]
-        rows.append(f"| *{name}* | | {wanted:.2f} | {rival:.2f} |")
-    return ["| word | IDF | gave wanted | gave rival |\n|:---|---:|---:|---:|", *rows]
 
 
 def write_results(folder: Path, found: dict) -> None:

@@ -359,15 +359,3 @@ def test_evidence_by_budget(drawn):
     sets = {"fixed": budgets(0.2, 0.3, 0.4, 0.5, 0.6)}
     figures.evidence_by_budget(sets, "fixed", "dev")  # the baseline may be the best
     assert [*heights(drawn[1][0])] == ["fixed, the baseline"]
-
-
-def test_evidence_by_size(drawn):
-    sets = {"fixed-64": budgets(0.3, 0.3, 0.3, 0.3, 0.3), "fixed": budgets(0.2, 0.3, 0.4, 0.5, 0.6)}
-    figures.evidence_by_size(sets, {"fixed-64": "64", "fixed": "512"}, "dev")
-    ((ax, _),) = drawn
-    assert heights(ax) == {
-        "500": [0.3, 0.2], "1,000": [0.3, 0.3], "2,000": [0.3, 0.4], "4,000": [0.3, 0.5],
-        "8,000": [0.3, 0.6],
-    }  # fmt: skip
-    assert titled(ax) == "Best size: 64 for a budget of 500, 512 for a budget of 8,000"
-    assert words(ax.get_xticklabels()) == ["64", "512"]

@@ -7,7 +7,6 @@ import pytest
 from conftest import write_rows
 
 from helpers import baseline, evalset, measures, results, runs, stats, text
-from helpers.evalset import EvalSet, Query
 
 
 @pytest.fixture
@@ -134,67 +133,6 @@ def test_a_card_that_does_not_say_the_tokenizer_is_refused(evals, monkeypatch):
     runs.write_card(evals.folder / "runs" / "fixed.json", evals, runs.BASELINE)
     with pytest.raises(evalset.EvalSetError, match="field tokenizer is missing"):
         measured(evals, monkeypatch)
-
-
-# Failure cards.
-
-ASKED = EvalSet(None, {}, {"q1": Query("q1", "is <b> full", ("good",), kind="typo")}, [])
-CARD = {
-    "query_id": "q1",
-    "wanted": "good",
-    "rival": "bad",
-    "unjudged": False,
-    "lost": "",
-    "lacks": ["full", "disk"],
-    "common": ["is"],
-    "words": [("is", 0.126, 0.5, 1.25), ("full", None, 0, 2)],
-    "score": (0.5, 3.25),
-    "best of all chunks": (1, 3.25),
-    "without length": (2, 4.128),
-}
-ROW = {"measures": {"nDCG@10": 0.43068}, "retrieved": [("bad", 3.25), ("good", 0.5)]}
-HEAD = """\
-#### q1: is &#60;b&#62; full
-
-typo; nDCG@10 0.431.  
-Wanted: <code>good</code> (rank 2).  
-Rival: <code>bad</code> (rank 1).  
-The wanted document lacks: full, disk.
-
-| word | IDF | gave wanted | gave rival |
-|:---|---:|---:|---:|
-| is (common) | 0.13 | 0.50 | 1.25 |
-| full | unknown | 0.00 | 2.00 |
-| *score* | | 0.50 | 3.25 |
-| *best of all chunks* | | 1.00 | 3.25 |
-| *without length* | | 2.00 | 4.13 |"""  # noqa: W291
-
-
-def test_a_failure_card_shows_places_words_and_scores():
-    assert results.failure_card(CARD, ASKED, ROW, {"q2": "of another query"}) == HEAD
-    noted = results.failure_card(CARD, ASKED, ROW, {"q1": "The `<i>` is misspelt."})
-    assert noted == HEAD + "\n\n> The <code>&#60;i&#62;</code> is misspelt."
-
-
-@pytest.mark.parametrize(
-    ("change", "row", "old", "new"),
-    [
-        ({"cause": "length"}, {}, "0.431.  ", "0.431; cause: **length**.  "),
-        ({"unjudged": True}, {}, "(rank 1)", "(rank 1, which nobody has judged)"),
-        ({"lacks": []}, {}, "lacks: full, disk.", "lacks: no word."),
-        (
-            {"lost": "delivered"},
-            {},
-            "The wanted document lacks",
-            "Evidence within 2,000 tokens: delivered.  \nThe wanted document lacks",
-        ),
-        ({}, {"retrieved": [("bad", 1.0)]}, "(rank 2)", "(after rank 10)"),
-        ({"rival": "far"}, {}, "<code>bad</code> (rank 1)", "<code>far</code> (after rank 10)"),
-    ],
-)
-def test_a_failure_card_says_what_is_special(change, row, old, new):
-    found = results.failure_card(CARD | change, ASKED, ROW | row, {})
-    assert found == HEAD.replace(old, new) != HEAD
 
 
 # The file.
