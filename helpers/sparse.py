@@ -170,28 +170,32 @@ def search(found: Index, queries: sparse.csr_array, k: int | None = None) -> Ite
 def _scores(found: Index, dims: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
     """Return every document's score, and the value above which a document shares a dimension.
 
-    The product adds dimension after dimension in the query's order, as rank_bm25 adds words: the
-    sums are the same to the last bit, unless the query repeats a word.
+    The sum takes dimension after dimension in the query's order, as rank_bm25 adds words: scores
+    are the same to the last bit, unless the query repeats a word.
     """
-    rows = found.postings[dims]
-    scores = rows.T @ weights
+    starts, ends = found.postings.indptr[dims], found.postings.indptr[dims + 1]
+    rows = [slice(0, 0), *map(slice, starts.tolist(), ends.tolist())]
+    documents = np.concatenate([found.postings.indices[row] for row in rows])
+    products = np.concatenate([found.postings.data[row] for row in rows])
+    products *= np.repeat(weights, ends - starts)
+    scores = np.bincount(documents, products, len(found.ids))
     if found.positive and (weights > 0).all():
         return scores, 0.0
     shared = np.full(len(scores), -np.inf)  # a true match may score 0 or below
-    shared[rows.indices] = scores[rows.indices]
+    shared[documents] = scores[documents]
     return shared, -np.inf
 
 
 def _candidates(scores: np.ndarray, floor: float, k: int | None) -> np.ndarray:
     """Return the documents above `floor` that can be among the first `k`, ties included.
 
-    Cut the scores into many more than `k` blocks. In `k` of them the maximum reaches the k-th
-    largest maximum, so at least `k` documents do, and nothing below it can be among the first.
+    Cut the scores into many more than `k` blocks, if only of one score. In `k` of them the maximum
+    reaches the k-th largest maximum, so at least `k` documents do, and nothing below it can be
+    among the first.
     """
-    blocks = 16 * k if k else len(scores)
-    height = len(scores) // blocks
-    if height > 1:
-        maxima = scores[: blocks * height].reshape(height, blocks).max(axis=0)
+    if k and k < len(scores):
+        blocks = min(16 * k, len(scores))
+        maxima = scores[: len(scores) // blocks * blocks].reshape(-1, blocks).max(axis=0)
         bound = np.partition(maxima, -k)[-k]
         bound -= 1e-9 * (1 + abs(bound))  # more than rounding can move a score
         if bound > floor:

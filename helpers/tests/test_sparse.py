@@ -108,9 +108,10 @@ def test_first_k_begin_the_whole_ranking(idf):
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "kept"), [(31, 1, 31), (32, 1, 1), (639, 20, 639), (640, 20, 20)]
+    ("n", "k", "kept"),
+    [(2, 1, 1), (20, 20, 20), (21, 20, 20), (32, 1, 1), (639, 20, 339), (640, 20, 20)],
 )
-def test_candidates_are_cut_from_two_documents_a_block(n, k, kept):
+def test_candidates_are_cut_by_the_blocks_that_all_documents_fill(n, k, kept):
     scores = np.arange(1.0, n + 1)
     scores[n // 2 :] = np.random.default_rng(0).permutation(scores[n // 2 :])
     best = np.flatnonzero(scores > n - kept)
