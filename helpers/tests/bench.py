@@ -7,6 +7,7 @@ asserts either. Memory is read from the operating system, so this command needs 
 
 import argparse
 import ast
+import importlib.util
 import json
 import multiprocessing
 import resource
@@ -103,14 +104,14 @@ def with_sparse(path: Path) -> Search:
     return lambda batch: list(sparse.rankings(*engine, dict(enumerate(batch)), K))
 
 
-def with_bm25s(path: Path) -> Search:
-    """Return a search by bm25s, NumPy backend."""
+def with_bm25s(backend: str, path: Path) -> Search:
+    """Return a search by bm25s on one thread, by NumPy or compiled by numba."""
     vocabulary: dict[str, int] = {}
     numbers = [
         [vocabulary.setdefault(word, len(vocabulary)) for word in text.words(line)]
         for line in lines(path)
     ]
-    library = bm25s.BM25(method="lucene", backend="numpy")
+    library = bm25s.BM25(method="lucene", backend=backend)
     library.index((numbers, vocabulary), show_progress=False)
     return lambda batch: library.retrieve(
         [text.words(query) for query in batch], k=K, show_progress=False
@@ -135,7 +136,8 @@ def with_sql(kind: str, path: Path) -> Search:
 ENGINES = {
     "rank_bm25": with_rank_bm25,
     "helpers.sparse": with_sparse,
-    "bm25s": with_bm25s,
+    "bm25s": partial(with_bm25s, "numpy"),
+    "bm25s, numba": partial(with_bm25s, "numba"),
     "DuckDB": partial(with_sql, "duckdb"),
     "Sail": partial(with_sql, "sail"),
 }
@@ -178,6 +180,7 @@ def engines(n_documents: int, folder: Path) -> pd.DataFrame:
     write_corpus(path, n_documents)
     left_out = {"rank_bm25"} if n_documents > max(SIZES) else set()
     left_out |= set() if (SAIL / "ready").exists() else {"Sail"}
+    left_out |= set() if importlib.util.find_spec("numba") else {"bm25s, numba"}
     for engine in [name for name in ENGINES if name not in left_out]:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             rows[engine] = pool.submit(measure, engine, path).result()
