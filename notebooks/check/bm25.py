@@ -235,7 +235,8 @@ def _search_mistakes() -> Mistakes:
     without_k = [
         ("Only scores above 0 are kept. Where most documents hold the word, its weight is 0 or "
          "below, and true matches are lost: ask for a shared word.",
-         lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score > 0))),
+         lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score > 0)),
+         lambda *args: [hit for hit in _unrounded(*args) if hit[1] > 0]),
         ("Only scores other than 0 are kept. A match can score 0: ask for a shared word.",
          lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score != 0))),
         ("Documents without a word of the query are returned.",
@@ -266,7 +267,7 @@ def _search_mistakes() -> Mistakes:
          lambda *args: runs.in_order(_matches(*args[:4]))),
         ("Cut to k before documents without a shared word are left out: leave them out first.",
          _cut_too_early),
-        *((sentence, _first_k(wrong)) for sentence, wrong in without_k),
+        *((sentence, *map(_first_k, wrong)) for sentence, *wrong in without_k),
     ]  # fmt: skip
 
 

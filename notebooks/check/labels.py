@@ -121,7 +121,8 @@ def check_word_overlap(function: Callable) -> None:
          lambda q, a: mean(word in _spaced(a) for word in _asked(q)),
          lambda q, a: mean(word in {w.strip(".,?") for w in _spaced(a)} for word in _asked(q)),
          lambda q, a: mean(
-             word in {w.strip(string.punctuation) for w in _spaced(a)} for word in _asked(q))),
+             word in {w.strip(string.punctuation) for w in _spaced(a)} for word in _asked(q)),
+         lambda q, a: max(mean(word in _spaced([x]) for word in _asked(q)) for x in a)),
         ("This divides by the words of the answers. The share is one of the query's words.",
          lambda q, a: len(set(_asked(q)) & _words_of(a)) / len(_words_of(a))),
         ("This is 1 as soon as any word is found. The share of the words is wanted.",

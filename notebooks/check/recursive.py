@@ -111,7 +111,9 @@ def check_first_cut(function: Callable) -> None:
          lambda *case: _one_cut(*case, told=lambda parts, *_: [(part, True) for part in parts])),
         ("A part of exactly size waits. LangChain lets it wait only below size.",
          lambda *case: _one_cut(
-             *case, told=lambda parts, size, n, last: _marked_parts(parts, size + 1, n, last))),
+             *case, told=lambda parts, size, n, last: _marked_parts(parts, size + 1, n, last)),
+         lambda *case: _one_cut(
+             *case, told=lambda parts, size, n, last: _marked_parts(parts, size + 1, n, False))),
         ("After the last separator nothing can be cut any smaller, so every part waits.",
          lambda *case: _one_cut(
              *case, told=lambda parts, size, n, last: _marked_parts(parts, size, n, False))),

@@ -187,7 +187,9 @@ def check_sign_flip(function: Callable) -> None:
     mistakes = [
         ("Only one side is counted: a mean as far below 0 is as surprising, so compare without "
          "the sign.",
-         lambda d: mean(total >= sum(d) - small for total in _signs(d))),
+         lambda d: mean(total >= sum(d) - small for total in _signs(d)),
+         lambda d: mean(total >= sum(d) for total in _signs(d)),
+         lambda d: mean(total / len(d) >= sum(d) / len(d) for total in _signs(d))),
         ("One side is counted, by its absolute size: sums as far below 0 are missing.",
          lambda d: mean(total >= abs(sum(d)) - small for total in _signs(d))),
         ("Sums equal to the one seen are left out: at least as far counts, too.",

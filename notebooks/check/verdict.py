@@ -137,10 +137,14 @@ def unwrapped(function: object) -> object:
 def place_of(function: Callable, error: Exception) -> tuple | None:
     """Return (frame, line number) of the learner's innermost line, None where it has none.
 
-    All cells of a notebook share their globals, and no library has the same.
+    All cells of a notebook share their globals, and no library has the same. Where a function calls
+    itself on and on, the line is its own and not that of what it happened to call last.
     """
     home = getattr(unwrapped(function), "__globals__", None)
     frames = [step for step in traceback.walk_tb(error.__traceback__) if step[0].f_globals is home]
+    if isinstance(error, RecursionError) and frames:
+        [(endless, _)] = Counter(frame.f_code for frame, _ in frames).most_common(1)
+        frames = [step for step in frames if step[0].f_code is endless]
     return frames[-1] if frames else None
 
 

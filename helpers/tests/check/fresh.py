@@ -228,6 +228,7 @@ WRONG = {
         ("lambda x: log2dcg([min(v, 2) for v in x])", ""),
     ],
     "ndcg": [
+        ("lambda r, g, k, f=lin: log2dcg(gained(r, g, k, f)) / log2dcg(sorted(gained(r, g, k, f), reverse=True))", "The ideal order is made from what was retrieved"),
         ("lambda r, g, k, f=lin: ndcg_of(r, g, min(k, 10), f)", "Nothing past rank 10"),
         ("lambda r, g, k, f=lin: ndcg_of(r[:10], g, k, f)", "Nothing past rank 10"),
         ("lambda r, g, k, f=lin: ndcg_of(r, g, k + 1, f)", ""),
@@ -254,6 +255,7 @@ WRONG = {
         ("lambda d, r: {x: x in r for x in d}", "A dict came back where a number is wanted"),
     ],
     "word_overlap": [
+        ("lambda q, a: max(share(sum(w in y.lower().split() for w in content_words(q)), len(content_words(q))) for y in a)", "a hyphen, a comma or a slash"),
         ("lambda q, a: share(sum(w in ' '.join(a).lower().split() for w in content_words(q)), len(content_words(q)))", "a hyphen, a comma or a slash"),
         ("lambda q, a: share(sum(any(w in [x.strip('.') for x in y.lower().split()] for y in a) for w in content_words(q)), len(content_words(q)))", ""),
         ("lambda q, a: overlap(q, [y.replace('-', '') for y in a])", ""),
@@ -346,6 +348,7 @@ WRONG = {
         ("lambda d: [(len(d[:a].encode()), len(d[:b].encode()), n) for a, b, n in paras(d)]", ""),
     ],
     "first_cut": [
+        ("lambda p, n, f, s=LEVELS: [(q, f(q) <= n) for q, w in once(p, n, f, s)]", "A part of exactly size waits"),
         ("lambda p, n, f, s=LEVELS: once(p, n + 2, f, s)", ""),
         ("lambda p, n, f, s=LEVELS: once(p, n, f, s)[:1]", ""),
         ("lambda p, n, f, s=LEVELS: [q for q, w in once(p, n, f, s)]", "Text came back inside a list where a tuple such as"),
@@ -398,6 +401,7 @@ WRONG = {
         ("lambda q, d, w, a, k1=1.5, b=0.75: max((score_of([x], d, w, a, k1, b) for x in q), default=0.0)", ""),
     ],
     "search": [
+        ("lambda q, i, ids, v, k=None: ordered((str(d), float(s)) for d, s in zip(ids, i.get_scores(words(q))) if s > 0)[:k]", "Only scores above 0"),
         ("lambda q, i, ids, v, k=None: ordered(found(q, i, ids, v))[: k or 10]", "Only ten results"),
         ("lambda q, i, ids, v, k=10: ordered(found(q, i, ids, v))[:k]", "Only ten results"),
         ("lambda q, i, ids, v, k=None: ordered(found(q, i, ids, v))[: k and k + 1]", ""),
@@ -469,6 +473,8 @@ WRONG = {
         ("lambda v, rng, n=10_000: boot(v, rng, n, mean=lambda m: m.max(axis=1))", ""),
     ],
     "sign_flip": [
+        ("lambda d: sum(sum(s * x for s, x in zip(signs, d)) >= sum(d) for signs in itertools.product((1, -1), repeat=len(d))) / 2 ** len(d)", "Only one side is counted"),
+        ("lambda d: float(np.mean([np.mean(np.array(signs) * d) >= np.mean(d) for signs in itertools.product((1, -1), repeat=len(d))]))", "Only one side is counted"),
         ("lambda d: sum(t >= abs(sum(d)) - 0.05 for t in flips(d)) / 2 ** len(d)", ""),
         ("lambda d: sum(t >= abs(sum(d)) - 0.01 for t in flips(d)) / 2 ** len(d)", ""),
         ("lambda d: flip([x for x in d if x > 0])", ""),

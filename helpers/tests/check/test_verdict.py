@@ -130,6 +130,14 @@ def test_windows_without_an_end_are_stopped_and_tracing_is_as_before():
     assert sys.gettrace() is before
 
 
+def test_a_function_that_calls_itself_on_and_on_is_named_with_its_own_line():
+    code = "def one():\n    return next(1 for _ in range(1))\n\n"
+    code += "def dcg(gains):\n    return one() + dcg(gains)\n"
+    said = refused("dcg", learnt(code)["dcg"])
+    assert said.startswith("dcg stops with an error, line 5 of its cell, in dcg\n")
+    assert "calls itself on and on" in said
+
+
 def test_a_loop_without_an_end_is_stopped_at_its_line(monkeypatch):
     monkeypatch.setattr(verdict, "STEPS", 50_000)  # the number itself is not the point
     code = "def dcg(gains):\n    total, rank = 0, 1\n    while gains:\n        total += 1\n"
