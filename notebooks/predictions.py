@@ -2,11 +2,12 @@
 
 `predict` notes a range that holds the truth in four of five cases, or one choice; `truth` shows it
 beside what came out; `calibration` counts at the end how many ranges held. Without a prediction the
-truth is simply shown. The workbook's own set keeps none.
+truth is simply shown, and one that comes later does not count. The workbook's own set keeps none.
 """
 
 import json
 import math
+from collections.abc import Iterable
 from numbers import Real
 from pathlib import Path
 
@@ -15,29 +16,39 @@ from scipy.stats import binom
 from helpers import evalset, records
 from helpers.text import how_many
 
+from .check.open_exercise import go_to_cell
+
 PREDICTIONS = "predictions.json"  # in the learner's set
 SURE = 0.8  # of a range
 USUAL = 0.9  # how often a learner with ranges that are right meets the counts that are shown
 FEW = 10  # ranges below which a count says nothing of a learner
 PLAIN = ",.10g"
 Said = list[float] | str
+SHOWN: set[tuple[Path, str]] = set()  # truths that this kernel told before they were predicted
 
 
 class NoPrediction(ValueError):
-    """What was found and what is wanted. A notebook shows these words and no frames."""
+    """What was found and what is wanted. A notebook shows these words and goes to the cell."""
+
+    gone_to = False
 
     def _render_traceback_(self) -> list[str]:
+        if not self.gone_to:  # IPython asks twice
+            self.gone_to = True
+            go_to_cell(above=False)
         return [str(self)]
 
 
-def predict(name: str, *said) -> None:
+def predict(name: str, *said, among: Iterable[str] = ()) -> None:
     """Note a prediction: `low, high` of a range that you are 80 % sure of, or one choice.
 
-    The dots of the lesson say nothing yet. A range that has met its truth stays as it was.
-    Raises NoPrediction: what a prediction looks like.
+    The dots of the lesson say nothing yet. A range that has met its truth stays as it was, and one
+    that comes after its truth is kept as late. Raises NoPrediction: what a prediction looks like,
+    or what a choice is `among`.
     """
     if any(value is ... for value in said):
         return
+    _refuse_others(name, said, sorted({*among}))
     noted, folder = _as_noted(name, said), evalset.folder()
     if folder == evalset.DEFAULT:
         print(f"{name}: {told(noted)}. The workbook's own set keeps no predictions")
@@ -47,8 +58,19 @@ def predict(name: str, *said) -> None:
     if "held" in kept and kept["said"] != noted:
         print(f"{name}: {told(kept['said'])} stays, because it has met its truth")
         return
+    if (folder, name) in SHOWN:
+        kept = kept | {"late": True}
     _keep(folder, before | {name: kept | {"said": noted}})
-    print(f"{name}: {told(noted)}, noted")
+    late = ", but not counted: its truth was shown before" if kept.get("late") else ""
+    print(f"{name}: {told(noted)}, noted{late}")
+
+
+def _refuse_others(name: str, said: tuple, among: list[str]) -> None:
+    """Raise NoPrediction for anything but one of the texts of `among`, where it holds any."""
+    known = {choice.casefold() for choice in among}
+    if among and [str(value).strip().casefold() in known for value in said] != [True]:
+        found = ", ".join(map(repr, said)) or "nothing"
+        raise NoPrediction(f"{name}: found {found}; wanted one of {', '.join(map(repr, among))}")
 
 
 def _as_noted(name: str, said: tuple) -> Said:
@@ -72,10 +94,14 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
     folder, shown = evalset.folder(), _shown(value, form)
     before = {} if folder == evalset.DEFAULT else predictions_of(folder)
     if name not in before:
+        SHOWN.add((folder, name))
         print(f"{name}: {shown}")
         return
     said = before[name]["said"]
     beside = f"{name}: {shown}; you said {told(said, form)}"
+    if before[name].get("late"):
+        print(f"{beside}, after you had seen it")
+        return
     held = _holds(said, value, form)
     if held is None:
         print(f"{beside}: the two cannot be compared")
@@ -132,7 +158,9 @@ def predictions_of(folder: Path) -> dict[str, dict]:
 
 def _is_entry(entry: object) -> bool:
     """Return whether an entry of the file is one that `predict` and `truth` write."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("held", False), bool):
+    if not isinstance(entry, dict):
+        return False
+    if not all(isinstance(entry.get(name, False), bool) for name in ("held", "late")):
         return False
     said = entry.get("said")
     pair = isinstance(said, list) and len(said) == 2 and all(map(_is_number, said))
@@ -160,6 +188,8 @@ def calibration() -> None:
         print(f"all: {_count_line([*ranges.values()])}, and {_verdict([*ranges.values()])}")
     if choices:
         print(f"choices: {sum(choices)} of {len(choices)} right")
+    if late := sum(entry.get("late", False) for entry in before.values()):
+        print(f"not counted, because the truth was shown before: {late}")
 
 
 def good_counts(n: int) -> tuple[int, int]:

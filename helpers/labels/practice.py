@@ -5,7 +5,6 @@ What is judged here stays in a log of its own and never becomes a label.
 
 from collections import Counter
 from collections.abc import Callable
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -70,12 +69,12 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     """Return the pairs to judge: what the log holds already, then others by rule and seed.
 
     Queries of dev, kind after kind, give one label of each grade, then a second: eight zeros in
-    all, and as many of each other grade. A zero is one of the first ten by BM25, a document no
-    longer than most. What a set lacks is made up for by other labels.
+    all, and as many of each other grade. A zero is one of the first ten by BM25, and documents are
+    among the shorter ones. What a set lacks is made up for by other labels.
     """
     stored = _of_dev(evals)
     chosen = [label for label in stored if (label.query_id, label.doc_id) in _own(evals)]
-    near, short = _near_the_top(evals), _no_longer_than_most(evals)
+    near, short = _near_the_top(evals), _shorter(evals)
     worth = [label for label in _in_turns(evals, stored) if label.relevance or label[:2] in near]
     quota = _quota(evals.grades)
     _fill(chosen, [label for label in worth if label.doc_id in short], quota)
@@ -135,10 +134,10 @@ def _near_the_top(evals: EvalSet) -> set[Pair]:
     return {(query_id, doc_id) for query_id, ranking in found for doc_id, _ in ranking}
 
 
-def _no_longer_than_most(evals: EvalSet) -> set[str]:
-    """Return the documents up to the median length: twenty are read in the time of a lesson."""
+def _shorter(evals: EvalSet) -> set[str]:
+    """Return the shortest third of the documents: twenty are read in a quarter of an hour."""
     lengths = {doc_id: len(document.text) for doc_id, document in evals.documents.items()}
-    most = median(lengths.values())
+    most = sorted(lengths.values())[(len(lengths) - 1) // 3]
     return {doc_id for doc_id, length in lengths.items() if length <= most}
 
 

@@ -21,6 +21,7 @@ from notebooks.predictions import NoPrediction, calibration, predict, truth
 def own(tmp_path, monkeypatch):
     """Return a learner's set, which EVALS names."""
     monkeypatch.setenv("EVALS", str(tmp_path))
+    monkeypatch.setattr(predictions, "SHOWN", set())
     return tmp_path
 
 
@@ -143,6 +144,43 @@ def test_a_range_may_be_changed_until_it_has_met_its_truth(own, capsys):
     assert kept(own)["a-x"] == {"said": [5, 8], "held": False}
 
 
+def test_a_range_that_comes_after_its_truth_is_shown_and_not_counted(own, monkeypatch, capsys):
+    truth("a-x", 6)
+    predict("a-y", 1, 2)
+    capsys.readouterr()
+    late = "a-x: 5 to 7, noted, but not counted: its truth was shown before\n"
+    assert said_of(capsys, predict, "a-x", 5, 7) == late
+    assert said_of(capsys, truth, "a-x", 6) == "a-x: 6; you said 5 to 7, after you had seen it\n"
+    assert kept(own) == {"a-y": {"said": [1, 2]}, "a-x": {"late": True, "said": [5, 7]}}
+    monkeypatch.setattr(predictions, "SHOWN", set())  # another kernel
+    assert said_of(capsys, predict, "a-x", 5, 7) == late
+    truth("a-x", 6)
+    truth("a-y", 6)
+    capsys.readouterr()
+    assert said_of(capsys, calibration).splitlines() == [
+        "session A: 0 of 1 range held, where 0 to 1 would be good",
+        "all: 0 of 1 range held, where 0 to 1 would be good, and that is too few to tell",
+        "not counted, because the truth was shown before: 1",
+    ]
+
+
+@pytest.mark.parametrize("said", ["faq", " FAQ ", "runbook"])
+def test_a_choice_is_one_of_those_that_there_are(own, capsys, said):
+    predict("a-x", said, among=np.array(["runbook", "faq", "faq"]))
+    truth("a-x", "faq")
+    assert kept(own)["a-x"] == {"said": said, "held": said != "runbook"}
+
+
+@pytest.mark.parametrize("said", [("faqs",), ("",), (3, 5), ("faq", "runbook"), (), (None,)])
+def test_another_choice_is_refused_with_those_that_there_are(own, said):
+    with pytest.raises(NoPrediction) as caught:
+        predict("a-x", *said, among=("runbook", "faq"))
+    found = ", ".join(map(repr, said)) or "nothing"
+    assert str(caught.value) == f"a-x: found {found}; wanted one of 'faq', 'runbook'"
+    predict("a-x", ..., among=("runbook", "faq"))
+    assert not [*own.iterdir()]
+
+
 def test_two_learners_have_two_files(tmp_path, monkeypatch, capsys):
     for name, high in (("one", 4), ("two", 8)):
         (tmp_path / name).mkdir()
@@ -174,6 +212,7 @@ BROKEN = [
     '{"a-x": {"said": [2, 1]}}',
     '{"a-x": {"said": [1, NaN]}}',
     '{"a-x": {"said": [1, 2], "held": "yes"}}',
+    '{"a-x": {"said": [1, 2], "late": 1}}',
     "[" * 100_000,
 ]
 

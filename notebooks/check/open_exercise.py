@@ -1,4 +1,4 @@
-"""Run All ends at the first open exercise: there the screen and the cursor go.
+"""Run All ends at the first open exercise or refused prediction: there screen and cursor go.
 
 JupyterLab itself leaves both at the last cell of the notebook, whatever stopped the run.
 """
@@ -14,7 +14,7 @@ GO = """(() => {
   const go = () => {  // an output is drawn before it stands on the page
     const cell = element.isConnected && element.closest(".jp-Cell");
     if (!cell) return fresh() && setTimeout(go, 100);
-    let open = cell.previousElementSibling;
+    let open = %s;
     while (open && !open.classList.contains("jp-CodeCell")) open = open.previousElementSibling;
     if (!open) return;
     const show = () => open.scrollIntoView({block: "center"});
@@ -31,8 +31,12 @@ GO = """(() => {
 })();"""
 
 
-def go_to_open_exercise() -> None:
-    """Move screen and cursor to the code cell above the one that runs; elsewhere do nothing."""
+def go_to_cell(above: bool) -> None:
+    """Move screen and cursor to the cell that runs, or to the code cell above it.
+
+    Outside of a kernel do nothing.
+    """
     if hasattr(get_ipython(), "kernel"):
-        code = GO % (time.time() * 1000, FRESH)
+        start = "cell.previousElementSibling" if above else "cell"
+        code = GO % (time.time() * 1000, FRESH, start)
         display({"application/javascript": code, "text/plain": ""}, raw=True)

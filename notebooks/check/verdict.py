@@ -20,7 +20,7 @@ import numpy as np
 from helpers.stats import SEED
 
 from .committed import exercise_named
-from .open_exercise import go_to_open_exercise
+from .open_exercise import go_to_cell
 from .passed import tell_passed
 from .values import (
     TOLERANCE,
@@ -68,7 +68,7 @@ class NotStarted(Wrong):
     def _render_traceback_(self) -> list[str]:
         if not self.gone_to:  # IPython asks twice
             self.gone_to = True
-            go_to_open_exercise()
+            go_to_cell(above=True)
         return super()._render_traceback_()
 
 

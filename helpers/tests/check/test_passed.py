@@ -16,6 +16,7 @@ from helpers.learn import copies
 from helpers.learn import exercises as learn
 from helpers.learn.exercises import BEGIN, END
 from notebooks.check import committed, open_exercise, passed, verdict
+from notebooks.predictions import NoPrediction
 
 NAMES = sorted(committed.places_of_exercises())
 
@@ -172,6 +173,10 @@ def test_in_a_kernel_an_open_exercise_is_gone_to_and_nowhere_else(monkeypatch):
     stub._render_traceback_()  # IPython asks twice
     assert shown[0]["text/plain"] == "" and len(shown) == 1
     assert re.search(r"Date\.now\(\) - \d{13} < 30000", shown[0]["application/javascript"])
+    assert "let open = cell.previousElementSibling;" in shown[0]["application/javascript"]
+    refused = NoPrediction("9, 3")
+    assert [refused._render_traceback_() for _ in "ab"] == [["9, 3"]] * 2 and len(shown) == 2
+    assert "let open = cell;" in shown[1]["application/javascript"]
 
 
 def test_the_folders_meant_are_the_projects():

@@ -71,9 +71,7 @@ def test_twenty_pairs_of_all_grades_and_kinds_and_never_more_than_three_of_a_que
 
 
 @pytest.mark.parametrize(("near", "zeros"), [(("d00", "d03"), {"d03"}), (("d00",), {"d00"})])
-def test_a_zero_is_ranked_high_and_a_document_no_longer_than_most(
-    tmp_path, monkeypatch, near, zeros
-):
+def test_a_zero_is_ranked_high_and_a_document_is_short(tmp_path, monkeypatch, near, zeros):
     evals = many(tmp_path)  # the zeros are d00, which is long, and d03
     top = {(query_id, doc_id) for query_id in evals.queries for doc_id in near}
     monkeypatch.setattr(practice, "_near_the_top", lambda evals: top)
@@ -81,6 +79,17 @@ def test_a_zero_is_ranked_high_and_a_document_no_longer_than_most(
     given = zip(pairs, labels_of(evals, pairs), strict=True)
     chosen = [doc_id for (_, doc_id), grade in given if not grade]
     assert len(chosen) == 8 and {*chosen} == zeros
+
+
+@pytest.mark.parametrize(("documents", "kept"), [(12, 4), (13, 5), (1, 1)])
+def test_the_shorter_documents_are_a_third_and_those_as_long(tmp_path, documents, kept):
+    evals = made(tmp_path, {"0": ("a", {0: 2})}, documents=documents)
+    names = sorted(evals.documents)
+    texts = {name: "word " * (9 + n) for n, name in enumerate(names)}
+    longer = {d: doc._replace(text=texts[d]) for d, doc in evals.documents.items()}
+    assert practice._shorter(evals._replace(documents=longer)) == {*names[:kept]}
+    same = {d: doc._replace(text="word") for d, doc in evals.documents.items()}
+    assert practice._shorter(evals._replace(documents=same)) == {*names}
 
 
 def test_the_first_ten_by_bm25_count_as_near_the_top(tmp_path):
