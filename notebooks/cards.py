@@ -131,12 +131,16 @@ def told_of(found: dict, evals: EvalSet, order: list[str], ndcg: float) -> str:
         f"rank {ranks[d]}" if d in ranks else "not found" for d in (found["wanted"], found["rival"])
     ]
     unjudged = ", which nobody has judged" if found["unjudged"] else ""
+    rival = {word: score for word, _, _, score in found["words"]}
+    gained = [word for word in found["lacks"] if rival[word] > 0]
+    idle = [word for word in found["lacks"] if rival[word] <= 0]
     pairs = (f"{name} {found[name][0]:.2f} against {found[name][1]:.2f}" for name in TOLD_SCORES)
     lines = [
         f"{query.query_id} ({query.kind}, nDCG@10 {ndcg:.3f}): {query.query}",
         f"  wanted: {found['wanted']} ({at[0]})",
         f"  rival: {found['rival']} ({at[1]}{unjudged})",
-        f"  the wanted document lacks: {', '.join(found['lacks']) or 'no word'}",
+        f"  wanted lacks, the rival scores with: {', '.join(gained) or 'no word'}",
+        f"  wanted lacks, neither scores with: {', '.join(idle) or 'no word'}",
         f"  wanted against rival: {'; '.join(pairs)}",
     ]
     return text.visible("\n".join(lines))

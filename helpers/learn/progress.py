@@ -1,7 +1,8 @@
 """How far a learner is: runs the copies, each in a Jupyter kernel, and reports per exercise.
 
 A kernel runs imports, definitions and constants of a copy, its setup cells, its exercises, and the
-checks of the committed session. It goes on after errors; a cell that does not end is stopped.
+checks of the committed session. It goes on after errors; a cell that does not end is stopped. Of
+all other cells the saved output says whether they stopped with an error.
 """
 
 import ast
@@ -9,6 +10,7 @@ import os
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
@@ -41,6 +43,7 @@ SUMMARY = "getattr(__import__('sys').last_value, 'summary', None)"  # of a check
 CELL_LINE = re.compile(r"Cell In\[\d+\], line (\d+)")
 FILE_LINE = re.compile(r" \([^()]*, line \d+\)$")  # after the words of a SyntaxError
 ENDLESS = "Endless"
+NO_FAULT = {"NotStarted", "NotImplementedError", "KeyboardInterrupt"}
 
 
 class KernelStep(NamedTuple):
@@ -257,24 +260,38 @@ def _status(found: Failure | None, source: str, broken: str) -> tuple[str, str]:
     return "wrong", found.text if found.kind == "Wrong" else at_line(found)
 
 
+def stopped_cells(notebook) -> list[str]:
+    """Return a line for each cell beside the exercises whose saved output ends in an error."""
+    cells = [c for c in notebook.cells if is_code(c) and not exercises.grading(c)]
+    errors = {c.id: o for c in cells for o in c.outputs if o.output_type == "error"}
+    told = {name: f"{o.ename}: {o.evalue}" for name, o in errors.items() if o.ename not in NO_FAULT}
+    where = "      cell {} stopped with an error when it last ran: {}"
+    return [where.format(name, _shortened(words)) for name, words in told.items()]
+
+
+def _shortened(words: str) -> str:
+    return shorten(words, 100, placeholder=" …")
+
+
 def at_line(found: Failure) -> str:
     """Return a failure in one line."""
     at = f"line {found.line}: " if found.line else ""  # an error that shows no frames has none
     return f"{at}{found.kind}: {found.text}"
 
 
-def report_on(sessions: dict[str, tuple[str, list[Row]]]) -> str:
-    """Return the report: sessions by file name, each with its title and rows."""
+def report_on(sessions: dict[str, tuple[str, list[Row]]], stopped: dict[str, list[str]]) -> str:
+    """Return the report: sessions by file name, each with its title, rows and `stopped` cells."""
     lines, following = [], {}
     for name, (title, found) in sessions.items():
-        lines += [_headline(title, found), *_row_lines(found), ""]
+        lines += [_headline(title, found), *_row_lines(found), *stopped.get(name, []), ""]
         for e in (row.exercise for row in found if row.status != "done"):
             label = f"{e.number} {e.title}".strip()
             following.setdefault(e.further, f"{label} ({e.minutes} minutes) in {name}")
     if any(row.exercise.further for _, found in sessions.values() for row in found):
         lines.append("+ going further, not in the minutes of the week")
     come = following.get(False) or following.get(True)
-    return "\n".join([*lines, f"next: {come}" if come else "everything is done"])
+    done = "every exercise is done" if any(stopped.values()) else "everything is done"
+    return "\n".join([*lines, f"next: {come}" if come else done])
 
 
 def _headline(title: str, found: list[Row]) -> str:
@@ -289,7 +306,7 @@ def _row_lines(found: list[Row]) -> list[str]:
     """Return a line for each exercise."""
     width, lines = max((len(row.exercise.title) for row in found), default=0), []
     for e, status, words in found:
-        state = f"{status:<11}  {shorten(words, 100, placeholder=' …')}".rstrip()
+        state = f"{status:<11}  {_shortened(words)}".rstrip()
         further = "+" if e.further else " "
         lines.append(f" {further}{e.number:<3} {e.title:<{width}}  {e.minutes:>3} min  {state}")
     return lines
@@ -306,7 +323,19 @@ def progress_report(evals: Path, notebooks=exercises.LESSONS, folder=copies.LEAR
             for name, source in found.items()
         }
         done = {name: (_title(found[name]), job.result()) for name, job in jobs.items()}
-    return "\n".join([report_on(done), *_save_first(unsaved.unsaved(folder))])
+    saved = [path for name in found if (path := folder / name).exists()]
+    stopped = {path.name: _stopped_in(path) for path in saved}
+    newest = datetime.fromtimestamp(max(path.stat().st_mtime for path in saved))
+    head = f"read from the files in {folder.name}/, last saved {newest:%d %b %H:%M}\n"
+    return "\n".join([head, report_on(done, stopped), *_save_first(unsaved.unsaved(folder))])
+
+
+def _stopped_in(path: Path) -> list[str]:
+    """Return the lines on stopped cells of a copy, none of one that its rows call broken."""
+    try:
+        return stopped_cells(exercises.read_notebook(path))
+    except LearnError:
+        return []
 
 
 def _save_first(names: list[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 Opens new learner copies in JupyterLab. Again and again runs all cells, up to the next open
 exercise, where screen and cursor must be, and answers it wrongly, then rightly: a folded solution
-appears. A prediction is made and kept. At the end every slider and list of the page is moved.
+appears. A prediction is refused, where screen and cursor must be, then kept as late. At the end
+every slider and list of the page is moved.
 """
 
 import json
@@ -117,21 +118,29 @@ def unfold(page, e: learn.Exercise) -> None:
 
 
 def predict_again(page, source, kept: Path) -> None:
-    """Answer the first prediction that takes a range, and look for it in the learner's set."""
+    """Answer the first prediction that takes a range, wrongly and late.
+
+    Run All must stop at it and show it, and the learner's set keeps it.
+    """
     ranges = re.compile(r'^predict\("([^"]+)", \.\.\., \.\.\.\)', re.MULTILINE)
     found = [
         (n, match[1]) for n, c in enumerate(source.cells) if (match := ranges.search(c.source))
     ]
     for index, name in found[:1]:
-        text = source.cells[index].source.replace(f'"{name}", ..., ...', f'"{name}", -5, 123456', 1)
-        retype(page, index, text)
+        open_ends, text = f'"{name}", ..., ...', source.cells[index].source
+        retype(page, index, text.replace(open_ends, f'"{name}", 9, 3', 1))
+        browser.run_all_cells(page)
+        says(page, index, "found 9, 3; wanted predict")
+        stands_at(page, index)
+        retype(page, index, text.replace(open_ends, f'"{name}", -5, 123456', 1))
         page.keyboard.press("Shift+Enter")
-        says(page, index, "-5 to 123,456, noted")
+        says(page, index, "-5 to 123,456, noted, but not counted")
         shown = next(n for n, c in enumerate(source.cells) if f'truth("{name}"' in c.source)
         retype(page, shown, source.cells[shown].source)
         page.keyboard.press("Shift+Enter")
         says(page, shown, "you said -5")
-        assert json.loads(kept.read_text(encoding="utf-8"))[name]["said"] == [-5, 123456]
+        entry = {"late": True, "said": [-5, 123456]}
+        assert json.loads(kept.read_text(encoding="utf-8"))[name] == entry
 
 
 def retype(page, index: int, text: str) -> None:

@@ -336,17 +336,28 @@ def test_session_b_cuts_and_ranks_a_small_set(small):
     chosen = dict.fromkeys(row[:2] for row in value["b-compare-run"].index)
     assert list(chosen) == [("longest", "h-v2"), ("median", "h-v1"), ("shortest", "a")]
     assert "fixed: the largest of 1 chunks has 18 characters" in said["b-spans-run"]
-    assert "4 quotes in 4 documents" in said["b-sizes-run"]
-    sizes = value["b-sizes-run"]
-    assert sizes.loc["fixed"].tolist() == [14, 0] and sizes.loc["document"].tolist() == [12, 0]
-    assert "b-quotes-cut: 0" in said["b-sizes-run"] and said["b-cut-run"] == ""
     assert "8 of 14 chunks share a word with it" in said["b-first-search-run"]
     assert "b-shared: 29" in said["b-first-search-run"]
     assert "b-cut-first: " in said["b-collapse-run-then"]
     assert "100 documents are 100% of the corpus" in said["b-both"]
     assert "fixed:    14 chunks, 1 to 6 documents a query" in said["b-run-all"]
     five = value["b-choose"]["rank of first relevant"]
-    assert list(five.items()) == [("q4", 1), ("q4", 1), ("q5", 1), ("q1", 2), ("q1", 2)]
+    assert list(five.items()) == [(q, n) for q, n in zip(five.index, "11122", strict=True)]
+    assert [*five.index] == ["q4", "q4", "q5", "q1", "q1"]
+
+
+def test_session_b_counts_the_quotes_that_a_seam_cuts(small, capsys):
+    space = dict(small[1].space)
+    run_cells(1, "b-carriers", "b-cut-quotes", "b-sizes-run", "b-cut-run", **space)
+    said = capsys.readouterr().out
+    assert said == "4 quotes in 4 documents\nb-quotes-cut: 0\n"
+    space |= {"quotes": {"f": {"disk " * 100}}, "quoted": [space["evals"].documents["f"]]}
+    ran = run_cells(1, "b-carriers", "b-cut-quotes", "b-sizes-run", "b-cut-run", **space)
+    lost = {name: len(found) for name, found in ran["lost"].items()}
+    assert lost == dict.fromkeys(space["chunk_sets"], 0) | {"fixed-64": 1}
+    said = capsys.readouterr().out.split("\n")
+    assert said[:2] == ["1 quotes in 1 documents", "b-quotes-cut: 100"]
+    assert said[2].startswith("f: disk disk ") and " ‖ " in said[2]
 
 
 def test_examples_in_the_headings_of_session_b_are_true(small):
@@ -532,8 +543,11 @@ def test_the_lines_of_a_card_say_ranks_and_scores(small):
     said = cards.told_of(found, space["evals"], ["b"], 0.25).split("\n")
     assert said[0] == "q1 (entity, nDCG@10 0.250): disk full"
     assert said[1:3] == ["  wanted: a (not found)", "  rival: b (rank 1, which nobody has judged)"]
-    assert said[3] == "  the wanted document lacks: full"
-    assert said[4].startswith(
+    assert said[3:5] == [
+        "  wanted lacks, the rival scores with: full",
+        "  wanted lacks, neither scores with: no word",
+    ]
+    assert said[5].startswith(
         "  wanted against rival: score 1.00 against 2.50; best of all chunks "
     )
     assert "unjudged" not in cards.told_of(found | {"unjudged": False}, space["evals"], [], 0)

@@ -741,9 +741,12 @@ def test_session_c_shows_the_five_lowest_cards(session, published):
             assert line.startswith(f"  {who}: {card[who]} (")
             if card[who] in order:
                 assert f"(rank {order.index(card[who]) + 1}" in line
-        assert rest[2] == f"  the wanted document lacks: {', '.join(card['lacks']) or 'no word'}"
+        points = {word: points for word, _, _, points in card["words"]}
+        for line, gained in zip(rest[2:4], (True, False), strict=True):
+            words = [word for word in card["lacks"] if (points[word] > 0) == gained]
+            assert line.partition(": ")[2] == (", ".join(words) or "no word")
         names = ("score", "best of all chunks", "without length")
-        tells(rest[3], {f"{name} {{}} against {{}}": card[name] for name in names})
+        tells(rest[4], {f"{name} {{}} against {{}}": card[name] for name in names})
 
 
 def test_session_c_shows_both_halves(session, published, files):

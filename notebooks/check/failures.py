@@ -11,7 +11,7 @@ from .values import shown
 from .verdict import Wrong, not_started, returned
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+")
-READ_AT_LEAST = 5  # cards to read
+READ_AT_LEAST = 3  # cards to read
 WORDS_OF_A_REASON = 3  # fewer are no reason
 
 
@@ -63,7 +63,7 @@ CAUSES = {  # in the order of their rules
 def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[str, dict]) -> None:
     """Compare named causes with those by rule, and their evidence with the cards.
 
-    `named` is {query_id: (cause, evidence)}, for five queries or as many as there are; the
+    `named` is {query_id: (cause, evidence)}, for three queries or as many as there are; the
     evidence is a short text with what shows the cause on the card. (cause, evidence, reason) is
     kept against the rule, by a reader who has looked twice.
     """
@@ -107,7 +107,8 @@ def _refuse_other_causes(given: dict, by_rule: dict[str, str]) -> None:
     unknown = [f"  {q}: {shown(cause)}" for q, cause in given.items() if cause not in known]
     if unknown:
         listed = "\n".join(f"  {name}" for name in known)
-        raise Wrong("\n".join(["causes: not a cause", *unknown, f"The causes are\n{listed}"]))
+        told = ["causes: not a cause", *unknown, f"The causes are\n{listed}"]
+        raise Wrong("\n".join(told), f"not a cause: {unknown[0].strip()}")
     strangers = sorted(str(q) for q in given if q not in by_rule)
     if strangers:
         raise Wrong(f"causes: no card for {', '.join(strangers)}; cards: {', '.join(by_rule)}")
@@ -123,7 +124,7 @@ def _refuse_evidence(read: dict[str, tuple], problems: dict[str, str]) -> None:
         *(f"  {q}: {words or _no_evidence(read[q][0])}" for q, words in problems.items()),
         f"For example {first!r}: ({read[first][0]!r}, '...')",
     ]
-    raise Wrong("\n".join(lines))
+    raise Wrong("\n".join(lines), lines[1].strip())
 
 
 def _no_evidence(cause: str) -> str:
@@ -185,7 +186,7 @@ def _refuse_other_rules(alike: str, again: dict[str, tuple], by_rule: dict[str, 
         f"{first!r}: ({cause!r}, {evidence!r}, 'because ...')"
     )
     lines = [f"  {q}: {_other_rule(entry[0], by_rule[q])}" for q, entry in again.items()]
-    raise Wrong("\n".join([alike, *lines, advice]))
+    raise Wrong("\n".join([alike, *lines, advice]), lines[0].strip())
 
 
 def _other_rule(given: str, by_rule: str) -> str:

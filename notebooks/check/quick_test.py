@@ -9,10 +9,9 @@ import textwrap
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .verdict import NotStarted, Wrong, returned
+from .verdict import WIDTH, NotStarted, Wrong, returned
 
 SALT, LETTERS, PASS = "retrieval-baseline", "abcd", 0.7
-WIDTH = 88  # columns of a report that a notebook shows without breaking words
 
 
 class Question(NamedTuple):

@@ -10,6 +10,7 @@ import math
 import numbers
 import pickle
 import sys
+import textwrap
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -40,24 +41,39 @@ from .values import (
 SIMPLEST = "the simplest is shown."
 NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
+WIDTH = 76  # columns that a narrow notebook shows without breaking words
 STEPS = 5_000_000  # lines of the learner's code after which a call is stopped
 REFUSAL = 20_000  # the same for a call that must be refused
 
 
 class Wrong(Exception):
-    """An answer that is not right. A notebook shows its text and no frames."""
+    """An answer that is not right. A notebook shows its text and no frames.
+
+    `short` is the line that says most, where no rule finds it.
+    """
+
+    def __init__(self, words: str, short: str = "") -> None:
+        super().__init__(words)
+        self.short = short
 
     def _render_traceback_(self) -> list[str]:
-        """Return what IPython prints in place of a traceback."""
-        return str(self).split("\n")
+        """Return what IPython prints in place of a traceback: a page breaks long lines in words."""
+        return [part for line in str(self).split("\n") for part in _wrapped(line)]
 
     @property
     def summary(self) -> str:
         """The line that says most, for a report with a line for each exercise."""
+        if self.short:
+            return self.short
         lines = [line.strip() for line in str(self).split("\n")]
         lines = [line for line in lines if not line.endswith(SIMPLEST)]
         no_sentence = lines[-1].startswith(("expected", "got"))
         return f"{lines[0]}: {lines[-1]}" if no_sentence else lines[-1]
+
+
+def _wrapped(line: str) -> list[str]:
+    """Return a line of prose as lines of at most WIDTH; code and cases stay as they are."""
+    return [line] if line.startswith(" ") else textwrap.wrap(line, WIDTH) or [line]
 
 
 class NotStarted(Wrong):

@@ -95,6 +95,31 @@ def test_causes_that_differ(named, said):
     assert said in said_of(named)
 
 
+@pytest.mark.parametrize(
+    ("named", "line"),
+    [
+        ({"q2": ("tie", "4.43")}, "q2: the rule of 'tie' does not hold, and a later one does"),
+        ({"q1": "a tie"}, "not a cause: q1: 'a tie'"),
+        ({"q1": "tie"}, "q1: no evidence yet; 'tie' is shown by the score of both"),
+        ({"q1": ("tie", "4.43")}, "causes: 1 of 1 as by rule, 1 of 2 named: read on"),
+    ],
+)
+def test_the_line_that_says_most_is_about_a_card(named, line):
+    with pytest.raises(check.Wrong) as caught:
+        check.causes(named, BY_RULE, CARDS)
+    assert caught.value.summary == line
+
+
+@pytest.mark.parametrize(("cards", "least"), [(2, 2), (3, 3), (4, 3), (5, 3)])
+def test_three_cards_are_enough(cards, least, capsys):
+    rule = {f"q{n}": "tie" for n in range(cards)}
+    known = dict.fromkeys(rule, CARD)
+    read = dict.fromkeys([*rule][:least], ("tie", SHOWN["tie"][0]))
+    check.causes(read, rule, known)
+    read.popitem()
+    assert f"{least - 1} of {least} named: read on" in said_of(read, rule, known)
+
+
 def test_nothing_is_told_of_the_rule_before_there_is_evidence():
     assert "rule of" not in said_of({"q2": "tie"}) and "no evidence yet" in said_of({"q2": "tie"})
 

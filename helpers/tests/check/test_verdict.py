@@ -123,6 +123,14 @@ def test_a_function_that_changes_its_arguments_is_refused():
     assert "expected" in refused("ndcg", sorting)  # a wrong value comes first
 
 
+def test_long_lines_break_between_words_and_code_stays_as_it_is():
+    long, code = "word " * 30, "  " + "x" * 200
+    shown = check.Wrong(f"{long}\n{code}\n\nshort")._render_traceback_()
+    assert shown[2:] == [code, "", "short"] and shown[0].split() == ["word"] * 15
+    assert max(map(len, shown[:2])) <= 76 and " ".join(shown[:2]) == long.strip()
+    assert check.Wrong("a\nb", "short").summary == "short"
+
+
 def test_windows_without_an_end_are_stopped_and_tracing_is_as_before():
     before = sys.gettrace()
     said = refused("windows", chunking._unguarded)

@@ -113,7 +113,7 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next():
         "session_b.ipynb": ("Session B: y", []),
         "session_c.ipynb": ("Session C: z", [row("last", "broken", long, number="C1")]),
     }
-    assert progress.report_on(sessions) == "\n".join(
+    assert progress.report_on(sessions, {}) == "\n".join(
         [
             "Session A: x: 1 of 3 done, 5 of 135 minutes",
             "  A1  first         5 min  done",
@@ -154,7 +154,33 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next():
     ],
 )
 def test_the_core_path_comes_before_what_is_further_on(rows, last):
-    assert progress.report_on({"s.ipynb": ("S", rows)}).split("\n")[-2:] == last
+    assert progress.report_on({"s.ipynb": ("S", rows)}, {}).split("\n")[-2:] == last
+
+
+def test_a_cell_beside_the_exercises_that_stopped_with_an_error_is_named(monkeypatch, house):
+    make(house)
+    cells = copied(house).cells
+    outputs = {
+        "scale": ("TypeError", "no\n  list " + "word " * 40),
+        "longest-code": ("KeyError", "an exercise, told by its row"),
+        "longest-check": ("Wrong", "not right"),
+    }
+    for cell in cells:
+        if cell.id in outputs:
+            ename, evalue = outputs[cell.id]
+            cell.outputs = [v4.new_output("error", ename=ename, evalue=evalue, traceback=[])]
+    write(house, cells, folder="learn")
+    monkeypatch.setattr(progress, "rows_of", lambda *_: [row("a", "done")])
+    places = (house / "set", house / "notebooks", house / "learn")
+    report = progress.progress_report(*places)
+    stopped, blank = report.split("\n")[4:6]
+    assert report.count("stopped with") == 1 and not blank
+    words = "      cell scale stopped with an error when it last ran: TypeError: no list word "
+    assert stopped.startswith(words) and stopped.endswith("word …")
+    assert report.endswith("\nevery exercise is done")
+    for ename in ("NotStarted", "NotImplementedError", "KeyboardInterrupt"):
+        next(c for c in cells if c.id == "scale").outputs[0]["ename"] = ename
+        assert progress.stopped_cells(v4.new_notebook(cells=cells)) == []
 
 
 NOT_STARTED = progress.Failure("NotStarted", "not started yet", 1)
@@ -358,7 +384,12 @@ def test_a_report_names_each_session_and_asks_for_copies(monkeypatch, house):
         return [row(name[8:9], "done", minutes=len(source.cells))]
 
     monkeypatch.setattr(progress, "rows_of", rows_of)
+    (house / "learn" / "session_b_more.ipynb").write_text("")
+    for day, path in enumerate(sorted((house / "learn").glob("*.ipynb")), 20):
+        os.utime(path, (time.mktime((2026, 11, day, 14, 42, 0, 0, 0, -1)),) * 2)
     assert progress.progress_report(*places).split("\n") == [
+        "read from the files in learn/, last saved 21 Nov 14:42",
+        "",
         "Session A: words: 1 of 1 done, 17 of 17 minutes",
         "  A1  a   17 min  done",
         "",
