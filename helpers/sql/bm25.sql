@@ -10,8 +10,7 @@ FROM (SELECT md5(array_join(array_sort(array_agg(md5(concat(unit, ' ', doc_id, '
 
 -- index
 CREATE TABLE units AS  -- numbers in the order of the ids, because engines add up by numbers faster
-SELECT unit, doc_id, CAST(row_number() OVER (ORDER BY unit) AS BIGINT) AS number,
-       CAST(dense_rank() OVER (ORDER BY doc_id) AS BIGINT) AS doc
+SELECT unit, doc_id, CAST(row_number() OVER (ORDER BY unit) AS BIGINT) AS number
 FROM offered;
 
 CREATE TABLE postings AS
@@ -62,22 +61,21 @@ FROM (SELECT query_id, max(round(times * weight, 10)) AS floor,
       JOIN weights AS w ON w.word = common.word
       JOIN units ON units.number = w.number
       WHERE rarity = 1
-      GROUP BY query_id, doc) AS placed
+      GROUP BY query_id, doc_id) AS placed
 WHERE place = :depth AND (SELECT min(weight) FROM vocabulary) >= 0e0;
 
 -- a document has its best unit's score; ties in the order of the ids
 SELECT query_id, doc_id, CAST(place AS INT) AS place, score
-FROM (SELECT scored.query_id, doc, max(score) AS score,
+FROM (SELECT scored.query_id, doc_id, max(score) AS score,
              row_number() OVER (PARTITION BY scored.query_id
-                                ORDER BY max(score) DESC, doc) AS place
+                                ORDER BY max(score) DESC, doc_id) AS place
       FROM (SELECT a.query_id, w.number, round(sum(a.times * w.weight), 10) AS score
             FROM asked AS a JOIN weights AS w ON w.word = a.word
             GROUP BY a.query_id, w.number) AS scored
       LEFT JOIN floors ON floors.query_id = scored.query_id
       JOIN units ON units.number = scored.number
       WHERE floor IS NULL OR score >= floor
-      GROUP BY scored.query_id, doc) AS ranked
-JOIN (SELECT DISTINCT doc, doc_id FROM units) AS names ON names.doc = ranked.doc
+      GROUP BY scored.query_id, doc_id) AS ranked
 WHERE place <= :depth;
 
 -- evaluate: run(query_id, doc_id, place), qrels(query_id, doc_id, grade); a query without results counts as 0

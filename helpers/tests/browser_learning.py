@@ -2,8 +2,8 @@
 
 Opens new learner copies in JupyterLab. Again and again runs all cells, up to the next open
 exercise, where screen and cursor must be, and answers it wrongly, then rightly: a folded solution
-appears. A prediction is refused, where screen and cursor must be, then kept as late. At the end
-every slider and list of the page is moved.
+appears. Then every slider and list of the page is moved. At the end a prediction is refused, where
+screen and cursor must be, and kept as late.
 """
 
 import json
@@ -25,6 +25,7 @@ from helpers.learn import exercises as learn  # noqa: E402
 
 OPEN = "not started yet"
 REFUSED = re.compile("is not right yet|wants a dict")
+CONTROLS = {"a": 0, "b": 3, "c": 2}  # sliders and lists of a session
 ACCEPTED = re.compile("right on|as by rule|passed")
 
 
@@ -45,8 +46,10 @@ def main(letters: str = "a") -> None:
                 page = window.new_page(viewport={"width": 1200, "height": 1000})
                 try:
                     work(page, address(name), source, learn.exercises_of(name, source), scratch)
+                    moved = move_all(page)
+                    assert moved == CONTROLS[learn.session_letter(name).lower()], moved
+                    print(f"{name}: {moved} sliders and lists move their pictures")
                     predict_again(page, source, folder / "evals" / "predictions.json")
-                    print(f"{name}: {move_all(page)} sliders and lists move their pictures")
                 finally:
                     page.screenshot(path=scratch / f"{name[:9]}-last.png")
                     page.close()
