@@ -331,7 +331,7 @@ def progress_report(evals: Path, notebooks=exercises.LESSONS, folder=copies.LEAR
 
 
 def _stopped_in(path: Path) -> list[str]:
-    """Return the lines on stopped cells of a copy, none of one that its rows call broken."""
+    """Return the lines on the stopped cells of a copy, none of one that cannot be read."""
     try:
         return stopped_cells(exercises.read_notebook(path))
     except LearnError:

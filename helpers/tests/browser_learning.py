@@ -25,7 +25,7 @@ from helpers.learn import exercises as learn  # noqa: E402
 
 OPEN = "not started yet"
 REFUSED = re.compile("is not right yet|wants a dict")
-CONTROLS = {"a": 0, "b": 3, "c": 2}  # sliders and lists of a session
+CONTROLS = {"a": 1, "b": 3, "c": 1}  # sliders and lists of a session
 ACCEPTED = re.compile("right on|as by rule|passed")
 
 

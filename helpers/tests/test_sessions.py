@@ -356,7 +356,7 @@ def test_session_b_counts_the_quotes_that_a_seam_cuts(small, capsys):
     lost = {name: len(found) for name, found in ran["lost"].items()}
     assert lost == dict.fromkeys(space["chunk_sets"], 0) | {"fixed-64": 1}
     said = capsys.readouterr().out.split("\n")
-    assert said[:2] == ["1 quotes in 1 documents", "b-quotes-cut: 100"]
+    assert said[:2] == ["1 quote in 1 document", "b-quotes-cut: 100"]
     assert said[2].startswith("f: disk disk ") and " ‖ " in said[2]
 
 
