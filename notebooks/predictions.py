@@ -40,16 +40,14 @@ class NoPrediction(ValueError):
 
 
 def predict(name: str, *said, among: Iterable[str] = ()) -> None:
-    """Note a prediction: `low, high` of a range that you are 80 % sure of, or one choice.
+    """Note a prediction: `low, high` of a range that you are 80 % sure of, or a choice of `among`.
 
     The dots of the lesson say nothing yet. A range that has met its truth stays as it was, and one
-    that comes after its truth is kept as late. Raises NoPrediction: what a prediction looks like,
-    or what a choice is `among`.
+    that comes after its truth is kept as late. Raises NoPrediction: what a prediction looks like.
     """
     if any(value is ... for value in said):
         return
-    _refuse_others(name, said, sorted({*among}))
-    noted, folder = _as_noted(name, said), evalset.folder()
+    noted, folder = _as_noted(name, said, sorted({*among})), evalset.folder()
     if folder == evalset.DEFAULT:
         print(f"{name}: {told(noted)}. The workbook's own set keeps no predictions")
         return
@@ -65,23 +63,16 @@ def predict(name: str, *said, among: Iterable[str] = ()) -> None:
     print(f"{name}: {told(noted)}, noted{late}")
 
 
-def _refuse_others(name: str, said: tuple, among: list[str]) -> None:
-    """Raise NoPrediction for anything but one of the texts of `among`, where it holds any."""
-    known = {choice.casefold() for choice in among}
-    if among and [str(value).strip().casefold() in known for value in said] != [True]:
-        found = ", ".join(map(repr, said)) or "nothing"
-        raise NoPrediction(f"{name}: found {found}; wanted one of {', '.join(map(repr, among))}")
-
-
-def _as_noted(name: str, said: tuple) -> Said:
+def _as_noted(name: str, said: tuple, among: list[str]) -> Said:
     """Return a prediction as JSON can hold it. Raises NoPrediction."""
-    if len(said) == 1 and isinstance(said[0], str) and said[0].strip():
-        return said[0]
-    if len(said) == 2 and all(map(_is_number, said)) and said[0] <= said[1]:
+    known = {choice.casefold() for choice in among}
+    if among and [str(value).strip().casefold() in known for value in said] == [True]:
+        return str(said[0])
+    if not among and len(said) == 2 and all(map(_is_number, said)) and said[0] <= said[1]:
         return [int(value) if value == int(value) else float(value) for value in said]
-    found = ", ".join(map(repr, said)) or "nothing"
-    wanted = f'predict("{name}", low, high) with low <= high, or predict("{name}", "choice")'
-    raise NoPrediction(f"{name}: found {found}; wanted {wanted}")
+    range_of = f'two numbers, predict("{name}", low, high) with low <= high'
+    wanted = f"one of {', '.join(map(repr, among))}" if among else range_of
+    raise NoPrediction(f"{name}: found {', '.join(map(repr, said)) or 'nothing'}; wanted {wanted}")
 
 
 def _is_number(value: object) -> bool:

@@ -19,6 +19,7 @@ from . import log
 PAIRS, ZEROS, OF_A_QUERY = 20, 8, 3  # pairs: in all, of grade 0, of one query
 NEAR_TOP = 10  # ranks among which a wrong document is worth a look
 RESAMPLES = 1000  # of the bootstrap: kappa is scikit-learn's, half a millisecond each
+FEWEST = 10  # pairs from which an interval is shown; of two equal ones it would have no width
 DIFFERING = 5  # pairs that are shown
 COMPARE_NEXT = (
     "<p><b>Finish</b> ends here. Then run the next cell: it compares your labels with the stored "
@@ -156,7 +157,10 @@ def _both(evals: EvalSet) -> list[tuple[Judgment, int]]:
 
 
 class Agreed(NamedTuple):
-    """Agreement of two readings: value and 95 % interval; None where chance is all there is."""
+    """Agreement of two readings: value and 95 % interval.
+
+    The value is None where chance is all there is, the interval there and for too few pairs.
+    """
 
     value: float | None
     low: float | None
@@ -182,10 +186,11 @@ def agree_with_stored(evals: EvalSet) -> None:
 def conclusion_html(n: int) -> str:
     """Return what so few pairs tell, and what they do not."""
     return (
-        f"<p>From {how_many(n, 'pair')} you can't tell how good a reader you are: see how wide the "
-        "intervals are. The pairs that differ tell more. Read each with the stored evidence and "
-        "decide: did you miss it, is the stored label wrong, or does the guide leave the case open?"
-        "</p><p>Your labels stay in your log. All figures below use the stored ones.</p>"
+        f"<p>From {how_many(n, 'pair')} you can't tell how good a reader you are"
+        f"{': see how wide the intervals are' if n >= FEWEST else ''}. "
+        "The pairs that differ tell more. Read each with the stored evidence and decide: did you "
+        "miss it, is the stored label wrong, or does the guide leave the case open?</p>"
+        "<p>Your labels stay in your log. All figures below use the stored ones.</p>"
     )
 
 
@@ -219,6 +224,8 @@ def with_interval(measure: Callable, first: list[int], second: list[int]) -> Agr
 
     Draws for which it is not defined are left out.
     """
+    if len(first) < FEWEST:
+        return Agreed(measure(first, second), None, None)
     rng, pairs = np.random.default_rng(stats.SEED), np.array([first, second])
     drawn = (pairs[:, rng.integers(0, len(first), len(first))] for _ in range(RESAMPLES))
     values = [value for a, b in drawn if (value := measure(a, b)) is not None]
@@ -230,6 +237,8 @@ def value_text(found: Agreed) -> str:
     """Return a value with its interval."""
     if found.value is None:
         return "not defined, because one grade only was given"
+    if found.low is None or found.high is None:
+        return f"{found.value:.2f} (too few pairs for an interval)"
     low, high = (round(end, 2) + 0.0 for end in (found.low, found.high))  # no -0.00
     return f"{found.value:.2f} (95 % interval {low:.2f} to {high:.2f})"
 

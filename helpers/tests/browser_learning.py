@@ -133,7 +133,7 @@ def predict_again(page, source, kept: Path) -> None:
         open_ends, text = f'"{name}", ..., ...', source.cells[index].source
         retype(page, index, text.replace(open_ends, f'"{name}", 9, 3', 1))
         browser.run_all_cells(page)
-        says(page, index, "found 9, 3; wanted predict")
+        says(page, index, "found 9, 3; wanted two numbers, predict")
         stands_at(page, index)
         retype(page, index, text.replace(open_ends, f'"{name}", -5, 123456', 1))
         page.keyboard.press("Shift+Enter")

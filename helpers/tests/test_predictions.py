@@ -25,6 +25,9 @@ def own(tmp_path, monkeypatch):
     return tmp_path
 
 
+CHOICES = ("up", "down")
+
+
 def kept(folder):
     return json.loads((folder / "predictions.json").read_text(encoding="utf-8"))
 
@@ -76,7 +79,7 @@ def test_a_range_stands_beside_the_truth_and_is_kept(own, capsys):
     ],
 )
 def test_what_holds(own, capsys, said, value, form, held):
-    predict("a-x", *said)
+    predict("a-x", *said, among=CHOICES if len(said) == 1 else ())
     truth("a-x", value, form)
     assert capsys.readouterr().out.endswith(": held\n" if held else ": not\n")
     assert kept(own)["a-x"]["held"] is held
@@ -86,7 +89,7 @@ def test_what_holds(own, capsys, said, value, form, held):
     ("said", "value"), [(("up",), 3), ((1, 2), "up"), ((1, 2), math.nan), (("up",), math.nan)]
 )
 def test_what_cannot_be_compared_is_said_and_not_counted(own, capsys, said, value):
-    predict("a-x", *said)
+    predict("a-x", *said, among=CHOICES if len(said) == 1 else ())
     assert said_of(capsys, truth, "a-x", value).endswith("the two cannot be compared\n")
     assert "held" not in kept(own)["a-x"]
 
@@ -96,6 +99,7 @@ def test_what_cannot_be_compared_is_said_and_not_counted(own, capsys, said, valu
     [
         (),
         (5,),
+        ("about 0.5",),
         (9, 3),
         (1, 2, 3),
         ("a", "b"),
@@ -114,8 +118,7 @@ def test_what_is_no_prediction_is_refused_with_what_is_wanted(own, said):
         predict("a-x", *said)
     found = ", ".join(map(repr, said)) or "nothing"
     assert str(caught.value) == (
-        f'a-x: found {found}; wanted predict("a-x", low, high) with low <= high, '
-        'or predict("a-x", "choice")'
+        f'a-x: found {found}; wanted two numbers, predict("a-x", low, high) with low <= high'
     )
     assert isinstance(caught.value, ValueError) and not [*own.iterdir()]
 
@@ -126,7 +129,7 @@ def test_a_notebook_shows_the_words_and_no_frames(own, tmp_path, capsys):
     shell.run_cell("from notebooks.predictions import predict", silent=True)
     capsys.readouterr()
     shell.run_cell('predict("a-x", 9, 3)', silent=True)
-    assert capsys.readouterr().out.startswith("a-x: found 9, 3; wanted predict(")
+    assert capsys.readouterr().out.startswith("a-x: found 9, 3; wanted two numbers, predict(")
 
 
 def test_a_range_may_be_changed_until_it_has_met_its_truth(own, capsys):

@@ -9,6 +9,7 @@ import linecache
 import math
 import numbers
 import pickle
+import re
 import sys
 import textwrap
 import traceback
@@ -72,8 +73,12 @@ class Wrong(Exception):
 
 
 def _wrapped(line: str) -> list[str]:
-    """Return a line of prose as lines of at most WIDTH; code and cases stay as they are."""
-    return [line] if line.startswith(" ") else textwrap.wrap(line, WIDTH) or [line]
+    """Return lines of at most WIDTH: prose is broken between words, code and cases after commas."""
+    if not line.startswith(" "):
+        return textwrap.wrap(line, WIDTH) or [line]
+    firm = re.sub(r"(?<!,) ", "\0", line)
+    how = {"subsequent_indent": "\0" * 14, "break_long_words": False, "break_on_hyphens": False}
+    return [part.replace("\0", " ") for part in textwrap.wrap(firm, WIDTH, **how)] or [line]
 
 
 class NotStarted(Wrong):

@@ -46,7 +46,8 @@ def spans(name: str, chunkers: dict[str, list[Stretch]], body: str, quotes: list
     _draw_quotes(ax, -len(rows) - 0.65, quotes, len(body))
     under = [f"{how_many(len(heads), 'heading')}", how_many(len(quotes), "quote")]
     ax.set_yticks([*range(0, -len(rows), -1), -len(rows) + 0.1, -len(rows) - 0.65], rows + under)
-    ax.set(xlim=(0, len(body)), ylim=(-len(rows) - 1, 0.6), xlabel="characters of the document")
+    left = -0.012 * len(body)  # a mark at the first character stands clear of the axis
+    ax.set(xlim=(left, len(body)), ylim=(-len(rows) - 1, 0.6), xlabel="characters of the document")
     ax.grid(visible=False)
     part, chunker = max((b - a, c) for c, found in chunkers.items() for a, b in found)
     share = part / max(1, len(body))

@@ -123,6 +123,16 @@ def test_a_function_that_changes_its_arguments_is_refused():
     assert "expected" in refused("ndcg", sorting)  # a wrong value comes first
 
 
+def test_cases_break_after_commas_and_keep_their_spaces():
+    hits = [(f"a  long name {n}", 0.1464371965) for n in range(5)]
+    line = f"    expected  {hits}"
+    shown = check.Wrong(line)._render_traceback_()
+    assert len(shown) == 4 and max(map(len, shown)) <= 76
+    assert {len(part) - len(part.lstrip()) for part in shown[1:]} == {14}
+    assert all(part.endswith(",") for part in shown[:-1])
+    assert eval("".join(shown).replace("    expected  ", "")) == hits
+
+
 def test_long_lines_break_between_words_and_code_stays_as_it_is():
     long, code = "word " * 30, "  " + "x" * 200
     shown = check.Wrong(f"{long}\n{code}\n\nshort")._render_traceback_()

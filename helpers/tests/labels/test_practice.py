@@ -217,6 +217,9 @@ def test_a_measure_that_is_not_defined_says_so():
     assert practice.value_text(practice.Agreed(None, None, None)) == told
     shown = practice.value_text(practice.Agreed(0.5, -0.1, 1.0))
     assert shown == "0.50 (95 % interval -0.10 to 1.00)"
+    few = practice.with_interval(kappa, [0, 1] * 4, [0, 1] * 4)
+    assert practice.value_text(few) == "1.00 (too few pairs for an interval)"
+    assert practice.with_interval(kappa, [0, 1] * 5, [0, 1] * 5).low == 1
 
 
 def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
@@ -234,7 +237,8 @@ def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
     assert lines[1].startswith("Cohen's kappa: ") and lines[2].startswith("Gwet's AC1: ")
     assert len(lines) == 3
     table, differing, conclusion = (shown.data for shown in seen)
-    assert conclusion.startswith("<p>From 5 pairs you can't tell how good a reader you are")
+    assert conclusion.startswith("<p>From 5 pairs you can't tell how good a reader you are. The")
+    assert "a reader you are: see how wide" in practice.conclusion_html(10)
     assert "stored 2" in table and "<b>3 pairs with different grades" in differing
     items = differing.split("<li>")[1:]
     assert "stored 2, yours 0" in items[0] and "<blockquote>fact 2.</blockquote>" in items[0]
