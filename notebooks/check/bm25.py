@@ -72,7 +72,8 @@ def check_okapi_idf(function: Callable) -> None:
         ("Occurrences are counted. df is the number of documents that hold the word: one that "
          "repeats it counts once.",
          lambda docs, e=0.25: _okapi(docs, e, held=list),
-         lambda docs, e=0.25: _okapi(docs, e, held=list, log=np.log)),
+         lambda docs, e=0.25: _okapi(docs, e, held=list, log=np.log),
+         lambda docs, e=0.25: _okapi(docs, e, held=list, over=lambda weight: weight >= 0)),
         ("The mean is taken over the positive weights. It is taken over all of them, before any "
          "is replaced.",
          lambda docs, e=0.25: _okapi(docs, e, over=lambda weight: weight >= 0)),
@@ -236,7 +237,9 @@ def _search_mistakes() -> Mistakes:
         ("Only scores above 0 are kept. Where most documents hold the word, its weight is 0 or "
          "below, and true matches are lost: ask for a shared word.",
          lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score > 0)),
-         lambda *args: [hit for hit in _unrounded(*args) if hit[1] > 0]),
+         lambda *args: [hit for hit in _unrounded(*args) if hit[1] > 0],
+         lambda *args: sorted(
+             _matches(*args, keep=lambda score, _: score > 0), key=lambda hit: -hit[1])),
         ("Only scores other than 0 are kept. A match can score 0: ask for a shared word.",
          lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score != 0))),
         ("Documents without a word of the query are returned.",
@@ -337,7 +340,9 @@ def check_to_documents(function: Callable) -> None:
         ("A score below 0 became 0: the best of a document's chunks may be below 0.",
          lambda hits: ordered([*_collapsed(hits, lambda scores: max(0.0, *scores)).items()])),
         ("The last chunk of a document decides its score. The best one does.",
-         lambda hits: ordered([*_collapsed(hits, lambda scores: scores[-1]).items()])),
+         lambda hits: ordered([*_collapsed(hits, lambda scores: scores[-1]).items()]),
+         lambda hits: ordered(
+             [*_collapsed(hits, lambda s: s[-1], lambda c: c.split("#")[0]).items()])),
         ("The same document is counted once for each of its chunks: keep the best one only.",
          lambda hits: [(_doc_of(found), score) for found, score in hits]),
         ("The scores of a document's chunks are added up, so long documents win. Keep the best "

@@ -343,12 +343,16 @@ def check_chunk_paragraphs(function: Callable) -> None:
          lambda d: [span for span in _alone(d)
                     if not _is_heading(d[span[0]:span[1]]) or span == _alone(d)[-1]]),
         ("A heading at the very end is lost: with nothing to follow it stands alone.",
-         lambda d: _paragraphs(d, keep_last=False)),
+         lambda d: _paragraphs(d, keep_last=False),
+         lambda d: _paragraphs(d, lambda block: block.startswith("#"), keep_last=False)),
         ("A paragraph that occurs twice is found at its first place twice: go on from where the "
          "last one ended.",
          lambda d: _paragraphs(d, again=True)),
         ("The blank lines after a paragraph are part of it: end with its last letter.",
-         _with_space),
+         _with_space,
+         lambda d: [(a, len(d) if b == len(d.rstrip()) else b, n) for a, b, n in _paragraphs(d)],
+         lambda d: [_span(d, a, len(d) if b == len(d.rstrip()) else b)
+                    for a, b, _ in _paragraphs(d)]),
         ("Every line is a paragraph. Only a blank line ends one.",
          lambda d: _located(d, _blocks(d, r"\n")),
          lambda d: _paragraphs(d, blank=r"\n")),

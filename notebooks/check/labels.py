@@ -101,7 +101,8 @@ def check_word_overlap(function: Callable) -> None:
     ]
     mistakes = [
         ("Function words such as how, the or a are counted: ask content_words for the words.",
-         lambda q, a: mean(word in _words_of(a) for word in text.words(q))),
+         lambda q, a: mean(word in _words_of(a) for word in text.words(q)),
+         lambda q, a: max(mean(word in _words_of([x]) for word in text.words(q)) for x in a)),
         ("Each answer is looked at alone and the best one taken. A word counts when any answer "
          "has it.",
          lambda q, a: max(mean(word in _words_of([x]) for word in _asked(q)) for x in a)),

@@ -255,6 +255,7 @@ WRONG = {
         ("lambda d, r: {x: x in r for x in d}", "A dict came back where a number is wanted"),
     ],
     "word_overlap": [
+        ("lambda q, a: max(share(sum(w in words(y) for w in words(q)), len(words(q))) for y in a)", "Function words such as"),
         ("lambda q, a: max(share(sum(w in y.lower().split() for w in content_words(q)), len(content_words(q))) for y in a)", "a hyphen, a comma or a slash"),
         ("lambda q, a: share(sum(w in ' '.join(a).lower().split() for w in content_words(q)), len(content_words(q)))", "a hyphen, a comma or a slash"),
         ("lambda q, a: share(sum(any(w in [x.strip('.') for x in y.lower().split()] for y in a) for w in content_words(q)), len(content_words(q)))", ""),
@@ -401,6 +402,7 @@ WRONG = {
         ("lambda q, d, w, a, k1=1.5, b=0.75: max((score_of([x], d, w, a, k1, b) for x in q), default=0.0)", ""),
     ],
     "search": [
+        ("lambda q, i, ids, v, k=None: sorted(((str(d), round(float(s), 10)) for d, s in zip(ids, i.get_scores(words(q))) if s > 0), key=lambda p: -p[1])[:k]", "Only scores above 0"),
         ("lambda q, i, ids, v, k=None: ordered((str(d), float(s)) for d, s in zip(ids, i.get_scores(words(q))) if s > 0)[:k]", "Only scores above 0"),
         ("lambda q, i, ids, v, k=None: ordered(found(q, i, ids, v))[: k or 10]", "Only ten results"),
         ("lambda q, i, ids, v, k=10: ordered(found(q, i, ids, v))[:k]", "Only ten results"),
@@ -419,6 +421,7 @@ WRONG = {
         ("lambda q, i, ids, v, k=None: ordered({d.split('#')[0]: (d, s) for d, s in ordered(found(q, i, ids, v))[::-1]}.values())[:k]", ""),
     ],
     "to_documents": [
+        ("lambda h: ordered({c.split('#')[0]: s for c, s in h}.items())", "The last chunk of a document decides"),
         ("lambda h: docs_of(h, lambda c: c[:-2])", ""),
         ("lambda h: docs_of(h, lambda c: c.rstrip('0123456789#'))", ""),
         ("lambda h: docs_of(h, lambda c: c.rstrip('0123456789').rstrip('#').rstrip('0123456789'))", ""),
