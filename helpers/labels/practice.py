@@ -19,7 +19,7 @@ from . import log
 PAIRS, ZEROS, OF_A_QUERY = 20, 8, 3  # pairs: in all, of grade 0, of one query
 NEAR_TOP = 10  # ranks among which a wrong document is worth a look
 RESAMPLES = 1000  # of the bootstrap: kappa is scikit-learn's, half a millisecond each
-FEWEST = 10  # pairs from which an interval is shown; of two equal ones it would have no width
+LEAST_PAIRS = 10  # pairs from which an interval is shown; of two equal ones it would have no width
 DIFFERING = 5  # pairs that are shown
 COMPARE_NEXT = (
     "<p><b>Finish</b> ends here. Then run the next cell: it compares your labels with the stored "
@@ -187,7 +187,7 @@ def conclusion_html(n: int) -> str:
     """Return what so few pairs tell, and what they do not."""
     return (
         f"<p>From {how_many(n, 'pair')} you can't tell how good a reader you are"
-        f"{': see how wide the intervals are' if n >= FEWEST else ''}. "
+        f"{': see how wide the intervals are' if n >= LEAST_PAIRS else ''}. "
         "The pairs that differ tell more. Read each with the stored evidence and decide: did you "
         "miss it, is the stored label wrong, or does the guide leave the case open?</p>"
         "<p>Your labels stay in your log. All figures below use the stored ones.</p>"
@@ -224,7 +224,7 @@ def with_interval(measure: Callable, first: list[int], second: list[int]) -> Agr
 
     Draws for which it is not defined are left out.
     """
-    if len(first) < FEWEST:
+    if len(first) < LEAST_PAIRS:
         return Agreed(measure(first, second), None, None)
     rng, pairs = np.random.default_rng(stats.SEED), np.array([first, second])
     drawn = (pairs[:, rng.integers(0, len(first), len(first))] for _ in range(RESAMPLES))

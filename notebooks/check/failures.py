@@ -11,7 +11,8 @@ from .values import shown
 from .verdict import Wrong, not_started, returned
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+")
-READ_AT_LEAST = 3  # cards to read
+READ_AT_LEAST, SOME_CARDS = 3, 5  # cards to read, and to name
+BESIDE = "causes: beside each cause stands what shows it, from the card"
 WORDS_OF_A_REASON = 3  # fewer are no reason
 
 
@@ -78,13 +79,13 @@ def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[st
     if not read and wanted:
         raise not_started("causes")
     _refuse_other_causes({q: entry[0] for q, entry in read.items()}, by_rule)
-    lacking = {q: "" for q, (_, evidence, _) in read.items() if not str(evidence).strip()}
-    _refuse_evidence(read, lacking)
+    _refuse_no_evidence({q: c for q, (c, evidence, _) in read.items() if not str(evidence).strip()})
     differ = [q for q, (cause, *_) in read.items() if cause != by_rule[q]]
-    alike = f"causes: {len(read) - len(differ)} of {len(read)} as by rule"
-    _refuse_other_rules(alike, {q: read[q] for q in differ if not _is_kept(read[q])}, by_rule)
-    problems = {q: _problem(entry, cards[q]) for q, entry in read.items()}
-    _refuse_evidence(read, {q: problem for q, problem in problems.items() if problem})
+    again = {q: read[q] for q in differ if not _is_kept(read[q])}
+    problems = {q: _problem(entry, cards[q]) for q, entry in read.items() if q not in again}
+    weak = {q: problem for q, problem in problems.items() if problem}
+    alike = f"causes: {len(read) - len({*differ, *weak})} of {len(read)} as by rule"
+    _refuse_other_readings(alike, again, weak, by_rule)
     if len(read) < wanted:
         raise Wrong(f"{alike}, {len(read)} of {wanted} named: read on")
     kept = f", kept against it: {', '.join(differ)}" if differ else ""
@@ -111,24 +112,20 @@ def _refuse_other_causes(given: dict, by_rule: dict[str, str]) -> None:
         raise Wrong("\n".join(told), f"not a cause: {unknown[0].strip()}")
     strangers = sorted(str(q) for q in given if q not in by_rule)
     if strangers:
-        raise Wrong(f"causes: no card for {', '.join(strangers)}; cards: {', '.join(by_rule)}")
+        some = ", ".join([*by_rule][:SOME_CARDS]) + ", ..." * (len(by_rule) > SOME_CARDS)
+        raise Wrong(f"causes: no card for {', '.join(strangers)}; cards: {some}")
 
 
-def _refuse_evidence(read: dict[str, tuple], problems: dict[str, str]) -> None:
-    """Raise Wrong where evidence is missing or does not show the cause that it stands beside."""
-    if not problems:
+def _refuse_no_evidence(lacking: dict[str, str]) -> None:
+    """Raise Wrong where a cause stands without evidence."""
+    if not lacking:
         return
-    first = next(iter(problems))
+    first, cause = next(iter(lacking.items()))
     lines = [
-        "causes: beside each cause stands what shows it, from the card",
-        *(f"  {q}: {words or _no_evidence(read[q][0])}" for q, words in problems.items()),
-        f"For example {first!r}: ({read[first][0]!r}, '...')",
+        f"  {q}: no evidence yet; {c!r} is shown by {CAUSES[c].told}" for q, c in lacking.items()
     ]
-    raise Wrong("\n".join(lines), lines[1].strip())
-
-
-def _no_evidence(cause: str) -> str:
-    return f"no evidence yet; {cause!r} is shown by {CAUSES[cause].told}"
+    example = f"For example {first!r}: ({cause!r}, '...')"
+    raise Wrong("\n".join([BESIDE, *lines, example]), lines[0].strip())
 
 
 def _problem(entry: tuple, card: dict) -> str:
@@ -143,7 +140,7 @@ def _problem(entry: tuple, card: dict) -> str:
     proof = on_card if _is_kept(entry) else CAUSES[cause].proof(card)
     words, evidence = [row[0] for row in card["words"]], str(evidence)
     held = [item for item in proof if stands_in(item, evidence)]
-    told = f"{shown(evidence)[:60]} does not hold {CAUSES[cause].told}"
+    told = f"{shown(evidence)[:60]} does not show it; wanted is {CAUSES[cause].told}"
     if not held:
         return told
     if all(_is_in_passing(item, evidence, words) for item in held):
@@ -176,17 +173,22 @@ def stands_in(item: str | float, evidence: str) -> bool:
     return any(abs(value - item) <= 0.5 * 10**-decimals + 1e-9 for value, decimals in told)
 
 
-def _refuse_other_rules(alike: str, again: dict[str, tuple], by_rule: dict[str, str]) -> None:
-    """Raise Wrong where a cause is not the rule's and is not kept with a reason."""
-    if not again:
-        return
-    first, (cause, evidence, _) = next(iter(again.items()))
-    advice = (
-        "Look at these cards again. If you still see one otherwise, keep it with your reason: "
-        f"{first!r}: ({cause!r}, {evidence!r}, 'because ...')"
-    )
+def _refuse_other_readings(
+    alike: str, again: dict[str, tuple], weak: dict[str, str], by_rule: dict[str, str]
+) -> None:
+    """Raise Wrong where a cause is not the rule's, or its evidence does not show it."""
     lines = [f"  {q}: {_other_rule(entry[0], by_rule[q])}" for q, entry in again.items()]
-    raise Wrong("\n".join([alike, *lines, advice]), lines[0].strip())
+    if again:
+        first, (cause, evidence, _) = next(iter(again.items()))
+        lines.append(
+            "Look at these cards again. If you still see one otherwise, keep it with your reason: "
+            f"{first!r}: ({cause!r}, {evidence!r}, 'because ...')"
+        )
+    if weak:
+        lines += [BESIDE, *(f"  {q}: {words}" for q, words in weak.items())]
+    if lines:
+        short = next(line for line in lines if line.startswith("  "))
+        raise Wrong("\n".join([alike, *lines]), short.strip())
 
 
 def _other_rule(given: str, by_rule: str) -> str:

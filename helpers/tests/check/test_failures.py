@@ -78,7 +78,7 @@ def test_causes(capsys):
         ({"q1": ("length penalty", "7.0")}, "q1: a rule above 'length penalty' applies already"),
         ({"q2": ("tie", "4.43")}, "with your reason: 'q2': ('tie', '4.43', 'because ...')"),
         ({"q2": ("tie", "4.43", "I think")}, "Look at these cards again"),
-        ({"q2": ("tie", "nothing", "I have looked twice")}, "'nothing' does not hold"),
+        ({"q2": ("tie", "nothing", "I have looked twice")}, "q2: 'nothing' does not show it; "),
         ({"q1": "a tie"}, "not a cause\n  q1: 'a tie'\nThe causes are\n  version confusion"),
         ({"q1": ("tie", "a", "b", "c")}, "not a cause\n  q1: ('tie', 'a', 'b', 'c')"),
         ({"q1": ()}, "not a cause\n  q1: ()"),
@@ -118,6 +118,19 @@ def test_three_cards_are_enough(cards, least, capsys):
     check.causes(read, rule, known)
     read.popitem()
     assert f"{least - 1} of {least} named: read on" in said_of(read, rule, known)
+
+
+def test_other_causes_and_weak_evidence_are_told_at_once():
+    rule = {f"q{n}": "tie" for n in range(7)}
+    read = {"q0": ("length penalty", "zebra"), "q1": ("tie", "zebra"), "q2": ("tie", "4.43")}
+    lines = said_of(read, rule, dict.fromkeys(rule, CARD | {"score": [4.43, 4.43]})).split("\n")
+    assert lines[0] == "causes: 1 of 3 as by rule"
+    assert lines[1] == "  q0: a rule above 'length penalty' applies already"
+    assert lines[3:] == [
+        "causes: beside each cause stands what shows it, from the card",
+        "  q1: 'zebra' does not show it; wanted is the score of both",
+    ]
+    assert said_of({"q9": ("tie", "4.43")}, rule).endswith("cards: q0, q1, q2, q3, q4, ...")
 
 
 def test_nothing_is_told_of_the_rule_before_there_is_evidence():
