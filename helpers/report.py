@@ -124,7 +124,7 @@ def week(evals: EvalSet, passed: set[str]) -> str:
         (right == METRICS, f"metrics pass their checks: {len(right)} of {len(METRICS)}"),
         (fresh, "results.json holds the scores of these documents and labels"),
         (told, f"the baseline told in a README or in notes.md: nDCG@10 of {inert(evals.name)}"),
-        (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} queries, wanted 5"),
+        (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} of 5 queries"),
     ]
     lines = [f"- {'[x]' if done else '[ ]'} {words}" for done, words in rows]
     return "\n".join([*lines, "\nSay of yourself, truthfully:\n", *(f"- {say}" for say in SAY)])

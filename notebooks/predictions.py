@@ -39,15 +39,18 @@ class NoPrediction(ValueError):
         return [str(self)]
 
 
-def predict(name: str, *said, among: Iterable[str] = ()) -> None:
+def predict(name: str, *said, among: Iterable[str] = (), top: float = math.inf) -> None:
     """Note a prediction: `low, high` of a range that you are 80 % sure of, or a choice of `among`.
 
     The dots of the lesson say nothing yet. A range that has met its truth stays as it was, and one
-    that comes after its truth is kept as late. Raises NoPrediction: what a prediction looks like.
+    that comes after its truth is kept as late. Where the truth lies between 0 and `top`, 1 or 100,
+    a range on the other scale is refused. Raises NoPrediction: what a prediction looks like.
     """
     if any(value is ... for value in said):
         return
     noted, folder = _as_noted(name, said, sorted({*among})), evalset.folder()
+    if top < math.inf:
+        _refuse_other_scale(name, noted, top)
     if folder == evalset.DEFAULT:
         print(f"{name}: {told(noted)}. The workbook's own set keeps no predictions")
         return
@@ -61,6 +64,14 @@ def predict(name: str, *said, among: Iterable[str] = ()) -> None:
     _keep(folder, before | {name: kept | {"said": noted}})
     late = ", but not counted: its truth was shown before" if kept.get("late") else ""
     print(f"{name}: {told(noted)}, noted{late}")
+
+
+def _refuse_other_scale(name: str, noted: Said, top: float) -> None:
+    """Raise NoPrediction for a range beyond 0 to `top`, or a share where percent are wanted."""
+    low, high = noted
+    if low < 0 or high > top or (top > 1 and 0 < low <= high <= 1):
+        unit = "percent, 0 to 100" if top > 1 else "a share, 0 to 1"
+        raise NoPrediction(f"{name}: found {low}, {high}; wanted {unit}")
 
 
 def _as_noted(name: str, said: tuple, among: list[str]) -> Said:
@@ -89,7 +100,7 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
         print(f"{name}: {shown}")
         return
     said = before[name]["said"]
-    beside = f"{name}: {shown}; you said {told(said, form)}"
+    beside = f"{name}: {shown}; you said {told(said)}"
     if before[name].get("late"):
         print(f"{beside}, after you had seen it")
         return
@@ -125,9 +136,9 @@ def _shown(value: float | str, form: str) -> str:
         return format(value, PLAIN)
 
 
-def told(said: Said, form: str = PLAIN) -> str:
+def told(said: Said) -> str:
     """Return a prediction as a learner reads it."""
-    return said if isinstance(said, str) else " to ".join(_shown(end, form) for end in said)
+    return said if isinstance(said, str) else " to ".join(_shown(end, PLAIN) for end in said)
 
 
 def predictions_of(folder: Path) -> dict[str, dict]:

@@ -264,7 +264,8 @@ def stopped_cells(notebook) -> list[str]:
     """Return a line for each cell beside the exercises whose saved output ends in an error."""
     cells = [c for c in notebook.cells if is_code(c) and not exercises.grading(c)]
     errors = {c.id: o for c in cells for o in c.outputs if o.output_type == "error"}
-    told = {name: f"{o.ename}: {o.evalue}" for name, o in errors.items() if o.ename not in NO_FAULT}
+    faults = {name: o for name, o in errors.items() if o.ename not in NO_FAULT}
+    told = {name: f"{o.ename}: {o.evalue}".removesuffix(": ") for name, o in faults.items()}
     where = "      cell {} stopped with an error when it last ran: {}"
     return [where.format(name, _shortened(words)) for name, words in told.items()]
 

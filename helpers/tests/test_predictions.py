@@ -26,6 +26,15 @@ def own(tmp_path, monkeypatch):
 
 
 CHOICES = ("up", "down")
+OTHER_SCALE = [
+    ((0.6, 0.9), 100, "percent, 0 to 100"),
+    ((0.01, 1), 100, "percent, 0 to 100"),
+    ((-1, 20), 100, "percent, 0 to 100"),
+    ((20, 101), 100, "percent, 0 to 100"),
+    ((40, 60), 1, "a share, 0 to 1"),
+    ((0.5, 1.01), 1, "a share, 0 to 1"),
+    ((-0.1, 0.5), 1, "a share, 0 to 1"),
+]
 
 
 def kept(folder):
@@ -51,7 +60,7 @@ def test_a_range_stands_beside_the_truth_and_is_kept(own, capsys):
     assert said_of(capsys, predict, "a-x", 5, 12.5) == "a-x: 5 to 12.5, noted\n"
     assert kept(own) == {"a-x": {"said": [5, 12.5]}}
     shown = said_of(capsys, truth, "a-x", 13.34, ".1f")
-    assert shown == "a-x: 13.3; you said 5.0 to 12.5: not\n"
+    assert shown == "a-x: 13.3; you said 5 to 12.5: not\n"
     predict("a-y", 10, 20)
     assert said_of(capsys, truth, "a-y", 20, ",d").endswith("20; you said 10 to 20: held\n")
     assert kept(own) == {
@@ -121,6 +130,25 @@ def test_what_is_no_prediction_is_refused_with_what_is_wanted(own, said):
         f'a-x: found {found}; wanted two numbers, predict("a-x", low, high) with low <= high'
     )
     assert isinstance(caught.value, ValueError) and not [*own.iterdir()]
+
+
+@pytest.mark.parametrize(("said", "top", "unit"), OTHER_SCALE)
+def test_a_range_on_the_other_scale_is_refused(own, said, top, unit):
+    with pytest.raises(NoPrediction) as caught:
+        predict("a-x", *said, top=top)
+    assert str(caught.value) == f"a-x: found {said[0]}, {said[1]}; wanted {unit}"
+    with pytest.raises(NoPrediction, match="wanted two numbers"):
+        predict("a-x", said[1], said[0], top=top)
+    predict("a-x", ..., ..., top=top)
+    assert not [*own.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("said", "top"), [((0, 1), 100), ((0, 100), 100), ((0.5, 1.5), 100), ((0, 1), 1), ((1, 1), 1)]
+)
+def test_a_range_on_its_scale_is_noted(own, said, top):
+    predict("a-x", *said, top=top)
+    assert kept(own)["a-x"]["said"] == [*said]
 
 
 def test_a_notebook_shows_the_words_and_no_frames(own, tmp_path, capsys):

@@ -133,7 +133,7 @@ WEEK = """\
 - [x] metrics pass their checks: 6 of 6
 - [x] results.json holds the scores of these documents and labels
 - [x] the baseline told in a README or in notes.md: nDCG@10 of mine
-- [x] failure modes written down in notes.md: 5 queries, wanted 5
+- [x] failure modes written down in notes.md: 5 of 5 queries
 
 Say of yourself, truthfully:
 
@@ -160,7 +160,7 @@ def test_the_checklist_is_done_at_its_bounds(tmp_path):
             "- [ ] retrievals saved: none, run session B\n"
             "- [ ] results.json holds the scores of these documents and labels",
         ),
-        ({"read": 4}, "- [ ] failure modes written down in notes.md: 4 queries, wanted 5"),
+        ({"read": 4}, "- [ ] failure modes written down in notes.md: 4 of 5 queries"),
     ],
 )
 def test_what_is_just_below_a_bound_is_open(tmp_path, change, line):

@@ -12,7 +12,7 @@ from .verdict import Wrong, not_started, returned
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+")
 READ_AT_LEAST, SOME_CARDS = 3, 5  # cards to read, and to name
-BESIDE = "causes: beside each cause stands what shows it, from the card"
+EVIDENCE_FIRST = "causes: beside each cause stands what shows it, from the card"
 WORDS_OF_A_REASON = 3  # fewer are no reason
 
 
@@ -125,7 +125,7 @@ def _refuse_no_evidence(lacking: dict[str, str]) -> None:
         f"  {q}: no evidence yet; {c!r} is shown by {CAUSES[c].told}" for q, c in lacking.items()
     ]
     example = f"For example {first!r}: ({cause!r}, '...')"
-    raise Wrong("\n".join([BESIDE, *lines, example]), lines[0].strip())
+    raise Wrong("\n".join([EVIDENCE_FIRST, *lines, example]), lines[0].strip())
 
 
 def _problem(entry: tuple, card: dict) -> str:
@@ -185,7 +185,7 @@ def _refuse_other_readings(
             f"{first!r}: ({cause!r}, {evidence!r}, 'because ...')"
         )
     if weak:
-        lines += [BESIDE, *(f"  {q}: {words}" for q, words in weak.items())]
+        lines += [EVIDENCE_FIRST, *(f"  {q}: {words}" for q, words in weak.items())]
     if lines:
         short = next(line for line in lines if line.startswith("  "))
         raise Wrong("\n".join([alike, *lines]), short.strip())

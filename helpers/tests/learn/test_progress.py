@@ -178,6 +178,9 @@ def test_a_cell_beside_the_exercises_that_stopped_with_an_error_is_named(monkeyp
     words = "      cell scale stopped with an error when it last ran: TypeError: no list word "
     assert stopped.startswith(words) and stopped.endswith("word …")
     assert report.endswith("\nevery exercise is done")
+    bare = next(cell for cell in cells if cell.id == "scale").outputs[0]
+    bare["ename"], bare["evalue"] = "AssertionError", ""
+    assert progress.stopped_cells(v4.new_notebook(cells=cells))[0].endswith(" ran: AssertionError")
     for ename in ("NotStarted", "NotImplementedError", "KeyboardInterrupt"):
         next(c for c in cells if c.id == "scale").outputs[0]["ename"] = ename
         assert progress.stopped_cells(v4.new_notebook(cells=cells)) == []
