@@ -17,6 +17,7 @@ from helpers import evalset, records
 from helpers.text import how_many
 
 from .check.open_exercise import go_to_cell
+from .check.verdict import wrapped
 
 PREDICTIONS = "predictions.json"  # in the learner's set
 SURE = 0.8  # of a range
@@ -36,7 +37,7 @@ class NoPrediction(ValueError):
         if not self.gone_to:  # IPython asks twice
             self.gone_to = True
             go_to_cell(above=False)
-        return [str(self)]
+        return wrapped(str(self))
 
 
 def predict(name: str, *said, among: Iterable[str] = (), top: float = math.inf) -> None:
@@ -46,7 +47,7 @@ def predict(name: str, *said, among: Iterable[str] = (), top: float = math.inf) 
     that comes after its truth is kept as late. Where the truth lies between 0 and `top`, 1 or 100,
     a range on the other scale is refused. Raises NoPrediction: what a prediction looks like.
     """
-    if any(value is ... for value in said):
+    if said and all(value is ... for value in said):
         return
     noted, folder = _as_noted(name, said, sorted({*among})), evalset.folder()
     if top < math.inf:

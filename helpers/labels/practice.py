@@ -21,6 +21,7 @@ NEAR_TOP = 10  # ranks among which a wrong document is worth a look
 RESAMPLES = 1000  # of the bootstrap: kappa is scikit-learn's, half a millisecond each
 LEAST_PAIRS = 10  # pairs from which an interval is shown; of two equal ones it would have no width
 DIFFERING = 5  # pairs that are shown
+NO_EVIDENCE = "<p>No evidence is stored with this grade.</p>"
 COMPARE_NEXT = (
     "<p><b>Finish</b> ends here. Then run the next cell: it compares your labels with the stored "
     "ones.</p>"
@@ -265,7 +266,7 @@ def _pair_html(evals: EvalSet, label: Judgment, own: int) -> str:
     """Return one pair that differs."""
     document = evals.documents[label.doc_id]
     quotes = "".join(f"<blockquote>{inert(quote)}</blockquote>" for quote in label.evidence)
-    proof = quotes or "<p>No evidence is stored with this grade.</p>"
+    proof = f"<p>Stored evidence:</p>{quotes}" if quotes else NO_EVIDENCE
     return (
         f"<li><b>{inert(evals.queries[label.query_id].query)}</b><br>"
         f"{inert(document.title or label.doc_id)}: stored {label.relevance:d}, yours {own:d}"

@@ -42,7 +42,7 @@ from .values import (
 SIMPLEST = "the simplest is shown."
 NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
-WIDTH = 76  # columns that a narrow notebook shows without breaking words
+WIDTH = 66  # columns that a narrow notebook shows without breaking words
 STEPS = 5_000_000  # lines of the learner's code after which a call is stopped
 REFUSAL = 20_000  # the same for a call that must be refused
 
@@ -59,7 +59,7 @@ class Wrong(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython prints in place of a traceback: a page breaks long lines in words."""
-        return [part for line in str(self).split("\n") for part in _wrapped(line)]
+        return [part for line in str(self).split("\n") for part in wrapped(line)]
 
     @property
     def summary(self) -> str:
@@ -72,7 +72,7 @@ class Wrong(Exception):
         return f"{lines[0]}: {lines[-1]}" if no_sentence else lines[-1]
 
 
-def _wrapped(line: str) -> list[str]:
+def wrapped(line: str) -> list[str]:
     """Return lines of at most WIDTH: prose is broken between words, code and cases after commas."""
     if not line.startswith(" "):
         return textwrap.wrap(line, WIDTH) or [line]

@@ -165,11 +165,11 @@ def test_in_a_kernel_an_open_exercise_is_gone_to_and_nowhere_else(monkeypatch):
     monkeypatch.setattr(open_exercise, "get_ipython", lambda: shell)
     monkeypatch.setattr(open_exercise, "display", lambda data, raw: shown.append(data))
     stub = verdict.not_started("dcg")
-    assert stub._render_traceback_() == [str(stub)] and shown == []
+    assert stub._render_traceback_() == verdict.wrapped(str(stub)) and shown == []
     stub = verdict.not_started("dcg")
     shell.kernel = "there"
     verdict.Wrong("it is wrong")._render_traceback_()
-    assert shown == [] and stub._render_traceback_() == [str(stub)]
+    assert shown == [] and stub._render_traceback_() == verdict.wrapped(str(stub))
     stub._render_traceback_()  # IPython asks twice
     assert shown[0]["text/plain"] == "" and len(shown) == 1
     assert re.search(r"Date\.now\(\) - \d{13} < 30000", shown[0]["application/javascript"])

@@ -241,7 +241,8 @@ def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
     assert "a reader you are: see how wide" in practice.conclusion_html(10)
     assert "stored 2" in table and "<b>3 pairs with different grades" in differing
     items = differing.split("<li>")[1:]
-    assert "stored 2, yours 0" in items[0] and "<blockquote>fact 2.</blockquote>" in items[0]
+    assert "stored 2, yours 0" in items[0]
+    assert "<p>Stored evidence:</p><blockquote>fact 2.</blockquote>" in items[0]
     assert "T2" in items[0] and "fact q00" in items[0]
     assert "stored 0, yours 1" in items[1] and "No evidence is stored" in items[1]
     assert "stored 2, yours 1" in items[2]
