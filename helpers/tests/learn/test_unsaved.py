@@ -115,7 +115,9 @@ def test_a_kernel_tells_what_it_ran_and_a_busy_or_lost_one_nothing(runtime, monk
             client.execute(source, reply=True, timeout=60)
         monkeypatch.setattr(unsaved, "PATIENCE", 60)
         assert unsaved._ran_in("k1") == [(1, "x = 1"), (2, ANSWER)]
-        client.execute("import time; time.sleep(60)")
+        client.execute(busy := "import time; time.sleep(60)")
+        while client.get_iopub_msg(timeout=60)["content"].get("code") != busy:
+            pass  # another client's request might come first
         monkeypatch.setattr(unsaved, "PATIENCE", 0.5)
         assert unsaved._ran_in("k1") == []
     finally:
