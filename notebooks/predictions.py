@@ -2,7 +2,8 @@
 
 `predict` notes a range that holds the truth in four of five cases, or one choice; `truth` shows it
 beside what came out; `calibration` counts at the end how many ranges held. Without a prediction the
-truth is simply shown, and one that comes later does not count. The workbook's own set keeps none.
+truth is simply shown, and one that comes later in the same kernel does not count. The workbook's
+own set keeps none.
 """
 
 import json

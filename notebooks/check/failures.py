@@ -176,7 +176,7 @@ def stands_in(item: str | float, evidence: str) -> bool:
 def _refuse_other_readings(
     alike: str, again: dict[str, tuple], weak: dict[str, str], by_rule: dict[str, str]
 ) -> None:
-    """Raise Wrong where a cause is not the rule's, or its evidence does not show it."""
+    """Raise Wrong for other causes than the rule's, unless kept, and for evidence that is weak."""
     lines = [f"  {q}: {_other_rule(entry[0], by_rule[q])}" for q, entry in again.items()]
     if again:
         first, (cause, evidence, _) = next(iter(again.items()))
