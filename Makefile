@@ -1,7 +1,7 @@
 # The retrieval-baseline workbook. A bare machine needs python3 (3.11 to 3.14) and make; uv is used when present.
 PYTHON ?= python3
 # What is given is data: read unexpanded, and handed to the shell in the environment, never in a line of it.
-GIVEN := EVALS RUN BASE TO FROM QUERY ROOM N SEED ONLY SPLIT OPTIONS FULL FRESH MILLION SESSIONS SOLUTIONS
+GIVEN := EVALS RUN BASE TO FROM QUERY ROOM N SEED ONLY TRIAL SPLIT OPTIONS FULL FRESH MILLION SESSIONS SOLUTIONS
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 export $(filter-out EVALS,$(GIVEN))
 ifdef EVALS
@@ -17,9 +17,9 @@ SAIL := .cache/sail
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check lab learn progress compare audit freeze import export new drop site bench browser picture sql sail fuzz refresh mutants lock
-GROUPS := Learn:report lab learn progress,Measure:compare sql bench,Make a set:new import audit freeze drop export,$\
-  Maintain:check refresh site picture browser sail fuzz mutants lock help
+.PHONY: help report check proof lab learn progress compare audit freeze import export new drop site sql refresh lock
+GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit freeze drop export,$\
+  Maintain:check proof refresh site lock help
 
 help:  ## show this list
 	@echo "make COMMAND [EVALS=folder] [PYTHON=python3.12]"
@@ -30,8 +30,12 @@ help:  ## show this list
 report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline; FULL=1 runs Going further too
 	@$(HELPERS) report $(SET) $(if $(FULL),--full)
 
-check: $(READY)  ## execute the notebooks, compare every number, test the helpers
+check: $(READY)  ## execute the notebooks, compare every number, test the helpers: about a minute
 	@$(HELPERS) check $(SET)
+
+asked = $(if $(ONLY),$(filter $(1),$(ONLY)),all)
+proof: $(READY) $(if $(call asked,browser picture),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
+	@"$(BIN)/python" helpers/tests/proof/parts.py
 
 # answer_yes: Ctrl-C ends it at once. Root is let in, since a container often has no other account.
 export AS_ROOT := You are root, so all that a notebook runs may read and change everything on this machine. \
@@ -58,12 +62,6 @@ compare: $(READY)  ## hold RUN=path (or several, with a space between) against t
 refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs
 	@$(HELPERS) refresh
 
-mutants: $(READY)  ## break copies on purpose: each wrong edit must turn a check red; ROOM=stats N=60 SEED=7 samples
-	@"$(BIN)/python" helpers/tests/mutants.py
-
-fuzz: $(READY)  ## break small sets, runs and sources at random under every command, N=5000 times; SEED=7 chooses others
-	@"$(BIN)/python" helpers/tests/fuzz.py
-
 freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its files, hashes, counts, seeds
 	@$(HELPERS) freeze $(SET)
 
@@ -89,31 +87,19 @@ drop: $(READY)  ## move QUERY=id out of EVALS, with all that was judged of it, i
 site: $(READY)  ## write sessions, write-up and pages into site/, to read without installing; nothing in it runs or asks the network
 	@$(HELPERS) site
 
-bench: $(READY)  ## speed and memory as ratios in one run: engines, chunking, evaluation, check; MILLION=1 for a million
-	@"$(BIN)/python" helpers/tests/bench.py $(if $(MILLION),--million)
-
-browser: $(READY) $(TOOLS)/ready  ## try the panel and session A in headless Chromium, with the package playwright; SESSIONS=abc tries all
-	@PYTHONPATH="$(TOOLS)" "$(BIN)/python" helpers/tests/browser.py $${SESSIONS:+"$$SESSIONS"}
-
 sql: $(READY)  ## index, search and evaluate EVALS with BM25 in SQL, run into TO=folder; OPTIONS="--engine sail --docs x.parquet"
 	@test -n "$$TO" || { echo "sql needs a folder: make sql TO=path"; exit 1; }
 	@set -f; PYTHONPATH="$(SAIL)" $(HELPERS) sql $(SET) --to="$$TO" $$OPTIONS
 
-sail: $(READY) $(SAIL)/ready  ## hold BM25 in SQL on Sail, in one process and on four workers, against rank_bm25 on EVALS
-	@PYTHONPATH="$(SAIL)" "$(BIN)/python" helpers/tests/sql/equality.py "$${EVALS:-evals}"
-
-picture: $(READY) $(TOOLS)/ready  ## make the README's picture again, the first screen of the write-up, in headless Chromium
-	@PYTHONPATH="$(TOOLS)" "$(BIN)/python" helpers/tests/picture.py
-
 # One at a time: a tool that cannot be had is named, the others are there.
-$(TOOLS)/ready: helpers/tests/tools.txt $(READY)
+$(TOOLS)/ready: helpers/tests/proof/tools.txt $(READY)
 	@rm -rf $(TOOLS) && mkdir -p $(TOOLS)
 	@for tool in $$(sed 's/ *#.*//' $<); do \
 	  if command -v uv >/dev/null; then uv pip install --quiet --python "$(BIN)/python" --target $(TOOLS) "$$tool"; \
 	  else "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --upgrade --target $(TOOLS) "$$tool"; fi 2>/dev/null \
 	  && touch $@ || echo "the tool $$tool is not installed: that needs the network once"; done
 
-$(SAIL)/ready: helpers/tests/sail.txt $(READY)
+$(SAIL)/ready: helpers/tests/proof/sail.txt $(READY)
 	@rm -rf $(SAIL) && mkdir -p $(SAIL)
 	@set -- --quiet --target $(SAIL) --no-deps --requirement $<; \
 	  if command -v uv >/dev/null; then uv pip install --python "$(BIN)/python" "$$@"; \

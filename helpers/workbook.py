@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -32,7 +34,12 @@ SESSIONS = [
 WRITE_UP = ROOT / "evals" / "retrieval_eval.ipynb"
 NOTEBOOKS = [*SESSIONS, WRITE_UP]
 CELL_TIMEOUT = 600  # seconds; a dead kernel would otherwise wait for half an hour
-DERIVED = ("coverage.md", "results.json", "chunks/*.jsonl", "runs/*.json*", "runs/*.trec")
+WRITES = {  # the files that each notebook derives
+    SESSIONS[0]: ("coverage.md",),
+    SESSIONS[1]: ("chunks/*.jsonl", "runs/*.json*", "runs/*.trec"),
+    SESSIONS[2]: ("results.json",),
+    WRITE_UP: (),
+}
 MACHINE_PATH = re.compile(  # in JSON, which writes a backslash twice
     r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\\\)[\w.-]+"
 )
@@ -234,39 +241,62 @@ def blocks(folder: Path) -> dict[Path, str]:
 
 
 def check_command(folder: Path) -> int:
-    """Run every check on a copy of `folder`; return 0 only if all passed.
+    """Run every check on copies of `folder`; return 0 only if all passed.
 
-    Nothing that is checked is written. Another folder than the workbook's own has no stored
-    numbers, and the tests of the helpers say nothing about it: its notebooks run, no more.
+    Another folder than the workbook's own has no stored numbers, and the tests of the helpers say
+    nothing about it: its notebooks run in their order, no more.
     """
-    own = folder == evalset.DEFAULT
-    print(f"check: {CHECKS_HERE if own else CHECKS_ELSEWHERE}", flush=True)
-    problems = [*lint(), *(problem for path in NOTEBOOKS for problem in guard(path))] if own else []
+    if folder == evalset.DEFAULT:
+        return check_own(folder)
+    print("check: runs the four notebooks in their order on a copy of the folder", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         copy = copy_of_set(folder, Path(scratch) / "evals")
-        running = {f"cells of {len(NOTEBOOKS)} notebooks": start_notebooks(copy, strict=own)}
-        running |= {"tests of the helpers": start_tests()} if own else {}
-        agreed = []
-        for what, process in running.items():
-            said, _ = process.communicate()
-            print(f"{what}:\n{said}", flush=True)
-            passed = re.search(r"(\d+) passed", said)
-            agreed.append(f"{passed[1] if passed else 0} {what}")
-            if process.returncode:
-                problems.append(f"{what}: pytest ended with {process.returncode}, see above")
-        if own and not problems:
-            agreed.append(f"{len(derived(copy))} derived files")
-            problems += stale_files(folder, copy) + stale_blocks(copy)
-    print("\n".join(problems) or f"check: everything agrees: {', '.join(agreed)}")
-    return 1 if problems else 0
+        done = run_pytest(copy, *NBVAL, "--nbval-lax", *map(str, NOTEBOOKS))
+    print(done.stdout)
+    return closing([] if not done.returncode else ["a cell failed, see above"], [done])
 
 
 CHECKS_HERE = (
-    "runs the four notebooks in their order on a copy of evals/ and compares every number with "
-    "the stored one, the tests of the helpers beside them, then compares every derived file "
-    "(a few minutes)"
+    "runs each notebook up to Going further on a copy of evals/ without the files that it writes, "
+    "compares every number and every derived file with the stored one, and tests the helpers "
+    "(about a minute)"
 )
-CHECKS_ELSEWHERE = "runs the four notebooks in their order on a copy of the folder"
+
+
+def check_own(folder: Path) -> int:
+    """Run linters, notebooks and tests, two at a time, and compare what was stored.
+
+    A notebook finds the committed files of those before it, and not those that it writes itself:
+    if each link makes what is committed from what is committed, the whole chain does.
+    """
+    print(f"check: {CHECKS_HERE}", flush=True)
+    problems = [*lint(), *(problem for path in NOTEBOOKS for problem in guard(path))]
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as pool:
+        copies = {path: copy_of_set(folder, Path(scratch) / path.stem) for path in NOTEBOOKS}
+        for path, copy in copies.items():
+            for name in derived(copy, WRITES[path]):
+                (copy / name).unlink()
+        longest_first = [SESSIONS[2], SESSIONS[1], SESSIONS[0], WRITE_UP]
+        running = {"tests of the helpers": pool.submit(run_pytest, folder, *TESTS)}
+        for path in longest_first:
+            running[path.stem] = pool.submit(run_pytest, copies[path], *NBVAL_STRICT, str(path))
+        done = {name: future.result() for name, future in running.items()}
+        for path, copy in copies.items():
+            problems += stale_files(folder, copy, WRITES[path])
+    for name, process in done.items():
+        print(f"{name}:\n{process.stdout}", flush=True)
+        if process.returncode:
+            problems.append(f"{name}: pytest ended with {process.returncode}, see above")
+    return closing(problems + stale_blocks(folder), done.values())
+
+
+def closing(problems: list[str], done: Iterable[subprocess.CompletedProcess]) -> int:
+    """Print what is wrong, or that all is right, and how many tests passed; 1 where it is wrong."""
+    print("\n".join(problems) or "check: everything agrees")
+    said = "".join(process.stdout for process in done)
+    counts = [sum(map(int, re.findall(rf"(\d+) {word}", said))) for word in ("passed", "failed")]
+    print(f"{counts[0]} passed, {counts[1]} failed")
+    return 1 if problems else 0
 
 
 def copy_of_set(folder: Path, to: Path) -> Path:
@@ -275,9 +305,18 @@ def copy_of_set(folder: Path, to: Path) -> Path:
     return Path(shutil.copytree(folder, to, ignore=leave))
 
 
-def start_pytest(folder: Path, *words: str) -> subprocess.Popen:
-    """Start pytest on `folder`; what it says comes at its end."""
-    return subprocess.Popen(
+NBVAL = (
+    "--nbval-current-env",
+    f"--nbval-cell-timeout={CELL_TIMEOUT}",
+    "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
+)
+NBVAL_STRICT = ("--nbval", *NBVAL, "-p", "helpers.tests.nbval_core")
+TESTS = ("-rs", "-m", "not proof", "--ignore=helpers/tests/proof", "helpers/tests")
+
+
+def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess:
+    """Run pytest on `folder` to its end; what it says is in one text."""
+    return subprocess.run(
         [sys.executable, "-m", "pytest", *words],
         cwd=ROOT,
         env=environment(folder),
@@ -286,27 +325,6 @@ def start_pytest(folder: Path, *words: str) -> subprocess.Popen:
         text=True,
         encoding="utf-8",
     )
-
-
-def start_notebooks(folder: Path, strict: bool, paths=NOTEBOOKS) -> subprocess.Popen:
-    """Start the notebooks on `folder`, in one process: each needs what those before it left.
-
-    `strict` compares every output with the stored one.
-    """
-    return start_pytest(
-        folder,
-        "--nbval" if strict else "--nbval-lax",
-        "--nbval-current-env",
-        f"--nbval-cell-timeout={CELL_TIMEOUT}",
-        "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
-        *map(str, paths),
-    )
-
-
-def start_tests() -> subprocess.Popen:
-    """Start the tests of the helpers, a file a worker at a time, with a reason for each skip."""
-    words = ("--numprocesses=2", "--dist=loadfile", "-rs", "helpers/tests")
-    return start_pytest(evalset.DEFAULT, *words)
 
 
 def lint() -> list[str]:
@@ -343,23 +361,22 @@ def guard(path: Path) -> list[str]:
     return problems
 
 
-def stale_files(committed: Path, fresh: Path) -> list[str]:
-    """Return a line for each derived file that differs from what the sessions have just written."""
+def stale_files(committed: Path, fresh: Path, globs: Iterable[str]) -> list[str]:
+    """Return a line for each derived file that differs from what a session has just written."""
     return [
         f"evals/{name} is stale: {first_difference(committed / name, fresh / name)}"
-        for name in sorted(derived(committed) | derived(fresh))
-        if not equal_files(committed / name, fresh / name)
+        for name in sorted(derived(committed, globs) | derived(fresh, globs))
+        if _bytes_of(committed / name) != _bytes_of(fresh / name)
     ]
 
 
-def derived(folder: Path) -> set[str]:
-    """Return the paths of the derived files below `folder`."""
-    return {path.relative_to(folder).as_posix() for glob in DERIVED for path in folder.glob(glob)}
+def derived(folder: Path, globs: Iterable[str]) -> set[str]:
+    """Return the paths below `folder` that the patterns of WRITES name."""
+    return {path.relative_to(folder).as_posix() for glob in globs for path in folder.glob(glob)}
 
 
-def equal_files(a: Path, b: Path) -> bool:
-    """Return whether both files exist with the same bytes."""
-    return a.exists() and b.exists() and a.read_bytes() == b.read_bytes()
+def _bytes_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
 
 
 def first_difference(committed: Path, fresh: Path) -> str:

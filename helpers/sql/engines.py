@@ -46,7 +46,7 @@ def engine(kind: str, folder: Path) -> Iterator[Engine]:
         opened = _duckdb(folder)
     elif kind == "sail" or kind.startswith("sc://"):
         if not importlib.util.find_spec("pyspark"):
-            told = "make sail installs it, make sql uses it from there"
+            told = "make proof ONLY=sail installs it, make sql uses it from there"
             raise evalset.EvalSetError([f"found no package pyspark, wanted for {kind!r}: {told}"])
         opened = _spark(kind)
     else:

@@ -17,8 +17,8 @@ from helpers import baseline, compare, evalset, measures, runs, stats
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
-    """p of the pages from a thousand sign patterns: what is tested here is where it stands."""
-    monkeypatch.setattr(stats, "DRAWS", 1000)
+    """p of the pages from 300 sign patterns: what is tested here is where it stands."""
+    monkeypatch.setattr(stats, "DRAWS", 300)
 
 
 # What two runs can be compared on.
@@ -187,6 +187,7 @@ def gate(folder, *words):
     )
 
 
+@pytest.mark.proof
 def test_gate_closes_for_a_worse_run_and_writes_both_forms(many):
     done = gate(many, many / "worse.trec")
     assert done.returncode == 1, done.stderr

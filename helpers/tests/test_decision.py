@@ -105,12 +105,6 @@ def test_the_largest_repair_is_named_and_judging_comes_before_it():
     assert decision.repairs([weights, words, weights]) == {"weights": 2, "words": 1}
 
 
-def test_a_repair_is_known_for_every_cause():
-    from witness import CAUSES
-
-    assert sorted(sum(decision.REPAIRS.values(), ())) == sorted(CAUSES)
-
-
 @pytest.mark.parametrize("test", [True, False])
 def test_the_best_of_the_better_runs_is_tried_and_confirmed(test):
     better = [run("x", stats.BETTER), run("baseline + y", stats.BETTER, 0.2, p=0.0001)]

@@ -193,6 +193,7 @@ def test_a_file_has_the_mode_that_the_umask_says(tmp_path):
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in "ab"] == [0o640, 0o640]
 
 
+@pytest.mark.proof
 def test_two_writers_at_once_tear_no_file(tmp_path):
     code = (
         "import sys; from pathlib import Path; from helpers import disk\n"
@@ -217,6 +218,7 @@ def dead():
     return f"{disk._host()}-{gone.pid}-00000000"
 
 
+@pytest.mark.proof
 def test_several_files_are_all_written_or_none(tmp_path):
     code = "disk.write_all(Path(sys.argv[2]), {'a': 'new', 'b': 'new', 'c': 'new'})"
     found = []
@@ -234,6 +236,7 @@ def test_several_files_are_all_written_or_none(tmp_path):
     assert found.count(old) == 3 and found.count(new) >= 4
 
 
+@pytest.mark.proof
 def test_a_folder_takes_the_place_of_another_whole_or_not_at_all(tmp_path):
     code = (
         "with disk.new_folder(Path(sys.argv[2])) as part: disk.write(part / 'new', '')\nos._exit(0)"
@@ -329,6 +332,7 @@ def test_a_file_that_unpacks_without_end_is_left(tmp_path, monkeypatch):
     assert len([*disk.lines(path, pytest.fail)]) == 400
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("block", "told"),
     [

@@ -101,7 +101,7 @@ NEEDED = {
 
 
 STUB = """#!/bin/sh
-for name in EVALS ROOM N SEED ONLY; do eval "printf '%s\\0' \\"$name=\\$$name\\""; done
+for name in EVALS ROOM N SEED ONLY MILLION; do eval "printf '%s\\0' \\"$name=\\$$name\\""; done
 printf '%s\\0' "${0##*/}" "$@"
 printf '\\n\\0'
 """
@@ -111,7 +111,7 @@ printf '\\n\\0'
 def dry(tmp_path_factory):
     """Return a function that gives the words of each program that make starts.
 
-    A stub stands in for each; the first words are what the environment says of five settings.
+    A stub stands in for each; the first words are what the environment says of six settings.
     """
     if WITH_MAKE.args[0]:
         pytest.skip(WITH_MAKE.kwargs["reason"])
@@ -247,7 +247,7 @@ def test_the_value_of_a_variable_is_data(dry, tmp_path, value):
     value = value.replace("HERE", str(here))
     for ways in ([{"EVALS": value, "TO": value}, {}], [{}, {"EVALS": value, "TO": value}]):
         (words,) = dry("export", *(f"{k}={v}" for k, v in ways[0].items()), **ways[1])
-        assert words[5:] == [
+        assert words[6:] == [
             "python",
             "-m",
             "helpers",
@@ -255,16 +255,16 @@ def test_the_value_of_a_variable_is_data(dry, tmp_path, value):
             f"--evals={value}",
             f"--to={value}",
         ]
-    names = dict.fromkeys(("EVALS", "ROOM", "N", "SEED", "ONLY"), value)
-    (words,) = dry("mutants", *(f"{k}={v}" for k, v in names.items()))
-    assert words[:5] == [f"{name}={value}" for name in names]
+    names = dict.fromkeys(("EVALS", "ROOM", "N", "SEED", "ONLY", "MILLION"), value)
+    (words,) = dry("proof", *(f"{k}={v}" for k, v in names.items()))
+    assert words[:6] == [f"{name}={value}" for name in names]
     (words,) = dry("import", f"FROM={value}", f"TO={value}", f"OPTIONS={value}")
-    assert words[8:] == ["import", f"--from={value}", f"--to={value}", *value.split()]
+    assert words[9:] == ["import", f"--from={value}", f"--to={value}", *value.split()]
     (words,) = dry("drop", f"QUERY={value}")
-    assert words[8:] == ["drop", "--evals=evals", "--", value]
+    assert words[9:] == ["drop", "--evals=evals", "--", value]
     (words,) = dry("compare", f"RUN={value}", f"BASE={value}", f"SPLIT={value}")
     options = ["--evals=evals", f"--base={value}", f"--split={value}"]
-    assert words[8:] == ["compare", *options, "--", *value.split()]
+    assert words[9:] == ["compare", *options, "--", *value.split()]
     (words,) = dry("lab", f"EVALS={value}", "SOLUTIONS=1")
     assert words[0] == f"EVALS={ROOT}/{value}"
     assert not here.exists()
@@ -361,6 +361,7 @@ def gate(tmp_path, monkeypatch, capsys):
     return compared
 
 
+@pytest.mark.proof
 def test_the_gate_ends_as_the_readme_says(gate, tmp_path):
     said = re.search(r"`\.venv/bin/python -m helpers compare .+?` is the gate: (.+?)\. ", README)[1]
     wheres = dict(re.findall(r"(\d) where ([^,]+)", said))
@@ -375,11 +376,13 @@ def test_the_gate_ends_as_the_readme_says(gate, tmp_path):
     assert gate(6, 0) == 2
 
 
+@pytest.mark.proof
 def test_a_strict_gate_wants_to_know(gate):
     assert gate(5, 0, "--strict") == 3 and gate(5, 0) == 0
     assert gate(3, 3, "--strict") == 0 and gate(6, 0, "--strict") == 1
 
 
+@pytest.mark.proof
 def test_a_comparison_is_written_where_the_readme_says(gate, tmp_path):
     assert "The report goes to `evals/comparisons/`" in README
     gate(0, 6)
@@ -389,6 +392,7 @@ def test_a_comparison_is_written_where_the_readme_says(gate, tmp_path):
     assert {p.name for p in (tmp_path / "else").iterdir()} == {"new-all.md", "new-all.json"}
 
 
+@pytest.mark.proof
 def test_what_matters_is_an_option(gate):
     """One win in six: nobody can tell about .05, but .9 would have shown."""
     assert gate(0, 1, "--strict") == 3

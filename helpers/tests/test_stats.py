@@ -92,6 +92,7 @@ def test_paired_counts_what_is_closer_than_a_billionth_as_a_tie():
     assert (one.low, one.high, one.p, one.t_p, one.detectable) == (None, None, 1.0, None, None)
 
 
+@pytest.mark.proof
 def test_holm_on_the_worked_example():
     assert stats.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert stats.holm([]) == []

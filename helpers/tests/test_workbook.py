@@ -15,6 +15,7 @@ from nbformat import v4
 
 from helpers import baseline, evalset, records, report, results, workbook
 from helpers.labels import pooling
+from helpers.tests import nbval_core
 
 
 def test_a_notebook_runs_on_its_folder_with_a_fixed_hash_seed(monkeypatch):
@@ -47,6 +48,7 @@ def notebook(tmp_path, *cells):
     return path
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("full", "last"), [(False, "2"), (True, "2 again")])
 def test_a_report_ends_where_going_further_begins(tmp_path, capsys, full, last):
     path = notebook(
@@ -81,6 +83,7 @@ def test_a_report_ends_where_going_further_begins(tmp_path, capsys, full, last):
     assert told.err == ""
 
 
+@pytest.mark.proof
 @pytest.mark.skipif(os.name == "nt", reason="asks for a process by its id")
 def test_ctrl_c_ends_a_notebook_and_its_kernel_at_once(tmp_path, capfd):
     """nbclient takes SIGINT for itself, and then waits for a kernel that it has ended."""
@@ -386,103 +389,96 @@ def test_a_block_that_is_not_as_the_results_say_is_named(monkeypatch, tmp_path):
 # Checking.
 
 
-class Process:
-    """A pytest that has ended, in place of one that starts."""
-
-    def __init__(self, said, returncode=0):
-        self.said, self.returncode = said, returncode
-
-    def communicate(self):
-        return self.said, None
-
-
 @pytest.fixture
 def checking(monkeypatch, tmp_path):
-    """Put stand-ins in place of all that check_command starts; return what they were asked."""
-    own, asked = tmp_path / "own", SimpleNamespace(notebooks=[], linted=0, guarded=[], stale=[])
-    asked.own, asked.other = own, tmp_path / "other"
-    for folder in (asked.own, asked.other):
-        records.write(folder / "coverage.md", "x\n")
-        records.write(folder / "runs" / "fixed.trec", "x\n")
-    asked.processes = [Process("12 passed in 1 s"), Process("3 failed, 340 passed")]
-    asked.problems = {"lint": [], "guard": [], "files": [], "blocks": []}
+    """Put stand-ins in place of pytest and the linters; return what they were asked and say.
 
-    def start_notebooks(folder, strict):
-        assert (folder / "coverage.md").exists() and folder.name == "evals"
-        asked.notebooks.append((folder, strict))
-        return asked.processes[0]
+    A notebook's pytest writes its files anew, as they are committed.
+    """
+    own = tmp_path / "own"
+    for name in ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "results.json", "x.md"):
+        records.write(own / name, "x\n")
+    asked = SimpleNamespace(own=own, calls={}, status={}, writes=True, linted=[], guarded=[])
+    asked.blocks = []
 
-    def guard(path):
-        asked.guarded.append(path)
-        return asked.problems["guard"] if path == workbook.WRITE_UP else []
-
-    def stale_files(*sides):
-        asked.stale.append(sides)
-        return asked.problems["files"]
+    def run_pytest(folder, *words):
+        held = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
+        asked.calls[words[-1]] = (folder, words, held)
+        for glob in workbook.WRITES.get(Path(words[-1]), ()) if asked.writes else ():
+            for path in own.glob(glob):
+                records.write(folder / path.relative_to(own), path.read_text())
+        status = asked.status.get(words[-1], 0)
+        return subprocess.CompletedProcess(words, status, f"{status} failed, 12 passed in 1 s")
 
     monkeypatch.setattr(evalset, "DEFAULT", own)
-    monkeypatch.setattr(workbook, "lint", lambda: asked.problems["lint"])
-    monkeypatch.setattr(workbook, "guard", guard)
-    monkeypatch.setattr(workbook, "start_notebooks", start_notebooks)
-    monkeypatch.setattr(workbook, "start_tests", lambda: asked.processes[1])
-    monkeypatch.setattr(workbook, "stale_files", stale_files)
-    monkeypatch.setattr(workbook, "stale_blocks", lambda folder: asked.problems["blocks"])
+    monkeypatch.setattr(workbook, "lint", lambda: asked.linted)
+    monkeypatch.setattr(
+        workbook, "guard", lambda path: asked.guarded if path == workbook.WRITE_UP else []
+    )
+    monkeypatch.setattr(workbook, "run_pytest", run_pytest)
+    monkeypatch.setattr(workbook, "stale_blocks", lambda folder: asked.blocks)
     return asked
 
 
-def test_a_check_of_our_own_set_counts_what_agrees(checking, capsys):
+def test_a_check_gives_each_notebook_what_is_committed_but_not_what_it_writes(checking, capsys):
     assert workbook.check_command(checking.own) == 0
-    ((copy, strict),) = checking.notebooks
-    assert strict is True and checking.guarded == workbook.NOTEBOOKS
-    assert checking.stale == [(checking.own, copy)] and copy != checking.own
-    assert not copy.exists()
-    assert capsys.readouterr().out == (
-        "check: runs the four notebooks in their order on a copy of evals/ and compares every "
-        "number with the stored one, the tests of the helpers beside them, then compares every "
-        "derived file (a few minutes)\n"
-        "cells of 4 notebooks:\n12 passed in 1 s\n"
-        "tests of the helpers:\n3 failed, 340 passed\n"
-        "check: everything agrees: 12 cells of 4 notebooks, 340 tests of the helpers, "
-        "2 derived files\n"
-    )
+    everything = {"coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "results.json", "x.md"}
+    missing = [{"coverage.md"}, {"chunks/fixed.jsonl", "runs/fixed.trec"}, {"results.json"}, set()]
+    folders = set()
+    for path, gone in zip(workbook.NOTEBOOKS, missing, strict=True):
+        folder, words, held = checking.calls.pop(str(path))
+        assert held == everything - gone and words == (*workbook.NBVAL_STRICT, str(path))
+        assert folder != checking.own and not folder.exists()
+        folders.add(folder)
+    assert len(folders) == 4 and [*checking.calls] == ["helpers/tests"]
+    assert checking.calls["helpers/tests"][:2] == (checking.own, workbook.TESTS)
+    said = capsys.readouterr().out
+    assert said.startswith(f"check: {workbook.CHECKS_HERE}\ntests of the helpers:\n0 failed, 12")
+    assert said.endswith("check: everything agrees\n60 passed, 0 failed\n")
 
 
-def test_a_check_shows_what_it_does_at_once(checking, monkeypatch):
-    screen, shown = Screen(), []
-    monkeypatch.setattr(sys, "stdout", screen)
-    monkeypatch.setattr(workbook, "lint", lambda: shown.append(screen.shown) or [])
-    monkeypatch.setattr(workbook, "stale_files", lambda *sides: shown.append(screen.shown) or [])
-    assert workbook.check_command(checking.own) == 0
-    assert shown[0].startswith("check: runs") and shown[1].endswith("3 failed, 340 passed\n")
+def test_a_session_that_stops_writing_a_file_is_noticed(checking, capsys):
+    checking.writes = False
+    assert workbook.check_command(checking.own) == 1
+    said = capsys.readouterr().out.splitlines()
+    names = ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "results.json")
+    assert said[-5:-1] == [f"evals/{name} is stale: no session writes it" for name in names]
 
 
-def test_a_check_of_another_set_runs_its_notebooks_and_no_more(checking, capsys):
-    checking.problems |= dict.fromkeys(checking.problems, ["never asked"])
-    checking.processes[0] = Process("no test ran")
-    assert workbook.check_command(checking.other) == 0
-    assert [strict for _, strict in checking.notebooks] == [False]
-    assert not checking.guarded and not checking.stale
-    assert capsys.readouterr().out == (
-        "check: runs the four notebooks in their order on a copy of the folder\n"
-        "cells of 4 notebooks:\nno test ran\n"
-        "check: everything agrees: 0 cells of 4 notebooks\n"
-    )
-
-
-@pytest.mark.parametrize("what", ["lint", "guard", "files", "blocks"])
+@pytest.mark.parametrize("what", ["linted", "guarded", "blocks"])
 def test_a_check_ends_with_1_where_something_differs(checking, capsys, what):
-    checking.problems[what] = [f"{what} differs", "twice"]
+    setattr(checking, what, [f"{what} differs", "twice"])
     assert workbook.check_command(checking.own) == 1
     said = capsys.readouterr().out
-    assert said.endswith(f"\n{what} differs\ntwice\n") and "agrees" not in said
-    assert bool(checking.stale) == (what in ("files", "blocks"))
+    assert said.endswith(f"\n{what} differs\ntwice\n60 passed, 0 failed\n")
+    assert "agrees" not in said
 
 
-@pytest.mark.parametrize(("n", "what"), [(0, "cells of 4 notebooks"), (1, "tests of the helpers")])
-def test_a_check_ends_with_1_where_pytest_does(checking, capsys, n, what):
-    checking.processes[n] = Process("1 passed", 2)
-    assert workbook.check_command(checking.own) == 1 and not checking.stale
-    assert capsys.readouterr().out.endswith(f"\n{what}: pytest ended with 2, see above\n")
+@pytest.mark.parametrize("which", [*map(str, workbook.NOTEBOOKS), "helpers/tests"])
+def test_a_check_ends_with_1_where_pytest_does(checking, capsys, which):
+    checking.status[which] = 2
+    assert workbook.check_command(checking.own) == 1
+    name = "tests of the helpers" if which == "helpers/tests" else Path(which).stem
+    said = f"\n{name}: pytest ended with 2, see above\n60 passed, 2 failed\n"
+    assert capsys.readouterr().out.endswith(said)
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_check_of_another_set_runs_its_notebooks_in_order_and_no_more(
+    checking, tmp_path, capsys, status
+):
+    records.write(tmp_path / "other" / "coverage.md", "x\n")
+    checking.linted = checking.guarded = checking.blocks = ["never asked"]
+    checking.status[str(workbook.WRITE_UP)] = status
+    assert workbook.check_command(tmp_path / "other") == status
+    ((folder, words, held),) = checking.calls.values()
+    assert held == {"coverage.md"} and not folder.exists()
+    assert words == (*workbook.NBVAL, "--nbval-lax", *map(str, workbook.NOTEBOOKS))
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "check: runs the four notebooks in their order on a copy of the folder\n"
+    )
+    assert said.endswith(f"\n12 passed, {status} failed\n") and ("agrees" in said) != bool(status)
 
 
 def test_the_copy_of_a_set_leaves_notebooks_and_pages_out(tmp_path):
@@ -496,15 +492,12 @@ def test_the_copy_of_a_set_leaves_notebooks_and_pages_out(tmp_path):
     assert found == {name: name for name in kept}
 
 
-PYTEST = [sys.executable, "-m", "pytest"]
-
-
-def test_pytest_starts_in_the_project_and_says_everything_in_one_stream(monkeypatch):
+def test_pytest_runs_in_the_project_and_says_everything_in_one_text(monkeypatch):
     asked = []
-    monkeypatch.setattr(subprocess, "Popen", lambda *words, **more: asked.append((*words, more)))
-    workbook.start_pytest(Path("x"), "-rs", "y")
+    monkeypatch.setattr(subprocess, "run", lambda *words, **more: asked.append((*words, more)))
+    workbook.run_pytest(Path("x"), "-rs", "y")
     words, more = asked[0]
-    assert words == [*PYTEST, "-rs", "y"]
+    assert words == [sys.executable, "-m", "pytest", "-rs", "y"]
     assert more == {
         "cwd": workbook.ROOT,
         "env": workbook.environment(Path("x")),
@@ -515,27 +508,11 @@ def test_pytest_starts_in_the_project_and_says_everything_in_one_stream(monkeypa
     }
 
 
-@pytest.mark.parametrize(("strict", "how"), [(True, "--nbval"), (False, "--nbval-lax")])
-def test_the_notebooks_are_compared_in_one_process(monkeypatch, strict, how):
-    monkeypatch.setattr(workbook, "start_pytest", lambda *words: words)
-    assert workbook.start_notebooks(Path("x"), strict) == (
-        Path("x"),
-        how,
-        "--nbval-current-env",
-        "--nbval-cell-timeout=600",
-        "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
-        *map(str, workbook.NOTEBOOKS),
-    )
-    assert workbook.start_notebooks(Path("x"), strict, ["one"])[-2:] == (
-        "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
-        "one",
-    )
-
-
-def test_the_tests_run_two_files_at_a_time_on_our_own_set(monkeypatch):
-    monkeypatch.setattr(workbook, "start_pytest", lambda *words: words)
-    words = ("--numprocesses=2", "--dist=loadfile", "-rs", "helpers/tests")
-    assert workbook.start_tests() == (evalset.DEFAULT, *words)
+def test_cells_below_going_further_wait_for_the_proof():
+    cells = [SimpleNamespace(cell=v4.new_code_cell(name)) for name in "abc"]
+    cells[1].cell.metadata["tags"] = ["further"]
+    nbval_core.pytest_collection_modifyitems(cells)
+    assert [item.cell.source for item in cells] == ["a", "c"]
 
 
 @pytest.mark.parametrize(
@@ -621,12 +598,17 @@ def test_stale_files_are_named(tmp_path):
     for side, files in sides.items():
         for name, words in files.items():
             records.write(tmp_path / side / name, words)
-    assert workbook.stale_files(tmp_path / "committed", tmp_path / "fresh") == [
+    globs = sum(workbook.WRITES.values(), ())
+    assert workbook.stale_files(tmp_path / "committed", tmp_path / "fresh", globs) == [
         "evals/results.json is stale: it is not committed",
         "evals/runs/fixed.trec is stale: first difference '-old', run: make refresh",
         "evals/runs/gone.jsonl is stale: no session writes it",
     ]
-    assert workbook.derived(tmp_path / "fresh") == {*same, "results.json", "runs/fixed.trec"}
+    written = {*same, "results.json", "runs/fixed.trec"}
+    assert workbook.derived(tmp_path / "fresh", globs) == written
+    assert workbook.stale_files(tmp_path / "committed", tmp_path / "fresh", ["*.md"]) == [
+        "evals/notes.md is stale: first difference '-1', run: make refresh"
+    ]
 
 
 def test_a_difference_is_shown_in_100_characters(tmp_path):
@@ -639,17 +621,6 @@ def test_a_difference_is_shown_in_100_characters(tmp_path):
     assert said("a", "b") == f"first difference '-{'x' * 99}', run: make refresh"
     assert said("e", "d") == "first difference '-é', run: make refresh"
     assert said("c", "d") == "line ends differ"
-
-
-def test_two_files_are_equal_where_both_exist_with_the_same_bytes(tmp_path):
-    for name, words in (("a", "x\n"), ("b", "x\n"), ("c", "x\r\n")):
-        (tmp_path / name).write_bytes(words.encode())
-
-    def equal(one, other):
-        return workbook.equal_files(tmp_path / one, tmp_path / other)
-
-    assert equal("a", "b") and not equal("a", "c")
-    assert not equal("a", "gone") and not equal("gone", "a") and not equal("gone", "lost")
 
 
 def test_changed_lines_are_those_that_went_and_those_that_came():

@@ -94,6 +94,7 @@ def test_elsewhere_there_is_no_solution_and_no_error(tmp_path, lessons):
     assert committed.solution_of("dcg", tmp_path) == ""
 
 
+@pytest.mark.proof
 def test_a_copy_without_the_sessions_passes_and_stays_open_without_an_error(tmp_path):
     """As nbgrader runs it: notebooks/check and helpers are there, the sessions are not."""
     leave = shutil.ignore_patterns("*.ipynb", "tests", "__pycache__")

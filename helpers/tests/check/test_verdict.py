@@ -148,6 +148,7 @@ def test_windows_without_an_end_are_stopped_and_tracing_is_as_before():
     assert sys.gettrace() is before
 
 
+@pytest.mark.proof
 def test_a_function_that_calls_itself_on_and_on_is_named_with_its_own_line():
     code = "def one():\n    return next(1 for _ in range(1))\n\n"
     code += "def dcg(gains):\n    return one() + dcg(gains)\n"

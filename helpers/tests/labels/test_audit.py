@@ -226,6 +226,7 @@ def clean_labels(folder, texts):
     write_rows(folder / "second_pass.jsonl", *again)
 
 
+@pytest.mark.proof
 def test_clean_set_passes_every_check(tmp_path):
     texts = clean_documents(tmp_path, random.Random(4))
     write_rows(tmp_path / "retrieval_queries.jsonl", *clean_queries(texts))

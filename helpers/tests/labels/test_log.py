@@ -77,6 +77,7 @@ for i in range(20):
 """
 
 
+@pytest.mark.proof
 def test_two_processes_lose_no_line(tmp_path):
     path = tmp_path / log.LOG
     command = [sys.executable, "-c", WRITER, str(path)]

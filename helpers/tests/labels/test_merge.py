@@ -88,6 +88,7 @@ def test_a_failed_write_changes_nothing(folder, monkeypatch, graded):
     assert content(folder) == before
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "change", ["merge.merge(evalset.load(folder))", "merge.drop_query(folder, 'q1')"]
 )

@@ -43,6 +43,7 @@ def test_rankings_leave_out_what_does_not_match(folder):
     assert len(found) == 4
 
 
+@pytest.mark.proof
 def test_rankers_agree_with_the_libraries_on_the_set_of_the_workbook():
     evals = evalset.load(evalset.DEFAULT)
     ids, bodies = [*evals.documents], [d.retrieval_text for d in evals.documents.values()]

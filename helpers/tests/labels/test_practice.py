@@ -198,6 +198,7 @@ def test_the_measures_worked_by_hand():
     assert [*table.columns] == ["yours 0", "yours 1", "yours 2"]
 
 
+@pytest.mark.proof
 def test_the_interval_is_seeded_holds_the_value_and_draws_whole_pairs():
     for measure in practice._measures(GRADES).values():
         found = practice.with_interval(measure, FIRST, SECOND)
@@ -210,6 +211,7 @@ def test_the_interval_is_seeded_holds_the_value_and_draws_whole_pairs():
     assert share == (0.5, 0.35, 0.65)  # of 40 throws 14 to 26: less than .025 lie below
 
 
+@pytest.mark.proof
 def test_a_measure_that_is_not_defined_says_so():
     kappa = practice._measures(GRADES)["Cohen's kappa"]
     assert practice.with_interval(kappa, [1, 1], [1, 1]) == (None, None, None)

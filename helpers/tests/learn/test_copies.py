@@ -214,6 +214,7 @@ def test_copies_work_on_their_own_evaluation_set(house):
     assert (house / "learn" / "evals" / "results.json").read_text() == "mine"
 
 
+@pytest.mark.proof
 def test_the_checklist_of_the_week_says_what_is_missing(tmp_path):
     full = report.week(evalset.load(evalset.DEFAULT), set(report.METRICS))
     assert full.count("- [x]") == 8 and "[ ]" not in full and "I have a measured baseline" in full

@@ -37,6 +37,7 @@ def statuses(house, limit=10):
     return {row.exercise.title: (row.status, row.words) for row in rows}
 
 
+@pytest.mark.proof
 def test_progress_of_a_new_copy_then_of_every_solution(house):
     make(house)
     assert {status for status, _ in statuses(house).values()} == {"not started"}
@@ -49,6 +50,7 @@ def test_progress_of_a_new_copy_then_of_every_solution(house):
     assert len(list((house / "learn").glob("*.ipynb"))) == 2
 
 
+@pytest.mark.proof
 def test_progress_half_way_through(house):
     make(house)
     loop = "for _ in range(3 * 10**9):\n        try:\n            1\n        except:\n            0"
@@ -63,6 +65,7 @@ def test_progress_half_way_through(house):
     assert report.endswith("next: A1 longest (10 minutes) in session_a_words.ipynb")
 
 
+@pytest.mark.proof
 def test_progress_where_cells_are_broken_gone_or_end_python(house):
     make(house)
     solve(
@@ -546,6 +549,7 @@ def steps(*sources):
     return [progress.KernelStep(progress.ANSWER, str(n), text) for n, text in enumerate(sources)]
 
 
+@pytest.mark.proof
 def test_a_cell_that_ends_python_or_never_ends_stops_no_other(tmp_path):
     cells = steps(
         "kept = 1",
@@ -615,6 +619,7 @@ def test_the_kernel_is_this_python_without_a_trace(tmp_path):
     assert not {*Path(jupyter_runtime_dir()).glob("*")} - before
 
 
+@pytest.mark.proof
 @pytest.mark.skipif(os.name == "nt", reason="asks for a process by its id")
 def test_endless_cell_ends_with_the_program_that_runs_it(tmp_path):
     cell = f"import os\nopen({str(tmp_path / 'id')!r}, 'w').write(f'{{os.getpid()}} ')\nwhile 1: 1"

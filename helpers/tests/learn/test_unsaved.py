@@ -79,6 +79,7 @@ def announce(runtime, address, number=1):
     (runtime / f"jpserver-{number}.json").write_text(json.dumps(page))
 
 
+@pytest.mark.proof
 def test_open_copies_are_asked_for_with_the_token_and_without_a_proxy(runtime, monkeypatch):
     folder = runtime.parent / "learn"
     for name, source in (("a.ipynb", STUB), ("b.ipynb", ANSWER), ("c.ipynb", STUB)):
@@ -94,6 +95,7 @@ def test_open_copies_are_asked_for_with_the_token_and_without_a_proxy(runtime, m
     assert sent == [("/api/sessions", "token secret")]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("page", ["", "{", "[]", "null", "{}", '{"url": 5, "root_dir": "/"}'])
 def test_what_is_no_server_is_passed_over(runtime, page):
     (runtime / "jpserver-1.json").write_text(page)
@@ -104,6 +106,7 @@ def test_what_is_no_server_is_passed_over(runtime, page):
             assert unsaved.unsaved(runtime.parent / "learn") == []
 
 
+@pytest.mark.proof
 def test_a_kernel_tells_what_it_ran_and_a_busy_or_lost_one_nothing(runtime, monkeypatch):
     manager = KernelManager(connection_file=str(runtime / "kernel-k1.json"))
     manager.start_kernel(extra_arguments=["--HistoryManager.enabled=False"])

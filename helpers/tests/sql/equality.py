@@ -1,6 +1,6 @@
 """Hold BM25 in SQL against rank_bm25, session B's run and ir_measures, on Sail too.
 
-Run by `make sail`: on Sail in one process, then on a cluster of four workers of it.
+Run by `make proof ONLY=sail`: on Sail in one process, then on a cluster of four workers of it.
 """
 
 import os

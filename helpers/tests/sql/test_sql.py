@@ -29,6 +29,7 @@ def duck(tmp_path):
         yield opened
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("chunker", [None, "fixed"])
 def test_rankings_scores_and_measures_are_those_of_the_references(evals, duck, chunker):
     found = equality.gaps(duck, evals, chunker)
@@ -190,6 +191,7 @@ def test_a_file_that_is_no_parquet_and_one_that_is_not_there(duck, tmp_path):
         bm25.offer_parquet(duck, str(tmp_path / "y.parquet"))
 
 
+@pytest.mark.proof
 def test_the_command_reads_partitioned_folders_and_writes_run_and_card(tmp_path):
     for n, part in enumerate((TEXTS[:2], TEXTS[2:])):
         ids = [f"d{n}{i}" for i in range(len(part))]
@@ -222,5 +224,5 @@ def test_bad_options_are_told_and_nothing_is_written(evals, tmp_path, options, w
 def test_a_missing_client_is_told_with_its_remedy(tmp_path, monkeypatch):
     monkeypatch.setattr(engines.importlib.util, "find_spec", lambda name: None)
     opened = engines.engine("sail", tmp_path)
-    with pytest.raises(evalset.EvalSetError, match="no package pyspark.*make sail installs it"):
+    with pytest.raises(evalset.EvalSetError, match="no package pyspark.*ONLY=sail installs it"):
         opened.__enter__()

@@ -1,4 +1,4 @@
-"""The wrong edits of `make mutants`: what each operator changes, and which edits are drawn."""
+"""The wrong edits of the mutants: what each operator changes, and which edits are drawn."""
 
 import os
 from types import SimpleNamespace

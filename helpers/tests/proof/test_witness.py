@@ -19,8 +19,9 @@ import witness_evidence
 from conftest import write_rows
 
 from helpers import compare, evalset, runs, stats
+from notebooks import decision
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "evals"
 
 
@@ -922,3 +923,7 @@ def test_hashes_know_which_document_and_query_they_hold(folder):
     after = evalset.load(folder)
     for name in ("corpus_hash", "queries_hash", "topics_hash"):
         assert getattr(after, name)() != getattr(before, name)()
+
+
+def test_a_repair_is_known_for_every_cause():
+    assert sorted(sum(decision.REPAIRS.values(), ())) == sorted(witness.CAUSES)

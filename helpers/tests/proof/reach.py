@@ -27,9 +27,9 @@ import coverage
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CACHE = ROOT / ".cache" / "reach"
-TESTS, SESSIONS_TEST = ROOT / "helpers" / "tests", "helpers/tests/test_sessions.py"
+TESTS, SESSIONS_TEST = ROOT / "helpers" / "tests", "helpers/tests/proof/test_sessions.py"
 NOTEBOOKS = [
     *sorted((ROOT / "notebooks").glob("session_*.ipynb")),
     ROOT / "evals" / "retrieval_eval.ipynb",
@@ -155,7 +155,7 @@ def forget() -> None:
         file = getattr(module, "__file__", None) or ""
         if name != "__main__" and file.startswith((f"{ROOT}/helpers", f"{ROOT}/notebooks")):
             del sys.modules[name]
-    mine = {str(ROOT), str(TESTS), ""}
+    mine = {str(ROOT), str(TESTS), str(TESTS / "proof"), ""}
     sys.path[:] = [place for place in sys.path if place not in mine]
 
 
@@ -311,6 +311,11 @@ def imported(path: Path) -> set[str]:
 def options(name: str) -> list[str]:
     """Return pytest's options for a notebook or a test file."""
     return ["-p", "no:xdist", *(NBVAL if name.endswith(".ipynb") else ("-p", "no:nbval"))]
+
+
+def as_check_runs(name: str) -> list[str]:
+    """Return the options by which make check leaves to the proof what is slow."""
+    return ["-p", "helpers.tests.nbval_core"] if name.endswith(".ipynb") else ["-m", "not proof"]
 
 
 class Reach:

@@ -12,7 +12,7 @@ import pytest
 
 from helpers import evalset
 
-LINES = (Path(__file__).parent / "facts.jsonl").read_text(encoding="utf-8").splitlines()
+LINES = (Path(__file__).parents[1] / "facts.jsonl").read_text(encoding="utf-8").splitlines()
 FACTS = [json.loads(line) for line in LINES]
 
 

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import rehearsal
+from learn.small_session import NAME, changed, code, session, solution, write
 
 from helpers.learn.copies import copy_set
 from helpers.learn.exercises import BEGIN, END, LESSONS
-
-from . import rehearsal
-from .small_session import NAME, changed, code, session, solution, write
 
 
 def found(house):

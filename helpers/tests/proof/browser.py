@@ -1,10 +1,10 @@
-"""The tests in a real browser, apart from the others: make browser SESSIONS=abc.
+"""The tests in a real browser: make proof ONLY=browser SESSIONS=abc.
 
 They take minutes, need the package playwright and a Chromium, and say so where one is missing.
 """
 
 import functools
-import sys
+import os
 
 import browser_hostile
 import browser_labelling
@@ -24,4 +24,4 @@ def main(sessions: str = "a") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(os.environ.get("SESSIONS") or "a")

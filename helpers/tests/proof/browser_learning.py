@@ -1,4 +1,4 @@
-"""The week in a real browser; make browser calls it with session A.
+"""The week in a real browser; make proof ONLY=browser calls it with session A.
 
 Opens new learner copies in JupyterLab. Again and again runs all cells, up to the next open
 exercise, where screen and cursor must be, and answers it wrongly, then rightly: a folded solution
@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import browser_labelling as browser  # noqa: E402

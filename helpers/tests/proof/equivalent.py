@@ -1,6 +1,6 @@
 """Wrong edits that change nothing anybody could see, each with its reason; at most 100.
 
-`before` and `after` are the edited lines as `make mutants` prints them: spaces made one, several
+`before` and `after` are the edited lines as the mutants part of proof prints them: spaces made one, several
 lines joined. An entry whose text is gone is reported, so the table does not outlive the code.
 """
 

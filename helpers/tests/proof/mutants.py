@@ -1,6 +1,6 @@
 """Break copies of the workbook on purpose, one wrong edit at a time: each must turn a check red.
 
-Run by `make mutants`: the list below, of which none may survive, and a seeded sample of systematic
+Run by `make proof ONLY=mutants`: the list below, of which none may survive, and a seeded sample of systematic
 edits (mutation.py) of which 85 % must be caught (75 % in check and learn), as many from every room.
 SEED=, N= and ROOM= choose another sample; with ROOM= the list is left out. A mutant runs only what
 reaches its line; what that is stands in .cache/reach until the sources or that test file change.
@@ -20,7 +20,7 @@ import pytest
 import reach
 from equivalent import EQUIVALENT
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 A, B, C = (
     f"notebooks/session_{name}.ipynb"
     for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
@@ -30,6 +30,7 @@ WRITE_UP = "evals/retrieval_eval.ipynb"
     DATA,
     RUNS,
     PROJECT,
+    SET,
     POOL,
     AUDIT,
     LOG,
@@ -60,6 +61,7 @@ WRITE_UP = "evals/retrieval_eval.ipynb"
         "test_evalset",
         "test_runs_and_measures",
         "test_project",
+        "proof/test_set",
         "labels/test_pooling",
         "labels/test_checks",
         "labels/test_log",
@@ -75,12 +77,12 @@ WRITE_UP = "evals/retrieval_eval.ipynb"
         "sources/test_export",
         "test_sparse",
         "learn/test_copies",
-        "learn/test_rehearsal",
+        "proof/test_rehearsal",
         "check/test_verdict",
         "check/test_values",
         "check/test_failures",
         "check/test_quick_test",
-        "test_sessions",
+        "proof/test_sessions",
         "test_commands",
         "test_disk",
         "test_evidence",
@@ -132,10 +134,10 @@ MUTANTS = [
     Mutant("line ends change the hash", "helpers/disk.py", '.replace("\\r\\n", "\\n")', "", DATA),
     Mutant("package missing in the lock", "requirements.in", "pyyaml ", "pyyaml-not-locked ", PROJECT),
     Mutant("label dropped", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 1',
-           '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 0', PROJECT),
+           '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 0', WRITE_UP),
     Mutant("grade changed", "evals/judgments.jsonl", '"doc_id": "checkout-connection-pool-exhausted", "relevance": 2',
            '"doc_id": "checkout-connection-pool-exhausted", "relevance": 1', C),
-    Mutant("query moved across the split", "evals/retrieval_queries.jsonl", '"popularity": "tail", "split": "dev"', '"popularity": "tail", "split": "test"', PROJECT),
+    Mutant("query moved across the split", "evals/retrieval_queries.jsonl", '"popularity": "tail", "split": "dev"', '"popularity": "tail", "split": "test"', WRITE_UP),
     Mutant("document edited after the run", "evals/corpus/rollback-v2.md", "slipway", "slipwai", WRITE_UP),
     Mutant("results edited by hand", "evals/results.json", '"n": 127', '"n": 128', WRITE_UP),
     Mutant("README number changed", "README.md", "| dev | 127 | 0.", "| dev | 127 | 0.9", BLOCKS),
@@ -143,8 +145,8 @@ MUTANTS = [
     Mutant("judged@k over answered queries", "helpers/measures.py", "calc_aggregate([Judged @ k], qrels,", "calc_aggregate([Judged @ k], {q: qrels[q] for q in run if run[q]},", POOL),
     Mutant("a relevant document as easy negative", "helpers/labels/pooling.py", " and not qrels[query_id].get(d)]", "]", POOL),
     Mutant("zeros left out of the export", "helpers/sources/export.py", "for j in evals.judgments", "for j in evals.judgments if j.relevance", EXPORT),
-    Mutant("pooled document unjudged", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "db-pgbouncer-settings", "relevance": 0}\n', "", PROJECT),
-    Mutant("label file changed after the freeze", "evals/labeling_guide.md", "word for word", "in your own words", PROJECT),
+    Mutant("pooled document unjudged", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "db-pgbouncer-settings", "relevance": 0}\n', "", WRITE_UP),
+    Mutant("label file changed after the freeze", "evals/labeling_guide.md", "word for word", "in your own words", SET),
     Mutant("versions no longer one document", "helpers/labels/links.py", "versions | one", "one", LINKS),
     Mutant("chains of queries not followed", "helpers/text.py", "whole = group.union(*(home[member] for member in group if member in home))", "whole = group", LINKS),
     Mutant("manifest blind to new files", "helpers/labels/manifest.py", "for name in {*listed, *present}", "for name in listed", MANIFEST),
@@ -186,10 +188,10 @@ MUTANTS = [
     Mutant("dimension -1 taken for the last", "helpers/sparse.py", "if vector and not 0 <= min(vector) <= max(vector) < dim:", "if vector and not max(vector) < dim:", SPARSE),
     Mutant("a kept encoding for another corpus", "helpers/sparse.py", "for part in (model, *texts):", "for part in (model, len(texts)):", SPARSE),
     Mutant("weights without IDF", B, "values = idf[counts.indices] * tf", "values = tf", B),
-    Mutant("a solution told in a hint", "helpers/tests/learn/rehearsal.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", REHEARSAL),
+    Mutant("a solution told in a hint", "helpers/tests/proof/rehearsal.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", REHEARSAL),
     Mutant("links of a copy not moved", "helpers/learn/copies.py", "cell.source = LINK.sub(link, cell.source)", "pass", LEARN),
     Mutant("end of a solution left in the copy", "helpers/learn/copies.py", "lines[first - 1 : last] =", "lines[first - 1 : last - 1] =", LEARN),
-    Mutant("a check that praises a stub", "helpers/tests/learn/rehearsal.py", 'if stub and (found is None or found.kind != "NotStarted"):', "if False:", REHEARSAL),
+    Mutant("a check that praises a stub", "helpers/tests/proof/rehearsal.py", 'if stub and (found is None or found.kind != "NotStarted"):', "if False:", REHEARSAL),
     Mutant("answers far off accepted", "notebooks/check/values.py", "abs(wanted - got) <= near", "abs(wanted - got) <= 0.3", VALUES),
     Mutant("the last of several explanations", "notebooks/check/verdict.py", "if share > best:", "if share:", VERDICT),
     Mutant("every quick test passed", "notebooks/check/quick_test.py", "len(right) >= PASS * len(questions)", "len(right) >= 0", QUIZ),
@@ -264,25 +266,34 @@ def drawn(edits: list, n: int, seed: int, room: str = "") -> list:
 
 def run_list(pool: ProcessPoolExecutor) -> int:
     """Run every listed mutant and print how it ended; return how many survived."""
-    survivors = 0
-    for mutant, caught in zip(MUTANTS, pool.map(run_listed, MUTANTS), strict=True):
-        survivors += not caught
-        print(
-            f"{'caught' if caught else 'SURVIVED':>8}  {mutant.name}  ({mutant.file})", flush=True
-        )
-    print(f"{len(MUTANTS) - survivors} passed, {survivors} failed")
-    return survivors
+    ended = Counter()
+    for mutant, how in zip(MUTANTS, pool.map(run_listed, MUTANTS), strict=True):
+        ended[how] += 1
+        print(f"{how:>15}  {mutant.name}  ({mutant.file})", flush=True)
+    alone, both = ended["caught by check"], len(MUTANTS) - ended["SURVIVED"]
+    print(f"{alone} of {len(MUTANTS)} are caught by make check alone, {both} by both tiers")
+    print(f"{both} passed, {ended['SURVIVED']} failed")
+    return ended["SURVIVED"]
 
 
-def run_listed(mutant: Mutant) -> bool:
-    """Return whether the target fails in a fresh copy of the workbook, broken by `mutant`."""
+def run_listed(mutant: Mutant) -> str:
+    """Return which tier notices a mutant in a fresh copy: its target as check runs it, or whole."""
+    target = mutant.target
     with reach.copied() as tree:
         break_copy(tree / mutant.file, mutant)
-        target = mutant.target
         if target.startswith("import "):
-            return bool(reach.forked(tree, lambda: status_of(target), 120).status)
-        words = ["-x", *reach.options(target), target]
-        return bool(reach.forked(tree, lambda: pytest.main(words), 300).status)
+            caught = reach.forked(tree, lambda: status_of(target), 120).status
+            return "caught by check" if caught else "SURVIVED"
+        if "/proof/" not in target and try_target(tree, target, *reach.as_check_runs(target)):
+            return "caught by check"
+        return "caught by proof" if try_target(tree, target) else "SURVIVED"
+
+
+def try_target(tree: Path, target: str, *more: str) -> bool:
+    """Return whether a test file or notebook fails in a copy."""
+    words = ["-x", *reach.options(target), *more, target]
+    status = reach.forked(tree, lambda: pytest.main(words), 300).status
+    return status not in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 def status_of(code: str) -> int:

@@ -11,7 +11,7 @@ import witness
 
 from notebooks.check import quick_test
 
-FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+FOLDER = Path(__file__).resolve().parents[3] / "notebooks"
 
 
 def asked_and_answered(session: str) -> tuple[dict[int, str], dict[int, object]]:

@@ -1,4 +1,4 @@
-"""A hostile set in a real browser; make browser calls it.
+"""A hostile set in a real browser; make proof ONLY=browser calls it.
 
 Payloads stand in every field that a set has. Its sessions and write-up are executed, signed as
 trusted and opened in JupyterLab, its page is opened as a file, its panel is worked through. No
@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import nbformat.sign
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import browser_labelling as browser  # noqa: E402

@@ -1,11 +1,10 @@
 """Fresh answers: none of the wrong passes, none of the right fails, no other mistake is named."""
 
 import pytest
+from check.exercises import checks_of, learnt
+from fresh import FORMS, PRELUDE, RIGHT, WRONG
 
 from notebooks import check
-
-from .exercises import checks_of, learnt
-from .fresh import FORMS, PRELUDE, RIGHT, WRONG
 
 
 def rows(table) -> list[tuple]:

@@ -1,15 +1,15 @@
 """Speed and memory in one run: engines, chunking, evaluation, `make check`, report and audit.
 
-Run by `make bench`, or with `--million` for the largest corpus too. Seconds
+Run by `make proof ONLY=bench`, with MILLION=1 for the largest corpus too. Seconds
 differ from machine to machine and from hour to hour; ratios of one run less so, and no test
 asserts either. Memory is read from the operating system, so this command needs Linux or macOS.
 """
 
-import argparse
 import ast
 import importlib.util
 import json
 import multiprocessing
+import os
 import resource
 import shutil
 import subprocess
@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 from rank_bm25 import BM25Okapi
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from helpers import chunks, evalset, evidence, measures, runs, sparse, text, workbook  # noqa: E402
 from helpers.sql import bm25  # noqa: E402
@@ -361,12 +361,8 @@ def readable(value: float) -> str:
 
 def main() -> None:
     """Print every comparison."""
-    parser = argparse.ArgumentParser(prog="bench.py", description=__doc__)
-    parser.add_argument(
-        "--million", action="store_true", help="a million documents too, without rank_bm25"
-    )
     tables: dict[int, pd.DataFrame] = {}
-    sizes = (*SIZES, MILLION) if parser.parse_args().million else SIZES
+    sizes = (*SIZES, MILLION) if os.environ.get("MILLION") else SIZES
     pd.set_option("display.width", 200, "display.max_columns", 20)
     with tempfile.TemporaryDirectory() as scratch:
         for n_documents in sizes:

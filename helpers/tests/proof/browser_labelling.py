@@ -1,4 +1,4 @@
-"""The labelling panel in a real browser; make browser calls it.
+"""The labelling panel in a real browser; make proof ONLY=browser calls it.
 
 Starts JupyterLab on a free loopback port, runs a notebook with the panel in headless Chromium,
 judges three documents, takes evidence from a table, from code and from a line, goes on after a
@@ -19,7 +19,7 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

@@ -1,4 +1,4 @@
-"""Makes the README's picture again, the first screen of the write-up; make picture calls it.
+"""Makes the README's picture again, the first screen of the write-up: make proof ONLY=picture.
 
 Needs a Chromium and the package playwright, as the tests in a browser do.
 """
@@ -12,7 +12,7 @@ import nbformat
 from browser_labelling import FLAGS, chromium, missing
 from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from helpers import report, workbook  # noqa: E402
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(ROOT / "helpers" / "tests")]
 
 import corruptions  # noqa: E402
@@ -137,7 +137,7 @@ class Worker:
     def ask(self, folder: Path, words: list[str], fault=None) -> dict | None:
         """Return what the worker says of one command, {} where it died, None where it hung."""
         if self.process is None:
-            code = [sys.executable, str(ROOT / "helpers" / "tests" / "fuzz_worker.py")]
+            code = [sys.executable, str(Path(__file__).with_name("fuzz_worker.py"))]
             code += self.rooms
             more = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

@@ -1,0 +1,98 @@
+"""make proof: what is too slow for `make check`, in parts; ONLY="witness mutants" runs these alone.
+
+Each part says what it protects and how long it took. Some read further variables: SEED, N, ROOM
+(mutants), SEED, N, TRIAL (fuzz), SESSIONS (browser), MILLION (bench).
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+PYTEST = (sys.executable, "-m", "pytest", "-rs")
+
+
+class Part(NamedTuple):
+    """What a part protects, the command that tries it, and what that needs beside our packages."""
+
+    protects: str
+    command: tuple[str, ...]
+    packages: str = ""  # a folder that make fills
+
+
+def tests(*names: str) -> tuple[str, ...]:
+    """Return the command that runs files of tests beside this one."""
+    return (*PYTEST, *(str(HERE / f"test_{name}.py") for name in names))
+
+
+def script(name: str) -> tuple[str, ...]:
+    """Return the command that runs a script, by its path from here."""
+    return (sys.executable, str(HERE / name))
+
+
+PARTS = {
+    "chain": Part(
+        "the notebooks, whole and in their order, write from the inputs what is committed",
+        script("chain.py"),
+    ),
+    "witness": Part("each published number, by code that shares nothing", tests("witness")),
+    "tests": Part(
+        "what tests of the helpers need seconds for",
+        (*PYTEST, "--numprocesses=2", "-m", "proof", f"--ignore={HERE}", str(HERE.parent)),
+    ),
+    "set": Part("corpus, labels and data card of evals/", tests("set", "facts")),
+    "words": Part("figures of the glossary and the quick tests", tests("words", "quiz_questions")),
+    "answers": Part("answers nobody wrote a check for", tests("fresh")),
+    "sessions": Part("the sessions on other people's sets", tests("sessions")),
+    "learners": Part("learners' copies, with and without solutions", tests("rehearsal")),
+    "setup": Part("set-up, and the workflow of the repository", tests("setup", "workflow")),
+    "site": Part("pages to read without installing", tests("site")),
+    "tools": Part("the tools of the parts below", tests("mutation", "fuzz", "browser", "parts")),
+    "mutants": Part("that wrong edits turn a check red", script("mutants.py")),
+    "fuzz": Part("each command against broken input", script("fuzz.py")),
+    "browser": Part(
+        "panel, exercises and page in a real browser", script("browser.py"), ".cache/tools"
+    ),
+    "sail": Part(
+        "BM25 in SQL on Sail against rank_bm25", script("../sql/equality.py"), ".cache/sail"
+    ),
+    "bench": Part("nothing: shows speed and memory as ratios of one run", script("bench.py")),
+}
+WHEN_NAMED = {
+    "picture": Part("nothing: makes the README's picture", script("picture.py"), ".cache/tools"),
+}
+
+
+def main(only: str) -> int:
+    """Run the parts that `only` names, or all; return 1 if one failed."""
+    known = PARTS | WHEN_NAMED
+    names = only.split() or [*PARTS]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        print(f"found ONLY={unknown[0]!r}, wanted of: {' '.join(known)}", file=sys.stderr)
+        return 1
+    ended = {name: run(name, known[name]) for name in names}
+    print("\npart      result  seconds")
+    for name, (status, seconds) in ended.items():
+        print(f"{name:<9} {'failed' if status else 'passed'} {seconds:8.0f}")
+    failed = sum(bool(status) for status, _ in ended.values())
+    print(f"{len(ended) - failed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+def run(name: str, part: Part) -> tuple[int, float]:
+    """Run a part, what it says on the screen; return its exit status and seconds."""
+    print(f"\n== {name}: {part.protects}", flush=True)
+    began = time.monotonic()
+    paths = [ROOT, *([ROOT / part.packages] if part.packages else [])]
+    more = {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    status = subprocess.run(part.command, cwd=ROOT, env=os.environ | more).returncode
+    return status, time.monotonic() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main(os.environ.get("ONLY", "")))

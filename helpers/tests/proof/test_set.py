@@ -1,0 +1,108 @@
+"""What must hold for the committed evaluation set: its corpus, its labels, what its card says."""
+
+import zlib
+from collections import Counter
+
+import pytest
+import witness
+
+from helpers import compare, evalset, measures, text, workbook
+from helpers.labels import audit, links, manifest, pooling
+
+
+@pytest.fixture(scope="module")
+def evals():
+    return evalset.load(evalset.DEFAULT)
+
+
+def test_corpus_is_large_varied_and_written_one_by_one(evals):
+    sizes = [len(text.token_ids(doc.text)) for doc in evals.documents.values()]
+    assert len(sizes) >= 420 and sum(sizes) >= 270_000
+    assert sum(size < 150 for size in sizes) >= 75 and sum(size > 800 for size in sizes) >= 140
+    assert len({doc.kind for doc in evals.documents.values()}) == 16
+    assert len({doc.service for doc in evals.documents.values()}) == 17
+    alike = evals.near_duplicates(0.3)
+    assert sum(pair in evals.versions() for pair in alike) >= 20
+    bodies = "\n".join(doc.text for doc in evals.documents.values()).encode()
+    assert len(zlib.compress(bodies, 9)) / len(bodies) >= 0.27
+    words = [text.words(doc.text) for doc in evals.documents.values()]
+    everything = [tuple(w[i : i + 5]) for w in words for i in range(len(w) - 4)]
+    assert len(everything) / len(set(everything)) < 1.10
+
+
+def test_only_versions_resemble_each_other(evals):
+    assert set(evals.near_duplicates(threshold=0.15)) <= evals.versions()
+
+
+def test_queries_are_balanced_and_labelled(evals):
+    counts = Counter((query.kind, query.split) for query in evals.queries.values())
+    kinds = "alert entity keyword mismatch misspelling multi temporal".split()
+    assert {*counts} == {(kind, split) for kind in kinds for split in ("dev", "test")}
+    assert all(n >= {"dev": 8, "test": 16}[split] for (_, split), n in counts.items())
+    heads = sum(query.popularity == "head" for query in evals.queries.values())
+    assert 0.4 <= heads / len(evals.queries) <= 0.6
+    none = Counter(query.split for query in evals.unanswered.values())
+    assert none["dev"] >= 7 and none.total() >= 20
+    short = sum(len(query.query.split()) <= 5 for query in evals.asked.values())
+    assert short >= len(evals.asked) * 0.45
+    assert sum(bool(query.answers) for query in evals.queries.values()) >= 150
+    assert all(judgment.evidence for judgment in evals.judgments if judgment.relevance)
+    texts = {
+        q: " \n ".join(evals.documents[d].retrieval_text for d in evals.queries[q].relevant_doc_ids)
+        for q in evals.queries
+    }
+    for query in evals.queries.values():
+        assert all(answer in texts[query.query_id] for answer in query.answers), query.query_id
+
+
+def test_coverage_reaches_every_service_and_kind(evals):
+    reached = [
+        evals.documents[doc_id]
+        for query in evals.queries.values()
+        for doc_id in query.relevant_doc_ids
+    ]
+    assert len({doc.doc_id for doc in reached}) / len(evals.documents) >= 0.6
+    for field in ("service", "kind"):
+        assert {getattr(doc, field) for doc in reached} == {
+            getattr(doc, field) for doc in evals.documents.values()
+        }
+
+
+def test_every_pooled_ranker_is_judged_to_depth_10(evals):
+    for name, run in pooling.by_ranker(evals).items():
+        answered = {q: row for q, row in evals.qrels().items() if run[q]}
+        assert measures.judged_at(answered, run) == 1, name
+
+
+def test_own_set_passes_its_audit(evals):
+    failed = [f for f in audit.findings(evals) if f.status != "pass"]
+    assert not [f for f in failed if f.status == "fail"], failed
+    assert not links.leaking_answers(evals) and not manifest.differences(evals.folder)
+
+
+def test_the_readme_says_what_the_test_half_can_tell(evals):
+    base = compare.saved_baseline(evals)
+    dense = next(run for run in compare.systems(evals) if run.name == "dense-minilm-titled")
+    fused = dense._replace(rankings=witness.fused(base.rankings, dense.rankings), parts={})
+    found = compare.compare(evals, base, [dense, fused], split="test")["runs"]
+    page = (workbook.ROOT / "README.md").read_text(encoding="utf-8")
+    at = [row["measures"]["nDCG@10"] for row in found]
+    shown = [f"{row['detectable']:.2f}"[1:] for row in at]
+    assert f"a difference of {shown[0]} nDCG@10 between BM25 and a dense retriever" in page
+    assert f"and of {shown[1]} between BM25 and its fusion" in page
+    needed = [
+        next(n for n in range(2, 999) if row["detectable"] * (row["n"] / n) ** 0.5 <= aim)
+        for row, aim in zip(at, (0.08, 0.05), strict=True)
+    ]
+    assert f"For .08 and .05 it would take {needed[0]} and {needed[1]} queries" in page
+    several = sum(list(row.values()).count(2) > 1 for row in evals.qrels().values())
+    assert 1 / 3 <= several / len(evals.queries) < 0.36  # the data card: a third
+    assert f"the half has {len(evals.qrels('test'))}" in page
+
+
+def test_the_data_card_says_how_many_temporal_queries_have_a_rival_version(evals):
+    temporal = [q for q in evals.queries.values() if q.kind == "temporal"]
+    family = {doc_id for pair in evals.versions() for doc_id in pair}
+    with_rival = sum(not family.isdisjoint(query.relevant_doc_ids) for query in temporal)
+    page = (evals.folder / "README.md").read_text(encoding="utf-8")
+    assert f"Of the {len(temporal)} `temporal` queries {with_rival} have a marked version" in page
