@@ -282,12 +282,15 @@ def check_dcg(function: Callable) -> None:
     verdict.give("dcg", function, hand, random_cases(_draw_dcg), mistakes)
 
 
-def _gains(ranking: list, grades: dict, k: int, gain: Callable = float) -> list[float]:
-    return [gain(max(0, grades.get(doc_id, 0))) for doc_id in ranking[:k]]
+def _gains(
+    ranking: list, grades: dict, k: int, gain: Callable = float, least: int = 1
+) -> list[float]:
+    found = [grades.get(doc_id, 0) for doc_id in ranking[:k]]
+    return [gain(grade) if grade >= least else 0 for grade in found]
 
 
-def _ideal(grades: dict, k: int | None, gain: Callable = float) -> list[float]:
-    return sorted((gain(grade) for grade in grades.values() if grade > 0), reverse=True)[:k]
+def _ideal(grades: dict, k: int | None, gain: Callable = float, least: int = 1) -> list[float]:
+    return sorted((gain(g) for g in grades.values() if g >= least), reverse=True)[:k]
 
 
 def _normed(gains: list, ideal: list, by: Callable = _log2) -> float:
@@ -298,6 +301,11 @@ def _normed(gains: list, ideal: list, by: Callable = _log2) -> float:
 def exponential(grade: int) -> int:
     """Return the gain 2^grade - 1 (Burges et al. 2005)."""
     return 2**grade - 1
+
+
+def one_more(grade: int) -> int:
+    """Return a gain that grade 0 would have, too, if it were asked for."""
+    return grade + 1
 
 
 def _with_gain(wrong: Callable) -> Callable:
@@ -360,6 +368,11 @@ def _ndcg_mistakes() -> Mistakes:
          lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k))),
         ("The argument gain is used for the ideal order only: what was retrieved gains by it, too.",
          lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k, gain))),
+        ("The argument gain is used for documents graded 0 or not labelled, too. They gain 0: gain "
+         "is for grades above 0.",
+         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain, 0)),
+         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain)),
+         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k, gain, 0))),
         *((sentence, *map(_with_gain, wrong)) for sentence, *wrong in linear),
     ]  # fmt: skip
 
@@ -381,5 +394,6 @@ def check_ndcg(function: Callable) -> None:
         Example((RANKED, GRADED, 5), (2 * third + 1 / math.log2(5)) / (2 + third + 1 / 2)),
         Example((TWELVE, {"d12": 3}, 20), 1 / math.log2(13)),
         Example((["b", "a"], {"b": 1, "a": 2}, 10, exponential), (1 + 3 * third) / (3 + third)),
+        Example((["z", "a"], {"a": 1, "z": 0}, 10, one_more), third),
     ]
     verdict.give("ndcg", function, hand, _draw_measure("nDCG"), _ndcg_mistakes(), top=1.0)

@@ -93,6 +93,7 @@ def check_bootstrap(function: Callable) -> None:
     failing = [answer for answer in answers if not _close(answer[2], answer[1], answer[0])]
     if not failing:
         _check_draws(function)
+        _check_number(function, answers[1][1])
         said = f"bootstrap: right on {len(answers)} lists of values, repeats with its seed"
         tell_passed("bootstrap", said)
         return
@@ -137,7 +138,7 @@ def _drawn_by(function: Callable, values: list, seed: int, *draws: int) -> tuple
 
 
 def _check_draws(function: Callable) -> None:
-    """Raise Wrong unless the seed decides the draws and `draws` says how many there are."""
+    """Raise Wrong unless the seed decides the draws and one draw gives one mean."""
     single, written = _drawn_by(function, UNEVEN[1], 1, 1)
     both = _ends_of(single)
     if both is None or not _flat(both):
@@ -153,6 +154,23 @@ def _check_draws(function: Callable) -> None:
         problem = "Another seed gives the same interval: draw from the rng that is passed in."
     if problem:
         raise Wrong(f"bootstrap: the values are right, but not its use of rng\n{problem}")
+
+
+def _check_number(function: Callable, usual: tuple[float, float]) -> None:
+    """Raise Wrong unless there are as many draws as asked for, by default 10,000.
+
+    `usual` is what the function gave for UNEVEN[1] with seed 1 where it was not told how many:
+    the same seed and number give it again to the last digit, another number does not.
+    """
+    many, few = stats.DRAWS, stats.DRAWS // 10
+    told, fewer = (_ends_of(_drawn_by(function, UNEVEN[1], 1, n)[0]) for n in (many, few))
+    problem = ""
+    if told != usual:
+        problem = f"Without the argument draws there are not {many:,} of them: leave its default."
+    elif told == fewer:
+        problem = f"{many:,} draws give what {few:,} give: draw as many as draws says."
+    if problem:
+        raise Wrong(f"bootstrap: nearly right, but not the number of draws\n{problem}")
 
 
 def _signs(differences: list) -> list[float]:

@@ -60,6 +60,7 @@ WRONG = [
     ("word_overlap", "any(word in text.words(answer)", "any(word in answer.lower()", "inside longer ones, as roll in rollback"),
     ("word_overlap", "asked = content_words(query)", "asked = list(set(content_words(query)))", "Repeated words of the query"),
     ("word_overlap", "any(word in text.words(answer)", "any(word in answer.split()", "full stop and 'Roll' with a capital are then other words. evals.words removes both"),
+    ("word_overlap", "any(word in text.words(answer)", "any(word.rstrip('s') in [w.rstrip('s') for w in text.words(answer)]", "so deploys finds deploy"),
     ("word_overlap", "return np.array(flags).mean()", "return max(np.mean([w in text.words(x) for w in asked]) for x in answers)", "Each answer is looked at alone"),
     ("word_overlap", "    if not asked:\n        return 0\n    flags = [any(word in text.words(answer) for answer in answers) for word in asked]\n    return np.array(flags).mean()",
      "    return sum(any(w in text.words(x) for x in answers) for w in asked) / len(asked)", "function words alone leaves nothing to divide by"),

@@ -35,11 +35,12 @@ def dcg(gains):
     return (gains / np.log2(np.arange(len(gains)) + 2)).sum()
 
 def ndcg(ranking, grades, k, gain=lambda grade: grade):
+    gained = lambda g: gain(g) if g > 0 else 0
     ideal = sorted(grades.values(), reverse=True)
-    best = dcg([gain(g) for g in ideal[:k]])
+    best = dcg([gained(g) for g in ideal[:k]])
     if best == 0:
         return 0
-    return dcg([gain(grades.get(d, 0)) for d in ranking[:k]]) / best
+    return dcg([gained(grades.get(d, 0)) for d in ranking[:k]]) / best
 """
 
 WRONG = [
@@ -78,6 +79,7 @@ WRONG = [
     ("dcg", "np.array(gains, dtype=float)", "np.sort(gains)[::-1]", "sorted first"),
     ("dcg", "    gains = np", "    return sum(g / math.log2(n) for n, g in enumerate(gains, 1))\n    gains = np", "is 0 at rank 1"),
     ("ndcg", "ideal = sorted(grades.values(), reverse=True)", "ideal = sorted((grades.get(d, 0) for d in ranking[:k]), reverse=True)", "made from what was retrieved"),
+    ("ndcg", "gain(g) if g > 0 else 0", "gain(g)", "graded 0 or not labelled"),
     ("ndcg", "gain=lambda grade: grade", "gain=lambda grade: 2**grade - 1", "exponential form"),
     ("ndcg", "for g in ideal[:k]]", "for g in ideal]", "not cut at k"),
     ("ndcg", "for d in ranking[:k]]) / best", "for d in ranking[:k]])", "1.63 where 1.0 is the maximum: the DCG is not divided"),
@@ -85,7 +87,7 @@ WRONG = [
     ("ndcg", "gain=lambda grade: grade", "gain=lambda grade: int(grade > 0)", "Every relevant document gains 1"),
     ("ndcg", "sorted(grades.values(), reverse=True)", "list(grades.values())", "labels are not sorted"),
     ("ndcg", "    if best == 0:\n        return 0\n", "", "nan is what 0 divided by 0 gives"),
-    ("ndcg", "    if best == 0:\n        return 0\n    return dcg([gain(grades.get(d, 0)) for d in ranking[:k]]) / best", "    return float(dcg([gain(grades.get(d, 0)) for d in ranking[:k]])) / float(best)", "the ideal is 0 and cannot divide"),
+    ("ndcg", "    if best == 0:\n        return 0\n    return dcg([gained(grades.get(d, 0)) for d in ranking[:k]]) / best", "    return float(dcg([gained(grades.get(d, 0)) for d in ranking[:k]])) / float(best)", "the ideal is 0 and cannot divide"),
 ]  # fmt: skip
 
 

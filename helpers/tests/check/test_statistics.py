@@ -67,6 +67,8 @@ WRONG = [
     ("bootstrap", "sorted(values[picks].mean(axis=1))", "sorted(values[picks[:, 0]])", "percentiles of the drawn values"),
     ("bootstrap", "rng.integers(0", "np.random.default_rng().integers(0", "two intervals"),
     ("bootstrap", "rng.integers(0", "np.random.default_rng(0).integers(0", "Another seed gives the same"),
+    ("bootstrap", "draws=10_000", "draws=200", "Without the argument draws there are not 10,000"),
+    ("bootstrap", "    values = np", "    draws = min(draws, 200)\n    values = np", "draw as many as draws says"),
     ("bootstrap", "    values = np", "    draws = 10_000\n    values = np", "draws is ignored"),
     ("bootstrap", "means[int(0.025 * draws)], means[int(0.975 * draws)]", "means[0], means[-1]", "The interval is too wide"),
     ("bootstrap", "(draws, len(values)))", "(draws, len(values) - 1))", "one value less"),

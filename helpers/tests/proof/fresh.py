@@ -242,6 +242,10 @@ WRONG = {
         ("lambda r, g, k, f=lin: ndcg_of(r, {d: min(n, 2) for d, n in g.items()}, k, f)", ""),
         ("lambda r, g, k, f=lin: 1 - ndcg_of(r, g, k, f)", ""),
         ("lambda r, g, k, f=lin: ndcg_of(r, g, k)", "The argument gain is ignored"),
+        ("lambda r, g, k, f=lin: share(log2dcg([f(g.get(d, 0)) for d in r[:k]]), log2dcg(sorted(map(f, g.values()), reverse=True)[:k]))", "graded 0 or not labelled"),
+        ("lambda r, g, k, f=lin: share(log2dcg([f(g.get(d, 0)) for d in r[:k]]), log2dcg(best(g, f)[:k]))", "graded 0 or not labelled"),
+        ("lambda r, g, k, f=lin: share(log2dcg([f(g[d]) if d in g else 0 for d in r[:k]]), log2dcg(best(g, f)[:k]))", "graded 0 or not labelled"),
+        ("lambda r, g, k, f=lin: share(log2dcg(gained(r, g, k, f)), log2dcg(sorted(map(f, g.values()), reverse=True)[:k]))", "graded 0 or not labelled"),
     ],
     "coverage": [
         ("lambda d, r: sum(any(x in y for y in r) for x in d) / len(d)", ""),
@@ -270,6 +274,10 @@ WRONG = {
         ("lambda q, a: share(sum(w in words(''.join(a)) for w in content_words(q)), len(content_words(q)))", ""),
         ("lambda q, a: overlap(' '.join(w for w in words(q) if len(w) > 3), a)", ""),
         ("lambda q, a: share(len({w for w in content_words(q) if any(w in words(y) for y in a)}), len(content_words(q)))", ""),
+        ("lambda q, a: share(sum(w.rstrip('s') in [x.rstrip('s') for x in words(' '.join(a))] for w in content_words(q)), len(content_words(q)))", "The s at the end of words is cut off"),
+        ("lambda q, a: share(sum(w in [re.sub('s$', '', x) for x in words(' '.join(a))] for w in content_words(q)), len(content_words(q)))", "The s at the end of words is cut off"),
+        ("lambda q, a: share(sum(w.removesuffix('s') in words(' '.join(a)) for w in content_words(q)), len(content_words(q)))", "The s at the end of words is cut off"),
+        ("lambda q, a: share(sum(not {w, w + 's', w.removesuffix('s')}.isdisjoint(words(' '.join(a))) for w in content_words(q)), len(content_words(q)))", "The s at the end of words is cut off"),
     ],
     "jaccard": [
         ("lambda a, b, n: jac(shingles(words(a), n + 1), shingles(words(b), n + 1))", ""),
@@ -472,6 +480,9 @@ WRONG = {
         ("lambda v, rng, n=10_000: np.mean(boot(v, rng, n))", "came back where a tuple such as (0.0, 1.0) is wanted"),
         ("lambda v, rng, n=10_000: tuple(map(str, boot(v, rng, n)))", "Text came back inside a tuple where a number is wanted"),
         ("lambda v, rng, n=10_000: boot(v, rng, 10)", ""),
+        ("lambda v, rng, n=200: boot(v, rng, n)", "Without the argument draws there are not 10,000 of them"),
+        ("lambda v, rng, n=10_000: boot(v, rng, 200)", "draws is ignored"),
+        ("lambda v, rng, n=10_000: boot(v, rng, min(n, 200))", "10,000 draws give what 1,000 give"),
         ("lambda v, rng, n=10_000: boot(v, np.random.default_rng(1), n)", "Another seed gives the same interval"),
         ("lambda v, rng, n=10_000: boot(v, rng, n, mean=lambda m: m.max(axis=1))", ""),
     ],
@@ -550,6 +561,7 @@ RIGHT = {
     ],
     "ndcg": [
         "lambda r, g, k, f=lin: np.float32(ndcg_of(r, g, k, f))",
+        "lambda r, g, k, f=lin: share(log2dcg([f(g[d]) * (g[d] > 0) if d in g else 0 for d in r[:k]]), log2dcg(best(g, f)[:k]))",
         "lambda r, g, k, f=lin: np.array(ndcg_of(r, g, k, f))",
     ],
     "coverage": [
@@ -650,6 +662,8 @@ RIGHT = {
     "bootstrap": [
         "lambda v, rng, n=10_000: np.array(boot(v, rng, n))",
         "lambda v, rng, n=10_000: list(boot(v, rng, n))",
+        "lambda v, rng, n=10_000: np.percentile(rng.multinomial(len(v), np.full(len(v), 1 / len(v)), n) @ v / len(v), [2.5, 97.5])",
+        "lambda v, rng, n=10_000: np.percentile(v[(rng.random((len(v), n)) * len(v)).astype(int)].mean(0), [2.5, 97.5])",
         "lambda v, rng, n=10_000: pd.Series(boot(v, rng, n))",
         "lambda v, rng, n=10_000: tuple(np.float32(boot(v, rng, n)))",
         "lambda v, rng, n=10_000: pd.Series(rng.choice(v, (n, len(v))).mean(1)).quantile([0.025, 0.975])",
