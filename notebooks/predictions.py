@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from numbers import Real
 from pathlib import Path
 
-from scipy.stats import binom
-
 from helpers import evalset, records
 from helpers.text import how_many
 
@@ -201,6 +199,8 @@ def good_counts(n: int) -> tuple[int, int]:
 
     Fewer happen in at most 5 % of such weeks, and more in at most 5 %.
     """
+    from scipy.stats import binom  # takes a second to import
+
     low, high = binom.interval(USUAL, n, SURE)
     return int(low), int(high)
 

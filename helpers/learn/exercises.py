@@ -4,11 +4,10 @@ A session holds its solutions between `### BEGIN SOLUTION` and `### END SOLUTION
 nbgrader's metadata. That ours are sound is proved by helpers/tests/learn, not on every run.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import NamedTuple
-
-import nbformat
 
 from .. import evalset
 from . import LearnError
@@ -34,25 +33,45 @@ class Exercise(NamedTuple):
     further: bool  # stands in "Going further"
 
 
-def sessions(notebooks: Path = LESSONS) -> dict[str, nbformat.NotebookNode]:
-    """Return the sessions of a folder by file name, in order. Raises LearnError: there are none."""
+def sessions(notebooks: Path = LESSONS) -> dict[str, dict]:
+    """Return the sessions of a folder by file name, in order.
+
+    Raises LearnError: there are none, or what is wrong with one.
+    """
     found = {path.name: read_notebook(path) for path in sorted(notebooks.glob("session_*.ipynb"))}
     if not found:
         raise LearnError(f"{notebooks}: no session_*.ipynb")
     return found
 
 
-def read_notebook(path: Path) -> nbformat.NotebookNode:
-    """Return a notebook. Raises LearnError where it cannot be read."""
+def read_notebook(path: Path) -> dict:
+    """Return a notebook as nbformat's NotebookNode. Raises LearnError: which cell is not valid."""
+    from nbformat import v4, validator  # takes a second to import, and kernels can do without
+
     try:
-        return nbformat.read(path, as_version=4)
-    except (ValueError, AttributeError, TypeError, nbformat.ValidationError) as error:
-        raise LearnError(f"{path.name}: cannot be read as a notebook") from error
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text)
+    except ValueError as error:
+        raise LearnError(f"{path.name}: cannot be read as a notebook ({error})") from error
+    for error in validator.iter_validate(content or {}, version=4, version_minor=5):
+        raise LearnError(f"{path.name}: {_fault(content, error)}") from None
+    return v4.reads(text)
+
+
+def _fault(content: dict, error) -> str:
+    """Return which part of a notebook does not fit its format, and why."""
+    place = [*error.relative_path]  # such as ["cells", 3, "metadata", "tags"]
+    if place[:1] == ["cells"] and len(place) > 1:
+        cell = content["cells"][place[1]]
+        name = cell.get("id") if isinstance(cell, dict) else None
+        place[:2] = [f"cell {name or place[1] + 1}"]
+    why = error.message if len(error.message) < 100 else "does not fit the notebook format 4.5"
+    return f"{', '.join(map(str, place)) or 'the notebook'}: {why}"
 
 
 def grading(cell) -> dict:
     """Return nbgrader's metadata of a cell, {} where it has none."""
-    return cell.metadata.get("nbgrader", {})
+    return cell["metadata"].get("nbgrader", {})
 
 
 def is_check(cell) -> bool:
@@ -67,7 +86,7 @@ def is_solution(cell) -> bool:
 
 def is_code(cell) -> bool:
     """Return whether a cell holds code."""
-    return cell.cell_type == "code"
+    return cell["cell_type"] == "code"
 
 
 def session_letter(name: str) -> str:
@@ -81,8 +100,8 @@ def regions(cell) -> list[tuple[int, int]]:
     Raises LearnError where the markers do not take turns.
     """
     found, start = [], None
-    for number, line in enumerate(cell.source.splitlines(), 1):
-        mark, at = line.strip(), f"cell {cell.id}, line {number}"
+    for number, line in enumerate(cell["source"].splitlines(), 1):
+        mark, at = line.strip(), f"cell {cell['id']}, line {number}"
         if mark == BEGIN and start:
             raise LearnError(f"{at}: a region begins inside the one of line {start}")
         if mark == END and not start:
@@ -91,23 +110,23 @@ def regions(cell) -> list[tuple[int, int]]:
             found.append((start, number))
         start = number if mark == BEGIN else None if mark == END else start
     if start:
-        raise LearnError(f"cell {cell.id}, line {start}: a region begins that never ends")
+        raise LearnError(f"cell {cell['id']}, line {start}: a region begins that never ends")
     return found
 
 
 def exercises_of(name: str, notebook) -> list[Exercise]:
     """Return the exercises of a session, numbered. Raises LearnError: which cell, what it lacks."""
     found, heading, further = [], None, False
-    for index, cell in enumerate(notebook.cells):
+    for index, cell in enumerate(notebook["cells"]):
         if not is_code(cell):
-            further = further or bool(FURTHER.search(cell.source))
-            heading = index if HEADING.search(cell.source) else heading
+            further = further or bool(FURTHER.search(cell["source"]))
+            heading = index if HEADING.search(cell["source"]) else heading
         elif is_solution(cell):
             number = f"{session_letter(name)}{1 + sum(bool(e.number) for e in found)}"
             try:
-                found.append(_exercise_at(index, heading, notebook.cells, number, further))
+                found.append(_exercise_at(index, heading, notebook["cells"], number, further))
             except LearnError as error:
-                raise LearnError(f"{name}: cell {cell.id}, line 1: {error}") from None
+                raise LearnError(f"{name}: cell {cell['id']}, line 1: {error}") from None
             heading = None
     return found
 
@@ -116,8 +135,8 @@ def _exercise_at(code: int, heading: int | None, cells, number: str, further: bo
     """Return the exercise of the solution cell `code`. Raises LearnError: what it lacks."""
     if heading is None:
         raise LearnError("no heading '### Exercise: name' in a cell before it")
-    _, name, test = HEADING.search(cells[heading].source).groups()
-    plan = (PLAN if name else MINUTES).search(cells[heading].source)
+    _, name, test = HEADING.search(cells[heading]["source"]).groups()
+    plan = (PLAN if name else MINUTES).search(cells[heading]["source"])
     if plan is None:
         raise LearnError("its heading lacks the line 'difficulty 1 of 3 · 10 minutes · what for'")
     after = [index for index in range(code + 1, len(cells)) if is_code(cells[index])]

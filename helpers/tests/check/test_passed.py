@@ -118,6 +118,22 @@ def test_a_copy_without_the_sessions_passes_and_stays_open_without_an_error(tmp_
     assert "Traceback" not in done.stdout
 
 
+def test_a_kernel_and_a_model_solution_come_without_nbformat():
+    """It takes a second to import; a kernel imports what the first cell of its session does."""
+    first = [next(filter(learn.is_code, nb.cells)).source for nb in learn.sessions().values()]
+    imports = re.findall(r"^(?:import|from) .+", "\n".join(first), re.MULTILINE)
+    code = (
+        "from notebooks.check import committed\n"
+        "assert 'def dcg(' in committed.solution_of('dcg')\n"
+        "import sys\n"
+        "print({'nbformat', 'jsonschema', 'rfc3987_syntax'} & {*sys.modules})\n"
+    )
+    assert "from notebooks import check, pictures" in imports
+    command = [sys.executable, "-c", "\n".join([*imports, code])]
+    done = subprocess.run(command, cwd=workbook.ROOT, capture_output=True, text=True)
+    assert done.stdout == "set()\n", done.stdout + done.stderr
+
+
 # What nobody may read before.
 
 

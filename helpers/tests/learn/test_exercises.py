@@ -152,11 +152,36 @@ def test_sessions_are_read_in_the_order_of_their_names(tmp_path):
     ]
 
 
-def test_a_folder_without_sessions_and_a_broken_one_are_refused(tmp_path):
+def test_a_folder_without_sessions_is_refused(tmp_path):
     with pytest.raises(LearnError, match=f"^{tmp_path}: no session_\\*.ipynb$"):
         exercises.sessions(tmp_path)
-    for text in ("{", "[]", '{"nbformat": 4}', '{"nbformat": 4, "cells": 1, "metadata": {}}'):
-        (tmp_path / "session_a_x.ipynb").write_text(text)
-        words = "^session_a_x.ipynb: cannot be read as a notebook$"
-        with pytest.raises(LearnError, match=words):
-            exercises.sessions(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"cells"', "<<<<<<<", r"cannot be read as a notebook \(Expecting.* line 2 column 2 .*\)"),
+        ("# Session A", "\udcff", "cannot be read as a notebook .'utf-8' codec can't decode .*"),
+        ('"id": "setup"', '"id": "a b"', r"cell a b, id: 'a b' does not match .*"),
+        ('"id": "setup",', "", "cell 2: 'id' is a required property"),
+        ('"tags": [', '"tags": "setup", "a": [', "cell scale, metadata, tags: 'setup' is not .*"),
+        ('"cell_type": "code"', '"cell_type": "test"', "cell setup: does not fit the notebook .*"),
+        ('"name": "stdout"', '"title": "stdout"', "cell setup, outputs, 0: .*"),
+        ('"nbformat": 4', '"nbformat": 3', "nbformat: 3 is less than the minimum of 4"),
+        ('"nbformat_minor": 5', '"nbformat_minor": 4', "nbformat_minor: 4 is less than .*"),
+    ],
+)
+def test_a_notebook_that_is_not_valid_is_told_with_its_cell(tmp_path, old, new, words):
+    text = nbformat.writes(v4.new_notebook(cells=session()))
+    assert old in text
+    path = tmp_path / "session_a_x.ipynb"
+    path.write_bytes(text.replace(old, new, 1).encode("utf-8", "surrogateescape"))
+    with pytest.raises(LearnError, match=f"^session_a_x.ipynb: {words}$"):
+        exercises.sessions(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", "3", '{"nbformat": 4, "cells": 1}'])
+def test_what_is_no_notebook_is_refused(tmp_path, text):
+    (tmp_path / "session_a_x.ipynb").write_text(text)
+    with pytest.raises(LearnError, match="^session_a_x.ipynb: "):
+        exercises.sessions(tmp_path)
