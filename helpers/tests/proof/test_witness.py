@@ -36,8 +36,14 @@ def published():
 
 
 @pytest.fixture(scope="module")
-def found(files):
-    return witness.results(files) | {"evidence": witness_evidence.evidence(files)}
+def lists(files):
+    """Return what each set of chunks has for each query, as a reader would get it."""
+    return witness_evidence.searched(files)
+
+
+@pytest.fixture(scope="module")
+def found(files, lists):
+    return witness.results(files) | {"evidence": witness_evidence.evidence(files, lists)}
 
 
 # results.json, key by key.

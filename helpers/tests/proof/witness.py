@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
-from statistics import mean, median
+from statistics import fmean, mean, median
 from typing import NamedTuple
 from unittest import mock
 
@@ -106,9 +106,15 @@ def coding() -> tiktoken.Encoding:
         return tiktoken.get_encoding("cl100k_base")
 
 
+@functools.cache
+def token_ids(text: str) -> tuple[int, ...]:
+    """Return the cl100k_base tokens of a text."""
+    return tuple(coding().encode(text, disallowed_special=()))
+
+
 def tokens(text: str) -> int:
     """Return the number of cl100k_base tokens."""
-    return len(coding().encode(text, disallowed_special=()))
+    return len(token_ids(text))
 
 
 def digest(lines) -> str:
@@ -188,13 +194,27 @@ def means(values: list[dict[str, float]], names=None) -> dict[str, float]:
 # How sure: intervals and tests.
 
 
-def bootstrap(values: list[float], draws: int = 40_000, shares=(0.025, 0.975)) -> tuple:
+DRAWS = 40_000
+
+
+@functools.lru_cache(maxsize=2)  # dev and test alternate
+def times_drawn(n: int) -> np.ndarray:
+    """Return how often each of `n` queries is drawn (column), in each sample (row)."""
+    picks = np.random.Generator(np.random.MT19937(7)).integers(n, size=(DRAWS, n))
+    picks += n * np.arange(DRAWS)[:, None]
+    return np.bincount(picks.ravel(), minlength=DRAWS * n).reshape(DRAWS, n).astype(float)
+
+
+def bootstrap(values: list[float], shares=(0.025, 0.975)) -> tuple:
     """95 % percentile interval of the mean, by other random numbers than ours (Efron 1979)."""
-    picks = np.random.Generator(np.random.MT19937(7)).integers(
-        len(values), size=(draws, len(values))
-    )
-    means_drawn = np.sort(np.asarray(values)[picks].mean(axis=1))
-    return tuple(float(means_drawn[int(draws * share)]) for share in shares)
+    means_drawn = np.sort(times_drawn(len(values)) @ np.asarray(values)) / len(values)
+    return tuple(float(means_drawn[int(DRAWS * share)]) for share in shares)
+
+
+@functools.cache
+def coin_tosses(n: int) -> np.ndarray:
+    """Return random signs for `n` differences, a row for each pattern."""
+    return np.random.Generator(np.random.MT19937(7)).choice([-1.0, 1.0], (DRAWS, n))
 
 
 def sign_flip_p(differences: np.ndarray) -> float:
@@ -202,8 +222,8 @@ def sign_flip_p(differences: np.ndarray) -> float:
     moved = differences[abs(differences) > TIE]
     seen = abs(moved.sum()) - TIE
     if len(moved) > 20:
-        signs = np.random.Generator(np.random.MT19937(7)).choice([-1.0, 1.0], (200_000, len(moved)))
-        return float((np.sum(abs(signs @ moved) >= seen) + 1) / (len(signs) + 1))
+        sums = coin_tosses(len(differences)) @ differences
+        return float((np.sum(abs(sums) >= seen) + 1) / (DRAWS + 1))
     sums = np.zeros(1)
     for d in moved:
         sums = np.concatenate([sums + d, sums - d])
@@ -289,33 +309,61 @@ def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float
 
 
 class Okapi:
-    """Texts by id, each `doc_id#n`, and what each word of a query gives them."""
+    """Texts by id, each `doc_id#n`, and what each word of a query gives them.
 
-    def __init__(self, texts: dict[str, str]):
-        self.counts = {unit: Counter(words(text)) for unit, text in texts.items()}
+    `cut` makes words of a text; the parameters and the IDF are the baseline's unless they are told.
+    """
+
+    def __init__(self, texts: dict[str, str], cut=words, k1=METHOD["k1"], b=METHOD["b"], idf=None):
+        self.cut, self.k1, self.b = cut, k1, b
+        self.units = sorted(texts)  # equal scores go by id
+        self.counts = {unit: Counter(cut(texts[unit])) for unit in self.units}
         self.lengths = {unit: c.total() for unit, c in self.counts.items()}
+        self.length = fmean(self.lengths.values())
+        self.sizes = np.array([*self.lengths.values()])
         self.holders = {}
-        for unit, counts in self.counts.items():
+        for place, counts in enumerate(self.counts.values()):
             for word in counts:
-                self.holders.setdefault(word, []).append(unit)
-        n, self.length = len(texts), mean(self.lengths.values())
-        idf = {w: math.log((n - len(h) + 0.5) / (len(h) + 0.5)) for w, h in self.holders.items()}
-        floor = METHOD["epsilon"] * mean(idf.values())
-        self.idf = {word: floor if value < 0 else value for word, value in idf.items()}
+                self.holders.setdefault(word, []).append(place)
+        self.idf = (idf or with_floor)({w: len(h) for w, h in self.holders.items()}, len(texts))
+        self.parts = {}  # of each word that was asked for
 
-    def part(self, word: str, unit: str, b: float = METHOD["b"]) -> float:
+    def gain(self, f, sizes, b):
+        """Return what `f` occurrences of a word of weight 1 give to a text of so many words."""
+        norm = self.k1 * (1 - b + b * sizes / self.length)
+        return f * (self.k1 + 1) / (f + norm)
+
+    def part(self, word: str, unit: str, b: float) -> float:
         """Return what one occurrence of `word` in a query gives to a text."""
-        f, k1 = self.counts[unit][word], METHOD["k1"]
-        norm = k1 * (1 - b + b * self.lengths[unit] / self.length)
-        return self.idf.get(word, 0.0) * f * (k1 + 1) / (f + norm)
+        gain = self.gain(self.counts[unit][word], self.lengths[unit], b)
+        return self.idf.get(word, 0.0) * gain
+
+    def parts_of(self, word: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the places of the texts that hold a word, and what it gives to each."""
+        if word not in self.parts:
+            places = np.array(self.holders.get(word, []), int)
+            f = np.array([self.counts[self.units[place]][word] for place in places])
+            gains = self.gain(f, self.sizes[places], self.b) * self.idf.get(word, 0.0)
+            self.parts[word] = places, gains
+        return self.parts[word]
 
     def search(self, query: str) -> list[tuple[str, float]]:
         """Return all texts that share a word with the query, in the order of design.md."""
-        scores = Counter()
-        for word in words(query):
-            for unit in self.holders.get(word, ()):
-                scores[unit] += self.part(word, unit)
-        return sorted(((u, round(s, 10)) for u, s in scores.items()), key=lambda h: (-h[1], h[0]))
+        scores, shared = np.zeros(len(self.units)), np.zeros(len(self.units), bool)
+        for word in self.cut(query):
+            places, gains = self.parts_of(word)
+            scores[places] += gains
+            shared[places] = True
+        found, scores = np.flatnonzero(shared), scores.round(10)
+        best = found[np.argsort(-scores[found], kind="stable")]
+        return [(self.units[place], float(scores[place])) for place in best]
+
+
+def with_floor(df: dict[str, int], n: int) -> dict[str, float]:
+    """Return the IDF of each word as METHOD names it, from the number of texts that hold it."""
+    idf = {word: math.log((n - k + 0.5) / (k + 0.5)) for word, k in df.items()}
+    floor = METHOD["epsilon"] * fmean(idf.values())
+    return {word: floor if value < 0 else value for word, value in idf.items()}
 
 
 def chunk_texts(files: Files, chunker: str) -> dict[str, str]:

@@ -4,8 +4,12 @@ No positions are compared. A chunk holds a quote if its text does, and a context
 """
 
 import math
-from statistics import mean
+import re
+from collections.abc import Iterable
+from statistics import fmean
+from typing import NamedTuple
 
+import numpy as np
 import witness
 from witness import (
     ALPHA,
@@ -17,6 +21,7 @@ from witness import (
     coding,
     paired,
     rows,
+    token_ids,
     tokens,
 )
 
@@ -27,30 +32,53 @@ NAMED = "evidence recall within 2000 tokens"
 SHARES = (0.019, 0.031, 0.969, 0.981)  # .025 and .975, four sd of 10,000 draws (.0016) around
 
 
-def evidence(files: Files) -> dict:
-    """Return what results.json says of evidence."""
+class Passage(NamedTuple):
+    """A chunk as a reader would get it; `start` is its first character, `n` its tokens."""
+
+    doc_id: str
+    text: str
+    start: int
+    n: int
+
+
+def evidence(files: Files, lists: dict[str, dict]) -> dict:
+    """Return what results.json says of evidence; `lists` are those of `searched`."""
     asked = {split: quoted(files, split) for split in SPLITS}
     found = {s: {"n": len(asked[s]), "by_k": {}, "sets": {}} for s in SPLITS}
     dev = {}
     for name in SETS:
-        texts, spans = chunk_texts(files, name), spans_of(files, name)
-        engine, lists, deep = Okapi(texts), {}, depth([n for _, n in spans.values()])
         for split in SPLITS:
-            for query_id in asked[split]:
-                hits = engine.search(files.queries[query_id]["query"])
-                lists[query_id] = [(unit, texts[unit], *spans[unit]) for unit, _ in hits[:deep]]
-            values = {q: scored(files, at, lists[q]) for q, at in asked[split].items()}
-            of_set = {n: [row[n] for row in values.values()] for n in next(iter(values.values()))}
+            values = [scored(files, at, lists[name][q]) for q, at in asked[split].items()]
+            of_set = {n: [row[n] for row in values] for n in values[0]}
             told = {n: bootstrap(v, shares=SHARES) for n, v in of_set.items() if " within " in n}
-            means = {n: mean(v) for n, v in of_set.items()}
-            found[split]["sets"][name] = {"chunks": len(texts), "means": means, "intervals": told}
+            means = {n: fmean(v) for n, v in of_set.items()}
+            size = len(chunk_texts(files, name))
+            found[split]["sets"][name] = {"chunks": size, "means": means, "intervals": told}
             if split == "dev":
                 dev[name] = of_set[NAMED]
-            if name == "fixed":
-                found[split]["by_k"] = by_k(asked[split], lists)
-        if name == "fixed":
-            lost = {q: where(at, lists[q], texts) for q, at in asked["dev"].items()}
+    for split in SPLITS:
+        found[split]["by_k"] = by_k(asked[split], lists["fixed"])
+    known = passages(files, "fixed").values()
+    lost = {q: where(at, lists["fixed"][q], known) for q, at in asked["dev"].items()}
     return {**found, "best": best(dev), "lost": lost}
+
+
+def passages(files: Files, name: str) -> dict[str, Passage]:
+    """Return the chunks of a set by their id."""
+    texts, made = chunk_texts(files, name), rows(files.folder / "chunks" / f"{name}.jsonl")
+    cut = {f"{c['doc_id']}#{c['chunk_idx']}": c for c in made}
+    return {u: Passage(c["doc_id"], texts[u], c["start"], c["n_tokens"]) for u, c in cut.items()}
+
+
+def searched(files: Files) -> dict[str, dict[str, list[Passage]]]:
+    """Return what each set of chunks has for each query, the best first and deep enough."""
+    found = {}
+    for name in SETS:
+        units = passages(files, name)
+        engine, deep = Okapi(chunk_texts(files, name)), depth([at.n for at in units.values()])
+        hits = {q: engine.search(row["query"])[:deep] for q, row in files.queries.items()}
+        found[name] = {q: [units[unit] for unit, _ in ranked] for q, ranked in hits.items()}
+    return found
 
 
 def quoted(files: Files, split: str) -> dict[str, dict]:
@@ -63,46 +91,35 @@ def quoted(files: Files, split: str) -> dict[str, dict]:
     return {query_id: row for query_id, row in found.items() if row}
 
 
-def spans_of(files: Files, name: str) -> dict[str, tuple[int, int]]:
-    """Return {chunk_id: (first character, tokens)}."""
-    made = rows(files.folder / "chunks" / f"{name}.jsonl")
-    return {f"{c['doc_id']}#{c['chunk_idx']}": (c["start"], c["n_tokens"]) for c in made}
-
-
 def depth(sizes: list[int]) -> int:
     """Return a hundred, or how many of the shortest chunks it takes to fill 8,000 tokens."""
-    filled = (n for n in range(len(sizes) + 1) if sum(sorted(sizes)[:n]) >= BUDGETS[-1])
-    return max(100, next(filled, len(sizes)))
+    filled = np.searchsorted(np.cumsum(np.sort(sizes)), BUDGETS[-1]) + 1
+    return max(100, min(len(sizes), int(filled)))
 
 
-def document_of(unit: str) -> str:
-    return unit.rpartition("#")[0]
-
-
-def seen_at(labels: dict, units: list[tuple]) -> dict[str, int]:
+def seen_at(labels: dict, units: Iterable[Passage]) -> dict[str, int]:
     """Return {doc_id: rank} of the first text that holds a quote of its document."""
     ranks = {}
-    for rank, (unit, text, *_) in enumerate(units, 1):
-        doc_id = document_of(unit)
-        quotes = labels[doc_id][1] if doc_id in labels and doc_id not in ranks else []
-        if any(quote in text for quote in quotes):
-            ranks[doc_id] = rank
+    for rank, unit in enumerate(units, 1):
+        quotes = labels[unit.doc_id][1] if unit.doc_id in labels.keys() - ranks.keys() else []
+        if any(quote in unit.text for quote in quotes):
+            ranks[unit.doc_id] = rank
     return ranks
 
 
-def delivered(units: list[tuple], budget: int) -> list[tuple]:
-    """Return the texts that a budget pays for, the last one shortened."""
-    got, coder = [], coding()
-    for unit, text, start, n in units:
-        if n > budget:
-            part = coder.decode_bytes(coder.encode(text, disallowed_special=())[:budget])
-            return [*got, (unit, part.decode(errors="ignore"), start, budget)] if budget else got
-        got.append((unit, text, start, n))
-        budget -= n
+def delivered(units: list[Passage], budget: int, cut: bool = True) -> list[Passage]:
+    """Return the texts that a budget pays for, the last one shortened, or without `cut` left."""
+    got = []
+    for unit in units:
+        if unit.n > budget:
+            part = coding().decode_bytes(token_ids(unit.text)[:budget]).decode(errors="ignore")
+            return [*got, unit._replace(text=part, n=budget)] if budget and cut else got
+        got.append(unit)
+        budget -= unit.n
     return got
 
 
-def scored(files: Files, labels: dict, units: list[tuple]) -> dict[str, float]:
+def scored(files: Files, labels: dict, units: list[Passage]) -> dict[str, float]:
     """Return every measure of one query."""
     ranks, row = seen_at(labels, units), {}
     for k in (1, 5, 10):
@@ -120,24 +137,23 @@ def scored(files: Files, labels: dict, units: list[tuple]) -> dict[str, float]:
     return row
 
 
-def share(files: Files, labels: dict, got: list[tuple]) -> float:
-    """Return the share of the bill that is quotes, from the set of their characters."""
-    characters = set()
-    for unit, text, start, _ in got:
-        for quote in labels.get(document_of(unit), (0, []))[1]:
-            at = text.find(quote)
+def share(files: Files, labels: dict, got: list[Passage]) -> float:
+    """Return the share of the bill that is quotes; each of their characters counts once."""
+    relevant = {unit.doc_id for unit in got} & labels.keys()
+    marked = {d: bytearray(len(files.documents[d]["text"])) for d in relevant}
+    for unit in got:
+        for quote in labels.get(unit.doc_id, (0, []))[1]:
+            at = unit.text.find(quote)
             while at >= 0:
-                characters |= {(document_of(unit), start + at + n) for n in range(len(quote))}
-                at = text.find(quote, at + 1)
-    stretches, last = [], None
-    for doc_id, place in sorted(characters):
-        letter = files.documents[doc_id]["text"][place]
-        if last == (doc_id, place - 1):
-            stretches[-1] += letter
-        else:
-            stretches.append(letter)
-        last = (doc_id, place)
-    return sum(map(tokens, stretches)) / sum(n for *_, n in got) if got else 0.0
+                first = unit.start + at
+                marked[unit.doc_id][first : first + len(quote)] = b"x" * len(quote)
+                at = unit.text.find(quote, at + 1)
+    stretches = [
+        files.documents[doc_id]["text"][hit.start() : hit.end()]
+        for doc_id, marks in marked.items()
+        for hit in re.finditer(b"x+", marks)
+    ]
+    return sum(map(tokens, stretches)) / sum(unit.n for unit in got) if got else 0.0
 
 
 def by_k(asked: dict, lists: dict) -> dict[str, list[float]]:
@@ -145,30 +161,29 @@ def by_k(asked: dict, lists: dict) -> dict[str, list[float]]:
     found = {"document": [], "evidence": []}
     for k in range(1, 21):
         tops = [(labels, lists[q][:k]) for q, labels in asked.items()]
-        found["document"].append(mean(any(document_of(u) in at for u, *_ in t) for at, t in tops))
-        found["evidence"].append(mean(bool(seen_at(at, top)) for at, top in tops))
+        found["document"].append(fmean(any(u.doc_id in at for u in top) for at, top in tops))
+        found["evidence"].append(fmean(bool(seen_at(at, top)) for at, top in tops))
     return found
 
 
-def where(labels: dict, units: list[tuple], texts: dict[str, str]) -> str:
-    """Return where the evidence of a query is lost within 2,000 tokens."""
+def where(labels: dict, units: list[Passage], known: Iterable[Passage]) -> str:
+    """Return where the evidence of a query is lost within 2,000 tokens; `known` are all chunks."""
     got = delivered(units, 2_000)
-    ranked = {document_of(unit) for unit, *_ in units} & labels.keys()
-    known = [(unit, text) for unit, text in texts.items() if document_of(unit) in ranked]
+    ranked = {unit.doc_id for unit in units} & labels.keys()
     if seen_at(labels, got):
         return "delivered"
     if not ranked:
         return "document not found"
-    if not seen_at(labels, known):
+    if not seen_at(labels, (unit for unit in known if unit.doc_id in ranked)):
         return "evidence cut by a seam"
-    if {document_of(u) for u, *_ in got} & labels.keys() and not seen_at(labels, units[: len(got)]):
+    if {unit.doc_id for unit in got} & labels.keys() and not seen_at(labels, units[: len(got)]):
         return "document found, evidence in another chunk"
     return "evidence below the budget"
 
 
 def best(dev: dict[str, list[float]]) -> dict:
     """Return the comparison of the two best chunk sets; of equal ones the first counts."""
-    first, second = sorted(dev, key=lambda name: -mean(dev[name]))[:2]
+    first, second = sorted(dev, key=lambda name: -fmean(dev[name]))[:2]
     at = paired(dev[second], dev[first])
     return {"best": first, "next": second, "measure": NAMED, "verdict": said(at)} | at
 
