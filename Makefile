@@ -142,7 +142,7 @@ $(READY): requirements.txt
 	done; \
 	if [ -n "$$missing" ]; then \
 	  echo "missing:$$missing; no wheel for $$("$(PYTHON)" -V 2>&1) on $$(uname -sm), and it could not be built ($(VENV)/NAME.log says why)"; \
-	  echo "what does not use it works, by $(BIN)/python -m helpers COMMAND; README.md, Without a wheel, says what that is"; exit 1; \
+	  echo "what does not use it works, by $(BIN)/python -m helpers COMMAND; notebooks/installing.md, Without a wheel, says what that is"; exit 1; \
 	fi
 	@mkdir -p $(VENV)/share/jupyter/lab/settings
 	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},' \

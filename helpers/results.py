@@ -187,18 +187,18 @@ def changes(before: dict[str, object], after: dict[str, object], most: int = 30)
 
 
 def what_next(folder: Path) -> str:
-    """Return where a report leads: other commands, and for our own set the line for the README."""
+    """Return where a report leads: other commands, and for our own set a row for installing.md."""
     if folder != DEFAULT:
         return "next: make audit asks the set, make compare measures a run on it, with this EVALS"
     return (
         "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
         "notebooks/your_own_documents.md says how to take your documents\n"
-        f"the same digits? add a line to README.md, Reproduced: {reproduced(folder)}"
+        f"the same digits? add a line to notebooks/installing.md, Reproduced: {reproduced(folder)}"
     )
 
 
 def reproduced(folder: Path) -> str:
-    """Return a row of the README: version, system, first 12 characters of the results' SHA-256."""
+    """Return a row of that page: version, system, first 12 characters of the results' SHA-256."""
     citation = (DEFAULT.parent / "CITATION.cff").read_text(encoding="utf-8")
     version = re.search(r'^version: "(.+)"$', citation, re.MULTILINE)[1]
     python = ".".join(platform.python_version_tuple()[:2])

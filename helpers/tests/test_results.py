@@ -209,7 +209,7 @@ def test_a_report_on_our_own_set_ends_with_the_line_for_the_readme(tmp_path, mon
         monkeypatch.setattr(results.platform, name, lambda value=value: value)
     row = f"| 7 | Linux x86_64, Python 3.11 | `{digits}` |"
     first, last = results.what_next(own).split("\n")
-    assert "make lab" in first and last.endswith(f"README.md, Reproduced: {row}")
+    assert "make lab" in first and last.endswith(f"installing.md, Reproduced: {row}")
     other = results.what_next(tmp_path / "other")
     assert "make audit" in other and "Reproduced" not in other and "|" not in other
 
@@ -217,7 +217,11 @@ def test_a_report_on_our_own_set_ends_with_the_line_for_the_readme(tmp_path, mon
 def test_what_was_reproduced_of_this_version_has_its_digits():
     """A line of another version keeps its own; `make report` ends with the one for this."""
     root = evalset.DEFAULT.parent
-    table = (root / "README.md").read_text(encoding="utf-8").partition("## Reproduced")[2]
+    table = (
+        (root / "notebooks" / "installing.md")
+        .read_text(encoding="utf-8")
+        .partition("## Reproduced")[2]
+    )
     rows = [line.split(" | ") for line in table.partition("\n## ")[0].splitlines()[5:] if line]
     version, _, digits = results.reproduced(evalset.DEFAULT).split(" | ")
     ours = [row for row in rows if row[0] == version]

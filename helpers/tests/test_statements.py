@@ -29,6 +29,9 @@ PAGES = [
     *NOTEBOOKS,
 ]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMPARING = (ROOT / "notebooks" / "comparing.md").read_text(encoding="utf-8")
+INSTALLING = (ROOT / "notebooks" / "installing.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
 OWN = (ROOT / "notebooks" / "your_own_documents.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = dict(re.findall(r"^([a-z]+):.*?## (.*)", MAKEFILE, re.MULTILINE))
@@ -75,9 +78,9 @@ def test_links_lead_somewhere(page):
             assert not anchor or anchor in anchors(prose(found)), target
 
 
-def test_places_of_the_readme_exist():
+def test_places_of_the_page_exist():
     """Each is in the folder, or git ignores it since it comes with use."""
-    table = README.partition("## What is where")[2]
+    table = CONTRIBUTING.partition("## What is where")[2].partition("## Changelog")[0]
     rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
     places = [place for row in rows for place in re.findall(r"`([^`]+)`", row)]
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
@@ -313,7 +316,9 @@ def test_help_lists_every_target_once_by_who_needs_it():
     rules = re.findall(r"^([a-z]+):(?!=)", MAKEFILE, re.MULTILINE)
     assert sorted(listed) == sorted(phony) == sorted(rules)
     assert set(__main__.COMMANDS) <= set(rules)
-    told = README.partition("Every target of make is a command")[2].partition("Where an exit")[0]
+    told = INSTALLING.partition("Every target of make is a command")[2].partition("Where an exit")[
+        0
+    ]
     assert set(TARGETS) - set(__main__.COMMANDS) - {"help"} == set(
         re.findall(r"`([a-z]+)`", told)
     ) - {"learn"}
@@ -362,8 +367,10 @@ def gate(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.proof
-def test_the_gate_ends_as_the_readme_says(gate, tmp_path):
-    said = re.search(r"`\.venv/bin/python -m helpers compare .+?` is the gate: (.+?)\. ", README)[1]
+def test_the_gate_ends_as_the_page_says(gate, tmp_path):
+    said = re.search(
+        r"`\.venv/bin/python -m helpers compare .+?` is the gate: (.+?)\. ", COMPARING
+    )[1]
     wheres = dict(re.findall(r"(\d) where ([^,]+)", said))
     assert list(wheres) == ["0", "1", "2", "3"] and "with `--strict` 3" in said
     assert "no run is shown to be worse" in wheres["0"] and "cannot be compared" in wheres["2"]
@@ -383,8 +390,8 @@ def test_a_strict_gate_wants_to_know(gate):
 
 
 @pytest.mark.proof
-def test_a_comparison_is_written_where_the_readme_says(gate, tmp_path):
-    assert "The report goes to `evals/comparisons/`" in README
+def test_a_comparison_is_written_where_the_page_says(gate, tmp_path):
+    assert "The report goes to `evals/comparisons/`" in COMPARING
     gate(0, 6)
     written = gate.folder / "comparisons"
     assert {path.name for path in written.iterdir()} == {"new.md", "new.json"}
@@ -400,7 +407,7 @@ def test_what_matters_is_an_option(gate):
 
 
 def test_a_run_of_chunks_counts_as_documents_and_scores_decide(folder):
-    assert "Chunk ids (`document#n`) count as their document" in README
+    assert "Chunk ids (`document#n`) count as their document" in COMPARING
     path = folder / "r.trec"
     lines = ["q1 Q0 disk-full#0 1 1 t", "q1 Q0 queue-full#1 2 3 t", "q1 Q0 disk-full#2 3 2 t"]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -453,7 +460,7 @@ def test_the_limit_of_the_first_engine_is_the_one_of_the_page():
 
 
 def test_python_is_the_same_everywhere():
-    pages = README + MAKEFILE
+    pages = README + INSTALLING + MAKEFILE
     ((low, high),) = set(re.findall(r"[Pp]ython3? \(?3\.(\d+) to 3\.(\d+)", pages))
     after = int(high) + 1
     assert f"sys.version_info < (3, {low})" in MAKEFILE

@@ -80,12 +80,12 @@ def test_own_set_passes_its_audit(evals):
     assert not links.leaking_answers(evals) and not manifest.differences(evals.folder)
 
 
-def test_the_readme_says_what_the_test_half_can_tell(evals):
+def test_the_page_says_what_the_test_half_can_tell(evals):
     base = compare.saved_baseline(evals)
     dense = next(run for run in compare.systems(evals) if run.name == "dense-minilm-titled")
     fused = dense._replace(rankings=witness.fused(base.rankings, dense.rankings), parts={})
     found = compare.compare(evals, base, [dense, fused], split="test")["runs"]
-    page = (workbook.ROOT / "README.md").read_text(encoding="utf-8")
+    page = (workbook.ROOT / "notebooks" / "comparing.md").read_text(encoding="utf-8")
     at = [row["measures"]["nDCG@10"] for row in found]
     shown = [f"{row['detectable']:.2f}"[1:] for row in at]
     assert f"a difference of {shown[0]} nDCG@10 between BM25 and a dense retriever" in page

@@ -81,7 +81,7 @@ def test_what_cannot_be_installed_is_named_and_the_others_are_there(set_up, form
     status, said = set_up("tiktoken", "pytrec-eval-terrier", form=form)
     assert status and len(said) == 3 and not (set_up.folder / ".venv" / "ready").exists()
     assert said[1].startswith("missing: tiktoken pytrec-eval-terrier; no wheel for Python 3.11 on ")
-    assert "README.md, Without a wheel" in said[2]
+    assert "installing.md, Without a wheel" in said[2]
     wanted = packages(set_up.folder / "requirements.txt")
     lost = {"tiktoken", "pytrec-eval-terrier"}
     assert packages(set_up.folder / ".venv/installed.txt") == [n for n in wanted if n not in lost]

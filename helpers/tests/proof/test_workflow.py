@@ -1,4 +1,4 @@
-"""GitHub's checks are the Makefile's own, on the systems and Pythons that README.md names."""
+"""GitHub's checks are the Makefile's own, on the systems and Pythons that installing.md names."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from helpers import __main__, workbook
 ROOT = workbook.ROOT
 PAGE = (ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8")
 FLOW = yaml.load(PAGE, yaml.BaseLoader)  # "on" is no truth value there
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+INSTALLING = (ROOT / "notebooks" / "installing.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
@@ -32,12 +32,12 @@ def test_every_target_and_command_that_is_called_exists():
     assert commands == {"report", "check"} == targets & {*__main__.COMMANDS}
 
 
-def test_the_systems_and_pythons_are_those_of_the_readme():
-    (low, high) = re.search(r"Python (3\.\d+) to (3\.\d+)", README).groups()
+def test_the_systems_and_pythons_are_those_of_the_page():
+    (low, high) = re.search(r"Python (3\.\d+) to (3\.\d+)", INSTALLING).groups()
     assert f"Python {low} to {high}" in MAKEFILE
     matrix = FLOW["jobs"]["check"]["strategy"]["matrix"]
     assert matrix["python"] == [low, high]
-    systems = re.search(r"On (\w+) x86-64, (\w+) ARM64 and (\w+) x86-64 every", README).groups()
+    systems = re.search(r"On (\w+) x86-64, (\w+) ARM64 and (\w+) x86-64 every", INSTALLING).groups()
     named = {"Linux": "ubuntu", "macOS": "macos", "Windows": "windows"}
     assert matrix["os"] == [f"{named[system]}-latest" for system in systems]
     pinned = re.findall(r'python-version: "(.+)"', PAGE)
