@@ -5,9 +5,14 @@ The copies are derived from the sessions and never written over; `progress` runs
 
 import copy
 import datetime
+import errno
 import os
 import re
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
@@ -15,6 +20,7 @@ from pathlib import Path
 import nbformat
 
 from .. import evalset, records
+from . import LearnError
 from .exercises import HEADING, LESSONS, exercises_of, is_code, regions, sessions
 
 LEARN = evalset.DEFAULT.parent / "learn"
@@ -23,7 +29,8 @@ OWN_SET = """import os
 
 os.environ.setdefault("EVALS", "evals")  # your copy in learn/evals, unless EVALS names another
 """
-OWN_WORK = ("notes.md", "predictions.json")
+NOT_COPIED = ("notes.md", "predictions.json", "*.ipynb", "*.html", "comparisons", "*.part")
+AGAIN = "make learn FRESH=1 moves them aside"
 LINK = re.compile(r"""(\]\(|(?:src|href)=["'])([^)"'#\s]+)""")
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
 
@@ -51,7 +58,10 @@ def _learner_copy(name: str, notebook, link) -> nbformat.NotebookNode:
     """Return what a learner gets: stubs, numbers, no outputs, links that work where it stands."""
     made = copy.deepcopy(notebook)
     for exercise in exercises_of(name, notebook):
-        made.cells[exercise.code].source = stubbed(notebook.cells[exercise.code])
+        try:
+            made.cells[exercise.code].source = stubbed(notebook.cells[exercise.code])
+        except LearnError as error:
+            raise LearnError(f"{name}: {error}") from None
         made.cells[exercise.code].metadata["deletable"] = False
         made.cells[exercise.check].metadata |= {"deletable": False, "editable": False}
         if exercise.number:
@@ -79,45 +89,76 @@ def _moved_link(link: re.Match, names: set[str], notebooks: Path, folder: Path) 
 def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -> list[str]:
     """Write the copies that are missing, or all of them afresh, and say what was done.
 
-    Raises LearnError before anything is written. With `fresh` the old folder moves aside.
+    With `fresh` the old folder moves aside. Two runs at once leave one whole set. Raises LearnError
+    before anything is written, and OSError, which names the folder, with nothing left of what was.
     """
-    copies = learner_copies(notebooks, folder)
-    texts = {name: nbformat.writes(made) + "\n" for name, made in copies.items()}
-    if fresh and folder.exists():
-        return [_make_afresh(texts, folder)]
-    kept = [name for name in texts if (folder / name).exists()]
-    missing = {name: text for name, text in texts.items() if name not in kept}
-    _write_all(missing, folder)
-    copy_set(folder / "evals")
-    said = [f"{folder.name}/{name} written" for name in missing]
-    if kept:
-        again = "make learn FRESH=1 moves them aside"
-        said.append(f"left as they are in {folder.name}/: {', '.join(kept)} ({again})")
+    texts = {n: nbformat.writes(c) + "\n" for n, c in learner_copies(notebooks, folder).items()}
+    there = set() if fresh else {path.name for path in folder.glob("*")}
+    beside = {"prefix": f"{folder.name}.", "suffix": ".part", "dir": folder.parent}
+    with tempfile.TemporaryDirectory(**beside) as scratch, _naming(folder, scratch):
+        new = Path(scratch, folder.name)
+        new.mkdir()
+        for name in texts:
+            if name not in there:
+                records.write(new / name, texts[name])
+        if "evals" not in there:
+            copy_set(new / "evals")
+        old = _move_aside(folder) if fresh else None
+        made = _move_in(new, folder, fresh)
+    if old:
+        return [f"{folder.name}/ has new copies; the old ones stand in {old.name}/"]
+    said = [f"{folder.name}/{name} written" for name in texts if name in made]
+    if kept := ", ".join(name for name in texts if name not in made):
+        said.append(f"left as they are in {folder.name}/: {kept} ({AGAIN})")
     return said
 
 
-def _make_afresh(texts: dict[str, str], folder: Path) -> str:
-    """Write all copies, move the old folder aside, and say where it is."""
-    old, part = _aside(folder), folder.with_name(folder.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    _write_all(texts, part)
-    copy_set(part / "evals")
-    folder.rename(old)
-    part.rename(folder)
-    return f"{folder.name}/ has new copies; the old ones stand in {old.name}/"
-
-
-def _write_all(texts: dict[str, str], folder: Path) -> None:
-    """Write files by name; those written are removed again where one cannot be."""
-    done = []
+@contextmanager
+def _naming(folder: Path, scratch: str) -> Iterator[None]:
+    """Let an error of the disk name the folder that was wanted, not what is written meanwhile."""
     try:
-        for name, text in texts.items():
-            records.write(folder / name, text)
-            done.append(folder / name)
-    except OSError:
-        for path in done:
-            path.unlink()
+        yield
+    except OSError as error:
+        if error.errno and scratch in f"{error.filename or scratch} {error.filename2}":
+            error.filename = str(folder)
         raise
+
+
+def _move_in(new: Path, folder: Path, whole: bool) -> list[str]:
+    """Move a folder to its place and return what it holds; another run may have filled it before.
+
+    What the folder there lacks is then moved into it, unless only the `whole` will do.
+    """
+    names = [path.name for path in new.iterdir()]
+    if _renamed(new, folder):
+        return names
+    return [] if whole else [name for name in names if _renamed(new / name, folder / name)]
+
+
+def _renamed(path: Path, to: Path) -> bool:
+    """Rename a file or folder, unless another has that name; return whether it was done."""
+    try:
+        if not to.exists():
+            path.rename(to)
+            return True
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOENT):
+            raise  # it is not that another run was faster
+    return False
+
+
+def _move_aside(folder: Path) -> Path | None:
+    """Give a folder the first free name with today's date, learn-2026-04-08 or learn-2026-04-08-2.
+
+    Return None where it is not there, or no longer.
+    """
+    day = folder.with_name(f"{folder.name}-{datetime.date.today().isoformat()}")
+    names = chain([day], (day.with_name(f"{day.name}-{n}") for n in count(2)))
+    while folder.exists():
+        old = next(names)
+        if _renamed(folder, old):
+            return old
+    return None
 
 
 def copy_set(to: Path) -> None:
@@ -125,16 +166,8 @@ def copy_set(to: Path) -> None:
 
     Notes on failures and predictions are left out: writing them is the learner's part.
     """
-    if not to.exists():
-        leave = shutil.ignore_patterns(*OWN_WORK, "*.ipynb", "*.html", "comparisons", "*.part")
-        part = to.with_name(to.name + ".part")
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(evalset.DEFAULT, part, ignore=leave)
-        part.rename(to)
-
-
-def _aside(folder: Path) -> Path:
-    """Return the first free name with today's date: learn-2026-04-08, then learn-2026-04-08-2."""
-    day = folder.with_name(f"{folder.name}-{datetime.date.today().isoformat()}")
-    names = chain([day], (day.with_name(f"{day.name}-{n}") for n in count(2)))
-    return next(path for path in names if not path.exists())
+    for path in sorted(evalset.DEFAULT.rglob("*")):
+        name = path.relative_to(evalset.DEFAULT)
+        if path.is_file() and not any(fnmatch(n, left) for n in name.parts for left in NOT_COPIED):
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, to / name)

@@ -65,8 +65,9 @@ def _fault(content: dict, error) -> str:
         cell = content["cells"][place[1]]
         name = cell.get("id") if isinstance(cell, dict) else None
         place[:2] = [f"cell {name or place[1] + 1}"]
-    why = error.message if len(error.message) < 100 else "does not fit the notebook format 4.5"
-    return f"{', '.join(map(str, place)) or 'the notebook'}: {why}"
+    why = error.message if len(error.message) < 100 else "does not fit the format"
+    where = ", ".join(map(str, place)) or "the notebook"
+    return f"{where}: {why}, wanted nbformat 4.5, as JupyterLab saves it"
 
 
 def grading(cell) -> dict:

@@ -78,8 +78,8 @@ def session():
 
 
 def write(house, cells, name=NAME, folder="notebooks"):
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    records.write(house / folder / name, nbformat.writes(notebook) + "\n")
+    notebook = nbformat.v4.new_notebook() | {"cells": cells}  # which may not be valid
+    records.write(house / folder / name, nbformat.v4.writes(nbformat.from_dict(notebook)) + "\n")
 
 
 def make(house, fresh=False):

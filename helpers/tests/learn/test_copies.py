@@ -2,10 +2,14 @@
 
 import datetime
 import inspect
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from helpers import evalset, records, report
+from helpers.__main__ import in_words
 from helpers.learn import LearnError, copies, exercises
 
 from .small_session import NAME, SETUP, changed, code, copied, make, session, solution, write
@@ -107,14 +111,13 @@ def test_what_make_says_of_copies_that_are_there(house, monkeypatch):
     assert make(house) == [f"learn/{both[0]} written", kept.format(both[1])]
     today = datetime.date.today().isoformat()
     old = f"learn-{today}"
-    (house / "learn.part").mkdir()
-    (house / "learn.part" / "session_z.ipynb").write_text("of a run that was stopped")
+    (house / "learn.kept.part" / "learn").mkdir(parents=True)  # of a run that was killed
     said = ["learn/ has new copies; the old ones stand in {}/"]
     assert make(house, fresh=True) == [said[0].format(old)]
     assert sorted(path.name for path in (house / "learn").iterdir()) == ["evals", *both]
     assert make(house, fresh=True) == [said[0].format(f"{old}-2")]
     assert make(house, fresh=True) == [said[0].format(f"{old}-3")]
-    assert not list(house.glob("*.part"))
+    assert [path.name for path in house.glob("*.part")] == ["learn.kept.part"]
 
 
 def test_fresh_without_old_copies_moves_nothing(house, monkeypatch):
@@ -130,19 +133,13 @@ def test_copies_are_made_of_our_sessions_into_learn_unless_told_otherwise():
     assert tuple(found[name].default for name in names) == usual
 
 
-def test_a_set_is_copied_whole_once_without_what_the_learner_makes(tmp_path, monkeypatch):
+def test_a_set_is_copied_whole_without_what_the_learner_makes(tmp_path, monkeypatch):
     kept = ["corpus/a.md", "results.json", "runs/a.trec"]
     left = ["notes.md", "n.ipynb", "p.html", "comparisons/a.md", "x.part", "runs/y.part"]
     for name in kept + left:
         records.write(tmp_path / "evals" / name, name)
-    (tmp_path / "copy.part").mkdir()
-    records.write(tmp_path / "copy.part" / "old", "of a run that was stopped")
     monkeypatch.setattr(evalset, "DEFAULT", tmp_path / "evals")
     to = tmp_path / "copy"
-    copies.copy_set(to)
-    assert files_of(to) == {name: name for name in kept}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "evals"]
-    records.write(tmp_path / "evals" / "results.json", "new")
     copies.copy_set(to)
     assert files_of(to) == {name: name for name in kept}
 
@@ -177,23 +174,63 @@ def test_work_is_never_overwritten_and_fresh_moves_it_aside(house):
     assert "YOUR CODE" in copied(house).cells[3].source
 
 
-def test_all_copies_are_written_or_none(house, monkeypatch):
-    def full(path, text, whole=records.write):
-        if "session_b" in path.name:
-            raise OSError("disk full")
-        whole(path, text)
-
-    monkeypatch.setattr(records, "write", full)
-    with pytest.raises(OSError, match="disk full"):
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("limit", [40, 50_000])  # bytes: no notebook fits, or one page does not
+def test_a_full_disk_is_told_and_leaves_all_as_it_was(house, monkeypatch, limit, fresh):
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
+    monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
+    if fresh:
         make(house)
-    assert not list((house / "learn").iterdir())
+    records.write(house / "evals" / "corpus" / "b.md", "page\n" * 20_000)
+    before, soft = files_of(house), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, soft[1]))
+    try:
+        with pytest.raises(OSError) as caught:
+            make(house, fresh)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, soft)
+    assert in_words(caught.value) == f"{house / 'learn'}: File too large"
+    assert files_of(house) == before and not list(house.glob("*.part"))
+    assert (house / "learn").exists() is fresh
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("there", [False, True])
+def test_runs_at_once_leave_one_whole_set(house, monkeypatch, there, fresh):
+    monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
+    make(house)
+    whole = files_of(house / "learn")
+    if there:
+        records.write(house / "learn" / NAME, "mine")
+        shutil.rmtree(house / "learn" / "evals")
+    else:
+        shutil.rmtree(house / "learn")
+    start = threading.Barrier(4)
+
+    def begin(to, copy_set=copies.copy_set):
+        start.wait(timeout=10)
+        copy_set(to)
+
+    monkeypatch.setattr(copies, "copy_set", begin)
+    with ThreadPoolExecutor(4) as pool:
+        said = [*pool.map(lambda _: make(house, fresh), range(4))]
+    mine = {NAME: "mine"} if there and not fresh else {}
+    assert files_of(house / "learn") == whole | mine and not list(house.glob("*.part"))
+    assert fresh or there or sum("written" in line for lines in said for line in lines) == 2
+    if there and fresh:
+        today = datetime.date.today().isoformat()
+        assert (house / f"learn-{today}" / NAME).read_text() == "mine"
 
 
 def test_a_session_whose_exercises_cannot_be_told_writes_nothing(house):
     nested = solution("scaled", body=f"{exercises.BEGIN}\n    return 1")
     no_check = [cell for cell in session() if cell.id != "scaled-check"]
     for cells, words in (
-        (changed("scaled-code", source=nested), "line 4: a region begins inside the one of line 3"),
+        (
+            changed("scaled-code", source=nested),
+            f"^{NAME}: cell scaled-code, line 4: a region begins inside the one of line 3",
+        ),
+        (changed("setup", metadata={"tags": "x"}), f"^{NAME}: cell setup, metadata, tags: 'x' is"),
         (no_check, "cell scaled-code, line 1: the next code cell is no check"),
     ):
         write(house, cells)

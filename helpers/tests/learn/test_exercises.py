@@ -163,11 +163,15 @@ def test_a_folder_without_sessions_is_refused(tmp_path):
         ('"cells"', "<<<<<<<", r"cannot be read as a notebook \(Expecting.* line 2 column 2 .*\)"),
         ("# Session A", "\udcff", "cannot be read as a notebook .'utf-8' codec can't decode .*"),
         ('"id": "setup"', '"id": "a b"', r"cell a b, id: 'a b' does not match .*"),
-        ('"id": "setup",', "", "cell 2: 'id' is a required property"),
+        ('"id": "setup",', "", "cell 2: 'id' is a required property, wanted .*"),
         ('"tags": [', '"tags": "setup", "a": [', "cell scale, metadata, tags: 'setup' is not .*"),
-        ('"cell_type": "code"', '"cell_type": "test"', "cell setup: does not fit the notebook .*"),
+        ('"cell_type": "code"', '"cell_type": "test"', "cell setup: does not fit the format, .*"),
         ('"name": "stdout"', '"title": "stdout"', "cell setup, outputs, 0: .*"),
-        ('"nbformat": 4', '"nbformat": 3', "nbformat: 3 is less than the minimum of 4"),
+        (
+            '"nbformat": 4',
+            '"nbformat": 3',
+            "nbformat: 3 is less than .*, wanted nbformat 4.5, as .*",
+        ),
         ('"nbformat_minor": 5', '"nbformat_minor": 4', "nbformat_minor: 4 is less than .*"),
     ],
 )
