@@ -13,9 +13,11 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import witness
 import witness_evidence
+import witness_sessions
 from conftest import write_rows
 
 from helpers import compare, evalset, runs, stats
@@ -155,25 +157,13 @@ def test_card_of_another_system_names_this_corpus_and_these_queries(files):
         assert said["topics_sha256"] == witness.topics_hash(files)
 
 
-def test_fixed_chunks_are_windows_of_512_tokens_with_50_overlap(files):
-    coding = witness.coding()
-    spans = []
-    for doc_id, document in files.documents.items():
-        ids = coding.encode(document["text"], disallowed_special=())
-        _, begins = coding.decode_with_offsets(ids)
-        begins.append(len(document["text"]))
-        last = max(0, math.ceil((len(ids) - 512) / 462))
-        for n, start in enumerate(range(0, last * 462 + 1, 462)):
-            end = min(start + 512, len(ids))
-            spans.append([doc_id, n, begins[start], begins[end], end - start])
-    assert [list(c.values()) for c in witness.rows(FOLDER / "chunks/fixed.jsonl")] == spans
-
-
-@pytest.mark.parametrize("chunker", witness.CHUNKERS[1:])
-def test_other_chunks_say_how_many_tokens_they_hold(files, chunker):
-    for c in witness.rows(FOLDER / "chunks" / f"{chunker}.jsonl"):
-        text = files.documents[c["doc_id"]]["text"][c["start"] : c["end"]]
-        assert text.strip() and c["n_tokens"] == witness.tokens(text)
+@pytest.mark.parametrize("name", witness_evidence.SETS)
+def test_chunks_are_cut_as_another_chunker_cuts(files, name):
+    """The places of a cut are the same, and what just fits stays whole."""
+    documents = files.documents.items()
+    spans = {d: witness_sessions.chunks(document["text"], name) for d, document in documents}
+    wanted = [[d, n, *span] for d, own in spans.items() for n, span in enumerate(own)]
+    assert [list(c.values()) for c in witness.rows(FOLDER / f"chunks/{name}.jsonl")] == wanted
 
 
 # Pages: tables cell by cell, prose number by number.
@@ -244,8 +234,14 @@ def html_table(page: str) -> dict:
         spread = [[c.text or ""] * int(c.get("colspan", 1)) for c in line]
         head.append([text for cell in spread for text in cell])
     head = [" ".join(filter(None, column)) for column in zip(*head, strict=True)][1:]
-    rows = [["".join(cell.itertext()) for cell in line] for line in root.findall("tbody/tr")]
-    return {(r[0], c): cell for r in rows for c, cell in zip(head, r[1:], strict=True)}
+    found, names = {}, []
+    for line in root.findall("tbody/tr"):
+        own = ["".join(cell.itertext()) for cell in line.findall("th")]
+        names = names[: len(names) - len(own)] + own  # one that spans rows stands in the first
+        cells = ["".join(cell.itertext()) for cell in line.findall("td")]
+        columns = head[len(names) - 1 :]
+        found |= {(" ".join(names), c): cell for c, cell in zip(columns, cells, strict=True)}
+    return found
 
 
 def block(page: Path) -> str:
@@ -861,6 +857,168 @@ def test_one_coverage_number_in_every_place(page, files):
     for text, phrase, wanted in places:
         (hit,) = re.findall(re.escape(phrase).replace(r"\{\}", f"({NUMBER})"), text)
         assert all(map(shows, hit, wanted)), (phrase, hit)
+
+
+# What the sessions show beside results.json.
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """Return the outputs of every notebook's cells, whichever notebook they stand in."""
+    paths = [*(ROOT / "notebooks").rglob("*.ipynb"), *FOLDER.glob("*.ipynb")]
+    return {cell: told for path in paths for cell, told in outputs(path).items()}
+
+
+def near(text: str, value: float) -> bool:
+    """Return whether a text is `value` with the decimals that it has; -0.000 is 0."""
+    most = 0.5 * 10 ** -len(text.partition(".")[2])
+    return math.isclose(float(text), value, rel_tol=0, abs_tol=most + 1e-9)
+
+
+def test_every_truth_of_a_prediction(cells, files, published):
+    text = "\n".join(line for told in cells.values() for line in told)
+    said = dict(re.findall(r"^([abc]-[a-z-]+): (\S+)$", text, re.MULTILINE))
+    wanted = witness_sessions.truths(files, published)
+    assert said.keys() == wanted.keys()
+    for name, value in wanted.items():
+        same_text = isinstance(value, str) and said[name] == value
+        assert same_text or near(said[name], value), (name, said[name], value)
+
+
+def test_session_a_shows_the_pool_and_its_bias(cells, files):
+    """Three rankers have no run to read: their difference is that of the two columns beside it."""
+    alone, known = witness_sessions.found_alone(files), witness_sessions.pool_bias(files)
+    pairs = len(witness_sessions.pooled(files))
+    assert f"{len(alone)} rankers, {pairs} pairs in the pool" in cells["a-pool"][0]
+    table = html_table(cells["a-judged-table"][0])
+    wanted = {(name, "relevant found alone"): len(own) for name, own in alone.items()}
+    agree(table, wanted | {(name, "judged@10"): 1 for name in alone})
+    bias = html_table(cells["a-bias-table"][0])
+    assert {name for name, _ in bias} == {*alone} and known
+    for name in alone:
+        told = [bias[name, of] for of in ("nDCG@10", "left out of the pool", "difference")]
+        whole, left, apart = map(float, told)
+        assert math.isclose(apart, left - whole, abs_tol=0.0011), (name, told)
+        if name in known:
+            values = [*known[name], known[name][1] - known[name][0]]
+            assert all(map(near, told, values)), (name, told, values)
+
+
+def test_session_b_shows_the_chunks_and_the_quotes_they_cut(cells, files):
+    wanted, about = {}, {}
+    for name in witness_evidence.SETS:
+        sizes = [c["n_tokens"] for c in witness.rows(FOLDER / f"chunks/{name}.jsonl")]
+        wanted[name, "chunks"] = about["count", name] = len(sizes)
+        wanted[name, "quotes cut"] = witness_sessions.cut_quotes(files, name)
+        shown = {"mean": np.mean(sizes), "std": np.std(sizes, ddof=1)}
+        shown |= {f"{q}%": np.percentile(sizes, q) for q in (25, 50, 75)}
+        shown |= {"min": min(sizes), "max": max(sizes)}
+        about |= {(row, name): float(np.round(value)) for row, value in shown.items()}
+    agree(html_table(cells["b-save-run"][0]), about)
+    agree(html_table(cells["b-sizes-run"][1]), wanted)
+    quotes = witness_sessions.quotes_of(files)
+    n = sum(map(len, quotes.values()))
+    assert f"{n} quotes in {len(quotes)} documents" in cells["b-sizes-run"][0]
+
+
+def test_session_b_shows_first_ranks(cells, files):
+    """The five queries stand at quarters of their order by the first relevant rank."""
+    run, ranks = witness.trec(FOLDER / "runs" / "fixed.trec"), {}
+    for query_id, row in files.queries.items():
+        if row["split"] == "dev":
+            rank = witness.first_rank([d for d, _ in run[query_id]], files.grades[query_id])
+            ranks[query_id] = rank or math.inf
+    order = sorted(ranks, key=lambda query_id: (ranks[query_id], query_id))
+    wanted = {}
+    for query_id in (order[round(n * (len(order) - 1) / 4)] for n in range(5)):
+        row, rank = files.queries[query_id], ranks[query_id]
+        shown = row["kind"], row["query"], "> 100" if math.isinf(rank) else str(rank)
+        columns = ("kind", "query", "rank of first relevant")
+        wanted |= {(query_id, column): text for column, text in zip(columns, shown, strict=True)}
+    agree(html_table(cells["b-choose"][0]), wanted)
+    counts = re.findall(r"^ *(\d+) ", cells["b-published-run"][0], re.MULTILINE)
+    assert counts == [str(n) for n in witness_sessions.first_places(files)]
+
+
+BUDGETS = {budget: f"{budget:,} tokens" for budget in witness_evidence.BUDGETS}
+
+
+def test_session_c_shows_budgets_that_chunks_must_fit_whole(cells, files, lists):
+    asked, wanted = witness_evidence.quoted(files, "dev"), {}
+    for name in ("fixed-256", "fixed", "fixed-1024"):
+        for rule, cut in (("cut", True), ("whole or not at all", False)):
+            for budget, column in BUDGETS.items():
+                got = ((q, witness_evidence.delivered(lists[name][q], budget, cut)) for q in asked)
+                shares = [
+                    len(witness_evidence.seen_at(asked[q], t)) / len(asked[q]) for q, t in got
+                ]
+                wanted[f"{name} {rule}", column] = float(np.mean(shares))
+    agree(html_table(cells["c-evidence-rule-run"][0]), wanted)
+
+
+def test_session_c_shows_answers(cells, files, lists):
+    run = witness.trec(FOLDER / "runs" / "fixed.trec")
+    n = len(witness_sessions.answered(files))
+    for cell in ("c-evidence-answers-run", "c-answers-em"):
+        assert cells[cell][0].startswith(f"{n} dev queries ")
+    wanted = {
+        (name, column): witness_sessions.answers_within(files, lists[name], budget)
+        for name in witness_evidence.SETS
+        for budget, column in BUDGETS.items()
+    }
+    agree(html_table(cells["c-evidence-answers-run"][1]), wanted)
+    rules = (("strict", True), ("SQuAD", False))
+    wanted = {
+        (f"EM@{k}", rule): witness_sessions.exact_match(files, run, k, strict)
+        for k in (1, 5, 10)
+        for rule, strict in rules
+    }
+    agree(html_table(cells["c-answers-em"][1]), wanted)
+    wanted = {
+        (outcome, column): value
+        for outcome, values in witness_sessions.reading(files, run).items()
+        for column, value in zip(("queries", "F1", "best"), values, strict=True)
+    }
+    agree(html_table(cells["c-reader-run"][0]), wanted)
+
+
+def test_session_c_shows_variants_and_the_luck_of_the_best(cells, files, published):
+    base = {
+        split: [r["measures"]["nDCG@10"] for r in published["per_query"] if r["split"] == split]
+        for split in witness.SPLITS
+    }
+    engines = witness_sessions.variants(files)
+    values = {name: witness_sessions.ndcg_of(files, of, "dev") for name, of in engines.items()}
+    of_dev = {name: witness.paired(base["dev"], v) for name, v in values.items()}
+    table = html_table(cells["c-variants-board"][0])
+    ps = [float(table[name, "p"].replace("<", "0")) for name in of_dev]
+    assert {name for name, _ in table} == {"baseline", *of_dev}
+    for (name, at), p, adjusted in zip(of_dev.items(), ps, witness.holm(ps), strict=True):
+        told = [table[name, column] for column in ("nDCG@10", "difference", "detectable")]
+        assert all(map(near, told, (at["run"], at["difference"], at["detectable"]))), (name, told)
+        assert abs(p - at["p"]) < 0.02, (name, p, at["p"])
+        assert table[name, "verdict"] == witness.verdict(at, adjusted)
+    best = max(of_dev, key=lambda name: of_dev[name]["run"])
+    said = cells["c-confirm"][0]
+    assert f"chosen on dev among {len(engines)}: {best}\n" in said
+    after = witness.paired(base["test"], witness_sessions.ndcg_of(files, engines[best], "test"))
+    for half, at in (("dev", of_dev[best]), ("test", after)):
+        told = re.search(rf"{half}: (\S+) \((\S+) to (\S+)\)", said).groups()
+        assert all(map(near, told, (at["difference"], at["low"], at["high"]))), (half, told)
+    gaps = np.array([np.subtract(v, base["dev"]) for v in values.values()])
+    lucky = [of_dev[best]["difference"], *witness_sessions.luck(gaps)]
+    told = re.findall(r"[+-]\.?\d\S*", cells["c-luck"][0])
+    assert len(told) == 3 and near(told[0], lucky[0])
+    for text, value in zip(told, lucky, strict=True):
+        assert abs(float(text) - value) < 0.0015, (told, lucky)  # drawn
+
+
+def test_session_c_shows_the_range_of_unjudged_documents(cells, files):
+    names = ("runs/fixed.trec", "systems/dense-minilm-titled.trec")
+    found = witness_sessions.unjudged(files, *(witness.trec(FOLDER / name) for name in names))
+    said = {"judged@10 {}": found["judged"], "{} (as 0)": found["as 0"]}
+    said |= {"{} (left out)": found["left out"], "{} (all relevant)": found["hopeful"]}
+    tells(cells["c-unjudged-run"][0], said | {"with every label: {}": found["true"]})
 
 
 # Rules on cases that were made for them.

@@ -1,0 +1,383 @@
+"""The second witness of the sessions: chunks, what was to be guessed, and what goes further.
+
+As in witness.py, nothing of helpers/ or the notebooks is used, and a formula stands with its
+source.
+"""
+
+import functools
+import math
+import re
+import string
+from collections import Counter
+from itertools import pairwise
+from statistics import fmean
+
+import numpy as np
+import snowballstemmer
+import witness
+from witness import Files, Okapi, chunk_texts, coding, dcg, measures, token_ids, tokens, words
+from witness_evidence import Passage, delivered
+
+# Chunks: [first character, end, tokens], in the order of the document.
+
+SIZES = {"fixed-64": (64, 6), "fixed-128": (128, 12), "fixed-256": (256, 25), "fixed": (512, 50)}
+SIZES["fixed-1024"] = (1024, 102)
+
+
+def chunks(text: str, name: str) -> list[list[int]]:
+    """Return the chunks of a text in the set of that name."""
+    if name in SIZES:
+        return windows(text, *SIZES[name])
+    spans = {"paragraph": paragraphs, "recursive": pieces}.get(name, lambda t: [(0, len(t))])(text)
+    return [[a, b, tokens(text[a:b])] for a, b in spans]
+
+
+def windows(text: str, size: int, overlap: int) -> list[list[int]]:
+    """Return windows of `size` tokens: as many as it takes to reach the end, none more."""
+    ids = token_ids(text)
+    _, begins = coding().decode_with_offsets(ids)
+    begins.append(len(text))
+    n = 1 + max(0, math.ceil((len(ids) - size) / (size - overlap)))
+    starts = [(size - overlap) * place for place in range(n)]
+    ends = [min(start + size, len(ids)) for start in starts]
+    return [[begins[a], begins[b], b - a] for a, b in zip(starts, ends, strict=True)]
+
+
+def paragraphs(text: str) -> list[tuple[int, int]]:
+    """Return blocks of lines that are not blank; a heading alone is joined to what follows it."""
+    found, first, at = [], None, 0
+    for lines in re.split(r"(\n\s*\n)", text.rstrip()):
+        at += len(lines)
+        if lines.strip():
+            first = at - len(lines.lstrip()) if first is None else first
+            if "\n" in lines or not lines.startswith("#") or at == len(text.rstrip()):
+                found.append((first, at))
+                first = None
+    return found
+
+
+def pieces(text: str, start: int = 0, marks=("\n\n", "\n", " ", ""), size: int = 512):
+    """Return what LangChain's recursive splitter keeps, without white space at the ends.
+
+    Cut before each of the first mark that occurs. A part of `size` or more is cut by the next mark;
+    between those the shorter ones fill pieces of at most `size`, their lengths added.
+    """
+    found, room = [], -1
+    mark = next(mark for mark in marks if mark in text)
+    edges = [0, *(hit.start() for hit in re.finditer(re.escape(mark), text)), len(text)]
+    for a, b in pairwise(sorted({*edges})):
+        n = tokens(text[a:b])
+        if mark and n >= size:
+            found += pieces(text[a:b], a, marks[marks.index(mark) + 1 :], size)
+            room = -1
+        elif n <= room:
+            found[-1], room = (found[-1][0], b), room - n
+        else:
+            found.append((a, b))
+            room = size - n
+    if start or len(marks) < 4:  # an inner call: its places in the text around it
+        return [(start + a, start + b) for a, b in found]
+    inner = ((a, b, text[a:b]) for a, b in found if text[a:b].strip())
+    return [(b - len(part.lstrip()), a + len(part.rstrip())) for a, b, part in inner]
+
+
+def quotes_of(files: Files) -> dict[str, set[str]]:
+    """Return the quotes of each document that has one."""
+    found = {}
+    for row in witness.rows(files.folder / "judgments.jsonl"):
+        quotes = row.get("evidence") or []
+        for quote in [quotes] if isinstance(quotes, str) else quotes:
+            found.setdefault(row["doc_id"], set()).add(quote)
+    return found
+
+
+def cut_quotes(files: Files, name: str) -> int:
+    """Return how many quotes stand in no chunk of their document."""
+    texts = {}
+    for unit, text in chunk_texts(files, name).items():
+        texts.setdefault(unit.rpartition("#")[0], []).append(text)
+    pairs = [(quote, texts[d]) for d, quotes in quotes_of(files).items() for quote in quotes]
+    return sum(not any(quote in text for text in own) for quote, own in pairs)
+
+
+# What learners guess before they see it.
+
+
+def truths(files: Files, results: dict) -> dict[str, float | str]:
+    """Return the truth of each prediction by its id; `results` is results.json."""
+    return of_session_a(files) | of_session_b(files) | of_session_c(results)
+
+
+def of_session_a(files: Files) -> dict[str, float | str]:
+    sizes = [tokens(d["text"]) for d in files.documents.values()]
+    kinds = witness.coverage(files, "kind")
+    shared = {}
+    for query_id, row in files.queries.items():
+        shared.setdefault(row["kind"], []).append(witness.overlap(files, query_id))
+    second = witness.rows(files.folder / "second_pass.jsonl")
+    newest = [row for row in second if row["round"] == max(row["round"] for row in second)]
+    return {
+        "a-longer": 100 * fmean(n > 512 for n in sizes),
+        "a-relevant": fmean(sum(g > 0 for g in files.grades[q].values()) for q in files.queries),
+        "a-equal": 100 * fmean(row["first"] == row["second"] for row in newest),
+        "a-overlap": fmean(value for values in shared.values() for value in values),
+        "a-lowest": min(map(fmean, shared.values())),
+        "a-coverage": 100 * len(witness.reached(files)) / len(files.documents),
+        "a-least": min(kinds, key=lambda kind: kinds[kind]["share"]),
+    }
+
+
+def of_session_b(files: Files) -> dict[str, float]:
+    engine = Okapi(chunk_texts(files, "fixed"))
+    found = [engine.search(row["query"]) for row in files.queries.values() if row["split"] == "dev"]
+    tens = [{unit.rpartition("#")[0] for unit, _ in hits[:10]} for hits in found]
+    lengths = range(1, 5000)  # tokens of a document, in windows of 512 that share 50
+    wasted = (math.ceil(n / 462) > 1 + max(0, math.ceil((n - 512) / 462)) for n in lengths)
+    common = Okapi({str(n): f"rare{n}" + " common" * (n < 51) for n in range(100)})
+    n_quotes = sum(map(len, quotes_of(files).values()))
+    return {
+        "b-orphans": 100 * sum(wasted) / len(lengths),
+        "b-jump": common.idf["common"],
+        "b-shared": 100 * fmean(len(hits) / len(engine.units) for hits in found),
+        "b-cut-first": fmean(map(len, tens)),
+        "b-quotes-cut": 100 * cut_quotes(files, "fixed-64") / n_quotes,
+    }
+
+
+def of_session_c(results: dict) -> dict[str, float | str]:
+    dev, kinds = results["summary"]["dev"], results["by_kind"]["dev"]
+    low, high = dev["intervals"]["nDCG@10"]
+    runs = results["compared_dev"]["runs"]
+    other = next(row for row in runs if row["name"].startswith("dense"))["measures"]["nDCG@10"]
+    sets = results["evidence"]["dev"]["sets"]
+    return {
+        "c-ndcg": dev["measures"]["nDCG@10"],
+        "c-top": dev["measures"]["hit@1"],
+        "c-width": high - low,
+        "c-kind": min(kinds, key=lambda kind: kinds[kind]["measures"]["nDCG@10"]),
+        "c-other": other["difference"],
+        "c-detectable": other["detectable"],
+        "c-evidence": sets["fixed"]["means"]["evidence recall within 2000 tokens"],
+    }
+
+
+# Session A, further: the pool.
+
+
+def ranked_ten(files: Files) -> dict[str, dict[str, list[str]]]:
+    """Return the first ten documents of the pooled rankers that have a run in the folder."""
+    folders = (files.folder / name for name in ("runs", "systems"))
+    paths = [path for folder in folders for path in folder.glob("*.trec")]
+    runs = {path.stem: witness.trec(path) for path in paths}
+    return {n: {q: [d for d, _ in hits[:10]] for q, hits in run.items()} for n, run in runs.items()}
+
+
+def pooled(files: Files) -> list[tuple[str, str, set[str]]]:
+    """Return (query, document, rankers that brought it); the first pool had other rankers."""
+    pairs = witness.rows(files.folder / "pool.jsonl")
+    found = ((p["query_id"], p["doc_id"], {*p["rankers"]} - {"first-pool"}) for p in pairs)
+    return [row for row in found if row[2]]
+
+
+def found_alone(files: Files) -> dict[str, set[tuple[str, str]]]:
+    """Return the relevant pairs that one ranker alone brought, by ranker."""
+    found = {}
+    for query_id, doc_id, rankers in pooled(files):
+        for ranker in rankers:
+            alone = len(rankers) == 1 and files.grades[query_id].get(doc_id)
+            found.setdefault(ranker, set()).update([(query_id, doc_id)] if alone else [])
+    return found
+
+
+def pool_bias(files: Files) -> dict[str, tuple[float, float]]:
+    """Return nDCG@10 of each ranker with a run: with all labels, and without its own finds."""
+    alone, found = found_alone(files), {}
+    for name, run in ranked_ten(files).items():
+        values = []
+        for q in files.queries:
+            left = {d: g for d, g in files.grades[q].items() if (q, d) not in alone[name]}
+            values.append([ndcg(run.get(q, []), labels) for labels in (files.grades[q], left)])
+        found[name] = tuple(map(fmean, zip(*values, strict=True)))
+    return found
+
+
+def ndcg(order: list[str], grades: dict[str, int]) -> float:
+    """Return nDCG@10, 0 where nothing is relevant."""
+    return measures(order, grades)["nDCG@10"] if any(grades.values()) else 0.0
+
+
+# Session B, further: whole documents.
+
+
+def first_places(files: Files) -> list[int]:
+    """Return how many dev queries have their first answer in ten, in a twentieth, or deeper."""
+    engine, ranks = Okapi({d: row["text"] for d, row in files.documents.items()}), []
+    for query_id, row in files.queries.items():
+        if row["split"] == "dev":
+            order = [doc_id for doc_id, _ in engine.search(row["query"])[:100]]
+            ranks.append(witness.first_rank(order, files.grades[query_id]) or math.inf)
+    deep = max(20, len(files.documents) // 20)
+    return [sum(a < r <= b for r in ranks) for a, b in ((0, 10), (10, deep), (deep, math.inf))]
+
+
+# Session C, further: variants of BM25.
+
+
+def lucene(df: dict[str, int], n: int) -> dict[str, float]:
+    """Return Lucene's IDF."""
+    return {word: math.log(1 + (n - k + 0.5) / (k + 0.5)) for word, k in df.items()}
+
+
+def plus(df: dict[str, int], n: int) -> dict[str, float]:
+    """Return the IDF of BM25+ (Lv and Zhai 2011). Its bonus is the same for every document here."""
+    return {word: math.log((n + 1) / k) for word, k in df.items()}
+
+
+class LongOkapi(Okapi):
+    """BM25L of rank_bm25, which multiplies what Lv and Zhai (2011) have by the occurrences."""
+
+    def __init__(self, texts: dict[str, str]):
+        super().__init__(
+            texts, idf=lambda df, n: {w: math.log((n + 1) / (k + 0.5)) for w, k in df.items()}
+        )
+
+    def gain(self, f, sizes, b):
+        c, k1 = f / (1 - b + b * sizes / self.length), self.k1
+        return f * (k1 + 1) * (c + 0.5) / (k1 + c + 0.5)
+
+
+STEMMER = snowballstemmer.stemmer("english")
+STOP = witness.STOP_WORDS
+
+
+def variants(files: Files) -> dict[str, Okapi]:
+    """Return every engine that session C tries on the baseline's chunks."""
+    texts, stem = chunk_texts(files, "fixed"), functools.cache(STEMMER.stemWord)
+    titled = {u: f"{t}\n{files.documents[u.rpartition('#')[0]]['title']}" for u, t in texts.items()}
+    others = [(k1, b) for k1 in (0.9, 1.5, 2.0) for b in (0.4, 0.75) if (k1, b) != (1.5, 0.75)]
+    return {f"k1 = {k1}, b = {b}": Okapi(texts, k1=k1, b=b) for k1, b in others} | {
+        "Lucene IDF": Okapi(texts, idf=lucene),
+        "BM25+": Okapi(texts, idf=plus),
+        "BM25L": LongOkapi(texts),
+        "stems": Okapi(texts, lambda t: [stem(w) for w in words(t)]),
+        "no stop words": Okapi(texts, lambda t: [w for w in words(t) if w not in STOP]),
+        "titles in all chunks": Okapi(titled),
+    }
+
+
+def ndcg_of(files: Files, engine: Okapi, split: str) -> list[float]:
+    """Return nDCG@10 of each query of one half."""
+    found = []
+    for query_id, row in files.queries.items():
+        if row["split"] == split:
+            order = [d for d, _ in witness.to_documents(engine.search(row["query"]))]
+            found.append(ndcg(order, files.grades[query_id]))
+    return found
+
+
+def luck(gaps: np.ndarray) -> tuple[float, float]:
+    """Return the mean best of variants that are equal, and what 1 of 20 worlds exceeds.
+
+    `gaps` has a row for each variant and a column for each query, whose sign is tossed for all
+    variants at once. Other random numbers than ours.
+    """
+    best = (witness.coin_tosses(gaps.shape[1]) @ gaps.T).max(axis=1) / gaps.shape[1]
+    return float(best.mean()), float(np.quantile(best, 0.95))
+
+
+# Session C, further: documents that nobody judged.
+
+
+def unjudged(files: Files, base: dict, run: dict) -> dict[str, float]:
+    """Return nDCG@10 of `run` on dev where the first ten of `base` alone are judged.
+
+    An unjudged result counts as 0, is left out, or counts as fully relevant; the ideal then has it.
+    """
+    sums = Counter()
+    dev = [q for q, row in files.queries.items() if row["split"] == "dev"]
+    for q in dev:
+        tens = [[d for d, _ in of.get(q, [])[:10]] for of in (base, run)]
+        known = {d: files.grades[q][d] for d in tens[0] if d in files.grades[q]}
+        order, new = tens[1], [d for d in tens[1] if d not in known]
+        sums["judged"] += (len(order) - len(new)) / len(order)
+        sums["as 0"] += ndcg(order, known)
+        sums["left out"] += ndcg([d for d in order if d in known], known)
+        gains, ideal = [known.get(d, 2) for d in order], [2] * len(new) + [*known.values()]
+        sums["hopeful"] += dcg(gains) / dcg(sorted(ideal, reverse=True)[:10]) if any(ideal) else 0
+        sums["true"] += ndcg(order, files.grades[q])
+    return {name: value / len(dev) for name, value in sums.items()}
+
+
+# Session C, further: short answers.
+
+
+def bare(text: str) -> list[str]:
+    """Return the words that SQuAD compares (Rajpurkar et al. 2016)."""
+    kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return [word for word in kept.split() if word not in ("a", "an", "the")]
+
+
+def stands_in(answer: str, text: str) -> bool:
+    """Return whether a text has an answer letter by letter, with no word reaching into it."""
+    at = text.find(answer)
+    while at >= 0:
+        sides = text[:at][-1:], text[at + len(answer) :][:1]
+        if not any(side.isalnum() or side == "_" for side in sides):
+            return True
+        at = text.find(answer, at + 1)
+    return False
+
+
+def holds(text: str, answers: list[str], strict: bool = True) -> bool:
+    """Return whether a text has one of the answers, strictly or as SQuAD compares."""
+    if strict:
+        return any(stands_in(answer, text) for answer in answers)
+    has, sought = bare(text), [bare(answer) for answer in answers]
+    runs = ({*zip(*(has[n:] for n in range(len(s))), strict=False)} for s in sought)
+    return any(tuple(s) in of for s, of in zip(sought, runs, strict=True))
+
+
+def answered(files: Files) -> dict[str, list[str]]:
+    """Return the short answers of the dev queries that have some."""
+    rows = files.queries.items()
+    return {q: row["answers"] for q, row in rows if row["split"] == "dev" and row.get("answers")}
+
+
+def exact_match(files: Files, run: dict, k: int, strict: bool) -> float:
+    """Return the share of queries with an answer in the first `k` documents (EM@k)."""
+    hits = []
+    for query_id, answers in answered(files).items():
+        texts = [files.documents[d]["text"] for d, _ in run.get(query_id, [])[:k]]
+        hits.append(any(holds(text, answers, strict) for text in texts))
+    return fmean(hits)
+
+
+def answers_within(files: Files, lists: dict[str, list[Passage]], budget: int) -> float:
+    """Return the share of queries with an answer in what a budget of tokens pays for."""
+    pairs = ((answers, delivered(lists[q], budget)) for q, answers in answered(files).items())
+    return fmean(any(holds(unit.text, answers) for unit in got) for answers, got in pairs)
+
+
+def f1(found: str, wanted: str) -> float:
+    """Return the harmonic mean of precision and recall of words (Rajpurkar et al. 2016)."""
+    a, b = Counter(bare(found)), Counter(bare(wanted))
+    same = sum(min(n, b[word]) for word, n in a.items())
+    return 2 * same / (sum(a.values()) + sum(b.values()))
+
+
+def reading(files: Files, run: dict) -> dict[str, list[float]]:
+    """Return queries, mean F1 and mean best F1 of each outcome of the smallest reader."""
+    weights, rows = Okapi(chunk_texts(files, "fixed")).idf, {}
+    for query_id, answers in answered(files).items():
+        texts = (files.documents[d]["text"] for d, _ in run.get(query_id, [])[:5])
+        parts = (re.split(r"(?<=[.!?])\s+|\n+", text) for text in texts)
+        found = [part.strip() for text in parts for part in text if part.strip()]
+        asked = {*words(files.queries[query_id]["query"])}
+        worth = [sum(weights.get(w, 0) for w in asked & {*words(part)}) for part in found]
+        picked = found[worth.index(max(worth))]
+        outcome = "read" if holds(picked, answers, strict=False) else "retrieved, not read"
+        if not any(holds(part, answers, strict=False) for part in found):
+            outcome = "not retrieved"
+        best = max(f1(part, answer) for part in found for answer in answers)
+        rows.setdefault(outcome, []).append((max(f1(picked, a) for a in answers), best))
+    return {name: [len(of), *map(fmean, zip(*of, strict=True))] for name, of in rows.items()}
