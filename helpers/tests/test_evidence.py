@@ -322,7 +322,7 @@ def test_a_list_that_is_not_cut_off_returned_all_it_found(evals):
 
 
 def test_how_deep_a_ranking_must_be_to_fill_the_largest_budget():
-    units = [Chunk("a", n, 0, 1, size) for n, size in enumerate((6_000, 1_000, 3_000, 4_000))]
+    units = [Chunk("a", n, 0, 1, size) for n, size in enumerate((6_000, 4_000, 1_000, 3_000))]
     assert evidence.deep_enough(units) == 3  # the three shortest make 8,000
     assert evidence.deep_enough(units[:2]) == 2
 

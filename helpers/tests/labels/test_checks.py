@@ -400,6 +400,8 @@ def test_head_and_tail(marks, shown, status, told):
         ("abbb", "aa", "dev 4, test 2", "warn", "Spread evenly over dev and test: a, b."),
         ("abbbb", "aaab", "dev 5, test 4", "warn", "Spread evenly over dev and test: a, b."),
         ("ab" * 3, "ab" * 6, "dev 6, test 12", "pass", ""),
+        ("aa" + "b" * 4, "ab" * 6, "dev 6, test 12", "pass", ""),  # a third of all are dev
+        ("aa" + "b" * 4, "a" * 4 + "bb", "dev 6, test 6", "pass", ""),  # just twice as frequent
         ("bb", "aa", "dev 2, test 2", "warn", "Spread evenly over dev and test: a, b."),
     ],
 )

@@ -371,15 +371,16 @@ def test_what_is_kept_and_what_is_left_out():
         "q": {"a": label("q", "a", 2), "z": label("q", "z", 0), "x": label("q", "x", 1, "f:3")},
         "gone": {"a": label("gone", "a", 1, "f:4")},
         "zeros": {"a": label("zeros", "a", 0, "f:5"), "y": label("zeros", "y", 0, "f:6")},
+        "lost": {"z": label("lost", "z", 0, "f:7"), "x": label("lost", "x", 2, "f:8")},
     }
     log = files.Log()
-    kept = qrels.keep(dict.fromkeys(("q", "zeros", "none")), given, {"a", "z"}, log)
+    kept = qrels.keep(dict.fromkeys(("q", "zeros", "lost", "none")), given, {"a", "z"}, log)
     assert kept == {"q": {d: given["q"][d] for d in "az"}}
     assert log.left == {
-        "relevant labels of documents that are not there": (1, "f:3"),
+        "relevant labels of documents that are not there": (2, "f:3"),
         "judged queries without a text": (1, "f:4"),
         "grade-0 labels of documents that are not there": (1, "f:6"),
-        "judged queries without a relevant document": (1, "f:5"),
+        "judged queries without a relevant document": (2, "f:5"),
         "queries without judgments": (1, "query none"),
     }
 
