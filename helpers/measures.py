@@ -66,7 +66,8 @@ def judged_at(qrels: Qrels, run: dict[str, Ranking], k: int = 10) -> float:
 
     The mean is over the queries of `qrels`; one without results counts as 0.
     """
-    return ir_measures.calc_aggregate([Judged @ k], qrels, _scored(qrels, run))[Judged @ k]
+    first = {query_id: ranking[:k] for query_id, ranking in run.items()}
+    return ir_measures.calc_aggregate([Judged @ k], qrels, _scored(qrels, first))[Judged @ k]
 
 
 def _scored(qrels: Qrels, run: dict[str, Ranking]) -> dict[str, dict[str, float]]:

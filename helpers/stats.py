@@ -1,11 +1,13 @@
 """How sure a number is: intervals, paired tests and power, from SciPy and statsmodels."""
 
+import functools
+import gc
 import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy  # its stats take a second to import, so they wait until they are used
 
 from .text import how_many
 
@@ -48,13 +50,13 @@ def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float
     """
     if len(values) < 2:
         return float(np.mean(values)), float(np.mean(values))
-    found = stats.bootstrap(
+    found = scipy.stats.bootstrap(
         (np.asarray(values, dtype=float),),
         np.mean,
         n_resamples=DRAWS,
         method="percentile",
         rng=np.random.default_rng(seed),
-        batch=1000,
+        batch=500,
     )
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
@@ -63,8 +65,8 @@ def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
     """Return the 95 % t interval of the mean (Student 1908), None for a single value."""
     if len(values) < 2:
         return None
-    middle, error = float(np.mean(values)), float(stats.sem(values))
-    reach = float(stats.t.ppf(1 - ALPHA / 2, len(values) - 1)) * error
+    middle, error = float(np.mean(values)), float(scipy.stats.sem(values))
+    reach = float(scipy.stats.t.ppf(1 - ALPHA / 2, len(values) - 1)) * error
     return middle - reach, middle + reach
 
 
@@ -77,7 +79,7 @@ def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
     nonzero = np.array([d for d in differences if abs(d) > TIE])
     if len(nonzero) < 2:  # SciPy wants two; both signs of one are as extreme as the one seen
         return 1.0
-    found = stats.permutation_test(
+    found = scipy.stats.permutation_test(
         (nonzero,),
         np.mean,
         permutation_type="samples",
@@ -92,14 +94,18 @@ def t_test_p(differences: Sequence[float]) -> float | None:
     """Return the two-sided p of the paired t test, None where nothing varies."""
     if len(differences) < 2 or np.ptp(differences) < TIE:
         return None
-    return float(stats.ttest_1samp(differences, 0).pvalue)
+    return float(scipy.stats.ttest_1samp(differences, 0).pvalue)
 
 
 def holm(ps: Sequence[float]) -> list[float]:
     """Return p values adjusted for several comparisons (Holm 1979), in the given order."""
     from statsmodels.stats.multitest import multipletests  # takes a second to import
 
-    return [float(p) for p in multipletests(ps, method="holm")[1]]
+    gc.freeze()  # statsmodels collects garbage in each call, which takes long in a full notebook
+    try:
+        return [float(p) for p in multipletests(ps, method="holm")[1]]
+    finally:
+        gc.unfreeze()
 
 
 def detectable(n: int, sd: float) -> float:
@@ -108,17 +114,20 @@ def detectable(n: int, sd: float) -> float:
     `sd` is the standard deviation of the per-query differences; two-sided .05, power .8
     (Cohen 1988).
     """
-    from statsmodels.stats.power import TTestPower
-
-    return sd * TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER)
+    return sd * _solved_power(nobs=n)
 
 
 def queries_needed(difference: float, sd: float) -> int:
     """Return how many queries find a mean `difference` > 0 in four of five samples."""
+    return math.ceil(float(np.squeeze(_solved_power(effect_size=difference / sd))))
+
+
+@functools.cache
+def _solved_power(**known: float) -> float:
+    """Return the number of queries or the effect size, whichever is not `known`."""
     from statsmodels.stats.power import TTestPower
 
-    found = TTestPower().solve_power(effect_size=difference / sd, alpha=ALPHA, power=POWER)
-    return math.ceil(float(np.squeeze(found)))
+    return TTestPower().solve_power(**known, alpha=ALPHA, power=POWER)
 
 
 def paired(base: Sequence[float], run: Sequence[float]) -> Paired:
@@ -194,13 +203,16 @@ def auroc(
     groups = [np.asarray(group, dtype=float) for group in (scores, others)]
     area = roc_auc_score(np.repeat([1, 0], [*map(len, groups)]), np.concatenate(groups))
     above = np.sign(np.subtract.outer(*groups)) / 2 + 0.5
-    rng = np.random.default_rng(seed)
-    drawn = [
-        rng.multinomial(len(group), np.full(len(group), 1 / len(group)), DRAWS) / len(group)
-        for group in groups
-    ]
+    drawn = _shares(len(groups[0]), len(groups[1]), seed)
     low, high = np.percentile(((drawn[0] @ above) * drawn[1]).sum(axis=1), [2.5, 97.5])
     return float(area), float(low), float(high)
+
+
+@functools.lru_cache(maxsize=1)  # runs that are compared answer the same queries
+def _shares(n: int, n_others: int, seed: int) -> list[np.ndarray]:
+    """Return how often each of two groups' members is drawn, as a share: DRAWS rows for each."""
+    rng = np.random.default_rng(seed)
+    return [rng.multinomial(size, np.full(size, 1 / size), DRAWS) / size for size in (n, n_others)]
 
 
 def p_text(p: float) -> str:

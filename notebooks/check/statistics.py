@@ -1,6 +1,5 @@
 """Checks of intervals and tests."""
 
-import gc
 import math
 from collections.abc import Callable, Iterator
 
@@ -235,11 +234,7 @@ def check_sign_flip(function: Callable) -> None:
 
 def _draw_holm(rng: np.random.Generator) -> list[Example]:
     tried = [[float(p) for p in rng.random(rng.integers(3, 13)).round(3) ** 2] for _ in range(100)]
-    gc.freeze()  # statsmodels collects garbage in each call, which takes long in a full notebook
-    try:
-        return [Example((ps,), stats.holm(ps)) for ps in tried]
-    finally:
-        gc.unfreeze()
+    return [Example((ps,), stats.holm(ps)) for ps in tried]
 
 
 def _steps(ps: list, factor: Callable, monotone: bool = True, top: float = 1.0) -> list[float]:
