@@ -3,6 +3,7 @@
 No library measures this. Every value is a lower bound where another passage answers too.
 """
 
+import functools
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -50,8 +51,9 @@ def wanted(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
     found: dict[str, Wanted] = {}
     asked = evals.asked
     for label in evals.judgments:
-        query, body = asked[label.query_id], evals.documents[label.doc_id].retrieval_text
+        query = asked[label.query_id]
         if label.relevance and label.evidence and split in (None, query.split):
+            body = evals.documents[label.doc_id].retrieval_text
             row = found.setdefault(query.query_id, Wanted({}, {}))
             row.grades[label.doc_id] = label.relevance
             row.quotes[label.doc_id] = [
@@ -62,8 +64,11 @@ def wanted(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
 
 def places(quote: str, body: str) -> Spans:
     """Return every (start, end) at which `quote` stands in `body`, overlapping ones too."""
-    starts = (match.start() for match in re.finditer(f"(?={re.escape(quote)})", body))
-    return [(start, start + len(quote)) for start in starts]
+    spans, start = [], body.find(quote)
+    while start >= 0:
+        spans.append((start, start + len(quote)))
+        start = body.find(quote, start + 1)
+    return spans
 
 
 def whole(quotes: Spans, chunk: Chunk) -> bool:
@@ -130,11 +135,16 @@ def context(
 
 def cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chunk:
     """Return the first `n_tokens` tokens of a chunk, which has more."""
-    ids = text.token_ids(chunk.text(documents))
+    ids = _token_ids(chunk.text(documents))
     n_tokens = min(n_tokens, len(ids))  # tokens were counted in the document, not in the chunk
     return chunk._replace(
         end=chunk.start + text.starts(ids, {n_tokens})[n_tokens], n_tokens=n_tokens
     )
+
+
+@functools.lru_cache(maxsize=2_000)  # queries and budgets meet the same chunks and quotes
+def _token_ids(body: str) -> list[int]:
+    return text.token_ids(body)
 
 
 def share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Document]) -> float:
@@ -147,7 +157,7 @@ def share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Doc
         if whole([span], chunk)
     }
     bodies = (documents[d].retrieval_text[start:end] for d, start, end in _without_overlap(held))
-    return sum(len(text.token_ids(body)) for body in bodies) / bill if bill else 0.0
+    return sum(len(_token_ids(body)) for body in bodies) / bill if bill else 0.0
 
 
 def _without_overlap(spans: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:

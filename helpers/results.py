@@ -53,7 +53,7 @@ def measured(
         "compared_dev": compared,
         "evidence": quoted,
         "cards": cards,
-        "per_query": [_per_query(evals, q, run, values) for q in evals.queries],
+        "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],
     }
 
 
@@ -80,9 +80,9 @@ def _parts(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> dic
     }
 
 
-def _per_query(evals: EvalSet, query_id: str, run: dict, values: dict) -> dict:
+def _per_query(evals: EvalSet, query_id: str, grades: dict, run: dict, values: dict) -> dict:
     """Return what is known about one query: labels, first ten documents, measures."""
-    query, grades = evals.queries[query_id], evals.qrels()[query_id]
+    query = evals.queries[query_id]
     return {
         **{name: getattr(query, name) for name in ("query_id", "query", "kind", "split")},
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
