@@ -75,7 +75,8 @@ def _taken(path, say: Say, how: str, size: int, newline: str | None) -> Iterator
                 if text == "\n" and total < look:  # a bomb of empty lines ends soon
                     line, total = line + 1, total + 1
                     continue
-                place, byte, total = f"{path}:{line}", NOT_UTF8.search(text), total + len(text)
+                place, total = f"{path}:{line}", total + len(text)
+                byte = None if text.isascii() else NOT_UTF8.search(text)
                 if total > look:
                     if total > SMALL + UNPACKED * raw.tell():
                         return say(f"{place}: the file unpacks to {BOMB}")

@@ -236,10 +236,10 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     if read.problems:
         raise evalset.EvalSetError(read.problems)
     rankings = {query_id: _to_documents(scores) for query_id, scores in read.found.items()}
-    parts = {query_id: in_order(list(scores.items())) for query_id, scores in read.found.items()}
-    whole = any("#" not in name for ranking in parts.values() for name, _ in ranking)
+    whole = any("#" not in name for scores in read.found.values() for name in scores)
+    parts = {} if whole else {q: in_order(list(scores.items())) for q, scores in read.found.items()}
     warnings = [*_about_lines(read), *_about_ties(rankings)]
-    return Run(path.stem, rankings, warnings, {} if whole else parts)
+    return Run(path.stem, rankings, warnings, parts)
 
 
 def _spelled(ids: Iterable[str]) -> dict[str, str]:
