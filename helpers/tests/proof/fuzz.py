@@ -4,7 +4,7 @@ One worker process runs the commands of all trials, with 2 GB of memory and 20 s
 twentieth trial calls the real command line. A trial is a command of fuzz_sets.CASES, one file of
 what it is given and one operator of corruptions.OPERATORS, or a fault of the machine below. It ends
 as one of SORTS; what FAILS and no line of REASONS excuses makes the exit status 1. The number after
-a finding repeats it: SEED= and ONLY= say which.
+a finding repeats it: SEED= and TRIAL= say which.
 """
 
 import hashlib
@@ -374,6 +374,6 @@ def summary(done: int, seconds: float, sorts: Counter, seed: int) -> str:
 
 
 if __name__ == "__main__":
-    asked = {name: os.environ.get(name) or "" for name in ("N", "SEED", "ONLY")}
-    numbers = [int(number) for number in asked["ONLY"].split(",") if number]
+    asked = {name: os.environ.get(name) or "" for name in ("N", "SEED", "TRIAL")}
+    numbers = [int(number) for number in asked["TRIAL"].split(",") if number]
     sys.exit(main(int(asked["N"] or 1000), int(asked["SEED"] or 0), numbers))
