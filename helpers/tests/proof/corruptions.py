@@ -4,17 +4,20 @@ Each takes (rng, path) and returns (what was done, whether it must be refused), 
 does not fit the file. Plain `random` is enough: a trial is one named edit, nothing is to shrink.
 """
 
+import datetime
 import gzip
 import json
 import os
 import re
 import shutil
-import socket
 import unicodedata
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+
+import duckdb
+import pandas as pd
 
 REFUSE, ANY = True, False
 Done = tuple[str, bool] | None
@@ -87,10 +90,12 @@ def broken(path: Path) -> bool:
             return True
     name = path.name.removesuffix(".gz")
     if name.endswith(".parquet"):
+        return not data[:4] == data[-4:] == b"PAR1"
+    if name.endswith(".duckdb"):
         return False
     try:
         text = data.decode("utf-8-sig").replace("\r", "\n")  # some readers end lines there
-        if name.endswith(".json"):
+        if name.endswith((".json", ".ipynb")):
             return not isinstance(json.loads(text), list if "hotpot" in name else dict)
         if name.endswith(".jsonl"):
             whole = text if name != "labelling.jsonl" else text[: text.rfind("\n") + 1]  # torn end
@@ -334,7 +339,7 @@ def number(rng: Random, path: Path) -> Done:
 
 @operator
 def node(rng: Random, path: Path) -> Done:
-    if path.suffix != ".json":
+    if path.suffix not in (".json", ".ipynb"):
         return None
     tree = json.loads(path.read_text(encoding="utf-8"))
     at, trail = tree, []
@@ -378,6 +383,42 @@ def column(rng: Random, path: Path) -> Done:
     return f"{at + 1} of line {number + 1} {what}{shown}", refuse
 
 
+ODD_COLUMNS = {  # what stands in row n
+    "null": lambda n: None,
+    "numbers": lambda n: n,
+    "fractions": lambda n: n + 0.5,
+    "truths": lambda n: n % 2 == 0,
+    "bytes": lambda n: bytes([255, n]),
+    "lists": lambda n: [f"a{n}"],
+    "structs": lambda n: {"a": n},
+    "days": lambda n: datetime.date(2026, 4, 1 + n),
+    "the same": lambda n: "a",
+    "one odd text": None,
+}
+
+
+@operator
+def parquet(rng: Random, path: Path) -> Done:
+    """Change a column of a Parquet file: its type, a value, its name, or that it is there."""
+    if path.suffix != ".parquet":
+        return None
+    with duckdb.connect() as connection:
+        rows = connection.read_parquet(str(path)).df()
+        name, what = rng.choice(list(rows)), rng.choice(("removed", "renamed", *ODD_COLUMNS))
+        if what == "removed":
+            del rows[name]
+        elif what == "renamed":
+            rows = rows.rename(columns={name: name.upper()})
+        elif what == "one odd text":
+            odd = rng.choice([text for text in ODD_TEXTS if text not in ("lone surrogate", "NUL")])
+            rows.loc[0, name], what = ODD_TEXTS[odd], f"{what}: {odd}"
+        else:
+            rows[name] = pd.Series([ODD_COLUMNS[what](n) for n in range(len(rows))], dtype=object)
+        connection.from_df(rows).write_parquet(str(path))
+    unfit = what in ("removed", "null", "the same", "lists", "structs") or what.endswith(": empty")
+    return f"{name} {what}", name in IDS and unfit
+
+
 FRONTS = {
     "alias bomb": "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
     + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9)),
@@ -419,11 +460,6 @@ def front_matter(rng: Random, path: Path) -> Done:
 @operator
 def many(rng: Random, path: Path) -> Done:
     """A file that is far too long: problems, unknown ids or one long text."""
-    if path.suffix == ".gz":
-        if rng.random() < 0.7:
-            return None
-        path.write_bytes(gzip.compress(b" " * 1_000_000) * 1_000)  # 1 GB in members of 1 MB
-        return "gzip bomb", REFUSE
     if rng.random() < 0.7 or path.suffix not in (".jsonl", ".trec", ".run", ".tsv", ".txt"):
         return None
     first = path.read_text(encoding="utf-8").splitlines()[-1]
@@ -448,29 +484,17 @@ def many(rng: Random, path: Path) -> Done:
 def replaced(rng: Random, path: Path) -> Done:
     data = path.read_bytes()
     path.unlink()
-    what = rng.choice(("folder", "FIFO", "dangling link", "loop", "socket", "/dev/zero", "removed"))
+    what = rng.choice(("folder", "dangling link", "loop", "removed"))
     if what == "folder":
         path.mkdir()
-    elif what == "FIFO":
-        os.mkfifo(path)
-    elif what == "socket":
-        _socket(path)
     elif what != "removed":
-        path.symlink_to({"dangling link": "gone", "loop": path.name}.get(what, what))
+        path.symlink_to("gone" if what == "dangling link" else path.name)
     if what == "removed" and path.parent.name != "trial" and rng.random() < 0.3:
         shutil.move(path.parent, path.parent.with_name("moved"))  # the whole folder is not there
         return "its folder removed", ANY
     optional = what == "removed" or path.parent.name == "corpus"
     tree = path.parents[-2].name in ("markdown", "text", "code") if len(path.parents) > 1 else False
     return f"by {what}" if data else what, not optional and not tree
-
-
-def _socket(path: Path) -> None:
-    here = os.getcwd()
-    os.chdir(path.parent)  # a socket's path may be 100 bytes long
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(path.name)
-    os.chdir(here)
 
 
 @operator

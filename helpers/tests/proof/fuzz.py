@@ -2,9 +2,9 @@
 
 One worker process runs the commands of all trials, with 2 GB of memory and 20 s a trial; every
 twentieth trial calls the real command line. A trial is a command of fuzz_sets.CASES, one file of
-what it is given and one operator of corruptions.OPERATORS, or a fault of the machine below. It ends
-as one of SORTS; what FAILS and no line of REASONS excuses makes the exit status 1. The number after
-a finding repeats it: SEED= and TRIAL= say which.
+what it is given and one operator of corruptions.OPERATORS, an odd word on the command line, or a
+fault of the machine below. It ends as one of SORTS; what FAILS and no line of REASONS excuses makes
+the exit status 1. The number after a finding repeats it: make fuzz SEED=7 TRIAL=133,98.
 """
 
 import hashlib
@@ -31,20 +31,44 @@ import fuzz_sets  # noqa: E402
 import fuzz_worker  # noqa: E402
 
 TIMEOUT = 20  # seconds of one trial; the real command line has to import first
-REAL, REPORT = 20, 250  # one trial in so many goes through the command line, runs the sessions
+REAL, NOTEBOOKS = 20, 250  # one trial in so many: the real command line, a command of SLOW
 SORTS = ("clear error", "harmless", "unclear", "traceback", "silent acceptance", "hang", "partial")
 FAILS = SORTS[2:]
-ROOMS = "__main__ workbook report labels.audit labels.pooling labels.merge sources.export"
+ROOMS = "workbook report labels.audit labels.pooling labels.merge learn.progress sources.export "
+ROOMS += "sources.site sql.command"
 FAULTS = ("full", "denied", "small", "interrupt", "kill")
+ODD_WORDS = [
+    "",
+    " ",
+    "-1",
+    "0",
+    "nan",
+    "1e999",
+    "no-such",
+    "a\nb",
+    "\udcff",
+    "x" * 5_000,
+    "--",
+    "a:b",
+]
 REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it may stay
-    r"silent acceptance \| drop \| (field|lines|retype|odd text|id changed|twin|number|many)": (
+    r"silent acceptance \| drop.* \| (field|lines|retype|odd text|id changed|twin|number|many)": (
         "drop mends sets that no longer load: it moves rows and asks for no fields"
     ),
     r"silent acceptance \| pieces.* \| node: .*sha256 .*results.json": (
         "the write-up shows what session C wrote; compare and audit hold the hashes against it"
     ),
-    r"partial \| compare.* fault: .*\| (\w+/comparisons|out)$": (
-        "an empty folder, which the next report fills"
+    r"partial \| .* fault: .*\| (\w+/comparisons|out|learn|site)$": (
+        "an empty folder, which the next run fills"
+    ),
+    r"partial \| sql.* \| (fault: .*|.* \| asked.parquet) \| out(, out/bm25[\w.-]+)+$": (
+        "what is there is whole: the next run takes the index and writes run and card"
+    ),
+    r"silent acceptance \| learn.* \| evals/": (
+        "it copies the set as it stands; whoever reads the copy says what is wrong with it"
+    ),
+    r"unclear \| progress \| fault: small": (
+        "Jupyter's own files in the system's temporary folder, of which the error names none"
     ),
     r"partial \| freeze.* fault: .*\| (bare|graded)/negatives.jsonl$": (
         "the negatives are whole; the next freeze draws them again and comes to the manifest"
@@ -72,7 +96,7 @@ REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it
 }
 VOUCHED = r"(graded|bare|table)/(corpus/.+\.md|(?!labelling)[a-z_]+\.jsonl|settings\.json)$"
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-CRASH = re.compile(r"Traceback \(most recent|--debug|Warning: .*\n? *warnings\.warn")
+CRASH = re.compile(r"Traceback \(most recent|again with --debug|Warning: .*\n? *warnings\.warn")
 SAID = re.compile(
     r"left out|changed:|[Ww]arning|differs?\b|is missing|not in the manifest|skipped|cannot|wanted"
 )
@@ -88,6 +112,7 @@ class Trial(NamedTuple):
     path: str
     refuse: bool
     fault: tuple[str, int] | None = None
+    words: tuple[str, ...] = ()  # what was typed in place of the case's own words
 
     @property
     def line(self) -> str:
@@ -138,8 +163,9 @@ class Worker:
         """Return what the worker says of one command, {} where it died, None where it hung."""
         if self.process is None:
             code = [sys.executable, str(Path(__file__).with_name("fuzz_worker.py"))]
-            code += self.rooms
+            code += [str(folder), *self.rooms]
             more = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+            more["PYTHONDONTWRITEBYTECODE"] = "1"  # a kernel would, beside stand_in.py
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
             self.process = subprocess.Popen(
                 code, cwd=ROOT, env=os.environ | more, text=True, bufsize=1, **pipes
@@ -172,8 +198,8 @@ def by_command_line(folder: Path, words: list[str]) -> dict | None:
             cwd=folder,
             env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[2:]])},
             capture_output=True,
-            timeout=15 * TIMEOUT if words[0] == "report" else 3 * TIMEOUT,
-            preexec_fn=None if words[0] == "report" else fuzz_worker.limit,
+            timeout=15 * TIMEOUT if words[0] in fuzz_sets.SLOW else 3 * TIMEOUT,
+            preexec_fn=None if words[0] in fuzz_sets.SLOW else fuzz_worker.limit,
         )
     except subprocess.TimeoutExpired:
         return None
@@ -193,7 +219,7 @@ class Fuzzer:
         """Return how a case ends on files that nobody broke; it is tried once."""
         if case not in self.sound:
             self.fresh(case)
-            got = self.run(fuzz_sets.CASES[case][0], real=case == "report")
+            got = self.run(fuzz_sets.CASES[case][0])
             assert got.status in (0, 1, 3) and not got.err, (case, got.status, got.err)
             self.sound[case] = got._replace(opened=got.opened or self.sound_one("audit").opened)
         return self.sound[case]
@@ -210,11 +236,10 @@ class Fuzzer:
     def run(self, words: list[str], fault=None, real: bool = False) -> Outcome | None:
         """Run a command in the folder; None where it hung."""
         before = state(self.folder)
-        said = (
-            by_command_line(self.folder, words)
-            if real
-            else self.worker.ask(self.folder, words, fault)
-        )
+        if words[0] not in fuzz_sets.IN_WORKER and (real or words[0] in fuzz_sets.SLOW):
+            said = by_command_line(self.folder, words)
+        else:
+            said = self.worker.ask(self.folder, words, fault)
         if said is None:
             return None
         found = {"status": None, "out": "", "err": "", "opened": [], **said}
@@ -223,25 +248,30 @@ class Fuzzer:
     def trial(self, number: int) -> tuple[Trial, str, Outcome | None]:
         """Make one trial; return it, its sort and its outcome."""
         rng = Random(f"{self.seed}:{number}")
-        case = "report" if number % REPORT == 0 else rng.choice([*fuzz_sets.CASES][1:])
+        quick = [case for case in fuzz_sets.CASES if case not in fuzz_sets.SLOW]
+        case = rng.choice(quick if number % NOTEBOOKS else fuzz_sets.SLOW)
         words, sound = fuzz_sets.CASES[case][0], self.sound_one(case)
         self.fresh(case)
-        if case == "new" or (case != "report" and rng.random() < 0.1):
+        chance = rng.random() if case in quick else 1
+        if chance < 0.06 and len(words) > 1:
+            trial = odd_words(number, case, rng)
+        elif chance < 0.16 or case == "new":
             trial = self.faulty(number, case, rng)
         else:
             trial = self.broken(number, case, rng)
-        real = number % REAL == 0 and words[0] != "pieces" and not trial.fault
-        real = real or case == "report"
-        got = self.run(words, trial.fault, real)
+        real = number % REAL == 0 and not trial.fault
+        got = self.run([*(trial.words or words)], trial.fault, real)
         if got and got.status is None and trial.what.startswith("kill"):
             return trial, *self.after_kill(words, sound, got)
-        got = got and got._replace(left=left_over(got, sound, self.folder))
+        expected = got if trial.words else sound  # other words may write elsewhere
+        got = got and got._replace(left=left_over(got, expected, self.folder))
         return trial, sort(trial, sound, got), got
 
     def broken(self, number: int, case: str, rng: Random) -> Trial:
         """Break one file, mostly one that the command opens."""
         files = sorted(p for p, kind in self.sound[case].before.items() if len(kind) == 64)
-        opened = [p for p in files if p in self.sound[case].opened]
+        unseen = (".parquet", ".duckdb") if case.startswith("sql") else ()  # DuckDB opens them
+        opened = [p for p in files if p in self.sound[case].opened or p.endswith(unseen)]
         while True:
             path = rng.choice(opened if opened and rng.random() < 0.8 else files)
             name = rng.choice(list(corruptions.OPERATORS))
@@ -274,6 +304,14 @@ class Fuzzer:
         return "partial" if again.left else "harmless", again
 
 
+def odd_words(number: int, case: str, rng: Random) -> Trial:
+    """Replace, leave out or double a word after the command's name."""
+    words = [*fuzz_sets.CASES[case][0]]
+    at, odd = rng.randrange(1, len(words)), rng.choice(ODD_WORDS)
+    words[at : at + 1] = rng.choice(([odd], [odd], [], [words[at]] * 2))
+    return Trial(number, case, "words", " ".join(words)[:100], "", False, words=(*words,))
+
+
 def sort(trial: Trial, sound: Outcome, got: Outcome | None) -> str:
     """Return which of SORTS an outcome is, beside that of the same command on sound files."""
     if got is None:
@@ -283,13 +321,15 @@ def sort(trial: Trial, sound: Outcome, got: Outcome | None) -> str:
         return "traceback"
     words = fuzz_sets.CASES[trial.case][0]
     refused = bool(got.err.strip()) and got.status == (2 if words[0] == "compare" else 1)
+    if trial.words and (refused or (got.status == 2 and " error: " in got.err)):  # of argparse
+        return "partial" if got.left else "clear error"
     if got.left:
         return "partial"
     if trial.fault and not got.fired:
         return "harmless"
     if trial.fault and trial.fault[0] == "interrupt":
         return "clear error" if got.err.strip() and got.status in (1, 2, 130) else "unclear"
-    fine = {"audit": (0, 1), "compare": (0, 1, 3)}.get(words[0], (0,))
+    fine = {"audit": (0, 1), "check": (0, 1), "compare": (0, 1, 3)}.get(words[0], (0,))
     if RAW.search(said) or not (refused or (got.status in fine and not got.err.strip())):
         return "unclear"
     if refused:
@@ -321,7 +361,9 @@ def left_over(got: Outcome, sound: Outcome, folder: Path) -> tuple[str, ...]:
     own |= {p for p in changed if p.endswith(".part")}  # left by a killed run, cleared by this one
     inside = tuple(f"{p}/" for p in sound.written)  # of a folder that is replaced as a whole
     strange = [p for p in made + changed if p not in own and not p.startswith(inside)]
-    files = [p for p in made if (folder / p).is_file() and (folder / p).stat().st_size]
+    kinds = {*got.before.values()}  # a copy of a broken file is as broken as that
+    files = [p for p in made if (folder / p).is_file() and got.after[p] not in kinds]
+    files = [p for p in files if (folder / p).stat().st_size]
     return (*strange, *(f"{p} half-written" for p in files if corruptions.broken(folder / p)))
 
 

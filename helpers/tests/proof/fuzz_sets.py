@@ -7,19 +7,44 @@ import json
 import shutil
 from pathlib import Path
 
+import duckdb
+import pandas as pd
 from conftest import write_rows
+from learn import small_session
 from sources.importing import beir_folder, mmarco_folder, put
 
-from helpers import compare, evalset, measures, results, runs, workbook
+from helpers import chunks, compare, evalset, measures, results, runs, workbook
+from helpers.labels import merge
 from helpers.sources import export
+from helpers.sql import command
 
 TOPICS = ("disk", "queue", "deploy", "certificate", "cache", "login", "mail", "clock")
 GUIDE = "Grade 0 is no help, 1 is a part, 2 is a whole answer. " + "Read it all first. " * 30
 
 # name: (words of the command, what of the stock it needs). `pieces` is what sessions and panel
-# read in a set, called by the worker without a notebook.
+# read in a set, called by the worker without a notebook. HOUSE is a small workbook: commands that
+# work on the workbook itself find it in the trial's folder, where the worker says that it stands.
+# `report` and `check` run the real notebooks on a set, `refresh` those of the small workbook.
+HOUSE = ["README.md", "stand_in.py", "notebooks", "evals"]
+IN_WORKER = ("pieces", "learn", "progress", "refresh", "site")  # never by the real command line
+SLOW = ("report", "check", "refresh")
+SQL = ["sql", "--docs", "docs.parquet", "--queries", "asked.parquet", "--to"]
 CASES = {
     "report": (["report", "--evals", "graded"], ["graded"]),
+    "check": (["check", "--evals", "graded"], ["graded"]),
+    "refresh": (["refresh"], HOUSE),
+    "learn": (["learn"], HOUSE),
+    "learn again": (["learn"], [*HOUSE, "learn"]),
+    "learn fresh": (["learn", "--fresh"], [*HOUSE, "learn"]),
+    "progress": (["progress"], [*HOUSE, "learn"]),
+    "site": (["site"], HOUSE),
+    "sql": (["sql", "--evals", "graded", "--to", "out"], ["graded"]),
+    "sql chunks": (
+        ["sql", "--evals", "graded", "--to", "out", "--chunks", "fixed", "--idf", "lucene"],
+        ["graded"],
+    ),
+    "sql parquet": ([*SQL, "out", "--k1", "1.2", "--b", "0.5"], ["docs.parquet", "asked.parquet"]),
+    "sql kept": ([*SQL, "kept"], ["docs.parquet", "asked.parquet", "kept"]),
     "pieces": (["pieces", "graded"], ["graded"]),
     "pieces table": (["pieces", "table"], ["table"]),
     "audit": (["audit", "--evals", "graded"], ["graded"]),
@@ -30,6 +55,7 @@ CASES = {
     "export": (["export", "--evals", "graded", "--to", "out"], ["graded"]),
     "export again": (["export", "--evals", "table", "--to", "old"], ["table", "old"]),
     "drop": (["drop", "q3", "--evals", "graded"], ["graded"]),
+    "drop again": (["drop", "q4", "--evals", "dropped"], ["dropped"]),
     "compare": (["compare", "run.trec", "--evals", "graded"], ["graded", "run.trec", "run.json"]),
     "compare two": (
         ["compare", "run.jsonl", "run.trec", "--evals", "graded", "--to", "out", "--split", "all"],
@@ -69,9 +95,13 @@ def make(stock: Path) -> None:
     shutil.copytree(stock / "graded", stock / "bare")
     for name in ("manifest.json", "negatives.jsonl", "settings.json"):
         (stock / "bare" / name).unlink()
+    shutil.copytree(stock / "graded", stock / "dropped")
+    merge.drop_query(stock / "dropped", "q3")
     export.write_exports(evalset.load(stock / "graded"), stock / "old")  # has a qrels/test.tsv
     run_files(stock)
+    parquet(stock)
     sources(stock)
+    house(stock)
 
 
 def graded(folder: Path) -> None:
@@ -117,8 +147,10 @@ def graded(folder: Path) -> None:
 
 
 def baseline(folder: Path) -> None:
-    """Write the baseline's run, card and results, and another system's run, as sessions would."""
+    """Write the baseline's files as sessions would, and another system's run."""
     evals = evalset.load(folder)
+    spans = [(d.doc_id, 0, 0, len(d.retrieval_text), 9) for d in evals.documents.values()]
+    chunks.write_chunks(folder / "chunks" / "fixed.jsonl", [chunks.Chunk(*span) for span in spans])
     run = ranked(evals, 0)
     runs.save(evals, "fixed", {q: [(f"{d}#0", s) for d, s in r] for q, r in run.items()}, run, {})
     base = runs.read_run(folder / "runs" / "fixed.trec", evals)
@@ -166,6 +198,42 @@ def run_files(stock: Path) -> None:
     runs.write_trec(stock / "base.run", ranked(evals, 0), "base")
     rows = [{"query_id": q, "results": r} for q, r in ranked(evals, 1).items()]
     write_rows(stock / "run.jsonl", *rows)
+
+
+def parquet(stock: Path) -> None:
+    """Write documents and queries as Parquet, and the folder that a search of them leaves."""
+    docs, queries = stock / "docs.parquet", stock / "asked.parquet"
+    texts = [f"Is the {name} full? Step {n}." for n, name in enumerate(TOPICS)]
+    ids = [f"{name}#{n % 2}" for n, name in enumerate(TOPICS)]
+    write_parquet(docs, pd.DataFrame({"doc_id": ids, "title": TOPICS, "text": texts}))
+    asked = {"query_id": ["q0", "q1"], "text": ["disk halts", "is the queue full?"]}
+    write_parquet(queries, pd.DataFrame(asked))
+    with contextlib.redirect_stdout(io.StringIO()):
+        command.sql_command(None, "duckdb", stock / "kept", str(docs), str(queries))
+
+
+def write_parquet(path: Path, rows: pd.DataFrame) -> None:
+    """Write a table as Parquet."""
+    with duckdb.connect() as connection:
+        connection.from_df(rows).write_parquet(str(path))
+
+
+def house(stock: Path) -> None:
+    """Write the small workbook, and the copies of a learner who is done."""
+    table(stock / "evals")
+    baseline(stock / "evals")
+    for path in workbook.NOTEBOOKS:
+        cells = small_session.session()[:11]  # what comes further is wrong on purpose
+        small_session.write(stock, cells, path.name, path.parent.name)
+    block = "<!-- generated: make refresh -->\n<!-- end -->\n"
+    put(stock / "README.md", f"# Small\n\n[words](notebooks/glossary.md)\n\n## More\n{block}")
+    put(stock / "evals" / "README.md", f"# Its set\n\n{block}")
+    put(stock / "evals" / "labeling_guide.md", GUIDE)
+    put(stock / "evals" / "coverage.md", "# Coverage\n")
+    put(stock / "notebooks" / "glossary.md", "# Words\n\nOf [a set](../evals/README.md).\n")
+    put(stock / "stand_in.py", small_session.STAND_IN)
+    shutil.copytree(stock / "notebooks", stock / "learn")
+    shutil.copytree(stock / "evals", stock / "learn" / "evals")
 
 
 def sources(stock: Path) -> None:

@@ -1,7 +1,8 @@
 """The worker of the fuzzer: runs a command a line of stdin in this process, says how it ended.
 
 An audit hook sees every file that a command opens, makes, renames or removes, so it can also play a
-full disk, a read-only folder, an interrupt and a kill at any of these moments.
+full disk, a read-only folder, an interrupt and a kill at any of these moments. A command that works
+on the workbook itself finds a small one in the trial's folder.
 """
 
 import errno
@@ -133,10 +134,14 @@ def run(job: dict) -> dict:
 def main() -> None:
     """Answer jobs until stdin ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # a kernel that a command starts may print
     limit()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     sys.path.insert(0, str(ROOT))
-    for name in sys.argv[1:]:
+    from helpers import evalset
+
+    evalset.DEFAULT = Path(sys.argv[1], "evals")  # before the rooms that derive theirs from it
+    for name in sys.argv[2:]:
         importlib.import_module(f"helpers.{name}")  # no trial pays for it
     sys.addaudithook(hook)
     answers.write("ready\n")

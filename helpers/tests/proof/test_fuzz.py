@@ -163,6 +163,12 @@ def test_an_outcome_is_sorted(case, change, kind):
     assert fuzz.sort(TRIAL._replace(refuse=False), SOUND, SOUND) == "harmless"
 
 
+def test_odd_words_may_end_in_how_to_call_it():
+    typed, usage = TRIAL._replace(words=("export",)), "usage: x [--debug]\nx: error: no such option"
+    assert fuzz.sort(typed, SOUND, SOUND._replace(status=2, err=usage)) == "clear error"
+    assert fuzz.sort(TRIAL, SOUND, SOUND._replace(status=2, err=usage)) == "unclear"
+
+
 def test_what_is_left_over_is_seen(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "b.json").write_text('{"a": ')
@@ -171,6 +177,8 @@ def test_what_is_left_over_is_seen(tmp_path):
     assert fuzz.left_over(made, made, tmp_path) == ("out/b.json half-written",)
     assert fuzz.left_over(made, SOUND, tmp_path) == ("out/b.json", "out/b.json half-written")
     assert fuzz.left_over(SOUND._replace(status=1, err="no"), SOUND, tmp_path) == ("out",)
+    copied = SOUND._replace(after=SOUND.after | {"out/b.json": "1"})  # of a file that was there
+    assert fuzz.left_over(copied, copied, tmp_path) == ()
     touched = SOUND._replace(after=SOUND.after | {"graded/a.jsonl": "9"})
     assert fuzz.left_over(touched, SOUND, tmp_path) == ("graded/a.jsonl",)
 
@@ -200,7 +208,7 @@ def test_a_file_that_no_reader_can_take_is_known(tmp_path, name, data, wrong):
 def test_an_operator_changes_its_file_or_says_that_it_does_not_fit(stock, tmp_path, name):
     rng, did = fuzz.Random(name), 0
     files = ["graded/judgments.jsonl", "graded/manifest.json", "run.trec", f"graded/{FULL}"]
-    for file in [*files, "beirgz/corpus.jsonl.gz"] * 5:
+    for file in [*files, "beirgz/corpus.jsonl.gz", "docs.parquet"] * 5:
         folder = tmp_path / "corpus"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -214,14 +222,21 @@ def test_an_operator_changes_its_file_or_says_that_it_does_not_fit(stock, tmp_pa
     assert did
 
 
-def test_a_worker_that_hangs_is_replaced(tmp_path, monkeypatch):
+def test_every_command_is_among_the_cases():
+    assert {words[0] for words, _ in fuzz_sets.CASES.values()} == {*commands.COMMANDS, "pieces"}
+
+
+def test_a_worker_that_hangs_is_replaced(stock, tmp_path, monkeypatch):
     worker = fuzz.Worker()
+    for name in ("notebooks", "evals"):
+        shutil.copytree(stock / name, tmp_path / name)
     try:
         monkeypatch.setattr(fuzz, "TIMEOUT", 0)
         assert worker.ask(tmp_path, ["new", "--to", "x"]) is None and worker.process is None
         monkeypatch.setattr(fuzz, "TIMEOUT", 20)
         found = worker.ask(tmp_path, ["new", "--to", "out"], ("kill", 2))
         assert found == {} and worker.process is None
-        assert worker.ask(tmp_path, ["new", "--to", "out"])["status"] == 0
+        assert worker.ask(tmp_path, ["learn"])["status"] == 0
+        assert (tmp_path / "learn").is_dir(), "the workbook's own folder is left alone"
     finally:
         worker.stop()
