@@ -54,6 +54,9 @@ def worded(name: str, /, **values: object) -> str:
     return Sentences().format(_sentences()[name], **values)
 
 
+TICK_BOX = re.compile(r'<input [^<>]*type="checkbox"[^<>]*>')  # of a checklist
+
+
 def html(notebook) -> str:
     """Return the executed notebook as one page: no code runs in it, and nothing is requested.
 
@@ -67,7 +70,9 @@ def html(notebook) -> str:
         exclude_input_prompt=True,
         exclude_output_prompt=True,
     )
-    body = with_contents(clean(exporter.from_notebook_node(notebook)[0]))
+    made = exporter.from_notebook_node(notebook)[0]
+    made = TICK_BOX.sub(lambda box: "☑ " if "checked" in box[0] else "☐ ", made)
+    body = with_contents(clean(made))
     title = (
         next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         .splitlines()[0]

@@ -24,7 +24,11 @@ def exporter(monkeypatch):
     def made(**given):
         options.update(given)
         return SimpleNamespace(
-            from_notebook_node=lambda notebook: ("<p>the body</p><hr onclick=x>", {})
+            from_notebook_node=lambda notebook: (
+                '<p>the body</p><hr onclick=x><input checked="" type="checkbox"/>done'
+                '<input class="a-checkbox" type="checkbox"/>open',
+                {},
+            )
         )
 
     monkeypatch.setitem(sys.modules, "nbconvert", SimpleNamespace(HTMLExporter=made))
@@ -43,7 +47,7 @@ def test_the_page_is_whole_and_shows_neither_code_nor_prompts(exporter):
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
         "form-action 'none'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{style}</style></head>\n<body>\n<main>\n<p>the body</p><hr>\n</main>\n"
+        f"<style>{style}</style></head>\n<body>\n<main>\n<p>the body</p><hr>☑ done☐ open\n</main>\n"
         "</body>\n</html>\n"
     )
     assert exporter == {

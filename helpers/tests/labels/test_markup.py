@@ -34,7 +34,7 @@ def test_a_table_is_a_table():
         "a",
         "<mark>b</mark>",
         "1",
-        "2 &#124; 3",
+        "2 | 3",
     ]
 
 

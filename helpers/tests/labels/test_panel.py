@@ -35,7 +35,7 @@ def test_document_is_escaped_marked_and_without_its_origin(folder):
         shown.buttons["Skip"].click()
     assert "disk is full" in shown.query.value
     page = shown.document.value
-    assert "<p>Delete &#60;old&#62; logs&#46;</p>\n<p>Then &#60;&#124;endoftext" in page
+    assert "<p>Delete &lt;old&gt; logs.</p>\n<p>Then &lt;|endoftext|&gt; call" in page
     assert "<mark>disk</mark>&#45;<mark>full</mark>" in page and "2026-04-08" in page
     assert [value for _, value in shown.choice.options] == ["disk-full", *BODY.split("\n\n")]
 
@@ -496,7 +496,7 @@ def test_the_document_word_for_word():
         '<b>Title</b><div class="facts" style="opacity:0.75;user-select:none">'
         "runbook · disk · 2026-04-08 · 2</div>"
         '<div style="overflow-wrap:anywhere;margin-top:0.5em">'
-        "<p>Full <mark>disk</mark>&#46;</p>\n<p>x</p>\n</div></div>"
+        "<p>Full <mark>disk</mark>.</p>\n<p>x</p>\n</div></div>"
     )
     assert markup.PANEL_STYLE.startswith("<style>") and markup.PANEL_STYLE.endswith("</style>")
 
