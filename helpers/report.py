@@ -6,6 +6,7 @@ import string
 from collections import Counter
 from collections.abc import Callable
 from html import escape
+from numbers import Real
 from pathlib import Path
 from statistics import median
 
@@ -29,7 +30,7 @@ METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
 
 
 class Sentences(string.Formatter):
-    """Fills a sentence of `page.md`: texts do nothing, `{n:many query}` is "2 queries"."""
+    """Fills a sentence of `page.md`: all but numbers is inert, `{n:many query}` is "2 queries"."""
 
     def format_field(self, value: object, spec: str) -> str:
         """Return a value as markup: names of a list in italics, with "and" before the last."""
@@ -38,7 +39,8 @@ class Sentences(string.Formatter):
             return f"{', '.join(most)} and {last}" if most else last
         if spec.startswith("many "):
             return text.how_many(value, spec.removeprefix("many "))
-        return inert(value) if isinstance(value, str) else format(value, spec)
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        return format(value, spec) if number else inert(format(value, spec))
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 """Small evaluation sets that tests write and then break."""
 
+import functools
 import json
 import os
 import shutil
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from helpers import baseline, evalset  # noqa: E402
 
 WITH_MAKE = pytest.mark.skipif(
     os.name == "nt" or not shutil.which("make"), reason="wants make and a Unix shell"
@@ -48,6 +51,21 @@ def folder(tmp_path):
         {"query_id": "q2", "doc_id": "queue-full", "relevance": 1, "evidence": "Add a consumer."},
     )
     return tmp_path
+
+
+@functools.cache
+def published():
+    """Return results.json of our own set, without its cards and queries."""
+    page = (evalset.DEFAULT / "results.json").read_text(encoding="utf-8")
+    return json.loads(page) | {"cards": [], "per_query": []}
+
+
+def results_of(evals):
+    """Return results.json as if it were measured on a set that has a saved run."""
+    found = published()
+    hashes = {"corpus": evals.corpus_hash(), "queries": evals.queries_hash()}
+    parts = {part: found[part] | {"sha256": made} for part, made in hashes.items()}
+    return found | parts | {"run": baseline.measured_run(evals.folder)}
 
 
 def write_rows(path, *rows):

@@ -9,10 +9,10 @@ import sys
 
 import ir_measures
 import pytest
-from conftest import write_rows
+from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
-from helpers import baseline, compare, evalset, measures, runs, stats
+from helpers import compare, evalset, measures, runs, stats
 
 
 @pytest.fixture(autouse=True)
@@ -168,13 +168,7 @@ def many(tmp_path):
             order = order if i else order[::-1]
             rankings[f"q{i}"] = [(d, 10.0 - rank) for rank, d in enumerate(order)]
         runs.write_trec(tmp_path / name, rankings, "t")
-    saved = {
-        "corpus": {"sha256": evals.corpus_hash()},
-        "queries": {"sha256": evals.queries_hash()},
-        "run": baseline.measured_run(tmp_path),
-    }
-    saved = dict.fromkeys(baseline.PARTS) | saved
-    (tmp_path / "results.json").write_text(json.dumps(saved))
+    (tmp_path / "results.json").write_text(json.dumps(results_of(evals)))
     return tmp_path
 
 
@@ -400,7 +394,7 @@ def test_other_corpus_queries_or_labels_are_refused(many, capsys):
     evals = evalset.load(many)
     changed = json.loads((many / "results.json").read_text())
     for part in ("corpus", "queries"):
-        broken = {**changed, part: {"sha256": "0" * 64}}
+        broken = {**changed, part: changed[part] | {"sha256": "0" * 64}}
         (many / "results.json").write_text(json.dumps(broken))
         with pytest.raises(evalset.EvalSetError, match=f"made on (an)?other {part}"):
             compare.saved_baseline(evals)
@@ -735,7 +729,7 @@ def test_a_hash_that_differs_is_told_with_its_remedy(many):
     wrong = [("corpus", "another corpus", corpus), ("queries", "other queries and labels", queries)]
     saved = json.loads(path.read_text())
     for part, what, wanted in wrong:
-        path.write_text(json.dumps(saved | {part: {"sha256": "0" * 64}}))
+        path.write_text(json.dumps(saved | {part: saved[part] | {"sha256": "0" * 64}}))
         with pytest.raises(evalset.EvalSetError) as error:
             compare.saved_baseline(evals)
         assert str(error.value) == (

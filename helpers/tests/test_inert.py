@@ -1,9 +1,11 @@
 """Texts of a set on a page, in a cell and on a terminal: shown as they are, and doing nothing."""
 
 import ast
+import contextlib
 import functools
 import html
 import io
+import json
 import re
 
 import mistune
@@ -11,7 +13,8 @@ import nbformat
 import pytest
 from test_house import ROOT, modules
 
-from helpers import figures, report, text
+from helpers import evalset, figures, report, text
+from notebooks import appendix, decision
 
 # Nothing but constants, numbers and what went through `inert` becomes markup. An expression is
 # followed to what it is made of: names to all that they are given, functions to what they return.
@@ -268,6 +271,59 @@ def test_a_screen_escapes_what_acts_and_what_it_cannot_encode(encoding, shown):
 
 def test_code_in_a_note_stays_code_and_holds_text_only():
     assert figures.with_code("say `a<b` or `c") == "say <code>a&#60;b</code> or &#96;c"
+
+
+# Results that somebody else wrote, in the write-up.
+
+ACTS = "<img src=x onerror=ran()>[a](javascript:ran())"
+NAMES = "alert entity keyword mismatch misspelling multi temporal head tail paragraph".split()
+PARTED_BY = {"split", "primary", "chunker"}  # their texts name other parts
+
+
+def hostile(value, form, last=""):
+    """Return a part of results.json with what acts in each text, as `form` gives it, and name."""
+    if isinstance(value, dict):
+        named = {name: f"{name}{ACTS}" if name in NAMES else name for name in value}
+        return {named[name]: hostile(part, form, name) for name, part in value.items()}
+    if isinstance(value, list):
+        return [hostile(part, form, last) for part in value]
+    return form(value + ACTS) if isinstance(value, str) and last not in PARTED_BY else value
+
+
+def shown_of(found):
+    """Yield each sentence and table of the write-up that is made of results and can be made."""
+    query = evalset.Query("q", "a", (), kind=f"alert{ACTS}")
+    labels = [evalset.Judgment("q", "d", 1)]
+    ids = [*map(str, found["evidence"]["lost"]), *(str(c["query_id"]) for c in found["cards"])]
+    documents = {"d": evalset.Document("d", "", "x")}
+    evals = evalset.EvalSet(ROOT, documents, dict.fromkeys(ids, query), labels)
+    told = [decision.two_sentences, decision.measured_on, decision.numbers, report.summary]
+    told += [appendix.ranks, appendix.apart, appendix.best_chunks, appendix.nothing_shared]
+    calls = [(function, found) for function in told]
+    calls += [(function, found, evals) for function in (decision.actions, appendix.corpus)]
+    calls += [(appendix.failure, found["cards"][0], found, {})]
+    frames = [appendix.values, appendix.kinds, appendix.leaderboard, appendix.range_of_systems]
+    tables = [(function, found) for function in frames]
+    tables += [(function, found, evals) for function in (appendix.lost, appendix.causes)]
+    tables += [(appendix.evidence_recall, found["evidence"]["dev"])]
+    for function, *given in [*calls, *tables]:
+        with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
+            made = function(*given)
+            yield made if isinstance(made, str) else figures.captioned(made, "").data
+
+
+@pytest.mark.parametrize(
+    ("form", "least"),
+    [(str, 10), (lambda text: {text: 1}, 4), (lambda text: [[text]], 4)],
+)
+def test_no_text_of_results_acts_in_the_write_up(form, least):
+    page = (evalset.DEFAULT / "results.json").read_text(encoding="utf-8")
+    found = hostile(json.loads(page), form)
+    render = mistune.create_markdown(escape=False, plugins=["table", "url", "strikethrough"])
+    pages = [*shown_of(found)]
+    assert sum("ran()" in page for page in pages) >= least
+    acting = [page for page in map(render, pages) if re.search(r"<(img|a)\b", page)]
+    assert acting == []
 
 
 # The page.

@@ -4,13 +4,14 @@ import hashlib
 import json
 import re
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
 import pytest
-from conftest import write_rows
+from conftest import published, write_rows
 
-from helpers import baseline, evalset, evidence, report, stats, text
+from helpers import evalset, evidence, report, stats, text
 from helpers.evalset import Document, EvalSet, Judgment, Query
 
 # The page.
@@ -92,6 +93,9 @@ def test_a_sentence_takes_texts_names_and_counts(tmp_path, monkeypatch):
     assert report.worded("two", names=["a"], t=raw) == f"*a*\n{shown}"
     names = ["a", raw, "c"]
     assert report.worded("two", names=names, t="") == f"*a*, *{shown}* and *c*\n"
+    for wrapped in ({raw: 1}, {"a": [[raw]]}, True, None, Path(raw)):  # whatever is no number
+        made = report.worded("two", names=[wrapped], t=wrapped)
+        assert made == f"*{text.inert(wrapped)}*\n{text.inert(wrapped)}"
     report._sentences.cache_clear()
 
 
@@ -120,9 +124,9 @@ def small(folder, queries=30, documents=4, reached=2, read=5, runs=("a", "b", "f
     for name in runs:
         (folder / "runs" / f"{name}.trec").touch()
     (folder / "runs" / "d.json").touch()
-    saved = dict.fromkeys(baseline.PARTS, {"sha256": evals.corpus_hash()})
-    saved |= {"queries": {"sha256": evals.queries_hash()}}
-    saved["run"] = {"sha256": hashlib.sha256(b"").hexdigest()}
+    saved = published() | {"run": {"sha256": hashlib.sha256(b"").hexdigest()}}
+    for part, made in (("corpus", evals.corpus_hash()), ("queries", evals.queries_hash())):
+        saved[part] = saved[part] | {"sha256": made}
     (folder / "results.json").write_text(json.dumps(saved))
     notes = f"# Baseline\nnDCG@10 of {evals.name}: .5\n## unknown\nwords\n"
     (folder / "notes.md").write_text(notes + "".join(f"## q{n}\nread\n" for n in range(read)))

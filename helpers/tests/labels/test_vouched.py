@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import write_rows
+from conftest import results_of, write_rows
 from labelled_sets import add_pool, complete
 
 from helpers import baseline, chunks, evalset, runs, workbook
@@ -21,12 +21,7 @@ def reported(folder):
     runs.save(evals, "fixed", chunk_run, RUN, {})
     spans = [chunks.Chunk(d, 0, 0, len(doc.text), 3) for d, doc in evals.documents.items()]
     chunks.write_chunks(folder / "chunks" / "fixed.jsonl", spans)
-    hashes = {
-        "corpus": {"sha256": evals.corpus_hash()},
-        "queries": {"sha256": evals.queries_hash()},
-        "run": baseline.measured_run(folder),
-    }
-    (folder / "results.json").write_text(json.dumps(dict.fromkeys(baseline.PARTS) | hashes))
+    (folder / "results.json").write_text(json.dumps(results_of(evals)))
     return evals
 
 
