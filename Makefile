@@ -37,7 +37,8 @@ asked = $(if $(ONLY),$(filter $(1),$(ONLY)),all)
 proof: $(READY) $(if $(call asked,browser picture),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
 	@"$(BIN)/python" helpers/tests/proof/parts.py
 
-# answer_yes: Ctrl-C ends it at once. Root is let in, since a container often has no other account.
+# answer_yes: Ctrl-C ends it at once. No lesson needs a terminal; that is no defence, a notebook runs what it likes.
+# Root is let in, since a container often has no other account.
 export AS_ROOT := You are root, so all that a notebook runs may read and change everything on this machine. \
 In a container that is usual; anywhere else stop with Ctrl-C and use an account of your own.
 lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machine only; SOLUTIONS=1 opens the originals
@@ -45,8 +46,8 @@ lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machin
 	@EVALS="$${EVALS:-$(if $(SOLUTIONS),evals,learn/evals)}"; \
 	  case "$$EVALS" in /*|?:*) ;; *) EVALS="$$PWD/$$EVALS" ;; esac; export EVALS; \
 	  as_root=; if [ "$$(id -u 2>/dev/null)" = 0 ]; then as_root=--allow-root; echo "$$AS_ROOT" >&2; fi; \
-	  WORKBOOK_LIVE=1 exec "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. --ServerApp.answer_yes=True $$as_root \
-	  $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
+	  WORKBOOK_LIVE=1 exec "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. --ServerApp.answer_yes=True \
+	  --ServerApp.terminals_enabled=False $$as_root $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
 
 learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside)
 	@$(HELPERS) learn $(if $(FRESH),--fresh)

@@ -1,10 +1,10 @@
-"""Break small sets, runs and sources at random and try every command on them: make fuzz N=5000.
+"""Break small sets, runs and sources at random under every command: make proof ONLY=fuzz N=5000.
 
 One worker process runs the commands of all trials, with 2 GB of memory and 20 s a trial; every
 twentieth trial calls the real command line. A trial is a command of fuzz_sets.CASES, one file of
 what it is given and one operator of corruptions.OPERATORS, an odd word on the command line, or a
 fault of the machine below. It ends as one of SORTS; what FAILS and no line of REASONS excuses makes
-the exit status 1. The number after a finding repeats it: make fuzz SEED=7 TRIAL=133,98.
+the exit status 1. The number after a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
 """
 
 import hashlib

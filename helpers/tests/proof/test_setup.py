@@ -131,7 +131,8 @@ def test_lab_stays_on_this_machine_ends_at_once_and_lets_root_in_with_a_word(
     (live, words), word = done.stdout.splitlines(), done.stderr.splitlines()
     folder, own = ("notebooks", "evals") if solutions else ("learn", "learn/evals")
     assert live == f"1 {tmp_path}/{own}"
-    wanted = ["lab", "--ip=127.0.0.1", "--notebook-dir=.", "--ServerApp.answer_yes=True", *options]
+    wanted = ["lab", "--ip=127.0.0.1", "--notebook-dir=.", "--ServerApp.answer_yes=True"]
+    wanted += ["--ServerApp.terminals_enabled=False", *options]
     assert words.split() == [*wanted, f"{folder}/session_a_corpus_and_labels.ipynb"]
     assert "token" not in words and len(word) == len(options)
     assert all(line.startswith("You are root, so all that a notebook runs may") for line in word)
