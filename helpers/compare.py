@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from . import baseline, disk, evalset, evidence, measures, runs, stats
-from .text import how_many
+from .text import how_many, inert
 
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
 PRIMARY = MEASURES[0]  # the verdict rests on it; the others are described
@@ -230,54 +230,60 @@ def board(found: dict) -> pd.DataFrame:
     return _texts(pd.DataFrame(rows, columns=list(rows[-1]))).set_index("run")
 
 
-def comparison_page(found: dict) -> str:
-    """Return the comparison as a page of Markdown."""
+def comparison_page(found: dict, show: Callable[[str], str] = inert) -> str:
+    """Return the comparison as Markdown; `show` writes the set's texts, `str` for a terminal."""
     base = found["base"]
     parts = [
-        f"# {', '.join(row['name'] for row in found['runs'])} against {base['name']}",
-        f"{found['evaluation_set']}, {found['split']} queries, n = {found['n']}. "
+        f"# {', '.join(show(row['name']) for row in found['runs'])} against {show(base['name'])}",
+        f"{show(found['evaluation_set'])}, {found['split']} queries, n = {found['n']}. "
         f"Corpus {found['corpus_sha256'][:12]}, queries {found['queries_sha256'][:12]}. "
         "Differences are run minus base, with the 95 % t interval; p from the sign-flip test. "
         f"The verdict rests on {PRIMARY}, where a difference of {found['matters']:g} matters.",
-        _warnings(base),
+        _warnings(base, show),
     ]
     if len(found["runs"]) > 1:
-        parts.append(_table(board(found).reset_index()))
-    parts += [_run_page(row, found) for row in found["runs"]]
+        parts.append(_table(board(found).rename(index=show).reset_index()))
+    parts += [_run_page(row, found, show) for row in found["runs"]]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _warnings(one: dict) -> str:
-    return "\n".join(f"- Warning ({one['name']}): {words}" for words in one["warnings"])
+def _warnings(one: dict, show: Callable[[str], str]) -> str:
+    name = show(one["name"])
+    return "\n".join(f"- Warning ({name}): {show(words)}" for words in one["warnings"])
 
 
-def _run_page(row: dict, found: dict) -> str:
+def _run_page(row: dict, found: dict, show: Callable[[str], str]) -> str:
     """Return what is known about one run."""
     base, primary = found["base"], row["primary"]
     parts = [
-        f"## {row['name']}: {row['verdict']}",
+        f"## {show(row['name'])}: {row['verdict']}",
         f"{row['reason']}. Wins/ties/losses: {_counts(row['measures'][primary])}. "
         f"judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
-        _warnings(row),
+        _warnings(row, show),
         _table(pd.DataFrame(map(_measure_row, row["measures"].items()))),
         f"p (Holm) is adjusted for the measures of this table; the verdict rests on {primary}, "
         "adjusted for the runs.",
     ]
     for field in ("kind", "popularity"):
-        by = [{field: name, **values} for name, values in row[f"by_{field}"].items()]
+        by = [{field: show(name), **values} for name, values in row[f"by_{field}"].items()]
         parts += [f"By {field}, {primary}:\n\n" + _table(pd.DataFrame(by))] * (len(by) > 1)
     parts.append(measures.apart_text(base["told_apart"], row["told_apart"]))
     parts.append(_evidence_part(row["evidence"]) if row["evidence"] else "")
     if found["split"] == "dev" and row["moved"]:
-        columns = ["query_id", "kind", "base", "run", "query"]
-        parts.append("Moved most:\n\n" + _table(pd.DataFrame(row["moved"])[columns]))
+        moved = pd.DataFrame(row["moved"])[["query_id", "kind", "base", "run", "query"]]
+        texts = {name: moved[name].map(show) for name in ("query_id", "kind", "query")}
+        parts.append("Moved most:\n\n" + _table(moved.assign(**texts)))
     return "\n\n".join(part for part in parts if part)
 
 
 def _evidence_part(at: dict) -> str:
     """Return what is known about the evidence that two runs of passages deliver."""
     short = ", ".join(f"{budget:,}" for budget in at["short"])
-    losses = [{"where": place, **_counted_in(place, at["lost"])} for place in evidence.LOSSES]
+    lost = {name: [*places.values()] for name, places in at["lost"].items()}
+    losses = [
+        {"where": place, **{name: str(found.count(place)) for name, found in lost.items()}}
+        for place in evidence.LOSSES
+    ]
     parts = [
         f"Evidence ({how_many(at['n'], 'query')} with quotes; lower bounds where another passage "
         f"also answers): {at['verdict'] or 'no verdict'}"
@@ -288,10 +294,6 @@ def _evidence_part(at: dict) -> str:
         + _table(pd.DataFrame(losses)),
     ]
     return "\n\n".join(part for part in parts if part)
-
-
-def _counted_in(place: str, lost: dict[str, dict]) -> dict[str, str]:
-    return {name: str([*found.values()].count(place)) for name, found in lost.items()}
 
 
 def _measure_row(pair: tuple[str, dict]) -> dict:
@@ -364,10 +366,9 @@ def command(
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     folder = to or evals.folder / "comparisons"
-    page = comparison_page(found)
     content = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-    disk.write_all(folder, {f"{name}.md": page, f"{name}.json": content})
-    print(f"{page}\nwritten: {folder / name}.md and .json")
+    disk.write_all(folder, {f"{name}.md": comparison_page(found), f"{name}.json": content})
+    print(f"{comparison_page(found, str)}\nwritten: {folder / name}.md and .json")
     return status(found, strict)
 
 

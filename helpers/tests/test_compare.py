@@ -13,6 +13,7 @@ from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
 from helpers import compare, evalset, measures, runs, stats
+from helpers.text import inert
 
 
 @pytest.fixture(autouse=True)
@@ -298,7 +299,7 @@ def test_every_number_of_the_page_stands_in_its_column(tmp_path):
         runs.Run(name, {f"q{n}": ranking(rank) for n, rank in enumerate(row)}, [])
         for name, row in ranks.items()
     )
-    page = compare.comparison_page(compare.compare(evals, base, others))
+    page = compare.comparison_page(compare.compare(evals, base, others), str)
     board, mine, mine_kinds, mine_moved, poor, poor_kinds, poor_moved = tables(page)
     formulas = {
         "nDCG@10": lambda rank: 1 / math.log2(rank + 1) if rank <= 10 else 0,
@@ -606,8 +607,22 @@ Moved most:
 
 
 def test_the_page_of_one_run_reads_as_a_whole():
-    page = compare.comparison_page(found_of(row_of(warnings=["one", "two"]), warnings=["odd"]))
+    found = found_of(row_of(warnings=["one", "two"]), warnings=["odd"])
+    page = compare.comparison_page(found, str)
     assert page == PAGE
+
+
+def test_a_page_shows_texts_of_the_set_as_text_and_a_terminal_plainly():
+    acts = "![a](https://x.invalid/y.png) <img src=x onerror=ran()> $\\href{https://x}{y}$ **b** |"
+    moved = {"query_id": acts, "kind": acts, "query": acts, "base": 1.0, "run": 0.5}
+    kind = {"n": 2, "base": 0.5, "run": 0.625, "difference": 0.125}
+    kinds = {acts: kind, "odd": kind}
+    one = row_of(acts, warnings=[acts], by_kind=kinds, by_popularity=kinds, moved=[moved])
+    found = found_of(one, row_of(acts), warnings=[acts]) | {"evaluation_set": acts}
+    found["base"]["name"] = acts
+    page, plain = compare.comparison_page(found), compare.comparison_page(found, str)
+    assert not re.search(r"<(?!/?span>|\.0)|\*\*|!\[|\$", page)
+    assert page.count(inert(acts)) == plain.count("<img src=x onerror=ran()>") == 18
 
 
 def test_a_page_leaves_out_one_kind_moved_queries_of_other_halves_and_warnings():
@@ -631,7 +646,7 @@ BOARD = """\
 
 def test_the_leaderboard_of_several_runs_has_the_best_first_and_names_in_order():
     rows = row_of("c", primary="nDCG@4"), row_of("b"), row_of("a", run=0.75)
-    page = compare.comparison_page(found_of(*rows))
+    page = compare.comparison_page(found_of(*rows), str)
     assert page.startswith("# c, b, a against base\n") and f"matters.\n\n{BOARD}\n## c: " in page
     board = compare.board(found_of(*rows))
     assert (board.index.name, board.index[0]) == ("run", "base")
@@ -676,11 +691,12 @@ def test_a_command_writes_page_and_numbers_under_the_names_of_the_runs(
     base, split, matters = asked
     assert found == {"base": base, "others": ["a", "b"], "split": split, "matters": matters}
     content = found_of(row_of("a"), row_of("b"))
-    page = compare.comparison_page(content)
+    page = compare.comparison_page(content, str)
     written = evals.folder / name
     said = capsys.readouterr()
     assert (said.out, said.err) == (f"{page}\nwritten: {written}.md and .json\n", "")
-    assert written.with_name(written.name + ".md").read_text(encoding="utf-8") == page
+    kept = written.with_name(written.name + ".md").read_text(encoding="utf-8")
+    assert kept == compare.comparison_page(content) != page  # `a | b` is text there
     numbers = written.with_name(written.name + ".json").read_text(encoding="utf-8")
     assert numbers == json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     assert len(list(written.parent.iterdir())) == 2
