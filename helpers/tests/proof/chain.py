@@ -19,7 +19,7 @@ def main() -> int:
         copy = workbook.copy_of_set(evalset.DEFAULT, Path(scratch) / "evals")
         for name in workbook.derived(copy, DERIVED):
             (copy / name).unlink()
-        words = ("--nbval", *workbook.NBVAL, *map(str, workbook.NOTEBOOKS))
+        words = (*workbook.NBVAL_STRICT, *map(str, workbook.NOTEBOOKS))
         done = workbook.run_pytest(copy, *words)
         stale = workbook.stale_files(evalset.DEFAULT, copy, DERIVED)
     print(done.stdout, *stale, sep="\n")

@@ -43,6 +43,8 @@ QUICK, SLOW = (
 )  # seconds of unbroken tests a mutant may cost, in process and by subprocess
 NBVAL = (
     "--nbval",
+    "-p",
+    "helpers.tests.nbval_alt",
     "--nbval-current-env",
     "--nbval-cell-timeout=300",
     "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
