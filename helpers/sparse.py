@@ -6,7 +6,6 @@ that it names. They are 64-bit floats: 32-bit ones would save a third of the mem
 in the seventh digit, and then the ranking is no longer that of rank_bm25.
 """
 
-import functools
 import hashlib
 import json
 import math
@@ -19,7 +18,6 @@ from typing import NamedTuple, Protocol
 from zipfile import BadZipFile
 
 import numpy as np
-from rank_bm25 import BM25Okapi
 from scipy import sparse
 
 from . import disk, measures, text
@@ -241,18 +239,6 @@ def over_fetch(
 
 
 # BM25, the first model.
-
-
-class Okapi(BM25Okapi):
-    """rank_bm25, asked once for a word that several queries hold: the scores are the same bits."""
-
-    def __init__(self, corpus: list[list[str]]):
-        super().__init__(corpus)
-        self.of_word = functools.lru_cache(2_000)(lambda word: BM25Okapi.get_scores(self, [word]))
-
-    def get_scores(self, query: list[str]) -> np.ndarray:
-        """Return a score for each document."""
-        return sum(map(self.of_word, query), np.zeros(self.corpus_size))
 
 
 def okapi_idf(df: np.ndarray, n_docs: int, epsilon: float) -> np.ndarray:

@@ -66,15 +66,6 @@ def test_scores_of_rank_bm25_to_the_last_bit():
             assert np.abs(scores - library.get_scores(list(asked))).max() <= error
 
 
-def test_okapi_gives_the_bits_of_rank_bm25_and_asks_it_once_for_a_word():
-    bodies, queries = random_corpus(2, 200, 30, 0.8)
-    documents, asked = ([text.words(body) for body in of] for of in (bodies, [*queries, ""]))
-    library, okapi = BM25Okapi(documents), sparse.Okapi(documents)
-    for words in asked:
-        assert okapi.get_scores(words).tolist() == library.get_scores(words).tolist()
-    assert okapi.of_word.cache_info().misses == len(set().union(*asked))
-
-
 @pytest.mark.parametrize("df", [49, 50, 51])
 def test_jump_at_half_of_the_corpus(df):
     bodies = ["common " * (n < df) + f"rare{n}" for n in range(100)]
