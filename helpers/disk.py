@@ -171,6 +171,14 @@ class _Plain(yaml.BaseLoader):
         return super().construct_mapping(node, deep)
 
 
+def database(path: Path | str = ":memory:"):
+    """Open DuckDB, here an empty one in memory; it fetches no extension from the network."""
+    import duckdb  # needed for tables only
+
+    no = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), False)
+    return duckdb.connect(str(path), config=no)
+
+
 # Writing. What is being written has a name of its own, which says whose it is: NAME.STAMP.part.
 # A file all.STAMP.whole says that all parts of a stamp are complete: then they only need their
 # names, which anybody can finish.

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from .. import disk, records
+from ..disk import database
 from ..records import EvalSetError, unlike
 
 SIDES = {
@@ -133,14 +134,6 @@ def _parquet(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
         except duckdb.Error as error:
             said = str(error).partition("\n")[0]
             log.wrong(f"{path}:{number + 1}: cannot be read ({said}), wanted a Parquet file")
-
-
-def database():
-    """Return an empty DuckDB in memory, which fetches no extension from the network."""
-    import duckdb
-
-    no = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), False)
-    return duckdb.connect(":memory:", config=no)
 
 
 def _array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
