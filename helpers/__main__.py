@@ -188,7 +188,7 @@ def add_sql(sub: ArgumentParser):
     engines = "duckdb (default), sail, or sc://host:port of a cluster that speaks Spark Connect"
     sub.add_argument("--engine", default="duckdb", help=engines)
     sub.add_argument("--to", type=Path, required=True, help="folder for run, card, DuckDB's file")
-    sub.add_argument("--docs", help="Parquet with doc_id, text, maybe title: file, folder, address")
+    sub.add_argument("--docs", help="Parquet with doc_id, text, maybe title; no address on DuckDB")
     sub.add_argument("--queries", help="Parquet with query_id, text")
     sub.add_argument("--chunks", help="a chunker of session B, such as fixed: not whole documents")
     sub.add_argument("--idf", default="okapi", help="okapi, as rank_bm25 (default), or lucene")
@@ -200,6 +200,8 @@ def add_sql(sub: ArgumentParser):
         from .sql import bm25, command
 
         evals = None if options.docs and options.queries else evalset.load(options.folder)
+        read = (options.docs or options.folder, options.queries or options.folder)
+        options.source = " and ".join(map(str, dict.fromkeys(read)))  # what a problem is in
         settings = bm25.Settings(k1=options.k1, b=options.b, idf=options.idf)
         given = (options.docs, options.queries, options.chunks, settings)
         return command.sql_command(evals, options.engine, options.to, *given)
@@ -312,7 +314,7 @@ def _run(options: Namespace) -> int:
     except LearnError as error:
         raise BadInput(str(error)) from error
     except evalset.EvalSetError as error:
-        where = where or getattr(options, "source", None) or options.to
+        where = getattr(options, "source", None) or where or options.to
         problems = how_many(error.count, "problem")
         raise BadInput(f"{error}\n{problems} in {where}") from error
 

@@ -7,10 +7,18 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .. import chunks, evalset, runs
-from .engines import INDEXED, Engine, script
+from .. import chunks, evalset, records, runs
+from .engines import INDEXED, Engine, script, tell_errors
 
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
+ID_CHARACTER = r"[^\p{Z}\p{Cc}\p{Cf}/\\#" + records.UNSEEN.pattern[1:]  # as records.is_id has it
+TYPES = {  # of columns, as DuckDB and Spark call them
+    "id": (
+        r"varchar|string|uuid|date|u?(tiny|small|big)?int(eger)?|decimal\(\d+, ?0\)",
+        "text, whole numbers, UUIDs or dates",
+    ),
+    "text": ("varchar|string", "text"),
+}
 TABLE = re.compile(r"CREATE TABLE (\w+) AS")
 IDFS = ("okapi", "lucene")
 COLUMN_NAMES = {"ndcg_10": "nDCG@10", "rr": "RR", "recall_100": "recall@100"}
@@ -76,23 +84,23 @@ def offer_parquet(engine: Engine, path: str) -> None:
     """Offer the rows of a Parquet file, folder or address; an id `doc#n` is a chunk of `doc`.
 
     The columns are doc_id, text and optionally title, which stands before the text. Raises
-    EvalSetError where one is missing or an id stands twice or is empty.
+    EvalSetError for other columns, for bad ids, and where no text holds a word.
     """
-    source, found = _parquet_source(engine, path, "doc_id", "text")
-    title = "coalesce(concat(title, chr(10), chr(10)), '')" if "title" in found else "''"
+    source = _parquet_source(engine, path, "doc_id")
     engine.rows(
         "CREATE OR REPLACE TEMP VIEW offered AS SELECT doc_id AS unit, "
-        f"regexp_replace(doc_id, '#[0-9]+$', '') AS doc_id, concat({title}, coalesce(text, '')) "
-        f"AS text FROM {source}"
+        "regexp_replace(doc_id, '#[0-9]+$', '') AS doc_id, "
+        "concat(coalesce(title || chr(10) || chr(10), ''), coalesce(text, '')) AS text "
+        f"FROM {source}"
     )
-    _refuse_bad_ids(engine, path, "offered", "unit")
+    _refuse_bad_rows(engine, path, "offered", "unit", f"^{ID_CHARACTER}+(#[0-9]+)?$")
 
 
 def ask_parquet(engine: Engine, path: str) -> None:
     """Take queries (query_id, text) of a Parquet file, folder or address. Raises EvalSetError."""
-    source, _ = _parquet_source(engine, path, "query_id", "text")
+    source = _parquet_source(engine, path, "query_id")
     engine.rows(f"CREATE OR REPLACE TEMP VIEW queries AS SELECT query_id, text FROM {source}")
-    _refuse_bad_ids(engine, path, "queries", "query_id")
+    _refuse_bad_rows(engine, path, "queries", "query_id", f"^{ID_CHARACTER}+$")
 
 
 def ask_set(engine: Engine, evals: evalset.EvalSet) -> None:
@@ -101,35 +109,58 @@ def ask_set(engine: Engine, evals: evalset.EvalSet) -> None:
     engine.put("queries", pd.DataFrame(rows, columns=["query_id", "text"]))
 
 
-def _parquet_source(engine: Engine, path: str, *wanted: str) -> tuple[str, list[str]]:
-    """Return what FROM reads of `path`, and its columns. Raises EvalSetError."""
+def _parquet_source(engine: Engine, path: str, name: str) -> str:
+    """Return what FROM reads of `path`: the id `name` as text, title and text, which may be NULL.
+
+    Prints how many texts are. Raises EvalSetError for what cannot be read.
+    """
     if "://" not in path and not Path(path).exists():
         raise evalset.EvalSetError([f"{path}: found nothing, wanted a Parquet file or folder"])
     source = engine.parquet(path)
-    try:
-        found = engine.columns(source)
-    except Exception as error:  # each engine has its own
-        said = " ".join(str(error).split())[:200]
-        raise evalset.EvalSetError([f"{path}: cannot be read as Parquet: {said}"]) from error
-    missing = [name for name in wanted if name not in found]
-    if missing:
-        told = f"found columns {', '.join(found)}, wanted {', '.join(wanted)}"
-        raise evalset.EvalSetError([f"{path}: column {missing[0]} is missing: {told}"])
-    return source, found
+    with tell_errors(f"{path}: cannot be read as Parquet", engine.errors):
+        columns = engine.columns(source)
+        _refuse_columns(path, columns, name)
+        title = "title" if "title" in columns else "CAST(NULL AS STRING) AS title"
+        source = f"(SELECT CAST({name} AS STRING) AS {name}, {title}, text FROM {source}) AS given"
+        whole = f"sum(length(concat({name}, title, text)))"  # reads all that is read later
+        rows, texts, _ = engine.rows(f"SELECT count(*), count(text), {whole} FROM {source}")[0]
+    if texts < rows:
+        print(f"{path}: {rows - texts:,} of {rows:,} texts are NULL, read as empty")
+    return source
 
 
-def _refuse_bad_ids(engine: Engine, path: str, view: str, name: str) -> None:
-    """Raise EvalSetError where an id is empty or stands more than once."""
-    twice = engine.rows(
-        f"SELECT {name}, count(*) FROM {view} GROUP BY {name} "
-        f"HAVING count(*) > 1 OR {name} IS NULL OR {name} = '' ORDER BY {name} LIMIT 5"
+def _refuse_columns(path: str, columns: dict[str, str], name: str) -> None:
+    """Raise EvalSetError where the id `name` or the text is missing, or a type is wrong."""
+    kinds = {name: "id", "text": "text"} | ({"title": "text"} if "title" in columns else {})
+    problems = [
+        f"{path}: column {column} is {columns.get(column, 'missing')[:60]}: found columns "
+        f"{', '.join(columns)[:200]}; wanted {column} as {TYPES[kind][1]}"
+        for column, kind in kinds.items()
+        if not re.fullmatch(TYPES[kind][0], columns.get(column, ""), re.I)
+    ]
+    if problems:
+        raise evalset.EvalSetError(problems)
+
+
+def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: str) -> None:
+    """Raise EvalSetError where an id stands twice or is none, or where no text holds a word."""
+    pattern, word = engine.quoted(pattern), engine.quoted(PATTERN)
+    bad = engine.rows(
+        f"SELECT {name}, count(*) FROM {view} GROUP BY {name} HAVING count(*) > 1 "
+        f"OR {name} IS NULL OR {name} IN ('', '.', '..') OR length({name}) > 1000 "
+        f"OR regexp_replace({name}, {pattern}, '') <> '' ORDER BY {name} LIMIT 5"
     )
     problems = [
-        f"{path}: found {times} rows with the id {name!r}, wanted one"
-        if name
-        else f"{path}: found {times} rows without an id"
-        for name, times in twice
+        f"{path}: found {times} rows without an id"
+        if not found
+        else f"{path}: found {times} rows with the id {found[:60]!r}, wanted one"
+        if times > 1
+        else f"{path}: found the id {found[:60]!r}, wanted {records.CHECKS['id'][1]}"
+        for found, times in bad
     ]
+    words = f"SELECT 1 FROM {view} WHERE regexp_replace(text, {word}, '') <> text LIMIT 1"
+    if not problems and not engine.rows(words):
+        problems = [f"{path}: found no row with a word, wanted letters or digits in column text"]
     if problems:
         raise evalset.EvalSetError(problems)
 
@@ -155,7 +186,10 @@ def index_offered(engine: Engine, settings: Settings) -> str:
 
 
 def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
-    """Return the ranking of each query that found something, and keep them for `evaluate_run`."""
+    """Return the ranking of each query that found something, and keep them for `evaluate_run`.
+
+    Raises EvalSetError where none did.
+    """
     ids = [row[0] for row in engine.rows("SELECT query_id FROM queries ORDER BY query_id")]
     batches = [ids[start : start + engine.batch] for start in range(0, len(ids), engine.batch)]
     rows = [
@@ -163,6 +197,8 @@ def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
         for batch in batches
         for row in run_part(engine, "search", first=batch[0], last=batch[-1])
     ]
+    if not rows:
+        raise evalset.EvalSetError(["no query found anything, wanted words that documents hold"])
     kept = pd.DataFrame(rows, columns=["query_id", "doc_id", "place", "score"])
     kinds = {"query_id": "str", "doc_id": "str", "place": "int64", "score": "float64"}
     engine.put("run", kept.astype(kinds))

@@ -4,11 +4,13 @@ import json
 import time
 from pathlib import Path
 
-from .. import evalset, measures, records, runs
+from .. import disk, evalset, measures, records, runs
 from . import bm25
 from .engines import Engine, engine
 
 RUN, DEFAULTS = "bm25-sql", bm25.Settings()
+MISSING = """SELECT count(DISTINCT doc_id) FROM qrels
+             WHERE grade > 0 AND doc_id NOT IN (SELECT doc_id FROM units)"""
 
 
 def sql_command(
@@ -25,6 +27,7 @@ def sql_command(
     `docs` and `queries` are Parquet and stand in place of the set's. Raises EvalSetError.
     """
     _refuse_unfit(evals, docs, queries, chunker, settings)
+    values = None
     with engine(kind, to) as opened:
         began = time.monotonic()
         if docs:
@@ -38,12 +41,17 @@ def sql_command(
         began = time.monotonic()
         found = bm25.search_queries(opened)
         print(f"{len(found)} queries found something ({time.monotonic() - began:.1f} s)")
-        runs.write_trec(to / f"{RUN}.trec", found, RUN)
-        _write_card(to, opened, None if docs or queries else evals, chunker, settings)
         if evals and evals.queries and not queries:
             values = measures.means(bm25.evaluate_run(opened, evals))
-            print(", ".join(f"{name} {value:.3f}" for name, value in values.items()), end="")
-            print(f" (n = {len(evals.queries)}, all halves)")
+            missing = opened.rows(MISSING)[0][0]
+        with disk.new_file(to / f"{RUN}.trec") as run, disk.new_file(to / f"{RUN}.json") as card:
+            runs.write_trec(run, found, RUN)  # both or none
+            _write_card(card, opened, None if docs or queries else evals, chunker, settings)
+    if values:
+        print(", ".join(f"{name} {value:.3f}" for name, value in values.items()), end="")
+        print(f" (n = {len(evals.queries)}, all halves)")
+        if missing:
+            print(f"{missing} relevant documents of {evals.folder} are not among those searched")
     print(f"run: {to / RUN}.trec")
     return 0
 
@@ -57,8 +65,12 @@ def _refuse_unfit(evals, docs, queries, chunker, settings: bm25.Settings) -> Non
         problems.append("found no --evals, wanted it or both --docs and --queries")
     if settings.idf not in bm25.IDFS:
         problems.append(f"found --idf {settings.idf}, wanted {' or '.join(bm25.IDFS)}")
-    if not (settings.k1 >= 0 and 0 <= settings.b <= 1):
-        problems.append(f"found k1 {settings.k1}, b {settings.b}, wanted k1 >= 0, b from 0 to 1")
+    if not (0 <= settings.k1 <= 1000 and 0 <= settings.b <= 1):
+        wanted = "wanted k1 from 0 to 1000, b from 0 to 1"
+        problems.append(f"found k1 {settings.k1}, b {settings.b}, {wanted}")
+    for option, given in {"docs": docs, "queries": queries, "chunks": chunker}.items():
+        if given == "":
+            problems.append(f"found --{option} without a value, wanted one or no --{option}")
     if problems:
         raise evalset.EvalSetError(problems)
 
@@ -70,7 +82,7 @@ def _ask(opened: Engine, evals: evalset.EvalSet | None, queries: str | None) -> 
         bm25.ask_set(opened, evals)
 
 
-def _write_card(to: Path, opened: Engine, evals, chunker, settings: bm25.Settings) -> None:
+def _write_card(path: Path, opened: Engine, evals, chunker, settings: bm25.Settings) -> None:
     """Write what session B's cards say; without a set the hash of the texts."""
     said = {
         "engine": f"helpers/sql/bm25.sql on {opened.name}",
@@ -79,7 +91,6 @@ def _write_card(to: Path, opened: Engine, evals, chunker, settings: bm25.Setting
         "chunker": chunker or "none, whole documents",
         "tokenizer": "words",
     }
-    path = to / f"{RUN}.json"
     if evals:
         runs.write_card(path, evals, said)
     else:

@@ -1,6 +1,7 @@
 """Where the SQL runs: DuckDB in this process, Sail, or a cluster that speaks Spark Connect."""
 
 import contextlib
+import glob
 import importlib.util
 import os
 import shutil
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .. import evalset
+from .. import disk, evalset
 
 HERE = Path(__file__).parent
 INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
@@ -26,7 +27,8 @@ class Engine(NamedTuple):
     put: Callable[[str, pd.DataFrame], None]  # a view of a table in memory
     quoted: Callable[[str], str]  # a text as a literal
     parquet: Callable[[str], str]  # what FROM takes, of a path or address
-    columns: Callable[[str], list[str]]  # of what FROM takes
+    columns: Callable[[str], dict[str, str]]  # {name: type} of what FROM takes
+    errors: type[Exception]  # that it raises
     batch: int  # queries searched at once
 
 
@@ -37,10 +39,26 @@ def script(name: str) -> list[str]:
 
 
 @contextlib.contextmanager
+def tell_errors(place: str, errors: type[Exception], remedy: str = "") -> Iterator[None]:
+    """Tell the errors of an engine in one line. Raises EvalSetError."""
+    try:
+        yield
+    except errors as error:
+        said = str(error).partition("\n")[0][:300]
+        if "Could not set lock" in said:
+            remedy = "another process uses it: wait until it ends, or name another --to"
+        raise evalset.EvalSetError([f"{place}: {said}{remedy and f' ({remedy})'}"]) from error
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from error
+        raise
+
+
+@contextlib.contextmanager
 def engine(kind: str, folder: Path) -> Iterator[Engine]:
     """Yield the engine `kind`; DuckDB keeps its tables in `folder`, the others where they run.
 
-    Raises EvalSetError for an unknown kind, or one whose package is missing.
+    Raises EvalSetError for an unknown kind, a missing package and what the engine raises.
     """
     if kind == "duckdb":
         opened = _duckdb(folder)
@@ -75,7 +93,9 @@ def _duckdb(folder: Path) -> Iterator[Engine]:
     import duckdb
 
     folder.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect(str(folder / "bm25.duckdb")) as connection:
+    file = folder / "bm25.duckdb"
+    remedy = "if it is damaged or no index of this command, delete it, or name another --to"
+    with tell_errors(str(file), duckdb.Error, remedy), disk.database(file) as connection:
 
         def rows(statement: str) -> list[tuple]:
             return connection.execute(statement).fetchall()
@@ -84,21 +104,26 @@ def _duckdb(folder: Path) -> Iterator[Engine]:
             return "'" + text.replace("'", "''") + "'"
 
         def parquet(path: str) -> str:
-            files = f"{path}/**/*.parquet" if Path(path).is_dir() else path
+            name = glob.escape(path)  # a * in it is no pattern
+            files = f"{name}/**/*.parquet" if Path(path).is_dir() else name
             return f"read_parquet({quoted(files)}, hive_partitioning = true)"
 
-        def columns(source: str) -> list[str]:
-            return connection.sql(f"SELECT * FROM {source}").columns
+        def columns(source: str) -> dict[str, str]:
+            table = connection.sql(f"SELECT * FROM {source}")
+            return dict(zip(table.columns, map(str, table.types), strict=True))
 
-        yield Engine("duckdb", rows, connection.register, quoted, parquet, columns, 50)
+        put = connection.register
+        yield Engine("duckdb", rows, put, quoted, parquet, columns, duckdb.Error, 50)
 
 
 @contextlib.contextmanager
 def _spark(kind: str) -> Iterator[Engine]:
     warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    with _sail() if kind == "sail" else contextlib.nullcontext(kind) as address:
+    server = _sail() if kind == "sail" else contextlib.nullcontext(kind)
+    with tell_errors(kind, PySparkException), server as address:
         session = SparkSession.builder.remote(address).getOrCreate()
 
         def rows(statement: str) -> list[tuple]:
@@ -115,13 +140,12 @@ def _spark(kind: str) -> Iterator[Engine]:
         def parquet(path: str) -> str:
             return f"parquet.`{path}`"
 
-        def columns(source: str) -> list[str]:
-            return session.sql(f"SELECT * FROM {source}").columns
+        def columns(source: str) -> dict[str, str]:
+            return dict(session.sql(f"SELECT * FROM {source}").dtypes)
 
+        batch = 50 if kind == "sail" else 10_000
         try:
-            yield Engine(
-                kind, rows, put, quoted, parquet, columns, 50 if kind == "sail" else 10_000
-            )
+            yield Engine(kind, rows, put, quoted, parquet, columns, PySparkException, batch)
         finally:
             session.stop()
 

@@ -1,9 +1,12 @@
 """BM25 in SQL against rank_bm25, session B's run and ir_measures; bad input; the kept index."""
 
+import datetime
 import json
 import re
 import subprocess
 import sys
+import unicodedata
+import uuid
 
 import duckdb
 import equality
@@ -12,7 +15,7 @@ import pandas as pd
 import pytest
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, runs
+from helpers import __main__, evalset, records, runs
 from helpers.sql import bm25, command, engines
 
 ROOT = evalset.DEFAULT.parent
@@ -176,11 +179,170 @@ def test_half_an_index_is_none(duck, tmp_path):
         ({"doc_id": ["a"], "body": ["x"]}, "column text is missing"),
         ({"doc_id": ["a", "a"], "text": ["x", "y"]}, "found 2 rows with the id 'a', wanted one"),
         ({"doc_id": ["", "b"], "text": ["x", "y"]}, "found 1 rows without an id"),
+        ({"doc_id": [1, 1], "text": ["x", "y"]}, "found 2 rows with the id '1', wanted one"),
+        ({"doc_id": ["a b"], "text": ["x"]}, "found the id 'a b', wanted text of up to 1,000"),
+        ({"doc_id": ["a b#0"], "text": ["x"]}, "found the id 'a b#0', wanted text"),
+        ({"doc_id": ["#0"], "text": ["x"]}, "found the id '#0', wanted text"),
+        ({"doc_id": [".."], "text": ["x"]}, "found the id '..', wanted text"),
+        ({"doc_id": ["x" * 1001], "text": ["x"]}, "found the id 'xxx"),
+        ({"doc_id": [1.0], "text": ["x"]}, "column doc_id is DOUBLE"),
+        ({"doc_id": [b"a"], "text": ["x"]}, "column doc_id is BLOB"),
+        ({"doc_id": [["a"]], "text": ["x"]}, "column doc_id is VARCHAR[]"),
+        ({"doc_id": ["a"], "text": [1]}, "wanted text as text"),
+        ({"doc_id": ["a"], "text": [["x"]]}, "column text is VARCHAR[]"),
+        ({"doc_id": ["a"], "text": ["x"], "title": [1]}, "column title is BIGINT"),
+        ({"doc_id": ["a", "b"], "text": ["", " -"]}, "found no row with a word, wanted letters"),
     ],
 )
 def test_bad_parquet_is_told(duck, tmp_path, columns, wanted):
-    with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)):
-        bm25.offer_parquet(duck, parquet(tmp_path / "docs.parquet", **columns))
+    docs = parquet(tmp_path / "docs.parquet", **columns)
+    with pytest.raises(
+        evalset.EvalSetError, match=re.escape(f"{docs}: ") + ".*" + re.escape(wanted)
+    ):
+        bm25.offer_parquet(duck, docs)
+
+
+@pytest.mark.parametrize(
+    ("columns", "wanted"),
+    [
+        ({"query_id": ["a b"], "text": ["x"]}, "found the id 'a b', wanted text of up to 1,000"),
+        ({"query_id": ["q#1"], "text": ["x"]}, "found the id 'q#1', wanted text"),
+        ({"query_id": [1.5], "text": ["x"]}, "column query_id is DOUBLE"),
+        ({"query_id": ["a"], "text": [1]}, "column text is BIGINT"),
+        ({"query_id": ["a"], "text": ["?"]}, "found no row with a word"),
+    ],
+)
+def test_bad_queries_are_told(duck, tmp_path, columns, wanted):
+    path = parquet(tmp_path / "q.parquet", **columns)
+    with pytest.raises(evalset.EvalSetError, match=re.escape(path) + ".*" + re.escape(wanted)):
+        bm25.ask_parquet(duck, path)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [-1, 20, 2**53 + 1, 3],
+        [uuid.UUID(int=n) for n in range(4)],
+        [datetime.date(2026, 1, n) for n in range(1, 5)],
+    ],
+    ids=["integers", "uuids", "dates"],
+)
+def test_ids_of_other_types_are_read_as_text(duck, tmp_path, ids):
+    bm25.offer_parquet(duck, parquet(tmp_path / "docs.parquet", doc_id=ids, text=TEXTS))
+    bm25.index_offered(duck, command.DEFAULTS)
+    bm25.ask_parquet(duck, parquet(tmp_path / "q.parquet", query_id=ids[:1], text=["disk"]))
+    assert equality.order(bm25.search_queries(duck)) == {str(ids[0]): [str(ids[0])]}
+
+
+def test_ids_are_those_of_the_house(duck):
+    """Each character of the first plane and the tags, between letters, by SQL and records.is_id."""
+    planes = [*range(1, 0x10000), *range(0xE0000, 0xE0200)]
+    known = [n for n in planes if unicodedata.category(chr(n)) not in ("Cn", "Co", "Cs")]
+    pattern = duck.quoted(f"^{bm25.ID_CHARACTER}+$")
+    duck.put("known", pd.DataFrame({"n": known}))
+    took = f"regexp_replace('a' || chr(n::INTEGER) || 'b', {pattern}, '') = ''"
+    taken = duck.rows(f"SELECT n FROM known WHERE {took} ORDER BY n")
+    assert [n for (n,) in taken] == [n for n in known if records.is_id(f"a{chr(n)}b")]
+
+
+def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):
+    docs = {"doc_id": ["a", "b", "c"], "text": ["x", None, None], "title": [None, "t", None]}
+    bm25.offer_parquet(duck, parquet(tmp_path / "docs.parquet", **docs))
+    bm25.ask_parquet(duck, parquet(tmp_path / "q.parquet", query_id=["q", "r"], text=[None, "x"]))
+    assert capsys.readouterr().out.splitlines() == [
+        f"{tmp_path / 'docs.parquet'}: 2 of 3 texts are NULL, read as empty",
+        f"{tmp_path / 'q.parquet'}: 1 of 2 texts are NULL, read as empty",
+    ]
+
+
+def test_a_text_that_is_not_utf8_is_told_with_its_file(duck, tmp_path):
+    path = tmp_path / "docs.parquet"
+    duck.rows(
+        "COPY (SELECT 'a' AS doc_id, 'disk XYZ full' AS text) "
+        f"TO {duck.quoted(str(path))} (FORMAT parquet, COMPRESSION uncompressed)"
+    )
+    path.write_bytes(path.read_bytes().replace(b"XYZ", b"\xff\xfe\xe9"))
+    with pytest.raises(evalset.EvalSetError, match=f"{path}: cannot be read as Parquet: .*UTF"):
+        bm25.offer_parquet(duck, str(path))
+
+
+def test_a_name_is_no_pattern(duck, tmp_path):
+    for name in ("a1", "a[1]", "a*"):
+        parquet(tmp_path / f"{name}.parquet", doc_id=[name.replace("*", "")], text=["x"])
+    bm25.offer_parquet(duck, str(tmp_path / "a[1].parquet"))
+    assert duck.rows("SELECT unit FROM offered") == [("a[1]",)]
+
+
+def test_duckdb_fetches_no_extension(duck):
+    for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
+        assert duck.rows(f"SELECT current_setting('{name}')") == [(False,)]
+
+
+def test_no_result_at_all_is_told(duck, tmp_path):
+    with pytest.raises(evalset.EvalSetError, match="no query found anything, wanted words"):
+        tiny(duck, tmp_path, asked="zebra")
+
+
+def given(folder):
+    """Return --docs and --queries, both Parquet in `folder`."""
+    docs = parquet(folder / "docs.parquet", doc_id=[1, 2, 3, 4], text=TEXTS)
+    return docs, parquet(folder / "q.parquet", query_id=[1], text=["full disk"])
+
+
+@pytest.mark.parametrize("fault", ["folder", "no database", "no weights"])
+def test_an_index_that_cannot_be_used_is_named(tmp_path, fault):
+    file, files = tmp_path / "bm25.duckdb", given(tmp_path)
+    if fault == "folder":
+        file.mkdir()
+    elif fault == "no database":
+        file.write_text("no database")
+    else:
+        command.sql_command(None, "duckdb", tmp_path, *files)
+        with engines.engine("duckdb", tmp_path) as opened:
+            opened.rows("DROP TABLE weights")
+    with pytest.raises(evalset.EvalSetError, match=f"^{file}: .*delete it, or name another --to"):
+        command.sql_command(None, "duckdb", tmp_path, *files)
+
+
+def test_an_index_that_another_process_uses_is_named(tmp_path):
+    file = tmp_path / "bm25.duckdb"
+    code = f"import duckdb; c = duckdb.connect({str(file)!r}); print(flush=True); input()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as other:
+        other.stdout.readline()
+        with pytest.raises(evalset.EvalSetError, match=f"{file}: .*another process uses it: wait"):
+            engines.engine("duckdb", tmp_path).__enter__()
+        other.communicate(b"\n")
+
+
+def test_ctrl_c_ends_a_statement_as_an_interrupt(tmp_path):
+    with pytest.raises(KeyboardInterrupt), engines.engine("duckdb", tmp_path):
+        raise RuntimeError("Query interrupted")  # what DuckDB makes of it
+
+
+def test_run_and_card_are_written_both_or_none(tmp_path):
+    (tmp_path / "bm25-sql.json").mkdir()
+    with pytest.raises(IsADirectoryError):
+        command.sql_command(None, "duckdb", tmp_path, *given(tmp_path))
+    assert not (tmp_path / "bm25-sql.trec").exists() and not [*tmp_path.glob("*.part")]
+
+
+def test_relevant_documents_that_are_not_searched_are_counted(evals, tmp_path, capsys):
+    docs = parquet(tmp_path / "docs.parquet", doc_id=[1, 2], text=["the disk is full", "the log"])
+    command.sql_command(evals, "duckdb", tmp_path, docs)
+    relevant = {d for labels in evals.qrels().values() for d, grade in labels.items() if grade}
+    assert (
+        f"{len(relevant)} relevant documents of {evals.folder} are not" in capsys.readouterr().out
+    )
+
+
+def test_the_command_names_the_files_that_it_read(tmp_path, monkeypatch, capsys):
+    docs, _ = given(tmp_path)
+    queries = parquet(tmp_path / "q.parquet", query_id=["a b"], text=["full"])
+    options = ["--docs", docs, "--queries", queries, "--to", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["helpers", "sql", *options])
+    assert __main__.main() == 1
+    assert capsys.readouterr().err.endswith(f"1 problem in {docs} and {queries}\n")
 
 
 def test_a_file_that_is_no_parquet_and_one_that_is_not_there(duck, tmp_path):
@@ -211,7 +373,9 @@ def test_the_command_reads_partitioned_folders_and_writes_run_and_card(tmp_path)
     [
         ({"kind": "sqlite"}, "found engine 'sqlite', wanted duckdb, sail"),
         ({"settings": bm25.Settings(idf="bm25")}, "found --idf bm25, wanted okapi or lucene"),
-        ({"settings": bm25.Settings(b=2.0)}, "wanted k1 >= 0, b from 0 to 1"),
+        ({"settings": bm25.Settings(b=2.0)}, "wanted k1 from 0 to 1000, b from 0 to 1"),
+        ({"settings": bm25.Settings(k1=float("inf"))}, "found k1 inf"),
+        ({"docs": ""}, "found --docs without a value"),
         ({"docs": "x", "chunker": "fixed"}, "found --docs and --chunks, wanted one"),
     ],
 )
