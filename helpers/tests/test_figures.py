@@ -3,11 +3,15 @@
 import html
 import platform
 from importlib import metadata
+from pathlib import Path
 
 import matplotlib
 import matplotlib.pyplot as plt
+import nbval_alt
 import pandas as pd
 import pytest
+from nbformat.v4 import new_output
+from nbval.plugin import IPyNbCell, IPyNbFile
 
 from helpers import evidence, figures, text
 
@@ -40,6 +44,20 @@ def test_the_text_stands_in_the_image(monkeypatch):
     alt = shown[0]["image/png"]["alt"]
     told = "Queries by rank: 1 1, 2 0, 3 0, 4-5 0, 6-10 0, 11-100 0, none 1."
     assert alt == f"1 of 2 dev queries finds one at rank 1. {told}"
+
+
+def test_nbval_compares_the_text_of_a_picture_too(request):
+    """By itself it compares neither a picture nor what is said of it."""
+    file = IPyNbFile.from_parent(request.session, path=Path(__file__))
+    options = {"name": "Cell 0", "cell_num": 0, "cell": None, "options": {}}
+    cell = IPyNbCell.from_parent(file, **options)
+    stored, fresh = (
+        [new_output("display_data", {"image/png": "x"}, metadata={"image/png": {"alt": alt}})]
+        for alt in ("Mean 0.5.", "Median 0.5.")
+    )
+    assert cell.compare_outputs(fresh, stored)
+    nbval_alt.pytest_collectstart(file)
+    assert cell.compare_outputs(stored, stored) and not cell.compare_outputs(fresh, stored)
 
 
 # The figures of the write-up.
@@ -116,6 +134,7 @@ def test_first_ranks(drawn):
     ((ax, text),) = drawn
     assert [bar.get_height() for bar in ax.patches] == [2, 1, 1, 2, 2, 2, 3]
     assert words(ax.get_xticklabels()) == ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("rank of the first relevant document", "queries")
     assert [t.get_text() for t in ax.texts] == ["2", "1", "1", "2", "2", "2", "3"]
     assert ax.get_title(loc="left") == "2 of 13 test queries find one at rank 1"
     assert text == "Queries by rank: 1 2, 2 1, 3 1, 4-5 2, 6-10 2, 11-100 2, none 3."
@@ -165,7 +184,12 @@ def test_systems_by_kind(drawn):
     ((ax, text),) = drawn
     spans = [[*segment[:, 0]] for segment in ax.collections[0].get_segments()]
     assert spans == [[0.2, 0.6], [0.7, 0.9]]
-    assert [*ax.lines[0].get_xdata()] == [0.2, 0.9]
+    assert [*ax.lines[0].get_xdata()] == [0.2, 0.9] and [*ax.lines[0].get_ydata()] == [0, 1]
+    assert [ax.collections[0].get_label(), ax.lines[0].get_label()] == [
+        "all systems",
+        "the baseline",
+    ]
+    assert ax.get_xlabel() == "mean nDCG@10 (in brackets: queries)"
     assert words(ax.get_yticklabels()) == ["typo (3)", "keyword (4)"]
     assert ax.get_title(loc="left") == "Another system leads on 1 of 2 kinds"
     assert words(ax.figure.legends[0].get_texts()) == ["all systems", "the baseline"]
@@ -325,7 +349,10 @@ def test_document_and_evidence_by_k(drawn):
         "In five chunks: the right document 90%, its evidence 50%"
     )
     assert [text.get_text().strip() for text in ax.texts] == ["the document", "the evidence"]
-    assert ax.get_ylabel() == "share of 10 dev queries" and ax.lines[0].get_xdata()[0] == 1
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("first k chunks", "share of 10 dev queries")
+    assert all([*line.get_xdata()] == [1, 2, 3, 4, 5, 6] for line in ax.lines)
+    assert [t.xy for t in ax.texts] == [(6, 1.0), (6, 0.6)]
+    assert ax.collections[0].get_datalim(ax.transData).intervaly.tolist() == [0.1, 1.0]
     figures.evidence_by_k({"document": [1.0], "evidence": [0.0]}, 1, "test")
     assert "right document 100%, its evidence 0%" in titled(drawn[1][0]).replace("\n", " ")
 
@@ -356,6 +383,9 @@ def test_evidence_by_budget(drawn):
     low, high = ax.collections[0].get_datalim(ax.transData).intervaly
     assert (round(low, 9), round(high, 9)) == (0.1, 0.7)
     assert words(ax.get_xticklabels()) == ["500", "1,000", "2,000", "4,000", "8,000"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("tokens of context", "evidence recall, dev")
+    assert all([*line.get_xdata()] == [*evidence.BUDGETS] for line in ax.lines)
+    assert ax.get_xscale() == "log"
     sets = {"fixed": budgets(0.2, 0.3, 0.4, 0.5, 0.6)}
     figures.evidence_by_budget(sets, "fixed", "dev")  # the baseline may be the best
     assert [*heights(drawn[1][0])] == ["fixed, the baseline"]

@@ -45,7 +45,11 @@ def test_lengths_stand_above_the_kinds_that_make_them(drawn):
     cells = below.collections[0].get_array()
     assert cells.sum(axis=0).tolist() == heights and cells.sum(axis=1).tolist() == [3, 3]
     assert labels(below) == ["b", "a"] and below.lines[0].get_xdata().tolist() == [20, 513]
+    assert below.lines[0].get_ydata().tolist() == [0.5, 1.5]
     assert [list(ax.lines[-1].get_xdata()) for ax in (top, below)] == [[512, 512]] * 2
+    assert top.get_ylabel() == "documents"
+    said = "tokens (darker: more documents of the kind; circle: its median)"
+    assert below.get_xlabel() == said
 
 
 def test_the_line_moves_and_one_kind_alone_is_not_compared(drawn):
@@ -75,6 +79,7 @@ def test_a_square_for_each_document_and_the_least_reached_service_on_top(drawn):
     ((figure, words),) = drawn
     (ax,) = figure.axes
     assert squares(ax) == [[(2, DARK), (0, "#ffffff")], [(1, DARK), (2, "#ffffff")]]
+    assert [[*line.get_ydata()] for line in ax.lines] == [[0, 0], [], [1], [1, 1]]
     assert labels(ax) == ["b  2 of 2", "a  1 of 3"]
     assert title(ax) == "Queries ask for 3 of 5 documents, least for a"
     assert words == f"{title(ax)}. a 1 of 3, b 2 of 2."
@@ -99,6 +104,7 @@ def test_overlap_by_kind(drawn):
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.75, 0.5 / 3])
     points = {*zip(*ax.lines[0].get_data(), strict=True)}
     assert len(points) == 5  # equal points lie apart
+    assert ax.get_xlabel() == "share of content words found in a relevant document"
     assert all(round(y) == (x < 0.5) for x, y in points)
     assert title(ax) == "Fewest shared words: b, 0.17 on average"
     assert words.startswith(f"{title(ax)}. Mean share by kind: a 0.75, b 0.17.")

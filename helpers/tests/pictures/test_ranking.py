@@ -30,6 +30,31 @@ def labels(ticks) -> list[str]:
     return [tick.get_text() for tick in ticks]
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "x", "y"),
+    [
+        ("spans", ("a", {"fixed": [(0, 9)]}, "x" * 9, []), "characters of the document", ""),
+        (
+            "weights",
+            ({"one": [4.0, 3.0, 2.0, 1.0]}, 4),
+            "documents that hold the word, of 4",
+            "weight (IDF)",
+        ),
+        (
+            "saturation",
+            (lambda n, *_: n, 1.5, 0.75, 100),
+            "how often the word occurs",
+            "score, for a weight of 1",
+        ),
+        ("score_parts", ({"x": {"one": 2.0}, "y": {"one": 1.0}},), "score", ""),
+    ],
+)
+def test_axes_are_named(drawn, name, values, x, y):
+    getattr(ranking, name)(*values)
+    ax = drawn[0][0]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (x, y)
+
+
 BODY = "A title\n\n# One\nwords words words\n#Two\n" + "x" * 62  # 100 characters
 
 
@@ -76,6 +101,10 @@ def test_weights_name_the_largest_rise(drawn):
     assert [list(line.get_ydata()) for line in ax.lines[:2]] == list(curves.values())
     assert [line.get_marker() for line in ax.lines[:2]] == ["o", "^"]
     assert list(ax.lines[0].get_xdata()) == [1, 2, 3, 4, 5]
+    assert list(ax.lines[2].get_ydata()) == [0, 0]
+    one, two, arrow = ax.texts  # names stand at the fourth document
+    assert (one.xy, two.xy) == ((4, 0.2), (4, 1.0))
+    assert (arrow.xy, arrow.xyann) == ((5, 1.4), (4, 0.2))
     assert "one 3.00 at 1, 0.20 at 4, 1.40 at 5; two 3.00 at 1, 1.00 at 4, 0.50 at 5." in words
     assert ranking.largest_rise(curves) == ("one", 4, 0.2, 1.4)
 
@@ -99,7 +128,9 @@ def test_saturation_draws_the_moved_curve_beside_the_defaults(drawn):
     plain, moved = (line.get_ydata() for line in ax.lines[:2])
     assert np.allclose(plain, [worth(n, 1.5, 0.75, 100) for n in range(13)])
     assert np.allclose(moved, [worth(n, 1.2, 0.5, 200) for n in range(13)])
+    assert all(list(line.get_xdata()) == list(range(13)) for line in ax.lines[:2])
     assert list(ax.lines[2].get_ydata()) == [2.2, 2.2]  # nothing earns more than k1 + 1
+    assert (ax.texts[0].get_text(), ax.texts[0].xy) == ("ceiling k1 + 1 = 2.2", (0.1, 2.2))
     told = "The first occurrence earns 0.79, the twelfth adds 0.02"
     assert ax.get_title(loc="left") == told
     values = "0.79 at 1, 1.16 at 2, 1.52 at 4, 1.80 at 8, 1.91 at 12; the ceiling is 2.2."
@@ -127,6 +158,7 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     assert labels(ax.get_legend().get_texts()) == ["disk", "the", "a", "3 other words"]
     assert len({bar[2] for bar in bars(ax)}) == 4
     assert labels(ax.texts) == [" 6.1", " 2.0"]
+    assert [t.xy for t in ax.texts] == [(pytest.approx(6.6), 0), (2, -1)]  # where bars end
     assert labels(ax.get_yticklabels()) == [*BARS]
     told = "“disk” alone puts the first 5.0 ahead, all words 4.1"
     assert ax.get_title(loc="left") == told

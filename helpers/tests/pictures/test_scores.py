@@ -20,6 +20,123 @@ def words(monkeypatch):
     assert plt.get_fignums() == []
 
 
+@pytest.fixture
+def shown(monkeypatch):
+    """Return the axes of each picture that was shown."""
+    plt.switch_backend("agg")
+    found = []
+    monkeypatch.setattr(frame, "display", lambda figure, metadata: found.extend(figure.axes))
+    return found
+
+
+def upright(ax) -> list[float]:
+    """Return where the lines stand that mark a value on the x axis."""
+    found = (line.get_xdata() for line in ax.lines if [*line.get_ydata()] == [0, 1])
+    return [float(x[0]) for x in found if x[0] == x[1]]
+
+
+def curves(ax) -> list[tuple[list, list]]:
+    """Return the x and the y of each other line and point."""
+    found = ([[*map(float, of)] for of in line.get_data()] for line in ax.lines)
+    return [(x, y) for x, y in found if y != [0, 1] or x[0] != x[1]]
+
+
+def texts(ax) -> list[tuple]:
+    """Return (words, x, y) of what is written into a picture."""
+    return [
+        (t.get_text().strip(), *map(float, getattr(t, "xy", t.get_position()))) for t in ax.texts
+    ]
+
+
+BY_K = {"document": [0.5, 0.75], "evidence": [0.25, 0.5]}
+LINES = pd.DataFrame({500: [0.4, 0.1], 2000: [0.5, 0.6]}, index=["fixed", "small"])
+DEV = pd.DataFrame({"kind": [*"ab"], "overlap": [0.5, 0.75], "nDCG@10": [0.0, 1.0]})
+ENDS = {"difference": 0.1, "low": 0.05, "high": 0.15}
+FOREST = {"runs": [{"name": "s", "primary": "p", "measures": {"p": ENDS}, "verdict": "better"}]}
+CARD = {"query_id": "q1", "words": [["the", 0.1, 0.5, 0.25]], "common": [], "lacks": []}
+CARD["score"] = [0.5, 0.25]
+DRAWN = {  # name: (how it is drawn, words of x, words of y, where upright lines stand)
+    "discount_by_rank": ((["a"], {"a": 2}), "", "discount, contribution", []),
+    "measures_by_place": (({"RR": [1.0, 0.5]}, "b", 2), "rank of b", "", [2]),
+    "bootstrap_means": (
+        (np.array([0.2, 0.6]), 0.25, 0.75, "AP"),
+        "mean of 2 values drawn anew",
+        "draws",
+        [0.4, 0.25, 0.75],
+    ),
+    "flipped_means": (
+        (np.array([0.1, -0.2, 0.4]), 0.5, "new"),
+        "mean difference with signs tossed",
+        "tosses",
+        [0.1, -0.1],
+    ),
+    "overlap_and_score": ((DEV,), "share of the query's words in an answer", "nDCG@10", []),
+    "forest_of_systems": ((FOREST, 0.05), "difference in nDCG@10; grey: within ±0.05", "", [0]),
+    "document_and_evidence": ((BY_K, 7), "first k chunks", "share of 7 queries", []),
+    "recall_within_budgets": (
+        (LINES, "fixed", 2000),
+        "tokens of context",
+        "evidence recall",
+        [2000],
+    ),
+    "two_documents": ((CARD,), "what each word gave", "", []),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_axes_are_named_and_lines_mark_their_values(shown, name):
+    drawn_with, x, y, lines = DRAWN[name]
+    getattr(scores, name)(*drawn_with)
+    (ax,) = shown
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (x, y)
+    assert upright(ax) == pytest.approx(lines)
+
+
+def test_values_stand_where_the_axes_say(shown):
+    scores.discount_by_rank(["a", "b"], {"b": 2})
+    scores.measures_by_place({"RR": [1.0, 0.5]}, "b", 2)
+    scores.document_and_evidence(BY_K, 7)
+    scores.recall_within_budgets(LINES, "fixed", 2000)
+    scores.forest_of_systems(FOREST, 0.05)
+    discount, place, by_k, budgets, forest = shown
+    second = 1 / np.log2(3)
+    assert curves(discount) == [([1, 2], [1, second])]
+    assert [bar.get_height() for bar in discount.patches] == [0, 2 * second]
+    ticks = [tick.get_text() for tick in discount.get_xticklabels()]
+    assert ticks == ["rank 1\na: grade 0", "rank 2\nb: grade 2"]
+    assert texts(discount)[1] == ("adds 1.26", 2, 2 * second + 0.03)
+    assert curves(place) == [([1, 2], [1, 0.5]), ([2], [0.5])]
+    assert texts(place) == [("RR", 2, 0.5)]
+    assert curves(by_k) == [([1, 2], of) for of in BY_K.values()]
+    assert texts(by_k) == [("document", 2, 0.75), ("evidence", 2, 0.5)]
+    assert by_k.collections[0].get_datalim(by_k.transData).intervaly.tolist() == [0.25, 0.75]
+    assert curves(budgets) == [([500, 2000], [*row]) for row in LINES.to_numpy()]
+    assert texts(budgets) == [("small", 2000, 0.6), ("fixed (baseline)", 2000, 0.5)]
+    assert curves(forest) == [([0.05, 0.15], [0, 0]), ([0.1], [0])]
+    assert texts(forest) == [("s", 0.1, 0.22)]
+    band = forest.patches[0]
+    assert (band.get_x(), band.get_width()) == (-0.05, 0.1)
+
+
+def test_samples_points_and_words_stand_beside_what_they_name(shown):
+    scores.bootstrap_means(np.array([0.2, 0.6]), 0.25, 0.75, "AP")
+    scores.flipped_means(np.array([0.1, -0.2, 0.4]), 0.5, "new")
+    scores.overlap_and_score(DEV)
+    scores.two_documents(CARD)
+    means, flips, points, card = shown
+    assert [told[:2] for told in texts(means)] == [("0.25", 0.25), ("0.75", 0.75)]
+    assert texts(flips)[0][:2] == ("seen +0.100", pytest.approx(0.1))
+    told = {line.get_label(): line.get_data() for line in points.lines}
+    assert {n: [float(y[0])] for n, (_, y) in told.items()} == {
+        "other kinds": [1],
+        "a: lowest mean": [0],
+    }
+    assert [float(x[0]) for x, _ in told.values()] == pytest.approx([0.75, 0.5], abs=0.013)
+    bars = [(bar.get_width(), bar.get_y() + bar.get_height() / 2) for bar in card.patches]
+    assert bars == [(0.5, pytest.approx(0.2)), (0.25, pytest.approx(-0.2))]
+    assert [tick.get_text() for tick in card.get_yticklabels()] == ["the"]
+
+
 def test_each_rank_says_its_discount_and_what_it_adds(words):
     scores.discount_by_rank(["a", "b"], {"b": 2, "x": 1})
     scores.discount_by_rank(["a"], {})
