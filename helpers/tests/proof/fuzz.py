@@ -82,7 +82,7 @@ REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it
     r"unclear \| (audit|freeze|pieces).* \| many: ": (
         "60,000 copies of a text have two billion pairs of twins: it says that memory ended"
     ),
-    r"partial \| report (?!.*(half-written|\.part))": (
+    r"partial \| (report|refresh) (?!.*(half-written|\.part))": (
         "what the sessions before the one that failed have written is whole"
     ),
     r"unclear \| pieces \| node: .* \| graded/results.json": (
@@ -91,6 +91,9 @@ REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it
     r"silent acceptance \| report .* graded/(runs/|results)": "report makes runs and results anew",
     r"silent acceptance \| import .* (retype: _?id of .* None|field: _?id (renamed|missing))": (
         "null is no id, and a question without one is known by its number"
+    ),
+    r"(hang|unclear) \| (learn|progress|site).* \| whole: deep": (
+        "no notebook or page of the workbook nests 100,000 brackets"
     ),
     r"silent acceptance .*/settings.json": "an empty settings.json says nothing, as a missing one",
 }
