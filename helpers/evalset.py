@@ -263,8 +263,9 @@ def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
     if not found and len(problems) == before:
         problems.append(f"{table}:1: the file is empty, wanted a document a line")
     documents = {document.doc_id: document for document in sorted(found)}
+    known = {"", *documents}
     for doc_id, document in documents.items():
-        if document.copy_of == doc_id or document.copy_of not in {"", *documents}:
+        if document.copy_of == doc_id or document.copy_of not in known:
             wrong = f"copy_of is {document.copy_of!r}, wanted the id of another document"
             problems.append(f"{places[doc_id,]}: {wrong}")
     return documents

@@ -33,6 +33,7 @@ SESSIONS = [
 ]
 WRITE_UP = ROOT / "evals" / "retrieval_eval.ipynb"
 NOTEBOOKS = [*SESSIONS, WRITE_UP]
+FURTHER = sorted((ROOT / "notebooks" / "further").glob("*.ipynb"))  # each opens alone
 CELL_TIMEOUT = 600  # seconds; a dead kernel would otherwise wait for half an hour
 WRITES = {  # the files that each notebook derives
     SESSIONS[0]: ("coverage.md",),
@@ -151,10 +152,14 @@ class Parts:
 
 
 def run_all(folder: Path, full: bool = True) -> dict[Path, nbformat.NotebookNode]:
-    """Execute the four notebooks on `folder`, telling parts and seconds, and return them."""
+    """Execute the notebooks on `folder`, telling parts and seconds, and return them.
+
+    Without `full` that is the week and its write-up.
+    """
     executed, took = {}, []
-    for number, path in enumerate(NOTEBOOKS, 1):
-        print(f"[{number}/{len(NOTEBOOKS)}] {path.stem}", flush=True)
+    paths = [*NOTEBOOKS, *FURTHER] if full else NOTEBOOKS
+    for number, path in enumerate(paths, 1):
+        print(f"[{number}/{len(paths)}] {path.stem}", flush=True)
         since = time.monotonic()
         executed[path] = execute(path, folder, full)
         took.append(time.monotonic() - since)
@@ -270,7 +275,7 @@ def check_own(folder: Path) -> int:
     if each link makes what is committed from what is committed, the whole chain does.
     """
     print(f"check: {CHECKS_HERE}", flush=True)
-    problems = [*lint(), *(problem for path in NOTEBOOKS for problem in guard(path))]
+    problems = [*lint(), *(problem for path in (*NOTEBOOKS, *FURTHER) for problem in guard(path))]
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as pool:
         copies = {path: copy_of_set(folder, Path(scratch) / path.stem) for path in NOTEBOOKS}
         for path, copy in copies.items():

@@ -1,4 +1,4 @@
-"""Learner copies of the sessions, with stubs where solutions stand.
+"""Learner copies of the lessons, with stubs where solutions stand.
 
 The copies are derived from the sessions and never written over; `progress` runs them.
 """
@@ -21,13 +21,13 @@ import nbformat
 
 from .. import evalset, records
 from . import LearnError
-from .exercises import HEADING, LESSONS, exercises_of, is_code, regions, sessions
+from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, lessons, regions
 
 LEARN = evalset.DEFAULT.parent / "learn"
 STUB = ("# YOUR CODE HERE", 'raise NotImplementedError("not started yet")')
 OWN_SET = """import os
 
-os.environ.setdefault("EVALS", "evals")  # your copy in learn/evals, unless EVALS names another
+os.environ.setdefault("EVALS", "{evals}")  # your copy in learn/evals, unless EVALS names another
 """
 NOT_COPIED = ("notes.md", "predictions.json", "*.ipynb", "*.html", "comparisons", "*.part")
 AGAIN = "make learn FRESH=1 moves them aside"
@@ -45,13 +45,16 @@ def stubbed(cell) -> str:
 
 
 def learner_copies(notebooks: Path, folder: Path) -> dict[str, nbformat.NotebookNode]:
-    """Return the copies of the sessions by file name, as they are to stand in `folder`.
+    """Return the copies of the lessons by name, as they are to stand in `folder`.
 
-    Raises LearnError where a session's solutions or exercises cannot be told.
+    Raises LearnError where a lesson's solutions or exercises cannot be told.
     """
-    found = sessions(notebooks)
-    link = partial(_moved_link, names={*found}, notebooks=notebooks, folder=folder)
-    return {name: _learner_copy(name, notebook, link) for name, notebook in found.items()}
+    made = {}
+    for name, notebook in (found := lessons(notebooks)).items():
+        sides = (notebooks / name).parent, (folder / name).parent
+        link = partial(_moved_link, copied={notebooks / n for n in found}, sides=sides)
+        made[name] = _learner_copy(name, notebook, link)
+    return made
 
 
 def _learner_copy(name: str, notebook, link) -> nbformat.NotebookNode:
@@ -69,7 +72,8 @@ def _learner_copy(name: str, notebook, link) -> nbformat.NotebookNode:
             head.source = HEADING.sub(rf"\1 Exercise {exercise.number}: \2", head.source)
     first = next((cell for cell in made.cells if is_code(cell)), None)
     if first:
-        first.source = f"{OWN_SET}\n{first.source}"
+        own = OWN_SET.format(evals="../evals" if is_further(name) else "evals")
+        first.source = f"{own}\n{first.source}"
     for cell in made.cells:
         if is_code(cell):
             cell.update(outputs=[], execution_count=None)
@@ -78,12 +82,15 @@ def _learner_copy(name: str, notebook, link) -> nbformat.NotebookNode:
     return made
 
 
-def _moved_link(link: re.Match, names: set[str], notebooks: Path, folder: Path) -> str:
-    """Return a link of a session as it must read in `folder`."""
+def _moved_link(link: re.Match, copied: set[Path], sides: tuple[Path, Path]) -> str:
+    """Return a link of a lesson, which stands in the first of `sides`, as it reads in the second.
+
+    Lessons that are copied too stand to each other as they did.
+    """
     before, target = link.groups()
-    if ELSEWHERE.match(target) or target in names:
+    if ELSEWHERE.match(target) or Path(os.path.normpath(sides[0] / target)) in copied:
         return link[0]
-    return before + Path(os.path.relpath(notebooks / target, folder)).as_posix()
+    return before + Path(os.path.relpath(sides[0] / target, sides[1])).as_posix()
 
 
 def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -> list[str]:
@@ -93,18 +100,18 @@ def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -
     before anything is written, and OSError, which names the folder, with nothing left of what was.
     """
     texts = {n: nbformat.writes(c) + "\n" for n, c in learner_copies(notebooks, folder).items()}
-    there = set() if fresh else {path.name for path in folder.glob("*")}
+    wanted = [name for name in (*texts, "evals") if fresh or not (folder / name).exists()]
     beside = {"prefix": f"{folder.name}.", "suffix": ".part", "dir": folder.parent}
     with tempfile.TemporaryDirectory(**beside) as scratch, _naming(folder, scratch):
         new = Path(scratch, folder.name)
         new.mkdir()
-        for name in texts:
-            if name not in there:
+        for name in wanted:
+            if name == "evals":
+                copy_set(new / name)
+            else:
                 records.write(new / name, texts[name])
-        if "evals" not in there:
-            copy_set(new / "evals")
         old = _move_aside(folder) if fresh else None
-        made = _move_in(new, folder, fresh)
+        made = _move_in(new, folder, wanted, fresh)
     if old:
         return [f"{folder.name}/ has new copies; the old ones stand in {old.name}/"]
     said = [f"{folder.name}/{name} written" for name in texts if name in made]
@@ -124,14 +131,15 @@ def _naming(folder: Path, scratch: str) -> Iterator[None]:
         raise
 
 
-def _move_in(new: Path, folder: Path, whole: bool) -> list[str]:
-    """Move a folder to its place and return what it holds; another run may have filled it before.
+def _move_in(new: Path, folder: Path, names: list[str], whole: bool) -> list[str]:
+    """Move a folder to its place and return which of `names` it brought; another may have been.
 
     What the folder there lacks is then moved into it, unless only the `whole` will do.
     """
-    names = [path.name for path in new.iterdir()]
     if _renamed(new, folder):
         return names
+    for name in () if whole else names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
     return [] if whole else [name for name in names if _renamed(new / name, folder / name)]
 
 

@@ -17,7 +17,8 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 HEADING = re.compile(r"^(#{2,4}) (?:Exercise: (.+)|(Quick test))$", re.MULTILINE)
 PLAN = re.compile(r"difficulty [123] of 3 · (\d+) minutes", re.IGNORECASE)
 MINUTES = re.compile(r"(\d+) minutes")  # of a quick test, which has no difficulty
-FURTHER = re.compile(r"^#+ Going further", re.MULTILINE)
+GOING_FURTHER = re.compile(r"^#+ Going further", re.MULTILINE)
+GLOBS = ("session_*.ipynb", "further/*.ipynb")
 
 
 class Exercise(NamedTuple):
@@ -27,21 +28,32 @@ class Exercise(NamedTuple):
     heading: int  # index of the Markdown cell
     code: int  # index of the solution cell
     check: int  # index of the check cell
-    number: str  # "C2"; empty for a quick test
+    number: str  # "C2", in further notebooks as their cell says; empty for a quick test
     title: str
     minutes: int
-    further: bool  # stands in "Going further"
+    further: bool  # stands in a further notebook, or below "Going further"
 
 
-def sessions(notebooks: Path = LESSONS) -> dict[str, dict]:
-    """Return the sessions of a folder by file name, in order.
+def lesson_paths(notebooks: Path = LESSONS) -> dict[str, Path]:
+    """Return {name: path} of the sessions, then of the further notebooks: further/x.ipynb."""
+    paths = [path for glob in GLOBS for path in sorted(notebooks.glob(glob))]
+    return {path.relative_to(notebooks).as_posix(): path for path in paths}
 
-    Raises LearnError: there are none, or what is wrong with one.
+
+def lessons(notebooks: Path = LESSONS) -> dict[str, dict]:
+    """Return the sessions and the further notebooks of a folder by name, in order.
+
+    Raises LearnError: there is no session, or what is wrong with a notebook.
     """
-    found = {path.name: read_notebook(path) for path in sorted(notebooks.glob("session_*.ipynb"))}
-    if not found:
+    found = {name: read_notebook(path) for name, path in lesson_paths(notebooks).items()}
+    if not any(name.startswith("session_") for name in found):
         raise LearnError(f"{notebooks}: no session_*.ipynb")
     return found
+
+
+def is_further(name: str) -> bool:
+    """Return whether a lesson goes beyond the week."""
+    return name.startswith("further/")
 
 
 def read_notebook(path: Path) -> dict:
@@ -91,8 +103,8 @@ def is_code(cell) -> bool:
 
 
 def session_letter(name: str) -> str:
-    """Return the letter of a session's file: session_a_corpus.ipynb gives A."""
-    return Path(name).stem.split("_")[1].upper()
+    """Return the letter of a session's file: session_a_corpus.ipynb gives A; F beyond the week."""
+    return "F" if is_further(name) else Path(name).stem.split("_")[1].upper()
 
 
 def regions(cell) -> list[tuple[int, int]]:
@@ -117,13 +129,14 @@ def regions(cell) -> list[tuple[int, int]]:
 
 def exercises_of(name: str, notebook) -> list[Exercise]:
     """Return the exercises of a session, numbered. Raises LearnError: which cell, what it lacks."""
-    found, heading, further = [], None, False
+    found, heading, further = [], None, is_further(name)
     for index, cell in enumerate(notebook["cells"]):
         if not is_code(cell):
-            further = further or bool(FURTHER.search(cell["source"]))
+            further = further or bool(GOING_FURTHER.search(cell["source"]))
             heading = index if HEADING.search(cell["source"]) else heading
         elif is_solution(cell):
             number = f"{session_letter(name)}{1 + sum(bool(e.number) for e in found)}"
+            number = cell["metadata"].get("exercise", number)  # it may have moved out of a session
             try:
                 found.append(_exercise_at(index, heading, notebook["cells"], number, further))
             except LearnError as error:

@@ -86,7 +86,7 @@ def whole_cells(notebook) -> set[str]:
 def steps_of(source, copied, found: list[Exercise]) -> list[KernelStep]:
     """Return what to run: the copy's cells in their order, with the checks of the source."""
     checks = {e.grade_id: source.cells[e.check].source for e in found}
-    whole, steps = whole_cells(source), []
+    whole, steps = whole_cells(source) | whole_cells(copied), []
     for cell in filter(is_code, copied.cells):
         grade_id = exercises.grading(cell).get("grade_id")
         if grade_id in checks:
@@ -226,12 +226,13 @@ def _summary(client: NotebookClient) -> str | None:
 
 
 def rows_of(name: str, source, folder: Path, evals: Path, limit: float = LIMIT) -> list[Row]:
-    """Return a row for each exercise of one session, from the copy in `folder`."""
+    """Return a row for each exercise of one lesson, from the copy in `folder`."""
     found = exercises.exercises_of(name, source)
-    if not (folder / name).exists():
+    path = _copy_with(found, folder / name, folder)
+    if path is None:
         return [Row(e, "missing", "no copy yet; make learn writes it") for e in found]
     try:
-        steps = steps_of(source, exercises.read_notebook(folder / name), found)
+        steps = steps_of(source, exercises.read_notebook(path), found)
     except LearnError as error:
         return [Row(e, "broken", str(error)) for e in found]
     ended = run_steps(steps, folder, evals, limit)
@@ -243,6 +244,16 @@ def rows_of(name: str, source, folder: Path, evals: Path, limit: float = LIMIT) 
             judged[step.name] = _status(failed or ended[n + 1], step.source, broken)
     missing = ("missing", "its cell is gone; make learn FRESH=1 writes new copies")
     return [Row(e, *judged.get(e.grade_id, missing)) for e in found]
+
+
+def _copy_with(found: list[Exercise], path: Path, folder: Path) -> Path | None:
+    """Return the copy of a lesson, else an older copy of a session that holds its exercises."""
+    if path.exists():
+        return path
+    older = (p for p in sorted(folder.glob("session_*.ipynb")) if path.parent != folder)
+    ids = [f'"{e.grade_id}"' for e in found]
+    texts = ((p, p.read_text(encoding="utf-8", errors="replace")) for p in older)
+    return next((p for p, text in texts if any(name in text for name in ids)), None)
 
 
 def _status(found: Failure | None, source: str, broken: str) -> tuple[str, str]:
@@ -280,16 +291,22 @@ def at_line(found: Failure) -> str:
     return f"{at}{found.kind}: {found.text}"
 
 
-def report_on(sessions: dict[str, tuple[str, list[Row]]], stopped: dict[str, list[str]]) -> str:
-    """Return the report: sessions by file name, each with its title, rows and `stopped` cells."""
-    lines, following = [], {}
-    for name, (title, found) in sessions.items():
-        lines += [_headline(title, found), *_row_lines(found), *stopped.get(name, []), ""]
+def report_on(lessons: dict[str, tuple[str, list[Row]]], stopped: dict[str, list[str]]) -> str:
+    """Return the report: sessions by name, each with its title, rows and `stopped` cells.
+
+    What goes beyond the week follows, under one heading.
+    """
+    lines, beyond, following = [], [], {}
+    for name, (title, found) in lessons.items():
+        rows = [*_row_lines(found), *stopped.get(name, [])]
+        if exercises.is_further(name):
+            beyond += rows
+        else:
+            lines += [_headline(title, found), *rows, ""]
         for e in (row.exercise for row in found if row.status != "done"):
             label = f"{e.number} {e.title}".strip()
             following.setdefault(e.further, f"{label} ({e.minutes} minutes) in {name}")
-    if any(row.exercise.further for _, found in sessions.values() for row in found):
-        lines.append("+ going further, not in the minutes of the week")
+    lines += ["Going further, not in the minutes of the week", *beyond, ""] if beyond else []
     come = following.get(False) or following.get(True)
     done = "every exercise is done" if any(stopped.values()) else "everything is done"
     return "\n".join([*lines, f"next: {come}" if come else done])
@@ -315,7 +332,7 @@ def _row_lines(found: list[Row]) -> list[str]:
 
 def progress_report(evals: Path, notebooks=exercises.LESSONS, folder=copies.LEARN, limit=LIMIT):
     """Return the report on the copies in `folder`. Raises LearnError where there are none."""
-    found = exercises.sessions(notebooks)
+    found = exercises.lessons(notebooks)
     if not any((folder / name).exists() for name in found):
         raise LearnError(f"no copies in {folder.name}/ yet; make learn writes them")
     with ThreadPoolExecutor() as pool:
@@ -325,7 +342,7 @@ def progress_report(evals: Path, notebooks=exercises.LESSONS, folder=copies.LEAR
         }
         done = {name: (_title(found[name]), job.result()) for name, job in jobs.items()}
     saved = [path for name in found if (path := folder / name).exists()]
-    stopped = {path.name: _stopped_in(path) for path in saved}
+    stopped = {path.relative_to(folder).as_posix(): _stopped_in(path) for path in saved}
     newest = datetime.fromtimestamp(max(path.stat().st_mtime for path in saved))
     head = f"read from the files in {folder.name}/, last saved {newest:%d %b %H:%M}\n"
     return "\n".join([head, report_on(done, stopped), *_save_first(unsaved.unsaved(folder))])

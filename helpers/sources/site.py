@@ -27,7 +27,9 @@ def pages_by_source() -> dict[Path, str]:
     pages = sorted((ROOT / "notebooks").glob("*.md"))
     data = {ROOT / "evals" / "README.md": "data_card.html"}
     data[ROOT / "evals" / "labeling_guide.md"] = "labeling_guide.html"
-    return {path: f"{path.stem}.html" for path in (*workbook.NOTEBOOKS, *pages)} | data
+    return {
+        path: f"{path.stem}.html" for path in (*workbook.NOTEBOOKS, *workbook.FURTHER, *pages)
+    } | data
 
 
 def write_site(folder: Path = SITE) -> Path:

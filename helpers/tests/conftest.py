@@ -68,6 +68,22 @@ def results_of(evals):
     return found | parts | {"run": baseline.measured_run(evals.folder)}
 
 
+@pytest.fixture
+def house(tmp_path):
+    """Return a folder like the project's, with one session and a second that is nearly empty."""
+    from learn import small_session
+
+    for name in ("evals/a.md", "notebooks/extra/page.md"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("page\n", encoding="utf-8")
+    (tmp_path / "stand_in.py").write_text(small_session.STAND_IN, encoding="utf-8")
+    small_session.write(tmp_path, small_session.session())
+    small_session.write(
+        tmp_path, [small_session.markdown("b", "# Session B: more")], "session_b_more.ipynb"
+    )
+    return tmp_path
+
+
 def write_rows(path, *rows):
     """Write one JSON object a line."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

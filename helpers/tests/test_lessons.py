@@ -35,7 +35,7 @@ def core_of(notebook):
     """Return the cells before *Going further*, without those tagged so."""
     cells = []
     for cell in notebook.cells:
-        if not learn.is_code(cell) and learn.FURTHER.search(cell.source):
+        if not learn.is_code(cell) and learn.GOING_FURTHER.search(cell.source):
             break
         if "further" not in cell.metadata.get("tags", []):
             cells.append(cell)
@@ -251,6 +251,36 @@ SLOW = pytest.param(wrong_examples, marks=pytest.mark.proof)  # it runs the sess
 @pytest.mark.parametrize("path", workbook.SESSIONS, ids=lambda path: path.stem)
 def test_a_session_keeps_the_rule(path, rule):
     assert [*rule(path.name, nbformat.read(path, as_version=4))] == []
+
+
+def functions_in(notebook, given):
+    """Return {name: tree} of the functions that the cells tagged `given`, or the others, define."""
+    cells = [
+        cell
+        for cell in notebook.cells
+        if learn.is_code(cell) and ("given" in cell.metadata.get("tags", [])) == given
+    ]
+    nodes = [node for cell in cells for node in ast.parse(cell.source).body]
+    return {n.name: ast.dump(n) for n in nodes if isinstance(n, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("path", workbook.FURTHER, ids=lambda path: path.stem)
+def test_a_further_notebook_repeats_the_code_of_a_session_as_it_stands_there(path):
+    taught = [nbformat.read(session, as_version=4) for session in workbook.SESSIONS]
+    known = {item for notebook in taught for item in functions_in(notebook, False).items()}
+    given = functions_in(nbformat.read(path, as_version=4), True)
+    assert [name for name, code in given.items() if (name, code) not in known] == []
+
+
+@pytest.mark.parametrize("path", workbook.FURTHER, ids=lambda path: path.stem)
+def test_a_further_notebook_asks_says_what_it_needs_and_opens_alone(path):
+    cells = nbformat.read(path, as_version=4).cells
+    title, *_, needs = cells[0].source.strip().splitlines()
+    assert title.startswith("# ") and title.endswith("?"), title
+    wanted = r"\| \[session [ABC]\]\(\.\./session_.+\.ipynb\).* \| \d+ minutes \|"
+    assert re.fullmatch(wanted, needs), needs
+    assert cells[1].source.startswith("import "), "nothing runs before it has what it needs"
+    assert [*silent_pictures(path.name, nbformat.v4.new_notebook(cells=cells))] == []
 
 
 def test_no_two_predictions_of_the_week_share_a_name():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from helpers.learn import LearnError
-from helpers.learn.exercises import BEGIN, END, exercises_of
+from helpers.learn.exercises import BEGIN, END, exercises_of, lesson_paths
 
 COMMITTED = Path(__file__).parents[1]
 CHECKED = re.compile(r"^check\.(\w+)\(", re.MULTILINE)
@@ -43,12 +43,12 @@ def places_of_exercises(lessons: Path = COMMITTED) -> dict[str, Place]:
 
 
 def _sessions(lessons: Path) -> Iterator[tuple[str, dict]]:
-    """Yield file name and JSON of each session: nbformat would take a second to import."""
-    for path in sorted(lessons.glob("session_*.ipynb")):
+    """Yield name and JSON of each lesson: nbformat would take a second to import."""
+    for name, path in lesson_paths(lessons).items():
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
-        yield path.name, notebook
+        yield name, notebook
 
 
 def _checked(cell: dict) -> list[str]:

@@ -33,7 +33,7 @@ def passed_page(name: str, said: str, where: Path) -> dict[str, str]:
     The session itself, where the solution stands in view, does not show it again.
     """
     why = WHY.get(name, "")
-    code = "" if where.resolve() == COMMITTED.resolve() else solution_of(name)
+    code = "" if where.resolve().is_relative_to(COMMITTED.resolve()) else solution_of(name)
     folded = FOLDED.format(escape(code)) if code else ""
     return {
         "text/plain": "\n".join(filter(None, (said, why))),

@@ -187,7 +187,7 @@ def test_no_cause_named_is_not_started(named):
 
 
 def test_the_sessions_solution_finds_evidence_on_every_card(capsys):
-    session = learn.sessions()["session_c_metrics_and_writeup.ipynb"]
+    session = learn.lessons()["session_c_metrics_and_writeup.ipynb"]
     cell = next(cell for cell in session.cells if cell.id == "c-named")
     results = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
     cards = {card["query_id"]: card for card in results["cards"]}
@@ -203,7 +203,7 @@ def test_the_sessions_solution_finds_evidence_on_every_card(capsys):
 
 
 def test_the_table_of_the_exercise_says_what_the_check_wants():
-    session = learn.sessions()["session_c_metrics_and_writeup.ipynb"]
+    session = learn.lessons()["session_c_metrics_and_writeup.ipynb"]
     text = {cell.id: cell.source for cell in session.cells}
     rows = [line for line in text["c-named-exercise"].split("\n") if line.startswith("| ")][1:]
     assert [row.split("|")[1].strip() for row in rows] == [*failures.CAUSES]

@@ -23,7 +23,7 @@ NAMES = sorted(committed.places_of_exercises())
 
 def checked_in_sessions():
     """Return the names of the checks that the sessions call, in their order, without the quiz."""
-    cells = [c.source for nb in learn.sessions().values() for c in nb.cells if learn.is_check(c)]
+    cells = [c.source for nb in learn.lessons().values() for c in nb.cells if learn.is_check(c)]
     return [n for n in re.findall(r"check\.(\w+)\(", "\n".join(cells)) if n != "quiz"]
 
 
@@ -57,7 +57,7 @@ def test_the_solution_is_that_of_the_session_without_markers():
     solved = {name: committed.solution_of(name) for name in NAMES}
     cells = [
         (nb.cells[e.code].source, re.findall(r"check\.(\w+)\(", nb.cells[e.check].source))
-        for nb in learn.sessions().values()
+        for nb in learn.lessons().values()
         for e in learn.exercises_of("session_a_x", nb)
         if e.number
     ]
@@ -120,7 +120,7 @@ def test_a_copy_without_the_sessions_passes_and_stays_open_without_an_error(tmp_
 
 def test_a_kernel_and_a_model_solution_come_without_nbformat():
     """It takes a second to import; a kernel imports what the first cell of its session does."""
-    first = [next(filter(learn.is_code, nb.cells)).source for nb in learn.sessions().values()]
+    first = [next(filter(learn.is_code, nb.cells)).source for nb in learn.lessons().values()]
     imports = re.findall(r"^(?:import|from) .+", "\n".join(first), re.MULTILINE)
     code = (
         "from notebooks.check import committed\n"
@@ -141,7 +141,7 @@ def lines_of_solutions():
     """Return {line without white space: line} of all solutions, lines that say something."""
     return {
         "".join(line.split()): line
-        for nb in learn.sessions().values()
+        for nb in learn.lessons().values()
         for cell in nb.cells
         for first, last in learn.regions(cell)
         for line in cell.source.splitlines()[first : last - 1]

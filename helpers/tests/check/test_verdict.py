@@ -31,7 +31,7 @@ from .exercises import BODIES, checks_of, holm_of, learnt, refused
 
 
 def test_every_check_stands_in_a_notebook_and_every_notebook_check_exists():
-    cells = [c.source for nb in learn.sessions().values() for c in nb.cells if learn.is_check(c)]
+    cells = [c.source for nb in learn.lessons().values() for c in nb.cells if learn.is_check(c)]
     called = re.findall(r"check\.(\w+)\(", "\n".join(cells))
     rooms = (agreement, answers, bm25, chunking, labels, measures, passages, recursive, statistics)
     names = checks_of(*rooms)

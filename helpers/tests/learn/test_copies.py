@@ -37,7 +37,7 @@ def test_a_copy_has_no_outputs_and_only_exercises_are_numbered(house):
     cells[2].source = "Words.\n\n### Quick test\n\n15 minutes, then Difficulty 1 of 3 · 10 minutes"
     cells[7].source += "\n\n## Another heading"
     write(house, cells)
-    notebook = exercises.sessions(house / "notebooks")[NAME]
+    notebook = exercises.lessons(house / "notebooks")[NAME]
     made = copies.learner_copies(house / "notebooks", house / "learn")[NAME]
     assert notebook.cells[1].outputs and notebook.cells[3].source == solution("longest")
     code_cells = [cell for cell in made.cells if cell.cell_type == "code"]

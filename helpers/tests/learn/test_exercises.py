@@ -142,19 +142,19 @@ def test_markers_that_do_not_take_turns_are_refused(lines, words):
 def test_sessions_are_read_in_the_order_of_their_names(tmp_path):
     for name in ("session_b_x.ipynb", "session_a_y.ipynb", "other.ipynb", "session_c.md"):
         nbformat.write(v4.new_notebook(cells=[markdown("only", name)]), tmp_path / name)
-    made = exercises.sessions(tmp_path)
+    made = exercises.lessons(tmp_path)
     assert [(name, notebook.cells[0].source) for name, notebook in made.items()] == [
         (name, name) for name in ("session_a_y.ipynb", "session_b_x.ipynb")
     ]
     assert list(map(exercises.session_letter, made)) == ["A", "B"]
-    assert [*exercises.sessions()] == [
-        path.name for path in sorted(exercises.LESSONS.glob("s*.ipynb"))
-    ]
+    names = [path.name for path in sorted(exercises.LESSONS.glob("s*.ipynb"))]
+    beyond = [f"further/{p.name}" for p in sorted(exercises.LESSONS.glob("further/*.ipynb"))]
+    assert [*exercises.lessons()] == names + beyond and len(names) == 3 <= len(beyond) + 2
 
 
 def test_a_folder_without_sessions_is_refused(tmp_path):
     with pytest.raises(LearnError, match=f"^{tmp_path}: no session_\\*.ipynb$"):
-        exercises.sessions(tmp_path)
+        exercises.lessons(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -181,11 +181,11 @@ def test_a_notebook_that_is_not_valid_is_told_with_its_cell(tmp_path, old, new, 
     path = tmp_path / "session_a_x.ipynb"
     path.write_bytes(text.replace(old, new, 1).encode("utf-8", "surrogateescape"))
     with pytest.raises(LearnError, match=f"^session_a_x.ipynb: {words}$"):
-        exercises.sessions(tmp_path)
+        exercises.lessons(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "3", '{"nbformat": 4, "cells": 1}'])
 def test_what_is_no_notebook_is_refused(tmp_path, text):
     (tmp_path / "session_a_x.ipynb").write_text(text)
     with pytest.raises(LearnError, match="^session_a_x.ipynb: "):
-        exercises.sessions(tmp_path)
+        exercises.lessons(tmp_path)

@@ -33,7 +33,7 @@ from .small_session import (
 
 
 def statuses(house, limit=10):
-    source = exercises.sessions(house / "notebooks")[NAME]
+    source = exercises.lessons(house / "notebooks")[NAME]
     rows = progress.rows_of(NAME, source, house / "learn", house / "evals", limit)
     return {row.exercise.title: (row.status, row.words) for row in rows}
 
@@ -111,9 +111,10 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next():
                 row("first", "done", minutes=5),
                 row("Quick test", "wrong", "expected 1, got 2", number="", minutes=120),
                 row("third one", "not started", number="A12"),
-                row("more", "done", number="A13", further=True),
             ],
         ),
+        "further/more.ipynb": ("More?", [row("more", "done", number="A13", further=True)]),
+        "further/none.ipynb": ("None?", []),
         "session_b.ipynb": ("Session B: y", []),
         "session_c.ipynb": ("Session C: z", [row("last", "broken", long, number="C1")]),
     }
@@ -123,14 +124,15 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next():
             "  A1  first         5 min  done",
             "      Quick test  120 min  wrong        expected 1, got 2",
             "  A12 third one    10 min  not started",
-            " +A13 more         10 min  done",
             "",
             "Session B: y: 0 of 0 done, 0 of 0 minutes",
             "",
             "Session C: z: 0 of 1 done, 0 of 10 minutes",
             "  C1  last   10 min  broken       " + "word " * 19 + "…",
             "",
-            "+ going further, not in the minutes of the week",
+            "Going further, not in the minutes of the week",
+            " +A13 more   10 min  done",
+            "",
             "next: Quick test (120 minutes) in session_a.ipynb",
         ]
     )
@@ -143,17 +145,11 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next():
         ([row("a", "missing")], ["", "next: A1 a (10 minutes) in s.ipynb"]),
         (
             [row("m", "wrong", number="A9", further=True), row("a", "broken")],
-            [
-                "+ going further, not in the minutes of the week",
-                "next: A1 a (10 minutes) in s.ipynb",
-            ],
+            ["", "next: A1 a (10 minutes) in s.ipynb"],
         ),
         (
             [row("m", "wrong", further=True), row("n", "wrong", further=True), row("a", "done")],
-            [
-                "+ going further, not in the minutes of the week",
-                "next: A1 m (10 minutes) in s.ipynb",
-            ],
+            ["", "next: A1 m (10 minutes) in s.ipynb"],
         ),
     ],
 )
@@ -316,7 +312,7 @@ def stubbed(monkeypatch, house, *ended):
         return [endings.get((step.kind, step.name)) for step in steps]
 
     monkeypatch.setattr(progress, "run_steps", run_steps)
-    source = exercises.sessions(house / "notebooks")[NAME]
+    source = exercises.lessons(house / "notebooks")[NAME]
     rows = progress.rows_of(NAME, source, house / "learn", house / "set", 5)
     return asked, [(found.exercise.title, found.status, found.words) for found in rows]
 

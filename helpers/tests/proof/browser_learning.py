@@ -40,7 +40,7 @@ def main(letters: str = "a") -> None:
         os.environ |= {"WORKBOOK_LIVE": "1", "EVALS": str(folder / "evals")}  # as make lab does
         with browser.lab(folder, scratch) as address, sync_playwright() as player:
             window = player.chromium.launch(executable_path=browser.chromium(), args=browser.FLAGS)
-            for name, source in learn.sessions().items():
+            for name, source in learn.lessons().items():
                 if learn.session_letter(name).lower() not in letters:
                     continue
                 page = window.new_page(viewport={"width": 1200, "height": 1000})

@@ -18,7 +18,7 @@ STUB = "stub"  # a kind of step beside those of progress
 
 def session_problems(name: str, notebooks: Path, folder: Path, evals: Path) -> list[str]:
     """Return what is wrong with a session as learners will get it in `folder`."""
-    source, names = exercises.sessions(notebooks)[name], {*exercises.sessions(notebooks)}
+    source, names = exercises.lessons(notebooks)[name], {*exercises.lessons(notebooks)}
     wrong = source_problems(name, source)
     if not wrong:
         copied = copies.learner_copies(notebooks, folder)[name]
@@ -129,6 +129,11 @@ def leaks(name: str, notebook, made) -> list[str]:
     return problems
 
 
+def _place(name: str, target: str) -> str:
+    """Return where a link of a lesson leads, from the folder of the sessions."""
+    return Path(os.path.normpath(Path(name).parent / target)).as_posix()
+
+
 def dead_links(name: str, made, names: set[str], folder: Path) -> list[str]:
     """Return a line for each link of a copy that leads nowhere."""
     targets = [
@@ -141,7 +146,8 @@ def dead_links(name: str, made, names: set[str], folder: Path) -> list[str]:
     return [
         f"{name}: cell {cell_id}: link to {target}: no such file"
         for cell_id, target in targets
-        if target not in names and not Path(os.path.normpath(folder / target)).exists()
+        if _place(name, target) not in names
+        and not Path(os.path.normpath((folder / name).parent / target)).exists()
     ]
 
 

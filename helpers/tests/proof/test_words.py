@@ -140,7 +140,7 @@ def test_the_exercises_that_the_teaching_page_names_exist():
         for row in table.strip().splitlines()[2:]
         for name in re.findall(r"`(\w+)`", row.split("|")[2])
     }
-    notebooks = exercises.sessions().items()
+    notebooks = exercises.lessons().items()
     known = {
         e.grade_id: nb.cells[e.code].source
         for name, nb in notebooks
