@@ -314,7 +314,7 @@ def _run(options: Namespace) -> int:
     except LearnError as error:
         raise BadInput(str(error)) from error
     except evalset.EvalSetError as error:
-        where = getattr(options, "source", None) or where or options.to
+        where = getattr(options, "source", None) or where or getattr(options, "to", "the workbook")
         problems = how_many(error.count, "problem")
         raise BadInput(f"{error}\n{problems} in {where}") from error
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-from .. import disk, report, workbook
+from .. import disk, evalset, report, workbook
 from ..workbook import ROOT
 
 SITE = ROOT / "site"
@@ -55,10 +55,17 @@ def write_site(folder: Path = SITE) -> Path:
 
 
 def notebook_of(path: Path) -> nbformat.NotebookNode:
-    """Return a notebook, or a Markdown page as one."""
-    if path.suffix == ".ipynb":
-        return nbformat.read(path, as_version=4)
-    return as_notebook(path.read_text(encoding="utf-8"))
+    """Return a notebook, or a Markdown page as one. Raises EvalSetError where it is neither."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        book = nbformat.reads(text, 4) if path.suffix == ".ipynb" else as_notebook(text)
+        nbformat.validate(book)
+    except (ValueError, nbformat.ValidationError) as error:
+        why = str(error).splitlines()[0]
+        raise evalset.EvalSetError([f"{path}: cannot be read as a page: {why}"]) from None
+    if not (book.cells and book.cells[0].source.strip()):
+        raise evalset.EvalSetError([f"{path}: found nothing, wanted a heading"])
+    return book
 
 
 def as_notebook(text: str) -> nbformat.NotebookNode:

@@ -468,22 +468,27 @@ def test_a_check_ends_with_1_where_pytest_does(checking, capsys, which):
     assert capsys.readouterr().out.endswith(said)
 
 
-@pytest.mark.parametrize("status", [0, 1])
-def test_a_check_of_another_set_runs_its_notebooks_in_order_and_no_more(
-    checking, tmp_path, capsys, status
+def test_a_check_of_another_set_runs_its_notebooks_on_a_copy_and_no_more(
+    checking, tmp_path, monkeypatch, capsys
 ):
-    records.write(tmp_path / "other" / "coverage.md", "x\n")
+    other, ran = tmp_path / "other", []
+    records.write(other / "coverage.md", "x\n")
     checking.linted = checking.guarded = checking.blocks = ["never asked"]
-    checking.status[str(workbook.WRITE_UP)] = status
-    assert workbook.check_command(tmp_path / "other") == status
-    ((folder, words, held),) = checking.calls.values()
-    assert held == {"coverage.md"} and not folder.exists()
-    assert words == (*workbook.NBVAL, "--nbval-lax", *map(str, workbook.NOTEBOOKS))
-    said = capsys.readouterr().out
-    assert said.startswith(
+    monkeypatch.setattr(workbook, "run_all", lambda folder, full: ran.append((folder, full)))
+    assert workbook.check_command(other) == 0 and checking.calls == {}
+    ((copy, full),) = ran
+    assert copy != other and not copy.exists() and full is False
+    assert capsys.readouterr().out == (
         "check: runs the four notebooks in their order on a copy of the folder\n"
+        "check: every cell ran\n"
     )
-    assert said.endswith(f"\n12 passed, {status} failed\n") and ("agrees" in said) != bool(status)
+
+    def fails(folder, full):
+        raise evalset.EvalSetError([f"{folder}/second_pass.jsonl:1: broken"])
+
+    monkeypatch.setattr(workbook, "run_all", fails)
+    with pytest.raises(evalset.EvalSetError, match=f"^{other}/second_pass.jsonl:1: broken$"):
+        workbook.check_command(other)
 
 
 def test_the_copy_of_a_set_leaves_notebooks_and_pages_out(tmp_path):

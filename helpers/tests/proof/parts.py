@@ -24,6 +24,15 @@ class Part(NamedTuple):
     packages: str = ""  # a folder that make fills
 
 
+NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=600 -p helpers.tests.nbval_alt".split()
+FURTHER = (
+    *PYTEST,
+    *NBVAL,
+    "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
+    str(ROOT / "notebooks" / "further"),
+)
+
+
 def tests(*names: str) -> tuple[str, ...]:
     """Return the command that runs files of tests beside this one."""
     return (*PYTEST, *(str(HERE / f"test_{name}.py") for name in names))
@@ -36,9 +45,10 @@ def script(name: str) -> tuple[str, ...]:
 
 PARTS = {
     "chain": Part(
-        "the notebooks, whole and in their order, write from the inputs what is committed",
+        "the four notebooks, in their order, write from the inputs what is committed",
         script("chain.py"),
     ),
+    "further": Part("what goes beyond the week, each notebook alone", FURTHER),
     "witness": Part("each published number, by code that shares nothing", tests("witness")),
     "tests": Part(
         "what tests of the helpers need seconds for",

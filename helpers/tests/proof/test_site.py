@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import nbformat
 import pytest
 
-from helpers import report, workbook
+from helpers import evalset, report, workbook
 from helpers.sources import site
 
 ASKING = ("src", "srcset", "data", "poster", "action", "background", "xlink:href")
@@ -101,3 +101,23 @@ def test_what_a_text_of_a_set_says_does_nothing(tmp_path):
     assert page == site.site_page(
         new.new_notebook(cells=cells), workbook.SESSIONS[0], {"a.html": "<b>"}
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.ipynb", b"{", "cannot be read as a page: "),
+        (
+            "a.ipynb",
+            b'{"cells": [{}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+            "page: ",
+        ),
+        ("a.md", b"# Caf\xe9", "cannot be read as a page: 'utf-8' codec"),
+        ("a.md", b"\n", "found nothing, wanted a heading"),
+    ],
+)
+def test_a_page_that_cannot_be_read_is_named(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(evalset.EvalSetError, match=said) as caught:
+        site.notebook_of(tmp_path / name)
+    assert str(caught.value).startswith(str(tmp_path / name))
