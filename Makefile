@@ -112,41 +112,6 @@ lock:  ## resolve requirements.in again for all platforms (needs uv)
 	@uv pip compile requirements.in --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
 	  --no-emit-index-url --no-header --output-file requirements.txt
 
-# Packages without a wheel for this system are built from source. One that cannot be built is named and
-# left out, the others are installed, and what works without it is told.
-WANTED := $(VENV)/wanted.txt
-LOG := $(VENV)/install.log
 $(READY): requirements.txt
 	@command -v "$(PYTHON)" >/dev/null || { echo "$(PYTHON) not found: install Python 3.11 to 3.14, or name it: make PYTHON=python3.12"; exit 1; }
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python 3.11 to 3.14 is needed, $(PYTHON) is $$("$(PYTHON)" -V 2>&1): install it and name it: make PYTHON=python3.12"; exit 1; }
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info >= (3, 15))' || \
-	  echo "$$("$(PYTHON)" -V 2>&1) is newer than 3.11 to 3.14: packages without a wheel for it are built from source"
-	@command -v uv >/dev/null || "$(PYTHON)" -c 'import ensurepip' 2>/dev/null || \
-	  { echo "$(PYTHON) has no ensurepip: install its venv package (Debian, Ubuntu: apt install python3-venv) or install uv"; exit 1; }
-	@echo "setting up $(VENV), once for each requirements.txt: up to $$(grep -c '^[^ #].*==' $<) packages, 0.9 GB, on a fast network" \
-	  "$$(if command -v uv >/dev/null; then echo half a minute with uv; else echo two minutes with pip, half a minute with uv; fi)"
-	@if command -v uv >/dev/null; then uv venv --quiet --clear --python "$(PYTHON)" $(VENV); \
-	  else "$(PYTHON)" -m venv --clear $(VENV); fi
-	@install() { if command -v uv >/dev/null; then \
-	    uv pip install --quiet --python "$(BIN)/python" --no-deps --require-hashes --compile-bytecode --requirement $(WANTED); \
-	  else \
-	    "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $(WANTED); \
-	  fi; }; \
-	cp requirements.txt $(WANTED); \
-	while ! install > $(LOG) 2>&1; do \
-	  name=$$(sed -n -e "s/.*Failed to build [\`']\([^\`'= ]*\).*/\1/p" -e 's/.*Failed building wheel for \([^ ]*\).*/\1/p' \
-	    -e 's/.*No matching distribution found for \([^= ]*\).*/\1/p' -e 's/.*Because \([^= ]*\)==.*/\1/p' $(LOG) | head -n 1); \
-	  if grep -q 'Retrying (' $(LOG) || ! grep -q "^$${name:-?}==" $(WANTED); then cat $(LOG); exit 1; fi; \
-	  mv $(LOG) $(VENV)/$$name.log; missing="$$missing $$name"; \
-	  awk -v name="$$name==" '/^[^ #]/ { keep = index($$0, name) != 1 } keep' $(WANTED) > $(WANTED).part; mv $(WANTED).part $(WANTED); \
-	done; \
-	if [ -n "$$missing" ]; then \
-	  echo "missing:$$missing; no wheel for $$("$(PYTHON)" -V 2>&1) on $$(uname -sm), and it could not be built ($(VENV)/NAME.log says why)"; \
-	  echo "what does not use it works, by $(BIN)/python -m helpers COMMAND; notebooks/installing.md, Without a wheel, says what that is"; exit 1; \
-	fi
-	@mkdir -p $(VENV)/share/jupyter/lab/settings
-	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},' \
-	  '"@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10}}' \
-	  > $(VENV)/share/jupyter/lab/settings/overrides.json  # no request to the network; saved for make progress
-	@touch $@
+	@"$(PYTHON)" helpers/install.py $(VENV)

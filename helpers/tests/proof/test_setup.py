@@ -15,17 +15,18 @@ INSTALLER = """#!/bin/sh
 [ "$1" = venv ] && { mkdir -p .venv/bin; exit 0; }
 [ -n "$SAID" ] && { echo "$SAID"; exit 1; }
 for name in $NO_WHEEL; do
-  grep -q "^$name==" .venv/wanted.txt && { echo "$FORM" | sed "s/NAME/$name/g"; exit 1; }
+  grep -q "^$name==" .venv/wanted.txt && { echo "cannot build $name"; exit 1; }
 done
-cp .venv/wanted.txt .venv/installed.txt
+cat .venv/wanted.txt >> .venv/installed.txt
 """
 
 
 @pytest.fixture
 def set_up(tmp_path):
     """Return a function that sets up a copy with an installer that lacks wheels, or a Python."""
-    for name in ("Makefile", "requirements.txt"):
-        shutil.copy(workbook.ROOT / name, tmp_path)
+    (tmp_path / "helpers").mkdir()
+    for name in ("Makefile", "requirements.txt", "helpers/install.py"):
+        shutil.copy(workbook.ROOT / name, tmp_path / name)
     bin_ = tmp_path / "bin"
     bin_.mkdir()
 
@@ -33,15 +34,14 @@ def set_up(tmp_path):
         (bin_ / name).write_text(page)
         (bin_ / name).chmod(0o755)
 
-    def run(*missing, form="error: Failed to build `NAME==1.0`", version=(3, 11), said=""):
+    def run(*missing, version=(3, 11), said=""):
         script("uv", INSTALLER)
-        code = f"import sys; sys.version_info = {version}; exec(sys.argv[1])"
-        words = f"""[ "$1" = -V ] && echo Python {version[0]}.{version[1]} && exit
-exec '{sys.executable}' -c '{code}' "$2"
-"""
+        code = f"import sys; sys.version_info = {version}; del sys.argv[0]; "
+        code += "exec(open(sys.argv[0]).read())"
+        words = f"""exec '{sys.executable}' -c '{code}' "$@"\n"""
         script("python-x", f"#!/bin/sh\n{words}")
         outside = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        more = {"NO_WHEEL": " ".join(missing), "FORM": form, "SAID": said}
+        more = {"NO_WHEEL": " ".join(missing), "SAID": said}
         more["PATH"] = f"{bin_}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             ["make", "-B", ".venv/ready", "PYTHON=python-x"],
@@ -67,43 +67,30 @@ def test_all_packages_are_installed(set_up):
     assert found.read_bytes() == wanted.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "error: Failed to build `NAME==1.0`",
-        "ERROR: Failed to build 'NAME' when getting requirements to build wheel",
-        "ERROR: Failed building wheel for NAME",
-        "ERROR: No matching distribution found for NAME==1.0",
-        "  cause: Because NAME==1.0 has no usable wheels and you require NAME==1.0",
-    ],
-)
-def test_what_cannot_be_installed_is_named_and_the_others_are_there(set_up, form):
-    status, said = set_up("tiktoken", "pytrec-eval-terrier", form=form)
+def test_what_cannot_be_installed_is_named_and_the_others_are_there(set_up):
+    status, said = set_up("tiktoken", "pytrec-eval-terrier")
     assert status and len(said) == 3 and not (set_up.folder / ".venv" / "ready").exists()
-    assert said[1].startswith("missing: tiktoken pytrec-eval-terrier; no wheel for Python 3.11 on ")
+    assert said[1].startswith("missing: pytrec-eval-terrier tiktoken; no wheel for Python 3.11")
     assert "installing.md, Without a wheel" in said[2]
     wanted = packages(set_up.folder / "requirements.txt")
     lost = {"tiktoken", "pytrec-eval-terrier"}
     assert packages(set_up.folder / ".venv/installed.txt") == [n for n in wanted if n not in lost]
-    assert "NAME" not in (set_up.folder / ".venv" / "tiktoken.log").read_text()
+    assert "build tiktoken" in (set_up.folder / ".venv" / "tiktoken.log").read_text()
 
 
-@pytest.mark.parametrize(
-    "problem",
-    ["error: Failed to fetch: `https://x`", "Retrying (Retry(\nFailed to build 'tiktoken'"],
-)
-def test_another_failure_is_shown_as_it_is(set_up, problem):
-    status, said = set_up(said=problem)
-    assert status and said[1:] == problem.split("\n")
+def test_without_a_network_nothing_is_tried_a_hundred_times(set_up):
+    status, said = set_up(said="error: Failed to fetch: `https://x`")
+    assert status and len(said) == 1 and not (set_up.folder / ".venv/installed.txt").exists()
+    assert "Failed to fetch" in (set_up.folder / ".venv" / "all.log").read_text()
 
 
 def test_versions_of_python_that_are_not_tried_are_told(set_up):
     status, said = set_up(version=(3, 10))
     assert status and len(said) == 1
-    assert said[0].startswith("Python 3.11 to 3.14 is needed, python-x is Python 3.10: ")
+    assert said[0].startswith("Python 3.11 to 3.14 is needed, found 3.10: install it and name it")
     status, said = set_up("pyyaml", version=(3, 15))
-    assert status and said[0].startswith("Python 3.15 is newer than 3.11 to 3.14: packages ")
-    assert said[2].startswith("missing: pyyaml; no wheel for Python 3.15 on ")
+    assert status and said[0].startswith("Python 3.15 is newer than 3.11 to 3.14: what has no ")
+    assert said[2].startswith("missing: pyyaml; no wheel for Python ")
     for minor in (11, 14):
         assert set_up(version=(3, minor)) == (0, said[1:2])
 
