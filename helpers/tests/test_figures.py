@@ -1,7 +1,9 @@
 """What the figures draw and claim: bars, points, titles and the text for those who cannot see."""
 
 import html
+import io
 import platform
+from base64 import b64decode
 from importlib import metadata
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_output
 from nbval.plugin import IPyNbCell, IPyNbFile
+from PIL import Image
 
 from helpers import evidence, figures, text
 
@@ -39,7 +42,7 @@ def words(ticks) -> list[str]:
 def test_the_text_stands_in_the_image(monkeypatch):
     shown = []
     monkeypatch.setitem(matplotlib.rcParams, "axes.titlelocation", "left")
-    monkeypatch.setattr(figures, "display", lambda figure, metadata: shown.append(metadata))
+    monkeypatch.setattr(figures, "display", lambda data, metadata, raw: shown.append(metadata))
     figures.first_ranks(pd.Series([1, None]), "dev")
     alt = shown[0]["image/png"]["alt"]
     told = "Queries by rank: 1 1, 2 0, 3 0, 4-5 0, 6-10 0, 11-100 0, none 1."
@@ -270,12 +273,16 @@ def test_a_session_begins_with_style_whole_texts_and_versions(capsys):
 
 def test_a_figure_is_displayed_once_and_closed(monkeypatch):
     shown = []
-    monkeypatch.setattr(figures, "display", lambda figure, **more: shown.append((figure, more)))
+    monkeypatch.setattr(figures, "display", lambda data, **more: shown.append((data, more)))
     plt.close("all")
     _, ax = plt.subplots()
     ax.set_title("Title", loc="left")
     figures._show(ax, "Words.")
-    assert shown == [(ax.figure, {"metadata": {"image/png": {"alt": "Title. Words."}}})]
+    ((data, more),) = shown
+    assert more == {"metadata": {"image/png": {"alt": "Title. Words."}}, "raw": True}
+    assert data["text/plain"] == repr(ax.figure) and len(data["image/png"]) < 9_000
+    picture = Image.open(io.BytesIO(b64decode(data["image/png"])))
+    assert picture.format == "PNG" and len(picture.getcolors()) <= figures.COLOURS
     assert plt.get_fignums() == []
 
 

@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import PowerNorm
 
-from helpers.figures import DARK, LIGHT
-
-from .frame import put
+from helpers.figures import DARK, LIGHT, put
 
 ROWS = 18  # kinds or services a picture holds; those with the fewest documents are one row
 SQUARES = 50  # a row of the grid; where a service has more documents, a square stands for several

@@ -3,16 +3,9 @@
 from collections.abc import Callable
 
 import ipywidgets as widgets
-import matplotlib.pyplot as plt
 from IPython.display import display
 
 from helpers.figures import is_live
-
-
-def put(figure: plt.Figure, words: str) -> None:
-    """Display a figure once. `words` say its finding and its values, for who cannot see it."""
-    display(figure, metadata={"image/png": {"alt": words}})
-    plt.close(figure)
 
 
 def moved(draw: Callable, **controls: tuple[float, float, float, float] | list) -> None:

@@ -7,10 +7,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from helpers.evalset import Query
-from helpers.figures import DARK, GREEN, LIGHT, marked, snippet
+from helpers.figures import DARK, GREEN, LIGHT, marked, put, snippet
 from helpers.text import how_many, inert
-
-from .frame import put
 
 PURPLE = "#8c5fa8"
 LENGTHEN = 0.012  # of the axis: the least width of a mark

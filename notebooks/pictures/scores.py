@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from helpers.figures import DARK, GREEN, LIGHT
-
-from .frame import put
+from helpers.figures import DARK, GREEN, LIGHT, put
 
 PALE = "#c3cfdc"
 PATTERNS = 10_000  # sign patterns or samples drawn for a histogram

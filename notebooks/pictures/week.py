@@ -5,9 +5,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 from matplotlib.patches import FancyBboxPatch
 
-from helpers.figures import DARK
-
-from .frame import put
+from helpers.figures import DARK, put
 
 BOXES = {  # what a box says, and the sessions that make it
     "documents": "A",

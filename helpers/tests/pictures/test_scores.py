@@ -14,8 +14,8 @@ def words(monkeypatch):
     """Return the words of each picture that was shown."""
     plt.switch_backend("agg")
     found = []
-    keep = lambda figure, metadata: found.append(metadata["image/png"]["alt"])  # noqa: E731
-    monkeypatch.setattr(frame, "display", keep)
+    keep = lambda data, metadata, raw: found.append(metadata["image/png"]["alt"])  # noqa: E731
+    monkeypatch.setattr(figures, "display", keep)
     yield found
     assert plt.get_fignums() == []
 
@@ -25,7 +25,7 @@ def shown(monkeypatch):
     """Return the axes of each picture that was shown."""
     plt.switch_backend("agg")
     found = []
-    monkeypatch.setattr(frame, "display", lambda figure, metadata: found.extend(figure.axes))
+    monkeypatch.setattr(scores, "put", lambda figure, words: found.extend(figure.axes))
     return found
 
 
@@ -155,8 +155,9 @@ def test_the_measures_at_the_chosen_place_stand_in_the_title(words):
 def test_a_picture_of_places_moves_with_its_slider(words, monkeypatch):
     monkeypatch.setenv(figures.LIVE, "1")
     shown = []
-    keep = lambda *found, metadata=None: shown.append(metadata or found[0])  # noqa: E731
+    keep = lambda *found, metadata=None, raw=False: shown.append(metadata or found[0])  # noqa: E731
     monkeypatch.setattr(frame, "display", keep)
+    monkeypatch.setattr(figures, "display", keep)
     draw = lambda rank: scores.measures_by_place({"RR": [1.0, 0.5]}, "b", rank)  # noqa: E731
     frame.moved(draw, rank=(2, 1, 2, 1))
     (slider,) = next(found for found in shown if not isinstance(found, dict)).children
