@@ -107,7 +107,7 @@ class EvalSet(NamedTuple):
         stem = {d: ("of", re.sub(r"-(v\d+|20\d\d)$", "", d)) for d in self.documents}
         own = self.documents.items()
         ties = [{d, doc.copy_of or d, stem[d] if doc.version else d} for d, doc in own]
-        families = [sorted(tie & {*self.documents}) for tie in tokens.merged(ties)]
+        families = [sorted(tie & self.documents.keys()) for tie in tokens.merged(ties)]
         return {pair for names in families for pair in combinations(names, 2)}
 
     def near_duplicates(self, threshold: float = tokens.NEAR) -> dict[tuple[str, str], float]:

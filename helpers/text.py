@@ -108,7 +108,8 @@ def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dic
     """Return {(id, id): Jaccard} of texts, given by their words, that share many shingles.
 
     Only texts that share a rare shingle are compared; `rarest` says why no pair is missed. Of more
-    than COPIES equal texts each is paired with the first alone: n of them have n (n - 1) / 2 pairs.
+    than COPIES equal texts each is paired with the first alone, and of more that share a shingle
+    each is compared with the first COPIES: n of them have n (n - 1) / 2 pairs.
     """
     sets = {name: shingles(words) for name, words in sorted(texts.items())}
     found = dict.fromkeys(_many_copies(sets), 1.0)
@@ -118,7 +119,7 @@ def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dic
     having = defaultdict(list)
     for name, own in sets.items():
         rare = rarest(own, often, threshold)
-        for other in sorted({other for run in rare for other in having[run]}):
+        for other in sorted({other for run in rare for other in having[run][:COPIES]}):
             alike = len(sets[other] & own) / len(sets[other] | own)
             if alike >= threshold:
                 found[other, name] = alike

@@ -175,7 +175,10 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
 
 
 def _rows(path: Path, problems: list[str]) -> list[dict]:
-    return [row for _, row in records.rows(path, problems.append)] if os.path.lexists(path) else []
+    found = [*records.rows(path, problems.append)] if os.path.lexists(path) else []
+    halves = (place for place, row in found if records.has_half([*row.values()]))
+    problems += [f"{place}: found half of a character, wanted whole ones" for place in halves]
+    return [row for _, row in found]
 
 
 def _parted(path: Path, query_id: str, problems: list[str]) -> tuple[list[dict], list[dict]]:

@@ -16,6 +16,7 @@ from .. import disk, evalset
 
 HERE = Path(__file__).parent
 INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
+EMPTY = 12_288  # bytes of a database of DuckDB without a table
 KINDS = "duckdb, sail or sc://host:port"
 
 
@@ -89,13 +90,29 @@ def _find_tables(made: Engine, tables: Path) -> None:
 
 
 @contextlib.contextmanager
+def _without_a_trace(file: Path) -> Iterator[None]:
+    """Leave no new file behind where nothing was indexed."""
+    new = not file.exists()
+    try:
+        yield
+    except BaseException:
+        if new and file.is_file() and file.stat().st_size <= EMPTY:
+            file.unlink()
+        raise
+
+
+@contextlib.contextmanager
 def _duckdb(folder: Path) -> Iterator[Engine]:
     import duckdb
 
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "bm25.duckdb"
     remedy = "if it is damaged or no index of this command, delete it, or name another --to"
-    with tell_errors(str(file), duckdb.Error, remedy), disk.database(file) as connection:
+    with (
+        _without_a_trace(file),
+        tell_errors(str(file), duckdb.Error, remedy),
+        disk.database(file) as connection,
+    ):
 
         def rows(statement: str) -> list[tuple]:
             return connection.execute(statement).fetchall()

@@ -25,7 +25,12 @@ def shown(monkeypatch):
     """Return the axes of each picture that was shown."""
     plt.switch_backend("agg")
     found = []
-    monkeypatch.setattr(scores, "put", lambda figure, words: found.extend(figure.axes))
+
+    def put(figure, words):
+        found.extend(figure.axes)
+        plt.close(figure)
+
+    monkeypatch.setattr(scores, "put", put)
     return found
 
 

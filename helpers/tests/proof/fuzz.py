@@ -89,12 +89,17 @@ REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it
         "report makes results.json anew before anything shows it; compare reads its hashes alone"
     ),
     r"silent acceptance \| report .* graded/(runs/|results)": "report makes runs and results anew",
+    r"silent acceptance \| report .* graded/(negatives|pool|second_pass)": "the audit reads these",
     r"silent acceptance \| import .* (retype: _?id of .* None|field: _?id (renamed|missing))": (
         "null is no id, and a question without one is known by its number"
     ),
     r"(hang|unclear) \| (learn|progress|site).* \| whole: deep": (
         "no notebook or page of the workbook nests 100,000 brackets"
     ),
+    r"partial \| learn.* \| fault: kill .*\| learn\.\w+\.part": (
+        "the folder of a run that was killed: it is in nobody's way, and git ignores it"
+    ),
+    r"partial \| sql kept \| replaced: by dangling link": "DuckDB makes the file that it leads to",
     r"silent acceptance .*/settings.json": "an empty settings.json says nothing, as a missing one",
 }
 VOUCHED = r"(graded|bare|table)/(corpus/.+\.md|(?!labelling)[a-z_]+\.jsonl|settings\.json)$"

@@ -289,6 +289,12 @@ def given(folder):
     return docs, parquet(folder / "q.parquet", query_id=[1], text=["full disk"])
 
 
+def test_a_run_that_is_refused_leaves_no_empty_index(tmp_path):
+    with pytest.raises(evalset.EvalSetError, match="found nothing, wanted a Parquet file"):
+        command.sql_command(None, "duckdb", tmp_path, "gone.parquet", "gone.parquet")
+    assert [*tmp_path.iterdir()] == []
+
+
 @pytest.mark.parametrize("fault", ["folder", "no database", "no weights"])
 def test_an_index_that_cannot_be_used_is_named(tmp_path, fault):
     file, files = tmp_path / "bm25.duckdb", given(tmp_path)
