@@ -14,11 +14,13 @@ from helpers.learn import exercises
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
+FURTHER = sorted((ROOT / "notebooks" / "further").glob("*.ipynb"))
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "notebooks").glob("*.md")),
     *sorted(evalset.DEFAULT.glob("*.md")),
     *SESSIONS,
+    *FURTHER,
     evalset.DEFAULT / "retrieval_eval.ipynb",
 ]
 TERMS = """
@@ -31,7 +33,8 @@ TERMS = """
 """.split()
 ENTRY = re.compile(
     r"^## (?P<head>.+)\n\n(?P<line>.+)\n\n\*Example\.\* (?P<example>.+)\n\n"
-    r"\*Session (?P<session>[ABC]), (?P<place>part \d|going further)\.\*$",
+    r"\*(?:Session (?P<session>[ABC]), (?P<place>part \d|going further)"
+    r"|Further: \[(?P<title>.+)\]\((?P<beyond>further/\w+\.ipynb)\))\.\*$",
     re.MULTILINE,
 )
 PART = re.compile(r"^## (\d\. .+) \((\d+) minutes\)$", re.MULTILINE)
@@ -59,6 +62,14 @@ def glossary() -> dict[str, dict[str, str]]:
     """Return the entries of the glossary by anchor."""
     page = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
     return {slug(found["head"]): found.groupdict() for found in ENTRY.finditer(page)}
+
+
+def session_of(entry: dict[str, str]) -> str:
+    """Return the letter of an entry's session, or of the one that its further notebook needs."""
+    if entry["session"]:
+        return entry["session"]
+    needs = cells_of(ROOT / "notebooks" / entry["beyond"])[0]
+    return re.search(r"\[session ([ABC])\]", needs)[1]
 
 
 def sources() -> dict[str, str]:
@@ -92,7 +103,7 @@ def test_the_index_names_each_term_in_the_session_of_its_entry():
     page = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([ABC]), .+? \| (.+) \|$", page, re.MULTILINE)
     listed = {a: session for session, row in rows for a in re.findall(r"\]\(#(.+?)\)", row)}
-    assert listed == {anchor: entry["session"] for anchor, entry in glossary().items()}
+    assert listed == {anchor: session_of(entry) for anchor, entry in glossary().items()}
     assert len(rows) == 3 and page.split("## ")[0].count("](#") == len(listed)
 
 
@@ -101,10 +112,18 @@ def test_the_parts_that_entries_name_exist():
         letter = path.stem.split("_")[1].upper()
         text = "\n".join(cells_of(path))
         for anchor, entry in glossary().items():
-            part = entry["place"].removeprefix("part ")
-            aim = rf"^## {part}\. " if part.isdigit() else r"^# Going further$"
             if entry["session"] == letter:
+                part = entry["place"].removeprefix("part ")
+                aim = rf"^## {part}\. " if part.isdigit() else r"^# Going further$"
                 assert re.search(aim, text, re.MULTILINE), f"{anchor}: {path.name} has no {aim}"
+
+
+def test_a_further_notebook_that_an_entry_names_has_its_title_and_links_to_it():
+    for anchor, entry in glossary().items():
+        if entry["beyond"]:
+            cells = cells_of(ROOT / "notebooks" / entry["beyond"])
+            assert cells[0].startswith(f"# {entry['title']}\n"), anchor
+            assert f"glossary.md#{anchor})" in "\n".join(cells), anchor
 
 
 # The page for who teaches.
@@ -180,7 +199,7 @@ def test_every_link_to_the_glossary_names_a_term():
 
 
 def test_every_term_is_linked_from_a_notebook():
-    texts = "\n".join(page for path in [*SESSIONS, PAGES[-1]] for page in cells_of(path))
+    texts = "\n".join(page for path in [*SESSIONS, *FURTHER, PAGES[-1]] for page in cells_of(path))
     used = set(re.findall(r"glossary\.md#([\w-]+)", texts))
     assert sorted({*glossary()} - used) == []
 
