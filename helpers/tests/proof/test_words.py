@@ -118,12 +118,11 @@ def test_the_parts_that_entries_name_exist():
                 assert re.search(aim, text, re.MULTILINE), f"{anchor}: {path.name} has no {aim}"
 
 
-def test_a_further_notebook_that_an_entry_names_has_its_title_and_links_to_it():
+def test_a_further_notebook_that_an_entry_names_links_to_it():
     for anchor, entry in glossary().items():
         if entry["beyond"]:
-            cells = cells_of(ROOT / "notebooks" / entry["beyond"])
-            assert cells[0].startswith(f"# {entry['title']}\n"), anchor
-            assert f"glossary.md#{anchor})" in "\n".join(cells), anchor
+            page = "\n".join(cells_of(ROOT / "notebooks" / entry["beyond"]))
+            assert f"glossary.md#{anchor})" in page, anchor
 
 
 # The page for who teaches.
@@ -149,6 +148,17 @@ def test_the_minutes_of_the_teaching_page_are_those_of_the_sessions():
     page = (ROOT / "notebooks" / "teaching.md").read_text(encoding="utf-8")
     wanted = [row for path in SESSIONS for row in parts_of(path)]
     assert re.findall(r"^\| [ABC] \| .+$", page, re.MULTILINE) == wanted, "\n".join(wanted)
+
+
+def test_a_further_notebook_is_linked_by_its_question_and_with_its_minutes():
+    texts = {path: "\n".join(cells_of(path)) for path in PAGES}
+    for path in FURTHER:
+        title, *_, needs = cells_of(path)[0].splitlines()
+        links = [re.findall(rf"\[([^]]+)\]\([\w/.]*{path.name}\)", page) for page in texts.values()]
+        assert {*sum(links, [])} == {title.removeprefix("# ")}, path.name
+        after, minutes = re.search(r"\[(.+?)\].*\| (\d+) minutes", needs).groups()
+        row = rf"^\| {after}.* \| \[.+\]\(further/{path.name}\) \| {minutes} \|$"
+        assert re.search(row, texts[ROOT / "notebooks" / "teaching.md"], re.MULTILINE), needs
 
 
 def test_the_exercises_that_the_teaching_page_names_exist():
