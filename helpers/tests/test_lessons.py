@@ -253,6 +253,12 @@ def test_a_session_keeps_the_rule(path, rule):
     assert [*rule(path.name, nbformat.read(path, as_version=4))] == []
 
 
+@pytest.mark.parametrize("rule", [untold_exercises, SLOW], ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("path", workbook.FURTHER, ids=lambda path: path.stem)
+def test_exercises_beyond_the_week_keep_the_rule(path, rule):
+    assert [*rule(f"further/{path.name}", nbformat.read(path, as_version=4))] == []
+
+
 def functions_in(notebook, given):
     """Return {name: tree} of the functions that the cells tagged `given`, or the others, define."""
     cells = [

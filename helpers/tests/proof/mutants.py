@@ -25,6 +25,7 @@ A, B, C = (
     f"notebooks/session_{name}.ipynb"
     for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
 )
+ANSWERS, BEST = (f"notebooks/further/{name}.ipynb" for name in ("answers", "best_of_many"))
 WRITE_UP = "evals/retrieval_eval.ipynb"
 (
     DATA,
@@ -156,9 +157,9 @@ MUTANTS = [
     Mutant("a lock that a killed kernel keeps", "helpers/labels/log.py", "AcquireReturnProxy, FileLock", "AcquireReturnProxy, SoftFileLock as FileLock", LOG),
     Mutant("kappa of one's own repeats without weights", "helpers/labels/schedule.py", 'grades, weights="linear")', "grades)", SCHEDULE),
     Mutant("blind repeats replace the label", "helpers/labels/log.py", "if entry.doc_id and not entry.repeat}", "if entry.doc_id}", SCHEDULE),
-    Mutant("Holm without its steps", C, "(len(ps) - rank) * ps[place]", "len(ps) * ps[place]", C),
+    Mutant("Holm without its steps", BEST, "(len(ps) - rank) * ps[place]", "len(ps) * ps[place]", BEST),
     Mutant("another b in the card", "notebooks/cards.py", "(1 - b + b * self.index", "(1 - b + self.index", C),
-    Mutant("answer found inside a number", C, "(?<!\\w){re.escape(a)}(?!\\w)", "{re.escape(a)}", C),
+    Mutant("answer found inside a number", ANSWERS, "(?<!\\w){re.escape(a)}(?!\\w)", "{re.escape(a)}", ANSWERS),
     Mutant("better and worse exchanged", "helpers/stats.py", "(p < ALPHA and found.difference > 0, BETTER,", "(p < ALPHA and found.difference < 0, BETTER,", STATS),
     Mutant("too few taken for no difference", "helpers/stats.py", "-matters <= found.low and found.high <= matters", "-1 <= found.low and found.high <= 1", STATS),
     Mutant("interval of half the width", "helpers/stats.py", "1 - ALPHA / 2, len", "1 - ALPHA, len", STATS),

@@ -22,6 +22,7 @@ from helpers import evalset, figures, measures, runs, stats, workbook
 from helpers.labels import audit
 from notebooks import cards
 
+OF_SESSION_C = "answers best_of_many evidence_lost how_many_queries trap_lab wrong_labels".split()
 NO_PROOF = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # LangChain's pieces
 
 
@@ -59,9 +60,18 @@ def play(path, folder, last=None, shorter=(), quick=False):
     return Played(shell.user_ns, said, value)
 
 
-def run_cells(session, *ids, **names):
-    """Return the names that cells of a session define, run with `names` and nothing else."""
-    cells = {c.id: c.source for c in nbformat.read(workbook.SESSIONS[session], as_version=4).cells}
+def further(name):
+    """Return the path of a further notebook."""
+    return next(path for path in workbook.FURTHER if path.stem == name)
+
+
+def run_cells(lesson, *ids, **names):
+    """Return the names that cells of a lesson define, run with `names` and nothing else.
+
+    `lesson` is the number of a session, or the name of a further notebook.
+    """
+    path = workbook.SESSIONS[lesson] if isinstance(lesson, int) else further(lesson)
+    cells = {c.id: c.source for c in nbformat.read(path, as_version=4).cells}
     for name in ids:
         exec(cells[name], names)
     return names
@@ -132,7 +142,7 @@ def graded(folder):
 def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
     """One session leaves what the next needs; tokenizer and grades are those of the set."""
     monkeypatch.setattr(runs, "LARGE", 1)
-    a, b, c, page = (play(path, graded) for path in workbook.NOTEBOOKS)
+    a, *_, page = (play(path, graded) for path in workbook.NOTEBOOKS)
     assert page.space["evals"].tokenizer == "bigrams"
     card = runs.read_card(graded / "runs" / "fixed.json")
     assert (card["tokenizer"], card["engine"], card["chunks"]) == ("bigrams", runs.LARGE_ENGINE, 4)
@@ -143,7 +153,8 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
     rows = {row["query_id"]: row for row in results["per_query"]}
     assert rows["q1"]["retrieved"][0][0] == "d1" and rows["q1"]["measures"]["nDCG@10"] == 1
     assert "{0: 5, 1: 2, 2: 1, 3: 3}" in a.said["a-labels-table"]
-    assert "share read as" in c.said["c-noise-rates"]
+    played = {name: play(further(name), graded) for name in OF_SESSION_C}
+    assert "share read as" in played["wrong_labels"].said["c-noise-rates"]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of kappa, where it is undefined
@@ -673,7 +684,7 @@ def test_em_looks_at_the_first_k_documents_by_both_rules():
     order = [(d, 1.0) for d in texts]
     names = {"evals": SimpleNamespace(queries=queries, documents=texts), "np": np, "pd": pd}
     names |= {"run": {"q1": order, "q2": order}, "holds": None}
-    found = run_cells(2, "c-answers-code", "c-answers-em", **names)
+    found = run_cells("answers", "c-answers-code", "c-answers-em", **names)
     table = [(k, rule, found["em"](k, rule)) for rule in (True, False) for k in (1, 2, 6, 7)]
     third = pytest.approx(1 / 3)
     assert [share for *_, share in table] == [

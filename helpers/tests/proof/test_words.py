@@ -14,11 +14,13 @@ from helpers.learn import exercises
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
+FURTHER = sorted((ROOT / "notebooks" / "further").glob("*.ipynb"))
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "notebooks").glob("*.md")),
     *sorted(evalset.DEFAULT.glob("*.md")),
     *SESSIONS,
+    *FURTHER,
     evalset.DEFAULT / "retrieval_eval.ipynb",
 ]
 TERMS = """
@@ -31,7 +33,8 @@ TERMS = """
 """.split()
 ENTRY = re.compile(
     r"^## (?P<head>.+)\n\n(?P<line>.+)\n\n\*Example\.\* (?P<example>.+)\n\n"
-    r"\*Session (?P<session>[ABC]), (?P<place>part \d|going further)\.\*$",
+    r"\*(?:Session (?P<session>[ABC]), (?P<place>part \d|going further)"
+    r"|Further: \[(?P<title>.+)\]\((?P<beyond>further/\w+\.ipynb)\))\.\*$",
     re.MULTILINE,
 )
 PART = re.compile(r"^## (\d\. .+) \((\d+) minutes\)$", re.MULTILINE)
@@ -59,6 +62,14 @@ def glossary() -> dict[str, dict[str, str]]:
     """Return the entries of the glossary by anchor."""
     page = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
     return {slug(found["head"]): found.groupdict() for found in ENTRY.finditer(page)}
+
+
+def session_of(entry: dict[str, str]) -> str:
+    """Return the letter of an entry's session, or of the one that its further notebook needs."""
+    if entry["session"]:
+        return entry["session"]
+    needs = cells_of(ROOT / "notebooks" / entry["beyond"])[0]
+    return re.search(r"\[session ([ABC])\]", needs)[1]
 
 
 def sources() -> dict[str, str]:
@@ -92,7 +103,7 @@ def test_the_index_names_each_term_in_the_session_of_its_entry():
     page = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([ABC]), .+? \| (.+) \|$", page, re.MULTILINE)
     listed = {a: session for session, row in rows for a in re.findall(r"\]\(#(.+?)\)", row)}
-    assert listed == {anchor: entry["session"] for anchor, entry in glossary().items()}
+    assert listed == {anchor: session_of(entry) for anchor, entry in glossary().items()}
     assert len(rows) == 3 and page.split("## ")[0].count("](#") == len(listed)
 
 
@@ -101,10 +112,17 @@ def test_the_parts_that_entries_name_exist():
         letter = path.stem.split("_")[1].upper()
         text = "\n".join(cells_of(path))
         for anchor, entry in glossary().items():
-            part = entry["place"].removeprefix("part ")
-            aim = rf"^## {part}\. " if part.isdigit() else r"^# Going further$"
             if entry["session"] == letter:
+                part = entry["place"].removeprefix("part ")
+                aim = rf"^## {part}\. " if part.isdigit() else r"^# Going further$"
                 assert re.search(aim, text, re.MULTILINE), f"{anchor}: {path.name} has no {aim}"
+
+
+def test_a_further_notebook_that_an_entry_names_links_to_it():
+    for anchor, entry in glossary().items():
+        if entry["beyond"]:
+            page = "\n".join(cells_of(ROOT / "notebooks" / entry["beyond"]))
+            assert f"glossary.md#{anchor})" in page, anchor
 
 
 # The page for who teaches.
@@ -130,6 +148,17 @@ def test_the_minutes_of_the_teaching_page_are_those_of_the_sessions():
     page = (ROOT / "notebooks" / "teaching.md").read_text(encoding="utf-8")
     wanted = [row for path in SESSIONS for row in parts_of(path)]
     assert re.findall(r"^\| [ABC] \| .+$", page, re.MULTILINE) == wanted, "\n".join(wanted)
+
+
+def test_a_further_notebook_is_linked_by_its_question_and_with_its_minutes():
+    texts = {path: "\n".join(cells_of(path)) for path in PAGES}
+    for path in FURTHER:
+        title, *_, needs = cells_of(path)[0].splitlines()
+        links = [re.findall(rf"\[([^]]+)\]\([\w/.]*{path.name}\)", page) for page in texts.values()]
+        assert {*sum(links, [])} == {title.removeprefix("# ")}, path.name
+        after, minutes = re.search(r"\[(.+?)\].*\| (\d+) minutes", needs).groups()
+        row = rf"^\| {after}.* \| \[.+\]\(further/{path.name}\) \| {minutes} \|$"
+        assert re.search(row, texts[ROOT / "notebooks" / "teaching.md"], re.MULTILINE), needs
 
 
 def test_the_exercises_that_the_teaching_page_names_exist():
@@ -180,7 +209,7 @@ def test_every_link_to_the_glossary_names_a_term():
 
 
 def test_every_term_is_linked_from_a_notebook():
-    texts = "\n".join(page for path in [*SESSIONS, PAGES[-1]] for page in cells_of(path))
+    texts = "\n".join(page for path in [*SESSIONS, *FURTHER, PAGES[-1]] for page in cells_of(path))
     used = set(re.findall(r"glossary\.md#([\w-]+)", texts))
     assert sorted({*glossary()} - used) == []
 
