@@ -22,8 +22,6 @@ from helpers import evalset, figures, measures, runs, stats, workbook
 from helpers.labels import audit
 from notebooks import cards
 
-NO_PROOF = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # LangChain's pieces
-
 
 class Played(NamedTuple):
     """What cells left behind: their names, and by cell id what each printed and its last value."""
@@ -33,10 +31,10 @@ class Played(NamedTuple):
     value: dict[str, object]
 
 
-def play(path, folder, last=None, shorter=(), quick=False):
+def play(path, folder, last=None, quick=False):
     """Run the code cells of a notebook on a folder, up to cell `last`.
 
-    `shorter` replaces {text: text} in them; `quick` leaves out checks and "Going further".
+    `quick` leaves out checks and "Going further".
     """
     shell, said, value = InteractiveShell(), {}, {}
     with pytest.MonkeyPatch.context() as patch:
@@ -47,8 +45,6 @@ def play(path, folder, last=None, shorter=(), quick=False):
         for cell in nbformat.read(path, as_version=4).cells:
             if quick and cell.source.startswith("# Going further"):
                 break
-            for old, new in dict(shorter).items():
-                cell.source = cell.source.replace(old, new)
             if cell.cell_type == "code" and not (quick and cell.source.startswith("check.")):
                 with capture_output() as out:
                     result = shell.run_cell(cell.source)
@@ -59,9 +55,14 @@ def play(path, folder, last=None, shorter=(), quick=False):
     return Played(shell.user_ns, said, value)
 
 
-def run_cells(session, *ids, **names):
-    """Return the names that cells of a session define, run with `names` and nothing else."""
-    cells = {c.id: c.source for c in nbformat.read(workbook.SESSIONS[session], as_version=4).cells}
+def run_cells(lesson, *ids, **names):
+    """Return the names that cells define, run with `names` and nothing else.
+
+    The lesson is the number of a session or the name of a further notebook.
+    """
+    beyond = {path.stem: path for path in workbook.FURTHER}
+    path = beyond[lesson] if lesson in beyond else workbook.SESSIONS[lesson]
+    cells = {c.id: c.source for c in nbformat.read(path, as_version=4).cells}
     for name in ids:
         exec(cells[name], names)
     return names
@@ -72,7 +73,7 @@ def test_session_b_ranks_a_large_corpus_as_rank_bm25_does(tmp_path, monkeypatch)
     copy = tmp_path / "evals"
     shutil.copytree(evalset.DEFAULT, copy, ignore=shutil.ignore_patterns("runs", "chunks"))
     monkeypatch.setattr(runs, "LARGE", 1)
-    play(workbook.SESSIONS[1], copy, "b-run-all", NO_PROOF)
+    play(workbook.SESSIONS[1], copy, "b-run-all")
     for path in sorted((evalset.DEFAULT / "runs").iterdir()):
         made = (copy / "runs" / path.name).read_bytes()
         if path.suffix == ".json":
@@ -158,7 +159,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     write_rows(folder / "pool.jsonl", {**pair, "rankers": ["a"], "first": None})
     grades = dict.fromkeys(("first", "second", "final"), 1)
     write_rows(folder / "second_pass.jsonl", {**pair, "round": 1, **grades, "reason": ""})
-    a, _, c, page = (play(path, folder, None, NO_PROOF, quick=True) for path in workbook.NOTEBOOKS)
+    a, _, c, page = (play(path, folder, quick=True) for path in workbook.NOTEBOOKS)
     evals = a.space["evals"]
     run_cells(0, "a-first-table", **a.space | {"grade_of": {("q1", "d"): 1}})
     assert "relevant now: 1\nmissed by the first labelling: 1" in capsys.readouterr().out
@@ -230,7 +231,7 @@ def small(tmp_path_factory):
             for d, grade in grades.items()
         ),
     )
-    return [play(path, folder, None, NO_PROOF, quick=True) for path in workbook.SESSIONS]
+    return [play(path, folder, quick=True) for path in workbook.SESSIONS]
 
 
 def test_session_a_counts_a_small_set(small):
@@ -346,15 +347,16 @@ def test_session_b_cuts_and_ranks_a_small_set(small):
     assert [*five.index] == ["q4", "q4", "q5", "q1", "q1"]
 
 
-def test_session_b_counts_the_quotes_that_a_seam_cuts(small, capsys):
-    space = dict(small[1].space)
-    run_cells(1, "b-carriers", "b-cut-quotes", "b-sizes-run", "b-cut-run", **space)
-    said = capsys.readouterr().out
-    assert said == "4 quotes in 4 documents\nb-quotes-cut: 0\n"
+def test_the_quotes_that_a_seam_cuts_are_counted(small, capsys):
+    read = "f-seams-sets", "b-carriers", "b-cut-quotes"
+    told = "b-sizes-run", "b-cut-run"
+    space = run_cells("seams", *read, **small[1].space)
+    run_cells("seams", *told, **space)
+    assert capsys.readouterr().out == "4 quotes in 4 documents\nb-quotes-cut: 0\n"
     space |= {"quotes": {"f": {"disk " * 100}}, "quoted": [space["evals"].documents["f"]]}
-    ran = run_cells(1, "b-carriers", "b-cut-quotes", "b-sizes-run", "b-cut-run", **space)
-    lost = {name: len(found) for name, found in ran["lost"].items()}
-    assert lost == dict.fromkeys(space["chunk_sets"], 0) | {"fixed-64": 1}
+    lost = run_cells("seams", *told, **space)["lost"]
+    counts = {name: len(found) for name, found in lost.items()}
+    assert counts == dict.fromkeys(space["chunk_sets"], 0) | {"fixed-64": 1}
     said = capsys.readouterr().out.split("\n")
     assert said[:2] == ["1 quote in 1 document", "b-quotes-cut: 100"]
     assert said[2].startswith("f: disk disk ") and " ‖ " in said[2]
