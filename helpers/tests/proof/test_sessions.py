@@ -55,13 +55,15 @@ def play(path, folder, last=None, quick=False):
     return Played(shell.user_ns, said, value)
 
 
-def run_cells(lesson, *ids, **names):
-    """Return the names that cells define, run with `names` and nothing else.
+FURTHER = {path.stem: path for path in workbook.FURTHER}
 
-    The lesson is the number of a session or the name of a further notebook.
+
+def run_cells(lesson, *ids, **names):
+    """Return the names that cells of a lesson define, run with `names` and nothing else.
+
+    `lesson` is the number of a session or the name of a further notebook.
     """
-    beyond = {path.stem: path for path in workbook.FURTHER}
-    path = beyond[lesson] if lesson in beyond else workbook.SESSIONS[lesson]
+    path = FURTHER[lesson] if lesson in FURTHER else workbook.SESSIONS[lesson]
     cells = {c.id: c.source for c in nbformat.read(path, as_version=4).cells}
     for name in ids:
         exec(cells[name], names)
