@@ -292,7 +292,7 @@ def test_a_further_notebook_asks_says_what_it_needs_and_opens_alone(path):
 def test_no_two_predictions_of_the_week_share_a_name():
     names = [
         first
-        for path in workbook.SESSIONS
+        for path in (*workbook.SESSIONS, *workbook.FURTHER)
         for cell in nbformat.read(path, as_version=4).cells
         for function, first, _ in called_in(cell)
         if function == "predict"

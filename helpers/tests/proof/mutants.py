@@ -27,6 +27,7 @@ A, B, C = (
 )
 ANSWERS, BEST = (f"notebooks/further/{name}.ipynb" for name in ("answers", "best_of_many"))
 WRITE_UP = "evals/retrieval_eval.ipynb"
+MATRIX = "notebooks/further/bm25_matrix.ipynb"
 (
     DATA,
     RUNS,
@@ -188,7 +189,7 @@ MUTANTS = [
     Mutant("ties beyond the cut dropped", "helpers/sparse.py", "bound -= 1e-9 * (1 + abs(bound))", "bound += 1e-9", SPARSE),
     Mutant("dimension -1 taken for the last", "helpers/sparse.py", "if vector and not 0 <= min(vector) <= max(vector) < dim:", "if vector and not max(vector) < dim:", SPARSE),
     Mutant("a kept encoding for another corpus", "helpers/sparse.py", "for part in (model, *texts):", "for part in (model, len(texts)):", SPARSE),
-    Mutant("weights without IDF", B, "values = idf[counts.indices] * tf", "values = tf", B),
+    Mutant("weights without IDF", MATRIX, "values = idf[counts.indices] * tf", "values = tf", MATRIX),
     Mutant("a solution told in a hint", "helpers/tests/proof/rehearsal.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", REHEARSAL),
     Mutant("links of a copy not moved", "helpers/learn/copies.py", "cell.source = LINK.sub(link, cell.source)", "pass", LEARN),
     Mutant("end of a solution left in the copy", "helpers/learn/copies.py", "lines[first - 1 : last] =", "lines[first - 1 : last - 1] =", LEARN),

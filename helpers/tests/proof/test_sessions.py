@@ -23,7 +23,7 @@ from helpers.labels import audit
 from notebooks import cards
 
 OF_SESSION_C = "answers best_of_many evidence_lost how_many_queries trap_lab wrong_labels".split()
-NO_PROOF = {"for size in (SIZE, SIZE // 8):": "for size in ():"}  # LangChain's pieces
+FURTHER = {path.stem: path for path in workbook.FURTHER}
 
 
 class Played(NamedTuple):
@@ -34,10 +34,10 @@ class Played(NamedTuple):
     value: dict[str, object]
 
 
-def play(path, folder, last=None, shorter=(), quick=False):
+def play(path, folder, last=None, quick=False):
     """Run the code cells of a notebook on a folder, up to cell `last`.
 
-    `shorter` replaces {text: text} in them; `quick` leaves out checks and "Going further".
+    `quick` leaves out checks and "Going further".
     """
     shell, said, value = InteractiveShell(), {}, {}
     with pytest.MonkeyPatch.context() as patch:
@@ -48,8 +48,6 @@ def play(path, folder, last=None, shorter=(), quick=False):
         for cell in nbformat.read(path, as_version=4).cells:
             if quick and cell.source.startswith("# Going further"):
                 break
-            for old, new in dict(shorter).items():
-                cell.source = cell.source.replace(old, new)
             if cell.cell_type == "code" and not (quick and cell.source.startswith("check.")):
                 with capture_output() as out:
                     result = shell.run_cell(cell.source)
@@ -60,17 +58,12 @@ def play(path, folder, last=None, shorter=(), quick=False):
     return Played(shell.user_ns, said, value)
 
 
-def further(name):
-    """Return the path of a further notebook."""
-    return next(path for path in workbook.FURTHER if path.stem == name)
-
-
 def run_cells(lesson, *ids, **names):
     """Return the names that cells of a lesson define, run with `names` and nothing else.
 
-    `lesson` is the number of a session, or the name of a further notebook.
+    `lesson` is the number of a session or the name of a further notebook.
     """
-    path = workbook.SESSIONS[lesson] if isinstance(lesson, int) else further(lesson)
+    path = FURTHER[lesson] if lesson in FURTHER else workbook.SESSIONS[lesson]
     cells = {c.id: c.source for c in nbformat.read(path, as_version=4).cells}
     for name in ids:
         exec(cells[name], names)
@@ -82,7 +75,7 @@ def test_session_b_ranks_a_large_corpus_as_rank_bm25_does(tmp_path, monkeypatch)
     copy = tmp_path / "evals"
     shutil.copytree(evalset.DEFAULT, copy, ignore=shutil.ignore_patterns("runs", "chunks"))
     monkeypatch.setattr(runs, "LARGE", 1)
-    play(workbook.SESSIONS[1], copy, "b-run-all", NO_PROOF)
+    play(workbook.SESSIONS[1], copy, "b-run-all")
     for path in sorted((evalset.DEFAULT / "runs").iterdir()):
         made = (copy / "runs" / path.name).read_bytes()
         if path.suffix == ".json":
@@ -153,7 +146,7 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
     rows = {row["query_id"]: row for row in results["per_query"]}
     assert rows["q1"]["retrieved"][0][0] == "d1" and rows["q1"]["measures"]["nDCG@10"] == 1
     assert "{0: 5, 1: 2, 2: 1, 3: 3}" in a.said["a-labels-table"]
-    played = {name: play(further(name), graded) for name in OF_SESSION_C}
+    played = {name: play(FURTHER[name], graded) for name in OF_SESSION_C}
     assert "share read as" in played["wrong_labels"].said["c-noise-rates"]
 
 
@@ -169,7 +162,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     write_rows(folder / "pool.jsonl", {**pair, "rankers": ["a"], "first": None})
     grades = dict.fromkeys(("first", "second", "final"), 1)
     write_rows(folder / "second_pass.jsonl", {**pair, "round": 1, **grades, "reason": ""})
-    a, _, c, page = (play(path, folder, None, NO_PROOF, quick=True) for path in workbook.NOTEBOOKS)
+    a, _, c, page = (play(path, folder, quick=True) for path in workbook.NOTEBOOKS)
     evals = a.space["evals"]
     run_cells(0, "a-first-table", **a.space | {"grade_of": {("q1", "d"): 1}})
     assert "relevant now: 1\nmissed by the first labelling: 1" in capsys.readouterr().out
@@ -241,7 +234,7 @@ def small(tmp_path_factory):
             for d, grade in grades.items()
         ),
     )
-    return [play(path, folder, None, NO_PROOF, quick=True) for path in workbook.SESSIONS]
+    return [play(path, folder, quick=True) for path in workbook.SESSIONS]
 
 
 def test_session_a_counts_a_small_set(small):
@@ -357,15 +350,16 @@ def test_session_b_cuts_and_ranks_a_small_set(small):
     assert [*five.index] == ["q4", "q4", "q5", "q1", "q1"]
 
 
-def test_session_b_counts_the_quotes_that_a_seam_cuts(small, capsys):
-    space = dict(small[1].space)
-    run_cells(1, "b-carriers", "b-cut-quotes", "b-sizes-run", "b-cut-run", **space)
-    said = capsys.readouterr().out
-    assert said == "4 quotes in 4 documents\nb-quotes-cut: 0\n"
+def test_the_quotes_that_a_seam_cuts_are_counted(small, capsys):
+    read = "f-seams-sets", "b-carriers", "b-cut-quotes"
+    told = "b-sizes-run", "b-cut-run"
+    space = run_cells("seams", *read, **small[1].space)
+    run_cells("seams", *told, **space)
+    assert capsys.readouterr().out == "4 quotes in 4 documents\nb-quotes-cut: 0\n"
     space |= {"quotes": {"f": {"disk " * 100}}, "quoted": [space["evals"].documents["f"]]}
-    ran = run_cells(1, "b-carriers", "b-cut-quotes", "b-sizes-run", "b-cut-run", **space)
-    lost = {name: len(found) for name, found in ran["lost"].items()}
-    assert lost == dict.fromkeys(space["chunk_sets"], 0) | {"fixed-64": 1}
+    lost = run_cells("seams", *told, **space)["lost"]
+    counts = {name: len(found) for name, found in lost.items()}
+    assert counts == dict.fromkeys(space["chunk_sets"], 0) | {"fixed-64": 1}
     said = capsys.readouterr().out.split("\n")
     assert said[:2] == ["1 quote in 1 document", "b-quotes-cut: 100"]
     assert said[2].startswith("f: disk disk ") and " ‖ " in said[2]
@@ -420,7 +414,7 @@ def test_the_rank_of_the_first_relevant_document_is_infinite_where_none_is_found
     ],
 )
 def test_two_engines_agree_in_order_and_to_nine_decimals(other, equal):
-    same = run_cells(1, "b-same-code", np=np, runs=runs)["same"]
+    same = run_cells("bm25_matrix", "b-same-code", np=np, runs=runs)["same"]
     assert bool(same([("a", 2.0), ("b", 1.0)], other)) == equal
 
 
