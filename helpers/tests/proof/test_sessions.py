@@ -59,9 +59,16 @@ def play(path, folder, last=None, shorter=(), quick=False):
     return Played(shell.user_ns, said, value)
 
 
-def run_cells(session, *ids, **names):
-    """Return the names that cells of a session define, run with `names` and nothing else."""
-    cells = {c.id: c.source for c in nbformat.read(workbook.SESSIONS[session], as_version=4).cells}
+FURTHER = {path.stem: path for path in workbook.FURTHER}
+
+
+def run_cells(lesson, *ids, **names):
+    """Return the names that cells of a lesson define, run with `names` and nothing else.
+
+    `lesson` is the number of a session or the name of a further notebook.
+    """
+    path = FURTHER[lesson] if lesson in FURTHER else workbook.SESSIONS[lesson]
+    cells = {c.id: c.source for c in nbformat.read(path, as_version=4).cells}
     for name in ids:
         exec(cells[name], names)
     return names
@@ -144,6 +151,13 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
     assert rows["q1"]["retrieved"][0][0] == "d1" and rows["q1"]["measures"]["nDCG@10"] == 1
     assert "{0: 5, 1: 2, 2: 1, 3: 3}" in a.said["a-labels-table"]
     assert "share read as" in c.said["c-noise-rates"]
+
+
+def test_what_goes_further_than_session_a_counts_another_set(graded):
+    """Four queries in two groups, one a half."""
+    leaks = play(FURTHER["leaks"], graded).said
+    assert leaks["a-groups-run"] == "2 groups of queries; the largest has 2: q3 q4\n"
+    assert leaks["a-audit-groups"].startswith("2 groups by shared answers; 2 with")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of kappa, where it is undefined
@@ -652,14 +666,15 @@ def test_without_lacking_words_the_common_ones_are_the_evidence():
 
 @pytest.mark.parametrize("by", [1e-9, -1e-9])
 @pytest.mark.parametrize(
-    ("cell", "name"), [("a-kappa-hand-then", "cohen_kappa"), ("a-near-pairs-run", "jaccard")]
+    ("lesson", "cell", "name"),
+    [(0, "a-kappa-hand-then", "cohen_kappa"), ("leaks", "a-near-pairs-run", "jaccard")],
 )
-def test_an_assert_of_session_a_stops_an_answer_a_little_off(small, cell, name, by):
-    space = run_cells(0, "a-near-code", **small[0].space)
+def test_an_assert_of_a_lesson_stops_an_answer_a_little_off(small, lesson, cell, name, by):
+    space = run_cells("leaks", "a-near-code", **small[0].space)
     off = lambda *given: space[name](*given) + by  # noqa: E731
-    run_cells(0, cell, **space)
+    run_cells(lesson, cell, **space)
     with pytest.raises(AssertionError):
-        run_cells(0, cell, **{**space, name: off})
+        run_cells(lesson, cell, **{**space, name: off})
 
 
 def test_em_looks_at_the_first_k_documents_by_both_rules():

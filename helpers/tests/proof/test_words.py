@@ -19,6 +19,7 @@ PAGES = [
     *sorted((ROOT / "notebooks").glob("*.md")),
     *sorted(evalset.DEFAULT.glob("*.md")),
     *SESSIONS,
+    *sorted((ROOT / "notebooks" / "further").glob("*.ipynb")),
     evalset.DEFAULT / "retrieval_eval.ipynb",
 ]
 TERMS = """
@@ -31,7 +32,8 @@ TERMS = """
 """.split()
 ENTRY = re.compile(
     r"^## (?P<head>.+)\n\n(?P<line>.+)\n\n\*Example\.\* (?P<example>.+)\n\n"
-    r"\*Session (?P<session>[ABC]), (?P<place>part \d|going further)\.\*$",
+    r"\*(?:Session (?P<session>[ABC]), (?P<place>part \d|going further)|"
+    r"Further: \[(?P<question>.+)\]\((?P<further>further/\w+\.ipynb)\))\.\*$",
     re.MULTILINE,
 )
 PART = re.compile(r"^## (\d\. .+) \((\d+) minutes\)$", re.MULTILINE)
@@ -90,10 +92,10 @@ def test_every_entry_is_short_and_has_a_number():
 
 def test_the_index_names_each_term_in_the_session_of_its_entry():
     page = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([ABC]), .+? \| (.+) \|$", page, re.MULTILINE)
+    rows = re.findall(r"^\| (?:([ABC]), .+?|beyond the week) \| (.+) \|$", page, re.MULTILINE)
     listed = {a: session for session, row in rows for a in re.findall(r"\]\(#(.+?)\)", row)}
-    assert listed == {anchor: entry["session"] for anchor, entry in glossary().items()}
-    assert len(rows) == 3 and page.split("## ")[0].count("](#") == len(listed)
+    assert listed == {anchor: entry["session"] or "" for anchor, entry in glossary().items()}
+    assert len(rows) == 4 and page.split("## ")[0].count("](#") == len(listed)
 
 
 def test_the_parts_that_entries_name_exist():
@@ -101,10 +103,18 @@ def test_the_parts_that_entries_name_exist():
         letter = path.stem.split("_")[1].upper()
         text = "\n".join(cells_of(path))
         for anchor, entry in glossary().items():
-            part = entry["place"].removeprefix("part ")
-            aim = rf"^## {part}\. " if part.isdigit() else r"^# Going further$"
             if entry["session"] == letter:
+                part = entry["place"].removeprefix("part ")
+                aim = rf"^## {part}\. " if part.isdigit() else r"^# Going further$"
                 assert re.search(aim, text, re.MULTILINE), f"{anchor}: {path.name} has no {aim}"
+
+
+def test_the_further_notebooks_that_entries_name_ask_that_and_link_the_term():
+    for anchor, entry in glossary().items():
+        if entry["further"]:
+            text = "\n".join(cells_of(ROOT / "notebooks" / entry["further"]))
+            assert text.startswith(f"# {entry['question']}\n"), anchor
+            assert f"../glossary.md#{anchor})" in text, anchor
 
 
 # The page for who teaches.
