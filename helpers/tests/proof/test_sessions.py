@@ -158,6 +158,12 @@ def test_what_goes_further_than_session_a_counts_another_set(graded):
     leaks = play(FURTHER["leaks"], graded).said
     assert leaks["a-groups-run"] == "2 groups of queries; the largest has 2: q3 q4\n"
     assert leaks["a-audit-groups"].startswith("2 groups by shared answers; 2 with")
+    agreement = play(FURTHER["agreement"], graded).said
+    assert agreement["f-agreement-read"] == "11 pairs; readers: not said\n"
+    assert " AC1: 0.882 (" in agreement["a-interval-run"]
+    (graded / "second_pass.jsonl").unlink()
+    agreement = play(FURTHER["agreement"], graded, "f-agreement-read").said
+    assert agreement["f-agreement-read"].startswith("no second_pass.jsonl here yet")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of kappa, where it is undefined
