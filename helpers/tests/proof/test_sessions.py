@@ -161,6 +161,11 @@ def test_what_goes_further_than_session_a_counts_another_set(graded):
     agreement = play(FURTHER["agreement"], graded).said
     assert agreement["f-agreement-read"] == "11 pairs; readers: not said\n"
     assert " AC1: 0.882 (" in agreement["a-interval-run"]
+    every = {"easy": ["d1", "d2", "d3", "d4"], "hard": []}
+    write_rows(graded / "negatives.jsonl", *({"query_id": f"q{n}", **every} for n in range(1, 5)))
+    audited = play(FURTHER["audit"], graded).said
+    assert audited["a-frozen-run"] == "no manifest yet: make freeze writes one\n"
+    assert audited["a-negatives"].endswith(" without, 1.000 with negatives\n")
     (graded / "second_pass.jsonl").unlink()
     agreement = play(FURTHER["agreement"], graded, "f-agreement-read").said
     assert agreement["f-agreement-read"].startswith("no second_pass.jsonl here yet")
