@@ -154,15 +154,22 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
 
 
 def test_what_goes_further_than_session_a_counts_another_set(graded):
-    """Four queries in two groups, one a half."""
+    """Four queries in two groups, one a half; 11 of 16 pairs are judged, and all are read twice."""
     leaks = play(FURTHER["leaks"], graded).said
     assert leaks["a-groups-run"] == "2 groups of queries; the largest has 2: q3 q4\n"
     assert leaks["a-audit-groups"].startswith("2 groups by shared answers; 2 with")
     agreement = play(FURTHER["agreement"], graded).said
     assert agreement["f-agreement-read"] == "11 pairs; readers: not said\n"
     assert " AC1: 0.882 (" in agreement["a-interval-run"]
-    every = {"easy": ["d1", "d2", "d3", "d4"], "hard": []}
-    write_rows(graded / "negatives.jsonl", *({"query_id": f"q{n}", **every} for n in range(1, 5)))
+    asked, every = ["q1", "q2", "q3", "q4"], ["d1", "d2", "d3", "d4"]
+    (graded / "runs").mkdir()
+    lines = [f"{q} Q0 {d} {n} {9 - n} every" for q in asked for n, d in enumerate(every, 1)]
+    (graded / "runs" / "every.trec").write_text("\n".join(lines) + "\n")
+    pool = play(FURTHER["pool"], graded).said
+    assert pool["a-pool"] == "5 rankers, 16 pairs in the pool, 5 of them unjudged\n"
+    assert pool["a-panel-run"].startswith("5 pairs to judge\nVBox(")
+    negatives = ({"query_id": q, "easy": every, "hard": []} for q in asked)
+    write_rows(graded / "negatives.jsonl", *negatives)
     audited = play(FURTHER["audit"], graded).said
     assert audited["a-frozen-run"] == "no manifest yet: make freeze writes one\n"
     assert audited["a-negatives"].endswith(" without, 1.000 with negatives\n")
@@ -185,7 +192,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     write_rows(folder / "second_pass.jsonl", {**pair, "round": 1, **grades, "reason": ""})
     a, _, c, page = (play(path, folder, None, NO_PROOF, quick=True) for path in workbook.NOTEBOOKS)
     evals = a.space["evals"]
-    run_cells(0, "a-first-table", **a.space | {"grade_of": {("q1", "d"): 1}})
+    run_cells("pool", "a-first-table", **a.space | {"grade_of": {("q1", "d"): 1}})
     assert "relevant now: 1\nmissed by the first labelling: 1" in capsys.readouterr().out
     assert "Cohen's kappa nan on 1 pairs" in a.said["a-kappa-hand-then"]
     assert "results.json: 1 queries, 0 with results" in c.said["c-results-write"]
