@@ -26,6 +26,7 @@ def pages_by_source() -> dict[Path, str]:
     """Return {source: file name of its page}, in the order of the index."""
     pages = sorted((ROOT / "notebooks").glob("*.md"))
     data = {ROOT / "evals" / "README.md": "data_card.html"}
+    data[ROOT / "notebooks" / "further" / "README.md"] = "further.html"
     data[ROOT / "evals" / "labeling_guide.md"] = "labeling_guide.html"
     return {
         path: f"{path.stem}.html" for path in (*workbook.NOTEBOOKS, *workbook.FURTHER, *pages)

@@ -19,7 +19,10 @@ from helpers import __main__, evalset, install, records, runs
 from helpers.sources import write
 
 ROOT = evalset.DEFAULT.parent
-NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "evals" / "retrieval_eval.ipynb"]
+NOTEBOOKS = [
+    *sorted((ROOT / "notebooks").rglob("*.ipynb")),
+    ROOT / "evals" / "retrieval_eval.ipynb",
+]
 PAGES = [
     ROOT / "README.md",
     ROOT / ".github" / "CONTRIBUTING.md",

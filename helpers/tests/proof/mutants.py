@@ -26,6 +26,7 @@ A, B, C = (
     for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
 )
 ANSWERS, BEST = (f"notebooks/further/{name}.ipynb" for name in ("answers", "best_of_many"))
+AGREEMENT = "notebooks/further/agreement.ipynb"
 WRITE_UP = "evals/retrieval_eval.ipynb"
 MATRIX = "notebooks/further/bm25_matrix.ipynb"
 (
@@ -153,7 +154,7 @@ MUTANTS = [
     Mutant("chains of queries not followed", "helpers/text.py", "whole = group.union(*(home[member] for member in group if member in home))", "whole = group", LINKS),
     Mutant("manifest blind to new files", "helpers/labels/manifest.py", "for name in {*listed, *present}", "for name in listed", MANIFEST),
     Mutant("kappa without chance", A, "(observed - chance) / (1 - chance) if chance < 1", "observed if chance < 1", A),
-    Mutant("AC1 with kappa's chance", A, "share * (1 - share) for share in shares", "share * share for share in shares", A),
+    Mutant("AC1 with kappa's chance", AGREEMENT, "share * (1 - share) for share in shares", "share * share for share in shares", AGREEMENT),
     Mutant("a log written without its lock", "helpers/labels/log.py", "with locked(path), path.open", "with path.open", LOG),
     Mutant("a lock that a killed kernel keeps", "helpers/labels/log.py", "AcquireReturnProxy, FileLock", "AcquireReturnProxy, SoftFileLock as FileLock", LOG),
     Mutant("kappa of one's own repeats without weights", "helpers/labels/schedule.py", 'grades, weights="linear")', "grades)", SCHEDULE),

@@ -150,6 +150,31 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
     assert "share read as" in played["wrong_labels"].said["c-noise-rates"]
 
 
+def test_what_goes_further_than_session_a_counts_another_set(graded):
+    """Four queries in two groups, one a half; 11 of 16 pairs are judged, and all are read twice."""
+    leaks = play(FURTHER["leaks"], graded).said
+    assert leaks["a-groups-run"] == "2 groups of queries; the largest has 2: q3 q4\n"
+    assert leaks["a-audit-groups"].startswith("2 groups by shared answers; 2 with")
+    agreement = play(FURTHER["agreement"], graded).said
+    assert agreement["f-agreement-read"] == "11 pairs; readers: not said\n"
+    assert " AC1: 0.882 (" in agreement["a-interval-run"]
+    asked, every = ["q1", "q2", "q3", "q4"], ["d1", "d2", "d3", "d4"]
+    (graded / "runs").mkdir()
+    lines = [f"{q} Q0 {d} {n} {9 - n} every" for q in asked for n, d in enumerate(every, 1)]
+    (graded / "runs" / "every.trec").write_text("\n".join(lines) + "\n")
+    pool = play(FURTHER["pool"], graded).said
+    assert pool["a-pool"] == "5 rankers, 16 pairs in the pool, 5 of them unjudged\n"
+    assert pool["a-panel-run"].startswith("5 pairs to judge\nVBox(")
+    negatives = ({"query_id": q, "easy": every, "hard": []} for q in asked)
+    write_rows(graded / "negatives.jsonl", *negatives)
+    audited = play(FURTHER["audit"], graded).said
+    assert audited["a-frozen-run"] == "no manifest yet: make freeze writes one\n"
+    assert audited["a-negatives"].endswith(" without, 1.000 with negatives\n")
+    (graded / "second_pass.jsonl").unlink()
+    agreement = play(FURTHER["agreement"], graded, "f-agreement-read").said
+    assert agreement["f-agreement-read"].startswith("no second_pass.jsonl here yet")
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of kappa, where it is undefined
 def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(folder, capsys):
     """One document without a title, a query without a word, a reading of one grade, first null."""
@@ -164,7 +189,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     write_rows(folder / "second_pass.jsonl", {**pair, "round": 1, **grades, "reason": ""})
     a, _, c, page = (play(path, folder, quick=True) for path in workbook.NOTEBOOKS)
     evals = a.space["evals"]
-    run_cells(0, "a-first-table", **a.space | {"grade_of": {("q1", "d"): 1}})
+    run_cells("pool", "a-first-table", **a.space | {"grade_of": {("q1", "d"): 1}})
     assert "relevant now: 1\nmissed by the first labelling: 1" in capsys.readouterr().out
     assert "Cohen's kappa nan on 1 pairs" in a.said["a-kappa-hand-then"]
     assert "results.json: 1 queries, 0 with results" in c.said["c-results-write"]
@@ -657,14 +682,15 @@ def test_without_lacking_words_the_common_ones_are_the_evidence():
 
 @pytest.mark.parametrize("by", [1e-9, -1e-9])
 @pytest.mark.parametrize(
-    ("cell", "name"), [("a-kappa-hand-then", "cohen_kappa"), ("a-near-pairs-run", "jaccard")]
+    ("lesson", "cell", "name"),
+    [(0, "a-kappa-hand-then", "cohen_kappa"), ("leaks", "a-near-pairs-run", "jaccard")],
 )
-def test_an_assert_of_session_a_stops_an_answer_a_little_off(small, cell, name, by):
-    space = run_cells(0, "a-near-code", **small[0].space)
+def test_an_assert_of_a_lesson_stops_an_answer_a_little_off(small, lesson, cell, name, by):
+    space = run_cells("leaks", "a-near-code", **small[0].space)
     off = lambda *given: space[name](*given) + by  # noqa: E731
-    run_cells(0, cell, **space)
+    run_cells(lesson, cell, **space)
     with pytest.raises(AssertionError):
-        run_cells(0, cell, **{**space, name: off})
+        run_cells(lesson, cell, **{**space, name: off})
 
 
 def test_em_looks_at_the_first_k_documents_by_both_rules():

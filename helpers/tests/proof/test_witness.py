@@ -817,18 +817,17 @@ def test_causes_are_decided_in_the_order_of_session_c():
     assert order == list(witness.CAUSES)
 
 
-def test_one_coverage_number_in_every_place(page, files):
+def test_one_coverage_number_in_every_place(page, cells, files):
     """What the queries reach stands on five pages; each is made by code of its own."""
     found, n = len(witness.reached(files)), len(files.documents)
-    session_a = outputs(ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb")
     card = markdown_tables(block(FOLDER / "README.md"))[0]
     written = (FOLDER / "coverage.md").read_text(encoding="utf-8")
     places = (
         (written, "{} of {} documents ({})", [found, n, found / n]),
         (card["documents reached by a query", "count"], "{} ({})", [found, found / n]),
         (page["r-corpus"][0], "reach {} documents ({})", [found, found / n]),
-        (session_a["a-coverage-all"][0], "{} of {} documents", [found / n, n]),
-        (session_a["a-audit-run"][0], "{} of {} documents reached ({})", [found, n, found / n]),
+        (cells["a-coverage-all"][0], "{} of {} documents", [found / n, n]),
+        (cells["a-audit-run"][0], "{} of {} documents reached ({})", [found, n, found / n]),
     )
     for text, phrase, wanted in places:
         (hit,) = re.findall(re.escape(phrase).replace(r"\{\}", f"({NUMBER})"), text)

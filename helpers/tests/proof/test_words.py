@@ -18,6 +18,7 @@ FURTHER = sorted((ROOT / "notebooks" / "further").glob("*.ipynb"))
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "notebooks").glob("*.md")),
+    ROOT / "notebooks" / "further" / "README.md",
     *sorted(evalset.DEFAULT.glob("*.md")),
     *SESSIONS,
     *FURTHER,
@@ -33,8 +34,8 @@ TERMS = """
 """.split()
 ENTRY = re.compile(
     r"^## (?P<head>.+)\n\n(?P<line>.+)\n\n\*Example\.\* (?P<example>.+)\n\n"
-    r"\*(?:Session (?P<session>[ABC]), (?P<place>part \d|going further)"
-    r"|Further: \[(?P<title>.+)\]\((?P<beyond>further/\w+\.ipynb)\))\.\*$",
+    r"\*(?:Session (?P<session>[ABC]), (?P<place>part \d)|"
+    r"Further: \[(?P<question>.+)\]\((?P<further>further/\w+\.ipynb)\))\.\*$",
     re.MULTILINE,
 )
 PART = re.compile(r"^## (\d\. .+) \((\d+) minutes\)$", re.MULTILINE)
@@ -62,14 +63,6 @@ def glossary() -> dict[str, dict[str, str]]:
     """Return the entries of the glossary by anchor."""
     page = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
     return {slug(found["head"]): found.groupdict() for found in ENTRY.finditer(page)}
-
-
-def session_of(entry: dict[str, str]) -> str:
-    """Return the letter of an entry's session, or of the one that its further notebook needs."""
-    if entry["session"]:
-        return entry["session"]
-    needs = cells_of(ROOT / "notebooks" / entry["beyond"])[0]
-    return re.search(r"\[session ([ABC])\]", needs)[1]
 
 
 def sources() -> dict[str, str]:
@@ -101,10 +94,10 @@ def test_every_entry_is_short_and_has_a_number():
 
 def test_the_index_names_each_term_in_the_session_of_its_entry():
     page = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([ABC]), .+? \| (.+) \|$", page, re.MULTILINE)
+    rows = re.findall(r"^\| (?:([ABC]), .+?|beyond the week) \| (.+) \|$", page, re.MULTILINE)
     listed = {a: session for session, row in rows for a in re.findall(r"\]\(#(.+?)\)", row)}
-    assert listed == {anchor: session_of(entry) for anchor, entry in glossary().items()}
-    assert len(rows) == 3 and page.split("## ")[0].count("](#") == len(listed)
+    assert listed == {anchor: entry["session"] or "" for anchor, entry in glossary().items()}
+    assert len(rows) == 4 and page.split("## ")[0].count("](#") == len(listed)
 
 
 def test_the_parts_that_entries_name_exist():
@@ -113,16 +106,16 @@ def test_the_parts_that_entries_name_exist():
         text = "\n".join(cells_of(path))
         for anchor, entry in glossary().items():
             if entry["session"] == letter:
-                part = entry["place"].removeprefix("part ")
-                aim = rf"^## {part}\. " if part.isdigit() else r"^# Going further$"
+                aim = rf"^## {entry['place'].removeprefix('part ')}\. "
                 assert re.search(aim, text, re.MULTILINE), f"{anchor}: {path.name} has no {aim}"
 
 
-def test_a_further_notebook_that_an_entry_names_links_to_it():
+def test_the_further_notebooks_that_entries_name_ask_that_and_link_the_term():
     for anchor, entry in glossary().items():
-        if entry["beyond"]:
-            page = "\n".join(cells_of(ROOT / "notebooks" / entry["beyond"]))
-            assert f"glossary.md#{anchor})" in page, anchor
+        if entry["further"]:
+            text = "\n".join(cells_of(ROOT / "notebooks" / entry["further"]))
+            assert text.startswith(f"# {entry['question']}\n"), anchor
+            assert f"../glossary.md#{anchor})" in text, anchor
 
 
 # The page for who teaches.
@@ -157,8 +150,8 @@ def test_a_further_notebook_is_linked_by_its_question_and_with_its_minutes():
         links = [re.findall(rf"\[([^]]+)\]\([\w/.]*{path.name}\)", page) for page in texts.values()]
         assert {*sum(links, [])} == {title.removeprefix("# ")}, path.name
         after, minutes = re.search(r"\[(.+?)\].*\| (\d+) minutes", needs).groups()
-        row = rf"^\| {after}.* \| \[.+\]\(further/{path.name}\) \| {minutes} \|$"
-        assert re.search(row, texts[ROOT / "notebooks" / "teaching.md"], re.MULTILINE), needs
+        row = rf"^\| \[.+\]\({path.name}\) \| \[{after}\].* \| {minutes} \|$"
+        assert re.search(row, texts[path.with_name("README.md")], re.MULTILINE), needs
 
 
 def test_the_exercises_that_the_teaching_page_names_exist():
