@@ -27,7 +27,7 @@ help:  ## show this list
 	  for (g = 1; g <= n; g++) { split(groups[g], part, ":"); print "\n" part[1]; m = split(part[2], names, " "); \
 	  for (i = 1; i <= m; i++) printf "  %-9s %s\n", names[i], said[names[i]] } }' $(MAKEFILE_LIST)
 
-report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline; FULL=1 runs Going further too
+report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline; FULL=1 runs the further notebooks too
 	@$(HELPERS) report $(SET) $(if $(FULL),--full)
 
 check: $(READY)  ## execute the notebooks, compare every number, test the helpers: about a minute

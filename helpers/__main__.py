@@ -14,7 +14,7 @@ from pathlib import Path
 
 def add_report(sub: ArgumentParser):
     """Run the sessions and the write-up."""
-    sub.add_argument("--full", action="store_true", help="run what stands in Going further too")
+    sub.add_argument("--full", action="store_true", help="run the further notebooks too")
 
     def run(options: Namespace) -> int:
         from . import workbook

@@ -71,14 +71,9 @@ class Client(NotebookClient):
         await super().async_start_new_kernel(**kwargs)
 
 
-def execute(path: Path, folder: Path, full: bool = True) -> nbformat.NotebookNode:
-    """Return the notebook executed on `folder`, a line for each part; the file stays as it is.
-
-    Without `full` it ends where *Going further* begins: nothing below is needed by the write-up.
-    """
+def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
+    """Return the notebook executed on `folder`, a line for each part; the file stays as it is."""
     notebook = nbformat.read(path, as_version=4)
-    if not full:
-        notebook.cells = [c for c in notebook.cells if "further" not in c.metadata.get("tags", [])]
     client = Client(
         notebook,
         timeout=CELL_TIMEOUT,
@@ -161,7 +156,7 @@ def run_all(folder: Path, full: bool = True) -> dict[Path, nbformat.NotebookNode
     for number, path in enumerate(paths, 1):
         print(f"[{number}/{len(paths)}] {path.stem}", flush=True)
         since = time.monotonic()
-        executed[path] = execute(path, folder, full)
+        executed[path] = execute(path, folder)
         took.append(time.monotonic() - since)
     each = ", ".join(f"[{n}] {seconds:.0f} s" for n, seconds in enumerate(took, 1))
     print(f"\n{each}, together {sum(took):.0f} s")
@@ -266,7 +261,7 @@ def check_command(folder: Path) -> int:
 
 
 CHECKS_HERE = (
-    "runs each notebook up to Going further on a copy of evals/ without the files that it writes, "
+    "runs each of the four notebooks on a copy of evals/ without the files that it writes, "
     "compares every number and every derived file with the stored one, and tests the helpers "
     "(about a minute)"
 )
@@ -288,9 +283,7 @@ def check_own(folder: Path) -> int:
         longest_first = [SESSIONS[2], SESSIONS[1], SESSIONS[0], WRITE_UP]
         running = {"tests of the helpers": pool.submit(run_pytest, folder, *TESTS)}
         for path in longest_first:
-            running[path.stem] = pool.submit(
-                run_pytest, copies[path], *NBVAL_STRICT, *CORE, str(path)
-            )
+            running[path.stem] = pool.submit(run_pytest, copies[path], *NBVAL_STRICT, str(path))
         done = {name: future.result() for name, future in running.items()}
         for path, copy in copies.items():
             problems += stale_files(folder, copy, WRITES[path])
@@ -322,7 +315,6 @@ NBVAL = (
     "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
 )
 NBVAL_STRICT = ("--nbval", *NBVAL, "-p", "helpers.tests.nbval_alt")
-CORE = ("-p", "helpers.tests.nbval_core")  # without the cells below Going further
 TESTS = ("-rs", "-m", "not proof", "--ignore=helpers/tests/proof", "helpers/tests")
 
 

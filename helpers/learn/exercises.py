@@ -17,7 +17,6 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 HEADING = re.compile(r"^(#{2,4}) (?:Exercise: (.+)|(Quick test))$", re.MULTILINE)
 PLAN = re.compile(r"difficulty [123] of 3 · (\d+) minutes", re.IGNORECASE)
 MINUTES = re.compile(r"(\d+) minutes")  # of a quick test, which has no difficulty
-GOING_FURTHER = re.compile(r"^#+ Going further", re.MULTILINE)
 GLOBS = ("session_*.ipynb", "further/*.ipynb")
 
 
@@ -31,7 +30,7 @@ class Exercise(NamedTuple):
     number: str  # "C2", in further notebooks as their cell says; empty for a quick test
     title: str
     minutes: int
-    further: bool  # stands in a further notebook, or below "Going further"
+    further: bool  # stands in a further notebook
 
 
 def lesson_paths(notebooks: Path = LESSONS) -> dict[str, Path]:
@@ -132,7 +131,6 @@ def exercises_of(name: str, notebook) -> list[Exercise]:
     found, heading, further = [], None, is_further(name)
     for index, cell in enumerate(notebook["cells"]):
         if not is_code(cell):
-            further = further or bool(GOING_FURTHER.search(cell["source"]))
             heading = index if HEADING.search(cell["source"]) else heading
         elif is_solution(cell):
             number = f"{session_letter(name)}{1 + sum(bool(e.number) for e in found)}"

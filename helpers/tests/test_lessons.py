@@ -9,7 +9,6 @@ import contextlib
 import io
 import math
 import re
-from itertools import pairwise
 
 import nbformat
 import pytest
@@ -31,17 +30,6 @@ EXAMPLE = re.compile(  # a call, and its value: code, or the number, list or pai
 )
 
 
-def core_of(notebook):
-    """Return the cells before *Going further*, without those tagged so."""
-    cells = []
-    for cell in notebook.cells:
-        if not learn.is_code(cell) and learn.GOING_FURTHER.search(cell.source):
-            break
-        if "further" not in cell.metadata.get("tags", []):
-            cells.append(cell)
-    return cells
-
-
 def exercises_in(name, notebook):
     """Return the exercises of the core path and beyond, without quick tests."""
     return [e for e in learn.exercises_of(name, notebook) if e.number]
@@ -52,7 +40,7 @@ def exercises_in(name, notebook):
 
 def long_cells(name, notebook):
     """A code cell of the core path has at most 12 lines of code, one with a solution 20."""
-    for cell in filter(learn.is_code, core_of(notebook)):
+    for cell in filter(learn.is_code, notebook.cells):
         lines = [line.strip() for line in cell.source.splitlines()]
         lines = [line for line in lines if line and line not in MARKERS]
         most = LONGEST_SOLUTION if learn.is_solution(cell) else LONGEST
@@ -67,7 +55,7 @@ def too_many_cells(name, notebook):
         for e in learn.exercises_of(name, notebook)
         for index in (e.heading, e.code, e.check)
     }
-    left = [cell for cell in core_of(notebook) if cell.id not in own]
+    left = [cell for cell in notebook.cells if cell.id not in own]
     if len(left) > CELLS:
         yield f"{name}: {len(left)} cells besides those of exercises, wanted at most {CELLS}"
 
@@ -152,7 +140,7 @@ def is_value(said, got, space):
 def wrong_minutes(name, notebook):
     """The parts of a session take 180 minutes, and each heading says what the table says."""
     table = {n: int(minutes) for n, minutes in PART.findall(notebook.cells[0].source)}
-    texts = "\n\n".join(c.source for c in core_of(notebook) if not learn.is_code(c))
+    texts = "\n\n".join(c.source for c in notebook.cells if not learn.is_code(c))
     headings = {n: int(minutes) for n, minutes in PART_HEADING.findall(texts)}
     at = f"{name}: cell {notebook.cells[0].id}"
     if sum(table.values()) != DAY:
@@ -205,7 +193,7 @@ def wrong_predictions(name, notebook):
 
 def lacking_parts(name, notebook):
     """A session shows the week with its steps lit, and counts its predictions at its end."""
-    letter, source = learn.session_letter(name), [c.source for c in core_of(notebook)]
+    letter, source = learn.session_letter(name), [c.source for c in notebook.cells]
     if not any(f'map_of_week("{letter}")' in cell for cell in source):
         yield f'{name}: no map_of_week("{letter}")'
     if not any("calibration()" in cell for cell in source):
@@ -331,8 +319,6 @@ def good():
         code("a-solution", SOLUTION, solution=True),
         code("a-check", "check.share(share)", grade=True, points=1),
         code("a-end", "calibration()"),
-        markdown("a-further", "# Going further"),
-        code("a-more", "\n".join(f"x = {n}" for n in range(20))),
     ]
 
 
@@ -407,8 +393,6 @@ def test_cells_are_counted_without_those_of_exercises():
     assert broken(too_many_cells, more=[*more, one]) == [
         "session_a_words.ipynb: 61 cells besides those of exercises, wanted at most 60"
     ]
-    one.metadata["tags"] = ["further"]
-    assert broken(too_many_cells, more=[*more, one]) == []
 
 
 def test_seven_predictions_are_enough():
@@ -462,8 +446,3 @@ def test_a_picture_says_what_it_shows(metadata, said):
 )
 def test_a_value_is_read_as_it_is_said(said, got, right):
     assert is_value(said, got, {}) is right
-
-
-def test_steps_of_the_core_path_end_where_going_further_begins():
-    ids = [cell.id for cell in core_of(nbformat.v4.new_notebook(cells=good()))]
-    assert ids[-1] == "a-end" and all(a != b for a, b in pairwise(ids))

@@ -15,7 +15,6 @@ from nbformat import v4
 
 from helpers import baseline, evalset, records, report, results, workbook
 from helpers.labels import pooling
-from helpers.tests import nbval_core
 
 
 def test_a_notebook_runs_on_its_folder_with_a_fixed_hash_seed(monkeypatch):
@@ -28,29 +27,19 @@ def test_a_notebook_runs_on_its_folder_with_a_fixed_hash_seed(monkeypatch):
     assert environment == {**kept, **changed} and environment["KEPT"] == "as it is"
 
 
-@pytest.mark.parametrize("path", workbook.SESSIONS, ids=lambda path: path.stem)
-def test_what_is_below_going_further_is_marked(path):
-    cells = nbformat.read(path, as_version=4).cells
-    heads = [n for n, cell in enumerate(cells) if cell.source.startswith("# Going further")]
-    marked = [n for n, cell in enumerate(cells) if "further" in cell.metadata.get("tags", [])]
-    assert marked == list(range(*heads[:1] or [len(cells)], len(cells)))
-
-
 def notebook(tmp_path, *cells):
     new = nbformat.v4
     made = [
         new.new_code_cell(text) if kind == "code" else new.new_markdown_cell(text)
         for kind, text in cells
     ]
-    made[-1].metadata["tags"] = ["further"]
     path = tmp_path / "made.ipynb"
     nbformat.write(new.new_notebook(cells=made), path)
     return path
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(("full", "last"), [(False, "2"), (True, "2 again")])
-def test_a_report_ends_where_going_further_begins(tmp_path, capsys, full, last):
+def test_a_notebook_is_executed_part_by_part(tmp_path, capsys):
     path = notebook(
         tmp_path,
         ("text", "# Title"),
@@ -65,10 +54,10 @@ def test_a_report_ends_where_going_further_begins(tmp_path, capsys, full, last):
         ("code", "print(n, 'again')"),
     )
     before = path.read_bytes()
-    executed = workbook.execute(path, tmp_path / "set", full)
+    executed = workbook.execute(path, tmp_path / "set")
     assert path.read_bytes() == before
     code = [cell for cell in executed.cells if cell.cell_type == "code"]
-    assert code[-1].outputs[0].text == last + "\n"
+    assert code[-1].outputs[0].text == "2 again\n"
     assert [output.text for output in code[2].outputs] == ["1\n2\n"]
     assert code[3].outputs[0].text == f"{tmp_path}\n"
     assert not any("execution" in cell.metadata for cell in code)
@@ -127,8 +116,6 @@ def test_a_client_gets_ten_minutes_a_cell_and_says_only_errors(tmp_path, monkeyp
         "kernels": [],
         "cells": 3,
     }
-    workbook.execute(path, tmp_path, full=False)
-    assert asked["cells"] == 2
 
 
 def cells_of(*made):
@@ -190,7 +177,7 @@ def test_what_runs_is_shown_at_once(monkeypatch):
     told.close()
     assert screen.shown == screen.getvalue() != "      set up ..."
 
-    def execute(path, folder, full):
+    def execute(path, folder):
         assert screen.shown.endswith(f"] {path.stem}\n")
 
     monkeypatch.setattr(workbook, "execute", execute)
@@ -205,17 +192,17 @@ def test_the_four_notebooks_run_in_their_order(monkeypatch, capsys):
         ran.append(asked)
         return len(ran)
 
-    clock = iter([0, 1, 5, 7, 9, 12, 20, 24, *range(8)])
+    clock = iter([0, 1, 5, 7, 9, 12, 20, 24, *range(10)])
     monkeypatch.setattr(workbook, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     monkeypatch.setattr(workbook, "execute", execute)
     assert workbook.run_all(Path("x"), False) == dict(
         zip(workbook.NOTEBOOKS, (1, 2, 3, 4), strict=True)
     )
-    monkeypatch.setattr(workbook, "FURTHER", [])
-    assert workbook.run_all(Path("y"))
-    assert ran == [
-        (p, Path(f), full) for f, full in (("x", False), ("y", True)) for p in workbook.NOTEBOOKS
-    ]
+    beyond = [Path("further.ipynb")]
+    monkeypatch.setattr(workbook, "FURTHER", beyond)
+    assert [*workbook.run_all(Path("y"))] == [*workbook.NOTEBOOKS, *beyond]
+    week = [(path, Path(f)) for f in "xy" for path in workbook.NOTEBOOKS]
+    assert ran == [*week, (beyond[0], Path("y"))]
     assert capsys.readouterr().out.splitlines()[:6] == [
         "[1/4] session_a_corpus_and_labels",
         "[2/4] session_b_chunking_and_bm25",
@@ -430,7 +417,6 @@ def test_a_check_gives_each_notebook_what_is_committed_but_not_what_it_writes(ch
         folder, words, held = checking.calls.pop(str(path))
         assert held == everything - gone and words == (
             *workbook.NBVAL_STRICT,
-            *workbook.CORE,
             str(path),
         )
         assert folder != checking.own and not folder.exists()
@@ -516,13 +502,6 @@ def test_pytest_runs_in_the_project_and_says_everything_in_one_text(monkeypatch)
         "text": True,
         "encoding": "utf-8",
     }
-
-
-def test_cells_below_going_further_wait_for_the_proof():
-    cells = [SimpleNamespace(cell=v4.new_code_cell(name)) for name in "abc"]
-    cells[1].cell.metadata["tags"] = ["further"]
-    nbval_core.pytest_collection_modifyitems(cells)
-    assert [item.cell.source for item in cells] == ["a", "c"]
 
 
 @pytest.mark.parametrize(

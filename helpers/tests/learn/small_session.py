@@ -71,7 +71,7 @@ def session():
         *exercise("longest"),
         code("scale", "import os\n\nscale = len(os.environ['EVALS'][:2])", tags=["setup"]),
         *exercise("scaled"),
-        markdown("further", "# Going further"),
+        markdown("further", "Now louder."),
         code("loud", "LOUD = str('!')\ndef low(by=unknown): ...\nprint(low())"),
         *exercise("shout"),
     ]

@@ -24,7 +24,7 @@ def test_quick_tests_have_minutes_and_no_number():
     assert [(e.number, e.title, e.minutes, e.further) for e in found(cells)] == [
         ("", "Quick test", 15, False),
         ("C1", "scaled", 10, False),
-        ("C2", "shout", 10, True),
+        ("C2", "shout", 10, False),
     ]
 
 
@@ -32,7 +32,7 @@ def test_an_exercise_names_its_three_cells():
     first, second, third = found(session(), "session_b_y.ipynb")
     assert first == ("longest-code", 2, 3, 4, "B1", "longest", 10, False)
     assert second == ("scaled-code", 7, 8, 9, "B2", "scaled", 10, False)
-    assert third == ("shout-code", 13, 14, 15, "B3", "shout", 10, True)
+    assert third == ("shout-code", 13, 14, 15, "B3", "shout", 10, False)
 
 
 @pytest.mark.parametrize("level", ["##", "###", "####"])
@@ -86,16 +86,11 @@ def test_words_may_stand_between_a_solution_and_its_check():
     assert found(cells)[0][1:4] == (2, 3, 5)
 
 
-@pytest.mark.parametrize(
-    ("source", "further"),
-    [("# Going further", True), ("Now\n### Going further: more", True), ("Going further", False)],
-)
-def test_what_is_below_going_further_is_further(source, further):
+def test_an_exercise_of_a_further_notebook_keeps_the_number_that_its_cell_says():
     cells = session()
-    cells.insert(7, markdown("else", source))
-    assert [e.further for e in found(cells)] == [False, further, True]
-    cells[7:7] = [markdown("again", "# Going further"), markdown("words", "words")]
-    assert [e.further for e in found(cells)] == [False, True, True]
+    cells[next(n for n, c in enumerate(cells) if c.id == "scaled-code")].metadata["exercise"] = "A5"
+    made = exercises.exercises_of("further/x.ipynb", v4.new_notebook(cells=cells))
+    assert [(e.number, e.further) for e in made] == [("F1", True), ("A5", True), ("F3", True)]
 
 
 def test_what_nbgrader_says_of_a_cell():

@@ -20,7 +20,7 @@ def main() -> int:
         for name in workbook.derived(copy, DERIVED):
             (copy / name).unlink()
         books = map(str, workbook.NOTEBOOKS)
-        done = workbook.run_pytest(copy, *workbook.NBVAL_STRICT, *workbook.CORE, *books)
+        done = workbook.run_pytest(copy, *workbook.NBVAL_STRICT, *books)
         stale = workbook.stale_files(evalset.DEFAULT, copy, DERIVED)
     print(done.stdout, *stale, sep="\n")
     return int(bool(done.returncode or stale))

@@ -281,13 +281,14 @@ def run_list(pool: ProcessPoolExecutor) -> int:
 
 def run_listed(mutant: Mutant) -> str:
     """Return which tier notices a mutant in a fresh copy: its target as check runs it, or whole."""
-    target = mutant.target
+    target, of_proof = mutant.target, ("/proof/", "/further/")
     with reach.copied() as tree:
         break_copy(tree / mutant.file, mutant)
         if target.startswith("import "):
             caught = reach.forked(tree, lambda: status_of(target), 120).status
             return "caught by check" if caught else "SURVIVED"
-        if "/proof/" not in target and try_target(tree, target, *reach.as_check_runs(target)):
+        beyond = any(part in target for part in of_proof)
+        if not beyond and try_target(tree, target, *reach.as_check_runs(target)):
             return "caught by check"
         return "caught by proof" if try_target(tree, target) else "SURVIVED"
 

@@ -317,19 +317,10 @@ def apply(text: str, edit: Edit) -> str:
 
 
 def cells_of(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (id, text) of a session's cells with a solution, and of those on its core path.
-
-    A cell beyond "Going further" counts only for its solution, a check or the setup never.
-    """
-    further = False
+    """Yield (id, text) of a lesson's code cells; no check, no setup, no code that was given."""
     for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "markdown":
-            further = further or cell.source.startswith("# Going further")
-            continue
-        tags = cell.metadata.get("tags", [])
-        aside = further or "further" in tags
         check = cell.source.lstrip().startswith("check.") or cell.id.endswith("-setup")
-        if not check and ("### BEGIN SOLUTION" in cell.source or not aside):
+        if cell.cell_type == "code" and not check and "given" not in cell.metadata.get("tags", []):
             yield cell.id, cell.source
 
 
@@ -349,7 +340,7 @@ def all_edits(root: Path) -> list[Edit]:
         name = path.relative_to(root).as_posix()
         if "/tests/" not in name:
             found += edits_of(name, path.read_text(encoding="utf-8"))
-    for path in sorted((root / "notebooks").glob("session_*.ipynb")):
+    for path in sorted((root / "notebooks").rglob("*.ipynb")):
         for cell, text in cells_of(path):
             if not text.lstrip().startswith(("%", "!")):
                 found += edits_of(path.relative_to(root).as_posix(), text, cell)

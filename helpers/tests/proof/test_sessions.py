@@ -37,7 +37,7 @@ class Played(NamedTuple):
 def play(path, folder, last=None, quick=False):
     """Run the code cells of a notebook on a folder, up to cell `last`.
 
-    `quick` leaves out checks and "Going further".
+    `quick` leaves out checks.
     """
     shell, said, value = InteractiveShell(), {}, {}
     with pytest.MonkeyPatch.context() as patch:
@@ -46,8 +46,6 @@ def play(path, folder, last=None, quick=False):
         patch.setattr(sys, "path", [*sys.path])
         plt.switch_backend("agg")
         for cell in nbformat.read(path, as_version=4).cells:
-            if quick and cell.source.startswith("# Going further"):
-                break
             if cell.cell_type == "code" and not (quick and cell.source.startswith("check.")):
                 with capture_output() as out:
                     result = shell.run_cell(cell.source)
