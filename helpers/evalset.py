@@ -115,6 +115,20 @@ class EvalSet(NamedTuple):
         bodies = {doc_id: self.words(doc.text) for doc_id, doc in self.documents.items()}
         return tokens.near_duplicates(bodies, threshold)
 
+    def examples(self, kind: str) -> list[Query]:
+        """Return dev queries of a kind, else all of dev, else any, to choose an example from.
+
+        Where nobody has asked anything yet, the title of the first document is the question.
+        """
+        dev = [query for query in self.queries.values() if query.split == SPLITS[0]]
+        title = next(iter(self.documents.values())).title
+        return (
+            [query for query in dev if query.kind == kind]
+            or dev
+            or [*self.queries.values()]
+            or [Query("", title, ())]
+        )
+
     @property
     def asked(self) -> dict[str, Query]:
         """All queries, also those that are set aside."""

@@ -281,9 +281,9 @@ def check_own(folder: Path) -> int:
             for name in derived(copy, WRITES[path]):
                 (copy / name).unlink()
         longest_first = [SESSIONS[2], SESSIONS[1], SESSIONS[0], WRITE_UP]
-        running = {"tests of the helpers": pool.submit(run_pytest, folder, *TESTS)}
-        for path in longest_first:
-            running[path.stem] = pool.submit(run_pytest, copies[path], *NBVAL_STRICT, str(path))
+        jobs = {name: (folder, *words) for name, words in TESTS.items()}
+        jobs |= {path.stem: (copies[path], *NBVAL_STRICT, str(path)) for path in longest_first}
+        running = {name: pool.submit(run_pytest, *job) for name, job in jobs.items()}
         done = {name: future.result() for name, future in running.items()}
         for path, copy in copies.items():
             problems += stale_files(folder, copy, WRITES[path])
@@ -315,7 +315,11 @@ NBVAL = (
     "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
 )
 NBVAL_STRICT = ("--nbval", *NBVAL, "-p", "helpers.tests.nbval_alt")
-TESTS = ("-rs", "-m", "not proof", "--ignore=helpers/tests/proof", "helpers/tests")
+QUICK = ("-rs", "-m", "not proof", "--ignore=helpers/tests/proof")
+TESTS = {  # two jobs of like length
+    "tests of the helpers": (*QUICK, "--ignore=helpers/tests/check", "helpers/tests"),
+    "tests of the exercises": (*QUICK, "helpers/tests/check"),
+}
 
 
 def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess:

@@ -421,11 +421,14 @@ def test_a_check_gives_each_notebook_what_is_committed_but_not_what_it_writes(ch
         )
         assert folder != checking.own and not folder.exists()
         folders.add(folder)
-    assert len(folders) == 4 and [*checking.calls] == ["helpers/tests"]
-    assert checking.calls["helpers/tests"][:2] == (checking.own, workbook.TESTS)
+    assert len(folders) == 4 and [*checking.calls] == ["helpers/tests", "helpers/tests/check"]
+    for (folder, words, _), wanted in zip(
+        checking.calls.values(), workbook.TESTS.values(), strict=True
+    ):
+        assert folder == checking.own and words == wanted
     said = capsys.readouterr().out
     assert said.startswith(f"check: {workbook.CHECKS_HERE}\ntests of the helpers:\n0 failed, 12")
-    assert said.endswith("check: everything agrees\n60 passed, 0 failed\n")
+    assert said.endswith("check: everything agrees\n72 passed, 0 failed\n")
 
 
 def test_a_session_that_stops_writing_a_file_is_noticed(checking, capsys):
@@ -441,7 +444,7 @@ def test_a_check_ends_with_1_where_something_differs(checking, capsys, what):
     setattr(checking, what, [f"{what} differs", "twice"])
     assert workbook.check_command(checking.own) == 1
     said = capsys.readouterr().out
-    assert said.endswith(f"\n{what} differs\ntwice\n60 passed, 0 failed\n")
+    assert said.endswith(f"\n{what} differs\ntwice\n72 passed, 0 failed\n")
     assert "agrees" not in said
 
 
@@ -450,7 +453,7 @@ def test_a_check_ends_with_1_where_pytest_does(checking, capsys, which):
     checking.status[which] = 2
     assert workbook.check_command(checking.own) == 1
     name = "tests of the helpers" if which == "helpers/tests" else Path(which).stem
-    said = f"\n{name}: pytest ended with 2, see above\n60 passed, 2 failed\n"
+    said = f"\n{name}: pytest ended with 2, see above\n72 passed, 2 failed\n"
     assert capsys.readouterr().out.endswith(said)
 
 

@@ -118,6 +118,7 @@ def test_a_copy_without_the_sessions_passes_and_stays_open_without_an_error(tmp_
     assert "Traceback" not in done.stdout
 
 
+@pytest.mark.proof
 def test_a_kernel_and_a_model_solution_come_without_nbformat():
     """It takes a second to import; a kernel imports what the first cell of its session does."""
     first = [next(filter(learn.is_code, nb.cells)).source for nb in learn.lessons().values()]
