@@ -235,7 +235,7 @@ def rows_of(name: str, source, folder: Path, evals: Path, limit: float = LIMIT) 
         steps = steps_of(source, exercises.read_notebook(path), found)
     except LearnError as error:
         return [Row(e, "broken", str(error)) for e in found]
-    ended = run_steps(steps, folder, evals, limit)
+    ended = run_steps(steps, path.parent, evals, limit)  # as JupyterLab does
     broken, judged = "", {}
     for n, (step, failed) in enumerate(zip(steps, ended, strict=True)):
         if step.kind in (PART, WHOLE) and failed:

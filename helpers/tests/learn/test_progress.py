@@ -88,6 +88,20 @@ def test_progress_where_cells_are_broken_gone_or_end_python(house):
     assert said["shout"][0] == "wrong" and said["shout"][1].startswith("line 2: SyntaxError")
 
 
+def test_a_further_notebook_runs_where_it_stands_and_an_older_copy_where_that_stands(
+    house, monkeypatch
+):
+    name, cells, ran = "further/more.ipynb", session(), []
+    monkeypatch.setattr(
+        progress, "run_steps", lambda steps, at, *more: ran.append(at) or [None] * len(steps)
+    )
+    source = v4.new_notebook(cells=cells)
+    for folder in ("learn", "learn/further"):
+        write(house, cells, Path(name).name if "further" in folder else NAME, folder)
+        progress.rows_of(name, source, house / "learn", house / "evals")
+    assert ran == [house / "learn", house / "learn" / "further"]
+
+
 def test_copy_that_uses_an_open_exercise_says_so(house):
     make(house)
     solve(house, scaled_code=solution("scaled"))

@@ -23,7 +23,7 @@ def session_problems(name: str, notebooks: Path, folder: Path, evals: Path) -> l
     if not wrong:
         copied = copies.learner_copies(notebooks, folder)[name]
         wrong = leaks(name, source, copied) + dead_links(name, copied, names, folder)
-        wrong += rehearse(name, source, copied, folder, evals)
+        wrong += rehearse(name, source, copied, (folder / name).parent, evals)
     return wrong
 
 
