@@ -20,7 +20,7 @@ from . import evidence
 from .text import inert
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
-COLOURS = 28  # of a stored picture
+COLOURS = 26  # of a stored picture
 DARK, LIGHT, GREEN, GREY = "#1f4e79", "#c96f1a", "#4a8577", "#c5ced8"
 LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
 
