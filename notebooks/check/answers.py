@@ -36,7 +36,11 @@ def _draw_f1(rng: np.random.Generator) -> Iterator[Example]:
 
 
 def check_f1(function: Callable) -> None:
-    """Check f1(found, gold) against counts by construction; normalise must stand beside it."""
+    """Check f1(found, gold) against counts by construction; normalise must stand beside it.
+
+    Why: A reader returns a sentence and the right answer is a few words. F1 gives part of the
+    credit where they overlap in part.
+    """
     hand = [
         Example(("ten minutes", "ten minutes"), 1.0),
         Example(("ten", "twenty"), 0.0),

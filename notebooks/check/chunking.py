@@ -79,7 +79,11 @@ def _draw_windows(rng: np.random.Generator) -> Iterator[Example]:
 
 
 def check_windows(function: Callable) -> None:
-    """Check windows(n, size, overlap) against LangChain's token splitter."""
+    """Check windows(n, size, overlap) against LangChain's token splitter.
+
+    Why: The common recipe, `range(0, n, step)`, adds a window that repeats what the one before it
+    holds. A search then pays to store it, and may show the same words twice.
+    """
     hand = [
         Example((4, 4, 1), [(0, 4)]),
         Example((5, 4, 1), [(0, 4), (3, 5)]),
@@ -149,7 +153,11 @@ def _draw_fixed(rng: np.random.Generator) -> Iterator[Example]:
 
 
 def check_chunk_fixed(function: Callable) -> None:
-    """Check chunk_fixed(doc_text, size, overlap) against LangChain's spans and tiktoken's bytes."""
+    """Check chunk_fixed(doc_text, size, overlap) against LangChain's spans and tiktoken's bytes.
+
+    Why: This is how the baseline cuts. A chunker that decodes slices of tokens breaks characters,
+    and the quote that a product shows its users no longer matches the document.
+    """
     five, engine = "one two three four five", "Disk full 🧯🧯🧯 again"
     hand = [
         Example((five, 9, 2), [(0, 23, 5)]),
@@ -280,7 +288,11 @@ def _draw_stretches(rng: np.random.Generator) -> Iterator[Example]:
 
 
 def check_stretches(function: Callable) -> None:
-    """Check stretches(doc_text) against texts whose places were counted on paper."""
+    """Check stretches(doc_text) against texts whose places were counted on paper.
+
+    Why: Positions beat copies: with them every chunk can be traced back to its place in the
+    document, so a product can highlight it.
+    """
     hand = [
         Example(("One.",), [(0, 4)]),
         Example(("One.\n\nTwo.",), [(0, 4), (6, 10)]),
@@ -316,7 +328,11 @@ def check_stretches(function: Callable) -> None:
 
 
 def check_chunk_paragraphs(function: Callable) -> None:
-    """Check chunk_paragraphs(doc_text) against texts that are built from known pieces."""
+    """Check chunk_paragraphs(doc_text) against texts that are built from known pieces.
+
+    Why: A heading without its text matches queries and answers none of them. Where a search shows
+    bare headings on top, this is what went wrong.
+    """
     note = "Disk full\n\n## First look\n\nRun df -h.\nRead the log.\n\n\nThen call Storage.\n"
     pieces = {
         "One.": ["One."],

@@ -67,7 +67,11 @@ def _relevant(grades: dict) -> int:
 
 
 def check_reciprocal_rank(function: Callable) -> None:
-    """Check reciprocal_rank(ranking, grades, k) against ir_measures."""
+    """Check reciprocal_rank(ranking, grades, k) against ir_measures.
+
+    Why: A search box that people leave after the first good page is judged by this number. If it
+    falls after a release, they scroll.
+    """
     hand = [
         Example((["a"], {"a": 1}), 1.0),
         Example(([], {"a": 1}), 0.0),
@@ -110,7 +114,10 @@ def check_reciprocal_rank(function: Callable) -> None:
 
 
 def check_hit(function: Callable) -> None:
-    """Check hit(ranking, grades, k) against ir_measures."""
+    """Check hit(ranking, grades, k) against ir_measures.
+
+    Why: A language model that reads five chunks can only answer where hit@5 is 1.
+    """
     hand = [
         Example((["a"], {"a": 1}, 1), 1.0),
         Example(([], {"a": 1}, 5), 0.0),
@@ -141,7 +148,11 @@ def check_hit(function: Callable) -> None:
 
 
 def check_recall(function: Callable) -> None:
-    """Check recall(ranking, grades, k) against ir_measures."""
+    """Check recall(ranking, grades, k) against ir_measures.
+
+    Why: No reranker and no prompt brings back what wasn't fetched, so this is the ceiling of
+    everything behind the search.
+    """
     hand = [
         Example((["a"], {"a": 1}, 1), 1.0),
         Example(([], {"a": 1}, 5), 0.0),
@@ -185,7 +196,11 @@ def _precisions(ranking: list, grades: dict, least: int = 1) -> list[float]:
 
 
 def check_average_precision(function: Callable) -> None:
-    """Check average_precision(ranking, grades) against ir_measures."""
+    """Check average_precision(ranking, grades) against ir_measures.
+
+    Why: Where somebody must find every document, as in an audit, this is the number to put in the
+    report. Its mean over queries is MAP.
+    """
     hand = [
         Example((["a"], {"a": 1}), 1.0),
         Example(([], {"a": 1}), 0.0),
@@ -244,7 +259,11 @@ def _log2(rank: int) -> float:
 
 
 def check_dcg(function: Callable) -> None:
-    """Check dcg(gains) against scikit-learn."""
+    """Check dcg(gains) against scikit-learn.
+
+    Why: It's the one measure here that sees both how good a document is and where it stands. nDCG
+    is this, divided by the best possible.
+    """
     hand = [
         Example(([],), 0.0),
         Example(([1.0],), 1.0),
@@ -378,7 +397,11 @@ def _ndcg_mistakes() -> Mistakes:
 
 
 def check_ndcg(function: Callable) -> None:
-    """Check ndcg(ranking, grades, k, gain) against ir_measures and values worked on paper."""
+    """Check ndcg(ranking, grades, k, gain) against ir_measures and values worked on paper.
+
+    Why: Most papers and vendors quote this number, and many tools compute it with the wrong ideal.
+    Now you can tell which one you've been given.
+    """
     three, third = {"a": 1, "b": 1, "c": 1}, 1 / math.log2(3)
     all_three = 1 + third + 1 / 2
     hand = [

@@ -111,7 +111,11 @@ def _draw_evidence(rng: np.random.Generator) -> Iterator[Example]:
 
 
 def check_evidence_recall(function: Callable) -> None:
-    """Check evidence_recall(quotes, ranking, budget) against sets of tokens."""
+    """Check evidence_recall(quotes, ranking, budget) against sets of tokens.
+
+    Why: It lets you choose a chunk size for a prompt of a given length, since it doesn't care how a
+    document was cut.
+    """
     one, two = {"a": [(10, 15)]}, {"a": [(10, 15)], "b": [(0, 4), (30, 33)]}
     hand = [
         Example((one, [("a", 0, 20)], 100), 1.0),

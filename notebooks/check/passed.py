@@ -1,6 +1,8 @@
 """What a learner sees when a check passes: a green line, why it matters, a model solution."""
 
-import json
+import inspect
+import re
+import sys
 from html import escape
 from pathlib import Path
 
@@ -11,8 +13,14 @@ from .committed import COMMITTED, solution_of
 
 PASSED: set[str] = set()  # names of the functions that passed in this session
 PASSED_STYLE = "color:#1a7f37;font-weight:600"
-WHY = json.loads(Path(__file__).with_name("why.json").read_text(encoding="utf-8"))
 FOLDED = "<details><summary>A model solution</summary><pre>{}</pre></details>"
+
+
+def why_it_matters(name: str) -> str:
+    """Return what the docstring of check `name` says after "Why:", "" if nothing."""
+    check = getattr(sys.modules[__package__], name, None)
+    said = re.search(r"^Why: (.+?)(?=\n\n|\Z)", inspect.getdoc(check) or "", re.M | re.S)
+    return " ".join(said[1].split()) if said else ""
 
 
 def tell_passed(name: str, said: str) -> None:
@@ -32,7 +40,7 @@ def passed_page(name: str, said: str, where: Path) -> dict[str, str]:
 
     The session itself, where the solution stands in view, does not show it again.
     """
-    why = WHY.get(name, "")
+    why = why_it_matters(name)
     code = "" if where.resolve().is_relative_to(COMMITTED.resolve()) else solution_of(name)
     folded = FOLDED.format(escape(code)) if code else ""
     return {

@@ -81,7 +81,11 @@ def _draw_first_cut(rng: np.random.Generator) -> Iterator[Example]:
 
 
 def check_first_cut(function: Callable) -> None:
-    """Check first_cut(piece, size, length, separators) against cuts made on paper."""
+    """Check first_cut(piece, size, length, separators) against cuts made on paper.
+
+    Why: When a chunk of yours ends in an odd place, this is the step to look at: which separator
+    occurred first, and which part was too long.
+    """
     gap, line = LEVELS[:2]
     hand = [
         Example(("one two", 9, len, (" ", "")), [("one", True), (" two", True)]),
@@ -177,7 +181,11 @@ def questions() -> list[Asking]:
 
 
 def check_split_recursive(function: Callable) -> None:
-    """Check split_recursive(piece, size, length) against LangChain, white space at ends apart."""
+    """Check split_recursive(piece, size, length) against LangChain, white space at ends apart.
+
+    Why: Most tutorials cut with LangChain's version of this. You now know why its chunks come out
+    shorter than the size that you asked for.
+    """
     hand = [_recursive_case(*question) for question in HAND]
     drawn = [_recursive_case(*question) for question in random_cases(_draw_recursive)]
     mistakes = [

@@ -122,19 +122,9 @@ def test_the_further_notebooks_that_entries_name_ask_that_and_link_the_term():
 
 
 def parts_of(path: Path) -> list[str]:
-    """Return the rows of the table of minutes for a session, from its headings and exercises."""
-    notebook, letter = nbformat.read(path, 4), exercises.session_letter(path.name)
-    planned = {
-        e.heading: e.minutes for e in exercises.exercises_of(path.name, notebook) if not e.further
-    }
-    rows: list[list] = []
-    for n, cell in enumerate(notebook.cells):
-        part = PART.search(cell.source) if cell.cell_type == "markdown" else None
-        if part:
-            rows.append([part[1], int(part[2]), 0])
-        if n in planned:
-            rows[-1][2] += planned[n]
-    return [f"| {letter} | {name} | {minutes} | {own} |" for name, minutes, own in rows]
+    """Return the rows of the table of minutes for a session, from its headings."""
+    letter, text = exercises.session_letter(path.name), "\n".join(cells_of(path))
+    return [f"| {letter} | {name} | {minutes} |" for name, minutes in PART.findall(text)]
 
 
 def test_the_minutes_of_the_teaching_page_are_those_of_the_sessions():
