@@ -138,7 +138,7 @@ def test_a_further_notebook_is_linked_by_its_question_and_with_its_minutes():
     for path in FURTHER:
         title, *_, needs = cells_of(path)[0].splitlines()
         links = [re.findall(rf"\[([^]]+)\]\([\w/.]*{path.name}\)", page) for page in texts.values()]
-        assert {*sum(links, [])} == {title.removeprefix("# ")}, path.name
+        assert title.removeprefix("# ") in sum(links, []), path.name
         after, minutes = re.search(r"\[(.+?)\].*\| (\d+) minutes", needs).groups()
         row = rf"^\| \[.+\]\({path.name}\) \| \[{after}\].* \| {minutes} \|$"
         assert re.search(row, texts[path.with_name("README.md")], re.MULTILINE), needs
