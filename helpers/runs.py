@@ -30,7 +30,7 @@ DECIMALS = 10  # scores that agree to this many decimals are a tie, and ties go 
 Ranking = list[tuple[str, float]]  # (id, score), best first
 
 
-def by_hand(evals: evalset.EvalSet) -> list[evalset.Document]:
+def documents_to_rank(evals: evalset.EvalSet) -> list[evalset.Document]:
     """Return the documents that a lesson ranks without an index: of a large corpus the first."""
     return [*evals.documents.values()][:LARGE]
 
