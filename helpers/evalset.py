@@ -129,6 +129,19 @@ class EvalSet(NamedTuple):
             or [Query("", title, ())]
         )
 
+    def require(self, *wanted: str) -> "EvalSet":
+        """Return the set if it has queries and the files `wanted`, which a session has written.
+
+        Raises EvalSetError with one line that says what is missing.
+        """
+        lost = next((name for name in wanted if not (self.folder / name).exists()), "")
+        if not self.asked:
+            raise EvalSetError([self.next_step()])
+        if lost:
+            wrong = f"{self.folder / lost}: found nothing; run the session before this one first"
+            raise EvalSetError([wrong])
+        return self
+
     @property
     def asked(self) -> dict[str, Query]:
         """All queries, also those that are set aside."""

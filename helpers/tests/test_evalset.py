@@ -989,3 +989,24 @@ def test_a_set_without_a_single_word_is_told_before_anything_runs(folder):
     assert evalset.load(folder).next_step().startswith("no document holds a word: ")
     write_rows(folder / "corpus.jsonl", rows[0], rows[1] | {"title": "a"})
     assert evalset.load(folder).next_step() == ""
+
+
+def test_a_lesson_says_in_a_line_what_it_needs(folder):
+    evals = evalset.load(folder)
+    assert evals.require() is evals is evals.require("judgments.jsonl")
+    with pytest.raises(evalset.EvalSetError, match="fixed.trec: found nothing; run the session be"):
+        evals.require("judgments.jsonl", "runs/fixed.trec")
+    with pytest.raises(evalset.EvalSetError, match="^no queries yet: write retrieval_queries"):
+        evals._replace(queries={}).require("gone")
+
+
+def test_an_example_is_of_its_kind_else_of_dev_else_any(folder):
+    evals = evalset.load(folder)
+    one, two = (
+        query._replace(kind=kind) for query, kind in zip(evals.queries.values(), "ab", strict=True)
+    )
+    both = evals._replace(queries={"q1": one, "q2": two._replace(split="dev")})
+    assert both.examples("b") == [two._replace(split="dev")]
+    assert both.examples("c") == [one, two._replace(split="dev")]
+    assert evals._replace(queries={"q2": two}).examples("a") == [two]
+    assert [q.query for q in evals._replace(queries={}).examples("a")] == ["disk-full"]

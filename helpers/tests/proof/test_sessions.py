@@ -198,8 +198,8 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
 
 def test_session_c_needs_session_b_first(graded):
     play(workbook.SESSIONS[0], graded, "a-load")
-    with pytest.raises(AssertionError, match="session_c_.*: cell c-load"):
-        play(workbook.SESSIONS[2], graded, "c-load")
+    with pytest.raises(AssertionError, match="session_c_.*: cell c-setup"):
+        play(workbook.SESSIONS[2], graded, "c-setup")
 
 
 def test_published_judged_at_counts_an_unanswered_query(folder):
