@@ -20,7 +20,8 @@ from helpers.sources import write
 
 ROOT = evalset.DEFAULT.parent
 NOTEBOOKS = [
-    *sorted((ROOT / "notebooks").rglob("*.ipynb")),
+    *sorted((ROOT / "notebooks").glob("*.ipynb")),
+    *sorted((ROOT / "notebooks" / "further").glob("*.ipynb")),
     ROOT / "evals" / "retrieval_eval.ipynb",
 ]
 PAGES = [

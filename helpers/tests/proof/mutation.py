@@ -340,7 +340,8 @@ def all_edits(root: Path) -> list[Edit]:
         name = path.relative_to(root).as_posix()
         if "/tests/" not in name:
             found += edits_of(name, path.read_text(encoding="utf-8"))
-    for path in sorted((root / "notebooks").rglob("*.ipynb")):
+    lessons = [*(root / "notebooks").glob("session_*.ipynb")]
+    for path in sorted([*lessons, *(root / "notebooks" / "further").glob("*.ipynb")]):
         for cell, text in cells_of(path):
             if not text.lstrip().startswith(("%", "!")):
                 found += edits_of(path.relative_to(root).as_posix(), text, cell)
