@@ -396,3 +396,22 @@ def test_evidence_by_budget(drawn):
     sets = {"fixed": budgets(0.2, 0.3, 0.4, 0.5, 0.6)}
     figures.evidence_by_budget(sets, "fixed", "dev")  # the baseline may be the best
     assert [*heights(drawn[1][0])] == ["fixed, the baseline"]
+
+
+def test_a_colour_of_a_single_point_stays_as_it_is(monkeypatch):
+    shown = []
+    monkeypatch.setattr(figures, "display", lambda data, **more: shown.append(data["image/png"]))
+    with matplotlib.rc_context():
+        figures.begin(versions=False)
+        figure, ax = plt.subplots()
+        ax.plot(range(50), [0] * 50, "o", color=figures.DARK)
+        ax.plot([25], [1], "o", color=figures.LIGHT)
+        ax.set_title("Many letters, and greys of their edges, in a title " * 2)
+        figures.put(figure, "")
+    kept = Image.open(io.BytesIO(b64decode(shown[0]))).convert("RGB").getcolors()
+    for wanted in (figures.DARK, figures.LIGHT):
+        wanted = matplotlib.colors.to_rgb(wanted)
+        nearest = min(
+            max(abs(a - 255 * b) for a, b in zip(c, wanted, strict=True)) for _, c in kept
+        )
+        assert nearest < 8, wanted
