@@ -139,7 +139,7 @@ MUTANTS = [
     Mutant("label dropped", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 1',
            '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 0', WRITE_UP),
     Mutant("grade changed", "evals/judgments.jsonl", '"doc_id": "checkout-connection-pool-exhausted", "relevance": 2',
-           '"doc_id": "checkout-connection-pool-exhausted", "relevance": 1', C),
+           '"doc_id": "checkout-connection-pool-exhausted", "relevance": 1', WRITE_UP),
     Mutant("query moved across the split", "evals/retrieval_queries.jsonl", '"popularity": "tail", "split": "dev"', '"popularity": "tail", "split": "test"', WRITE_UP),
     Mutant("document edited after the run", "evals/corpus/rollback-v2.md", "slipway", "slipwai", WRITE_UP),
     Mutant("results edited by hand", "evals/results.json", '"n": 127', '"n": 128', WRITE_UP),
