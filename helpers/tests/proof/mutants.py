@@ -91,6 +91,7 @@ MATRIX = "notebooks/further/bm25_matrix.ipynb"
         "test_evidence",
     )
 )
+SETUP = "helpers/tests/proof/test_setup.py"
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
 GUARD = "import sys; from helpers import workbook; sys.exit(any(map(workbook.guard, workbook.NOTEBOOKS)))"
 
@@ -360,6 +361,8 @@ def of_cell(tree: Path, edit: mutation.Edit) -> str:
 
 def covering(edit: mutation.Edit) -> tuple[set[str], list[str]]:
     """Return what reaches the line of an edit, and the test files to ask first."""
+    if mutation.room_of(edit.file) == "install":  # it runs in processes that coverage can't see
+        return {SETUP}, [SETUP]
     text = (ROOT / edit.file).read_text(encoding="utf-8")
     lines, names = reach.lines_around(text, edit.line)
     first = reach.mirrors(edit.file)

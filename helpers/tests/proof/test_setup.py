@@ -63,6 +63,8 @@ def test_all_packages_are_installed(set_up):
     assert (status, len(said)) == (0, 1) and f"txt: up to {len(lock)} packages, 0.9 GB, " in said[0]
     assert said[0].startswith("setting up .venv, once ") and said[0].endswith("minute with uv")
     assert (set_up.folder / ".venv" / "ready").exists()
+    lab = set_up.folder / ".venv/share/jupyter/lab/settings/overrides.json"
+    assert '"autosaveInterval": 10' in lab.read_text() and '"fetchNews": "false"' in lab.read_text()
     wanted, found = (set_up.folder / n for n in ("requirements.txt", ".venv/installed.txt"))
     assert found.read_bytes() == wanted.read_bytes()
 
