@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fastjsonschema
 
-from . import evalset, records, runs
+from . import evalset, files, runs
 
 FILE = f"runs/{runs.BASELINE['chunker']}.trec"
 
@@ -140,7 +140,7 @@ def misfit(found: dict) -> str:
 
 def measured_run(folder: Path) -> dict[str, str]:
     """Return which run of the folder is measured, with the SHA-256 of its file."""
-    return {"file": FILE, "sha256": records.file_hash(folder / FILE)}
+    return {"file": FILE, "sha256": files.file_hash(folder / FILE)}
 
 
 def read_results(folder: Path) -> dict:
@@ -150,7 +150,7 @@ def read_results(folder: Path) -> dict:
     """
     path = folder / "results.json"
     try:
-        found = records.json_object(records.page(path, evalset.stop))
+        found = files.json_object(files.page(path, evalset.stop))
     except evalset.EvalSetError:
         raise
     except ValueError as error:
@@ -178,7 +178,7 @@ def changed(evals: evalset.EvalSet, found: dict) -> dict[str, tuple[str, str]]:
         "other queries and labels": (found["queries"]["sha256"], evals.queries_hash()),
         f"another {FILE}": (
             found["run"]["sha256"],
-            records.file_hash(run) if run.is_file() else "nothing",
+            files.file_hash(run) if run.is_file() else "nothing",
         ),
     }
     return {what: (then, now) for what, (then, now) in sides.items() if then != now}

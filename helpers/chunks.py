@@ -6,7 +6,7 @@ The text of a chunk is a slice of its document, so it cannot drift.
 from pathlib import Path
 from typing import NamedTuple
 
-from . import evalset, records
+from . import evalset, files
 
 
 class Chunk(NamedTuple):
@@ -43,7 +43,7 @@ def write_chunks(path: Path, chunks: list[Chunk]) -> None:
             )
     if len({chunk.chunk_id for chunk in chunks}) < len(chunks):
         raise ValueError("a chunk id stands twice, wanted each chunk_idx once in a document")
-    records.write_jsonl(path, (chunk._asdict() for chunk in chunks))
+    files.write_jsonl(path, (chunk._asdict() for chunk in chunks))
 
 
 def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None) -> list[Chunk]:
@@ -51,8 +51,8 @@ def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None
 
     Raises EvalSetError with file and line for every other row.
     """
-    problems, found = records.Problems(), []
-    for place, row in records.rows(path, problems.append):
+    problems, found = files.Problems(), []
+    for place, row in files.rows(path, problems.append):
         wrong = _wrong(row, documents)
         if wrong:
             problems.append(f"{place}: {wrong}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import baseline, disk, evalset, evidence, measures, runs, stats
+from . import baseline, evalset, evidence, files, measures, runs, stats
 from .text import how_many, inert
 
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
@@ -367,7 +367,7 @@ def command(
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     folder = to or evals.folder / "comparisons"
     content = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-    disk.write_all(folder, {f"{name}.md": comparison_page(found), f"{name}.json": content})
+    files.write_all(folder, {f"{name}.md": comparison_page(found), f"{name}.json": content})
     print(f"{comparison_page(found, str)}\nwritten: {folder / name}.md and .json")
     return status(found, strict)
 

@@ -9,9 +9,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from . import disk, records
+from . import files
 from . import text as tokens
-from .records import GRADES, NO_ANSWER, SPLITS, EvalSetError, Problems, Say
+from .files import GRADES, NO_ANSWER, SPLITS, EvalSetError, Problems, Say
 from .text import how_many
 
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
@@ -173,7 +173,7 @@ class EvalSet(NamedTuple):
     @property
     def name(self) -> str:
         """The first heading of the folder's README.md, else the folder's name."""
-        heading = re.search(r"^# (.+)", records.prose(self.folder / PROSE[0], stop), re.MULTILINE)
+        heading = re.search(r"^# (.+)", files.prose(self.folder / PROSE[0], stop), re.MULTILINE)
         return heading[1].strip() if heading else self.folder.name
 
     def qrels(self, split: str | None = None) -> dict[str, dict[str, int]]:
@@ -217,17 +217,17 @@ def load(path: Path | str | None = None) -> EvalSet:
     `file:line: what is wrong, what is wanted`.
     """
     path = Path(path) if path else folder()
-    disk.settle(path)
+    files.settle(path)
     problems = Problems()
     places: dict = {}  # where a query or a judged pair stands
     for name in PROSE:
-        records.prose(path / name, problems.append)
+        files.prose(path / name, problems.append)
     settings = _read_settings(path / "settings.json", problems.append)
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
     documents = _read_corpus(path, problems)
     queries = _read_queries(path, documents, places, problems)
     own = {} if settings.get("imported") else {key[0]: place for key, place in places.items()}
-    records.twins(own, problems.append, cases=True)
+    files.twins(own, problems.append, cases=True)
     judgments = _read_judgments(path, documents, queries, grades, places, problems)
     if problems:
         raise EvalSetError(problems)
@@ -243,8 +243,8 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
     Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """
     problems = Problems()
-    found = list(records.read(evals.folder / name, problems.append, evals.grades))
-    problems += records.orphans(found, evals.asked, evals.folder)
+    found = list(files.read(evals.folder / name, problems.append, evals.grades))
+    problems += files.orphans(found, evals.asked, evals.folder)
     for place, row in found:
         documents = [*row.get("easy", []), *row.get("hard", [])]
         documents += [row["doc_id"]] if "doc_id" in row else []
@@ -265,26 +265,26 @@ def stop(problem: str) -> None:
 
 
 def _read_settings(path: Path, say: Say) -> dict:
-    settings = records.object_of(path, say) if os.path.lexists(path) else {}
-    found = records.complaints(settings, records.SCHEMAS["settings.json"])
+    settings = files.object_of(path, say) if os.path.lexists(path) else {}
+    found = files.complaints(settings, files.SCHEMAS["settings.json"])
     for problem in found:
         say(f"{path}:1: {problem}")
     return {} if found else settings
 
 
 def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
-    files = records.pages(path / "corpus", problems.append)
+    pages = files.pages(path / "corpus", problems.append)
     table, before = path / "corpus.jsonl", len(problems)
-    if files and os.path.lexists(table):
+    if pages and os.path.lexists(table):
         problems.append(f"{table}:1: there is also a folder corpus/, keep one of the two")
-    if not files and not os.path.lexists(table):
+    if not pages and not os.path.lexists(table):
         problems.append(
             f"{path / 'corpus'}:1: no documents found, wanted corpus/*.md or corpus.jsonl"
         )
-    places = {(file.stem,): f"{file}:1" for file in files}
+    places = {(file.stem,): f"{file}:1" for file in pages}
     found = (
-        [_read_markdown(file, problems.append) for file in files]
-        if files
+        [_read_markdown(file, problems.append) for file in pages]
+        if pages
         else _read_table(table, places, problems.append)
     )
     if not found and len(problems) == before:
@@ -300,19 +300,19 @@ def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
 
 def _read_markdown(path: Path, say: Say) -> Document:
     broken = Document(path.stem, "", "")  # keeps the id known: no second complaint from its labels
-    text = disk.page(path, say)
+    text = files.page(path, say)
     if text is None:
         return broken
-    if not records.is_id(path.stem):
-        wanted = records.CHECKS["id"][1]
+    if not files.is_id(path.stem):
+        wanted = files.CHECKS["id"][1]
         say(f"{path}:1: the file name gives the id {path.stem!r}, wanted {wanted}")
     wrong: list[str] = []
-    front = disk.front_matter(path, text, wrong.append)
+    front = files.front_matter(path, text, wrong.append)
     if not front:
         say(f"{path}:1: no front matter, wanted a block between two lines of ---")
         return broken
     fields, body = front[0], front[1].strip("\n")
-    found = [] if wrong else records.complaints(fields, records.SCHEMAS["corpus/*.md"])
+    found = [] if wrong else files.complaints(fields, files.SCHEMAS["corpus/*.md"])
     if not body.strip():
         line = text.rstrip().count("\n") + 1
         wrong.append(f"{path}:{line}: empty document, wanted a body after ---")
@@ -324,13 +324,13 @@ def _read_markdown(path: Path, say: Say) -> Document:
 
 def _read_table(path: Path, places: dict, say: Say) -> list[Document]:
     documents = []
-    for place, row in records.read(path, say, places=places):
+    for place, row in files.read(path, say, places=places):
         if row["text"].strip():
             kept = {name: row[name] for name in Document._fields if name in row}
             documents.append(Document(**kept))
         else:
             say(f"{place}: document {row['doc_id']} is empty, wanted a text")
-    records.twins({key[0]: place for key, place in places.items()}, say, cases=False)
+    files.twins({key[0]: place for key, place in places.items()}, say, cases=False)
     return documents
 
 
@@ -339,7 +339,7 @@ def _read_queries(
 ) -> dict[str, Query]:
     queries = {}
     file, say = path / "retrieval_queries.jsonl", problems.append
-    for place, row in records.read(file, say, places=places):
+    for place, row in files.read(file, say, places=places):
         for doc_id in row["relevant_doc_ids"]:
             if doc_id not in documents:
                 say(f"{place}: {_unknown(doc_id, documents, len(problems))}")
@@ -373,10 +373,10 @@ def _read_judgments(
         ]
     judgments, before = [], len(problems)
     table = path.parent / "retrieval_queries.jsonl"
-    asked = (disk.page(table, [].append) or "") if problems else ""
+    asked = (files.page(table, [].append) or "") if problems else ""
     lost = []
-    for place, row in records.read(path, problems.append, grades, places):
-        judgment = Judgment(**row | {"evidence": records.quotes(row)})
+    for place, row in files.read(path, problems.append, grades, places):
+        judgment = Judgment(**row | {"evidence": files.quotes(row)})
         if judgment.query_id not in queries:
             if f'"{judgment.query_id}"' not in asked:  # else its own line has been reported
                 lost.append((place, row))
@@ -385,7 +385,7 @@ def _read_judgments(
             problems.append(f"{place}: {wrong}")
         else:
             judgments.append(judgment)
-    problems += records.orphans(lost, queries, path.parent)
+    problems += files.orphans(lost, queries, path.parent)
     if len(problems) == before:
         problems += _disagreements(queries, judgments, places)
     return judgments

@@ -10,7 +10,7 @@ from numbers import Real
 from pathlib import Path
 from statistics import median
 
-from . import baseline, evalset, evidence, records, results, stats, text
+from . import baseline, evalset, evidence, files, results, stats, text
 from .evalset import EvalSet
 from .labels import prose
 from .text import clean, inert
@@ -186,7 +186,7 @@ def _quoted(found: dict) -> str:
 
 def disclosure(evals: EvalSet) -> str:
     """Return the first paragraph of the data card as inert text, "" where there is none."""
-    page = records.prose(evals.folder / evalset.PROSE[0], evalset.stop)
+    page = files.prose(evals.folder / evalset.PROSE[0], evalset.stop)
     parts = (part for part in page.split("\n\n") if not part.lstrip().startswith(("#", "<!--")))
     return inert(" ".join(re.sub(r"[*`]", "", next(parts, "")).split()))
 

@@ -10,7 +10,7 @@ from statistics import mean
 
 from pandas import json_normalize
 
-from . import chunks, compare, evidence, measures, records, runs, stats, text
+from . import chunks, compare, evidence, files, measures, runs, stats, text
 from .baseline import measured_run, read_results
 from .evalset import DEFAULT, PROSE, EvalSet, EvalSetError, stop
 
@@ -26,7 +26,7 @@ def measured(
     card = evals.folder / "runs" / f"{runs.BASELINE['chunker']}.json"
     made = runs.read_card(card, *runs.BASELINE, "tokenizer")
     method = {name: made[name] for name in runs.BASELINE}
-    halves = {split: {q: values[q] for q in evals.qrels(split)} for split in records.SPLITS}
+    halves = {split: {q: values[q] for q in evals.qrels(split)} for split in files.SPLITS}
     halves = {split: rows for split, rows in halves.items() if rows}
     together = {"all": {q: values[q] for q in evals.qrels()}} if len(halves) > 1 else {}
     tokens = sum(len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values())
@@ -103,14 +103,14 @@ def of_evidence(
     `known` and `rankings` are those of each chunk set, `base` names the baseline's.
     """
     found: dict = {}
-    for split in records.SPLITS:
+    for split in files.SPLITS:
         asked = evidence.wanted(evals, split)
         if not (asked and rankings):
             continue
         rows = {name: evidence.by_query(evals, asked, ranked) for name, ranked in rankings.items()}
         told = {name: {"chunks": len(known[name]), **_with_ends(row)} for name, row in rows.items()}
         found[split] = {"n": len(asked), "by_k": evidence.by_k(asked, rankings[base]), "sets": told}
-        if split == records.SPLITS[0]:
+        if split == files.SPLITS[0]:
             found["best"] = two_best(rows)
             found["lost"] = evidence.losses(evals, asked, rankings[base], known[base])
     return found
@@ -146,7 +146,7 @@ def two_best(rows: dict[str, dict[str, dict[str, float]]]) -> dict:
 
 def notes(path: Path) -> dict[str, str]:
     """Return what somebody read in the results: {query_id: text of `## query_id` in notes.md}."""
-    page = records.prose(path / PROSE[1], stop)
+    page = files.prose(path / PROSE[1], stop)
     found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
     return {query_id: " ".join(body.split()) for query_id, body in found}
 
@@ -154,7 +154,7 @@ def notes(path: Path) -> dict[str, str]:
 def write_results(folder: Path, found: dict) -> None:
     """Write results.json, numbers rounded to 10 decimals so that every machine writes the same."""
     content = json.dumps(_rounded(found), indent=1, ensure_ascii=False)
-    records.write(folder / "results.json", content + "\n")
+    files.write(folder / "results.json", content + "\n")
 
 
 def _rounded(value):

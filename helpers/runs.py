@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from . import chunks, disk, evalset, records
+from . import chunks, evalset, files
 from .text import how_many, visible
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
@@ -51,13 +51,13 @@ def check_order(query_id: str, ranking: Ranking) -> None:
 
 def write_chunk_run(path: Path, run: dict[str, Ranking]) -> None:
     """Write {query_id: [(chunk_id, score), ...]} as one JSON object a query."""
-    records.write(path, _chunk_lines(run))
+    files.write(path, _chunk_lines(run))
 
 
 def _chunk_lines(run: dict[str, Ranking]) -> str:
     for query_id, ranking in run.items():
         check_order(query_id, ranking)
-    return records.as_lines(
+    return files.as_lines(
         {"query_id": q, "results": [[c, round(s, DECIMALS)] for c, s in ranking]}
         for q, ranking in run.items()
     )
@@ -65,8 +65,8 @@ def _chunk_lines(run: dict[str, Ranking]) -> str:
 
 def read_chunk_run(path: Path) -> dict[str, Ranking]:
     """Read a chunk run that `write_chunk_run` made. Raises EvalSetError for anything else."""
-    run, problems = {}, records.Problems()
-    for place, row in records.rows(path, problems.append):
+    run, problems = {}, files.Problems()
+    for place, row in files.rows(path, problems.append):
         try:
             run[row["query_id"]] = [(chunk_id, score) for chunk_id, score in row["results"]]
         except (KeyError, TypeError, ValueError):
@@ -95,7 +95,7 @@ def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
 
     A line is `query Q0 doc rank score tag`.
     """
-    records.write(path, _trec_lines(run, tag))
+    files.write(path, _trec_lines(run, tag))
 
 
 def _trec_lines(run: dict[str, Ranking], tag: str) -> str:
@@ -114,7 +114,7 @@ CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
 
 def write_card(path: Path, evals: evalset.EvalSet, said: dict) -> None:
     """Write what is `said` of a run, with the hashes of its documents and queries."""
-    records.write(path, _card_text(evals, said))
+    files.write(path, _card_text(evals, said))
 
 
 def _card_text(evals: evalset.EvalSet, said: dict) -> str:
@@ -126,7 +126,7 @@ def _card_text(evals: evalset.EvalSet, said: dict) -> str:
 def read_card(path: Path, *more: str) -> dict:
     """Return a card. Raises EvalSetError where it is missing or lacks a hash or one of `more`."""
     problems: list[str] = []
-    said = records.object_of(path, problems.append)
+    said = files.object_of(path, problems.append)
     missing = [name for name in CARD if not isinstance(said.get(name), str)]
     missing += [name for name in more if name not in said]
     if missing and not problems:
@@ -155,7 +155,7 @@ def save(
         f"{name}.trec": _trec_lines(document_run, tag=f"bm25-{name}"),
         f"{name}.json": _card_text(evals, {**said, "tokenizer": evals.tokenizer}),
     }
-    disk.write_all(evals.folder / "runs", texts)
+    files.write_all(evals.folder / "runs", texts)
 
 
 def read_trec(path: Path) -> dict[str, Ranking]:
@@ -164,8 +164,8 @@ def read_trec(path: Path) -> dict[str, Ranking]:
     Raises EvalSetError for anything else.
     """
     run: dict[str, Ranking] = {}
-    problems = records.Problems()
-    for place, line in records.lines(path, problems.append):
+    problems = files.Problems()
+    for place, line in files.lines(path, problems.append):
         fields = line.split()
         score = _number(fields[4]) if len(fields) == 6 else None
         if score is None:
@@ -214,7 +214,7 @@ class _Reading:
         self.evals = evals
         self.queries, self.documents = _spelled(evals.asked), _spelled(evals.documents)
         self.found: dict[str, dict[str, float]] = {}  # by query, then document or chunk
-        self.problems = records.Problems()
+        self.problems = files.Problems()
         self.strange: dict[str, None] = {}  # unknown query ids, in their order, up to STRANGE
         self.results = 0
         self.unknown: list[str] = []  # a document id for each line that names an unknown one
@@ -229,7 +229,7 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     EvalSetError with file, line and remedy for every other line that cannot be used.
     """
     read = _Reading(evals)
-    lines = records.lines(path, read.problems.append) if _is_file(path, read.problems) else ()
+    lines = files.lines(path, read.problems.append) if _is_file(path, read.problems) else ()
     parse = _json_line if path.suffix == ".jsonl" else _trec_line
     for place, line in lines:
         parse(place, line, read)
@@ -292,7 +292,7 @@ def _trec_line(place: str, line: str, read: _Reading) -> None:
 
 def _json_line(place: str, line: str, read: _Reading) -> None:
     try:
-        row = records.parsed(line)
+        row = files.parsed(line)
         query_id, results = row["query_id"], [chunks.pair(found) for found in row["results"]]
         if type(query_id) not in (str, int):
             raise TypeError("an id is text or a whole number")

@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
-from . import disk, measures, text
+from . import files, measures, text
 from .runs import BASELINE, DECIMALS, Ranking
 
 BATCH = 1_000  # texts that a model encodes at a time
@@ -106,7 +106,7 @@ def kept(folder: Path, model: dict, texts: list[str], encoder: Callable[[list[st
             return saved["dense"] if "dense" in saved else sparse.load_npz(path)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         encoded = encoder(texts)
-    with disk.new_file(path) as part, part.open("xb") as file:
+    with files.new_file(path) as part, part.open("xb") as file:
         if sparse.issparse(encoded):
             sparse.save_npz(file, encoded)
         else:

@@ -23,7 +23,7 @@ from nbclient.exceptions import CellExecutionError
 from nbclient.util import run_sync
 from nbconvert.filters import strip_ansi
 
-from . import baseline, evalset, records, report, results
+from . import baseline, evalset, files, report, results
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = [
@@ -167,7 +167,7 @@ def report_command(folder: Path, full: bool = False) -> int:
     """Run the sessions and the write-up on `folder`, render the page, print the summary."""
     executed = run_all(folder, full)
     page = folder / "retrieval_eval.html"
-    records.write(page, report.html(executed[WRITE_UP]))
+    files.write(page, report.html(executed[WRITE_UP]))
     print("\n" + report.summary(baseline.read_results(folder), str))
     print(f"\nwrite-up: {page}\n{results.what_next(folder)}")
     return 0
@@ -182,9 +182,9 @@ def refresh_command(folder: Path) -> int:
     values, texts = results.published(folder), [page.read_text("utf-8") for page in pages]
     executed = run_all(folder)
     for path, notebook in executed.items():
-        records.write(path, nbformat.writes(notebook) + "\n")
+        files.write(path, nbformat.writes(notebook) + "\n")
     for path, block in blocks(folder).items():
-        records.write(path, with_block(path.read_text(encoding="utf-8"), block))
+        files.write(path, with_block(path.read_text(encoding="utf-8"), block))
     changed = results.changes(values, results.published(folder))
     for page, text in zip(pages, texts, strict=True):
         lines = changed_lines(text, page.read_text("utf-8"))
@@ -208,7 +208,7 @@ def freeze_command(evals: evalset.EvalSet) -> int:
     if problems:
         raise evalset.EvalSetError(problems)
     rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
-    records.write_jsonl(evals.folder / "negatives.jsonl", rows)
+    files.write_jsonl(evals.folder / "negatives.jsonl", rows)
     print(f"{manifest.write_manifest(evals, SEEDS)} describes the folder as it is now")
     return 0
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from numbers import Real
 from pathlib import Path
 
-from helpers import evalset, records
+from helpers import evalset, files
 from helpers.text import how_many
 
 from .check.open_exercise import go_to_cell
@@ -171,7 +171,7 @@ def _is_entry(entry: object) -> bool:
 
 def _keep(folder: Path, predictions: dict[str, dict]) -> None:
     """Write the file of a set, whole."""
-    records.write(folder / PREDICTIONS, json.dumps(predictions, indent=1) + "\n")
+    files.write(folder / PREDICTIONS, json.dumps(predictions, indent=1) + "\n")
 
 
 def calibration() -> None:

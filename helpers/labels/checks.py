@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from math import ceil
 from typing import NamedTuple
 
-from .. import evalset, measures, records, stats
+from .. import evalset, files, measures, stats
 from ..text import how_many
 from . import links, manifest, pooling, quotes
 
@@ -325,7 +325,7 @@ def check_guide(case: AuditCase) -> Finding:
     if not path.exists():
         remedy = "Write down how each grade is decided, with edge cases."
         return _finding("labelling guide", "no labeling_guide.md", [remedy])
-    words = case.evals.words(records.prose(path, evalset.stop))
+    words = case.evals.words(files.prose(path, evalset.stop))
     given = sorted({judgment.relevance for judgment in case.evals.judgments})
     silent = [f"grade {grade}" for grade in given if str(grade) not in words]
     fails = [f"Say when to give {_some(silent)}."] if silent else []

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from filelock import AcquireReturnProxy, FileLock
 
-from .. import disk, evalset, records
+from .. import evalset, files
 
 LOG = "labelling.jsonl"
 PRACTICE = "practice.jsonl"  # of the same form; nothing takes it into the labels
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
     @property
     def quotes(self) -> tuple[str, ...]:
         """What the evidence is for a judgment: one quote or none."""
-        return records.quotes({"evidence": self.evidence})
+        return files.quotes({"evidence": self.evidence})
 
 
 # Writing.
@@ -121,20 +121,20 @@ def verdicts(evals: evalset.EvalSet) -> dict[str, tuple[bool, str]]:
     return {
         row["query_id"]: (row["query_id"] in aside, row.get("kind", "unspecified"))
         for _, row in _sound(evals)
-        if row.get("doc_id") == "" and row.get("kind") != records.NO_ANSWER
+        if row.get("doc_id") == "" and row.get("kind") != files.NO_ANSWER
     }
 
 
 def _sound(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
     """Return (file:line, object) of the log's lines; EvalSetError names all that are bad."""
-    problems = records.Problems()
+    problems = files.Problems()
     found = list(_objects(evals.folder / name, problems.append))
     judged = []
     for place, row in found:
         wrong = _misfits(row, evals)
         problems += [f"{place}: {fault}" for fault in wrong]
         judged += [] if wrong or "undo" in row else [(place, row)]
-    problems += records.orphans(judged, evals.asked, evals.folder)
+    problems += files.orphans(judged, evals.asked, evals.folder)
     faults = ((place, _row_fault(row, evals)) for place, row in judged)
     problems += [f"{place}: {fault}" for place, fault in faults if fault]
     if problems:
@@ -150,7 +150,7 @@ def _objects(path: Path, say: Callable[[str], object]) -> Iterator[tuple[str, di
     for number, line in enumerate(lines, 1):
         try:
             if line.strip():
-                yield f"{path}:{number}", records.json_object(line.decode())
+                yield f"{path}:{number}", files.json_object(line.decode())
         except ValueError as error:
             say(f"{path}:{number}: {error}")
 
@@ -159,8 +159,8 @@ def _content(path: Path, say: Callable[[str], object]) -> bytes:
     """Return the bytes of the log, none where it is missing or, which is said, cannot be read."""
     if not os.path.lexists(path):
         return b""
-    if disk.irregular(path):
-        say(f"{path}:1: is {disk.irregular(path)}, wanted a regular file")
+    if files.irregular(path):
+        say(f"{path}:1: is {files.irregular(path)}, wanted a regular file")
         return b""
     try:
         return path.read_bytes()
@@ -172,9 +172,9 @@ def _content(path: Path, say: Callable[[str], object]) -> bytes:
 def _misfits(row: dict, evals: evalset.EvalSet) -> list[str]:
     """Return what is wrong with the fields of one object of the log."""
     if "undo" in row:
-        found = records.complaints(row, records.SCHEMAS["undo"])
-        return found or records.complaints(row["undo"], records.SCHEMAS["undone"])
-    return records.complaints(row, records.SCHEMAS[LOG], evals.grades)
+        found = files.complaints(row, files.SCHEMAS["undo"])
+        return found or files.complaints(row["undo"], files.SCHEMAS["undone"])
+    return files.complaints(row, files.SCHEMAS[LOG], evals.grades)
 
 
 def _row_fault(row: dict, evals: evalset.EvalSet) -> str:

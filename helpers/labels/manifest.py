@@ -6,7 +6,7 @@ from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 
-from .. import evalset, records
+from .. import evalset, files
 
 LABEL_FILES = (
     "retrieval_queries.jsonl",
@@ -29,7 +29,7 @@ def inputs(folder: Path) -> dict[str, Path]:
 
 
 def _hashes(folder: Path) -> dict[str, str]:
-    return {name: records.file_hash(path) for name, path in inputs(folder).items()}
+    return {name: files.file_hash(path) for name, path in inputs(folder).items()}
 
 
 def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
@@ -49,7 +49,7 @@ def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
         "versions": {name: version(name) for name in VERSIONED},
     }
     path = evals.folder / "manifest.json"
-    records.write(path, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    files.write(path, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     return path
 
 
@@ -59,7 +59,7 @@ def differences(folder: Path) -> list[str]:
     if not os.path.lexists(path):
         return [NO_MANIFEST]
     try:
-        listed = {**records.json_object(records.page(path, [].append) or "{}")["files"]}
+        listed = {**files.json_object(files.page(path, [].append) or "{}")["files"]}
     except (ValueError, KeyError, TypeError):
         return ['manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}']
     present = _hashes(Path(folder))

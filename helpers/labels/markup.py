@@ -8,7 +8,7 @@ from pathlib import Path
 
 import mistune
 
-from .. import evalset, figures, records
+from .. import evalset, figures, files
 from ..text import clean, how_many, inert
 from . import log
 from .schedule import Agreement, agreement
@@ -144,7 +144,7 @@ def message_html(words: str, wrong: bool = False) -> str:
 def end_html(
     given: list[log.Entry],
     n: int,
-    grades: tuple[int, ...] = records.GRADES,
+    grades: tuple[int, ...] = files.GRADES,
     then: str = MERGED_THEN,
 ) -> str:
     """Return what stands in place of a document when all `n` are judged; `then` comes last."""

@@ -4,7 +4,7 @@ import operator
 import os
 from pathlib import Path
 
-from .. import disk, evalset, records, text
+from .. import evalset, files, text
 from .log import LOG, PRACTICE, Entry, entries, latest, locked, verdicts
 
 JUDGMENTS, QUERY_TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
@@ -31,8 +31,8 @@ def pairs_to_judge(
 
 def _stored(evals: evalset.EvalSet, name: str) -> list[tuple[str, dict]]:
     """Return (place, object) of each line of a label file; [] where the file is missing."""
-    problems = records.Problems()
-    found = list(records.read(evals.folder / name, problems.append, evals.grades))
+    problems = files.Problems()
+    found = list(files.read(evals.folder / name, problems.append, evals.grades))
     if problems:
         raise evalset.EvalSetError(problems)
     return found
@@ -69,7 +69,7 @@ def _merge(evals: evalset.EvalSet) -> int:
     turned = sum(map(operator.ne, *kinds))
     if new or turned:
         tables = {JUDGMENTS: rows} if new else {}
-        disk.write_all(evals.folder, _table_texts({**tables, QUERY_TABLE: queries}))
+        files.write_all(evals.folder, _table_texts({**tables, QUERY_TABLE: queries}))
     return len(new) + turned
 
 
@@ -94,7 +94,7 @@ def _known_grades(evals: evalset.EvalSet) -> dict[tuple[str, str], tuple[set[int
 
 
 def _table_texts(tables: dict[str, list[dict]]) -> dict[str, str]:
-    return {name: records.as_lines(rows) for name, rows in tables.items()}
+    return {name: files.as_lines(rows) for name, rows in tables.items()}
 
 
 def _with_new(evals: evalset.EvalSet, new: dict[tuple[str, str], Entry]) -> list[dict]:
@@ -124,10 +124,10 @@ def _with_relevant(query: dict, rows: list[dict]) -> dict:
 
 def _with_kind(query: dict, aside: dict[str, tuple[bool, str]]) -> dict:
     """Return the row of a query with the kind that the log gives it; a relevant document wins."""
-    is_none = query.get("kind") == records.NO_ANSWER
+    is_none = query.get("kind") == files.NO_ANSWER
     stands, former = aside.get(query["query_id"], (is_none, "unspecified"))
     if stands and not query["relevant_doc_ids"]:
-        return {**query, "kind": records.NO_ANSWER}
+        return {**query, "kind": files.NO_ANSWER}
     return {**query, "kind": former} if is_none else query
 
 
@@ -153,9 +153,9 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     """
     if not folder.is_dir():
         raise evalset.EvalSetError([f"{folder}: is no folder, wanted an evaluation set"])
-    problems = records.Problems()
+    problems = files.Problems()
     with locked(folder / LOG):
-        disk.settle(folder)
+        files.settle(folder)
         earlier = _rows(folder / DROPPED, problems)
         held = {name: _parted(folder / name, query_id, problems) for name in NAMING}
         taken = {name: rows for name, (rows, _) in held.items() if rows}
@@ -167,7 +167,7 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
             raise evalset.EvalSetError(problems)
         moved = [{"file": name, **row} for name, rows in taken.items() for row in rows]
         kept = {name: held[name][1] for name in taken}
-        disk.write_all(folder, _table_texts({DROPPED: earlier + moved, **kept}))
+        files.write_all(folder, _table_texts({DROPPED: earlier + moved, **kept}))
     return [
         f"{name}: {text.how_many(len(rows), 'row')} moved to {DROPPED}"
         for name, rows in taken.items()
@@ -175,8 +175,8 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
 
 
 def _rows(path: Path, problems: list[str]) -> list[dict]:
-    found = [*records.rows(path, problems.append)] if os.path.lexists(path) else []
-    halves = (place for place, row in found if records.has_half([*row.values()]))
+    found = [*files.rows(path, problems.append)] if os.path.lexists(path) else []
+    halves = (place for place, row in found if files.has_half([*row.values()]))
     problems += [f"{place}: found half of a character, wanted whole ones" for place in halves]
     return [row for _, row in found]
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import records
+from .. import files
 from .log import Entry, latest
 
 GAP = 5  # other documents between a document and its repeat
@@ -99,7 +99,7 @@ def following(queue: list[Turn], given: list[Entry]) -> Turn | None:
     return next(iter(due or documents or asked), None)
 
 
-def agreement(given: list[Entry], grades: tuple[int, ...] = records.GRADES) -> Agreement:
+def agreement(given: list[Entry], grades: tuple[int, ...] = files.GRADES) -> Agreement:
     """Compare each repeat with the standing grade of its pair; the set allows `grades`."""
     from .. import stats  # SciPy takes a second to import
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import nbformat
 
-from .. import evalset, records
+from .. import evalset, files
 from . import LearnError
 from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, lessons, regions
 
@@ -109,7 +109,7 @@ def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -
             if name == "evals":
                 copy_set(new / name)
             else:
-                records.write(new / name, texts[name])
+                files.write(new / name, texts[name])
         old = _move_aside(folder) if fresh else None
         made = _move_in(new, folder, wanted, fresh)
     if old:

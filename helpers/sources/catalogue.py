@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from ..records import EvalSetError
-from .files import (
+from ..files import EvalSetError
+from .readers import (
     SIDES,
     Asked,
     Label,

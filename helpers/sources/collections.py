@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .. import disk, records
-from ..records import EvalSetError
+from .. import files
+from ..files import EvalSetError
 from . import catalogue
-from .files import (
+from .readers import (
     Asked,
     Label,
     Log,
@@ -29,7 +29,7 @@ from .files import (
 def documents_of(paths: Iterable[Path], asked: Asked, log: Log) -> Iterator[tuple[str, dict]]:
     """Yield documents of JSONL files under the names that BEIR, TREC tools and MIRACL use."""
     for path in paths:
-        for place, row in records.rows(path, log.wrong):
+        for place, row in files.rows(path, log.wrong):
             doc_id = id_of(place, row, ("_id", "doc_id", "docid", "docno", "id"), log)
             title, text = text_of(row, "title"), text_of(row, "text", "contents", "body")
             title, text = chosen(place, row, title, text, asked, log)
@@ -50,7 +50,7 @@ def tsv_of(path: Path, names: tuple[str, str], log: Log) -> Iterator[tuple[str, 
 def queries_of(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
     """Yield queries of a JSONL file, a TSV file or TREC topics (<top>, <num>, <title>)."""
     if ".jsonl" in path.suffixes:
-        for place, row in records.rows(path, log.wrong):
+        for place, row in files.rows(path, log.wrong):
             query_id = id_of(place, row, ("_id", "query_id", "qid", "id"), log)
             if query_id:
                 yield place, {"query_id": query_id, "query": text_of(row, "text", "query", "title")}
@@ -69,8 +69,8 @@ def _topics(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
             place, topic, size = where, [], 0
         topic.append(line)
         size += len(line)
-        if size > disk.LONGEST:
-            return log.wrong(f"{place or path}: the topic is too long, {disk.most('characters')}")
+        if size > files.LONGEST:
+            return log.wrong(f"{place or path}: the topic is too long, {files.most('characters')}")
         if "</top>" in line.lower():
             text = "\n".join(topic)
             number = re.search(r"<num>\s*(?:Number:\s*)?([^\s<]+)", text, re.IGNORECASE)
@@ -153,12 +153,12 @@ def trec(asked: Asked, log: Log) -> Source:
     }
     tables = [p for p in names if ".jsonl" in p.suffixes and p not in topics]
     here = f"found {', '.join(p.name for p in names[:9]) or 'nothing'}"
-    for what, files, wanted in (
+    for what, paths, wanted in (
         ("topics", topics, "topics*.txt or topics*.tsv"),
         ("labels", qrels, "qrels*.txt or qrels*.tsv"),
         ("documents", tables, "a JSONL file with docid and contents"),
     ):
-        if not files:
+        if not paths:
             log.wrong(f"{folder}:1: no {what}, {here}, wanted {wanted}")
     log.stop()
     splits = choose(qrels, asked.split, folder)

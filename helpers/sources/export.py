@@ -8,9 +8,9 @@ from pathlib import Path
 import ir_measures
 import pandas as pd
 
-from .. import disk, evalset, records
-from ..records import EvalSetError
-from .files import Log, array, database
+from .. import evalset, files
+from ..files import EvalSetError
+from .readers import Log, array, database
 
 FORMS = ("labels.csv", "labels.parquet", "qrels.trec", "beir/corpus.jsonl", "beir/queries.jsonl")
 QRELS = re.compile(r"beir/qrels/[^/]+\.tsv")
@@ -45,14 +45,14 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     """
     to, table = to.resolve(), labels(evals)
     _refuse_strange(to)
-    with disk.new_folder(to) as folder:
+    with files.new_folder(to) as folder:
         csv_text = table.to_csv(index=False, lineterminator="\n", quoting=_quoting(table))
-        records.write(folder / "labels.csv", csv_text)
+        files.write(folder / "labels.csv", csv_text)
         with database() as tables:
             tables.from_df(table).write_parquet(str(folder / "labels.parquet"))
         write_beir(evals, table, folder / "beir")
         lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())
-        records.write(folder / "qrels.trec", "".join(lines))
+        files.write(folder / "qrels.trec", "".join(lines))
         for name, found in read_back(folder).items():
             if found != expected(table):
                 raise ValueError(f"{to / name}: does not read back as it was written")
@@ -80,11 +80,11 @@ def _quoting(table: pd.DataFrame) -> int:
 def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> None:
     """Write corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv as BEIR does (Thakur et al. 2021)."""
     documents = evals.documents.values()
-    records.write_jsonl(
+    files.write_jsonl(
         folder / "corpus.jsonl",
         ({"_id": d.doc_id, "title": d.title, "text": d.text, "metadata": {}} for d in documents),
     )
-    records.write_jsonl(
+    files.write_jsonl(
         folder / "queries.jsonl",
         ({"_id": q.query_id, "text": q.query} for q in evals.queries.values()),
     )
@@ -92,7 +92,7 @@ def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> Non
         tsv = rows[["query_id", "doc_id", "relevance"]].set_axis(
             ["query-id", "corpus-id", "score"], axis=1
         )
-        records.write(
+        files.write(
             folder / "qrels" / f"{split}.tsv",
             tsv.to_csv(sep="\t", index=False, lineterminator="\n"),
         )

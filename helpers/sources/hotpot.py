@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import records
-from ..records import EvalSetError
-from .files import Asked, Label, Log, Source, array, choose, id_of, safe, text_of, with_bar
+from .. import files
+from ..files import EvalSetError
+from .readers import Asked, Label, Log, Source, array, choose, id_of, safe, text_of, with_bar
 
 
 def hotpotqa(asked: Asked, log: Log) -> Source:
@@ -61,8 +61,8 @@ def _question(place, row, split, name, documents, queries, labels, log) -> None:
         if former["text"] != document["text"]:
             log.leave("paragraphs with another text under a title that was there", place)
     kind = text_of(row, "type")
-    if kind and not records.is_label(kind):
-        log.leave(f"types that are no label ({records.CHECKS['label'][1]})", place)
+    if kind and not files.is_label(kind):
+        log.leave(f"types that are no label ({files.CHECKS['label'][1]})", place)
         kind = ""
     more = {"kind": kind, "answers": [text_of(row, "answer")]}
     queries.append((place, {**query, **{key: v for key, v in more.items() if v and v != [""]}}))

@@ -4,9 +4,9 @@ import hashlib
 import re
 from pathlib import Path
 
-from .. import records, text
-from ..records import EvalSetError
-from .files import Label, Log, Source, side
+from .. import files, text
+from ..files import EvalSetError
+from .readers import Label, Log, Source, side
 
 Labels = dict[str, dict[str, Label]]  # {query_id: {doc_id: label}}
 PLACES = {"query": "queries", "document": "corpus"}
@@ -199,7 +199,7 @@ def _answers(kept: Labels, source: Source, folder: Path) -> dict[str, list[str]]
     """Return the words of every relevant document, from the corpus that was written."""
     words = text.TOKENIZERS[source.words]
     wanted = {d for row in kept.values() for d, label in row.items() if label.grade}
-    rows = records.rows(folder / "corpus.jsonl", None)
+    rows = files.rows(folder / "corpus.jsonl", None)
     return {row["doc_id"]: words(row["text"]) for _, row in rows if row["doc_id"] in wanted}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-from .. import disk, evalset, report, workbook
+from .. import evalset, files, report, workbook
 from ..workbook import ROOT
 
 SITE = ROOT / "site"
@@ -49,7 +49,7 @@ def write_site(folder: Path = SITE) -> Path:
     listed = "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in names)
     index = as_notebook(f"{head}\n\n{listed}\n")
     made["index.html"] = site_page(index, ROOT / "README.md", {})
-    disk.write_all(folder, made)
+    files.write_all(folder, made)
     for former in {*folder.glob("*.html")} - {folder / name for name in made}:
         former.unlink()
     return folder / "index.html"

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from .. import disk, records
-from .files import Asked, Log, Source, chosen, folder_of, safe
+from .. import files
+from .readers import Asked, Log, Source, chosen, folder_of, safe
 
 # A document's id is its path below the folder, with : for /.
 
@@ -54,7 +54,7 @@ def tree(
                 log.leave("files of another type", str(path))
             elif path.is_symlink():
                 log.leave("links", str(path))
-            elif records.HALF.search(str(path)):
+            elif files.HALF.search(str(path)):
                 shown = str(path).encode("utf-8", "backslashreplace").decode()
                 log.leave("files whose names are not UTF-8", shown)
             else:
@@ -64,14 +64,14 @@ def tree(
 
 
 def _read_text(path: Path, log: Log) -> str | None:
-    if disk.irregular(path):
+    if files.irregular(path):
         return log.leave("FIFOs, sockets and devices", str(path))
-    if path.stat().st_size > disk.LONGEST:
-        return log.leave(f"files over {disk.LONGEST:,} bytes", str(path))
+    if path.stat().st_size > files.LONGEST:
+        return log.leave(f"files over {files.LONGEST:,} bytes", str(path))
     with path.open("rb") as file:
         if b"\0" in file.read(8192):
             return log.leave("binary files", str(path))
-    return disk.page(path, partial(log.leave, "files that are not UTF-8"))
+    return files.page(path, partial(log.leave, "files that are not UTF-8"))
 
 
 def path_id(path: Path, folder: Path, ending: str = "") -> str:
@@ -93,21 +93,21 @@ def markdown_tree(asked: Asked, log: Log) -> Source:
 def _markdown(path: Path, folder: Path, text: str, asked: Asked, log: Log) -> dict:
     doc_id = path_id(path, folder, PAGES[path.suffix.lower()])
     broken: list[str] = []
-    fields, rest = disk.front_matter(path, text, broken.append) or ({}, text)
+    fields, rest = files.front_matter(path, text, broken.append) or ({}, text)
     if broken:
         log.leave("front matters that are not YAML fields, kept as text", f"{path}:2")
     else:
         text = rest
-    schema = records.SCHEMAS["corpus/*.md"]
+    schema = files.SCHEMAS["corpus/*.md"]
     checks = schema.needed | schema.optional
     known = {
         name: value
         for name, value in fields.items()
-        if name in checks and records.CHECKS[checks[name]][0](value)
+        if name in checks and files.CHECKS[checks[name]][0](value)
     }
     used = f"{asked.title},{asked.text}".split(",")
     for name in sorted(fields.keys() - known.keys() - {*used}):
-        wanted = records.CHECKS[checks[name]][1] if name in checks else "no such field"
+        wanted = files.CHECKS[checks[name]][1] if name in checks else "no such field"
         log.leave(f"front-matter field {name} ({wanted})", f"{path}:2")
     title, body = chosen(f"{path}:1", {**fields, "body": text}, "", "", asked, log)
     known |= {"title": title} if title else {}

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import disk, evalset, records
-from ..records import EvalSetError
+from .. import evalset, files
+from ..files import EvalSetError
 from . import catalogue, collections, hotpot, trees
-from .files import Asked, Log, Source, with_bar
 from .qrels import Labels, ids_in_common, is_new, keep, read_labels, split, without_padding
+from .readers import Asked, Log, Source, with_bar
 
 READERS = {  # KIND of KIND:PATH
     "markdown": trees.markdown_tree,
@@ -66,10 +66,10 @@ def publish(to: Path, fill: Callable[[Path], None]) -> None:
     Raises EvalSetError where `to` is not a new or empty folder.
     """
     to = to.resolve()
-    disk.settle(to.parent)
+    files.settle(to.parent)
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
-    with disk.new_folder(to) as part:
+    with files.new_folder(to) as part:
         fill(part)
         evalset.load(part)
 
@@ -99,7 +99,7 @@ def import_source(source: Source, asked: Asked, folder: Path, log: Log) -> list[
     lines += [TRUNCATED] if limited else []
     lines += [*drawn, *write_settings(folder, asked, source, kept), *source.about]
     write_labels(folder, queries, kept, halves)
-    records.write(folder / "README.md", data_card(asked, lines))
+    files.write(folder / "README.md", data_card(asked, lines))
     return lines
 
 
@@ -170,7 +170,7 @@ def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, st
     """Write retrieval_queries.jsonl and judgments.jsonl; without labels the guide to make them."""
     if not kept:
         guide = (NEW / "labeling_guide.md").read_text(encoding="utf-8")
-        records.write(folder / "labeling_guide.md", guide)
+        files.write(folder / "labeling_guide.md", guide)
         return
     rows, judgments = [], []
     for query_id, row in kept.items():
@@ -180,19 +180,19 @@ def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, st
         for doc_id, label in row.items():
             pair = {"query_id": query_id, "doc_id": doc_id, "relevance": label.grade}
             judgments.append({**pair, "evidence": list(label.evidence)} if label.evidence else pair)
-    records.write_jsonl(folder / "retrieval_queries.jsonl", rows)
-    records.write_jsonl(folder / "judgments.jsonl", judgments)
+    files.write_jsonl(folder / "retrieval_queries.jsonl", rows)
+    files.write_jsonl(folder / "judgments.jsonl", judgments)
 
 
 def write_settings(folder: Path, asked: Asked, source: Source, kept: Labels) -> list[str]:
     """Write settings.json where it must say something: tokenizer, grades above 2, an import."""
     highest = max((label.grade for row in kept.values() for label in row.values()), default=0)
     settings = {} if source.words == "words" else {"words": source.words}
-    settings |= {"highest_grade": highest} if highest > records.GRADES[-1] else {}
+    settings |= {"highest_grade": highest} if highest > files.GRADES[-1] else {}
     told = [f"{name}: {value}, in settings.json" for name, value in settings.items()]
     settings |= {"imported": asked.kind} if kept else {}  # with labels, not only documents
     if settings:
-        records.write(folder / "settings.json", json.dumps(settings) + "\n")
+        files.write(folder / "settings.json", json.dumps(settings) + "\n")
     return told
 
 
@@ -260,7 +260,7 @@ def new_command(to: Path) -> int:
 
     def fill(folder: Path) -> None:
         for path in sorted(path for path in NEW.rglob("*") if path.is_file()):
-            records.write(folder / path.relative_to(NEW), path.read_text(encoding="utf-8"))
+            files.write(folder / path.relative_to(NEW), path.read_text(encoding="utf-8"))
 
     publish(to, fill)
     held = sorted(path.relative_to(to).as_posix() for path in to.rglob("*") if path.is_file())

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .. import chunks, evalset, records, runs
+from .. import chunks, evalset, files, runs
 from .engines import INDEXED, Engine, script, tell_errors
 
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
-ID_CHARACTER = r"[^\p{Z}\p{Cc}\p{Cf}/\\#" + records.UNSEEN.pattern[1:]  # as records.is_id has it
+ID_CHARACTER = r"[^\p{Z}\p{Cc}\p{Cf}/\\#" + files.UNSEEN.pattern[1:]  # as files.is_id has it
 TYPES = {  # of columns, as DuckDB and Spark call them
     "id": (
         r"varchar|string|uuid|date|u?(tiny|small|big)?int(eger)?|decimal\(\d+, ?0\)",
@@ -155,7 +155,7 @@ def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: s
         if not found
         else f"{path}: found {times} rows with the id {found[:60]!r}, wanted one"
         if times > 1
-        else f"{path}: found the id {found[:60]!r}, wanted {records.CHECKS['id'][1]}"
+        else f"{path}: found the id {found[:60]!r}, wanted {files.CHECKS['id'][1]}"
         for found, times in bad
     ]
     words = f"SELECT 1 FROM {view} WHERE regexp_replace(text, {word}, '') <> text LIMIT 1"

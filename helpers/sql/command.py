@@ -4,7 +4,7 @@ import json
 import time
 from pathlib import Path
 
-from .. import disk, evalset, measures, records, runs
+from .. import evalset, files, measures, runs
 from . import bm25
 from .engines import Engine, engine
 
@@ -44,7 +44,7 @@ def sql_command(
         if evals and evals.queries and not queries:
             values = measures.means(bm25.evaluate_run(opened, evals))
             missing = opened.rows(MISSING)[0][0]
-        with disk.new_file(to / f"{RUN}.trec") as run, disk.new_file(to / f"{RUN}.json") as card:
+        with files.new_file(to / f"{RUN}.trec") as run, files.new_file(to / f"{RUN}.json") as card:
             runs.write_trec(run, found, RUN)  # both or none
             _write_card(card, opened, None if docs or queries else evals, chunker, settings)
     if values:
@@ -95,4 +95,4 @@ def _write_card(path: Path, opened: Engine, evals, chunker, settings: bm25.Setti
         runs.write_card(path, evals, said)
     else:
         said["texts_md5"] = opened.rows("SELECT texts FROM indexed")[0][0]
-        records.write(path, json.dumps(said, indent=1) + "\n")
+        files.write(path, json.dumps(said, indent=1) + "\n")

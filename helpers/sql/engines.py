@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .. import disk, evalset
+from .. import evalset, files
 
 HERE = Path(__file__).parent
 INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
@@ -111,7 +111,7 @@ def _duckdb(folder: Path) -> Iterator[Engine]:
     with (
         _without_a_trace(file),
         tell_errors(str(file), duckdb.Error, remedy),
-        disk.database(file) as connection,
+        files.database(file) as connection,
     ):
 
         def rows(statement: str) -> list[tuple]:

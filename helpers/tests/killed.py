@@ -9,7 +9,7 @@ from helpers import evalset
 DYING = """
 import os, sys
 from pathlib import Path
-from helpers import disk
+from helpers import files
 step = [int(sys.argv[1])]
 def dying(do):
     def one(*args, **more):

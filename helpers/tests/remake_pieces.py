@@ -137,7 +137,7 @@ def page(content: dict) -> str:
 
 def main() -> None:
     """Write the file unless LangChain says what it said; print how much there is."""
-    from helpers import records
+    from helpers import files
     from notebooks.check import stored
 
     found = remake()
@@ -146,7 +146,7 @@ def main() -> None:
     changed = former != json.loads(json.dumps(found))
     if changed:
         date = datetime.date.today().isoformat()
-        records.write(stored.STORED, page({"date": date, **found}))
+        files.write(stored.STORED, page({"date": date, **found}))
     sizes = ", ".join(f"{len(found[key])} {key}" for key in ("made", "documents", "windows"))
     print(f"{found['package']}: {sizes}; {'written' if changed else f'as on {date}'}")
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, records, results, text
+from helpers import evalset, files, results, text
 from helpers.labels import pooling
 
 
@@ -347,9 +347,9 @@ def test_command_fails_with_the_lines_and_writes_nothing(folder):
 
 def test_failed_write_leaves_the_former_file(tmp_path):
     path = tmp_path / "results.json"
-    records.write(path, "former\n")
+    files.write(path, "former\n")
     with pytest.raises(UnicodeEncodeError):
-        records.write(path, "half \ud800")
+        files.write(path, "half \ud800")
     assert path.read_text() == "former\n" and list(tmp_path.iterdir()) == [path]
 
 
@@ -572,16 +572,16 @@ def test_documents_of_the_other_files_must_exist(folder):
     ],
 )
 def test_a_field_that_does_not_fit_is_told(name, field, value, told):
-    found = records.complaints({field: value}, records.SCHEMAS[name])
+    found = files.complaints({field: value}, files.SCHEMAS[name])
     assert told in " | ".join(found)
 
 
 def test_line_ends_of_any_kind_and_the_byte_that_is_not_utf8(tmp_path):
     (tmp_path / "a").write_bytes(b"x\ry\r\nz\n")
-    assert records.page(tmp_path / "a", print) == "x\ny\nz\n"
+    assert files.page(tmp_path / "a", print) == "x\ny\nz\n"
     said = []
     (tmp_path / "b").write_bytes(b"ok\n\xe9t\xe9\n")
-    assert [line for _, line in records.lines(tmp_path / "b", said.append)] == ["ok"]
+    assert [line for _, line in files.lines(tmp_path / "b", said.append)] == ["ok"]
     assert said == [f"{tmp_path / 'b'}:2: byte 0xe9 is not UTF-8, save the file as UTF-8"]
 
 
@@ -649,7 +649,7 @@ def test_evidence_may_stand_in_the_title_and_a_document_without_text_has_any():
         ("b", "Body", ""),
         ("c", "", "document c is not in the corpus, wanted one of its 2 ids"),
     ):
-        judgment = evalset.Judgment("q", doc_id, 1, records.quotes({"evidence": evidence}))
+        judgment = evalset.Judgment("q", doc_id, 1, files.quotes({"evidence": evidence}))
         assert evalset.misplaced(judgment, {"q": 0}, documents) == told
     told = "query r is not in retrieval_queries.jsonl, wanted one of its ids"
     assert evalset.misplaced(judgment._replace(query_id="r"), {"q": 0}, documents) == told

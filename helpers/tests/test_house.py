@@ -13,7 +13,7 @@ from helpers import evalset
 
 ROOT = evalset.DEFAULT.parent
 FLOORS = (  # from the ground up
-    ("evalset", "records", "text", "disk", "install"),
+    ("evalset", "files", "text", "install"),
     ("runs", "chunks", "baseline"),
     ("measures", "evidence", "stats", "sparse"),
     ("report", "compare", "results", "figures"),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from helpers import records
+from helpers import files
 
 MORE = {
     "kind": "runbook",
@@ -45,15 +45,15 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("name", records.SCHEMAS)
+@pytest.mark.parametrize("name", files.SCHEMAS)
 def test_each_kind_of_row_has_these_fields_and_no_others(name):
-    (needed, optional), schema = KNOWN[name], records.SCHEMAS[name]
+    (needed, optional), schema = KNOWN[name], files.SCHEMAS[name]
     whole = needed | optional
-    assert records.complaints(whole, schema) == records.complaints(needed, schema) == []
+    assert files.complaints(whole, schema) == files.complaints(needed, schema) == []
     for field in needed:
-        (told,) = records.complaints({k: v for k, v in whole.items() if k != field}, schema)
+        (told,) = files.complaints({k: v for k, v in whole.items() if k != field}, schema)
         assert told.startswith(f"field {field} is missing, wanted ")
-    told = records.complaints(whole | {"more": 1}, schema)
+    told = files.complaints(whole | {"more": 1}, schema)
     named = f"field more is unknown, wanted one of: {', '.join(whole)}"
     assert told == ([] if name == "corpus.jsonl" else [named])
     assert schema.key == KEYS.get(name, ())
@@ -110,14 +110,14 @@ FIELDS = [  # field, kind of row, values that fit, values that do not, what is w
 
 @pytest.mark.parametrize(("field", "name", "fit", "others", "wanted"), FIELDS)
 def test_what_fits_a_field_and_what_is_wanted(field, name, fit, others, wanted):
-    schema = records.SCHEMAS[name]
+    schema = files.SCHEMAS[name]
     for value in fit:
-        assert records.complaints({**KNOWN[name][0], field: value}, schema) == []
+        assert files.complaints({**KNOWN[name][0], field: value}, schema) == []
     for value in others:
-        told = records.complaints({**KNOWN[name][0], field: value}, schema)
+        told = files.complaints({**KNOWN[name][0], field: value}, schema)
         assert told == [f"field {field} is {json.dumps(value)}, wanted {wanted}"]
     if field in schema.needed:
-        assert records.complaints({}, schema)[[*schema.needed].index(field)] == (
+        assert files.complaints({}, schema)[[*schema.needed].index(field)] == (
             f"field {field} is missing, wanted {wanted}"
         )
 
@@ -129,21 +129,21 @@ def test_what_fits_a_field_and_what_is_wanted(field, name, fit, others, wanted):
 def test_other_grades_are_listed_up_to_four(highest, wanted):
     grades = tuple(range(highest + 1))
     row = {**PAIR, "relevance": highest}
-    assert records.complaints(row, records.SCHEMAS["judgments.jsonl"], grades) == []
+    assert files.complaints(row, files.SCHEMAS["judgments.jsonl"], grades) == []
     row["relevance"] += 1
-    (told,) = records.complaints(row, records.SCHEMAS["judgments.jsonl"], grades)
+    (told,) = files.complaints(row, files.SCHEMAS["judgments.jsonl"], grades)
     assert told == f"field relevance is {highest + 1}, wanted {wanted}"
 
 
 def test_a_label_has_up_to_sixty_characters():
-    assert records.is_label("a" * 60) and not records.is_label("a" * 61)
-    assert not records.is_label("a\u202e")
+    assert files.is_label("a" * 60) and not files.is_label("a" * 61)
+    assert not files.is_label("a\u202e")
 
 
 def test_a_value_is_shown_as_json_in_its_own_script_and_cut_at_sixty():
-    schema = records.SCHEMAS["retrieval_queries.jsonl"]
+    schema = files.SCHEMAS["retrieval_queries.jsonl"]
     row = {**KNOWN["retrieval_queries.jsonl"][0], "split": "é" * 99, "kind": ["é"]}
-    assert records.complaints(row, schema) == [
+    assert files.complaints(row, schema) == [
         f'field split is "{"é" * 59}, wanted dev or test',
         'field kind is ["é"], wanted 1 to 60 letters, digits, spaces and -_/.&+()',
     ]
@@ -155,7 +155,7 @@ def test_a_value_is_shown_as_json_in_its_own_script_and_cut_at_sixty():
 def test_rows_are_objects_and_other_lines_are_told(tmp_path):
     path, said = tmp_path / "a.jsonl", []
     path.write_text('{"a": 1}\n[1, 2]\n\n{"b":\n"' + "x" * 50 + '"\n  7\n{}\n')
-    assert [*records.rows(path, said.append)] == [(f"{path}:1", {"a": 1}), (f"{path}:7", {})]
+    assert [*files.rows(path, said.append)] == [(f"{path}:1", {"a": 1}), (f"{path}:7", {})]
     assert said == [
         f"{path}:2: found [1, 2], wanted a JSON object such as {{...}}",
         f"{path}:4: broken JSON (Expecting value: line 1 column 6 (char 5)), wanted one object a "
@@ -166,7 +166,7 @@ def test_rows_are_objects_and_other_lines_are_told(tmp_path):
 
 
 def test_problems_are_a_line_each():
-    error = records.EvalSetError(["a:1: one", "b:2: two"])
+    error = files.EvalSetError(["a:1: one", "b:2: two"])
     assert str(error) == "a:1: one\nb:2: two" and error.problems == ["a:1: one", "b:2: two"]
 
 
@@ -177,7 +177,7 @@ def read(path, *rows, **more):
     """Return the rows that are read and what is said, with the numbers of their lines alone."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     said, start = [], len(f"{path}:")
-    found = [(place[start:], row) for place, row in records.read(path, said.append, **more)]
+    found = [(place[start:], row) for place, row in files.read(path, said.append, **more)]
     return found, [line[start:] for line in said]
 
 
@@ -224,19 +224,19 @@ def test_rows_with_a_key_stand_once_in_their_file(tmp_path, name, told):
 def test_a_set_with_more_grades_reads_them_and_a_missing_file_has_no_rows(tmp_path):
     row = {**PAIR, "relevance": 3}
     assert read(tmp_path / "judgments.jsonl", row, grades=(0, 1, 2, 3)) == ([("1", row)], [])
-    assert [*records.read(tmp_path / "pool.jsonl", pytest.fail)] == []
+    assert [*files.read(tmp_path / "pool.jsonl", pytest.fail)] == []
 
 
 def test_queries_that_are_not_there_are_a_line_each_with_the_remedy():
     rows = [(f"p:{n}", {"query_id": q}) for n, q in enumerate("abcba", 1)]
     remedy = "write it there again, or take all its rows out of every file"
-    assert records.orphans(rows, {"c": 0}, "sets/x") == [
+    assert files.orphans(rows, {"c": 0}, "sets/x") == [
         f"p:1: query a is not in retrieval_queries.jsonl and stands in 2 lines here: {remedy}: "
         "make drop QUERY=a EVALS=sets/x",
         f"p:2: query b is not in retrieval_queries.jsonl and stands in 2 lines here: {remedy}: "
         "make drop QUERY=b EVALS=sets/x",
     ]
-    (told,) = records.orphans(rows, "ab", "x")
+    (told,) = files.orphans(rows, "ab", "x")
     assert told.startswith("p:3: query c is not") and "stands in 1 line here" in told
 
 
@@ -244,36 +244,36 @@ def test_queries_that_are_not_there_are_a_line_each_with_the_remedy():
 
 
 def test_problems_of_a_kind_are_told_up_to_a_number_and_then_counted():
-    problems = records.Problems()
-    problems += [f"a:{n}: found {n}, wanted one" for n in range(5 * records.MOST)]
+    problems = files.Problems()
+    problems += [f"a:{n}: found {n}, wanted one" for n in range(5 * files.MOST)]
     problems.append("b:1: bad, wanted another")
-    error = records.EvalSetError(problems)
-    assert len(error.problems) == records.MOST + 2 and error.count == 5 * records.MOST + 1
+    error = files.EvalSetError(problems)
+    assert len(error.problems) == files.MOST + 2 and error.count == 5 * files.MOST + 1
     assert error.problems[-2:] == ["b:1: bad, wanted another", "and 400 more like these"]
     assert error.problems[0] == "a:0: found 0, wanted one"
 
 
 def test_many_kinds_of_problems_are_counted_too_and_a_flood_ends_reading(monkeypatch):
-    problems = records.Problems()
-    problems.extend(f"wanted {n}" for n in range(20 * records.MOST))
-    assert (len(problems), problems.more) == (10 * records.MOST, 10 * records.MOST)
-    monkeypatch.setattr(records, "FLOOD", 20 * records.MOST + 2)
+    problems = files.Problems()
+    problems.extend(f"wanted {n}" for n in range(20 * files.MOST))
+    assert (len(problems), problems.more) == (10 * files.MOST, 10 * files.MOST)
+    monkeypatch.setattr(files, "FLOOD", 20 * files.MOST + 2)
     problems.append("x")
     with pytest.raises(
-        records.EvalSetError, match="and 1,002 more like these, then reading stopped$"
+        files.EvalSetError, match="and 1,002 more like these, then reading stopped$"
     ):
         problems.append("x")
 
 
 def test_what_no_terminal_can_write_is_told_by_its_number():
-    assert str(records.EvalSetError(["corpus/\udcff.md: é\ud800"])) == "corpus/\\udcff.md: é\\ud800"
+    assert str(files.EvalSetError(["corpus/\udcff.md: é\ud800"])) == "corpus/\\udcff.md: é\\ud800"
 
 
 @pytest.mark.parametrize(
     "name", ["a", "é", "a.b", "...", "風の音", "q-1", "\u0645\u06cc", "🙂", "a" * 1000]
 )
 def test_ids(name):
-    assert records.is_id(name)
+    assert files.is_id(name)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_ids(name):
     ],
 )
 def test_no_ids(name):
-    assert not records.is_id(name)
+    assert not files.is_id(name)
 
 
 def test_half_a_surrogate_pair_is_told_where_it_stands(tmp_path):
@@ -305,10 +305,10 @@ def test_half_a_surrogate_pair_is_told_where_it_stands(tmp_path):
         '{"doc_id": "e", "title": "", "text": "\\ud83d\\ude42"}',
     ]
     path.write_text("\n".join(rows))
-    assert [row["text"] for _, row in records.read(path, said.append)] == ["🙂"]
+    assert [row["text"] for _, row in files.read(path, said.append)] == ["🙂"]
     assert said == [f"{path}:1: field text holds half of a surrogate pair, wanted whole characters"]
     query = {"query_id": "q", "query": "x", "relevant_doc_ids": [], "answers": ["\udfff"]}
-    (told,) = records.complaints(query, records.SCHEMAS["retrieval_queries.jsonl"])
+    (told,) = files.complaints(query, files.SCHEMAS["retrieval_queries.jsonl"])
     assert told.startswith("field answers holds half")
 
 
@@ -323,19 +323,19 @@ def test_half_a_surrogate_pair_is_told_where_it_stands(tmp_path):
 )
 def test_json_that_contradicts_itself_or_never_ends_is_a_line(line, told):
     with pytest.raises(ValueError, match=rf"^broken JSON \({told}.*wanted one object a line$"):
-        records.json_object(line)
+        files.json_object(line)
 
 
 def test_ids_that_look_alike_are_told():
     names = ["a", "é", "B", "A", "e\u0301", "b", "c", "x²", "x2"]  # the last two look different
     places = {name: f"f:{n}" for n, name in enumerate(names, 1)}
     said = []
-    records.twins(places, said.append, cases=False)
+    files.twins(places, said.append, cases=False)
     assert said == [
         "f:5: id e\u0301 differs from é (line 2) in Unicode form only, wanted ids that people can "
         "tell apart"
     ]
-    records.twins(places, said.append, cases=True)
+    files.twins(places, said.append, cases=True)
     assert [line.partition(" (")[0] for line in said[1:]] == [
         "f:4: id A differs from a",
         "f:5: id e\u0301 differs from é",
@@ -349,6 +349,6 @@ def test_pages_that_nobody_reads_are_told(tmp_path):
     for name in ("a.md", "B.MD", "c.markdown", "deep/d.md", ".git/e.md", "f.txt", "deep/g.png"):
         (corpus / name).parent.mkdir(parents=True, exist_ok=True)
         (corpus / name).write_text("")
-    assert records.pages(corpus, said.append) == [corpus / "a.md"]
+    assert files.pages(corpus, said.append) == [corpus / "a.md"]
     wanted = f":1: is read by nobody, wanted {corpus / 'NAME.md'}"
     assert said == [f"{corpus / name}{wanted}" for name in ("B.MD", "c.markdown", "deep/d.md")]

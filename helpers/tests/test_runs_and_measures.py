@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from conftest import write_rows
 
-from helpers import chunks, disk, evalset, figures, measures, runs, text
+from helpers import chunks, evalset, figures, files, measures, runs, text
 
 
 def test_special_tokens_and_html_pass_unharmed(folder):
@@ -685,7 +685,7 @@ def test_three_files_of_a_run_are_written_together_or_not(folder, tmp_path):
     for step in (0, 3, 5, 6):
         runs.save(evals, "a", {}, {}, {})
         killed.at(step, code, folder)
-        disk.settle(folder / "runs")
+        files.settle(folder / "runs")
         sets.append({p.name: len(p.read_bytes()) for p in (folder / "runs").iterdir()})
     old, new = sets[0], sets[-1]
     assert sets == [old, new, new, new] and old["a.trec"] == 0 < new["a.trec"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import WITH_MAKE, write_rows
 
-from helpers import __main__, evalset, install, records, runs
+from helpers import __main__, evalset, files, install, runs
 from helpers.sources import write
 
 ROOT = evalset.DEFAULT.parent
@@ -443,17 +443,17 @@ def test_fields_and_files_of_a_set_are_those_that_are_read():
     asked = OWN.partition("The folder needs")[2].partition("Optional in a query:")
     optional, labels = asked[2].partition("Graded labels")[::2]
     named = re.findall(r"`retrieval_queries.jsonl` \((.+?)\)", asked[0])[0]
-    schema = records.SCHEMAS["retrieval_queries.jsonl"]
+    schema = files.SCHEMAS["retrieval_queries.jsonl"]
     assert set(re.findall(r"`(\w+)`", named)) == set(schema.needed)
     assert set(schema.optional) <= set(re.findall(r"`(\w+)`", optional))
     table = re.findall(r"`corpus.jsonl` \((.+?)\)", asked[0])[0]
-    assert set(re.findall(r"`(\w+)`", table)) == set(records.SCHEMAS["corpus.jsonl"].needed)
+    assert set(re.findall(r"`(\w+)`", table)) == set(files.SCHEMAS["corpus.jsonl"].needed)
     judged = re.findall(r"`judgments.jsonl` \((.+?)\)", labels)[0]
-    schema = records.SCHEMAS["judgments.jsonl"]
+    schema = files.SCHEMAS["judgments.jsonl"]
     assert set(re.findall(r"`(\w+)`", judged)) == {*schema.needed, *schema.optional}
-    assert f"`relevance` from {records.GRADES[0]} to {records.GRADES[-1]}" in labels
+    assert f"`relevance` from {files.GRADES[0]} to {files.GRADES[-1]}" in labels
     assert f"`split` (`{evalset.Query('q', 'q', ()).split}`, the default" in optional
-    for name in records.SCHEMAS["settings.json"].optional:
+    for name in files.SCHEMAS["settings.json"].optional:
         assert f'"{name}"' in labels or name == "imported"  # import writes it, nobody else
 
 

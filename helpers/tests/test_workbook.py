@@ -13,7 +13,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat import v4
 
-from helpers import baseline, evalset, records, report, results, workbook
+from helpers import baseline, evalset, files, report, results, workbook
 from helpers.labels import pooling
 
 
@@ -365,7 +365,7 @@ def test_the_two_pages_hold_the_summary_and_the_facts(monkeypatch, tmp_path):
 def test_a_block_that_is_not_as_the_results_say_is_named(monkeypatch, tmp_path):
     pages = {tmp_path / "README.md": "new", tmp_path / "evals" / "README.md": "old\nlines"}
     for page in pages:
-        records.write(page, PAGE)
+        files.write(page, PAGE)
     monkeypatch.setattr(workbook, "ROOT", tmp_path)
     monkeypatch.setattr(workbook, "blocks", lambda folder: pages if folder == tmp_path else {})
     said = ": its generated block differs from the results, run: make refresh"
@@ -385,7 +385,7 @@ def checking(monkeypatch, tmp_path):
     """
     own = tmp_path / "own"
     for name in ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "results.json", "x.md"):
-        records.write(own / name, "x\n")
+        files.write(own / name, "x\n")
     asked = SimpleNamespace(own=own, calls={}, status={}, writes=True, linted=[], guarded=[])
     asked.blocks = []
 
@@ -394,7 +394,7 @@ def checking(monkeypatch, tmp_path):
         asked.calls[words[-1]] = (folder, words, held)
         for glob in workbook.WRITES.get(Path(words[-1]), ()) if asked.writes else ():
             for path in own.glob(glob):
-                records.write(folder / path.relative_to(own), path.read_text())
+                files.write(folder / path.relative_to(own), path.read_text())
         status = asked.status.get(words[-1], 0)
         return subprocess.CompletedProcess(words, status, f"{status} failed, 12 passed in 1 s")
 
@@ -459,7 +459,7 @@ def test_a_check_of_another_set_runs_its_notebooks_on_a_copy_and_no_more(
     checking, tmp_path, monkeypatch, capsys
 ):
     other, ran = tmp_path / "other", []
-    records.write(other / "coverage.md", "x\n")
+    files.write(other / "coverage.md", "x\n")
     checking.linted = checking.guarded = checking.blocks = ["never asked"]
     monkeypatch.setattr(workbook, "run_all", lambda folder, full: ran.append((folder, full)))
     assert workbook.check_command(other) == 0 and checking.calls == {}
@@ -482,7 +482,7 @@ def test_the_copy_of_a_set_leaves_notebooks_and_pages_out(tmp_path):
     kept = ["coverage.md", "corpus/a.md", "runs/a.json"]
     left = ["n.ipynb", "page.html", ".ipynb_checkpoints/n.md", "corpus/page.html"]
     for name in kept + left:
-        records.write(tmp_path / "set" / name, name)
+        files.write(tmp_path / "set" / name, name)
     to = tmp_path / "new" / "copy"
     assert workbook.copy_of_set(tmp_path / "set", to) == to
     found = {p.relative_to(to).as_posix(): p.read_text() for p in to.rglob("*") if p.is_file()}
@@ -585,9 +585,9 @@ def test_stale_files_are_named(tmp_path):
         sides["committed"][name] = sides["fresh"][name] = "same\n"
     sides["committed"] |= {"runs/fixed.trec": "old\nend\n", "notes.md": "1", "runs/gone.jsonl": "2"}
     sides["fresh"] |= {"runs/fixed.trec": "new\nend\n", "notes.md": "2", "results.json": "{}"}
-    for side, files in sides.items():
-        for name, words in files.items():
-            records.write(tmp_path / side / name, words)
+    for side, texts in sides.items():
+        for name, words in texts.items():
+            files.write(tmp_path / side / name, words)
     globs = sum(workbook.WRITES.values(), ())
     assert workbook.stale_files(tmp_path / "committed", tmp_path / "fresh", globs) == [
         "evals/results.json is stale: it is not committed",

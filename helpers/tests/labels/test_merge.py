@@ -358,7 +358,7 @@ def test_the_kind_that_a_query_gets(query, aside, kind):
 
 def test_nothing_is_written_where_nothing_is_new(folder, monkeypatch):
     write_rows(folder / log.LOG, entry("q1", "queue-full"))
-    monkeypatch.setattr("helpers.disk.write_all", None)
+    monkeypatch.setattr("helpers.files.write_all", None)
     assert merge.merge(evalset.load(folder)) == 0
 
 

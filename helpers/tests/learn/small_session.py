@@ -2,7 +2,7 @@
 
 import nbformat
 
-from helpers import records
+from helpers import files
 from helpers.learn import copies, exercises
 
 NAME = "session_a_words.ipynb"
@@ -79,7 +79,7 @@ def session():
 
 def write(house, cells, name=NAME, folder="notebooks"):
     notebook = nbformat.v4.new_notebook() | {"cells": cells}  # which may not be valid
-    records.write(house / folder / name, nbformat.v4.writes(nbformat.from_dict(notebook)) + "\n")
+    files.write(house / folder / name, nbformat.v4.writes(nbformat.from_dict(notebook)) + "\n")
 
 
 def make(house, fresh=False):

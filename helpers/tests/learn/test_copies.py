@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from helpers import evalset, records, report
+from helpers import evalset, files, report
 from helpers.__main__ import in_words
 from helpers.learn import LearnError, copies, exercises
 
@@ -137,7 +137,7 @@ def test_a_set_is_copied_whole_without_what_the_learner_makes(tmp_path, monkeypa
     kept = ["corpus/a.md", "results.json", "runs/a.trec"]
     left = ["notes.md", "n.ipynb", "p.html", "comparisons/a.md", "x.part", "runs/y.part"]
     for name in kept + left:
-        records.write(tmp_path / "evals" / name, name)
+        files.write(tmp_path / "evals" / name, name)
     monkeypatch.setattr(evalset, "DEFAULT", tmp_path / "evals")
     to = tmp_path / "copy"
     copies.copy_set(to)
@@ -181,7 +181,7 @@ def test_a_full_disk_is_told_and_leaves_all_as_it_was(house, monkeypatch, limit,
     monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
     if fresh:
         make(house)
-    records.write(house / "evals" / "corpus" / "b.md", "page\n" * 20_000)
+    files.write(house / "evals" / "corpus" / "b.md", "page\n" * 20_000)
     before, soft = files_of(house), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, soft[1]))
     try:
@@ -201,7 +201,7 @@ def test_runs_at_once_leave_one_whole_set(house, monkeypatch, there, fresh):
     make(house)
     whole = files_of(house / "learn")
     if there:
-        records.write(house / "learn" / NAME, "mine")
+        files.write(house / "learn" / NAME, "mine")
         shutil.rmtree(house / "learn" / "evals")
     else:
         shutil.rmtree(house / "learn")

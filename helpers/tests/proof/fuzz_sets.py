@@ -231,6 +231,7 @@ def house(stock: Path) -> None:
     put(stock / "evals" / "labeling_guide.md", GUIDE)
     put(stock / "evals" / "coverage.md", "# Coverage\n")
     put(stock / "notebooks" / "glossary.md", "# Words\n\nOf [a set](../evals/README.md).\n")
+    put(stock / "notebooks" / "further" / "README.md", "# Further\n")
     put(stock / "stand_in.py", small_session.STAND_IN)
     shutil.copytree(stock / "notebooks", stock / "learn")
     shutil.copytree(stock / "evals", stock / "learn" / "evals")

@@ -6,12 +6,12 @@ import pytest
 from conftest import write_rows
 
 from helpers import evalset
-from helpers.sources import files, write
+from helpers.sources import readers, write
 
 
 def bring(kind, path, to, **options):
     """Import and return what was printed and the folder, loaded."""
-    lines = write.import_into(files.Asked(kind, str(path), **options), to)
+    lines = write.import_into(readers.Asked(kind, str(path), **options), to)
     return lines, evalset.load(to)
 
 
@@ -19,7 +19,7 @@ def problems(kind, path, to, **options):
     """Return the problems of an import that must fail and leave nothing behind."""
     before = sorted(to.parent.iterdir())
     with pytest.raises(evalset.EvalSetError) as caught:
-        write.import_into(files.Asked(kind, str(path), **options), to)
+        write.import_into(readers.Asked(kind, str(path), **options), to)
     assert sorted(to.parent.iterdir()) == before
     return [p.replace(f"{path}{os.sep}", "").replace(os.sep, "/") for p in caught.value.problems]
 

@@ -9,7 +9,7 @@ import pytest
 from importing import bring, mmarco_folder, problems
 
 from helpers import evalset
-from helpers.sources import catalogue, collections, files
+from helpers.sources import catalogue, collections, readers
 
 
 class Dataset:
@@ -224,7 +224,7 @@ def library(monkeypatch, tmp_path):
 
 
 def test_the_real_catalogue_has_every_name(library, tmp_path):
-    log = files.Log()
+    log = readers.Log()
     for language in collections.MIRACL:  # a name that is not there raises; nothing is downloaded
         catalogue.download_miracl(language, "dev", log)
     for language in collections.MMARCO:
@@ -307,7 +307,7 @@ def test_an_entry_becomes_a_row():
         title: str
         description: str
 
-    log = files.Log()
+    log = readers.Log()
     row = catalogue._document_row
     assert row(Body("a b", " T ", " x "), log) == {"doc_id": "a%20b", "title": "T", "text": "x"}
     assert row(MiraclDoc("d", "T", ""), log) == {"doc_id": "d", "title": "", "text": "T"}
@@ -322,7 +322,7 @@ def test_an_entry_becomes_a_row():
 
 def test_a_source_has_places_splits_and_grades(monkeypatch):
     stand_in(monkeypatch, {"small/test": small(DOCS)})
-    found = catalogue._source(catalogue.Names(*["small/test"] * 3), "test", files.Log())
+    found = catalogue._source(catalogue.Names(*["small/test"] * 3), "test", readers.Log())
     assert found.splits == ("test",) and found.words == "words"
     assert list(found.labels) == [
         ("ir_datasets:small/test:1", "test", "1", "a%20b", 1, ()),
@@ -334,7 +334,7 @@ def test_a_source_has_places_splits_and_grades(monkeypatch):
     ]
     assert [place for place, _ in found.queries] == [f"ir_datasets:small/test:{n}" for n in (1, 2)]
     names = catalogue.Names(*["small/test"] * 3)
-    assert catalogue._source(names, "test", files.Log(), ("a", "b")).splits == ("a", "b")
+    assert catalogue._source(names, "test", readers.Log(), ("a", "b")).splits == ("a", "b")
 
 
 def test_names_and_failures_of_the_catalogue_are_told(monkeypatch):
@@ -358,9 +358,9 @@ def test_names_and_failures_of_the_catalogue_are_told(monkeypatch):
         ),
     ):
         with pytest.raises(evalset.EvalSetError) as caught:
-            catalogue._source(catalogue.Names(*names), "test", files.Log())
+            catalogue._source(catalogue.Names(*names), "test", readers.Log())
         assert caught.value.problems == [problem]
-    source = catalogue._source(catalogue.Names("x", "x", "x"), "test", files.Log())
+    source = catalogue._source(catalogue.Names("x", "x", "x"), "test", readers.Log())
     with pytest.raises(evalset.EvalSetError) as caught:
         list(source.queries)
     said = f"invalid literal for int() with base 10: '{'x' * 300}"[:200]
@@ -387,21 +387,21 @@ def test_a_name_with_labels_says_its_split_and_those_beside_it(monkeypatch, name
         "c/test": labelled(("2", "c")),
     }
     stand_in(monkeypatch, {**sets, name: labelled(("3", "c"))})
-    found = catalogue.by_name(files.Asked("ir_datasets", name), files.Log())
+    found = catalogue.by_name(readers.Asked("ir_datasets", name), readers.Log())
     assert found.splits == splits and [n.split for n in found.labels] == [split]
 
 
 def test_a_name_without_splits_is_read_as_a_whole(monkeypatch):
     stand_in(monkeypatch, {"bare": Dataset(docs=DOCS)})
     with pytest.raises(evalset.EvalSetError) as caught:
-        catalogue.by_name(files.Asked("ir_datasets", "bare"), files.Log())
+        catalogue.by_name(readers.Asked("ir_datasets", "bare"), readers.Log())
     assert caught.value.problems == [
         "ir_datasets:bare: no queries, qrels, wanted a name with docs, queries, qrels"
     ]
 
 
 def test_the_splits_below_a_name_are_read_together(with_splits):
-    found = catalogue.by_name(files.Asked("ir_datasets", "c", split="test,train"), files.Log())
+    found = catalogue.by_name(readers.Asked("ir_datasets", "c", split="test,train"), readers.Log())
     assert found.splits == ("train", "test") and len(list(found.documents)) == 2
     assert [row["query_id"] for _, row in found.queries] == ["2", "1"]
     assert [(n.split, n.query_id) for n in found.labels] == [("test", "2"), ("train", "1")]

@@ -10,9 +10,9 @@ import pytest
 from conftest import write_rows
 from importing import beir_folder, bring, mmarco_folder, problems, put, refusal
 
-from helpers import disk
-from helpers.records import EvalSetError
-from helpers.sources import collections, files, hotpot, write
+from helpers import files
+from helpers.files import EvalSetError
+from helpers.sources import collections, hotpot, readers, write
 
 
 @pytest.fixture
@@ -330,13 +330,13 @@ def test_mmarco_says_what_is_missing(mmarco, tmp_path):
 
 
 def asked(kind="beir", path="p", **options):
-    return files.Asked(kind, str(path), **options)
+    return readers.Asked(kind, str(path), **options)
 
 
 @pytest.mark.parametrize("name", ["_id", "doc_id", "docid", "docno", "id"])
 @pytest.mark.parametrize("text", ["text", "contents", "body"])
 def test_documents_under_the_names_of_many_tools(tmp_path, name, text):
-    path, log = tmp_path / "d.jsonl", files.Log()
+    path, log = tmp_path / "d.jsonl", readers.Log()
     write_rows(path, {name: " d ", "title": " T ", text: " words "}, {"x": 1})
     found = list(collections.documents_of([path], asked(), log))
     assert found == [(f"{path}:1", {"doc_id": "d", "title": "T", "text": "words"})]
@@ -346,7 +346,7 @@ def test_documents_under_the_names_of_many_tools(tmp_path, name, text):
 @pytest.mark.parametrize("name", ["_id", "query_id", "qid", "id"])
 @pytest.mark.parametrize("text", ["text", "query", "title"])
 def test_queries_under_the_names_of_many_tools(tmp_path, name, text):
-    path, log = tmp_path / "q.jsonl", files.Log()
+    path, log = tmp_path / "q.jsonl", readers.Log()
     write_rows(path, {name: 7, text: " words "}, {"x": 1})
     found = list(collections.queries_of(path, log))
     assert found == [(f"{path}:1", {"query_id": "7", "query": "words"})]
@@ -355,7 +355,10 @@ def test_queries_under_the_names_of_many_tools(tmp_path, name, text):
 
 def test_lines_of_an_id_a_tab_and_a_text(tmp_path):
     long = "x" * 50
-    path, log = put(tmp_path / "q.tsv", f" a/b \t one\ttwo \n{long}\n \tno id\nc\t\n"), files.Log()
+    path, log = (
+        put(tmp_path / "q.tsv", f" a/b \t one\ttwo \n{long}\n \tno id\nc\t\n"),
+        readers.Log(),
+    )
     assert list(collections.tsv_of(path, ("query_id", "query"), log)) == [
         (f"{path}:1", {"query_id": "a%2Fb", "query": "one\ttwo"}),
         (f"{path}:4", {"query_id": "c", "query": ""}),
@@ -390,7 +393,7 @@ fights
 
 
 def test_topics_of_all_forms(tmp_path):
-    path, log = put(tmp_path / "topics.txt", TOPICS_OF_ALL_FORMS), files.Log()
+    path, log = put(tmp_path / "topics.txt", TOPICS_OF_ALL_FORMS), readers.Log()
     assert list(collections.queries_of(path, log)) == [
         (f"{path}:2", {"query_id": "1", "query": "International crime"}),
         (f"{path}:7", {"query_id": "2%2Fb", "query": "Who fights"}),
@@ -400,7 +403,7 @@ def test_topics_of_all_forms(tmp_path):
         f"{path}:15: topic without a number, wanted <num> Number: 301",
         f"{path}:18: topic without an end, wanted </top>",
     ]
-    log = files.Log()
+    log = readers.Log()
     assert list(collections.queries_of(put(path, "<num> 1\n<title> a\n"), log)) == []
     assert log.problems == [f"{path}: topic without an end, wanted </top>"]
 
@@ -416,7 +419,7 @@ def test_topics_of_all_forms(tmp_path):
     ],
 )
 def test_labels_of_three_and_four_columns(tmp_path, lines, found):
-    path, log = put(tmp_path / "qrels.tsv", lines), files.Log()
+    path, log = put(tmp_path / "qrels.tsv", lines), readers.Log()
     labels = list(collections.labels_of(path, "dev", log))
     assert [(n.query_id, n.doc_id, n.grade) for n in labels] == found and not log.problems
     assert {(n.split, n.evidence) for n in labels} == {("dev", ())}
@@ -425,7 +428,7 @@ def test_labels_of_three_and_four_columns(tmp_path, lines, found):
 
 @pytest.mark.parametrize("line", ["q\t\t1", "q d", "q 0 d 1 x", "x" * 50])
 def test_lines_that_are_no_labels(tmp_path, line):
-    path, log = put(tmp_path / "qrels.tsv", line), files.Log()
+    path, log = put(tmp_path / "qrels.tsv", line), readers.Log()
     assert list(collections.labels_of(path, "dev", log)) == []
     assert log.problems == [
         f"{path}:1: found {line[:40]!r}, wanted 3 columns (query, document, grade) or 4 (query, 0, "
@@ -436,7 +439,7 @@ def test_lines_that_are_no_labels(tmp_path, line):
 def test_the_plain_files_of_beir_come_first_and_all_that_lacks_is_named(beir, tmp_path):
     put(beir / "corpus.jsonl.gz", b"no gzip")
     put(beir / "queries.jsonl.gz", b"no gzip")
-    found = collections.beir(asked(path=beir), files.Log())
+    found = collections.beir(asked(path=beir), readers.Log())
     assert found.splits == ("dev", "test") and len(list(found.queries)) == 3
     assert len(list(found.documents)) == 4 and [n.split for n in found.labels] == [
         "dev",
@@ -450,7 +453,7 @@ def test_the_plain_files_of_beir_come_first_and_all_that_lacks_is_named(beir, tm
         "qrels:1: no labels found, wanted qrels/test.tsv or the like",
     ]
     put(beir / "qrels" / "other.txt", "no labels")
-    assert collections.beir(asked(path=beir), files.Log()).splits == ("dev", "test")
+    assert collections.beir(asked(path=beir), readers.Log()).splits == ("dev", "test")
     assert problems("beir", beir, tmp_path / "to", split="x") == [
         "qrels: no split x, found dev, test"
     ]
@@ -465,12 +468,12 @@ def test_trec_finds_its_files_by_name(tmp_path):
     put(folder / "qrels-train.qrels", "2 0 A 1\n")
     put(folder / "docs" / "1.jsonl.gz", gzip.compress(b'{"id": "A", "text": "crime"}\n'))
     put(folder / "docs" / "2.jsonl", '{"id": "B", "text": "rain"}\n')
-    found = collections.trec(asked("trec", folder), files.Log())
+    found = collections.trec(asked("trec", folder), readers.Log())
     assert found.splits == ("train", "test") and found.words == "words"
     assert [row["query_id"] for _, row in found.queries] == ["1", "2"]
     assert [row["doc_id"] for _, row in found.documents] == ["A", "B"]
     assert [(n.split, n.query_id) for n in found.labels] == [("train", "2"), ("test", "1")]
-    found = collections.trec(asked("trec", folder, split="test"), files.Log())
+    found = collections.trec(asked("trec", folder, split="test"), readers.Log())
     assert [row["query_id"] for _, row in found.queries] == ["1"]
     assert [n.split for n in found.labels] == ["test"]
 
@@ -503,7 +506,7 @@ def test_hotpotqa_from_one_file_without_ids_types_and_answers(tmp_path):
     facts = [["A", 7], ["B", 0], ["Z", 0]]
     rows = [question(), question(id=9, **other), question(answer="", supporting_facts=facts)]
     write_rows(path, *rows, question(_id="x/y", id="z", type=" t ", answer=" a "))
-    log = files.Log()
+    log = readers.Log()
     found = hotpot.hotpotqa(asked("hotpotqa", path), log)
     assert [(place, row) for place, row in found.queries] == [
         (f"{path}:1", {"query_id": "all-1", "query": "Why?"}),
@@ -535,7 +538,7 @@ def test_hotpotqa_from_one_file_without_ids_types_and_answers(tmp_path):
 def test_a_type_that_is_no_label_is_left_out_and_told(tmp_path):
     path = tmp_path / "mine.jsonl"
     write_rows(path, question(type="<img src=x onerror=x()>"), question(_id=2, type="bridge (a)"))
-    log = files.Log()
+    log = readers.Log()
     found = [row.get("kind") for _, row in hotpot.hotpotqa(asked("hotpotqa", path), log).queries]
     assert found == [None, "bridge (a)"]
     wanted = "types that are no label (1 to 60 letters, digits, spaces and -_/.&+())"
@@ -546,13 +549,13 @@ def test_hotpotqa_takes_splits_from_the_names_of_its_files(tmp_path):
     for name in ("train-1.jsonl", "train-2.jsonl", "test.jsonl"):
         put(tmp_path / "q" / name, json.dumps(question()))
     put(tmp_path / "q" / "notes.txt", "no questions")
-    found = hotpot.hotpotqa(asked("hotpotqa", tmp_path / "q"), files.Log())
+    found = hotpot.hotpotqa(asked("hotpotqa", tmp_path / "q"), readers.Log())
     assert found.splits == ("test", "train")
     assert sorted(row["query_id"] for _, row in found.queries) == ["test-1", "train-1", "train-2"]
     assert {n.split for n in found.labels} == {"test", "train"}
     missing = tmp_path / "no.json"
     with pytest.raises(EvalSetError) as caught:
-        hotpot.hotpotqa(asked("hotpotqa", missing), files.Log())
+        hotpot.hotpotqa(asked("hotpotqa", missing), readers.Log())
     assert caught.value.problems == [
         f"{missing}:1: no questions, wanted a .json, .jsonl or .parquet"
     ]
@@ -561,7 +564,7 @@ def test_hotpotqa_takes_splits_from_the_names_of_its_files(tmp_path):
 def test_a_question_of_another_form_is_named(tmp_path):
     uneven = {"title": ["A", "B"], "sentences": [["One."]]}
     path = put(tmp_path / "dev.jsonl", json.dumps(question(context=uneven)))
-    log = files.Log()
+    log = readers.Log()
     assert hotpot.hotpotqa(asked("hotpotqa", path), log).queries == []
     assert log.problems == [
         f"{path}:1: question, context or supporting_facts is missing or of another form, wanted "
@@ -614,7 +617,7 @@ def test_miracl_takes_the_passages_of_its_language_alone(miracl, tmp_path):
     put(miracl / "docs" / "docs-2.jsonl", '{"docid": "a", "text": "x"}\n')
     put(miracl / "docs-3.jsonl", '{"docid": "b", "text": "x"}\n')
     put(miracl / "topics.miracl-other.tsv", "1\tx\n")
-    found = collections.miracl(asked("miracl", f"{miracl}@th"), files.Log())
+    found = collections.miracl(asked("miracl", f"{miracl}@th"), readers.Log())
     ids = sorted(row["doc_id"] for _, row in found.documents)
     assert ids == sorted(["7%231", "9%230", "5%235", "8", "a", "b"])
     assert found.splits == ("dev",) and {n.split for n in found.labels} == {"dev"}
@@ -625,7 +628,7 @@ def test_miracl_takes_the_passages_of_its_language_alone(miracl, tmp_path):
 def test_miracl_needs_no_language_where_there_is_one(miracl, tmp_path):
     for path in [p for p in sorted(miracl.rglob("*yo*"), reverse=True) if p.is_file()]:
         path.unlink()
-    assert "Language: th." in collections.miracl(asked("miracl", miracl), files.Log()).about[0]
+    assert "Language: th." in collections.miracl(asked("miracl", miracl), readers.Log()).about[0]
     (found,) = problems("miracl", miracl, tmp_path / "to", split="TEST")
     assert found.startswith("miracl: the labels of TEST are hidden by its makers")
     first, second = problems("miracl", f"{miracl}@th", tmp_path / "to", split="train")
@@ -638,7 +641,7 @@ def test_miracl_needs_no_language_where_there_is_one(miracl, tmp_path):
 def test_mmarco_takes_other_splits_and_languages_by_name(mmarco, tmp_path):
     put(mmarco / "english_queries.train.tsv", "2\tstorm\n")
     put(mmarco / "qrels.train.tsv", "2 0 3 1\n")
-    found = collections.mmarco(asked("mmarco", f"{mmarco}@english", split="train"), files.Log())
+    found = collections.mmarco(asked("mmarco", f"{mmarco}@english", split="train"), readers.Log())
     assert [row for _, row in found.queries] == [{"query_id": "2", "query": "storm"}]
     assert found.splits == ("train",) and [n.split for n in found.labels] == ["train"]
     assert found.words == "words" and next(iter(found.documents))[1] == {
@@ -647,7 +650,7 @@ def test_mmarco_takes_other_splits_and_languages_by_name(mmarco, tmp_path):
         "title": "",
     }
     for split in (None, "dev", "dev.small"):
-        found = collections.mmarco(asked("mmarco", f"{mmarco}@ja", split=split), files.Log())
+        found = collections.mmarco(asked("mmarco", f"{mmarco}@ja", split=split), readers.Log())
         assert found.splits == ("dev.small",) and found.words == "bigrams"
     told = "Documents in japanese, queries in japanese; the labels are MS MARCO's."
     assert found.about == (told,)
@@ -657,7 +660,7 @@ def test_mmarco_takes_other_splits_and_languages_by_name(mmarco, tmp_path):
         f"{mmarco}:1: no labels, wanted qrels.x.tsv (MS MARCO's split names)",
     ]
     (mmarco / "google" / "collections" / "japanese_collection.tsv").unlink()
-    found = collections.mmarco(asked("mmarco", mmarco), files.Log())
+    found = collections.mmarco(asked("mmarco", mmarco), readers.Log())
     assert found.about[0].startswith("Documents in english, queries in english;")
 
 
@@ -667,25 +670,25 @@ def test_hindi_of_mmarco_needs_its_marks_and_japanese_pairs(mmarco):
     put(mmarco / "qrels.dev.small.tsv.gz", b"not read: the plain file comes first")
     for asks, words in (("en", "unicode-words"), ("ja", "bigrams"), (None, "unicode-words")):
         wanted = asked("mmarco", f"{mmarco}@hi", queries_language=asks)
-        assert collections.mmarco(wanted, files.Log()).words == words
+        assert collections.mmarco(wanted, readers.Log()).words == words
 
 
 def test_spaces_around_titles_and_empty_sentences_are_cut(tmp_path):
     row = question(context=[[" A b ", ["", " One. ", ""]]], supporting_facts=[[" A b ", 1]])
     path = put(tmp_path / "dev.json", json.dumps([row]))
-    found = hotpot.hotpotqa(asked("hotpotqa", path), files.Log())
+    found = hotpot.hotpotqa(asked("hotpotqa", path), readers.Log())
     document = {"doc_id": "A_b", "title": " A b ", "text": "One."}
     assert list(found.documents) == [(f"{path}:1", document)]
     assert [(n.doc_id, n.evidence) for n in found.labels] == [("A_b", ("One.",))]
 
 
 def test_a_language_of_letters_is_read_in_words(monkeypatch):
-    empty = files.Source([])
+    empty = readers.Source([])
     monkeypatch.setattr(collections.catalogue, "download_miracl", lambda *args: empty)
     monkeypatch.setattr(collections.catalogue, "download_mmarco", lambda *args: empty)
-    assert collections.miracl(asked("miracl", "sw"), files.Log()).words == "words"
-    assert collections.miracl(asked("miracl", "bn"), files.Log()).words == "unicode-words"
-    assert collections.mmarco(asked("mmarco", "french"), files.Log()).words == "words"
+    assert collections.miracl(asked("miracl", "sw"), readers.Log()).words == "words"
+    assert collections.miracl(asked("miracl", "bn"), readers.Log()).words == "unicode-words"
+    assert collections.mmarco(asked("mmarco", "french"), readers.Log()).words == "words"
 
 
 def test_topics_without_end_end_at_once(trec, tmp_path, monkeypatch):
@@ -694,7 +697,7 @@ def test_topics_without_end_end_at_once(trec, tmp_path, monkeypatch):
     found = problems("trec", trec, tmp_path / "to")[0]
     assert found.startswith("topics.txt:1: topic without a number")
     assert time.perf_counter() - start < 2
-    monkeypatch.setattr(disk, "LONGEST", 30)
+    monkeypatch.setattr(files, "LONGEST", 30)
     put(trec / "topics.txt", "<top>\n" + "<desc> a\n" * 9)
     assert (
         problems("trec", trec, tmp_path / "to")[0]

@@ -8,7 +8,7 @@ from importing import beir_folder, bring, problems, put
 
 from helpers import evalset
 from helpers.labels import audit, links
-from helpers.sources import files, qrels
+from helpers.sources import qrels, readers
 
 LONG = " ".join(f"word{n}" for n in range(40))
 
@@ -153,7 +153,7 @@ def test_the_largest_group_goes_first_and_ties_follow_a_hash():
 
 def test_documents_judged_0_connect_nobody():
     def label(grade):
-        return files.Label("f:1", "test", "q", "d", grade)
+        return readers.Label("f:1", "test", "q", "d", grade)
 
     kept = {"q1": {"a": label(1), "z": label(0)}, "q2": {"b": label(1), "z": label(0)}}
     texts = {"a": ["one"], "b": ["two"]}
@@ -162,7 +162,7 @@ def test_documents_judged_0_connect_nobody():
 
 
 def test_a_stock_phrase_connects_nobody():
-    label = files.Label("f:1", "test", "q", "d", 1)
+    label = readers.Label("f:1", "test", "q", "d", 1)
     kept = {"q1": {"a": label}, "q2": {"b": label}}
     words = LONG.split()
     short = {"a": words[:12], "b": words[4:16]}  # 4 of 12 runs: a third, but few
@@ -174,10 +174,10 @@ def test_answers_are_compared_in_the_words_of_the_set(tmp_path):
     page = "東京都の天気は晴れのち曇りで風が強い"
     rows = [{"doc_id": d, "title": "", "text": f"{d}{page}"} for d in "春夏"]
     write_rows(tmp_path / "corpus.jsonl", *rows)
-    label = files.Label("f:1", "test", "q", "d", 1)
+    label = readers.Label("f:1", "test", "q", "d", 1)
     kept = {"q1": {"春": label}, "q2": {"夏": label}, "q3": {"秋": label}, "q4": {"冬": label}}
     for words, one in (("bigrams", True), ("words", False)):
-        found = qrels._answers(kept, files.Source([], words=words), tmp_path)
+        found = qrels._answers(kept, readers.Source([], words=words), tmp_path)
         assert (len(qrels.connected(kept, found)) == 3) == one
 
 
@@ -248,7 +248,7 @@ def test_own_small_set_has_both_halves(tmp_path):
 
 
 def label(query_id="q", doc_id="d", grade=1, place="f:1", split="test"):
-    return files.Label(place, split, query_id, doc_id, grade)
+    return readers.Label(place, split, query_id, doc_id, grade)
 
 
 def test_labels_are_read_by_query_and_doubled_ones_told():
@@ -264,8 +264,8 @@ def test_labels_are_read_by_query_and_doubled_ones_told():
         label("p", "c", "1.5", "f:9"),
         label("p", "d", "0.00", "f:10"),
     ]
-    log = files.Log()
-    qrels_found = qrels.read_labels(files.Source([], labels=found), log)
+    log = readers.Log()
+    qrels_found = qrels.read_labels(readers.Source([], labels=found), log)
     assert {q: {d: n.grade for d, n in row.items()} for q, row in qrels_found.items()} == {
         "q": {"a": 2, "b": 0, "c": 1},
         "p": {"a": 999, "d": 0},
@@ -279,11 +279,11 @@ def test_labels_are_read_by_query_and_doubled_ones_told():
     ]
     assert log.left == {"pairs judged twice with one grade": (1, "f:3")}
     assert log.changed == {"grades below 0, which became 0": 1}
-    assert qrels.read_labels(files.Source([]), log) == {}
+    assert qrels.read_labels(readers.Source([]), log) == {}
 
 
 def test_a_key_is_new_once():
-    places, log = {}, files.Log()
+    places, log = {}, readers.Log()
     assert qrels.is_new("f:1", "d", "doc_id", places, log) is True
     assert qrels.is_new("f:2", "d", "doc_id", places, log) is False
     assert places == {"d": "f:1"}
@@ -291,7 +291,7 @@ def test_a_key_is_new_once():
 
 
 def in_common(what, judged, held, splits=()):
-    source = files.Source([], splits=splits)
+    source = readers.Source([], splits=splits)
     return qrels.ids_in_common(
         what, dict.fromkeys(judged.split()), dict.fromkeys(held.split()), source
     )
@@ -348,7 +348,7 @@ def test_ids_that_differ_by_zeros_are_counted():
 def test_labels_move_to_the_one_query_that_differs_by_zeros():
     queries = dict.fromkeys(("1", "002", "3", "03", "x"))
     given = {q: {"d": label(q)} for q in ("01", "2", "003", "x", "9")}
-    log = files.Log()
+    log = readers.Log()
     found = qrels.without_padding(given, queries, log)
     assert {q: row["d"].query_id for q, row in found.items()} == {
         "1": "01",
@@ -361,7 +361,7 @@ def test_labels_move_to_the_one_query_that_differs_by_zeros():
         "changed: query ids have leading zeros in one file only, such as 01 in the qrels and 1 in "
         "the queries; they were taken as the same"
     ]
-    log = files.Log()
+    log = readers.Log()
     assert qrels.without_padding({"x": {}, "1": {}}, queries, log) == {"x": {}, "1": {}}
     assert not log.said
 
@@ -373,7 +373,7 @@ def test_what_is_kept_and_what_is_left_out():
         "zeros": {"a": label("zeros", "a", 0, "f:5"), "y": label("zeros", "y", 0, "f:6")},
         "lost": {"z": label("lost", "z", 0, "f:7"), "x": label("lost", "x", 2, "f:8")},
     }
-    log = files.Log()
+    log = readers.Log()
     kept = qrels.keep(dict.fromkeys(("q", "zeros", "lost", "none")), given, {"a", "z"}, log)
     assert kept == {"q": {d: given["q"][d] for d in "az"}}
     assert log.left == {
@@ -387,7 +387,7 @@ def test_what_is_kept_and_what_is_left_out():
 
 def halved(splits, rows, halve=False, folder=None):
     kept = {q: {"d": label(q, split=split)} for q, split in rows.items()}
-    return qrels.split(kept, files.Source([], splits=splits), halve, folder)
+    return qrels.split(kept, readers.Source([], splits=splits), halve, folder)
 
 
 def test_the_sides_of_the_source_count_if_it_has_both(tmp_path):

@@ -7,8 +7,8 @@ import time
 import pytest
 from importing import bring, problems, put
 
-from helpers import disk, evalset
-from helpers.sources import files, trees, write
+from helpers import evalset, files
+from helpers.sources import readers, trees, write
 
 PAGE = "---\nkind: runbook\nupdated: soon\nweight: 3\n---\n\n# Disk full #\n\nDelete logs.\n"
 
@@ -174,7 +174,7 @@ def test_fields_of_the_front_matter_become_title_and_text(tmp_path):
 
 
 def asked(path, kind="text", **options):
-    return files.Asked(kind, str(path), **options)
+    return readers.Asked(kind, str(path), **options)
 
 
 def left(log, folder):
@@ -199,7 +199,7 @@ def test_a_tree_is_walked_in_order_and_what_is_left_out_is_counted(tmp_path):
     put(tmp_path / "late.txt", b"x" * 8192 + b"\0")
     put(tmp_path / "zlatin.txt", b"caf\xe9\n")
     (tmp_path / "link.txt").symlink_to(tmp_path / "a.txt")
-    log = files.Log()
+    log = readers.Log()
     found = [
         path.relative_to(tmp_path).as_posix() for path, _ in trees.tree(tmp_path, {".txt"}, log)
     ]
@@ -214,7 +214,7 @@ def test_a_tree_is_walked_in_order_and_what_is_left_out_is_counted(tmp_path):
             "zlatin.txt:1: byte 0xe9 is not UTF-8, save the file as UTF-8",
         ),
     }
-    names = [path.name for path, _ in trees.tree(tmp_path, {".txt"}, files.Log(), {"b", "c"})]
+    names = [path.name for path, _ in trees.tree(tmp_path, {".txt"}, readers.Log(), {"b", "c"})]
     assert names == ["a.txt", "late.txt"]
 
 
@@ -238,7 +238,7 @@ def test_an_id_is_the_path(tmp_path):
 
 def page(tmp_path, content, name="p.md", **options):
     """Return the row of a page, and what was left out of it."""
-    log = files.Log()
+    log = readers.Log()
     path = put(tmp_path / "pages" / name, content)
     (found,) = trees.markdown_tree(asked(path.parent, "markdown", **options), log).documents
     path.unlink()
@@ -309,7 +309,7 @@ def test_fields_asked_for_are_not_told(tmp_path):
 )
 def test_a_short_first_line_is_the_title_of_a_text(tmp_path, text, title, body):
     path = put(tmp_path / "t" / "p.txt", text)
-    found = list(trees.text_tree(asked(path.parent), files.Log()).documents)
+    found = list(trees.text_tree(asked(path.parent), readers.Log()).documents)
     assert found == [(f"{path}:1", {"doc_id": "p", "title": title, "text": body})]
 
 
@@ -338,7 +338,7 @@ for n in range(3):
 
 def code(tmp_path, name, text):
     """Return {id: (line, title, text)} of a source file, and the log."""
-    path, log = put(tmp_path / "code" / name, text), files.Log()
+    path, log = put(tmp_path / "code" / name, text), readers.Log()
     found = list(trees.code_tree(asked(path.parent, "code"), log).documents)
     assert all(place.startswith(f"{path}:") for place, _ in found)
     path.unlink()
@@ -425,7 +425,7 @@ def test_other_languages_are_taken_by_file(tmp_path):
     tree = tmp_path / "code"
     put(tree / "b" / "x.GO", "\npackage x\n\n")
     put(tree / "target" / "y.go", "x")
-    log = files.Log()
+    log = readers.Log()
     source = trees.code_tree(asked(tree, "code"), log)
     assert list(source.documents) == [
         (f"{tree}/b/x.GO:1", {"doc_id": "b:x.GO", "title": "b/x.GO", "text": "package x"})
@@ -441,7 +441,7 @@ def test_what_is_no_file_or_too_large_is_left_out_with_a_line(tmp_path, monkeypa
     put(tree / f"a{end}", "Text.\n")
     put(tree / f"b{end}", "Text.\n" * 1000)
     os.mkfifo(tree / f"c{end}")
-    monkeypatch.setattr(disk, "LONGEST", 5000)
+    monkeypatch.setattr(files, "LONGEST", 5000)
     lines, evals = bring(kind, tree, tmp_path / "to")
     assert len(evals.documents) == 1
     assert f"left out: FIFOs, sockets and devices: 1, first {tree / f'c{end}'}" in lines

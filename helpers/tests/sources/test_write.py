@@ -10,9 +10,9 @@ import pytest
 from conftest import write_rows
 from importing import beir_folder, bring, mmarco_folder, problems, put, refusal
 
-from helpers import __main__, disk, evalset
+from helpers import __main__, evalset, files
 from helpers.labels import manifest
-from helpers.sources import files, write
+from helpers.sources import readers, write
 
 
 @pytest.fixture
@@ -311,11 +311,11 @@ def test_a_document_with_most_of_the_text_is_warned_of(tmp_path, size, warned):
 
 
 def asked(kind="markdown", path="p", **options):
-    return files.Asked(kind, str(path), **options)
+    return readers.Asked(kind, str(path), **options)
 
 
 def label(doc_id, grade=1, split="test", evidence=()):
-    return files.Label("f:1", split, "q", doc_id, grade, evidence)
+    return readers.Label("f:1", split, "q", doc_id, grade, evidence)
 
 
 def test_the_kinds_of_a_source_in_their_order():
@@ -381,21 +381,23 @@ def test_a_folder_that_is_filled_is_loaded_before_it_gets_its_name(tmp_path):
 def test_an_import_that_is_killed_leaves_nothing_after_the_next_start(beir, tmp_path):
     """Killed once while it writes and once when all is written."""
     code = (
-        "from helpers.sources import files, write\n"
-        "write.import_into(files.Asked('beir', sys.argv[2]), Path(sys.argv[3]))"
+        "from helpers.sources import readers, write\n"
+        "write.import_into(readers.Asked('beir', sys.argv[2]), Path(sys.argv[3]))"
     )
     for step, done in ((2, []), (13, ["to"])):
         house = tmp_path / str(step)
         assert killed.at(step, code, beir, house / "to")
         assert [path.suffix for path in house.iterdir()].count(".part")
-        disk.settle(house)
+        files.settle(house)
         assert [path.name for path in house.iterdir()] == done
 
 
 def test_an_import_that_fails_leaves_no_folder_above_it(tmp_path):
     put(tmp_path / "tree" / "a.txt", " \n")
     with pytest.raises(evalset.EvalSetError):
-        write.import_into(files.Asked("text", str(tmp_path / "tree")), tmp_path / "x" / "y" / "to")
+        write.import_into(
+            readers.Asked("text", str(tmp_path / "tree")), tmp_path / "x" / "y" / "to"
+        )
     assert [path.name for path in tmp_path.iterdir()] == ["tree"]
 
 
@@ -429,7 +431,7 @@ def test_numberings_are_compared_where_every_document_was_seen(beir, tmp_path, m
 
 
 def source(documents=(), **more):
-    return files.Source([(f"f:{n}", row) for n, row in enumerate(documents, 1)], **more)
+    return readers.Source([(f"f:{n}", row) for n, row in enumerate(documents, 1)], **more)
 
 
 def row(doc_id, text="text", title=""):
@@ -438,9 +440,9 @@ def row(doc_id, text="text", title=""):
 
 def test_queries_are_read_once_and_with_a_text():
     rows = [{"query_id": q, "query": text} for q, text in (("1", "a"), ("2", ""), ("1", "b"))]
-    log = files.Log()
+    log = readers.Log()
     found = write.read_queries(
-        files.Source([], [(f"f:{n}", q) for n, q in enumerate(rows, 1)]), log
+        readers.Source([], [(f"f:{n}", q) for n, q in enumerate(rows, 1)]), log
     )
     assert found == {"1": rows[0]} and log.left == {"queries without text": (1, "f:2")}
     assert log.problems == ["f:3: query_id 1 stands already at f:1, wanted each once"]
@@ -462,14 +464,14 @@ QRELS = {"q": {"r": label("r"), "z": label("z", 0), "y": label("y", 0)}}
     ],
 )
 def test_a_limit_keeps_relevant_ones_then_zeros_then_the_first(tmp_path, most, held, seen, cut):
-    found = write.write_corpus(tmp_path, source([*map(row, "abzyrc")]), QRELS, most, files.Log())
+    found = write.write_corpus(tmp_path, source([*map(row, "abzyrc")]), QRELS, most, readers.Log())
     assert found[0] == {*held} and (len(found[1]), found[2]) == (seen, cut)
     lines = (tmp_path / "corpus.jsonl").read_text().splitlines()
     assert [json.loads(line)["doc_id"] for line in lines] == [d for d in "abzyrc" if d in held]
 
 
 def test_a_corpus_is_written_as_it_is_read(tmp_path):
-    log = files.Log()
+    log = readers.Log()
     rows = [row("a", "é\n"), row("b", " "), row("a", "again"), row("c", "x", "T")]
     held, seen, cut = write.write_corpus(tmp_path, source(rows), {}, None, log)
     assert (held, cut) == ({"a", "c"}, False) and seen == {"a": "f:1", "b": "f:2", "c": "f:4"}
@@ -484,7 +486,7 @@ def test_a_corpus_is_written_as_it_is_read(tmp_path):
 
 
 def test_the_largest_document_is_named_with_its_share(tmp_path):
-    log = files.Log()
+    log = readers.Log()
     rows = [row("a", "x" * 10), row("b", "x" * 20, "T" * 40), row("c", "x" * 30)]
     write.write_corpus(tmp_path, source(rows), {}, None, log)
     assert log.said == [
@@ -632,7 +634,7 @@ def test_the_folder_one_stands_in_can_be_filled(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_is_refused_is_settled_first(tmp_path):
-    stamp = f"{disk._host()}-999999999-0badcafe"  # of a process that nobody can be
+    stamp = f"{files._host()}-999999999-0badcafe"  # of a process that nobody can be
     (tmp_path / f"all.{stamp}.whole").write_text("")
     write.new_command(tmp_path / "out")
     (tmp_path / f"all.{stamp}.whole").write_text("")

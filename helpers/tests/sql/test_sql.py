@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from rank_bm25 import BM25Okapi
 
-from helpers import __main__, evalset, records, runs
+from helpers import __main__, evalset, files, runs
 from helpers.sql import bm25, command, engines
 
 ROOT = evalset.DEFAULT.parent
@@ -235,14 +235,14 @@ def test_ids_of_other_types_are_read_as_text(duck, tmp_path, ids):
 
 
 def test_ids_are_those_of_the_house(duck):
-    """Each character of the first plane and the tags, between letters, by SQL and records.is_id."""
+    """Each character of the first plane and the tags, between letters, by SQL and files.is_id."""
     planes = [*range(1, 0x10000), *range(0xE0000, 0xE0200)]
     known = [n for n in planes if unicodedata.category(chr(n)) not in ("Cn", "Co", "Cs")]
     pattern = duck.quoted(f"^{bm25.ID_CHARACTER}+$")
     duck.put("known", pd.DataFrame({"n": known}))
     took = f"regexp_replace('a' || chr(n::INTEGER) || 'b', {pattern}, '') = ''"
     taken = duck.rows(f"SELECT n FROM known WHERE {took} ORDER BY n")
-    assert [n for (n,) in taken] == [n for n in known if records.is_id(f"a{chr(n)}b")]
+    assert [n for (n,) in taken] == [n for n in known if files.is_id(f"a{chr(n)}b")]
 
 
 def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):

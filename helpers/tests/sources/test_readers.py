@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from importing import beir_folder, bring, problems, put, refusal
 
-from helpers import disk, records
-from helpers.records import EvalSetError
-from helpers.sources import files
+from helpers import files
+from helpers.files import EvalSetError
+from helpers.sources import readers
 
 
 @pytest.fixture
@@ -79,21 +79,21 @@ def test_progress_goes_to_stderr(monkeypatch):
         return items
 
     monkeypatch.setitem(sys.modules, "tqdm", types.SimpleNamespace(tqdm=tqdm))
-    assert list(files.with_bar([1, 2], "documents")) == [1, 2]
+    assert list(readers.with_bar([1, 2], "documents")) == [1, 2]
     assert asked["file"] is sys.stderr and asked["disable"] is None  # None: no bar into a file
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert list(files.with_bar([1, 2], "documents")) == [1, 2]
+    assert list(readers.with_bar([1, 2], "documents")) == [1, 2]
 
 
 # Word for word.
 
 
 def test_each_side_has_its_names_in_the_order_in_which_one_is_chosen():
-    assert [*files.SIDES] == ["dev", "validation", "valid", "val", "train", "test"]
+    assert [*readers.SIDES] == ["dev", "validation", "valid", "val", "train", "test"]
     sides = {"Dev": "dev", "dev.small": "dev", "test-a": "test", "train_1": "dev", "TEST": "test"}
     sides |= {"valid": "dev", "val": "dev", "validation": "dev"}
-    assert {name: files.side(name) for name in sides} == sides
-    assert files.side("devel") is None and files.side("my-test") is None and files.side("") is None
+    assert {name: readers.side(name) for name in sides} == sides
+    assert [*map(readers.side, ("devel", "my-test", ""))] == [None] * 3
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_each_side_has_its_names_in_the_order_in_which_one_is_chosen():
 )
 def test_the_splits_that_are_read(found, asked, chosen):
     numbered = {name: n for n, name in enumerate(found.split())}
-    picked = files.choose(numbered, asked, "w")
+    picked = readers.choose(numbered, asked, "w")
     assert [*picked] == chosen.split() and picked.items() <= numbered.items()
 
 
@@ -126,12 +126,12 @@ def test_the_splits_that_are_read(found, asked, chosen):
 )
 def test_splits_that_are_not_there_are_named(found, asked, problem):
     with pytest.raises(EvalSetError) as caught:
-        files.choose(dict.fromkeys(found.split()), asked, "w")
+        readers.choose(dict.fromkeys(found.split()), asked, "w")
     assert caught.value.problems == [problem]
 
 
 def test_the_log_counts_and_keeps_the_first_place():
-    log = files.Log()
+    log = readers.Log()
     log.stop()
     log.leave("links", "a")
     log.leave("links", "b")
@@ -152,7 +152,7 @@ def test_the_log_counts_and_keeps_the_first_place():
 
 
 def test_the_fiftieth_problem_is_the_last():
-    log = files.Log()
+    log = readers.Log()
     for n in range(49):
         log.wrong(str(n))
     with pytest.raises(EvalSetError) as caught:
@@ -161,14 +161,14 @@ def test_the_fiftieth_problem_is_the_last():
 
 
 def test_what_is_asked_and_found_has_empty_fields():
-    assert files.Asked("beir", "p") == ("beir", "p", None, None, None, None, None, False)
-    assert files.Source([]) == ([], (), None, (), "words", ())
-    assert files.Label("f:1", "dev", "q", "d", 1).evidence == ()
+    assert readers.Asked("beir", "p") == ("beir", "p", None, None, None, None, None, False)
+    assert readers.Source([]) == ([], (), None, (), "words", ())
+    assert readers.Label("f:1", "dev", "q", "d", 1).evidence == ()
 
 
 def test_an_id_keeps_no_space_slash_or_sign():
-    assert files.safe("a b/c\\d#e%f\tg") == "a%20b%2Fc%5Cd%23e%25f%09g"
-    assert files.safe(7) == "7" and files.safe("é-_.:") == "é-_.:"
+    assert readers.safe("a b/c\\d#e%f\tg") == "a%20b%2Fc%5Cd%23e%25f%09g"
+    assert readers.safe(7) == "7" and readers.safe("é-_.:") == "é-_.:"
 
 
 @pytest.mark.parametrize(
@@ -194,33 +194,33 @@ def test_an_id_keeps_no_space_slash_or_sign():
     ],
 )
 def test_an_id_is_text_or_a_whole_number(row, found, problem):
-    log = files.Log()
-    assert files.id_of("f:1", row, ("_id", "id"), log) == found
+    log = readers.Log()
+    assert readers.id_of("f:1", row, ("_id", "id"), log) == found
     wanted = f"f:1: {problem}, wanted an id: text or whole number"
     assert log.problems == ([wanted] if problem else [])
 
 
 def test_the_first_field_with_a_text_counts():
     row = {"a": 1, "b": " \n", "c": " x ", "d": "y"}
-    assert files.text_of(row, "a", "b", "c", "d") == "x" and files.text_of(row, "d", "c") == "y"
-    assert files.text_of(row, "a", "b", "z") == "" == files.text_of(row)
-    assert files.text_of({"a": "\ud800é"}, "a") == "?é"
+    assert readers.text_of(row, "a", "b", "c", "d") == "x" and readers.text_of(row, "d", "c") == "y"
+    assert readers.text_of(row, "a", "b", "z") == "" == readers.text_of(row)
+    assert readers.text_of({"a": "\ud800é"}, "a") == "?é"
 
 
 def test_a_title_without_a_text_is_the_text():
-    log = files.Log()
-    assert files.document_of("d", "t", "", log) == {"doc_id": "d", "title": "", "text": "t"}
-    assert files.document_of("d", "t", "x", log) == {"doc_id": "d", "title": "t", "text": "x"}
-    assert files.document_of("d", "", "", log) == {"doc_id": "d", "title": "", "text": ""}
+    log = readers.Log()
+    assert readers.document_of("d", "t", "", log) == {"doc_id": "d", "title": "", "text": "t"}
+    assert readers.document_of("d", "t", "x", log) == {"doc_id": "d", "title": "t", "text": "x"}
+    assert readers.document_of("d", "", "", log) == {"doc_id": "d", "title": "", "text": ""}
     assert log.changed == {"documents with a title only, which became their text": 1}
 
 
 def test_fields_are_chosen_in_the_order_asked_for():
-    log, fields = files.Log(), {"a": " A ", "b": "B", "c": "", "n": 1}
+    log, fields = readers.Log(), {"a": " A ", "b": "B", "c": "", "n": 1}
 
     def chosen(title=None, text=None, fields=fields):
-        asked = files.Asked("beir", "p", title=title, text=text)
-        return files.chosen("f:1", fields, "T", "X", asked, log)
+        asked = readers.Asked("beir", "p", title=title, text=text)
+        return readers.chosen("f:1", fields, "T", "X", asked, log)
 
     assert chosen() == ("T", "X") and not log.left and not log.unseen
     assert chosen("b", "b,a") == ("B", "B\n\nA") and chosen(text="c,a") == ("T", "A")
@@ -243,8 +243,8 @@ def test_fields_are_chosen_in_the_order_asked_for():
 
 
 def arrays(tmp_path, name, content):
-    path, log = put(tmp_path / name, content), files.Log()
-    return [(p.rpartition(":")[2], row) for p, row in files.array(path, log)], [
+    path, log = put(tmp_path / name, content), readers.Log()
+    return [(p.rpartition(":")[2], row) for p, row in readers.array(path, log)], [
         problem.removeprefix(f"{path}:") for problem in log.problems
     ]
 
@@ -271,7 +271,7 @@ def test_arrays_are_read_with_their_lines(tmp_path):
 
 @pytest.mark.parametrize("size", [2, 3, 7, 1000])
 def test_an_array_is_read_in_pieces_of_any_size(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(disk, "PIECE", size)
+    monkeypatch.setattr(files, "PIECE", size)
     rows = [{"a": "[\n]"}, {"b": {"c": [1, 2.5]}}, {}]
     page = ",\n".join(json.dumps(row) for row in rows)
     found = arrays(tmp_path, "a.json", f"\ufeff [\n{page}]\n \n")
@@ -295,7 +295,7 @@ def test_an_array_is_read_in_pieces_of_any_size(tmp_path, monkeypatch, size):
     ],
 )
 def test_an_array_that_cannot_be_read_is_one_problem(tmp_path, monkeypatch, content, told):
-    monkeypatch.setattr(disk, "LONGEST", 50)
+    monkeypatch.setattr(files, "LONGEST", 50)
     (found,) = arrays(tmp_path, "a.json", content.encode("latin-1"))[1]
     assert found.startswith(told)
 
@@ -313,11 +313,12 @@ def test_an_array_that_cannot_be_read_is_one_problem(tmp_path, monkeypatch, cont
     ],
 )
 def test_what_nobody_sees_is_encoded_in_ids(name, encoded):
-    assert files.safe(name) == encoded and records.is_id(encoded)
+    assert readers.safe(name) == encoded and files.is_id(encoded)
 
 
 def test_a_table_is_read_row_by_row(tmp_path):
-    path, log = Path(__file__).with_name("table.parquet"), files.Log()  # written by pyarrow 26.0.1
+    path = Path(__file__).with_name("table.parquet")  # written by pyarrow 26.0.1
+    log = readers.Log()
     values = [
         (1, "é", ["a", None], {"title": ["A"], "sent_id": [0]}, 0.5, True),
         (None, "", [], {"title": [], "sent_id": None}, None, False),
@@ -327,7 +328,7 @@ def test_a_table_is_read_row_by_row(tmp_path):
     wanted = [
         (f"{path}:{n}", dict(zip(names, row, strict=True))) for n, row in enumerate(values, 1)
     ]
-    assert repr(list(files.array(path, log))) == repr(wanted)
+    assert repr(list(readers.array(path, log))) == repr(wanted)
 
 
 def test_the_name_of_a_table_is_no_pattern_and_names_no_column(tmp_path):
@@ -338,14 +339,14 @@ def test_the_name_of_a_table_is_no_pattern_and_names_no_column(tmp_path):
         with files.database() as tables:
             tables.sql(f"SELECT {number} AS n FROM range(2500)").write_parquet(str(folder / name))
     for number, name in enumerate(names):
-        found = [row for _, row in files.array(folder / name, files.Log())]
+        found = [row for _, row in readers.array(folder / name, readers.Log())]
         assert found == [{"n": number}] * 2500
 
 
 @pytest.mark.parametrize("content", [b"", b"no table", b"PAR1" * 5])
 def test_a_file_that_is_no_table_is_told_in_one_line(tmp_path, content):
-    path, log = put(tmp_path / "t.parquet", content), files.Log()
-    assert list(files.array(path, log)) == []
+    path, log = put(tmp_path / "t.parquet", content), readers.Log()
+    assert list(readers.array(path, log)) == []
     (problem,) = log.problems
     assert problem.startswith(f"{path}:1: cannot be read (") and "\n" not in problem
     assert problem.endswith("), wanted a Parquet file")
@@ -361,21 +362,21 @@ def test_the_bar_is_named_and_goes_when_it_is_done(monkeypatch):
     asked = {}
     bar = types.SimpleNamespace(tqdm=lambda items, **options: asked.update(options) or items)
     monkeypatch.setitem(sys.modules, "tqdm", bar)
-    files.with_bar([], "documents")
+    readers.with_bar([], "documents")
     wanted = {"desc": "documents", "unit": "", "leave": False, "disable": None}
     assert asked == {**wanted, "file": sys.stderr}
 
 
 def test_a_module_that_is_missing_is_told(tmp_path):
-    assert files.optional("json") is json
+    assert readers.optional("json") is json
     with pytest.raises(EvalSetError) as caught:
-        files.optional("no_such_package")
+        readers.optional("no_such_package")
     assert caught.value.problems == [
         "the package no_such_package is missing, wanted: python -m pip install no_such_package"
     ]
     with pytest.raises(EvalSetError) as caught:
-        files.folder_of(files.Asked("trec", str(tmp_path / "no")))
+        readers.folder_of(readers.Asked("trec", str(tmp_path / "no")))
     assert caught.value.problems == [
         f"{tmp_path / 'no'}:1: is no folder, wanted a folder for trec:"
     ]
-    assert files.folder_of(files.Asked("trec", str(tmp_path))) == tmp_path
+    assert readers.folder_of(readers.Asked("trec", str(tmp_path))) == tmp_path

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from .. import disk, records
-from ..disk import database
-from ..records import EvalSetError, unlike
+from .. import files
+from ..files import EvalSetError, database, unlike
 
 SIDES = {
     **dict.fromkeys(("dev", "validation", "valid", "val", "train"), "dev"),
@@ -96,12 +95,12 @@ class Log:
         return [*left, *changed, *self.said]
 
 
-# Files. records.py reads the lines and says what is wrong with them.
+# Files. helpers/files.py reads the lines and says what is wrong with them.
 
 
 def lines_of(path: Path, log: Log) -> Iterator[tuple[str, str]]:
     """Yield (file:line, text) of a file, plain or .gz, without empty lines."""
-    return records.lines(path, log.wrong, newline="\n")  # a text may hold a carriage return
+    return files.lines(path, log.wrong, newline="\n")  # a text may hold a carriage return
 
 
 def array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
@@ -110,13 +109,13 @@ def array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
         yield from _parquet(path, log)
         return
     said: list[str] = []
-    first = next(disk.pieces(path, said.append), "")
+    first = next(files.pieces(path, said.append), "")
     if said:
         log.wrong(said[0])
     elif first.lstrip().startswith("["):
         yield from _array(path, log)
     else:
-        yield from records.rows(path, log.wrong)
+        yield from files.rows(path, log.wrong)
 
 
 def _parquet(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
@@ -138,7 +137,7 @@ def _parquet(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
 
 def _array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
     """Yield the objects of one array, read in pieces: published ones are a line of 500 MB."""
-    pieces, decoder = disk.pieces(path, log.wrong), json.JSONDecoder(object_pairs_hook=unlike)
+    pieces, decoder = files.pieces(path, log.wrong), json.JSONDecoder(object_pairs_hook=unlike)
     text, line, counted = next(pieces, ""), 1, 0
     at = text.find("[") + 1
     while True:
@@ -155,7 +154,7 @@ def _array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
             why = "nested too deeply" if isinstance(error, RecursionError) else error
             return log.wrong(f"{place}: broken JSON ({why}), wanted an array of objects")
         if end == len(text):  # cut, or so it may be
-            more = next(pieces, None) if end - at <= disk.LONGEST else None
+            more = next(pieces, None) if end - at <= files.LONGEST else None
             if more is None:
                 return log.wrong(f"{place}: broken JSON ({wrong}), wanted an array of objects")
             text, at, counted = text[at:] + more, 0, 0
@@ -201,11 +200,11 @@ def safe(name) -> str:
     They are percent-encoded: urllib.parse.unquote gives the original.
     """
     encoded = re.sub(r"[\s/\\#%]", _percent, str(name))
-    if records.is_id(encoded):
+    if files.is_id(encoded):
         return encoded
     if encoded in (".", ".."):
         return "%2E" * len(encoded)
-    return "".join(c if records.is_id(f"a{c}") else _percent([c]) for c in encoded)
+    return "".join(c if files.is_id(f"a{c}") else _percent([c]) for c in encoded)
 
 
 def _percent(match) -> str:
