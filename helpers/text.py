@@ -2,8 +2,10 @@
 
 import functools
 import hashlib
+import numbers
 import os
 import re
+import string
 import sys
 import unicodedata
 from collections import Counter, defaultdict
@@ -13,6 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import TextIO
 
+import markupsafe
 import tiktoken
 
 ENCODING = "cl100k_base"
@@ -221,7 +224,7 @@ def starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
 ACTING = (  # controls but tab and line end, marks that turn the direction, half characters
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
 )
-MARKUP = re.compile(  # what HTML or Markdown gives a meaning to, anywhere or at the start
+ACTIVE = re.compile(  # what HTML or Markdown gives a meaning to, anywhere or at the start
     r"""[&<>"'`*~|@^{}\[\]$\\\n\t]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|"""
     r"\A[-+=:.#]|\A\d(?=\d*[.)])|\A (?=[-+=# \d])",
     re.IGNORECASE,
@@ -233,18 +236,60 @@ def visible(text: str) -> str:
     return re.sub(f"[{ACTING}]", lambda m: m[0].encode("unicode_escape").decode(), text)
 
 
-def inert(text: object) -> str:
+class Markup(markupsafe.Markup):
+    """Text that is HTML or Markdown. Plain text that is put into it becomes inert.
+
+    `Markup("<p>{}</p>").format(text)`, `+`, `%` and `join` all do that, so nothing but a literal of
+    ours, passed to Markup, becomes markup.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def escape(cls, text: object) -> "Markup":
+        """Return markup as it is and everything else inert: see `inert`."""
+        if hasattr(text, "__html__"):
+            return cls(text.__html__())
+        return cls(ACTIVE.sub(_reference, visible(str(text))))
+
+    def format(self, *values: object, **named: object) -> "Markup":
+        """Fill the places as str.format does; numbers stand as they are formatted."""
+        return Markup(_Inert().vformat(self, values, named))
+
+
+class _Inert(string.Formatter):
+    def format_field(self, value: object, spec: str) -> str:
+        shown = format(value, spec)
+        return shown if isinstance(value, numbers.Number | Markup) else inert(shown)
+
+
+def inert(text: object) -> Markup:
     """Return a text of a set as markup that shows it and does nothing, in HTML and in Markdown.
 
     A character with a meaning becomes a numeric reference. JupyterLab looks for formulas in what
     is shown: `$` and a backslash stand in an element each, and no formula reaches across one.
+    What is Markup already stays as it is.
     """
-    return MARKUP.sub(_reference, visible(str(text)))
+    return Markup.escape(text)
 
 
 def _reference(found: re.Match) -> str:
     reference = f"&#{ord(found[0])};"
     return f"<span>{reference}</span>" if found[0] in "$\\" else reference
+
+
+def html(page: str):
+    """Return what a cell shows as HTML; all but Markup is inert."""
+    from IPython.display import HTML  # needed in cells only
+
+    return HTML(inert(page))
+
+
+def markdown(page: str):
+    """Return what a cell shows as Markdown; all but Markup is inert."""
+    from IPython.display import Markdown
+
+    return Markdown(inert(page))
 
 
 TAGS = set(
