@@ -23,7 +23,7 @@ from nbclient.exceptions import CellExecutionError
 from nbclient.util import run_sync
 from nbconvert.filters import strip_ansi
 
-from . import baseline, evalset, files, report, results
+from . import evalset, files, report, results
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = [
@@ -168,7 +168,7 @@ def report_command(folder: Path, full: bool = False) -> int:
     executed = run_all(folder, full)
     page = folder / "retrieval_eval.html"
     files.write(page, report.html(executed[WRITE_UP]))
-    print("\n" + report.summary(baseline.read_results(folder), str))
+    print("\n" + report.summary(results.read_results(folder), str))
     print(f"\nwrite-up: {page}\n{results.what_next(folder)}")
     return 0
 
@@ -232,7 +232,7 @@ def blocks(folder: Path) -> dict[Path, str]:
     """Return the generated block of each page that has one."""
     evals = evalset.load(folder)
     return {
-        ROOT / "README.md": report.summary(baseline.read_results(folder)),
+        ROOT / "README.md": report.summary(results.read_results(folder)),
         ROOT / "evals" / "README.md": report.facts(evals),
     }
 

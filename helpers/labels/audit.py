@@ -5,7 +5,7 @@ import textwrap
 from collections import Counter
 from itertools import zip_longest
 
-from .. import baseline, evalset
+from .. import evalset, results
 from . import checks, links, vouched
 
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
@@ -59,7 +59,7 @@ def check_baseline(evals: evalset.EvalSet) -> checks.Finding:
     if not (evals.folder / "results.json").exists():
         reason = "No report has run: make report measures the baseline."
         return checks.Finding("baseline", "n/a", "no results.json", reason)
-    other = baseline.changed(evals, baseline.read_results(evals.folder))
+    other = results.changed(evals, results.read_results(evals.folder))
     if not other:
         return checks.Finding("baseline", "pass", "results.json measured the saved run", "")
     remedy = "Restore what was measured, or measure it anew (make report)."

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from IPython.display import HTML, display
+from IPython.display import display
 
-from .. import evalset, figures, sparse, stats
+from .. import evalset, figures, sparse, stats, text
 from ..evalset import EvalSet, Judgment
 from ..text import Pair, how_many, inert
 from . import log
@@ -180,8 +180,8 @@ def agree_with_stored(evals: EvalSet) -> None:
     for name, measure in _measures(evals.grades).items():
         print(f"{name}: {value_text(with_interval(measure, stored, own))}")
     display(figures.table(grade_table(stored, own, evals.grades)))
-    display(HTML(differing_html(evals, both)))
-    display(HTML(conclusion_html(len(both))))
+    display(text.html(text.Markup(differing_html(evals, both))))
+    display(text.html(text.Markup(conclusion_html(len(both)))))
 
 
 def conclusion_html(n: int) -> str:

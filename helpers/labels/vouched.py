@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import baseline, chunks, compare, evalset, runs
+from .. import chunks, compare, evalset, results, runs
 
 EXTRAS = ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl")
 DERIVED_ROWS = ("runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
@@ -21,7 +21,7 @@ def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[
     for path in (path for glob in DERIVED_ROWS for path in sorted(folder.glob(glob))):
         made += _complaints(_read_fresh, path, evals, hashes)
     if os.path.lexists(folder / "results.json"):
-        made += _complaints(baseline.read_results, folder)
+        made += _complaints(results.read_results, folder)
     if made:
         made.append(f"make report EVALS={folder} writes chunks, runs and results.json anew")
     return [*labels, *dict.fromkeys(made)]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import __main__, baseline, compare, evalset, report, stats, workbook
+from helpers import __main__, compare, evalset, report, results, stats, workbook
 from helpers.labels import audit, checks, merge
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import write
@@ -104,7 +104,7 @@ def test_a_target_that_needs_a_variable_asks_for_it(name):
 
 def test_one_of_a_thing_is_told_in_the_singular(folder):
     assert "| documents | 2 of 1 kind about 1 service |" in report.facts(evalset.load(folder))
-    found = baseline.read_results(evalset.DEFAULT)
+    found = results.read_results(evalset.DEFAULT)
     found["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
     found["queries"] |= {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}
     assert report.summary(found).startswith(

@@ -8,7 +8,7 @@ import numpy as np
 
 from helpers.evalset import Query
 from helpers.figures import DARK, GREEN, LIGHT, marked, put, snippet
-from helpers.text import how_many, inert
+from helpers.text import Markup, how_many
 
 PURPLE = "#8c5fa8"
 LENGTHEN = 0.012  # of the axis: the least width of a mark
@@ -217,20 +217,20 @@ def _write_totals(ax: plt.Axes, bars: dict[str, dict[str, float]], ends: dict) -
 
 def result_card(
     query: Query, found: dict[str, tuple[str, str]], words: set, lost: list[str], top: int
-) -> str:
+) -> Markup:
     """Return the first `top` results and the best relevant one as markup, with `words` marked.
 
     `found` is {doc_id: (id of its chunk, text)}, best first; `lost` are the words of the query
     that no relevant document contains.
     """
     kind = f" ({query.kind})" if query.kind != Query._field_defaults["kind"] else ""
-    lines = [f"<h4>{inert(f'{query.query_id}{kind}: {query.query}')}</h4>"]
+    card = Markup("<h4>{}</h4>").format(f"{query.query_id}{kind}: {query.query}")
     best = next((doc_id for doc_id in found if doc_id in query.relevant_doc_ids), None)
-    for rank, (doc_id, (found_id, text)) in enumerate(found.items(), 1):
+    for rank, (doc_id, (chunk_id, text)) in enumerate(found.items(), 1):
         if rank <= top or doc_id == best:
             tick = "✓" if doc_id in query.relevant_doc_ids else "·"
             stretch = marked(snippet(text, words), words)
-            lines.append(f"<p>{tick} {rank:d}. <b>{inert(found_id)}</b><br>{stretch}</p>")
-    return (
-        "".join(lines) + f"<p>Words in no relevant document: {inert(', '.join(lost) or 'none')}</p>"
-    )
+            row = Markup("<p>{} {}. <b>{}</b><br>{}</p>")
+            card += row.format(tick, rank, chunk_id, stretch)
+    lacking = Markup("<p>Words in no relevant document: {}</p>")
+    return card + lacking.format(", ".join(lost) or "none")

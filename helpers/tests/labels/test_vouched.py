@@ -6,7 +6,7 @@ import pytest
 from conftest import results_of, write_rows
 from labelled_sets import add_pool, complete
 
-from helpers import baseline, chunks, evalset, runs, workbook
+from helpers import chunks, evalset, results, runs, workbook
 from helpers.labels import audit, vouched
 
 RUN = {"q1": [("disk-full", 2.0)], "q2": [("queue-full", 1.0)]}
@@ -100,7 +100,7 @@ def test_what_was_made_of_another_corpus_waits_for_its_report(reported):
 
 
 def test_a_replaced_run_fails_the_audit_and_a_set_without_a_report_does_not(reported):
-    run = reported.folder / baseline.FILE
+    run = reported.folder / results.RUN
     run.write_text(run.read_text().replace("2.0", "3.0"))
     *_, last = audit.of_folder(reported)
     assert last[:3] == ("baseline", "fail", "measured on another runs/fixed.trec")
