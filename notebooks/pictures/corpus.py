@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import PowerNorm
 
-from helpers.figures import DARK, LIGHT, put
+from helpers.figures import DARK, LIGHT, aside, put
 
 ROWS = 18  # kinds or services a picture holds; those with the fewest documents are one row
 SQUARES = 50  # a row of the grid; where a service has more documents, a square stands for several
@@ -104,10 +104,8 @@ def overlap(queries: pd.DataFrame) -> None:
     order = queries.overlap.groupby(kinds).mean().sort_values(ascending=False)
     figure, ax = plt.subplots(figsize=(7, 1.3 + 0.5 * len(order)))
     ax.barh(range(len(order)), order, color=PALE_BAR, edgecolor=DARK, linewidth=EDGE)
-    same = queries.overlap.round(6).groupby([kinds, queries.overlap.round(6)])
-    of = same.transform("size")
-    aside = (same.cumcount() - (of - 1) / 2) * (0.7 / of.clip(lower=9))  # equal points apart
-    places = kinds.map({kind: n for n, kind in enumerate(order.index)}) + aside
+    places = kinds.map({kind: n for n, kind in enumerate(order.index)})
+    places = places + aside(kinds, queries.overlap.round(6), 0.7, 9)
     ax.plot(queries.overlap, places, "o", color=DARK, alpha=0.7, markersize=4)
     ax.set_yticks(range(len(order)), [f"{kind}  {mean:.2f}" for kind, mean in order.items()])
     ax.grid(axis="y", visible=False)
