@@ -7,6 +7,7 @@ import functools
 import re
 from collections import Counter
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import jinja2
@@ -19,6 +20,13 @@ from helpers.evalset import EvalSet
 
 TEMPLATE = Path(__file__).with_suffix(".jinja")
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
+SIDES = ("good", "poor", "open")  # of the bar, for a whole interval; open: on both
+VERDICTS = {
+    "better": stats.BETTER,
+    "worse": stats.WORSE,
+    "same": stats.SAME,
+    "too_few": stats.TOO_FEW,
+}
 REPAIRS = {  # which causes of session C a repair would remove
     "words": ("no shared word", "missing word"),
     "weights": ("length penalty", "common word dominates", "stronger match elsewhere", "tie"),
@@ -43,8 +51,8 @@ class Share(NamedTuple):
 
     @property
     def side(self) -> str:
-        """Return on which side of the bar the whole interval lies, "open" where on both."""
-        return "good" if self.low > ENOUGH else "poor" if self.high < ENOUGH else "open"
+        """Return on which of SIDES the interval lies."""
+        return SIDES[0 if self.low > ENOUGH else 1 if self.high < ENOUGH else 2]
 
 
 class WriteUp:
@@ -65,27 +73,25 @@ class WriteUp:
     def values(self) -> dict:
         """Return what the template is given: results.json and what follows from it."""
         whole, *kinds = self.shares
-        compared = self.results["compared_dev"]
-        by_verdict = {verdict: [] for verdict in (stats.BETTER, stats.WORSE, stats.SAME)}
-        for run in sorted(compared["runs"], key=lambda run: -_primary(run)["difference"]):
-            by_verdict.setdefault(run["verdict"], []).append(run)
-        too_few = by_verdict.get(stats.TOO_FEW, [])
+        compared, cards = self.results["compared_dev"], self.results["cards"]
+        largest_first = sorted(compared["runs"], key=lambda run: -_primary(run)["difference"])
+        by_verdict = {
+            name: [run for run in largest_first if run["verdict"] == verdict]
+            for name, verdict in VERDICTS.items()
+        }
+        by_side = {side: [kind.name for kind in kinds if kind.side == side] for side in SIDES}
+        readings = report.label_facts(self.evals).items()
         rows = [row for row in self.results["per_query"] if row["split"] == "dev"]
         return {
             **self.results,
-            **{
-                side: [k.name for k in kinds if k.side == side] for side in ("good", "poor", "open")
-            },
+            **by_side,
+            **by_verdict,
             "all": whole,
             "half": self.half,
             "bar": ENOUGH,
-            "better": by_verdict[stats.BETTER],
-            "worse": by_verdict[stats.WORSE],
-            "same": by_verdict[stats.SAME],
-            "too_few": too_few,
-            "undecided": _price(too_few, compared["matters"], self.evals),
-            "unjudged": sum(card["unjudged"] for card in self.results["cards"]),
-            "repair": _largest_repair(self.results["cards"]),
+            "undecided": _price(by_verdict["too_few"], compared["matters"], self.evals),
+            "unjudged": sum(card["unjudged"] for card in cards),
+            "repair": _largest_repair(cards),
             "budget": evidence.BUDGET,
             "disclosure": report.disclosure(self.evals),
             "beside": [name for name in BESIDE.split() if (self.evals.folder / name).exists()],
@@ -94,9 +100,7 @@ class WriteUp:
             "missed": sum((row["first_rank"] or 11) > 10 for row in rows),
             "sharing_nothing": [row["query_id"] for row in rows if not row["retrieved"]],
             "small_corpus": SMALL_CORPUS,
-            "readings": [
-                fact for fact in report.label_facts(self.evals).items() if "second pass" in fact[0]
-            ],
+            "readings": [(name, words) for name, words in readings if "second pass" in name],
             **_sizes(self.evals, self.results["method"]["chunk_tokens"]),
             **_repair_places(rows, self.evals),
         }
@@ -130,12 +134,14 @@ class WriteUp:
         for card in self.results["cards"][:most]:
             query_id = card["query_id"]
             order = [doc_id for doc_id, _ in queries[query_id]["retrieved"]]
-            values = {"card": card, "query": queries[query_id]}
+            values = {"card": card, "query": queries[query_id], "note": ""}
             for name in ("wanted", "rival"):
-                place = f"rank {order.index(card[name]) + 1}" if card[name] in order else ""
-                values[f"{name}_at"] = place or "after rank 10"
-            note = figures.with_code(notes[query_id]) if query_id in notes else ""
-            shown.append(values | {"note": note})
+                found = card[name] in order
+                at = f"rank {order.index(card[name]) + 1}" if found else "after rank 10"
+                values[f"{name}_at"] = at
+            if query_id in notes:
+                values["note"] = figures.with_code(notes[query_id])
+            shown.append(values)
         return shown
 
     # Tables.
@@ -333,31 +339,20 @@ def _largest_repair(cards: list[dict]) -> dict:
     return {"name": largest, "helped": helped[largest]} if helped[largest] else {}
 
 
-def _sizes(evals: EvalSet, chunk_tokens: int) -> dict[str, dict]:
-    """Return how large documents, queries and labels are, as `searched` and `asked`."""
+def _sizes(evals: EvalSet, chunk_tokens: int) -> dict[str, float]:
+    """Return what results.json does not say of the size of documents, queries and labels."""
     tokens = [len(text.token_ids(document.retrieval_text)) for document in evals.documents.values()]
-    relevant = [judgment for judgment in evals.judgments if judgment.relevance > 0]
-    kinds = {document.kind for document in evals.documents.values()}
-    services = {document.service for document in evals.documents.values()}
+    relevant = [judgment.doc_id for judgment in evals.judgments if judgment.relevance > 0]
     unspecified = {"unspecified"}  # an imported set may not say
-    searched = {
-        "name": evals.name,
-        "documents": len(tokens),
-        "kinds": len(kinds) if kinds != unspecified else 0,
-        "services": len(services) if services != unspecified else 0,
-        "tokens": sum(tokens),
-        "median": pd.Series(tokens).median(),
+    return {
+        "kinds": len({document.kind for document in evals.documents.values()} - unspecified),
+        "services": len({document.service for document in evals.documents.values()} - unspecified),
+        "median": median(tokens),
         "longest": max(tokens),
         "long": sum(n > chunk_tokens for n in tokens),
-    }
-    asked = {
-        "queries": len(evals.queries),
-        "judgments": len(evals.judgments),
         "relevant": len(relevant),
-        "reached": len({judgment.doc_id for judgment in relevant}),
-        "unanswered": len(evals.unanswered),
+        "reached": len({*relevant}),
     }
-    return {"searched": searched, "asked": asked}
 
 
 def _repair_places(rows: list[dict], evals: EvalSet) -> dict:

@@ -69,6 +69,24 @@ def results_of(evals):
 
 
 @pytest.fixture
+def drawn(monkeypatch):
+    """Return the list of (axes, words) of the pictures that are shown; they have the first axes."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
+    from helpers import figures
+
+    shown = []
+    keep = lambda figure, words: shown.append((figure.axes[0], words))  # noqa: E731
+    monkeypatch.setattr(figures, "put", keep)
+    with matplotlib.rc_context(), pd.option_context("display.max_colwidth", 50):
+        figures.begin(versions=False)
+        yield shown
+    plt.close("all")
+
+
+@pytest.fixture
 def house(tmp_path):
     """Return a folder like the project's, with one session and a second that is nearly empty."""
     from learn import small_session

@@ -20,18 +20,6 @@ from PIL import Image
 from helpers import evidence, figures, stats, text
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """Return the list of (axes, words) that figures show."""
-    shown = []
-    keep = lambda figure, words: shown.append((figure.axes[0], words))  # noqa: E731
-    monkeypatch.setattr(figures, "put", keep)
-    with matplotlib.rc_context(), pd.option_context("display.max_colwidth", 50):
-        figures.begin(versions=False)
-        yield shown
-    plt.close("all")
-
-
 def words(ticks) -> list[str]:
     return [tick.get_text().strip() for tick in ticks]
 

@@ -178,9 +178,9 @@ def test_a_reranker_sees_a_small_share_of_the_corpus(small):
         documents = {**small.documents, **{str(i): document for i in range(n - 2)}}
         page = made(small._replace(documents=documents))
         assert page.values["depth"] == depth, n
-    assert said(page, "limits").startswith("- 2000 documents are a small corpus.")
-    sized = page.values["searched"] | {"documents": 10_000}
-    assert "small corpus" not in said(page, "limits", searched=sized)
+    for documents, small_corpus in ((9_999, True), (10_000, False)):
+        told = said(page, "limits", corpus={"documents": documents})
+        assert told.startswith(f"- {documents} documents are a small corpus.") == small_corpus
 
 
 def test_sections_say_what_is_missing_where_it_is(small):
@@ -199,7 +199,9 @@ def test_sections_say_what_is_missing_where_it_is(small):
     page = WriteUp(page.results | {"evidence": {}}, small)
     assert said(page, "evidence").startswith("No dev label has a quote")
     assert "had none among the first ten" in said(page, "numbers")
-    assert "The halves" not in said(page, "ranks") and "Besides" not in said(page, "corpus")
+    assert "The halves" not in said(page, "ranks") and "Besides" in said(page, "corpus")
+    none = page.results["queries"] | {"unanswered": 0}
+    assert "Besides" not in said(page, "corpus", queries=none)
 
 
 def test_names_are_listed_up_to_twenty(small):

@@ -1,23 +1,10 @@
 """Pictures of session B: what they draw, what their titles claim, what is told without eyes."""
 
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from helpers import figures
 from helpers.evalset import Query
 from notebooks.pictures import ranking
-
-
-@pytest.fixture
-def drawn(monkeypatch):
-    """Return the list of (axes, words) that pictures put up."""
-    shown = []
-    monkeypatch.setattr(figures, "put", lambda figure, words: shown.append((*figure.axes, words)))
-    with matplotlib.rc_context({"axes.titlelocation": "left"}):
-        yield shown
-    plt.close("all")
 
 
 def bars(ax) -> list[tuple]:

@@ -1,24 +1,11 @@
 """Pictures of session C: what they draw, and what their words say for who cannot see them."""
 
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers import figures
 from notebooks.pictures import frame, scores
-
-
-@pytest.fixture
-def drawn(monkeypatch):
-    """Return the list of (axes, words) that pictures show."""
-    shown = []
-    keep = lambda figure, words: shown.append((figure.axes[0], words))  # noqa: E731
-    monkeypatch.setattr(figures, "put", keep)
-    with matplotlib.rc_context():
-        yield shown
-    plt.close("all")
 
 
 def upright(ax) -> list[float]:
