@@ -281,8 +281,9 @@ def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
     if not documents and len(problems) == before:
         problems.append(f"{table}:1: the file is empty, wanted a document a line")
     by_id = {document.doc_id: document for document in sorted(documents)}
+    known = {"", *by_id}
     for doc_id, document in by_id.items():
-        if document.copy_of == doc_id or document.copy_of not in {"", *by_id}:
+        if document.copy_of == doc_id or document.copy_of not in known:
             wrong = f"copy_of is {document.copy_of!r}, wanted the id of another document"
             problems.append(f"{places[doc_id,]}: {wrong}")
     return by_id

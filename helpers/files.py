@@ -260,13 +260,14 @@ class Schema:
         self.fields, self.required = schema["properties"], schema.get("required", [])
         self.key = tuple(schema.get("uniqueTogether", []))
         self.closed = not schema.get("additionalProperties", True)
+        self.graded = [name for name in GRADED if name in self.fields]
         self._fits = _validator(schema)
         draft = {"$schema": schema["$schema"]}
         self._field_fits = {name: _validator(field | draft) for name, field in self.fields.items()}
 
     def wanted(self, name: str, grades: tuple[int, ...] = GRADES) -> str:
         """Return in words what a field may hold, in a set that allows these grades."""
-        if name not in GRADED:
+        if name not in self.graded:
             return self.fields[name]["description"]
         return grade_words(grades) + ", or null" * ("null" in self.fields[name]["type"])
 
@@ -276,7 +277,7 @@ class Schema:
 
     def faults(self, row: dict, grades: tuple[int, ...] = GRADES) -> list[str]:
         """Return a line for every field of `row` that is missing, unknown or does not fit."""
-        if self._fits(row) and not any(self._too_high(name, row, grades) for name in GRADED):
+        if self._fits(row) and not any(self._too_high(name, row, grades) for name in self.graded):
             return []
         missing = (name for name in self.required if name not in row)
         faults = [
@@ -291,7 +292,7 @@ class Schema:
         return faults
 
     def _too_high(self, name: str, row: dict, grades: tuple[int, ...]) -> bool:
-        grade = row.get(name) if name in GRADED and name in self.fields else None
+        grade = row.get(name) if name in self.graded else None
         return isinstance(grade, int) and grade > grades[-1]
 
 
