@@ -141,15 +141,6 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
 # Figures of the write-up, and those that session C shares with it, with a width.
 
 
-def _legend_below(ax: plt.Axes) -> None:
-    """Set the legend below the figure, a line for each name."""
-    handles, names = ax.get_legend_handles_labels()
-    entries = dict(zip(names, handles, strict=True))  # lines of one name share an entry
-    place = {"loc": "outside lower left", "frameon": False}
-    letters = LETTERS[ax.figure.get_figwidth()]
-    ax.figure.legend(entries.values(), entries, fontsize=letters, **place)
-
-
 def _name_rows(ax: plt.Axes, names: list[str]) -> None:
     """Name the rows of a figure, the first at the top."""
     ax.set_yticks(range(len(names)), names)
@@ -242,7 +233,7 @@ def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
     ax.plot(ends["baseline"], rows, "o", color=DARK, label="the baseline")
     _name_rows(ax, [f"{kind} ({n})" for kind, n in ends["n"].items()])
     ax.set_xlim(0, 1.02)
-    _legend_below(ax)
+    ax.figure.legend(loc="outside lower left", frameon=False, fontsize=LETTERS[PAGE])
     led = int((ends["highest"] > ends["baseline"]).sum())
     columns = zip(ends.index, ends["baseline"], ends["lowest"], ends["highest"], strict=True)
     words = ", ".join(
@@ -259,8 +250,7 @@ def forest(compared: dict, width: float = 7) -> None:
     `compared` comes from compare.compare. The band holds differences that change no decision.
     """
     matters = compared["matters"]
-    rows = [(run["name"], run["measures"][run["primary"]], run["verdict"])
-            for run in compared["runs"]]  # fmt: skip
+    rows = [(r["name"], r["measures"][r["primary"]], r["verdict"]) for r in compared["runs"]]
     ax = axes(1.2 + 0.55 * len(rows), width)
     ax.axvspan(-matters, matters, color="#e3e6ea")
     ax.axvline(0, color="black", linewidth=1)

@@ -73,10 +73,9 @@ class WriteUp:
     def values(self) -> dict:
         """Return what the template is given: results.json and what follows from it."""
         whole, *kinds = self.shares
-        compared, cards = self.results["compared_dev"], self.results["cards"]
-        largest_first = sorted(compared["runs"], key=lambda run: -_primary(run)["difference"])
+        cards, matters = self.results["cards"], self.compared["matters"]
         by_verdict = {
-            name: [run for run in largest_first if run["verdict"] == verdict]
+            name: [run for run in self.compared["runs"] if run["verdict"] == verdict]
             for name, verdict in VERDICTS.items()
         }
         by_side = {side: [kind.name for kind in kinds if kind.side == side] for side in SIDES}
@@ -89,7 +88,7 @@ class WriteUp:
             "all": whole,
             "half": self.half,
             "bar": ENOUGH,
-            "undecided": _price(by_verdict["too_few"], compared["matters"], self.evals),
+            "undecided": _price(by_verdict["too_few"], matters, self.evals),
             "unjudged": sum(card["unjudged"] for card in cards),
             "repair": _largest_repair(cards),
             "budget": evidence.BUDGET,
@@ -104,6 +103,13 @@ class WriteUp:
             **_sizes(self.evals, self.results["method"]["chunk_tokens"]),
             **_repair_places(rows, self.evals),
         }
+
+    @functools.cached_property
+    def compared(self) -> dict:
+        """Return the comparison on dev, its runs by their difference, the largest first."""
+        compared = self.results["compared_dev"]
+        ordered = sorted(compared["runs"], key=lambda run: -_primary(run)["difference"])
+        return compared | {"runs": ordered}
 
     @functools.cached_property
     def shares(self) -> list[Share]:

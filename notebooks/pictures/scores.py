@@ -20,8 +20,8 @@ def discount_by_rank(ranking: list[str], grades: dict[str, int]) -> None:
     ax = axes(HEIGHT)
     ax.bar(ranks, gave, color=PALE, edgecolor=DARK, width=0.6)
     ax.plot(ranks, discount, "o-", color=LIGHT)
-    ax.annotate("discount", (ranks[-1], discount[-1]), (0, 8), textcoords="offset points",
-                ha="center", fontsize=12, color="black")  # fmt: skip
+    place = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center"}
+    ax.annotate("discount", (ranks[-1], discount[-1]), fontsize=12, **place)
     for rank, value in zip(ranks, gave, strict=True):
         if value:
             ax.text(rank, value + 0.03, f"adds {value:.2f}", ha="center", fontsize=12)
@@ -31,9 +31,9 @@ def discount_by_rank(ranking: list[str], grades: dict[str, int]) -> None:
     most = int(np.argmax(gave))
     said = f", {gave[most]:.2f} of it from rank {most + 1}" if gave[most] else ""
     title = f"DCG {gave.sum():.2f}{said}"
-    rows = [f"rank {r}: discount {d:.2f}, adds {g:.2f}" for r, d, g in zip(ranks, discount, gave,
-                                                                          strict=True)]  # fmt: skip
-    show(ax, title, "; ".join(rows), y="discount, contribution")
+    rows = zip(ranks, discount, gave, strict=True)
+    values = "; ".join(f"rank {r}: discount {d:.2f}, adds {g:.2f}" for r, d, g in rows)
+    show(ax, title, values, y="discount, contribution")
 
 
 def measures_by_place(values: dict[str, list[float]], doc_id: str, rank: int) -> None:
@@ -75,8 +75,8 @@ def flipped_means(differences: np.ndarray, p: float, name: str) -> None:
     ax.hist(means, bins=40, color=PALE, edgecolor=DARK, linewidth=0.4)
     for at, line in ((seen, "-"), (-seen, "--")):
         ax.axvline(at, color=LIGHT, linestyle=line)
-    ax.text(seen, ax.get_ylim()[1] * 0.92, f" seen {seen:+.3f} ", fontsize=12,
-            ha="left" if seen > 0 else "right")  # fmt: skip
+    outside, top = "left" if seen > 0 else "right", ax.get_ylim()[1]
+    ax.text(seen, top * 0.92, f" seen {seen:+.3f} ", fontsize=12, ha=outside)
     told = "Fewer than .001" if p < 0.001 else short(p)
     title = f"{told} of the coin tosses lie at least as far out as {seen:+.3f}"
     said = f"{name}: histogram of {PATTERNS:,} means with random signs; p {p:.4f}"
@@ -104,8 +104,9 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
             ax.plot(x, part["nDCG@10"], mark, color=color, alpha=0.75, markersize=7, label=label)
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.05, 1.1))
     ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
-    rows = [f"{k or 'all'}: overlap {r.iloc[0]:.2f}, nDCG@10 {r.iloc[1]:.2f}" for k, r in
-            means.iterrows()]  # fmt: skip
+    rows = [
+        f"{kind or 'all'}: overlap {x:.2f}, nDCG@10 {y:.2f}" for kind, x, y in means.itertuples()
+    ]
     how = "More shared words, higher nDCG" if rho > 0.2 else "Shared words explain little"
     title = f"{how} (rank correlation {rho:.2f})"
     show(ax, title, "; ".join(rows), "share of the query's words in an answer", "nDCG@10")
@@ -126,8 +127,8 @@ def two_documents(found: dict) -> None:
     sides = [("wanted", 1, 0.2, DARK, None), ("rival", 2, -0.2, "#f0d9c4", "///")]
     for label, column, aside, color, hatch in sides:
         widths = [row[column] for row in rows]
-        bars = ax.barh(places + aside, widths, 0.38, color=color, edgecolor="black", linewidth=0.6,
-                       hatch=hatch, label=label)  # fmt: skip
+        look = {"color": color, "edgecolor": "black", "linewidth": 0.6, "hatch": hatch}
+        bars = ax.barh(places + aside, widths, 0.38, label=label, **look)
         ax.bar_label(bars, [f"{width:.2f}" for width in widths], padding=2, fontsize=9)
     ax.margins(x=0.08)  # room for the numbers
     labels = [w + (f" ({notes[w]})" if notes[w] else "") for w, *_ in rows]
@@ -138,6 +139,6 @@ def two_documents(found: dict) -> None:
     mine, other = found["score"]
     most = f'; "{rows[-1][0]}" decides most' if rows and rows[-1][2] > rows[-1][1] else ""
     title = f"{found['query_id']}: wanted {mine:.2f}, rival {other:.2f}{most}"
-    said = "; ".join(f"{label} {a:.2f} and {b:.2f}" for label, (_, a, b) in
-                     zip(labels, rows, strict=True))  # fmt: skip
-    show(ax, title, f"Wanted and rival by word: {said}", "what each word gave")
+    pairs = zip(labels, rows, strict=True)
+    values = "; ".join(f"{label} {a:.2f} and {b:.2f}" for label, (_, a, b) in pairs)
+    show(ax, title, f"Wanted and rival by word: {values}", "what each word gave")
