@@ -203,7 +203,7 @@ def understood(calls: list[list[str]]) -> list[list[str]]:
 
 def test_commands_get_the_folder_and_options_get_their_value(dry):
     """Each value arrives whole, with a space in it."""
-    for name, (_, needs, _) in __main__.COMMANDS.items():
+    for name, (needs, _) in __main__.COMMANDS.items():
         if needs != __main__.NONE and name in TARGETS and name not in ("refresh", "learn"):
             assert "--evals=my set" in understood(dry(name, "EVALS=my set"))[-1], name
             assert "--evals=evals" in understood(dry(name))[-1], name
