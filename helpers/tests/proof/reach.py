@@ -38,18 +38,9 @@ NOTEBOOKS = [
 LEFT_OUT = (".git", ".venv", ".cache", "learn", "learn-*")
 HASHED = {".py", ".ipynb", ".md", ".jsonl", ".json", ".trec", ".cfg", ".css"}
 RUNNER = {"mutants.py", "mutation.py", "equivalent.py", "bench.py"}
-QUICK, SLOW = (
-    40.0,
-    30.0,
-)  # seconds of unbroken tests a mutant may cost, in process and by subprocess
-NBVAL = (
-    "--nbval",
-    "-p",
-    "helpers.tests.nbval_alt",
-    "--nbval-current-env",
-    "--nbval-cell-timeout=300",
-    "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
-)
+QUICK, SLOW = 40.0, 30.0  # seconds of unbroken tests a mutant may cost, here and by subprocess
+NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=300 -p helpers.tests.nbval_alt".split()
+NBVAL.append("--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg")
 SETTINGS = """[run]
 data_file = {data}/part
 parallel = true
@@ -63,24 +54,17 @@ context = ${{REACHED_BY-}}
 # Copies and forks.
 
 
+LIBRARIES = "pandas scipy.stats matplotlib.pyplot sklearn.decomposition IPython.display ipywidgets "
+LIBRARIES += "nbclient nbconvert nbformat yaml tiktoken ir_measures rank_bm25 duckdb nh3 jinja2"
+
+
 def warm() -> None:
-    """Import what the helpers and their tests import from libraries, and pytest's plugins."""
-    for path in [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks" / "check").glob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and not node.level:
-                names = [node.module]
-            for name in names:
-                if name.split(".")[0] not in ("helpers", "notebooks") and not own(name):
-                    with contextlib.suppress(ImportError, AttributeError):
-                        importlib.import_module(name)
+    """Import what takes the helpers and their tests long, and pytest's plugins."""
+    for name in LIBRARIES.split():
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     with open(os.devnull, "w") as silent, contextlib.redirect_stdout(silent):
         pytest.main(["--help"])
-
-
-def own(name: str) -> bool:
-    """Return whether a module name is that of a file among the tests."""
-    return any(TESTS.rglob(f"{name.split('.')[0]}.py"))
 
 
 @contextlib.contextmanager
@@ -99,16 +83,15 @@ def left_out(folder: str, names: list[str]) -> set[str]:
 
 
 class Done(NamedTuple):
-    """How a fork ended: 0 is success, -1 out of time; what it said; the CPU seconds it took."""
+    """How a fork ended: 0 is success, -1 out of time; and what it said."""
 
     status: int
     said: str
-    seconds: float
 
 
 def forked(tree: Path, job: Callable[[], int], cpu: float) -> Done:
     """Run `job` in a fork whose folder is `tree`, for at most `cpu` seconds of its own CPU time."""
-    log, before = tree.parent / "said", os.times()
+    log = tree.parent / "said"
     process = os.fork()
     if not process:
         inside(tree, job, cpu, log)
@@ -120,11 +103,7 @@ def forked(tree: Path, job: Callable[[], int], cpu: float) -> Done:
     status = os.waitstatus_to_exitcode(ended[1]) if ended[0] else -1
     if not ended[0]:
         os.waitpid(process, 0)
-    after = os.times()
-    took = (
-        after.children_user + after.children_system - before.children_user - before.children_system
-    )
-    return Done(status, log.read_text(errors="replace"), took)
+    return Done(status, log.read_text(errors="replace"))
 
 
 def inside(tree: Path, job: Callable[[], int], cpu: float, log: Path) -> None:
@@ -285,15 +264,16 @@ def files_for(stems: set[str]) -> list[str]:
 
     workbook and __main__ import everything and say nothing here; nor do the slow tests of learn.
     """
-    modules = [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks" / "check").glob("*.py")]
-    known = [p for p in modules if "tests" not in p.relative_to(ROOT).parts]
-    near = stems | {
-        path.stem
-        for path in known
-        if path.stem not in ("workbook", "__main__", "__init__") and stems & imported(path)
-    }
+    near = stems | {path.stem for path in modules() if stems & imported(path)}
+    near -= {"workbook", "__main__", "__init__"} - stems
     names = [name for name in test_files() if "/learn/" not in name]
     return [name for name in names if near & imported(ROOT / name) or name == SESSIONS_TEST]
+
+
+def modules() -> list[Path]:
+    """Return the modules of helpers and checks."""
+    paths = [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks" / "check").glob("*.py")]
+    return [path for path in paths if TESTS not in path.parents]
 
 
 def imported(path: Path) -> set[str]:
@@ -402,11 +382,10 @@ def users(names: set[str]) -> list[tuple[str, int]]:
     if not names:
         return []
     word, found = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b"), []
-    for path in [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks" / "check").glob("*.py")]:
-        if "tests" not in path.relative_to(ROOT).parts:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            name = path.relative_to(ROOT).as_posix()
-            found += [(name, n) for n, line in enumerate(lines, 1) if word.search(line)]
+    for path in modules():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        name = path.relative_to(ROOT).as_posix()
+        found += [(name, n) for n, line in enumerate(lines, 1) if word.search(line)]
     return found
 
 
