@@ -266,10 +266,7 @@ def test_a_check_gives_each_notebook_what_is_committed_but_not_what_it_writes(ch
     folders = set()
     for path, gone in zip(workbook.NOTEBOOKS, missing, strict=True):
         folder, words, held = checking.calls.pop(str(path))
-        assert held == everything - gone and words == (
-            *workbook.NBVAL_STRICT,
-            str(path),
-        )
+        assert held == everything - gone and words == (*workbook.NBVAL_STRICT, str(path))
         assert folder != checking.own and not folder.exists()
         folders.add(folder)
     assert len(folders) == 4 and len(checking.calls) == len(workbook.TESTS)

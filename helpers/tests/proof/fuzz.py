@@ -231,7 +231,7 @@ def half_written(outcome: Outcome, folder: Path) -> list[str]:
         if path.suffix not in (".json", ".jsonl") or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
-        rows = text.splitlines() if path.suffix == ".jsonl" else [text] if text else []
+        rows = text.split("\n") if path.suffix == ".jsonl" else [text]
         try:
             for row in filter(str.strip, rows):
                 json.loads(row)
