@@ -82,15 +82,13 @@ def test_wilson_interval():
     assert mutation.wilson(0, 20) == pytest.approx((0, 0.1611), abs=1e-4)
 
 
-def test_the_tests_of_a_line_run_those_of_its_mirror_first_and_then_the_quickest():
+def test_a_statement_is_reached_as_a_whole_and_its_mirror_runs_first_then_the_quickest():
     text = "LIMIT = 3\n\n\ndef f(a=1):\n    if a:\n        return (\n            LIMIT\n        )\n"
-    assert reach.lines_around(text, 1) == ([], {"LIMIT"})
-    assert reach.lines_around(text, 4) == ([5, 6, 7, 8], set())
-    assert reach.lines_around(text, 7) == ([6, 7, 8], set())
+    assert [*reach.lines_around(text, 1)] == [1] and [*reach.lines_around(text, 4)] == [4]
+    assert [*reach.lines_around(text, 7)] == [6, 7, 8]
     reached = reach.Reach([])
-    reached.seconds = {"a.py::slow": 30.0, "b.py::quick": 1.0, "c.py::own[1]": 5.0}
-    order = reach.in_order(reached, [*reached.seconds], ["c.py"], 20)
-    assert order == ["c.py::own[1]", "b.py::quick"]
+    reached.seconds = {"slow.py": 70.0, "quick.py": 1.0, "own.py": 5.0}
+    assert reached.order(reached.seconds, ["own.py"]) == ["own.py", "quick.py"]
 
 
 def test_a_fork_ends_with_the_status_of_its_job_and_an_endless_one_is_ended(tmp_path):
