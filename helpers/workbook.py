@@ -166,7 +166,7 @@ def show_part(cell: nbformat.NotebookNode, **_) -> None:
 
 def problems_of(path: Path, error: CellExecutionError) -> list[str]:
     """Return why a cell of a notebook failed: what is wrong with the set, else the error."""
-    if error.ename == evalset.EvalSetError.__name__:
+    if error.ename in ("EvalSetError", "CannotCompare"):
         return error.evalue.splitlines()
     message = " ".join(strip_ansi(f"{error.ename}: {error.evalue}").split())[:200]
     more = "run again with --debug for the traceback, and report it"

@@ -117,6 +117,7 @@ def test_a_report_writes_its_page_and_tells_the_summary(monkeypatch, tmp_path, c
             "made: a cell failed with ValueError: no more: ",
         ),
         (("EvalSetError", "a:1: one\nb:2: two"), "a:1: one\nb:2: two"),
+        (("CannotCompare", "x.json: made on another corpus"), "x.json: made on another corpus"),
     ],
 )
 def test_a_cell_that_fails_is_told_without_its_traceback(monkeypatch, tmp_path, error, said):

@@ -204,7 +204,8 @@ def sort(trial: Trial, sound: Outcome, outcome: Outcome | None, folder: Path) ->
     usage = bool(trial.words) and outcome.status == 2 and " error: " in outcome.err
     stopped = outcome.fired and outcome.status in (1, 2, 130)
     fine = {"audit": (0, 1), "check": (0, 1), "compare": (0, 1, 3)}.get(command, (0,))
-    done = outcome.status in fine and not outcome.err.strip()
+    warned = "MissingIDFieldWarning" in outcome.err  # nbformat's, of a notebook that was cut
+    done = outcome.status in fine and (warned or not outcome.err.strip())
     if RAW.search(printed) or not (refused or usage or stopped or done):
         return "unclear"
     if done:
