@@ -98,16 +98,11 @@ def _markdown(path: Path, folder: Path, text: str, asked: Asked, log: Log) -> di
         log.leave("front matters that are not YAML fields, kept as text", f"{path}:2")
     else:
         text = rest
-    schema = files.SCHEMAS["corpus/*.md"]
-    checks = schema.needed | schema.optional
-    known = {
-        name: value
-        for name, value in fields.items()
-        if name in checks and files.CHECKS[checks[name]][0](value)
-    }
+    form = files.schema("page")
+    known = {name: value for name, value in fields.items() if form.fits(name, value)}
     used = f"{asked.title},{asked.text}".split(",")
     for name in sorted(fields.keys() - known.keys() - {*used}):
-        wanted = files.CHECKS[checks[name]][1] if name in checks else "no such field"
+        wanted = form.wanted(name) if name in form.fields else "no such field"
         log.leave(f"front-matter field {name} ({wanted})", f"{path}:2")
     title, body = chosen(f"{path}:1", {**fields, "body": text}, "", "", asked, log)
     known |= {"title": title} if title else {}
