@@ -62,7 +62,7 @@ QUERIES, RUN = "graded/retrieval_queries.jsonl", "compare two"
 TABLE = [  # (case of fuzz_sets, file, what breaks it, words of the message)
     ("audit", "graded/judgments.jsonl", becomes(linked), "judgments.jsonl"),
     ("audit", f"graded/{FULL}", swaps("---\n", "---\nkind: " + DEEP + "\n"), "disk-full.md"),
-    ("audit", f"graded/{FULL}", swaps("---\n", "---\ntitle: B\n"), "disk-full.md:3: "),
+    ("audit", f"graded/{FULL}", swaps("---\n", "---\ntitle: B\n"), "disk-full.md:2: "),
     ("audit", f"graded/{FULL}", puts(b"---\ntitle: \xe9\n---\nx"), ":2: byte 0xe9 is not UTF-8"),
     ("audit", "graded/corpus/LATE.MD", puts("---\ntitle: x\n---\nx"), "LATE.MD"),
     ("audit", "graded/corpus/a\u202eb.md", puts("---\ntitle: x\n---\nx"), r"a\u202eb.md:1: "),
