@@ -45,11 +45,9 @@ def main() -> int:
             options = parser(next(iter(sys.argv[1:]), None)).parse_args()
             from .text import Screen
 
-            for stream, redirect in (
-                (Screen(sys.stdout, "standard output"), contextlib.redirect_stdout),
-                (Screen(sys.stderr, "standard error"), contextlib.redirect_stderr),
-            ):
-                screens.enter_context(redirect(stream))
+            out, err = Screen(sys.stdout, "standard output"), Screen(sys.stderr, "standard error")
+            screens.enter_context(contextlib.redirect_stdout(out))
+            screens.enter_context(contextlib.redirect_stderr(err))
             status = run_command(options)
             sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
             return status
