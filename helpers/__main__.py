@@ -276,6 +276,8 @@ def in_words(error: Exception) -> str:
             return f"{missing}: run make report once, then {python} -m helpers {words}"
         case MemoryError():
             return "out of memory: take a smaller set or a machine with more"
+        case RecursionError():
+            return "JSON or YAML of the input is nested too deeply, wanted fields one level deep"
         case OSError():
             place = [error.filename] if isinstance(error.filename, str) else []
             return ": ".join([*place, WANTED_THERE.get(type(error), error.strerror or str(error))])

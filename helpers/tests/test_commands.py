@@ -346,6 +346,7 @@ def test_a_module_of_ours_that_is_missing_is_our_mistake(monkeypatch, called, ca
         (FileExistsError(errno.EEXIST, "File exists", "a"), "a: is a file, wanted a folder"),
         (IsADirectoryError(errno.EISDIR, "no", "a"), "a: is a folder, wanted a file"),
         (NotADirectoryError(errno.ENOTDIR, "no", "a/b"), "a/b: stands below a file, wanted a "),
+        (RecursionError("deep"), "JSON or YAML of the input is nested too deeply, wanted "),
         (MemoryError(), "out of memory: take a smaller set or a machine with more"),
         (ModuleNotFoundError(name="scipy.sparse"), "the package scipy.sparse is missing in "),
     ],
