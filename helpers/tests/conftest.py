@@ -16,8 +16,6 @@ from helpers import evalset, files, results  # noqa: E402
 WITH_MAKE = pytest.mark.skipif(
     os.name == "nt" or not shutil.which("make"), reason="wants make and a Unix shell"
 )
-if os.name == "nt":  # what they test forks and sets limits, which Windows does not
-    collect_ignore = ["test_fuzz.py", "test_mutation.py"]
 
 
 @pytest.fixture

@@ -506,10 +506,7 @@ def test_three_numbers_count_questions(page, published):
         "{} of {} test questions": [found, n],
         "might have been {} to {} of them": [low, high],
         "{} of {} had one in first place": [sum(row["first_rank"] == 1 for row in test), n],
-        "{} of {} had a passage": [
-            round(quoted["by_k"]["evidence"][4] * quoted["n"]),
-            quoted["n"],
-        ],
+        "{} of {} had a passage": [round(quoted["by_k"]["evidence"][4] * quoted["n"]), quoted["n"]],
     }
     said = page["r-numbers"][0].replace("1 for a useful", "for a useful")
     said = said.replace("1/2 in second, 1/3 in third", "").replace("from 0 to 1", "from 0 to 1")
