@@ -21,12 +21,6 @@ from helpers.evalset import EvalSet
 TEMPLATE = Path(__file__).with_suffix(".jinja")
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
 SIDES = ("good", "poor", "open")  # of the bar, for a whole interval; open: on both
-VERDICTS = {
-    "better": stats.BETTER,
-    "worse": stats.WORSE,
-    "same": stats.SAME,
-    "too_few": stats.TOO_FEW,
-}
 REPAIRS = {  # which causes of session C a repair would remove
     "words": ("no shared word", "missing word"),
     "weights": ("length penalty", "common word dominates", "stronger match elsewhere", "tie"),
@@ -73,22 +67,21 @@ class WriteUp:
     def values(self) -> dict:
         """Return what the template is given: results.json and what follows from it."""
         whole, *kinds = self.shares
-        cards, matters = self.results["cards"], self.compared["matters"]
-        by_verdict = {
-            name: [run for run in self.compared["runs"] if run["verdict"] == verdict]
-            for name, verdict in VERDICTS.items()
-        }
+        cards, too_few = self.results["cards"], self._runs(stats.TOO_FEW)
         by_side = {side: [kind.name for kind in kinds if kind.side == side] for side in SIDES}
         readings = report.label_facts(self.evals).items()
         rows = [row for row in self.results["per_query"] if row["split"] == "dev"]
         return {
             **self.results,
             **by_side,
-            **by_verdict,
             "all": whole,
             "half": self.half,
             "bar": ENOUGH,
-            "undecided": _price(by_verdict["too_few"], matters, self.evals),
+            "better": self._runs(stats.BETTER),
+            "worse": self._runs(stats.WORSE),
+            "same": self._runs(stats.SAME),
+            "too_few": too_few,
+            "undecided": _price(too_few, self.compared["matters"], self.evals),
             "unjudged": sum(card["unjudged"] for card in cards),
             "repair": _largest_repair(cards),
             "budget": evidence.BUDGET,
@@ -110,6 +103,9 @@ class WriteUp:
         compared = self.results["compared_dev"]
         ordered = sorted(compared["runs"], key=lambda run: -_primary(run)["difference"])
         return compared | {"runs": ordered}
+
+    def _runs(self, verdict: str) -> list[dict]:
+        return [run for run in self.compared["runs"] if run["verdict"] == verdict]
 
     @functools.cached_property
     def shares(self) -> list[Share]:
@@ -140,14 +136,10 @@ class WriteUp:
         for card in self.results["cards"][:most]:
             query_id = card["query_id"]
             order = [doc_id for doc_id, _ in queries[query_id]["retrieved"]]
-            values = {"card": card, "query": queries[query_id], "note": ""}
-            for name in ("wanted", "rival"):
-                found = card[name] in order
-                at = f"rank {order.index(card[name]) + 1}" if found else "after rank 10"
-                values[f"{name}_at"] = at
-            if query_id in notes:
-                values["note"] = figures.with_code(notes[query_id])
-            shown.append(values)
+            ranks = {doc_id: f"rank {rank}" for rank, doc_id in enumerate(order, 1)}
+            values = {"card": card, "query": queries[query_id]}
+            values |= {f"{n}_at": ranks.get(card[n], "after rank 10") for n in ("wanted", "rival")}
+            shown.append(values | {"note": figures.with_code(notes.get(query_id, ""))})
         return shown
 
     # Tables.
