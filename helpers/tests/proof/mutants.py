@@ -153,7 +153,7 @@ MUTANTS = [
     Mutant("label file changed after the freeze", "evals/labeling_guide.md", "word for word", "in your own words", SET),
     Mutant("versions no longer one document", "helpers/labels/links.py", "versions | one", "one", LINKS),
     Mutant("chains of queries not followed", "helpers/text.py", "whole = group.union(*(home[member] for member in group if member in home))", "whole = group", LINKS),
-    Mutant("manifest blind to new files", "helpers/labels/manifest.py", "for name in {*listed, *present}", "for name in listed", MANIFEST),
+    Mutant("manifest blind to new files", "helpers/labels/manifest.py", "for name in sorted({*listed, *present})", "for name in sorted(listed)", MANIFEST),
     Mutant("kappa without chance", A, "(observed - chance) / (1 - chance) if chance < 1", "observed if chance < 1", A),
     Mutant("AC1 with kappa's chance", AGREEMENT, "share * (1 - share) for share in shares", "share * share for share in shares", AGREEMENT),
     Mutant("a log written without its lock", "helpers/labels/log.py", "with locked(self.path), self.path.open", "with self.path.open", LOG),
