@@ -9,7 +9,7 @@ from .. import files
 from ..files import EvalSetError
 from . import questions, readers
 from .readers import Label, Log, Options, Source
-from .tables import DOCUMENT, ENDINGS, LABEL, QUERY, columns, ending, rows_of
+from .tables import DOCUMENT, ENDINGS, LABEL, QUERY, columns, ending, rows_of, title_and_text
 
 LABELS = re.compile(r"(?<![a-z])(qrels|labels|judgments)(?![a-z])")  # in paths
 QUERIES = re.compile(r"(?<![a-z])(queries|topics)(?![a-z])")
@@ -27,11 +27,7 @@ def documents_of(paths: list[Path], options: Options, log: Log) -> Iterator[tupl
             if not options.text:
                 known = (*names["text"], *names["title"])
                 log.expect("text", known, place, row, "--text")
-            title, text = (
-                readers.text_of(row, *names["title"]),
-                readers.text_of(row, *names["text"]),
-            )
-            title, text = readers.title_and_text(place, row, title, text, options, log)
+            title, text = title_and_text(place, row, options, log)
             if doc_id:
                 yield place, readers.document_of(doc_id, title, text, log)
 

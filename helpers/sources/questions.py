@@ -9,7 +9,7 @@ from .. import files
 from ..files import EvalSetError
 from . import readers
 from .readers import Label, Log, Options, Source
-from .tables import DOCUMENT, QUERY, columns, ending, rows_of
+from .tables import DOCUMENT, QUERY, columns, ending, rows_of, title_and_text
 
 FORM = (
     "question, context or supporting_facts is missing or of another form, wanted "
@@ -169,13 +169,9 @@ def _passage(place: str, field: str, value: dict | str, options: Options, log: L
     if not isinstance(passage, dict):
         wanted = "wanted a text or an object with docid and text"
         raise ValueError(f"{field} holds {str(value)[:40]}, {wanted}")
-    names = columns(options, DOCUMENT)
-    title, text = (
-        readers.text_of(passage, *names["title"]),
-        readers.text_of(passage, *names["text"]),
-    )
-    title, text = readers.title_and_text(place, passage, title, text, options, log)
-    doc_id = _own_id(place, passage, names["doc_id"], _hash(f"{title}\n{text}"), log)
+    title, text = title_and_text(place, passage, options, log)
+    names = columns(options, DOCUMENT)["doc_id"]
+    doc_id = _own_id(place, passage, names, _hash(f"{title}\n{text}"), log)
     return readers.document_of(doc_id, title, text, log)
 
 

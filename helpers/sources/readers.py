@@ -45,7 +45,7 @@ class Source(NamedTuple):
 
 
 class Options(NamedTuple):
-    """KIND:PATH and the options of the import command; README of --help says what each does."""
+    """KIND:PATH and the options of the import command, whose help says what each does."""
 
     kind: str
     path: str
@@ -96,11 +96,9 @@ class Log:
 
 
 def with_bar(items: Iterable, what: str) -> Iterable:
-    """Return `items` with a bar on stderr, where tqdm is installed and somebody looks."""
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return items
+    """Return `items` with a bar on stderr where somebody looks."""
+    from tqdm import tqdm
+
     below = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see text.Screen
     return tqdm(items, desc=what, unit="", leave=False, disable=None, file=below)
 
@@ -157,24 +155,24 @@ def document_of(doc_id: str, title: str, text: str, log: Log) -> dict:
     return {"doc_id": doc_id, "title": title, "text": text}
 
 
-def title_and_text(place: str, fields: dict, title: str, text: str, options: Options, log: Log):
+def title_and_text(
+    place: str, fields: dict, title: str, text: str, options: Options, log: Log
+) -> tuple[str, str]:
     """Return (title, text) of a document: from the fields of --title and --text, else as given.
 
     Several fields of the text stand below each other, in the order asked for. A document that has
     none of them keeps what it has; a field that no document has is a problem: see Log.stop.
     """
+    chosen = {}
     for option, names in (("--title", options.title), ("--text", options.text)):
         wanted = names.split(",") if names else []
         for name in wanted:
             log.expect(f"{option} {name} in any document", (name,), place, fields, option)
         texts = [value for name in wanted if (value := text_of(fields, name))]
+        chosen[option] = texts
         if wanted and not texts:
             log.leave(f"{option} where a document has no {' or '.join(wanted)}", place)
-        elif texts and option == "--title":
-            title = texts[0]
-        elif texts:
-            text = "\n\n".join(texts)
-    return title, text
+    return [*chosen["--title"], title][0], "\n\n".join(chosen["--text"]) or text
 
 
 # Folders and splits.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .. import files
 from ..files import EvalSetError
+from . import readers
 from .readers import Log, Options
 
 ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
@@ -48,6 +49,12 @@ def columns(options: Options, table: dict[str, tuple[str, ...]]) -> dict[str, tu
     return names
 
 
+def title_and_text(place: str, row: dict, options: Options, log: Log) -> tuple[str, str]:
+    """Return (title, text) of a row, from the usual fields or those of --title and --text."""
+    title, text = (readers.text_of(row, *DOCUMENT[field]) for field in ("title", "text"))
+    return readers.title_and_text(place, row, title, text, options, log)
+
+
 def ending(path: Path) -> str:
     """Return what a file's name ends in, without .gz: .jsonl of docs.jsonl.gz."""
     return Path(path.name.removesuffix(".gz")).suffix
@@ -76,10 +83,8 @@ def _database_rows(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
     import duckdb
 
     kind, number = ending(path)[1:], 0
-    reader = {
-        "json": "read_json_objects($1)",
-        "parquet": "read_parquet($1, hive_partitioning = false)",
-    }[kind]
+    json = "read_json_objects($1)"  # one column, the text of an object
+    reader = json if kind == "json" else "read_parquet($1, hive_partitioning = false)"
     with files.database() as tables:
         try:
             tables.execute(f"FROM {reader}", [glob.escape(str(path.resolve()))])
@@ -87,16 +92,13 @@ def _database_rows(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
             for row in chain.from_iterable(iter(lambda: tables.fetchmany(1000), [])):
                 number += 1
                 place = f"{path}, row {number}"
+                fields = dict(zip(names, row, strict=True))
                 try:
-                    fields = dict(zip(names, row, strict=True))
-                    yield (
-                        place,
-                        fields
-                        if kind == "parquet"
-                        else files.json_object(fields["json"], "objects"),
-                    )
+                    fields = files.json_object(row[0], "objects") if kind == "json" else fields
                 except ValueError as error:
                     log.problems.append(f"{place}: {error}")
+                else:
+                    yield place, fields
         except duckdb.Error as error:
             reason = str(error).partition("\n")[0].strip()
             log.problems.append(f"{path}: cannot be read ({reason}), wanted a {kind} file")

@@ -247,31 +247,24 @@ def counts(held: set[str], kept: Labels, halves: dict[str, str]) -> list[str]:
 
 def data_card(options: Options, lines: list[str]) -> str:
     """Return the data card: the source without the paths of this machine, and what was found."""
-    given, found = options._asdict(), "\n".join(f"- {line}" for line in lines)
-    if options.kind != "ir_datasets":  # whose path is a name
-        for option in ("path", "queries", "labels"):
-            path = Path(given[option] or "")
-            found = found.replace(str(path), path.name) if path.is_absolute() else found
-            given[option] = given[option] and path.resolve().name
-    kind, name = given.pop("kind"), given.pop("path")
-    given |= {"halve": ""} if given.pop("halve") else {}
-    command = " ".join(
-        [f"--from {kind}:{name}"]
-        + [
-            f"--{option.replace('_', '-')} {value}".rstrip()
-            for option, value in given.items()
-            if value is not None
-        ]
+    found, given = "\n".join(f"- {line}" for line in lines), options._asdict()
+    for option in ("path", "queries", "labels") if options.kind != "ir_datasets" else ():
+        path = Path(given[option] or "")
+        given[option] = path.resolve().name if given[option] else None
+        found = found.replace(str(path), path.name) if path.is_absolute() else found
+    source = f"{given.pop('kind')}:{given.pop('path')}"
+    name, halve = source.partition(":")[2], " --halve" * given.pop("halve")
+    command = "".join(
+        f" --{option.replace('_', '-')} {value}" for option, value in given.items() if value
     )
     ids = (
         "An id is the path in the source, with : for each / and without the ending."
-        if kind in TREES
+        if options.kind in TREES
         else "Ids are the source's, with spaces, slashes, # and % percent-encoded."
     )
     return (
-        f"# {name} ({kind})\n\nImported with `{command}`. The heading "
-        "is the name under which results are shown: change it to your own. Where documents, "
+        f"# {name} ({options.kind})\n\nImported with `--from {source}{command}{halve}`. The "
+        "heading is the name under which results are shown: change it to your own. Where documents, "
         "queries and labels are other people's, see the source for authors and licence before you "
-        f"pass them on.\n\n{ids}\n\n"
-        f"## What was found\n\n{found}\n"
+        f"pass them on.\n\n{ids}\n\n## What was found\n\n{found}\n"
     )

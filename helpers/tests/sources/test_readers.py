@@ -171,8 +171,6 @@ def test_the_bar_goes_to_stderr_where_somebody_looks(monkeypatch):
     assert list(readers.with_bar([1, 2], "documents")) == [1, 2]
     wanted = {"desc": "documents", "unit": "", "leave": False, "disable": None}
     assert asked == {**wanted, "file": sys.stderr}  # None: no bar into a file
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert list(readers.with_bar([1, 2], "documents")) == [1, 2]
 
 
 def test_a_path_that_is_no_folder_is_named(tmp_path):
