@@ -137,9 +137,9 @@ def table(options: Options, log: Log, endings: Collection[str] = ENDINGS) -> Sou
         return Source(documents_of(documents, options, log))
     found = f"found {', '.join(path.name for path in paths[:9]) or 'nothing'}"
     for what, there, wanted in (
+        ("documents", documents, f"a file of {', '.join(endings)}"),
         ("queries", queries, "a file with queries or topics in its name"),
         ("labels", labels, "a file with qrels or labels in its name"),
-        ("documents", documents, f"a file of {', '.join(endings)}"),
     ):
         if not there:
             log.problems.append(f"{root}:1: no {what}, {found}, wanted {wanted}")

@@ -75,7 +75,10 @@ def _source(
                 log.problems.append(f"{place}: {error}")
                 continue
             query = question.query
-            queries.setdefault((query["query_id"], query["query"]), (place, query))
+            key = query["query_id"], query["query"]
+            if key in queries:
+                log.changed["rows of a query that was there, which were joined"] += 1
+            queries.setdefault(key, (place, query))
             for document in question.documents:
                 former = documents.setdefault(document["doc_id"], (place, document))[1]
                 if former["text"] != document["text"]:

@@ -264,7 +264,7 @@ def data_card(options: Options, lines: list[str]) -> str:
     )
     return (
         f"# {name} ({options.kind})\n\nImported with `--from {source}{command}{halve}`. The "
-        "heading is the name under which results are shown: change it to your own. Where documents, "
-        "queries and labels are other people's, see the source for authors and licence before you "
-        f"pass them on.\n\n{ids}\n\n## What was found\n\n{found}\n"
+        "heading is the name under which results are shown: change it to your own. Where "
+        "documents, queries and labels are other people's, see the source for authors and licence "
+        f"before you pass them on.\n\n{ids}\n\n## What was found\n\n{found}\n"
     )

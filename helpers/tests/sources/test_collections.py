@@ -178,9 +178,9 @@ def test_trec_names_all_that_lacks_and_the_first_nine_files(tmp_path):
         put(folder / f"f{n:02}.txt", "x")
     found = ", ".join(f"f{n:02}.txt" for n in range(9))
     assert problems("trec", folder, tmp_path / "to") == [
+        f"{folder}:1: no documents, found {found}, wanted a file of .jsonl",
         f"{folder}:1: no queries, found {found}, wanted a file with queries or topics in its name",
         f"{folder}:1: no labels, found {found}, wanted a file with qrels or labels in its name",
-        f"{folder}:1: no documents, found {found}, wanted a file of .jsonl",
     ]
 
 

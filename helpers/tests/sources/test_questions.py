@@ -167,8 +167,9 @@ def test_triples_of_texts_get_ids_of_their_hash(tmp_path):
     path = tmp_path / "train.jsonl"
     rows = [{"query": "q", "positive": "yes", "negative": no} for no in ("no", "never")]
     write_rows(path, *rows)
-    found, _ = read(path, "table")
+    found, log = read(path, "table")
     (query,) = found.queries
+    assert log.changed == {"rows of a query that was there, which were joined": 1}
     assert [row["text"] for _, row in found.documents] == ["yes", "no", "never"]
     ids = [row["doc_id"] for _, row in found.documents]
     assert len({*ids}) == 3 and {len(name) for name in ids} == {12}

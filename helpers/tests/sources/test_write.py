@@ -263,16 +263,6 @@ def test_settings_say_what_must_be_said(tmp_path):
         ]
 
 
-def test_counts_by_half_and_grade():
-    kept = {"q": {"a": label("a", 2), "b": label("b", 0)}, "p": {"a": label("a", 2)}}
-    assert write.counts({"a", "b", "c"}, kept, {"q": "test", "p": "dev"}) == [
-        "documents: 3",
-        "queries: 2 (1 dev, 1 test)",
-        "judgments: 3 (1 of grade 0, 2 of grade 2)",
-    ]
-    assert write.counts(set(), {}, {}) == ["documents: 0", "queries: 0", "judgments: 0"]
-
-
 def card(name, kind, said, ids, found):
     return (
         f"# {name} ({kind})\n\nImported with `--from {kind}:{name}{said}`. The heading is the name "
