@@ -1,6 +1,5 @@
 """The ir_datasets catalogue, which downloads what it names (MacAvaney et al. 2021)."""
 
-import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
@@ -25,19 +24,13 @@ def by_name(options: Options, log: Log) -> Source:
         offered = (*splits, *(_splits_below("/".join(parts[:last])) if last else ()))
     else:
         below = _splits_below(name)
-        splits = (
-            readers.choose(below, options.split, f"ir_datasets:{name}") if below else {"all": name}
-        )
+        splits = readers.choose(below or {"all": name}, options.split, f"ir_datasets:{name}")
         offered = tuple(below)
     queries = [options.queries] if options.queries else splits.values()
-    codes = re.split("[/-]", f"{name}/{options.queries}")
+    codes = [*parts, *(options.queries or "").split("/")]
     return Source(
         ((place, _document(entry, log)) for place, entry in _entries(name, "docs")),
-        (
-            (place, _query(entry))
-            for asked in queries
-            for place, entry in _entries(asked, "queries")
-        ),
+        ((place, _query(entry)) for part in queries for place, entry in _entries(part, "queries")),
         chain.from_iterable(_labels(labelled, split) for split, labelled in splits.items()),
         offered,
         words=next((WORDS[code] for code in codes if code in WORDS), "words"),

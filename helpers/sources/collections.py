@@ -34,7 +34,7 @@ def documents_of(paths: list[Path], options: Options, log: Log) -> Iterator[tupl
 
 def queries_of(path: Path, options: Options, log: Log) -> Iterator[tuple[str, dict]]:
     """Yield the queries of a table or of TREC topics (<top>, <num>, <title>)."""
-    if ending(path) in (".tsv", *{ending(path)} - {*ENDINGS}):
+    if ending(path) == ".tsv" or ending(path) not in ENDINGS:
         first = next(files.lines(path, log.problems), ("", ""))[1]
         if first.lstrip().startswith("<"):
             yield from _topics(path, log)

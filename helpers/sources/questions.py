@@ -92,8 +92,9 @@ def _source(
 
 def _own_id(place: str, row: dict, names: tuple[str, ...], other: str, log: Log) -> str:
     """Return a row's id, or another where it has none."""
-    own = any(row.get(name) is not None for name in names)
-    return own and readers.id_of(place, row, names, log) or other
+    if all(row.get(name) is None for name in names):
+        return other
+    return readers.id_of(place, row, names, log) or other
 
 
 # HotpotQA.
@@ -106,12 +107,11 @@ def _hotpot_question(place: str, row: dict, name: str, options: Options, log: Lo
         facts = _pairs(row.get("supporting_facts") or [], "sent_id")
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ValueError(FORM) from None
-    titles = [title for title, _ in (*context, *facts)]
-    sentences = [s for _, part in context for s in (part if isinstance(part, list) else [None])]
-    numbers = [number for _, number in facts]
-    if not all(isinstance(text, str) for text in (*titles, *sentences)) or not all(
-        type(number) is int and number >= 0 for number in numbers
-    ):
+    lists = all(isinstance(sentences, list) for _, sentences in context)
+    texts = [title for title, _ in (*context, *facts)]
+    texts += [sentence for _, sentences in context for sentence in sentences] if lists else []
+    numbers = all(type(number) is int and number >= 0 for _, number in facts)
+    if not lists or not numbers or not all(isinstance(text, str) for text in texts):
         raise ValueError(FORM)
     query = {"query_id": _own_id(place, row, ("_id", "id"), name, log), "query": question}
     kind, answer = readers.text_of(row, "type"), readers.text_of(row, "answer")

@@ -116,12 +116,13 @@ def test_miracl_and_its_tokenizer(tmp_path, monkeypatch):
     queries = [GenericQuery("1#0", "東京")]
     qrels = [TrecQrel("1#0", "2#0", 1, "Q0"), TrecQrel("1#0", "2#1", 0, "Q0")]
     dev = labelled(docs=docs, queries=queries, qrels=qrels)
-    stand_in(monkeypatch, miracl__ja__dev=dev, miracl__sw__dev=dev)
+    stand_in(monkeypatch, miracl__ja__dev=dev, miracl__sw__dev=dev, **{"mr-tydi/sw/dev": dev})
     _, evals = bring("ir_datasets", "miracl/ja/dev", tmp_path / "ja")
     assert evals.qrels() == {"1%230": {"2%230": 1, "2%231": 0}} and evals.tokenizer == "bigrams"
     assert evals.documents["2%230"].retrieval_text == "t\n\n東京都"
     assert evals.documents["2%231"].retrieval_text == "題"  # a title alone, once
-    assert bring("ir_datasets", "miracl/sw/dev", tmp_path / "sw")[1].tokenizer == "words"
+    for name in ("miracl/sw/dev", "mr-tydi/sw/dev"):
+        assert bring("ir_datasets", name, tmp_path / name)[1].tokenizer == "words", name
     _, evals = bring("ir_datasets", "miracl/sw/dev", tmp_path / "as", language="te")
     assert evals.tokenizer == "unicode-words"
 
