@@ -205,42 +205,6 @@ def test_a_limited_import_says_so_and_stops_reading(beir, tmp_path):
     assert write.TRUNCATED in (tmp_path / "to" / "README.md").read_text()
 
 
-def test_a_corpus_is_written_as_it_is_read(tmp_path):
-    log = readers.Log()
-    rows = [row("a", "é\n"), row("b", " "), row("a", "again"), row("c", "x", "T")]
-    held, seen, cut = write.write_corpus(tmp_path, source(rows), {}, None, log)
-    assert (held, cut) == ({"a", "c"}, False) and seen == {"a": "f:1", "b": "f:2", "c": "f:4"}
-    assert (tmp_path / "corpus.jsonl").read_text(encoding="utf-8").split("\n") == [
-        '{"doc_id": "a", "title": "", "text": "é\\n"}',
-        '{"doc_id": "c", "title": "T", "text": "x"}',
-        "",
-    ]
-    assert log.left == {"documents without text": (1, "f:2")}
-    assert log.problems == ["f:3: doc_id a stands already at f:1, wanted each once"]
-
-
-def test_labels_are_written_with_their_halves_and_evidence(tmp_path):
-    kept = {
-        "q": {"b": label("b", 2, evidence=("words",)), "z": label("z", 0), "a": label("a", 1)},
-        "p": {"a": label("a", 1)},
-    }
-    queries = {q: {"query_id": q, "query": f"about {q}", "kind": "k"} for q in "pqx"}
-    write.write_labels(tmp_path, queries, kept, {"q": "test", "p": "dev"})
-    found = {path.name: path.read_text().splitlines() for path in tmp_path.iterdir()}
-    assert {name: [*map(json.loads, lines)] for name, lines in found.items()} == {
-        "retrieval_queries.jsonl": [
-            {**queries["q"], "relevant_doc_ids": ["b", "a"], "split": "test"},
-            {**queries["p"], "relevant_doc_ids": ["a"], "split": "dev"},
-        ],
-        "judgments.jsonl": [
-            {"query_id": "q", "doc_id": "b", "relevance": 2, "evidence": ["words"]},
-            {"query_id": "q", "doc_id": "z", "relevance": 0},
-            {"query_id": "q", "doc_id": "a", "relevance": 1},
-            {"query_id": "p", "doc_id": "a", "relevance": 1},
-        ],
-    }
-
-
 SETTINGS = [  # tokenizer, highest grade or None without labels, what settings.json holds
     ("words", 2, {"imported": "beir"}),
     ("words", 3, {"highest_grade": 3, "imported": "beir"}),
@@ -296,13 +260,6 @@ def test_the_card_word_for_word_and_without_paths_of_this_machine(tmp_path, monk
         ),
     ):
         assert write.data_card(asked, told) == card(*wanted)
-
-
-def test_without_labels_there_is_a_guide_to_make_them(tmp_path):
-    write.write_labels(tmp_path, {}, {}, {})
-    (guide,) = tmp_path.iterdir()
-    assert guide.name == "labeling_guide.md"
-    assert guide.read_bytes() == (write.NEW / "labeling_guide.md").read_bytes()
 
 
 # The folder.
