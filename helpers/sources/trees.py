@@ -74,8 +74,10 @@ def tree(
             if path.suffix.lower() not in suffixes or not path.is_file():
                 log.leave("files of another type", str(path))
                 continue
-            if path.is_symlink():
-                log.leave("links", str(path))
+            shown = str(path).encode("utf-8", "backslashreplace").decode()
+            if path.is_symlink() or shown != str(path):
+                why = "links" if path.is_symlink() else "files whose names are not UTF-8"
+                log.leave(why, shown)
                 continue
             unreadable: list[str] = []
             text = files.page(path, unreadable)

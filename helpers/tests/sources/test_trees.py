@@ -98,15 +98,13 @@ def test_a_tree_is_walked_in_order_and_what_is_left_out_is_counted(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names of files are text")
-def test_a_file_whose_name_is_not_utf_8_ends_the_import_in_words(tmp_path, monkeypatch, capsys):
-    from helpers import __main__
-
+def test_a_file_whose_name_is_not_utf_8_is_left_out_and_counted(tmp_path):
+    put(tmp_path / "src" / "a.md", "one")
     put(tmp_path / "src" / os.fsdecode(b"caf\xe9.md"), "two")
-    words = ["helpers", "import", "--from", f"markdown:{tmp_path}/src", "--to", f"{tmp_path}/to"]
-    monkeypatch.setattr(sys, "argv", words)
-    assert __main__.main() == 1
-    assert "the input holds '\\udce9', half of a character" in capsys.readouterr().err
-    assert not (tmp_path / "to").exists()
+    lines, evals = bring("markdown", tmp_path / "src", tmp_path / "to")
+    assert [*evals.documents] == ["a"]
+    first = rf"left out: files whose names are not UTF-8: 1, first {tmp_path}/src/caf\udce9.md"
+    assert first in lines
 
 
 def page(tmp_path, content, name="p.md", **more):
