@@ -96,7 +96,7 @@ def _database_rows(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
                 try:
                     fields = files.json_object(row[0], "objects") if kind == "json" else fields
                 except ValueError as error:
-                    log.problems.append(f"{place}: {error}")
+                    log.problems.append(f"{place}: {' '.join(str(error).split())}")
                 else:
                     yield place, fields
         except duckdb.Error as error:

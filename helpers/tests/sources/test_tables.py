@@ -56,6 +56,12 @@ def test_tables_are_read_with_their_places(tmp_path):
 BAD = {  # file: (content, rows that are read, start of each problem)
     "a.json": ('[{"a": 1}, 7,\n["x"], {"a": 1, "a": 2}, {}]', 2)
     + (", row 2: found 7, wanted a JSON", ', row 3: found ["x"]', ", row 4: broken JSON (key a"),
+    "two.json": (
+        "[\n{}]\n[]",
+        0,
+        ", row 1: found [ {}], wanted a JSON",
+        ", row 2: found [], wanted",
+    ),
     "cut.json": ('[{"a": 1}\n', 0, ": cannot be read (Invalid Input Error: Malformed JSON in file"),
     "deep.json": ("[" * 100_000, 0, ": cannot be read (Invalid Input Error: Malformed JSON"),
     "byte.json": (b'[{"a": "\xff"}]', 0, ": cannot be read (Invalid Input Error: Malformed JSON"),
