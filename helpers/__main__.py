@@ -149,7 +149,7 @@ def call(options: Namespace) -> int:
         case "import":
             from .sources import write
 
-            names = ("split", "max_docs", "queries_language", "title", "text", "halve")
+            names = write.Options._fields[2:]
             return write.import_command(
                 options.source, options.to, **{name: getattr(options, name) for name in names}
             )
@@ -211,9 +211,12 @@ def add_options(sub: ArgumentParser, name: str) -> None:
         add("--from", dest="source", required=True, help=kinds)
         add("--split", help="splits to read, such as test or dev,test")
         add("--max-docs", type=int, help="keep so many documents, all relevant ones first")
-        add("--queries-language", help="mmarco: another language for the queries")
         add("--title", help="field of a document that is its title")
         add("--text", help="fields that are its text, such as question,body (Markdown)")
+        add("--columns", help="others' names of fields, such as doc_id=pid,query=question")
+        add("--queries", help="table: file or folder of queries; ir_datasets: their name")
+        add("--labels", help="table: file or folder of labels")
+        add("--language", help="of the texts, such as ja: chooses the tokenizer")
         halve = "draw halves for dev and test, whatever splits the source has"
         add("--halve", action="store_true", help=halve)
     elif name == "sql":

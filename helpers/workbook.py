@@ -81,9 +81,9 @@ def freeze_command(evals: evalset.EvalSet) -> int:
 
     Raises EvalSetError, and writes nothing, where a file that it vouches for cannot be read.
     """
-    from .labels import manifest, pooling, vouched
+    from .labels import audit, manifest, pooling
 
-    problems = vouched.unreadable(evals, vouched.EXTRAS[:2])  # it writes the negatives itself
+    problems = audit.unreadable(evals, audit.EXTRAS[:2])  # it writes the negatives itself
     if problems:
         raise evalset.EvalSetError(problems)
     rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])

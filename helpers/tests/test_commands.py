@@ -105,7 +105,8 @@ def test_one_of_a_thing_is_told_in_the_singular(folder):
 # What a command passes on, as (words, room, function, what it is called with).
 
 COMPARED = {"base": None, "split": "dev", "matters": stats.MATTERS, "strict": False, "to": None}
-IMPORTED = dict.fromkeys("split max_docs queries_language title text".split()) | {"halve": False}
+IMPORTED = dict.fromkeys("split max_docs title text columns queries labels language".split())
+IMPORTED |= {"halve": False}
 PASSED_ON = [
     (["report"], workbook, "report_command", ["FOLDER", False]),
     (["report", "--full"], workbook, "report_command", ["FOLDER", True]),
@@ -133,7 +134,9 @@ PASSED_ON = [
             ([], {}),
             (["--split", "dev,test"], {"split": "dev,test"}),
             (["--max-docs", "20"], {"max_docs": 20}),
-            (["--queries-language", "german"], {"queries_language": "german"}),
+            (["--columns", "doc_id=pid"], {"columns": "doc_id=pid"}),
+            (["--queries", "q", "--labels", "l"], {"queries": "q", "labels": "l"}),
+            (["--language", "ja"], {"language": "ja"}),
             (["--title", "name"], {"title": "name"}),
             (["--text", "question,body"], {"text": "question,body"}),
             (["--halve"], {"halve": True}),
@@ -246,8 +249,8 @@ def test_help_names_every_command_and_the_options_of_each(called, capsys):
         "learn": "--fresh --evals --debug",
         "export": "--to --evals --debug",
         "compare": "--base --split --matters --strict --to --evals --debug",
-        "import": "--to --from --split --max-docs --queries-language --title --text --halve "
-        "--debug",
+        "import": "--to --from --split --max-docs --title --text --columns --queries --labels "
+        "--language --halve --debug",
         "new": "--to --debug",
         "sql": "--to --engine --docs --queries --chunks --idf --k1 --b --evals --debug",
     }.items():
