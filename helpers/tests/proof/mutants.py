@@ -32,6 +32,7 @@ MATRIX = "notebooks/further/bm25_matrix.ipynb"
 (
     DATA,
     RUNS,
+    MEASURES,
     PROJECT,
     SET,
     POOL,
@@ -62,7 +63,8 @@ MATRIX = "notebooks/further/bm25_matrix.ipynb"
     f"helpers/tests/{name}.py"
     for name in (
         "test_evalset",
-        "test_runs_and_measures",
+        "test_runs",
+        "test_measures",
         "test_project",
         "proof/test_set",
         "labels/test_pooling",
@@ -127,10 +129,10 @@ MUTANTS = [
     Mutant("recall divided by k", C, "grades, k) / relevant if relevant else 0.0", "grades, k) / k", C),
     Mutant("AP over found documents", C, "return sum(at_hits) / relevant if relevant", "return sum(at_hits) / len(at_hits) if at_hits", C),
     Mutant("exponential gain unnamed", "helpers/measures.py", '"nDCG": nDCG,', '"nDCG": nDCG(gains={1: 1, 2: 3}),', C),
-    Mutant("missing query skipped", "helpers/measures.py", "for query_id in qrels}  # in", "for query_id in run}  # in", RUNS),
+    Mutant("missing query skipped", "helpers/measures.py", "for query_id in qrels}  # in", "for query_id in run}  # in", MEASURES),
     Mutant("unfound left out of the median", "helpers/measures.py", "median(first_rank(row) or math.inf for row in values.values())",
-           "median(first_rank(row) for row in values.values() if row['RR'])", RUNS),
-    Mutant("ties left to the tools", "helpers/runs.py", "apart.append((found, min(score, ceiling)))", "apart.append((found, score))", RUNS),
+           "median(first_rank(row) for row in values.values() if row['RR'])", MEASURES),
+    Mutant("ties left to the tools", "helpers/runs.py", "apart.append((ranked_id, min(score, ceiling)))", "apart.append((ranked_id, score))", RUNS),
     Mutant("files written in place", "helpers/files.py", "        os.replace(part, path)\n    finally:", '        path.write_bytes(part.read_bytes())\n    finally:', DISK),
     Mutant("what a live writer holds is cleared", "helpers/files.py", "if not held:", "if True:", DISK),
     Mutant("half a stamp counts as whole", "helpers/files.py", "left in (_whole(folder, stamp), *parts)", "left in (*parts,)", DISK),
