@@ -966,6 +966,9 @@ def test_a_file_in_place_of_the_folder_for_the_report_is_told(many, monkeypatch,
 
 def test_a_folder_in_place_of_a_run_or_of_its_card_is_told(many, monkeypatch, capsys):
     (many / "worse.json").mkdir()
-    for name, said in (("worse.trec", "worse.json:1: cannot be read"), ("runs", "runs:1: cannot be read")):
+    for name, said in (
+        ("worse.trec", "worse.json:1: cannot be read"),
+        ("runs", "runs:1: cannot be read"),
+    ):
         assert called(monkeypatch, "compare", many / name, "--evals", many) == 2
         assert said in capsys.readouterr().err
