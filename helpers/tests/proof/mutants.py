@@ -189,7 +189,7 @@ MUTANTS = [
     Mutant("a card with another engine", B, '"engine": engine', '"engine": runs.BASELINE["engine"]', SESSIONS),
     Mutant("a large corpus with other words", B, "bodies, words=evals.words", "bodies", SESSIONS),
     Mutant("a large corpus searched less deep", B, "k), to_documents, DEPTH)", "k), to_documents, DEPTH - 1)", SESSIONS),
-    Mutant("the order of equal scores in a large corpus", "helpers/sparse.py", "np.lexsort((found.places[documents], -rounded))", "np.lexsort((-found.places[documents], -rounded))", SESSIONS),
+    Mutant("the order of equal scores in a large corpus", "helpers/sparse.py", "np.lexsort((documents.places[candidates], -rounded))", "np.lexsort((-documents.places[candidates], -rounded))", SESSIONS),
     Mutant("ties beyond the cut dropped", "helpers/sparse.py", "bound -= 1e-9 * (1 + abs(bound))", "bound += 1e-9", SPARSE),
     Mutant("dimension -1 taken for the last", "helpers/sparse.py", "if vector and not 0 <= min(vector) <= max(vector) < dim:", "if vector and not max(vector) < dim:", SPARSE),
     Mutant("a kept encoding for another corpus", "helpers/sparse.py", "for part in (model, *texts):", "for part in (model, len(texts)):", SPARSE),
