@@ -161,18 +161,11 @@ def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
     if not (os.path.lexists(evals.folder / "results.json") and path.exists()):
         raise CannotCompare(f"{evals.folder} has no baseline yet, run make report on it first")
     baseline.verified(evals)  # a run that is not the one of results.json is no baseline
-    run, chunk_path = (
-        runs.read_run(path, evals)._replace(name="baseline"),
-        path.with_suffix(".jsonl"),
-    )
-    if not chunk_path.exists():
-        return run
-    of_chunks = runs.read_run(chunk_path, evals)
-    for query_id, ranking in run.rankings.items():
-        first = of_chunks.rankings.get(query_id, [])
-        if [d for d, _ in ranking[: len(first)]] != [d for d, _ in first]:
-            return run  # the chunks are those of another run
-    return run._replace(parts=of_chunks.parts, chunker=runs.BASELINE["chunker"])
+    run, chunk_run = runs.read_run(path, evals), path.with_suffix(".jsonl")
+    if chunk_run.exists():
+        parts = runs.read_run(chunk_run, evals).parts
+        run = run._replace(parts=parts, chunker=runs.BASELINE["chunker"])
+    return run._replace(name="baseline")
 
 
 def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:

@@ -311,18 +311,12 @@ def some(names: Iterable[str], most: int = 5) -> str:
 
 
 def _about_ties(rankings: dict[str, Ranking]) -> list[str]:
-    """Return warnings about queries in which equal scores leave the order to the ids."""
-    rows = [[round(score, DECIMALS) for _, score in ranking] for ranking in rankings.values()]
-    flat = sum(len(row) > 1 and len(set(row)) == 1 for row in rows)
-    tied = sum(len(set(row[: FIRST + 1])) < len(row[: FIRST + 1]) for row in rows) - flat
-    warnings = []
-    if flat:
-        warnings.append(
-            f"all scores are equal in {how_many(flat, 'query')}: ids alone decide the order there"
-        )
-    if tied:
-        warnings.append(
-            f"equal scores among the first {FIRST} or next to them in {how_many(tied, 'query')}: "
-            "ids decide their order, so write more decimals if the scores were rounded"
-        )
-    return warnings
+    """Return a warning where equal scores at the top leave the order to the ids."""
+    tops = [[round(s, DECIMALS) for _, s in row[: FIRST + 1]] for row in rankings.values()]
+    tied = sum(len(set(top)) < len(top) for top in tops)
+    if not tied:
+        return []
+    return [
+        f"equal scores among the first {FIRST} or next to them in {how_many(tied, 'query')}: ids "
+        "decide their order, so write more decimals if the scores were rounded"
+    ]
