@@ -46,11 +46,11 @@ def compare(
     verdicts = _verdicts([row["measures"][row["primary"]] for row in rows], matters)
     for row, (p, verdict, reason) in zip(rows, verdicts, strict=True):
         row.update(p_holm=p, verdict=verdict, reason=reason)
-    quoted = [row["evidence"] for row in rows]
-    quoted = [at for at in quoted if evidence.DECIDES in at.get("measures", {})]
-    verdicts = _verdicts([at["measures"][evidence.DECIDES] for at in quoted], matters)
-    for at, (_, verdict, reason) in zip(quoted, verdicts, strict=True):
-        at.update(verdict=verdict, reason=reason)
+    passages = [row["evidence"] for row in rows]
+    passages = [row for row in passages if evidence.DECIDES in row.get("measures", {})]
+    verdicts = _verdicts([row["measures"][evidence.DECIDES] for row in passages], matters)
+    for row, (_, verdict, reason) in zip(passages, verdicts, strict=True):
+        row.update(verdict=verdict, reason=reason)
     for row, run in zip([described, *rows], [base, *others], strict=True):
         row["told_apart"] = measures.told_apart(evals, split, run.rankings)
     return {
@@ -99,12 +99,7 @@ def _row(evals, qrels, base: runs.Run, base_values: Callable, run: runs.Run) -> 
     names = _names(cut)
     before, after = base_values(names), measures.per_query(qrels, run.rankings, names)
     row = _described(run, qrels, names, after)
-    pairs = [stats.paired(*([of[q][n] for q in qrels] for of in (before, after))) for n in names]
-    adjusted = stats.holm([pair.p for pair in pairs])
-    row["measures"] = {
-        name: pair._asdict() | {"p_holm": p}
-        for name, pair, p in zip(names, pairs, adjusted, strict=True)
-    }
+    row["measures"] = stats.by_measure(before, after, names)
     for field in ("kind", "popularity"):
         row[f"by_{field}"] = _by(field, evals, before, after, names[0])
     row["moved"] = _moved(evals, before, after, names[0])
@@ -201,16 +196,16 @@ def systems(evals: evalset.EvalSet) -> list[runs.Run]:
 # Writing: one dictionary, two forms.
 
 
-def board(found: dict) -> pd.DataFrame:
+def board(comparison: dict) -> pd.DataFrame:
     """Return the leaderboard as text, a row for each run; the base has no difference.
 
     A run too short for the primary measure says beside its name what it is measured by.
     """
-    base = found["base"]
+    base = comparison["base"]
     mean = base["means"][measures.mean_name(base["primary"])]
     first = {"run": base["name"], PRIMARY: mean, "judged@10": base["judged@10"]}
     rows = [first | {"verdict": "the baseline"}]
-    primaries = [(row["measures"][row["primary"]], row) for row in found["runs"]]
+    primaries = [(row["measures"][row["primary"]], row) for row in comparison["runs"]]
     for pair, row in sorted(primaries, key=lambda pair: (-pair[0]["run"], pair[1]["name"])):
         shorter = "" if row["primary"] == PRIMARY else f" ({row['primary']})"
         line = {"run": row["name"] + shorter, PRIMARY: pair["run"]} | _certainty(pair)
@@ -220,21 +215,22 @@ def board(found: dict) -> pd.DataFrame:
     return _as_text(pd.DataFrame(rows, columns=list(rows[-1]))).set_index("run")
 
 
-def comparison_page(found: dict, show: Callable[[str], str] = inert) -> str:
+def comparison_page(comparison: dict, show: Callable[[str], str] = inert) -> str:
     """Return the comparison as Markdown; `show` writes the set's texts, `str` for a terminal."""
-    base = found["base"]
+    base, rows, split = comparison["base"], comparison["runs"], comparison["split"]
+    corpus, queries = (comparison[f"{part}_sha256"][:12] for part in ("corpus", "queries"))
     parts = [
-        f"# {', '.join(show(row['name']) for row in found['runs'])} against {show(base['name'])}",
-        f"{show(found['evaluation_set'])}, {found['split']} queries, n = {found['n']}. "
-        f"Corpus {found['corpus_sha256'][:12]}, queries {found['queries_sha256'][:12]}. "
+        f"# {', '.join(show(row['name']) for row in rows)} against {show(base['name'])}",
+        f"{show(comparison['evaluation_set'])}, {split} queries, n = {comparison['n']}. "
+        f"Corpus {corpus}, queries {queries}. "
         "Differences are run minus base, with the 95 % t interval; p from the sign-flip test. "
-        f"The verdict rests on {PRIMARY}, where a difference of {found['matters']:g} matters.",
+        f"The verdict rests on {PRIMARY}, where a difference of {comparison['matters']:g} matters.",
         _warnings(base, show),
     ]
-    if len(found["runs"]) > 1:
-        parts.append(_table(board(found).rename(index=show).reset_index()))
-    for row in found["runs"]:
-        parts += _run_parts(row, found, show)
+    if len(rows) > 1:
+        parts.append(_table(board(comparison).rename(index=show).reset_index()))
+    for row in rows:
+        parts += _run_parts(row, comparison, show)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -243,9 +239,9 @@ def _warnings(run: dict, show: Callable[[str], str]) -> str:
     return "\n".join(f"- Warning ({name}): {show(words)}" for words in run["warnings"])
 
 
-def _run_parts(row: dict, found: dict, show: Callable[[str], str]) -> list[str]:
+def _run_parts(row: dict, comparison: dict, show: Callable[[str], str]) -> list[str]:
     """Return what is known about one run, paragraphs and tables; empty ones are left out."""
-    base, primary = found["base"], row["primary"]
+    base, primary = comparison["base"], row["primary"]
     parts = [
         f"## {show(row['name'])}: {row['verdict']}",
         f"{row['reason']}. Wins/ties/losses: {_counts(row['measures'][primary])}. "
@@ -260,26 +256,26 @@ def _run_parts(row: dict, found: dict, show: Callable[[str], str]) -> list[str]:
         parts += [f"By {field}, {primary}:", _table(pd.DataFrame(by))] if len(by) > 1 else []
     parts.append(measures.apart_text(base["told_apart"], row["told_apart"]))
     parts += _evidence_parts(row["evidence"]) if row["evidence"] else []
-    if found["split"] == "dev" and row["moved"]:
+    if comparison["split"] == "dev" and row["moved"]:
         moved = pd.DataFrame(row["moved"])[["query_id", "kind", "base", "run", "query"]]
         texts = {name: moved[name].map(show) for name in ("query_id", "kind", "query")}
         parts += ["Moved most:", _table(moved.assign(**texts))]
     return parts
 
 
-def _evidence_parts(at: dict) -> list[str]:
+def _evidence_parts(row: dict) -> list[str]:
     """Return what is known about the evidence that two runs of passages deliver."""
-    short = ", ".join(f"{budget:,}" for budget in at["short"])
-    verdict = f"{at['verdict']} on {evidence.DECIDES}: {at['reason']}"
-    lost = {name: [*places.values()] for name, places in at["lost"].items()}
+    short = ", ".join(f"{budget:,}" for budget in row["short"])
+    verdict = f"{row['verdict']} on {evidence.DECIDES}: {row['reason']}"
+    lost = {name: [*places.values()] for name, places in row["lost"].items()}
     losses = [
         {"where": place, **{name: str(places.count(place)) for name, places in lost.items()}}
         for place in evidence.LOSSES
     ]
     return [
-        f"Evidence ({how_many(at['n'], 'query')} with quotes; lower bounds where another passage "
-        f"also answers): {verdict if at['verdict'] else 'no verdict'}.",
-        _measures_table(at["measures"]),
+        f"Evidence ({how_many(row['n'], 'query')} with quotes; lower bounds where another passage "
+        f"also answers): {verdict if row['verdict'] else 'no verdict'}.",
+        _measures_table(row["measures"]),
         f"A list ends before {short} tokens, so these are left out." if short else "",
         f"Where it is lost within {evidence.BUDGET:,} tokens, in queries:",
         _table(pd.DataFrame(losses)),
@@ -350,34 +346,36 @@ def command(
     try:
         against = read_checked(base, evals) if base else saved_baseline(evals)
         others = [read_checked(path, evals) for path in paths]
-        found = compare(evals, against, others, None if split == "all" else split, matters)
-        _refuse_unjudged(found)
+        comparison = compare(evals, against, others, None if split == "all" else split, matters)
+        _refuse_unjudged(comparison)
     except (CannotCompare, evalset.EvalSetError) as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return CANNOT
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     folder = to or evals.folder / "comparisons"
-    files.write(folder / f"{name}.md", comparison_page(found))
-    files.write(folder / f"{name}.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-    print(f"{comparison_page(found, str)}\nwritten: {folder / name}.md and .json")
-    return status(found, strict)
+    files.write(folder / f"{name}.md", comparison_page(comparison))
+    files.write(
+        folder / f"{name}.json", json.dumps(comparison, indent=1, ensure_ascii=False) + "\n"
+    )
+    print(f"{comparison_page(comparison, str)}\nwritten: {folder / name}.md and .json")
+    return status(comparison, strict)
 
 
-def _refuse_unjudged(found: dict) -> None:
+def _refuse_unjudged(comparison: dict) -> None:
     """Raise CannotCompare where nothing that a run found is judged: nothing can be said of it."""
-    for run in (found["base"], *found["runs"]):
+    for run in (comparison["base"], *comparison["runs"]):
         if not run["judged@10"]:
             raise CannotCompare(
                 f"{run['name']}: not one of its first ten documents is judged for any of the "
-                f"{how_many(found['n'], 'query')} ({found['split']}): "
+                f"{how_many(comparison['n'], 'query')} ({comparison['split']}): "
                 "was it made on another corpus or for other queries?"
             )
 
 
-def status(found: dict, strict: bool) -> int:
+def status(comparison: dict, strict: bool) -> int:
     """Return the exit status for the verdicts: the gate closes where a run is shown worse."""
-    verdicts = {row["verdict"] for row in found["runs"]}
+    verdicts = {row["verdict"] for row in comparison["runs"]}
     if stats.WORSE in verdicts:
         return 1
     return STRICT if strict and stats.TOO_FEW in verdicts else 0

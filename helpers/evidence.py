@@ -352,12 +352,9 @@ def compared(evals: EvalSet, asked: Iterable[str], base: runs.Run, run: runs.Run
     short = [b for b in BUDGETS if any(ends_before(r, queries, b) for r in (before, after))]
     names = [*COMPARED, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
     values = [by_query(evals, queries, rankings) for rankings in (before, after)]
-    pairs = [stats.paired(*([of[q][name] for q in queries] for of in values)) for name in names]
-    adjusted = stats.holm([pair.p for pair in pairs])
-    rows = [pair._asdict() | {"p_holm": p} for pair, p in zip(pairs, adjusted, strict=True)]
     return {
         "n": len(queries),
-        "measures": dict(zip(names, rows, strict=True)),
+        "measures": stats.by_measure(*values, names),
         "short": short,
         "verdict": "",
         "reason": "",

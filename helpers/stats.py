@@ -155,6 +155,21 @@ def paired(base: Sequence[float], run: Sequence[float]) -> Paired:
     )
 
 
+def by_measure(
+    base: dict[str, dict[str, float]], run: dict[str, dict[str, float]], names: Iterable[str]
+) -> dict[str, dict]:
+    """Compare {query_id: {measure: value}} of two systems on the queries of `base`.
+
+    Returns {measure: the fields of Paired and `p_holm`, adjusted over the measures}.
+    """
+    pairs = {n: paired([base[q][n] for q in base], [run[q][n] for q in base]) for n in names}
+    adjusted = holm([pair.p for pair in pairs.values()])
+    rows = [
+        pair._asdict() | {"p_holm": p} for pair, p in zip(pairs.values(), adjusted, strict=True)
+    ]
+    return dict(zip(pairs, rows, strict=True))
+
+
 def kappa(
     first: Sequence[int],
     second: Sequence[int],

@@ -61,12 +61,12 @@ def _marked() -> re.Pattern:
 
 def bigrams(text: str) -> list[str]:
     """Return words; a run of a script without spaces becomes overlapping pairs of characters."""
-    found = []
+    tokens = []
     for run in RUNS.findall(text.lower()):
         unspaced = re.match(f"[{UNSPACED}]", run)
         pairs = [run[i : i + 2] for i in range(len(run) - 1)] if unspaced else []
-        found += pairs or [run]
-    return found
+        tokens += pairs or [run]
+    return tokens
 
 
 # English function words, cut from queries where only content counts. scikit-learn's list is longer
@@ -171,10 +171,10 @@ def encoding() -> tiktoken.Encoding:
     go to the network.
     """
     path, former = VOCABULARY / CACHED, os.environ.get("TIKTOKEN_CACHE_DIR")
-    found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
-    if found != SHA256:
-        problem = f"{path}: SHA-256 is {found}, wanted {SHA256}"
-        raise OSError(f"{problem}: take the file from the workbook's repository again")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
+    if sha256 != SHA256:
+        remedy = "take the file from the workbook's repository again"
+        raise OSError(f"{path}: SHA-256 is {sha256}, wanted {SHA256}: {remedy}")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     try:
         return tiktoken.get_encoding(ENCODING)
@@ -198,14 +198,14 @@ def starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
     The same as `decode_with_offsets`, without a step in Python for every token. A token that
     begins inside a character is given that character; one past the last gives the text's length.
     """
-    found, characters, last = {}, 0, 0
+    begins, characters, last = {}, 0, 0
     for n in sorted(numbers):
         data = encoding().decode_bytes(ids[last:n])
         characters += len(data.translate(None, CONTINUATION))
         head = encoding().decode_bytes(ids[n : n + 1])
-        found[n] = characters - (bool(head) and head[0] in CONTINUATION)
+        begins[n] = characters - (bool(head) and head[0] in CONTINUATION)
         last = n
-    return found
+    return begins
 
 
 # Texts of a set as they are shown: no character of theirs acts.
@@ -262,9 +262,9 @@ def inert(text: object) -> Markup:
     return Markup.escape(text)
 
 
-def _reference(found: re.Match) -> str:
-    reference = f"&#{ord(found[0])};"
-    return f"<span>{reference}</span>" if found[0] in "$\\" else reference
+def _reference(match: re.Match) -> str:
+    reference = f"&#{ord(match[0])};"
+    return f"<span>{reference}</span>" if match[0] in "$\\" else reference
 
 
 def html(page: str):

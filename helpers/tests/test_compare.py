@@ -124,18 +124,15 @@ def gate(folder, *words):
 @pytest.mark.proof
 def test_gate_closes_for_a_worse_run_and_writes_both_forms(many):
     done = gate(many, many / "worse.trec")
-    assert done.returncode == 1, done.stderr
-    assert "## worse: worse" in done.stdout
+    assert done.returncode == 1 and "## worse: worse" in done.stdout, done.stderr
     found = json.loads((many / "comparisons" / "worse.json").read_text())
     assert (many / "comparisons" / "worse.md").read_text() in done.stdout
     (row,) = found["runs"]
     assert row["verdict"] == "worse" and found["n"] == 40
     at = row["measures"]["RR@10"]
-    assert at["base"] == pytest.approx((39 + 1 / 10) / 40)
-    assert at["run"] == pytest.approx((39 / 2 + 1 / 9) / 40)
+    assert (at["base"], at["run"]) == pytest.approx(((39 + 1 / 10) / 40, (39 / 2 + 1 / 9) / 40))
     assert at["low"] < at["difference"] < at["high"] < 0
     assert (at["wins"], at["ties"], at["losses"]) == (1, 0, 39)
-    assert {kind: r["n"] for kind, r in row["by_kind"].items()} == {"even": 20, "odd": 20}
     assert [m["query_id"] for m in row["moved"]][-1] == "q0" and len(row["moved"]) == 6
 
 

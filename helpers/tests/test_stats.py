@@ -103,6 +103,14 @@ def test_paired_is_made_of_the_tests_on_the_differences():
     assert (one.low, one.high, one.p, one.t_p, one.detectable) == (None, None, 1.0, None, None)
 
 
+def test_measures_are_compared_query_by_query_and_adjusted_over_the_measures():
+    base = {f"q{n}": {"AP": 0.0, "RR": n / 9} for n in range(9)}
+    run = {f"q{n}": {"AP": 0.5, "RR": n / 9, "more": 1.0} for n in reversed(range(9))}
+    found = stats.by_measure(base, run, ("AP", "RR"))
+    assert found["AP"] == stats.paired([0.0] * 9, [0.5] * 9)._asdict() | {"p_holm": 4 / 2**9}
+    assert (found["RR"]["difference"], found["RR"]["p_holm"]) == (0, 1)
+
+
 def test_paired_counts_what_is_closer_than_a_billionth_as_a_tie_and_wants_the_same_queries():
     assert stats.paired([0.5] * 4, [0.5, 0.5 + 5e-10, 0.5 - 2e-9, 0.5 + 2e-9])[-3:] == (1, 2, 1)
     assert stats.paired([0.0, 0.0], [1e-9, -1e-9])[-3:] == (0, 2, 0)
