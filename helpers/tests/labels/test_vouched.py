@@ -41,10 +41,10 @@ WRONG = [
     ("pool.jsonl", "{", "pool.jsonl:1: broken JSON"),
     ("second_pass.jsonl", "[]", "second_pass.jsonl:1: found [], wanted a JSON object"),
     ("runs/fixed.trec", "q1 Q0 disk-full", "runs/fixed.trec:1: found 3 fields, wanted 6"),
-    ("runs/fixed.jsonl", "[]", "runs/fixed.jsonl:1: found '[]', wanted"),
+    ("runs/fixed.jsonl", "[]", "runs/fixed.jsonl:1: found [], wanted"),
     ("runs/fixed.json", "[]", "runs/fixed.json:1: found [], wanted a JSON object"),
     ("runs/other.trec", "q1 Q0 gone 1 2 t", "runs/other.trec:1: document gone is unknown"),
-    ("chunks/fixed.jsonl", '{"doc_id": 1}', "chunks/fixed.jsonl:1: found the fields doc_id,"),
+    ("chunks/fixed.jsonl", '{"doc_id": 1}', "chunks/fixed.jsonl:1: found {'doc_id': 1}, wanted"),
     ("results.json", "{}", "results.json:1: field corpus is missing"),
 ]
 
