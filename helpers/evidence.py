@@ -317,7 +317,7 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
     none they count as documents. Raises EvalSetError for a number that the set lacks.
     """
     names = {name for ranking in run.parts.values() for name, _ in ranking}
-    passages = {name: _span(evals, name) for name in names if ":" in name.partition("#")[2]}
+    passages = {name: _passage(evals, name) for name in names if ":" in name.partition("#")[2]}
     numbered = names - passages.keys()
     path = evals.folder / "chunks" / f"{run.chunker}.jsonl"
     if numbered and not path.is_file():
@@ -331,7 +331,7 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
     return {q: [passages[name] for name, _ in ranking] for q, ranking in run.parts.items()}
 
 
-def _span(evals: EvalSet, name: str) -> Chunk:
+def _passage(evals: EvalSet, name: str) -> Chunk:
     """Return the passage that `doc_id#start:end` names."""
     doc_id, _, span = name.partition("#")
     start, end = map(int, span.split(":"))

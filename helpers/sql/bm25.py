@@ -11,7 +11,7 @@ from .. import chunks, evalset, runs
 from .engines import INDEXED, Engine, script, tell_errors
 
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
-ID = r"[^\p{Z}\p{C}/\\#]+"  # as files.is_id has it
+ID_PATTERN = r"[^\p{Z}\p{C}/\\#]+"  # as files.is_id has it
 TYPES = {  # what a column is read from, as DuckDB and Spark call it, and in words
     "id": (
         r"varchar|string|uuid|date|u?(tiny|small|big)?int(eger)?|decimal\(\d+, ?0\)",
@@ -101,14 +101,14 @@ def offer_parquet(engine: Engine, path: str) -> None:
         "concat(coalesce(title || chr(10) || chr(10), ''), coalesce(text, '')) AS text "
         f"FROM {source}"
     )
-    _refuse_bad_rows(engine, path, "offered", "unit", f"^{ID}(#[0-9]+)?$")
+    _refuse_bad_rows(engine, path, "offered", "unit", f"^{ID_PATTERN}(#[0-9]+)?$")
 
 
 def ask_parquet(engine: Engine, path: str) -> None:
     """Take queries (query_id, text) of a Parquet file, folder or address. Raises EvalSetError."""
     source = _parquet_source(engine, path, "query_id")
     engine.rows(f"CREATE OR REPLACE TEMP VIEW queries AS SELECT query_id, text FROM {source}")
-    _refuse_bad_rows(engine, path, "queries", "query_id", f"^{ID}$")
+    _refuse_bad_rows(engine, path, "queries", "query_id", f"^{ID_PATTERN}$")
 
 
 def _parquet_source(engine: Engine, path: str, name: str) -> str:

@@ -335,7 +335,9 @@ def test_runs_and_baselines_of_another_folder_are_refused_with_their_remedy(many
     evals = evalset.load(many)
     corpus, queries, topics = evals.corpus_hash(), evals.queries_hash(), evals.topics_hash()
     base, zeros, path = compare.saved_baseline(evals), "0" * 12, many / "results.json"
-    assert base.name == "baseline" and len(base.rankings) == 40
+    assert base.name == "baseline" and len(base.rankings) == 40 and base.parts == {}
+    runs.write_chunk_run(many / "runs" / "fixed.jsonl", {"q1": [("d1#0", 2.0)]})
+    assert compare.saved_baseline(evals)[3:] == ({"q1": [("d1#0", 2.0)]}, "fixed")
     saved = json.loads(path.read_text())
     for part, what, wanted in (
         ("corpus", "another corpus", corpus),

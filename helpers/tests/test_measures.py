@@ -159,6 +159,10 @@ def test_one_line_says_which_run_has_few_or_fewer_labels():
         warnings = measures.few_labels(qrels, depth, *compared)
         assert warnings == ([wanted] if wanted else []), (judged, depth)
     assert measures.few_labels({"q1": {"d0": 1}}, 10, *compared) == []
+    five, ten = run("five", range(5)), run("ten", range(10))
+    labels = {"q0": dict.fromkeys(range(5), 1)}
+    assert measures.few_labels(labels, 5, five, ten) == []  # compared where both lists reach
+    assert measures.few_labels(labels, 10, five, ten)[0].startswith("judged@10 differs by 0.50")
     many = {f"q{n}": qrels["q0"] for n in range(50)}
     rows = [[*(f"x{i}" for i in range(n)), *(f"d{i}" for i in range(10 - n))] for n in (5, 6)]
     two = [run(name, *[rows[0]] * 47, *[rows[1]] * 3) for name in "ab"]

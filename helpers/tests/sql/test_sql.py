@@ -215,7 +215,7 @@ def test_ids_of_other_types_are_read_as_text(duck, tmp_path, ids):
 
 def test_ids_are_those_of_the_house(duck):
     """Each known character of the first plane and the tags, between letters; then files.is_id."""
-    pattern = duck.quoted(f"^{bm25.ID}$")
+    pattern = duck.quoted(f"^{bm25.ID_PATTERN}$")
     planes = [*range(1, 0x10000), *range(0xE0000, 0xE0200)]
     known = [n for n in planes if unicodedata.category(chr(n)) not in ("Cn", "Co", "Cs")]
     duck.put("known", pd.DataFrame({"n": known}))
