@@ -235,7 +235,19 @@ def test_every_number_of_the_page_stands_in_its_column(tmp_path):
         runs.Run(name, {f"q{n}": ranking(rank) for n, rank in enumerate(row)}, [])
         for name, row in ranks.items()
     )
-    page = compare.comparison_page(compare.compare(evals, base, others), str)
+    found = compare.compare(evals, base, others, matters=0.051)
+    page = compare.comparison_page(found, str)
+    rows, described = found.pop("runs"), found.pop("base")
+    assert found == {
+        "evaluation_set": evals.name,
+        "corpus_sha256": evals.corpus_hash(),
+        "queries_sha256": evals.queries_hash(),
+        "split": "dev",
+        "n": 8,
+        "matters": 0.051,
+    }
+    assert (described["name"], described["primary"]) == ("base", "nDCG@10")
+    assert list(rows[0]["measures"]) == list(compare.MEASURES)
     board, mine, mine_kinds, mine_moved, poor, poor_kinds, poor_moved = tables(page)
     formulas = {
         "nDCG@10": lambda rank: 1 / math.log2(rank + 1) if rank <= 10 else 0,
@@ -308,7 +320,11 @@ def test_warnings_of_the_base_stand_once_and_nothing_moved_has_no_table(many):
     found = compare.compare(evals, base, [base._replace(name="a"), base])
     page = compare.comparison_page(found)
     assert list(found["runs"][0]["measures"]) == list(compare.MEASURES)  # ten documents are all
-    assert page.count("- Warning (baseline): odd\n") == 2 and page.count("(a): odd") == 1
+    assert (
+        base.warnings == ["odd"]
+        and page.count("- Warning (baseline): odd\n") == 2
+        and page.count("(a): odd") == 1
+    )
     assert "Moved most" not in page and "By kind, nDCG@10" in page
     gone = {q: row for q, row in base.rankings.items() if q != "q3"}
     found = compare.compare(evals, base, [runs.Run("gone", gone, [])], split=None)
@@ -630,72 +646,6 @@ def test_without_a_relevant_document_there_is_nothing_to_compare(tmp_path, split
     assert str(error.value) == f"no {which} query of {tmp_path.name} has a relevant document"
 
 
-@pytest.fixture
-def three(tmp_path, monkeypatch):
-    """Return a set of three queries of two kinds, with statistics that cost nothing."""
-    documents = {f"d{n}": evalset.Document(f"d{n}", "", "x") for n in range(12)}
-    kinds = {"q0": "odd", "q1": "even", "q2": "odd"}
-    asked = {q: evalset.Query(q, f"ask {q}", (), kind, split="dev") for q, kind in kinds.items()}
-    asked["q3"] = evalset.Query("q3", "ask", (), split="test")
-    judged = [evalset.Judgment(q, "d0", 1) for q in asked] + [evalset.Judgment("q1", "d11", 0)]
-
-    def paired(base, run):
-        means = [sum(values) / len(values) for values in (base, run)]
-        return stats.Paired(len(base), *means, means[1] - means[0], -1, 1, 0.01, None, 0.2, 1, 1, 1)
-
-    monkeypatch.setattr(stats, "paired", paired)
-    monkeypatch.setattr(stats, "holm", lambda ps: [len(ps) * p for p in ps])
-    return evalset.EvalSet(tmp_path, documents, asked, judged)
-
-
-def ranked(name, *places, warnings=()):
-    """Return a run that finds d0 at these places, one a query, in twelve documents."""
-    others = [f"d{n}" for n in range(1, 12)]
-    orders = [[*others[: place - 1], "d0", *others[place - 1 :]] for place in places]
-    rankings = {f"q{n}": [(d, -float(r)) for r, d in enumerate(o)] for n, o in enumerate(orders)}
-    return runs.Run(name, rankings, list(warnings))
-
-
-def test_a_comparison_names_its_world_and_what_it_found(three):
-    base, run = ranked("base", 1, 2, 4, 1, warnings=["b"]), ranked("run", 2, 1, 4, warnings=["r"])
-    found = compare.compare(three, base, [run, base], matters=0.3)
-    rows, described = found.pop("runs"), found.pop("base")
-    assert found == {
-        "evaluation_set": three.name,
-        "corpus_sha256": three.corpus_hash(),
-        "queries_sha256": three.queries_hash(),
-        "split": "dev",
-        "n": 3,
-        "matters": 0.3,
-    }
-    second, fourth = 1 / math.log2(3), 1 / math.log2(5)  # nDCG@10 of d0 at these places
-    means = {"nDCG@10": (1 + second + fourth) / 3, "MRR@10": 1.75 / 3, "hit@5": 1,
-             "recall@10": 1, "recall@100": 1, "MAP": 1.75 / 3}  # fmt: skip
-    assert described == {"name": "base", "told_apart": {}, "primary": "nDCG@10",
-                         "means": pytest.approx(means), "judged@10": pytest.approx(0.1),
-                         "warnings": ["b"]}  # fmt: skip
-    row = rows[0]
-    few = "few labels: 10 % of the first 10 of base are judged, the rest counts as wrong"
-    assert (row["name"], row["primary"], row["warnings"]) == ("run", "nDCG@10", ["r", few])
-    assert list(row["measures"]) == list(compare.MEASURES)
-    assert [at["base"] for at in row["measures"].values()] == pytest.approx([*means.values()])
-    assert {at["p_holm"] for at in row["measures"].values()} == {0.06} and row["p_holm"] == 0.02
-    one = {"n": 1, "base": second, "run": 1, "difference": 1 - second}
-    assert list(row["by_kind"]) == ["even", "odd"] and row["by_kind"]["even"] == pytest.approx(one)
-    assert row["by_kind"]["odd"]["n"] == 2
-    assert row["by_kind"]["odd"]["base"] == pytest.approx((1 + fourth) / 2)
-    assert row["moved"] == [
-        {"query_id": "q0", "kind": "odd", "query": "ask q0", "base": 1, "run": second},
-        {"query_id": "q1", "kind": "even", "query": "ask q1", "base": second, "run": 1},
-    ]
-    stated = stats.verdict(stats.paired([0.0], [0.0])._replace(n=3), 0.02, 0.3)
-    assert (row["verdict"], row["reason"]) == stated
-    whole = compare.compare(three, base, [run], None)
-    assert (whole["split"], whole["n"], whole["matters"]) == ("all", 4, stats.MATTERS)
-    lost = "1 query without results, counted as 0: q3"
-    assert whole["runs"][0]["warnings"][:2] == ["r", lost] and run.warnings == ["r"]
-
-
 def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
     asked = {f"q{n:02}": evalset.Query(f"q{n:02}", "a", ()) for n in range(16)}
     evals = evalset.EvalSet(tmp_path, {}, asked, [])
@@ -709,15 +659,16 @@ def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
     assert [row["query_id"] for row in moved] == ["q01", "q00"]
 
 
-def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(three, monkeypatch):
+def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(many, monkeypatch):
+    evals = evalset.load(many)
+    base = compare.saved_baseline(evals)
     pair = {"n": 30, "base": 0.5, "run": 0.6, "difference": 0.1, "low": 0.01, "high": 0.19}
     pair |= {"p": 0.03, "t_p": 0.03, "detectable": 0.1, "wins": 9, "ties": 20, "losses": 1}
-    base, run = ranked("base", 1, 2, 3), ranked("run", 1, 2, 3)
     for n, verdict in ((1, "better"), (2, "too few queries to tell")):
         quoted = [{"measures": {evidence.DECIDES: pair}, "verdict": ""} for _ in range(n)]
         rows = iter([*quoted, {}, {"measures": {"evidence hit@5": pair}, "verdict": ""}])
         monkeypatch.setattr(evidence, "compared", lambda *given, rows=rows: next(rows))
-        found = compare.compare(three, base, [run] * (n + 2))["runs"]
+        found = compare.compare(evals, base, [base] * (n + 2))["runs"]
         verdicts = [row["evidence"].get("verdict") for row in found]
         assert verdicts == [verdict] * n + [None, ""]
 
