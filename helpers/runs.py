@@ -238,14 +238,36 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     EvalSetError with file, line and remedy for every other line that cannot be used.
     """
     problems: list[str] = []
-    scores: dict[str, dict[str, float]] = {}  # by query, then document or chunk
-    unknown_queries: dict[str, None] = {}  # in their order
-    unknown_documents: list[str] = []
+    scores, unknown_queries = _scores_by_query(path, evals, problems)
+    if not scores and not problems:
+        nothing = "the file holds no results"
+        if unknown_queries:
+            nothing = f"no query of the run is in this set ({some(unknown_queries)})"
+        known = how_many(len(evals.asked), "query")
+        problems.append(f"{path}:1: {nothing}, wanted results for the {known} of the set")
+    if problems:
+        raise evalset.EvalSetError(problems)
+    rankings = {query_id: _to_documents(of_query) for query_id, of_query in scores.items()}
+    whole = any("#" not in name for of_query in scores.values() for name in of_query)
+    parts = {} if whole else {q: in_order([*scores[q].items()]) for q in scores}
+    warnings = _about_ties(rankings)
+    if unknown_queries:
+        many = how_many(len(unknown_queries), "unknown query id")
+        warnings.insert(0, f"{many} left out: {some(unknown_queries)}")
+    return Run(path.stem, rankings, warnings, parts)
+
+
+def _scores_by_query(
+    path: Path, evals: evalset.EvalSet, problems: list[str]
+) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Return {query_id: {document or chunk: score}} and the query ids that the set lacks."""
+    scores: dict[str, dict[str, float]] = {}
+    unknown_queries, unknown_documents = [], []
     queries, documents = _spellings(evals.asked), _spellings(evals.documents)
     parse = _json_line if path.suffix == ".jsonl" else _trec_line
     for place, query_id, results in _lines(path, parse, problems):
         if query_id not in queries:
-            unknown_queries[query_id] = None
+            unknown_queries.append(query_id)
             continue
         of_query = scores.setdefault(queries[query_id], {})
         for ranked_id, score in results:
@@ -264,22 +286,7 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     if len(unknown_documents) > 1:
         many = how_many(len(set(unknown_documents)), "unknown document")
         problems.insert(0, f"{path}: {len(unknown_documents)} results name {many}")
-    if not scores and not problems:
-        nothing = "the file holds no results"
-        if unknown_queries:
-            nothing = f"no query of the run is in this set ({some(unknown_queries)})"
-        known = how_many(len(evals.asked), "query")
-        problems.append(f"{path}:1: {nothing}, wanted results for the {known} of the set")
-    if problems:
-        raise evalset.EvalSetError(problems)
-    rankings = {query_id: _to_documents(of_query) for query_id, of_query in scores.items()}
-    whole = any("#" not in name for of_query in scores.values() for name in of_query)
-    parts = {} if whole else {q: in_order([*scores[q].items()]) for q in scores}
-    warnings = _about_ties(rankings)
-    if unknown_queries:
-        many = how_many(len(unknown_queries), "unknown query id")
-        warnings.insert(0, f"{many} left out: {some(unknown_queries)}")
-    return Run(path.stem, rankings, warnings, parts)
+    return scores, [*dict.fromkeys(unknown_queries)]
 
 
 def _spellings(ids: Iterable[str]) -> dict[str, str]:
