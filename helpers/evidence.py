@@ -138,9 +138,8 @@ def cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chunk
     )
 
 
-@functools.lru_cache(maxsize=2_000)  # queries and budgets meet the same chunks and quotes
-def _token_ids(body: str) -> list[int]:
-    return text.token_ids(body)
+# Queries and budgets meet the same chunks and quotes.
+_token_ids = functools.lru_cache(maxsize=2_000)(text.token_ids)
 
 
 def share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Document]) -> float:
@@ -214,13 +213,10 @@ def answers_by_query(
     for query in evals.queries.values():
         if query.answers and split in (None, query.split):
             ranking = rankings.get(query.query_id, [])
-            taken = {f"answer in context@{k}": ranking[:k] for k in CUTOFFS}
-            for budget in BUDGETS:
-                name = f"answer within {budget} tokens"
-                taken[name] = context(ranking, budget, evals.documents)
+            taken = {b: context(ranking, b, evals.documents) for b in BUDGETS}
             values[query.query_id] = {
-                name: holds_answer(query.answers, chunks, evals.documents)
-                for name, chunks in taken.items()
+                f"answer within {b} tokens": holds_answer(query.answers, taken[b], evals.documents)
+                for b in BUDGETS
             }
     return values
 

@@ -344,6 +344,16 @@ def test_measures_are_taken_at_one_five_and_ten(evals):
     assert set(row.values()) == {0.0}
 
 
+def test_answers_are_delivered_within_a_budget_or_not(evals):
+    asked = {"q1": evals.queries["q1"]._replace(answers=("old> logs",)), "q2": evals.queries["q2"]}
+    ranked = {"q1": [Chunk("disk-full", 0, 0, 11, 500), Chunk("disk-full", 1, 11, 29, 9)]}
+    values = evidence.answers_by_query(evals._replace(queries=asked), ranked)
+    assert [*values["q1"].values()] == [0, 1, 1, 1, 1] and [*values] == ["q1"]
+    assert evidence.answers_by_query(evals._replace(queries=asked), ranked, "test") == {}
+    none = evidence.answers_by_query(evals._replace(queries=asked), {})
+    assert none["q1"] == dict.fromkeys((f"answer within {b} tokens" for b in evidence.BUDGETS), 0)
+
+
 def test_a_seam_is_told_by_all_chunks_that_are_known(evals):
     asked = {"q1": evidence.wanted(evals)["q1"]}
     halves = [Chunk("disk-full", 0, 11, 20, 4), Chunk("disk-full", 1, 20, 29, 4)]
