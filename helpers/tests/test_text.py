@@ -166,7 +166,7 @@ def test_another_vocabulary_stays_and_nothing_is_downloaded(unread, tmp_path, co
     assert path.exists() == bool(content) and "TIKTOKEN_CACHE_DIR" not in os.environ
 
 
-def test_of_many_copies_each_is_paired_with_the_first_fifty(monkeypatch):
+def test_of_many_copies_each_is_paired_with_the_first_fifty():
     texts = {f"d{number:02}": "stop the old job then wait".split() for number in range(60)}
     pairs = text.near_duplicates(texts | {"x": "call storage at once and wait".split()})
     assert len(pairs) == 50 * 49 // 2 + 10 * 50 and set(pairs.values()) == {1.0}
