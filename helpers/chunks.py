@@ -54,7 +54,7 @@ def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None
     """
     chunks: list[Chunk] = []
     problems: list[str] = []
-    for place, row in files.rows(path, problems.append):
+    for place, row in files.rows(path, problems):
         if {name: type(value) for name, value in row.items()} != Chunk.__annotations__:
             wanted = "wanted text in doc_id, whole numbers in " + ", ".join(Chunk._fields[1:])
             problems.append(f"{place}: found {str(row)[:100]}, {wanted}")

@@ -126,7 +126,7 @@ def _lines(
     path: Path, parse: Callable[[str], tuple], problems: list[str]
 ) -> Iterator[tuple[str, str, Ranking]]:
     """Yield (file:line, query id, results) of each line; what is wrong goes into `problems`."""
-    for place, line in files.lines(path, problems.append):
+    for place, line in files.lines(path, problems):
         try:
             query_id, results = parse(line)
         except ValueError as error:
@@ -181,7 +181,7 @@ def write_card(path: Path, evals: evalset.EvalSet, facts: dict) -> None:
 def read_card(path: Path, *more: str) -> dict:
     """Return a card. Raises EvalSetError where it is missing or lacks a hash or one of `more`."""
     problems: list[str] = []
-    card = files.object_of(path, problems.append)
+    card = files.json_page(path, problems)
     missing = [name for name in CARD if not isinstance(card.get(name), str)]
     missing += [name for name in more if name not in card]
     if missing and not problems:
