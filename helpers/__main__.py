@@ -67,7 +67,8 @@ def add_learn(sub: ArgumentParser):
 
 
 def add_progress(sub: ArgumentParser):
-    """Run the learner copies and print what is done, wrong and not started."""
+    """Print what is done, wrong and not started in the learner copies."""
+    sub.add_argument("--run", dest="run_first", action="store_true", help="run the copies first")
 
     def run(options: Namespace) -> int:
         from . import evalset
@@ -75,7 +76,8 @@ def add_progress(sub: ArgumentParser):
 
         own = copies.LEARN / "evals"
         chosen = options.folder != evalset.DEFAULT or not own.exists()
-        print(progress.progress_report(options.folder if chosen else own))
+        evals = options.folder if chosen else own
+        print(progress.progress_report(evals, run=options.run_first))
         return 0
 
     return run
@@ -231,7 +233,7 @@ COMMANDS = {  # name: (function that adds options and returns what runs, what it
         FOLDER,
         "write copies of the sessions with stubs for solutions into learn/",
     ),
-    "progress": (add_progress, FOLDER, "run the copies: done, wrong, not started, what comes next"),
+    "progress": (add_progress, FOLDER, "your copies: done, wrong, not started, what comes next"),
     "freeze": (add_freeze, SET, "draw negatives, write the manifest"),
     "audit": (add_audit, SET, "ask the set what a careful reader would"),
     "export": (add_export, SET, "write the labels as CSV, Parquet, BEIR and TREC"),

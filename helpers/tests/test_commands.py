@@ -204,7 +204,7 @@ def test_copies_need_no_set_that_loads(tmp_path, monkeypatch, name):
     assert called(monkeypatch, name, "--evals", tmp_path / "gone") == 0
 
 
-def test_progress_runs_on_the_folder_that_is_named_then_on_the_learners_own(
+def test_progress_is_of_the_folder_that_is_named_then_of_the_learners_own(
     monkeypatch, tmp_path, capsys
 ):
     notes = stub(monkeypatch, progress, "progress_report", "all is done")
@@ -213,8 +213,9 @@ def test_progress_runs_on_the_folder_that_is_named_then_on_the_learners_own(
     assert called(monkeypatch, "progress") == 0
     (tmp_path / "evals").mkdir()
     assert called(monkeypatch, "progress") == 0
-    assert called(monkeypatch, "progress", "--evals", tmp_path) == 0
-    assert notes == [(evalset.DEFAULT,), (tmp_path / "evals",), (tmp_path,)]
+    assert called(monkeypatch, "progress", "--run", "--evals", tmp_path) == 0
+    folders = [(evalset.DEFAULT, False), (tmp_path / "evals", False), (tmp_path, True)]
+    assert notes == [(folder, {"run": run}) for folder, run in folders]
     assert capsys.readouterr().out == "all is done\n" * 3
 
 
