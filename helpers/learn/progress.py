@@ -5,7 +5,6 @@ runs the copies first, for whoever collects them, in a folder of its own.
 """
 
 import os
-import re
 import shutil
 from collections.abc import Iterable
 from datetime import datetime
@@ -22,11 +21,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from . import LearnError, copies, exercises, record
-from .exercises import Exercise, exercises_of, is_code
+from .exercises import Exercise, checks_called, exercises_of, is_code
 from .record import RECORD, Entry
 
 LIMIT = 60  # seconds for a cell
-CHECKED = re.compile(r'^check\.(\w+)\((?:"(\w+)")?', re.MULTILINE)
 NO_FAULT = {"NotStarted", "NotImplementedError", "KeyboardInterrupt"}
 OTHER_CODE = "checked with other code than the file holds: save it, then run its check"
 NO_RECORD = "no check of {} is in {}: run its checks again, or make progress RUN=1"
@@ -164,11 +162,6 @@ def status_of(exercise: Exercise, check, saved: Copies) -> tuple[str, str]:
             return ("wrong", f"when it last ran: {errors[0]}") if errors else (status, words)
         return status, words
     return "done", ""
-
-
-def checks_called(check) -> list[str]:
-    """Return the checks that a cell calls, as the record names them: "dcg", "quiz A"."""
-    return [" ".join(filter(None, words)) for words in CHECKED.findall(check.source)]
 
 
 def result_of(found: list[Entry], hashes: set[str]) -> tuple[str, str]:
