@@ -22,7 +22,7 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from . import LearnError, copies, exercises, record
 from .exercises import Exercise, checks_called, exercises_of, is_code
-from .record import RECORD, Entry
+from .record import RECORD, CheckRun
 
 LIMIT = 60  # seconds for a cell
 NO_FAULT = {"NotStarted", "NotImplementedError", "KeyboardInterrupt"}
@@ -89,7 +89,10 @@ def run_copy(path: Path, evals: Path, limit: float = LIMIT) -> str:
         allow_errors=True,
         timeout=limit,
         interrupt_on_timeout=True,
+        error_on_timeout={"ename": "KeyboardInterrupt"},
+        raise_on_iopub_timeout=True,  # where the interrupt is not heard
         record_timing=False,
+        shutdown_kernel="immediate",
         extra_arguments=["--HistoryManager.enabled=False"],
     )
     environment = {**os.environ, "EVALS": str(evals), "PYTHONHASHSEED": "0"}
@@ -113,7 +116,7 @@ class Copies(NamedTuple):
     unreadable: dict[str, str]  # why a copy cannot be read, by its name
     graded: dict[str, nbformat.NotebookNode]  # cells of solutions and checks, by grade_id
     hashes: set[str]  # of all code cells
-    entries: dict[str, list[Entry]]  # by check
+    runs: dict[str, list[CheckRun]]  # by check
 
 
 def read_copies(folder: Path, names: Iterable[str]) -> Copies:
@@ -128,7 +131,7 @@ def read_copies(folder: Path, names: Iterable[str]) -> Copies:
     cells = [cell for notebook in notebooks.values() for cell in notebook.cells if is_code(cell)]
     graded = {exercises.grading(cell).get("grade_id"): cell for cell in cells}
     hashes = {record.cell_hash(cell.source) for cell in cells}
-    return Copies(notebooks, unreadable, graded, hashes, record.entries(folder))
+    return Copies(notebooks, unreadable, graded, hashes, record.check_runs(folder))
 
 
 def rows_of(name: str, source, saved: Copies) -> list[Row]:
@@ -151,10 +154,10 @@ def status_of(exercise: Exercise, check, saved: Copies) -> tuple[str, str]:
     """Return status and words of an exercise whose cell is there; `check` is the lesson's cell."""
     cell = saved.graded[exercise.grade_id]
     for name in checks_called(check):
-        status, words = result_of(saved.entries.get(name, []), saved.hashes)
+        status, words = result_of(saved.runs.get(name, []), saved.hashes)
         if status == "done":
             continue
-        if status != "changed" and "raise NotImplementedError" in cell.source:
+        if status.startswith("not ") and "raise NotImplementedError" in cell.source:
             return "not started", ""
         if status == "not checked":
             both = cell, saved.graded.get(exercises.grading(check)["grade_id"], {})
@@ -164,12 +167,12 @@ def status_of(exercise: Exercise, check, saved: Copies) -> tuple[str, str]:
     return "done", ""
 
 
-def result_of(found: list[Entry], hashes: set[str]) -> tuple[str, str]:
-    """Return status and words of a check from its entries and the code that is in the file."""
-    of_file = [entry for entry in found if entry.cell in hashes]
-    if of_file and of_file[-1].result == record.PASSED:
+def result_of(runs: list[CheckRun], hashes: set[str]) -> tuple[str, str]:
+    """Return status and words of a check from its runs and the code that is in the files."""
+    of_file = [run for run in runs if run.cell in hashes]
+    if of_file and of_file[-1].result == "passed":
         return "done", ""  # other code was perhaps tried later, and not kept
-    if found and found[-1] not in of_file:
+    if runs and runs[-1] not in of_file:
         return "changed", OTHER_CODE
     return of_file[-1][1:] if of_file else ("not checked", "run its check")
 
@@ -203,7 +206,7 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> str:
             words = f"{label} ({exercise.minutes} minutes) in {name}"
             following.setdefault(exercise.further, words)
         checks = {c for row in rows for c in checks_called(source.cells[row.exercise.check])}
-        if "not checked" in {row.status for row in rows} and not checks & {*saved.entries}:
+        if "not checked" in {row.status for row in rows} and not checks & {*saved.runs}:
             older.append(NO_RECORD.format(name, RECORD))
     lines += ["Going further, not in the minutes of the week", *beyond, ""] if beyond else []
     come = following.get(False) or following.get(True)

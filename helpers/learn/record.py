@@ -15,10 +15,9 @@ from typing import NamedTuple
 from IPython.core.inputtransformer2 import TransformerManager
 
 RECORD = "progress.jsonl"
-PASSED, WRONG, NOT_STARTED = "passed", "wrong", "not started"
 
 
-class Entry(NamedTuple):
+class CheckRun(NamedTuple):
     """What a check found once."""
 
     cell: str  # hash of the cell that defines the learner's function
@@ -49,16 +48,16 @@ def note(check: str, function: object, result: str, words: str = "") -> None:
         file.write((json.dumps(row) + "\n").encode())  # a full disk must not fail an exercise
 
 
-def entries(folder: Path) -> dict[str, list[Entry]]:
-    """Return what stands in a folder's record, by check, oldest first; broken lines are left out.
+def check_runs(folder: Path) -> dict[str, list[CheckRun]]:
+    """Return what a folder's record holds, by check, oldest first; broken lines are left out.
 
     Without a record there are none.
     """
-    found: dict[str, list[Entry]] = {}
+    runs: dict[str, list[CheckRun]] = {}
     if (folder / RECORD).exists():
         for line in (folder / RECORD).read_text(encoding="utf-8", errors="replace").splitlines():
             with contextlib.suppress(ValueError, LookupError, TypeError):
                 row = json.loads(line)
-                entry = Entry(*(str(row[field]) for field in Entry._fields))
-                found.setdefault(str(row["check"]), []).append(entry)
-    return found
+                run = CheckRun(*(str(row[field]) for field in CheckRun._fields))
+                runs.setdefault(str(row["check"]), []).append(run)
+    return runs

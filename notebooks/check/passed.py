@@ -17,9 +17,8 @@ from IPython import get_ipython
 from IPython.display import display
 
 from helpers.learn import LearnError
-from helpers.learn.exercises import BEGIN, END, checks_called, exercises_of, lesson_paths
+from helpers.learn.exercises import BEGIN, END, LESSONS, checks_called, exercises_of, lesson_paths
 
-LESSONS = Path(__file__).parents[1]
 PASSED: set[str] = set()  # names of the functions that passed in this session
 PASSED_STYLE = "color:#1a7f37;font-weight:600"
 FOLDED = "<details><summary>A model solution</summary><pre>{}</pre></details>"

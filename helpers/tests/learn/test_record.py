@@ -56,7 +56,7 @@ def test_a_check_in_a_copy_writes_what_it_found_of_which_cell(copies, shell, cel
     shell.run_cell("1 + 1")
     shell.run_cell(call)
     name, result, words = entry
-    [(found, [made])] = record.entries(copies).items()
+    [(found, [made])] = record.check_runs(copies).items()
     assert (found, made.cell, made.result) == (name, record.cell_hash(cell), result)
     assert made.words.startswith(words)
 
@@ -83,7 +83,7 @@ import json, sys
 from helpers.learn import record
 from helpers.learn.copies import LEARN
 for n in range(200):
-    record.note(sys.argv[1], json.dumps, record.WRONG, f"{n} {'long ' * 100}")
+    record.note(sys.argv[1], json.dumps, 'wrong', f"{n} {'long ' * 100}")
 """
 
 
@@ -91,7 +91,7 @@ def test_notebooks_that_run_at_once_lose_no_line(copies, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(LEARN.parent))
     running = [subprocess.Popen([sys.executable, "-c", WRITES, name]) for name in "ab"]
     assert [process.wait() for process in running] == [0, 0]
-    for found in map(record.entries(copies).get, "ab"):
+    for found in map(record.check_runs(copies).get, "ab"):
         assert [entry.words.split()[0] for entry in found] == [str(n) for n in range(200)]
 
 
@@ -100,5 +100,5 @@ def test_lines_that_cannot_be_read_are_left_out(tmp_path):
     bad = ("", "{", "[]", "3", '{"check": "dcg"}', "null", "\ud800")
     text = "\n".join([*bad, json.dumps(good), json.dumps(good)[:-9]])
     (tmp_path / record.RECORD).write_text(text, encoding="utf-8", errors="surrogatepass")
-    assert record.entries(tmp_path) == {"dcg": [("0f", "passed", "")]}
-    assert record.entries(tmp_path / "none") == {}
+    assert record.check_runs(tmp_path) == {"dcg": [("0f", "passed", "")]}
+    assert record.check_runs(tmp_path / "none") == {}
