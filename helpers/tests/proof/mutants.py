@@ -195,7 +195,7 @@ MUTANTS = [
     Mutant("a solution told in a hint", "helpers/tests/proof/rehearsal.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", REHEARSAL),
     Mutant("links of a copy not moved", "helpers/learn/copies.py", "cell.source = LINK.sub(link, cell.source)", "pass", LEARN),
     Mutant("end of a solution left in the copy", "helpers/learn/copies.py", "lines[first - 1 : last] =", "lines[first - 1 : last - 1] =", LEARN),
-    Mutant("a check that praises a stub", "helpers/tests/proof/rehearsal.py", 'if stub and (found is None or found.kind != "NotStarted"):', "if False:", REHEARSAL),
+    Mutant("a check that praises a stub", "helpers/tests/proof/rehearsal.py", 'if [error.ename for error in errors] != ["NotStarted"]:', "if False:", REHEARSAL),
     Mutant("answers far off accepted", "notebooks/check/values.py", "abs_tol=max(TOLERANCE, grain)", "abs_tol=0.3", VALUES),
     Mutant("the last of several explanations", "notebooks/check/verdict.py", "if share > best:", "if share:", VERDICT),
     Mutant("every quick test passed", "notebooks/check/quick_test.py", "len(right) >= PASS * len(questions)", "len(right) >= 0", QUIZ),
