@@ -29,6 +29,7 @@ OWN_SET = """import os
 os.environ.setdefault("EVALS", "{evals}")  # your copy in learn/evals, unless EVALS names another
 """
 NOT_COPIED = ("notes.md", "predictions.json", "*.ipynb", "*.html", "comparisons", "*.part")
+PART = ".part"  # of what is being written
 AGAIN = "make learn FRESH=1 moves them aside"
 LINK = re.compile(r"""(\]\(|(?:src|href)=["'])([^)"'#\s]+)""")
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
@@ -100,33 +101,44 @@ def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -
     before anything is written, and OSError, which names the folder, with nothing left of what was.
     """
     texts = {n: nbformat.writes(c) + "\n" for n, c in learner_copies(notebooks, folder).items()}
-    texts[RECORD] = ""
-    wanted = [name for name in (*texts, "evals") if fresh or not (folder / name).exists()]
-    place = {"prefix": f"{folder.name}.", "suffix": ".part", "dir": folder.parent}
-    with tempfile.TemporaryDirectory(**place) as scratch:
-        new = Path(scratch, folder.name)
-        try:
+    names = [*texts, RECORD, "evals"]
+    wanted = [name for name in names if fresh or not (folder / name).exists()]
+    place = {"prefix": f"{folder.name}.", "suffix": PART, "dir": folder.parent}
+    try:
+        with tempfile.TemporaryDirectory(**place) as scratch:
+            new = Path(scratch, folder.name)
             new.mkdir()
             for name in wanted:
                 if name == "evals":
                     copy_set(new / name)
                 else:
-                    files.write(new / name, texts[name])
-        except OSError as error:
+                    files.write(new / name, texts.get(name, ""))
+            old = _move_aside(folder) if fresh else None
+            made = _move_in(new, folder, wanted, fresh)
+    except OSError as error:
+        if PART in f"{error.filename or PART} {error.filename2}":
             error.filename = str(folder)  # which was wanted, not what is written meanwhile
-            raise
-        old = _move_aside(folder) if fresh else None
-        made = wanted if _renamed(new, folder) else []
-        for name in wanted if not made and not fresh else ():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            made += [name] if _renamed(new / name, folder / name) else []
+        raise
     if old:
         return [f"{folder.name}/ has new copies; the old ones stand in {old.name}/"]
-    lessons_ = [name for name in texts if name != RECORD]
-    said = [f"{folder.name}/{name} written" for name in lessons_ if name in made]
-    if kept := ", ".join(name for name in lessons_ if name not in made):
+    said = [f"{folder.name}/{name} written" for name in texts if name in made]
+    if kept := ", ".join(name for name in texts if name not in made):
         said.append(f"left as they are in {folder.name}/: {kept} ({AGAIN})")
     return said
+
+
+def _move_in(new: Path, folder: Path, names: list[str], whole: bool) -> list[str]:
+    """Rename a folder to its place and return which of `names` it brought; another may have been.
+
+    What the folder there lacks is then moved into it, unless only the `whole` will do.
+    """
+    if _renamed(new, folder):
+        return names
+    made = []
+    for name in () if whole else names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        made += [name] if _renamed(new / name, folder / name) else []
+    return made
 
 
 def _renamed(path: Path, to: Path) -> bool:
