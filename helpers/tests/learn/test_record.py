@@ -79,17 +79,21 @@ def test_cells_are_the_same_but_for_blank_ends():
 
 
 WRITES = """
-import json, sys
+import sys
 from helpers.learn import record
-from helpers.learn.copies import LEARN
+
+def answer(): ...
+
 for n in range(200):
-    record.note(sys.argv[1], json.dumps, 'wrong', f"{n} {'long ' * 100}")
+    record.note(sys.argv[1], answer, "wrong", f"{n} {'long ' * 100}")
 """
 
 
 def test_notebooks_that_run_at_once_lose_no_line(copies, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(LEARN.parent))
-    running = [subprocess.Popen([sys.executable, "-c", WRITES, name]) for name in "ab"]
+    (copies / "writes.py").write_text(WRITES)
+    command = [sys.executable, str(copies / "writes.py")]
+    running = [subprocess.Popen([*command, name]) for name in "ab"]
     assert [process.wait() for process in running] == [0, 0]
     for found in map(record.check_runs(copies).get, "ab"):
         assert [entry.words.split()[0] for entry in found] == [str(n) for n in range(200)]
