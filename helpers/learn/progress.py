@@ -7,6 +7,7 @@ runs the copies first, for whoever collects them, in a folder of its own.
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from subprocess import DEVNULL
@@ -53,7 +54,8 @@ def progress_report(
     saved = [folder / name for name in sources if (folder / name).exists()]
     if not saved:
         raise LearnError(f"no copies in {folder.name}/ yet; make learn writes them")
-    (folder / RECORD).touch()  # copies made earlier have none, and a check writes only where it is
+    with suppress(OSError):  # copies made earlier have none, and a check writes only where it is
+        (folder / RECORD).touch()
     newest = datetime.fromtimestamp(max(path.stat().st_mtime for path in saved))
     head = f"read from the files in {folder.name}/, last saved {newest:%d %b %H:%M}\n\n"
     if not run:

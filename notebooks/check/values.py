@@ -85,18 +85,18 @@ def _is_near(wanted: float, got: float, strict: bool) -> bool:
     return near or both_nan
 
 
-def is_rounded(wanted: object, got: object, decimals: int) -> bool:
+def is_to_decimals(wanted: object, got: object, decimals: int) -> bool:
     """Return whether `got` is as wanted, rounded to so many decimals."""
-    return is_same(_rounded(wanted, decimals), got)
+    return is_same(_to_decimals(wanted, decimals), got)
 
 
-def _rounded(value: object, decimals: int) -> object:
+def _to_decimals(value: object, decimals: int) -> object:
     if isinstance(value, float):
         return round(value, decimals)
     if isinstance(value, dict):
-        return {key: _rounded(part, decimals) for key, part in value.items()}
+        return {key: _to_decimals(part, decimals) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(part, decimals) for part in value]
+        return [_to_decimals(part, decimals) for part in value]
     return value
 
 
