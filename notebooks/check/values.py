@@ -85,7 +85,7 @@ def _is_near(wanted: float, got: float, strict: bool) -> bool:
     return near or both_nan
 
 
-def is_to_decimals(wanted: object, got: object, decimals: int) -> bool:
+def is_rounded(wanted: object, got: object, decimals: int) -> bool:
     """Return whether `got` is as wanted, rounded to so many decimals."""
     return is_same(_to_decimals(wanted, decimals), got)
 
