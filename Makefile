@@ -1,12 +1,6 @@
 # The retrieval-baseline workbook. A bare machine needs python3 (3.11 to 3.14) and make; uv is used when present.
 PYTHON ?= python3
-# What is given is data: read unexpanded, and handed to the shell in the environment, never in a line of it.
-GIVEN := EVALS RUN BASE TO FROM QUERY ROOM N SEED ONLY TRIAL SPLIT OPTIONS FULL FRESH MILLION SESSIONS SOLUTIONS
-$(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
-export $(filter-out EVALS,$(GIVEN))
-ifdef EVALS
-export EVALS
-endif
+# make hands what it is given to the shell in the environment, where a space or an apostrophe is no syntax.
 SET := --evals="$${EVALS:-evals}"
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)

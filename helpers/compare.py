@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import baseline, evalset, evidence, files, measures, runs, stats
+from . import evalset, evidence, files, measures, results, runs, stats
 from .text import how_many, inert
 
-MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
+MEASURES = measures.MEASURES
 PRIMARY = MEASURES[0]  # the verdict rests on it; the others are described
 MOVED = 5  # queries shown on each side
 CANNOT, STRICT = 2, 3
@@ -159,10 +159,10 @@ def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
     Raises CannotCompare where it is missing, EvalSetError where it is not the run that results.json
     measured, or was made on other documents, queries or labels.
     """
-    path = evals.folder / baseline.FILE
+    path = evals.folder / results.RUN
     if not (os.path.lexists(evals.folder / "results.json") and path.exists()):
         raise CannotCompare(f"{evals.folder} has no baseline yet, run make report on it first")
-    baseline.verified(evals)  # a run that is not the one of results.json is no baseline
+    results.verified(evals)  # a run that is not the one of results.json is no baseline
     found, parts = runs.read_run(path, evals), path.with_suffix(".jsonl")
     of_chunks = runs.read_run(parts, evals) if parts.exists() else None
     if of_chunks and all(

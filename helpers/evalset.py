@@ -5,13 +5,15 @@ import hashlib
 import json
 import os
 import re
+import unicodedata
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 from . import files
 from . import text as tokens
-from .files import GRADES, NO_ANSWER, SPLITS, EvalSetError, Problems, Say
+from .files import GRADES, NO_ANSWER, SPLITS, EvalSetError
 from .text import how_many
 
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
@@ -173,7 +175,7 @@ class EvalSet(NamedTuple):
     @property
     def name(self) -> str:
         """The first heading of the folder's README.md, else the folder's name."""
-        heading = re.search(r"^# (.+)", files.prose(self.folder / PROSE[0], stop), re.MULTILINE)
+        heading = re.search(r"^# (.+)", files.optional_page(self.folder / PROSE[0]), re.MULTILINE)
         return heading[1].strip() if heading else self.folder.name
 
     def qrels(self, split: str | None = None) -> dict[str, dict[str, int]]:
@@ -211,30 +213,31 @@ def folder() -> Path:
 
 
 def load(path: Path | str | None = None) -> EvalSet:
-    """Read the evaluation set in `path` (default: `folder()`).
+    """Read the evaluation set in `path` (default: `folder()`). Nothing is written.
 
     Raises EvalSetError with every problem found, each as
     `file:line: what is wrong, what is wanted`.
     """
     path = Path(path) if path else folder()
-    files.settle(path)
-    problems = Problems()
-    places: dict = {}  # where a query or a judged pair stands
+    problems: list[str] = []
+    places: dict = {}  # where the row of a query or of a judged pair stands
     for name in PROSE:
-        files.prose(path / name, problems.append)
-    settings = _read_settings(path / "settings.json", problems.append)
+        files.optional_page(path / name, problems)
+    settings = _read_settings(path / "settings.json", problems)
+    imported = settings.get("imported", "")
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
     documents = _read_corpus(path, problems)
     queries = _read_queries(path, documents, places, problems)
-    own = {} if settings.get("imported") else {key[0]: place for key, place in places.items()}
-    files.twins(own, problems.append, cases=True)
+    if not imported:  # what others have published is taken as it is
+        _refuse_twins({key[0]: place for key, place in places.items()}, problems, cases=True)
     judgments = _read_judgments(path, documents, queries, grades, places, problems)
+    queries = _with_relevant(queries, judgments, places, problems)
     if problems:
         raise EvalSetError(problems)
-    aside = {q: queries.pop(q) for q in sorted(queries) if queries[q].kind == NO_ANSWER}
-    by_id = {query_id: queries[query_id] for query_id in sorted(queries)}
-    words, imported = settings.get("words", "words"), settings.get("imported", "")
-    return EvalSet(path, documents, by_id, judgments, words, grades, aside, imported)
+    unanswered = {q: query for q, query in queries.items() if query.kind == NO_ANSWER}
+    answered = {q: query for q, query in queries.items() if q not in unanswered}
+    words = settings.get("words", "words")
+    return EvalSet(path, documents, answered, judgments, words, grades, unanswered, imported)
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
@@ -242,112 +245,133 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
 
     Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """
-    problems = Problems()
-    found = list(files.read(evals.folder / name, problems.append, evals.grades))
-    problems += files.orphans(found, evals.asked, evals.folder)
-    for place, row in found:
-        documents = [*row.get("easy", []), *row.get("hard", [])]
-        documents += [row["doc_id"]] if "doc_id" in row else []
-        for doc_id in documents:
+    problems: list[str] = []
+    rows = list(files.read(evals.folder / name, problems, evals.grades))
+    problems += orphans(rows, evals.asked, evals.folder)
+    for place, row in rows:
+        doc_ids = [*row.get("easy", []), *row.get("hard", [])]
+        for doc_id in [*doc_ids, row["doc_id"]] if "doc_id" in row else doc_ids:
             if doc_id not in evals.documents:
                 problems.append(f"{place}: {_unknown(doc_id, evals.documents, len(problems))}")
     if problems:
         raise EvalSetError(problems)
-    return [row for _, row in found]
+    return [row for _, row in rows]
 
 
-# Reading. A reader tells what is wrong and goes on, so that one run reports everything.
-
-
-def stop(problem: str) -> None:
-    """Raise the error with one problem: for reading what `load` has read before."""
-    raise EvalSetError([problem])
-
-
-def _read_settings(path: Path, say: Say) -> dict:
-    settings = files.object_of(path, say) if os.path.lexists(path) else {}
-    found = files.complaints(settings, files.SCHEMAS["settings.json"])
-    for problem in found:
-        say(f"{path}:1: {problem}")
-    return {} if found else settings
+def _read_settings(path: Path, problems: list[str]) -> dict:
+    settings = files.json_page(path, problems) if os.path.lexists(path) else {}
+    faults = files.schema("settings").faults(settings)
+    problems += [f"{path}:1: {fault}" for fault in faults]
+    return {} if faults else settings
 
 
 def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
-    pages = files.pages(path / "corpus", problems.append)
-    table, before = path / "corpus.jsonl", len(problems)
-    if pages and os.path.lexists(table):
+    pages, table = _pages(path / "corpus", problems), path / "corpus.jsonl"
+    before, is_table = len(problems), os.path.lexists(table)
+    places = {(page.stem,): f"{page}:1" for page in pages}
+    if pages and is_table:
         problems.append(f"{table}:1: there is also a folder corpus/, keep one of the two")
-    if not pages and not os.path.lexists(table):
-        problems.append(
-            f"{path / 'corpus'}:1: no documents found, wanted corpus/*.md or corpus.jsonl"
-        )
-    places = {(file.stem,): f"{file}:1" for file in pages}
-    found = (
-        [_read_markdown(file, problems.append) for file in pages]
-        if pages
-        else _read_table(table, places, problems.append)
-    )
-    if not found and len(problems) == before:
+    if pages:
+        documents = [_read_page(page, problems) for page in pages]
+    elif is_table:
+        documents = _read_table(table, places, problems)
+    else:
+        documents, wanted = [], "wanted corpus/*.md or corpus.jsonl"
+        problems.append(f"{path / 'corpus'}:1: no documents found, {wanted}")
+    if not documents and len(problems) == before:
         problems.append(f"{table}:1: the file is empty, wanted a document a line")
-    documents = {document.doc_id: document for document in sorted(found)}
-    known = {"", *documents}
-    for doc_id, document in documents.items():
+    by_id = {document.doc_id: document for document in sorted(documents)}
+    known = {"", *by_id}
+    for doc_id, document in by_id.items():
         if document.copy_of == doc_id or document.copy_of not in known:
             wrong = f"copy_of is {document.copy_of!r}, wanted the id of another document"
             problems.append(f"{places[doc_id,]}: {wrong}")
-    return documents
+    return by_id
 
 
-def _read_markdown(path: Path, say: Say) -> Document:
+def _pages(corpus: Path, problems: list[str]) -> list[Path]:
+    """Return the pages of a corpus folder; pages that nobody reads are problems, like names too.
+
+    Hidden folders are tools' own (.git, .ipynb_checkpoints).
+    """
+    for here, folders, names in os.walk(corpus):
+        folders[:] = sorted(name for name in folders if name[0] != ".")
+        for path in (Path(here, name) for name in sorted(names)):
+            is_page = path.suffix.lower() in (".md", ".markdown")
+            if is_page and (path.parent != corpus or path.suffix != ".md"):
+                problems.append(f"{path}:1: is read by nobody, wanted {corpus / 'NAME.md'}")
+    pages = sorted(corpus.glob("*.md"))
+    _refuse_twins({page.stem: f"{page}:1" for page in pages}, problems, cases=True)
+    return pages
+
+
+def _read_page(path: Path, problems: list[str]) -> Document:
     broken = Document(path.stem, "", "")  # keeps the id known: no second complaint from its labels
-    text = files.page(path, say)
+    text = files.page(path, problems)
     if text is None:
         return broken
     if not files.is_id(path.stem):
-        wanted = files.CHECKS["id"][1]
-        say(f"{path}:1: the file name gives the id {path.stem!r}, wanted {wanted}")
-    wrong: list[str] = []
-    front = files.front_matter(path, text, wrong.append)
+        wanted = files.schema("corpus").wanted("doc_id")
+        problems.append(f"{path}:1: the file name gives the id {path.stem!r}, wanted {wanted}")
+    before = len(problems)
+    front = files.front_matter(path, text, problems)
     if not front:
-        say(f"{path}:1: no front matter, wanted a block between two lines of ---")
+        problems.append(f"{path}:1: no front matter, wanted a block between two lines of ---")
         return broken
     fields, body = front[0], front[1].strip("\n")
-    found = [] if wrong else files.complaints(fields, files.SCHEMAS["corpus/*.md"])
+    faults = files.schema("page").faults(fields) if len(problems) == before else []
     if not body.strip():
         line = text.rstrip().count("\n") + 1
-        wrong.append(f"{path}:{line}: empty document, wanted a body after ---")
-    wrong += [f"{path}:1: {problem}" for problem in found]
-    for problem in wrong:
-        say(problem)
-    return broken if wrong else Document(path.stem, text=body, **fields)
+        problems.append(f"{path}:{line}: empty document, wanted a body after ---")
+    problems += [f"{path}:1: {fault}" for fault in faults]
+    return broken if len(problems) > before else Document(path.stem, text=body, **fields)
 
 
-def _read_table(path: Path, places: dict, say: Say) -> list[Document]:
+def _read_table(path: Path, places: dict, problems: list[str]) -> list[Document]:
     documents = []
-    for place, row in files.read(path, say, places=places):
+    for place, row in files.read(path, problems, places=places):
         if row["text"].strip():
-            kept = {name: row[name] for name in Document._fields if name in row}
-            documents.append(Document(**kept))
+            fields = {name: row[name] for name in Document._fields if name in row}
+            documents.append(Document(**fields))
         else:
-            say(f"{place}: document {row['doc_id']} is empty, wanted a text")
-    files.twins({key[0]: place for key, place in places.items()}, say, cases=False)
+            problems.append(f"{place}: document {row['doc_id']} is empty, wanted a text")
+    _refuse_twins({key[0]: place for key, place in places.items()}, problems, cases=False)
     return documents
+
+
+def _refuse_twins(places: dict[str, str], problems: list[str], cases: bool) -> None:
+    """Name the ids of {id: place} that differ by Unicode form only, or with `cases` by case."""
+    first: dict[str, str] = {}
+    for name, place in places.items():
+        shape = unicodedata.normalize("NFC", name)
+        other = first.setdefault(shape.casefold() if cases else shape, name)
+        if other != name:
+            line = places[other].rpartition(":")[2]
+            how = "case or Unicode form" if cases else "Unicode form"
+            problems.append(
+                f"{place}: id {name} differs from {other} (line {line}) in {how} only, wanted "
+                "ids that people can tell apart"
+            )
 
 
 def _read_queries(
     path: Path, documents: dict, places: dict, problems: list[str]
 ) -> dict[str, Query]:
-    queries = {}
-    file, say = path / "retrieval_queries.jsonl", problems.append
-    for place, row in files.read(file, say, places=places):
-        for doc_id in row["relevant_doc_ids"]:
+    """Return the queries in id order, with the relevant_doc_ids that their rows list."""
+    table, queries = path / "retrieval_queries.jsonl", {}
+    judged = os.path.lexists(path / "judgments.jsonl")
+    wanted = files.schema("retrieval_queries").wanted("relevant_doc_ids")
+    for place, row in files.read(table, problems, places=places):
+        listed = row.setdefault("relevant_doc_ids", [] if judged else None)
+        if listed is None:
+            problems.append(f"{place}: field relevant_doc_ids is missing, wanted {wanted}")
+            listed = []
+        for doc_id in listed:
             if doc_id not in documents:
-                say(f"{place}: {_unknown(doc_id, documents, len(problems))}")
-        if row.get("kind") == NO_ANSWER and row["relevant_doc_ids"]:
-            say(f"{place}: kind none says that no document answers, wanted no relevant_doc_ids")
-        lists = {name: tuple(row[name]) for name in ("relevant_doc_ids", "answers") if name in row}
-        queries[row["query_id"]] = Query(**{**row, **lists})
-    return queries
+                problems.append(f"{place}: {_unknown(doc_id, documents, len(problems))}")
+        lists = {"relevant_doc_ids": tuple(listed), "answers": tuple(row.get("answers", ()))}
+        queries[row["query_id"]] = Query(**row | lists)
+    return {query_id: queries[query_id] for query_id in sorted(queries)}
 
 
 def _unknown(doc_id: str, documents: dict, told: int) -> str:
@@ -359,36 +383,34 @@ def _unknown(doc_id: str, documents: dict, told: int) -> str:
 def _read_judgments(
     path: Path,
     documents: dict,
-    queries: dict,
+    queries: dict[str, Query],
     grades: tuple[int, ...],
     places: dict,
     problems: list[str],
 ) -> list[Judgment]:
-    path = path / "judgments.jsonl"
+    """Return the judgments; without judgments.jsonl each listed document counts as 1."""
+    path, table_is_sound, judgments, lost = path / "judgments.jsonl", not problems, [], []
     if not os.path.lexists(path):  # not exists(): of a link whose file is gone it says no
-        return [
-            Judgment(q.query_id, doc_id, 1)
-            for q in queries.values()
-            for doc_id in q.relevant_doc_ids
-        ]
-    judgments, before = [], len(problems)
-    table = path.parent / "retrieval_queries.jsonl"
-    asked = (files.page(table, [].append) or "") if problems else ""
-    lost = []
-    for place, row in files.read(path, problems.append, grades, places):
-        judgment = Judgment(**row | {"evidence": files.quotes(row)})
+        listed = ((query_id, query.relevant_doc_ids) for query_id, query in queries.items())
+        return [Judgment(query_id, doc_id, 1) for query_id, ids in listed for doc_id in ids]
+    for place, row in files.read(path, problems, grades, places):
+        judgment = Judgment(**row | {"evidence": quotes(row)})
         if judgment.query_id not in queries:
-            if f'"{judgment.query_id}"' not in asked:  # else its own line has been reported
-                lost.append((place, row))
-            continue
-        if wrong := misplaced(judgment, queries, documents, len(problems)):
+            lost.append((place, row))
+        elif wrong := misplaced(judgment, queries, documents, len(problems)):
             problems.append(f"{place}: {wrong}")
         else:
             judgments.append(judgment)
-    problems += files.orphans(lost, queries, path.parent)
-    if len(problems) == before:
-        problems += _disagreements(queries, judgments, places)
+    if table_is_sound:  # else a broken line of a query would be told again for each of its labels
+        problems += orphans(lost, queries, path.parent)
     return judgments
+
+
+def quotes(row: dict) -> tuple[str, ...]:
+    """Return the quotes of a row of judgments.jsonl: none, one as text, or a list of them."""
+    evidence = row.get("evidence", "")
+    several = [evidence] if isinstance(evidence, str) else evidence
+    return tuple(quote for quote in several if quote.strip())
 
 
 def misplaced(judgment: Judgment, queries: dict, documents: dict, told: int = 0) -> str:
@@ -409,17 +431,51 @@ def misplaced(judgment: Judgment, queries: dict, documents: dict, told: int = 0)
     return ""
 
 
-def _disagreements(queries: dict, judgments: list[Judgment], places: dict) -> list[str]:
-    judged = {(j.query_id, j.doc_id) for j in judgments if j.relevance > 0}
-    listed = {(q.query_id, doc_id) for q in queries.values() for doc_id in q.relevant_doc_ids}
-    end = "wanted the same in relevant_doc_ids and in judgments.jsonl"
+def orphans(rows: Iterable[tuple[str, dict]], queries: Iterable[str], folder: Path) -> list[str]:
+    """Return a line for each query that (file:line, row) name and `queries` does not hold."""
+    places: dict[str, list[str]] = {}
+    for place, row in rows:
+        if row["query_id"] not in queries:
+            places.setdefault(row["query_id"], []).append(place)
     return [
-        *(
-            f"{places[q, d]}: query {q}: {d} is judged 1 or more but not listed, {end}"
-            for q, d in sorted(judged - listed)
-        ),
-        *(
-            f"{places[q,]}: query {q}: {d} is listed but not judged 1 or more, {end}"
-            for q, d in sorted(listed - judged)
-        ),
+        f"{there[0]}: query {query_id} is not in retrieval_queries.jsonl and stands in "
+        f"{how_many(len(there), 'line')} here: write it there again, or take all its rows "
+        f"out of every file: make drop QUERY={query_id} EVALS={folder}"
+        for query_id, there in places.items()
     ]
+
+
+def _with_relevant(
+    queries: dict[str, Query], judgments: list[Judgment], places: dict, problems: list[str]
+) -> dict[str, Query]:
+    """Return the queries with all that is judged relevant: as listed, then by id."""
+    judged: dict[str, set[str]] = {query_id: set() for query_id in queries}
+    for judgment in judgments:
+        if judgment.relevance > 0:
+            judged[judgment.query_id].add(judgment.doc_id)
+    if not problems:
+        problems += _contradictions(queries, judged, places)
+    for query_id, query in queries.items():
+        relevant = dict.fromkeys([*query.relevant_doc_ids, *sorted(judged[query_id])])
+        queries[query_id] = query._replace(relevant_doc_ids=tuple(relevant))
+    return queries
+
+
+def _contradictions(
+    queries: dict[str, Query], judged: dict[str, set[str]], places: dict
+) -> Iterator[str]:
+    for query_id, query in queries.items():
+        for doc_id in query.relevant_doc_ids:
+            if doc_id not in judged[query_id]:
+                yield (
+                    f"{places[query_id,]}: query {query_id}: {doc_id} is listed but not judged 1 "
+                    "or more, wanted a grade in judgments.jsonl or no mention in relevant_doc_ids"
+                )
+        if query.kind == NO_ANSWER and judged[query_id]:
+            yield (
+                f"{places[query_id,]}: kind none says that no document answers, but "
+                f"{min(judged[query_id])} does: wanted another kind, or no relevant document"
+            )
+
+
+stop = None  # until all rooms have moved

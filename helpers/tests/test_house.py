@@ -1,11 +1,10 @@
-"""The house as its plan says: few flat rooms, arrows that point down, a name for each thing."""
+"""The flat rooms of helpers stand on floors, and arrows point down."""
 
 import ast
 import functools
 import os
 import subprocess
 import sys
-from collections import defaultdict
 
 import pytest
 
@@ -19,8 +18,6 @@ FLOORS = (  # from the ground up
     ("report", "compare", "results", "figures"),
     ("workbook", "__main__"),
 )
-WINGS = ("labels", "sources", "learn", "sql")
-REACH = ("__main__", "workbook", "report")  # what may reach into a wing
 
 
 @functools.cache
@@ -31,57 +28,17 @@ def modules():
     return {path: ast.parse(page) for path, page in found.items() if "tests" not in path.parts}
 
 
-def imported(path, tree):
-    """Return what a module of helpers imports from helpers, as (wing or "", module)."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = path.parent.parts[1:]
-            base = base[: len(base) - (node.level - 1)]
-            inside = [*base, *(node.module or "").split(".")] if node.module else [*base]
-            names = [alias.name for alias in node.names] if not node.module else [None]
-            for name in names:
-                parts = [*inside, name] if name else inside
-                wing = parts[0] if parts[0] in WINGS else ""
-                yield wing, parts[-1] if wing and len(parts) > 1 else parts[0]
-
-
-def test_the_flat_rooms_are_few():
-    flat = (path.stem for path in modules() if path.parts[0] == "helpers" and len(path.parts) == 2)
-    names = {*flat} - {"__init__"}
-    assert names <= {room for floor in FLOORS for room in floor} and len(names) <= 18
-
-
-def test_arrows_point_down_and_wings_stand_alone():
+def test_arrows_between_flat_rooms_point_down():
     level = {room: n for n, floor in enumerate(FLOORS) for room in floor}
     wrong = []
     for path, tree in modules().items():
-        if path.parts[0] != "helpers" or path.stem == "__init__":
-            continue
-        own_wing = path.parts[1] if len(path.parts) > 2 else ""
-        for wing, room in imported(path, tree):
-            if wing and wing != own_wing and path.stem not in REACH:
-                wrong.append(f"{path} reaches into {wing}")
-            elif not wing and not own_wing and level[room] > level[path.stem]:
-                wrong.append(f"{path} imports {room}, which stands above it")
+        if path.parent.name == "helpers" and path.stem in level:
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ImportFrom) and node.level == 1:
+                    names = [node.module] if node.module else [alias.name for alias in node.names]
+                    above = [n for n in names if level.get(n, 0) > level[path.stem]]
+                    wrong += [f"{path} imports {name}, which stands above it" for name in above]
     assert wrong == []
-
-
-def defined(tree):
-    """Return the names that a module defines at its top level."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        for target in filter(None, targets):
-            yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
-
-
-def test_a_name_stands_for_one_thing():
-    rooms = defaultdict(set)
-    for path, tree in modules().items():
-        for name in defined(tree):
-            rooms[name].add(str(path))
-    assert {name: sorted(where) for name, where in rooms.items() if len(where) > 1} == {}
 
 
 @pytest.mark.proof

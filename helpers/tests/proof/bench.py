@@ -1,17 +1,15 @@
-"""Speed and memory in one run: engines, chunking, evaluation, `make check`, report and audit.
+"""Speed and memory in one run: engines, evaluation, evidence, report and audit.
 
 Run by `make proof ONLY=bench`, with MILLION=1 for the largest corpus too. Seconds
 differ from machine to machine and from hour to hour; ratios of one run less so, and no test
 asserts either. Memory is read from the operating system, so this command needs Linux or macOS.
 """
 
-import ast
 import importlib.util
 import json
 import multiprocessing
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,14 +23,13 @@ from pathlib import Path
 import bm25s
 import duckdb
 import ir_measures
-import nbformat
 import numpy as np
 import pandas as pd
 from rank_bm25 import BM25Okapi
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from helpers import chunks, evalset, evidence, measures, runs, sparse, text, workbook  # noqa: E402
+from helpers import chunks, evalset, evidence, measures, sparse, text, workbook  # noqa: E402
 from helpers.sql import bm25  # noqa: E402
 from helpers.sql import engines as sql_engines  # noqa: E402
 
@@ -201,41 +198,12 @@ def exponents(tables: dict[int, pd.DataFrame]) -> pd.DataFrame:
             values = [float(tables[n].loc[engine, name]) for n in sizes]
             if len(sizes) > 1:
                 slope = np.polyfit(np.log(sizes), np.log(values), 1)[0]
-                rows.setdefault(engine, {})[name.replace("q/s", "s/q")] = (
-                    -slope if name.endswith("q/s") else slope
-                )
+                slope = -slope if name.endswith("q/s") else slope
+                rows.setdefault(engine, {})[name.replace("q/s", "s/q")] = slope
     return pd.DataFrame(rows).T
 
 
 # The other goals, a line each.
-
-
-def lesson(path: Path, *names: str) -> dict:
-    """Return functions that a notebook defines, without running the rest of it."""
-    settings = {"SIZE": runs.BASELINE["chunk_tokens"], "OVERLAP": runs.BASELINE["overlap_tokens"]}
-    space = {"text": text, **settings}
-    for statement in statements(path):
-        if isinstance(statement, ast.FunctionDef) and statement.name in names:
-            exec(ast.unparse(statement), space)
-    return space
-
-
-def statements(path: Path) -> list[ast.stmt]:
-    """Return the statements of a notebook's code cells."""
-    cells = nbformat.read(path, as_version=4).cells
-    sources = [cell.source for cell in cells if cell.cell_type == "code"]
-    return [statement for source in sources for statement in ast.parse(source).body]
-
-
-def chunking() -> str:
-    """Return the speed of session B's fixed-size chunker as a share of bare token encoding."""
-    chunk = lesson(workbook.SESSIONS[1], "windows", "chunk_fixed")["chunk_fixed"]
-    texts = [doc.retrieval_text for doc in evalset.load(evalset.DEFAULT).documents.values()] * 5
-    bare, cut = (
-        min(timed(lambda f=function: [f(body) for body in texts])[0] for _ in range(5))
-        for function in (text.token_ids, chunk)
-    )
-    return f"chunking: {bare / cut:.0%} of the speed of bare token encoding"
 
 
 def evaluation(n: int = 10_000) -> str:
@@ -248,9 +216,8 @@ def evaluation(n: int = 10_000) -> str:
     plain = {query_id: dict(ranking) for query_id, ranking in run.items()}
     wanted = list(measures.NAMED.values())
     ours = min(timed(measures.per_query, qrels, run)[0] for _ in range(3))
-    theirs = min(
-        timed(lambda: list(ir_measures.iter_calc(wanted, qrels, plain)))[0] for _ in range(3)
-    )
+    library = lambda: list(ir_measures.iter_calc(wanted, qrels, plain))  # noqa: E731
+    theirs = min(timed(library)[0] for _ in range(3))
     return (
         f"evaluation: {n:,} queries to depth {K}, {len(wanted)} measures: "
         f"{ours:.1f} s, ir_measures {theirs:.1f} s, ratio {ours / theirs:.2f}"
@@ -279,30 +246,6 @@ def quotes(n: int = 10_000) -> str:
     return (
         f"evidence: {n:,} queries of {K} chunks, nDCG@10: {own:.2f} s, "
         f"ir_measures {other:.2f} s, ratio {own / other:.2f}"
-    )
-
-
-def check(folder: Path) -> str:
-    """Return the time of the four notebooks under nbval against their imports alone."""
-    for path in workbook.NOTEBOOKS:
-        imports = [s for s in statements(path) if isinstance(s, (ast.Import, ast.ImportFrom))]
-        start = f"import sys\nsys.path.insert(0, {str(workbook.ROOT)!r})\n"
-        cell = nbformat.v4.new_code_cell(start + "\n".join(map(ast.unparse, imports)))
-        metadata = nbformat.read(path, as_version=4).metadata
-        nbformat.write(
-            nbformat.v4.new_notebook(cells=[cell], metadata=metadata), folder / path.name
-        )
-    evals = shutil.copytree(evalset.DEFAULT, folder / "evals")
-    seconds = []
-    for targets in ([folder / path.name for path in workbook.NOTEBOOKS], workbook.NOTEBOOKS):
-        process = workbook.start_notebooks(evals, strict=False, paths=targets)
-        took, _ = timed(process.communicate)
-        if process.returncode:
-            return "check: a notebook fails, run make check"
-        seconds.append(took)
-    return (
-        f"check: the notebooks {seconds[1]:.1f} s, their imports alone {seconds[0]:.1f} s, "
-        f"ratio {seconds[1] / seconds[0]:.1f}"
     )
 
 
@@ -354,11 +297,6 @@ def commands(folder: Path) -> str:
     return "\n".join(lines)
 
 
-def readable(value: float) -> str:
-    """Return a number with at least two digits and no exponent."""
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
-
-
 def main() -> None:
     """Print every comparison."""
     tables: dict[int, pd.DataFrame] = {}
@@ -370,11 +308,11 @@ def main() -> None:
                 table = tables[n_documents] = engines(n_documents, Path(folder))
             title = f"first {K}, one thread (DuckDB and Sail: all cores)"
             print(f"\n{n_documents:,} documents of about {LENGTH} words, {title}")
-            print(table.to_string(float_format=readable), flush=True)
+            plain = lambda value: f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: E731
+            print(table.to_string(float_format=plain), flush=True)
         print("\nexponents: seconds and memory grow as the number of documents to the power of")
         print(exponents(tables).to_string(float_format="{:.2f}".format))
-        print("\n" + chunking(), evaluation(), quotes(), sep="\n", flush=True)
-        print(check(Path(scratch)), commands(Path(scratch)), sep="\n")
+        print("\n" + evaluation(), quotes(), commands(Path(scratch)), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

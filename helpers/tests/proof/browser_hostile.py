@@ -248,7 +248,9 @@ def write_notebooks(scratch: Path, folder: Path) -> list[str]:
     data = scratch / "jupyter" / "jupyter_data_dir"
     data.mkdir(parents=True)
     notary = nbformat.sign.NotebookNotary(data_dir=str(data))
-    for path, notebook in workbook.run_all(folder).items():
+    for path, notebook in workbook.run_all(
+        folder, [*workbook.NOTEBOOKS, *workbook.FURTHER]
+    ).items():
         notary.sign(notebook)
         nbformat.write(notebook, scratch / path.name)
         if path == workbook.WRITE_UP:

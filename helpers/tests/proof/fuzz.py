@@ -1,10 +1,10 @@
 """Break small sets, runs and sources at random under every command: make proof ONLY=fuzz N=5000.
 
-One worker process runs the commands of all trials, with 2 GB of memory and 20 s a trial; every
-twentieth trial calls the real command line. A trial is a command of fuzz_sets.CASES, one file of
-what it is given and one operator of corruptions.OPERATORS, an odd word on the command line, or a
-fault of the machine below. It ends as one of SORTS; what FAILS and no line of REASONS excuses makes
-the exit status 1. The number after a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
+A trial is a command of fuzz_sets.CASES and one thing that goes wrong: a file of what it is given,
+broken by an operator of corruptions.OPERATORS, an odd word on the command line, or a fault of the
+machine below. The command must neither crash nor hang, and where it refuses, its message names the
+file and everything is left as it was. One worker process runs all trials, with 2 GB of memory and
+20 s each. The number after a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
 """
 
 import hashlib
@@ -13,7 +13,6 @@ import os
 import re
 import select
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -28,141 +27,223 @@ sys.path[:0] = [str(ROOT), str(ROOT / "helpers" / "tests")]
 
 import corruptions  # noqa: E402
 import fuzz_sets  # noqa: E402
-import fuzz_worker  # noqa: E402
 
-TIMEOUT = 20  # seconds of one trial; the real command line has to import first
-REAL, NOTEBOOKS = 20, 250  # one trial in so many: the real command line, a command of SLOW
-SORTS = ("clear error", "harmless", "unclear", "traceback", "silent acceptance", "hang", "partial")
-FAILS = SORTS[2:]
+TIMEOUT = 20  # seconds of one trial
+NOTEBOOKS = 250  # one trial in so many runs notebooks: a command of fuzz_sets.SLOW
+FINE, FAILS = ("clear error", "harmless"), ("crash", "hang", "unclear", "left over")
+FAULTS = ("full", "denied", "interrupt", "kill")
+ODD_WORDS = ["", " ", "-1", "0", "nan", "1e999", "no-such", "a\nb", "x" * 5_000, "--", "a:b"]
 ROOMS = "workbook report labels.audit labels.pooling labels.merge learn.progress sources.export "
-ROOMS += "sources.site sql.command"
-FAULTS = ("full", "denied", "small", "interrupt", "kill")
-ODD_WORDS = [
-    "",
-    " ",
-    "-1",
-    "0",
-    "nan",
-    "1e999",
-    "no-such",
-    "a\nb",
-    "\udcff",
-    "x" * 5_000,
-    "--",
-    "a:b",
-]
-REASONS = {  # pattern over `sort | case | operator: what | file | left`: why it may stay
-    r"silent acceptance \| drop.* \| (field|lines|retype|odd text|id changed|twin|number|many)": (
-        "drop mends sets that no longer load: it moves rows and asks for no fields"
-    ),
-    r"silent acceptance \| pieces.* \| node: .*sha256 .*results.json": (
-        "the write-up shows what session C wrote; compare and audit hold the hashes against it"
-    ),
-    r"partial \| .* fault: .*\| (\w+/comparisons|out|learn|site)$": (
-        "an empty folder, which the next run fills"
-    ),
-    r"partial \| sql.* \| (fault: .*|.* \| asked.parquet) \| out(, out/bm25[\w.-]+)+$": (
-        "what is there is whole: the next run takes the index and writes run and card"
-    ),
-    r"silent acceptance \| learn.* \| evals/": (
-        "it copies the set as it stands; whoever reads the copy says what is wrong with it"
-    ),
-    r"unclear \| progress \| fault: small": (
-        "Jupyter's own files in the system's temporary folder, of which the error names none"
-    ),
-    r"partial \| freeze.* fault: .*\| (bare|graded)/negatives.jsonl$": (
-        "the negatives are whole; the next freeze draws them again and comes to the manifest"
-    ),
-    r"silent acceptance \| freeze.* \| graded/negatives.jsonl": (
-        "freeze draws the negatives anew and reads nothing of the old ones"
-    ),
-    r"silent acceptance \| import hotpotqa .*line separator": (
-        "blank space of any kind may stand before an array"
-    ),
-    r"unclear \| (audit|freeze|pieces).* \| many: ": (
-        "60,000 copies of a text have two billion pairs of twins: it says that memory ended"
-    ),
-    r"partial \| (report|refresh) (?!.*(half-written|\.part))": (
-        "what the sessions before the one that failed have written is whole"
-    ),
-    r"unclear \| pieces \| node: .* \| graded/results.json": (
-        "report makes results.json anew before anything shows it; compare reads its hashes alone"
-    ),
-    r"silent acceptance \| report .* graded/(runs/|results)": "report makes runs and results anew",
-    r"silent acceptance \| report .* graded/(negatives|pool|second_pass)": "the audit reads these",
-    r"silent acceptance \| import .* (retype: _?id of .* None|field: _?id (renamed|missing))": (
-        "null is no id, and a question without one is known by its number"
-    ),
-    r"(hang|unclear) \| (learn|progress|site).* \| whole: deep": (
-        "no notebook or page of the workbook nests 100,000 brackets"
-    ),
-    r"partial \| learn.* \| fault: kill .*\| learn\.\w+\.part": (
-        "the folder of a run that was killed: it is in nobody's way, and git ignores it"
-    ),
-    r"partial \| sql kept \| replaced: by dangling link": "DuckDB makes the file that it leads to",
-    r"silent acceptance .*/settings.json": "an empty settings.json says nothing, as a missing one",
-}
-VOUCHED = r"(graded|bare|table)/(corpus/.+\.md|(?!labelling)[a-z_]+\.jsonl|settings\.json)$"
+ROOMS += "sources.site sql.command"  # imported before the first trial, so that no trial pays
+IN_STEPS = ("report", "refresh", "freeze", "sql")  # what came before the step that failed is whole
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 CRASH = re.compile(r"Traceback \(most recent|again with --debug|Warning: .*\n? *warnings\.warn")
-SAID = re.compile(
-    r"left out|changed:|[Ww]arning|differs?\b|is missing|not in the manifest|skipped|cannot|wanted"
-)
 
 
 class Trial(NamedTuple):
-    """One broken input: what did it, in which file, and whether it must be refused."""
+    """What goes wrong under which case: a broken file, a fault or the words that were typed."""
 
     number: int
     case: str
-    operator: str
     what: str
-    path: str
-    refuse: bool
+    path: str = ""
     fault: tuple[str, int] | None = None
-    words: tuple[str, ...] = ()  # what was typed in place of the case's own words
-
-    @property
-    def line(self) -> str:
-        """The trial in words, over which REASONS are matched."""
-        return f"{self.case} | {self.operator}: {self.what} | {self.path}"
+    words: tuple[str, ...] = ()
 
 
 class Outcome(NamedTuple):
-    """How a command ended, the states of all files before and after, and what it opened."""
+    """How a command ended, what it opened, and the states of all files before and after."""
 
     status: int | None
     out: str
     err: str
     opened: list[str]
+    fired: bool
     before: dict[str, str]
     after: dict[str, str]
-    fired: bool = False
-    written: list[str] = []
-    left: tuple[str, ...] = ()  # what it should not have made, changed or left half-written
+
+
+def main(count: int, seed: int, only: list[int]) -> int:
+    """Make the trials, print findings, counts and rate; return 1 where one fails."""
+    sorts, began = Counter(), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="fuzz") as folder:
+        fuzzer = Fuzzer(Path(folder).resolve(), seed)
+        try:
+            for number in only or range(1, count + 1):
+                trial, kind, outcome = fuzzer.trial(number)
+                sorts[kind] += 1
+                if only or kind in FAILS:
+                    print(shown(trial, kind, outcome), flush=True)
+        finally:
+            fuzzer.worker.stop()
+    seconds, counts = time.monotonic() - began, (f"{sorts[kind]} {kind}" for kind in FINE + FAILS)
+    print(f"seed {seed}: {sorts.total()} trials in {seconds:.0f} s: {', '.join(counts)}")
+    return int(any(sorts[kind] for kind in FAILS))
+
+
+def shown(trial: Trial, kind: str, outcome: Outcome | None) -> str:
+    """Return a finding: its number, what was broken, how the command ended."""
+    line = f"{kind} at {trial.number}: {trial.case} | {trial.what} | {trial.path}"
+    if outcome is None:
+        return line
+    text = outcome.err.strip() or outcome.out
+    tail = "\n".join(f"    {line[:200]}" for line in text.splitlines()[-4:])
+    changed = ", ".join(changes(outcome))[:300]
+    return f"{line}\n    status {outcome.status}, changed: {changed}\n{tail}"
+
+
+class Fuzzer:
+    """Stock, worker and what every command does on files that nobody broke."""
+
+    def __init__(self, folder: Path, seed: int):
+        self.stock, self.folder, self.seed = folder / "stock", folder / "trial", seed
+        fuzz_sets.make(self.stock)
+        self.worker, self.sound = Worker(ROOMS), {}
+
+    def trial(self, number: int) -> tuple[Trial, str, Outcome | None]:
+        """Make one trial; return it, its sort and its outcome."""
+        rng = Random(f"{self.seed}:{number}")
+        quick = [case for case in fuzz_sets.CASES if case not in fuzz_sets.SLOW]
+        case = rng.choice(quick if number % NOTEBOOKS else fuzz_sets.SLOW)
+        words, sound = fuzz_sets.CASES[case][0], self.sound_one(case)
+        self.fresh(case)
+        chance = rng.random() if case in quick else 1
+        if chance < 0.06 and len(words) > 1 and words[0] != "pieces":
+            typed = odd_words(words, rng)
+            trial = Trial(number, case, " ".join(typed)[:100], words=typed)
+        elif chance < 0.16 or case == "new":
+            fault = rng.choice(FAULTS), rng.choice((1, 2, 3, 4, 6, 9, 14))
+            trial = Trial(number, case, f"fault: {fault[0]} {fault[1]}", fault=fault)
+        else:
+            trial = self.broken(number, case, rng)
+        outcome = self.run([*(trial.words or words)], trial.fault)
+        if outcome and outcome.status is None and trial.fault and trial.fault[0] == "kill":
+            outcome = self.run(words)  # the same command again mends what a kill left
+        return trial, sort(trial, sound, outcome, self.folder), outcome
+
+    def sound_one(self, case: str) -> Outcome:
+        """Return how a case ends on files that nobody broke; it is tried once."""
+        if case not in self.sound:
+            self.fresh(case)
+            outcome = self.run(fuzz_sets.CASES[case][0])
+            assert outcome.status in (0, 1, 3) and not outcome.err, (case, outcome)
+            self.sound[case] = outcome
+        return self.sound[case]
+
+    def fresh(self, case: str) -> None:
+        """Lay out what a case needs in an empty folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        for name in fuzz_sets.CASES[case][1]:
+            copy = shutil.copytree if (self.stock / name).is_dir() else shutil.copyfile
+            copy(self.stock / name, self.folder / name)
+
+    def broken(self, number: int, case: str, rng: Random) -> Trial:
+        """Break one file, mostly one that the command opens."""
+        sound = self.sound[case]
+        files = sorted(path for path in sound.before if (self.folder / path).is_file())
+        # DuckDB's own code opens what no audit hook sees
+        opened = [p for p in files if p in sound.opened or p.endswith((".parquet", ".duckdb"))]
+        while True:
+            path = rng.choice(opened if opened and rng.random() < 0.8 else files)
+            name = rng.choice(list(corruptions.OPERATORS))
+            if (self.folder / path).stat().st_size:
+                what = corruptions.OPERATORS[name](rng, self.folder / path)
+                if what:
+                    return Trial(number, case, f"{name}: {what}", path)
+
+    def run(self, words: list[str], fault: tuple[str, int] | None = None) -> Outcome | None:
+        """Run a command in the folder; None where it hung."""
+        before = state(self.folder)
+        notebooks = words[0] in fuzz_sets.SLOW and words[0] not in fuzz_sets.IN_WORKER
+        if notebooks:
+            ended = by_command_line(self.folder, words)
+        else:
+            ended = self.worker.ask(self.folder, words, fault)
+        if ended is None:
+            return None
+        silent = {"status": None, "out": "", "err": "", "opened": [], "fired": False}
+        return Outcome(**(silent | ended), before=before, after=state(self.folder))
+
+
+def odd_words(words: list[str], rng: Random) -> tuple[str, ...]:
+    """Replace, leave out or double a word after the command's name."""
+    place, odd = rng.randrange(1, len(words)), rng.choice(ODD_WORDS)
+    middle = rng.choice(([odd], [odd], [], [words[place]] * 2))
+    return (*words[:place], *middle, *words[place + 1 :])
 
 
 def state(folder: Path) -> dict[str, str]:
     """Return {path: hash, or what it is} of everything below a folder, locks left out."""
-    found = {}
-    for here, folders, names in os.walk(folder):
-        for name in [*folders, *names]:
-            path = Path(here, name)
-            mode = path.lstat().st_mode
-            if stat.S_ISREG(mode):
+    states = {}
+    for path in folder.rglob("*"):
+        if path.suffix != ".lock":
+            kind = "link" if path.is_symlink() else "folder"
+            if path.is_file() and not path.is_symlink():
                 kind = hashlib.sha256(path.read_bytes()).hexdigest()
-            else:
-                kind = os.readlink(path) if stat.S_ISLNK(mode) else str(stat.S_IFMT(mode))
-            if path.suffix != ".lock":
-                found[path.relative_to(folder).as_posix()] = kind
-    return found
+            states[path.relative_to(folder).as_posix()] = kind
+    return states
+
+
+def changes(outcome: Outcome) -> list[str]:
+    """Return the paths that a command made, changed or removed."""
+    paths = {**outcome.before, **outcome.after}
+    return [path for path in paths if outcome.before.get(path) != outcome.after.get(path)]
+
+
+def sort(trial: Trial, sound: Outcome, outcome: Outcome | None, folder: Path) -> str:
+    """Return which of FINE and FAILS an outcome is."""
+    if outcome is None:
+        return "hang"
+    printed, command = outcome.out + outcome.err, trial.case.split()[0]
+    if outcome.status is None or CRASH.search(printed):
+        return "crash"
+    if half_written(outcome, folder):
+        return "left over"
+    refused = bool(outcome.err.strip()) and outcome.status == (2 if command == "compare" else 1)
+    usage = bool(trial.words) and outcome.status == 2 and " error: " in outcome.err
+    stopped = outcome.fired and outcome.status in (1, 2, 130)
+    fine = {"audit": (0, 1), "check": (0, 1), "compare": (0, 1, 3)}.get(command, (0,))
+    warned = "MissingIDFieldWarning" in outcome.err  # nbformat's, of a notebook that was cut
+    done = outcome.status in fine and (warned or not outcome.err.strip())
+    if RAW.search(printed) or not (refused or usage or stopped or done):
+        return "unclear"
+    if done:
+        return "harmless"
+    complete = outcome.after.keys() == sound.after.keys()  # an interrupt when all was done
+    may_change = command in IN_STEPS or trial.fault and (trial.fault[0] == "kill" or complete)
+    if not may_change and [p for p in changes(outcome) if outcome.after.get(p) != "folder"]:
+        return "left over"
+    return "clear error" if usage or stopped or trial.words or named(trial, outcome) else "unclear"
+
+
+def named(trial: Trial, outcome: Outcome) -> bool:
+    """Return whether a message names a file or folder of the trial."""
+    paths = {**outcome.before, **outcome.after, trial.path: ""}
+    names = {Path(path).name for path in paths if path} | {*fuzz_sets.CASES[trial.case][1]}
+    names |= {"nested too deeply"}  # in whatever file: it happens to nobody
+    return any(name in outcome.err for name in names)
+
+
+def half_written(outcome: Outcome, folder: Path) -> list[str]:
+    """Return the files that a command wrote and that no reader of JSON can take."""
+    torn, known = [], {*outcome.before.values()}  # a copy of a broken file is as broken as that
+    for name in changes(outcome):
+        path = folder / name
+        if path.suffix not in (".json", ".jsonl") or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        rows = text.split("\n") if path.suffix == ".jsonl" else [text]
+        try:
+            for row in filter(str.strip, rows):
+                json.loads(row)
+        except (ValueError, RecursionError):
+            torn += [] if outcome.after[name] in known else [name]
+    return torn
 
 
 class Worker:
-    """The process that runs the commands; a new one comes where it hung or died.
-
-    `rooms` are what it imports before its first trial, so that no trial pays for it.
-    """
+    """The process that runs the commands; a new one comes where it hung or died."""
 
     def __init__(self, rooms: str = ""):
         self.process, self.rooms = None, rooms.split()
@@ -171,12 +252,12 @@ class Worker:
         """Return what the worker says of one command, {} where it died, None where it hung."""
         if self.process is None:
             code = [sys.executable, str(Path(__file__).with_name("fuzz_worker.py"))]
-            code += [str(folder), *self.rooms]
             more = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
             more["PYTHONDONTWRITEBYTECODE"] = "1"  # a kernel would, beside stand_in.py
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
             self.process = subprocess.Popen(
-                code, cwd=ROOT, env=os.environ | more, text=True, bufsize=1, **pipes
+                [*code, str(folder), *self.rooms],
+                **{"cwd": ROOT, "env": os.environ | more, "text": True, "bufsize": 1},
+                **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE},
             )
             self.process.stdout.readline()  # it has imported what it needs
         job = {"folder": str(folder), "words": words, "fault": fault}
@@ -199,228 +280,16 @@ class Worker:
 
 def by_command_line(folder: Path, words: list[str]) -> dict | None:
     """Return what the real command says, None where it hung."""
-    command = [sys.executable, "-m", "helpers", *words]
+    command, places = [sys.executable, "-m", "helpers", *words], [str(ROOT), *sys.path[2:]]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
     try:
         done = subprocess.run(
-            command,
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[2:]])},
-            capture_output=True,
-            timeout=15 * TIMEOUT if words[0] in fuzz_sets.SLOW else 3 * TIMEOUT,
-            preexec_fn=None if words[0] in fuzz_sets.SLOW else fuzz_worker.limit,
+            command, cwd=folder, env=environment, capture_output=True, timeout=15 * TIMEOUT
         )
     except subprocess.TimeoutExpired:
         return None
     out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
     return {"status": done.returncode, "out": out, "err": err}
-
-
-class Fuzzer:
-    """Stock, worker and what every command does on files that nobody broke."""
-
-    def __init__(self, folder: Path, seed: int):
-        self.stock, self.folder, self.seed = folder / "stock", folder / "trial", seed
-        fuzz_sets.make(self.stock)
-        self.worker, self.sound = Worker(ROOMS), {}
-
-    def sound_one(self, case: str) -> Outcome:
-        """Return how a case ends on files that nobody broke; it is tried once."""
-        if case not in self.sound:
-            self.fresh(case)
-            got = self.run(fuzz_sets.CASES[case][0])
-            assert got.status in (0, 1, 3) and not got.err, (case, got.status, got.err)
-            self.sound[case] = got._replace(opened=got.opened or self.sound_one("audit").opened)
-        return self.sound[case]
-
-    def fresh(self, case: str) -> None:
-        """Lay out what a case needs in an empty folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir()
-        for name in fuzz_sets.CASES[case][1]:
-            there = self.stock / name
-            copy = shutil.copytree if there.is_dir() else shutil.copyfile
-            copy(there, self.folder / name)
-
-    def run(self, words: list[str], fault=None, real: bool = False) -> Outcome | None:
-        """Run a command in the folder; None where it hung."""
-        before = state(self.folder)
-        if words[0] not in fuzz_sets.IN_WORKER and (real or words[0] in fuzz_sets.SLOW):
-            said = by_command_line(self.folder, words)
-        else:
-            said = self.worker.ask(self.folder, words, fault)
-        if said is None:
-            return None
-        found = {"status": None, "out": "", "err": "", "opened": [], **said}
-        return Outcome(**found, before=before, after=state(self.folder))
-
-    def trial(self, number: int) -> tuple[Trial, str, Outcome | None]:
-        """Make one trial; return it, its sort and its outcome."""
-        rng = Random(f"{self.seed}:{number}")
-        quick = [case for case in fuzz_sets.CASES if case not in fuzz_sets.SLOW]
-        case = rng.choice(quick if number % NOTEBOOKS else fuzz_sets.SLOW)
-        words, sound = fuzz_sets.CASES[case][0], self.sound_one(case)
-        self.fresh(case)
-        chance = rng.random() if case in quick else 1
-        if chance < 0.06 and len(words) > 1:
-            trial = odd_words(number, case, rng)
-        elif chance < 0.16 or case == "new":
-            trial = self.faulty(number, case, rng)
-        else:
-            trial = self.broken(number, case, rng)
-        real = number % REAL == 0 and not trial.fault
-        got = self.run([*(trial.words or words)], trial.fault, real)
-        if got and got.status is None and trial.what.startswith("kill"):
-            return trial, *self.after_kill(words, sound, got)
-        expected = got if trial.words else sound  # other words may write elsewhere
-        got = got and got._replace(left=left_over(got, expected, self.folder))
-        return trial, sort(trial, sound, got), got
-
-    def broken(self, number: int, case: str, rng: Random) -> Trial:
-        """Break one file, mostly one that the command opens."""
-        files = sorted(p for p, kind in self.sound[case].before.items() if len(kind) == 64)
-        unseen = (".parquet", ".duckdb") if case.startswith("sql") else ()  # DuckDB opens them
-        opened = [p for p in files if p in self.sound[case].opened or p.endswith(unseen)]
-        while True:
-            path = rng.choice(opened if opened and rng.random() < 0.8 else files)
-            name = rng.choice(list(corruptions.OPERATORS))
-            done = corruptions.OPERATORS[name](rng, self.folder / path)
-            if done:
-                vouched = case.split()[0] in ("audit", "freeze") and re.match(VOUCHED, path)
-                read = path in opened or bool(vouched)
-                return Trial(number, case, name, done[0], path, bool(done[1]) and read)
-
-    def faulty(self, number: int, case: str, rng: Random) -> Trial:
-        """Choose a fault of the machine: the disk, its permissions, a signal."""
-        kind, at = rng.choice(FAULTS), rng.choice((1, 2, 3, 4, 6, 9, 14))
-        at = rng.choice((0, 10, 300)) if kind == "small" else at
-        return Trial(number, case, "fault", f"{kind} {at}", "", True, (kind, at))
-
-    def after_kill(self, words: list[str], sound: Outcome, got: Outcome) -> tuple[str, Outcome]:
-        """Sort a command that was killed, after running it again: all whole, nothing left over."""
-        torn = [
-            f"{p} half-written"
-            for p, kind in got.before.items()
-            if got.after.get(p) not in (kind, sound.after.get(p))
-        ]
-        again = self.run(words)
-        if again is None:
-            return "hang", got
-        left = [p for p in again.after if p not in sound.after and p not in got.before]
-        again = again._replace(left=(*torn, *left), before=got.before)
-        if CRASH.search(again.out + again.err):
-            return "traceback", again
-        return "partial" if again.left else "harmless", again
-
-
-def odd_words(number: int, case: str, rng: Random) -> Trial:
-    """Replace, leave out or double a word after the command's name."""
-    words = [*fuzz_sets.CASES[case][0]]
-    at, odd = rng.randrange(1, len(words)), rng.choice(ODD_WORDS)
-    words[at : at + 1] = rng.choice(([odd], [odd], [], [words[at]] * 2))
-    return Trial(number, case, "words", " ".join(words)[:100], "", False, words=(*words,))
-
-
-def sort(trial: Trial, sound: Outcome, got: Outcome | None) -> str:
-    """Return which of SORTS an outcome is, beside that of the same command on sound files."""
-    if got is None:
-        return "hang"
-    said = got.out + got.err
-    if got.status is None or CRASH.search(said):
-        return "traceback"
-    words = fuzz_sets.CASES[trial.case][0]
-    refused = bool(got.err.strip()) and got.status == (2 if words[0] == "compare" else 1)
-    if trial.words and (refused or (got.status == 2 and " error: " in got.err)):  # of argparse
-        return "partial" if got.left else "clear error"
-    if got.left:
-        return "partial"
-    if trial.fault and not got.fired:
-        return "harmless"
-    if trial.fault and trial.fault[0] == "interrupt":
-        return "clear error" if got.err.strip() and got.status in (1, 2, 130) else "unclear"
-    fine = {"audit": (0, 1), "check": (0, 1), "compare": (0, 1, 3)}.get(words[0], (0,))
-    if RAW.search(said) or not (refused or (got.status in fine and not got.err.strip())):
-        return "unclear"
-    if refused:
-        return "clear error" if named(trial, got) else "unclear"
-    if not trial.refuse:
-        return "harmless"
-    new = {*got.out.splitlines()} - {*sound.out.splitlines()}
-    told = any(SAID.search(line) or Path(trial.path).name in line for line in new)
-    return "clear error" if told else "silent acceptance"
-
-
-def named(trial: Trial, got: Outcome) -> bool:
-    """Return whether a message names a file of the trial, or what its path holds."""
-    names = {Path(path).name for path in (*got.before, *got.after, trial.path) if path}
-    names |= {"trial/"} if trial.fault else {"corpus"}  # a full disk may stop a nameless part
-    names |= {*fuzz_sets.CASES[trial.case][1]} if trial.operator == "replaced" else set()
-    return any(name in got.err for name in names)
-
-
-def left_over(got: Outcome, sound: Outcome, folder: Path) -> tuple[str, ...]:
-    """Return what a command made or changed and should not have, or left half-written."""
-    made = [p for p in got.after if p not in got.before]
-    changed = [p for p in got.before if got.after.get(p) != got.before[p]]
-    if got.status and (got.fired or got.err.strip()):
-        done = got.after.keys() == sound.after.keys()  # an interrupt may come when all is done
-        return () if done and got.status == 130 else (*made, *changed)
-    own = {*sound.written, *(p for p in sound.after if sound.before.get(p) != sound.after[p])}
-    own |= sound.before.keys() - sound.after.keys()
-    own |= {p for p in changed if p.endswith(".part")}  # left by a killed run, cleared by this one
-    inside = tuple(f"{p}/" for p in sound.written)  # of a folder that is replaced as a whole
-    strange = [p for p in made + changed if p not in own and not p.startswith(inside)]
-    kinds = {*got.before.values()}  # a copy of a broken file is as broken as that
-    files = [p for p in made if (folder / p).is_file() and got.after[p] not in kinds]
-    files = [p for p in files if (folder / p).stat().st_size]
-    return (*strange, *(f"{p} half-written" for p in files if corruptions.broken(folder / p)))
-
-
-def excuse(kind: str, trial: Trial, got: Outcome | None) -> str:
-    """Return the reason why an outcome may stay as it is, "" where there is none."""
-    line = f"{kind} | {trial.line} | {', '.join(got.left) if got else ''}"
-    return next((why for pattern, why in REASONS.items() if re.search(pattern, line)), "")
-
-
-def shown(trial: Trial, kind: str, got: Outcome | None) -> str:
-    """Return a finding: number, what was broken, how the command ended."""
-    text = (got.err.strip() or got.out) if got else "no answer"
-    tail = "\n".join(f"    {line[:200]}" for line in text.splitlines()[-4:])
-    ended = f"status {got.status} {', '.join(got.left)[:300]}" if got else "-"
-    return f"{kind} at {trial.number}: {trial.line}\n    {ended}\n{tail}"
-
-
-def main(count: int, seed: int, only: list[int]) -> int:
-    """Make the trials, print findings, counts and rate; return 1 where one has no reason."""
-    sorts, excused, failed, start = Counter(), Counter(), 0, time.time()
-    with tempfile.TemporaryDirectory(prefix="fuzz") as folder:
-        fuzzer = Fuzzer(Path(folder).resolve(), seed)
-        try:
-            for done, number in enumerate(only or range(1, count + 1), 1):
-                trial, kind, got = fuzzer.trial(number)
-                sorts[kind] += 1
-                why = excuse(kind, trial, got) if kind in FAILS else ""
-                excused[why] += bool(why)
-                if kind in FAILS and not why:
-                    failed += 1
-                if only or (kind in FAILS and not why):
-                    print(shown(trial, kind, got), flush=True)
-                if done % 500 == 0:
-                    print(summary(done, time.time() - start, sorts, seed), flush=True)
-        finally:
-            fuzzer.worker.stop()
-    print(summary(sum(sorts.values()), time.time() - start, sorts, seed))
-    for why, many in excused.most_common():
-        print(f"  excused {many}: {why}" if many else "", end="\n" if many else "")
-    print(f"{failed} without a reason" if failed else "every finding has its reason")
-    return bool(failed)
-
-
-def summary(done: int, seconds: float, sorts: Counter, seed: int) -> str:
-    """Return the counts of all sorts and the rate."""
-    counts = ", ".join(f"{sorts[kind]} {kind}" for kind in SORTS)
-    return (
-        f"seed {seed}: {done} trials in {seconds:.0f} s ({done / seconds:.1f} a second): {counts}"
-    )
 
 
 if __name__ == "__main__":

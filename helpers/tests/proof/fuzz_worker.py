@@ -11,7 +11,6 @@ import io
 import json
 import os
 import resource
-import signal
 import sys
 import traceback
 from pathlib import Path
@@ -28,7 +27,6 @@ class Fault:
     folder, kind, at = "", "", 0
     seen, fired, on = 0, False, False
     opened: dict[str, None] = {}
-    written: dict[str, None] = {}
 
 
 def limit() -> None:
@@ -48,8 +46,6 @@ def hook(event: str, args: tuple) -> None:
     if event == "open" and not (args[2] or 0) & WRITES:
         Fault.opened[os.path.relpath(path, Fault.folder)] = None
     elif not path.endswith(".lock"):
-        target = os.fsdecode(args[1]) if event == "os.rename" else path
-        Fault.written[os.path.relpath(target, Fault.folder)] = None
         Fault.seen += 1
         if Fault.kind and Fault.seen >= Fault.at:
             fail(event, path)
@@ -72,7 +68,7 @@ def fail(event: str, path: str) -> None:
 
 def pieces(name: str) -> int:
     """Read what sessions and panel read in a set; 1 where one of them says what is wrong."""
-    from helpers import baseline, evalset, report, results, text
+    from helpers import evalset, report, results, text
     from helpers.labels import log, merge
 
     folder = Path(name)
@@ -83,7 +79,7 @@ def pieces(name: str) -> int:
             print(len(evalset.read_extra(evals, table)))
         print(log.entries(evals), merge.pairs_to_judge(evals))
         if os.path.lexists(folder / "results.json"):
-            print(report.summary(baseline.read_results(folder)))
+            print(report.summary(results.read_results(folder)))
             print(results.published(folder).keys())
         print(merge.merge(evals))
     except (evalset.EvalSetError, ValueError, OSError, KeyboardInterrupt) as error:
@@ -105,13 +101,11 @@ def run(job: dict) -> dict:
     os.chdir(job["folder"])
     kind, at = job["fault"] or ("", 0)
     Fault.folder, Fault.kind, Fault.at, Fault.seen, Fault.fired = job["folder"], kind, at, 0, False
-    Fault.opened, Fault.written = {}, {}
+    Fault.opened = {}
     sys.stdout, sys.stderr = outputs
     sys.argv = ["helpers", *job["words"]]
     try:
         Fault.on = True
-        if kind == "small":
-            resource.setrlimit(resource.RLIMIT_FSIZE, (at, resource.RLIM_INFINITY))
         status = pieces(job["words"][1]) if job["words"][0] == "pieces" else __main__.main()
     except SystemExit as ended:
         status = ended.code
@@ -120,15 +114,13 @@ def run(job: dict) -> dict:
         status = 70
     finally:
         Fault.on = False
-        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
         sys.stdout, sys.stderr, sys.argv = kept
         os.chdir(former)
     for output in outputs:
         output.flush()
     out, err = (output.buffer.getvalue().decode("utf-8", "replace") for output in outputs)
-    touched = {"opened": [*Fault.opened], "written": [*Fault.written]}
-    fired = Fault.fired or (kind == "small" and bool(err))
-    return {"status": status, "out": out, "err": err, "fired": fired, **touched}
+    ended = {"status": status, "out": out, "err": err}
+    return {**ended, "fired": Fault.fired, "opened": [*Fault.opened]}
 
 
 def main() -> None:
@@ -136,7 +128,6 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # a kernel that a command starts may print
     limit()
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     sys.path.insert(0, str(ROOT))
     from helpers import evalset
 

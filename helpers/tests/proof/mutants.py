@@ -153,10 +153,10 @@ MUTANTS = [
     Mutant("label file changed after the freeze", "evals/labeling_guide.md", "word for word", "in your own words", SET),
     Mutant("versions no longer one document", "helpers/labels/links.py", "versions | one", "one", LINKS),
     Mutant("chains of queries not followed", "helpers/text.py", "whole = group.union(*(home[member] for member in group if member in home))", "whole = group", LINKS),
-    Mutant("manifest blind to new files", "helpers/labels/manifest.py", "for name in {*listed, *present}", "for name in listed", MANIFEST),
+    Mutant("manifest blind to new files", "helpers/labels/manifest.py", "for name in sorted({*listed, *present})", "for name in sorted(listed)", MANIFEST),
     Mutant("kappa without chance", A, "(observed - chance) / (1 - chance) if chance < 1", "observed if chance < 1", A),
     Mutant("AC1 with kappa's chance", AGREEMENT, "share * (1 - share) for share in shares", "share * share for share in shares", AGREEMENT),
-    Mutant("a log written without its lock", "helpers/labels/log.py", "with locked(path), path.open", "with path.open", LOG),
+    Mutant("a log written without its lock", "helpers/labels/log.py", "with locked(self.path), self.path.open", "with self.path.open", LOG),
     Mutant("a lock that a killed kernel keeps", "helpers/labels/log.py", "AcquireReturnProxy, FileLock", "AcquireReturnProxy, SoftFileLock as FileLock", LOG),
     Mutant("kappa of one's own repeats without weights", "helpers/labels/schedule.py", 'grades, weights="linear")', "grades)", SCHEDULE),
     Mutant("blind repeats replace the label", "helpers/labels/log.py", "if entry.doc_id and not entry.repeat}", "if entry.doc_id}", SCHEDULE),
@@ -175,15 +175,15 @@ MUTANTS = [
     Mutant("explicit zeros listed as relevant", "helpers/sources/write.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
     Mutant("a limited corpus loses relevant documents", "helpers/sources/write.py", 'elif tier == "relevant" or rooms[tier]:', "elif len(held) < (most or len(held) + 1):", IMPORT),
     Mutant("halves in the order of the file", "helpers/sources/qrels.py", "key=lambda group: hashlib.sha256(min(group).encode()).hexdigest()", "key=lambda group: 0", QRELS),
-    Mutant("a truncated corpus not marked", "helpers/sources/write.py", "lines += [TRUNCATED] if limited else []", "lines += []", IMPORT),
+    Mutant("a truncated corpus not marked", "helpers/sources/write.py", "lines += [TRUNCATED] if truncated else []", "lines += []", IMPORT),
     Mutant("import into a folder that holds something", "helpers/sources/write.py", "any(to.iterdir()))", "False)", IMPORT),
     Mutant("% in document ids", "helpers/sources/readers.py", r'r"[\s/\\#%]"', r'r"[\s/\\#]"', "helpers/tests/sources/test_readers.py"),
-    Mutant("queries in the documents' language", "helpers/sources/catalogue.py", "for code in (language, asks)", "for code in (language, language)", CATALOGUE),
+    Mutant("queries in the documents' language", "helpers/sources/catalogue.py", "queries = [options.queries] if options.queries else splits.values()", "queries = splits.values()", CATALOGUE),
     Mutant("the set's tokenizer ignored", "helpers/evalset.py", "tokens.TOKENIZERS[self.tokenizer](text)", "tokens.words(text)", DATA),
     Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
     Mutant("a second pass without rounds", "helpers/files.py", '            "round": "round",\n', "", AUDIT),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
-    Mutant("a folder read twice", "helpers/__main__.py", "found = audit.of_folder(options.evals)", "from . import evalset; found = audit.of_folder(evalset.load(options.folder))", COMMANDS),
+    Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.of_folder(options.evals)", "from . import evalset; findings = audit.of_folder(evalset.load(options.folder))", COMMANDS),
     Mutant("a card with another engine", B, '"engine": engine', '"engine": runs.BASELINE["engine"]', SESSIONS),
     Mutant("a large corpus with other words", B, "bodies, words=evals.words", "bodies", SESSIONS),
     Mutant("a large corpus searched less deep", B, "k), to_documents, DEPTH)", "k), to_documents, DEPTH - 1)", SESSIONS),
@@ -336,7 +336,7 @@ def run_sampled(edit: mutation.Edit) -> str:
         break_at(tree / edit.file, edit)
         if edit.cell:
             return of_cell(tree, edit)
-        return of_module(tree, edit, *covering(edit))
+        return of_module(tree, edit)
 
 
 def break_at(path: Path, edit: mutation.Edit) -> None:
@@ -359,39 +359,24 @@ def of_cell(tree: Path, edit: mutation.Edit) -> str:
     return "caught by the sessions" if done.status else "SURVIVED (notebook, checks, sessions)"
 
 
-def covering(edit: mutation.Edit) -> tuple[set[str], list[str]]:
-    """Return what reaches the line of an edit, and the test files to ask first."""
-    if mutation.room_of(edit.file) == "install":  # it runs in processes that coverage can't see
-        return {SETUP}, [SETUP]
-    text = (ROOT / edit.file).read_text(encoding="utf-8")
-    lines, names = reach.lines_around(text, edit.line)
-    first = reach.mirrors(edit.file)
+def of_module(tree: Path, edit: mutation.Edit) -> str:
+    """Run the test files that reach an edited line, then one notebook."""
+    text, first = (ROOT / edit.file).read_text(encoding="utf-8"), reach.mirrors(edit.file)
+    lines = reach.lines_around(text, edit.line)
     if mutation.room_of(edit.file) == "check":  # its own trace hides lines from coverage
-        lines = lines and range(1, text.count("\n") + 2)
-    found = REACHED.of(edit.file, lines)
-    if not lines:  # a line of the module runs at import, in no test
-        found = {*first, reach.SESSIONS_TEST}
-        found |= {c for file, line in reach.users(names) for c in REACHED.of(file, [line])}
-    return found, first
-
-
-def of_module(tree: Path, edit: mutation.Edit, found: set[str], first: list[str]) -> str:
-    """Run what reaches an edited module: tests in process, by subprocess, then one notebook."""
-    books = [f for f in reach.test_files() if f.endswith(".ipynb")]
-    seen = [book for book in books if {book, f"sub {book}"} & found]
-    tests = {c for c in found if not c.startswith("sub ") and c not in books}
-    beside = {c.removeprefix("sub ") for c in found if c.startswith("sub ")} - tests - {*books}
-    if not (tests or beside or seen):
+        lines = range(1, text.count("\n") + 2)
+    names = REACHED.of(edit.file, lines)
+    if mutation.room_of(edit.file) == "install":  # it runs in processes that coverage can't see
+        names = {SETUP}
+    if not names:
         return "NOT COVERED"
-    for contexts, most in ((tests, reach.QUICK), (beside, reach.SLOW)):
-        order = reach.in_order(REACHED, contexts, first, most)
-        if order and reach.run_tests(tree, REACHED, order).status:
-            return "caught by tests"
-    if seen and reach.run_notebook(tree, seen[0]).status:
+    books = sorted(name for name in names if name.endswith(".ipynb"))
+    order = REACHED.order(names - {*books}, first)
+    if order and reach.run_tests(tree, REACHED, order).status:
+        return "caught by tests"
+    if books and reach.run_notebook(tree, books[0]).status:
         return "caught by a notebook"
-    return (
-        f"SURVIVED ({len(tests)} tests, {len(beside)} with subprocesses, {len(seen[:1])} notebook)"
-    )
+    return f"SURVIVED ({len(order)} of {len(names)} test files, {len(books[:1])} notebook)"
 
 
 def break_copy(path: Path, mutant: Mutant) -> None:

@@ -73,7 +73,7 @@ PARTS = {
     "bench": Part("nothing: shows speed and memory as ratios of one run", script("bench.py")),
 }
 WHEN_NAMED = {
-    "picture": Part("nothing: makes the README's picture", script("picture.py"), ".cache/tools"),
+    "picture": Part("nothing: makes the README's picture", script("picture.py"), ".cache/tools")
 }
 
 

@@ -1,4 +1,4 @@
-"""Which tests reach a line, and a run of just these in a copy of the workbook.
+"""Which test files and notebooks reach a line, and a run of these in a copy of the workbook.
 
 All runs are forks of one process that has imported the libraries, never our own modules: most of
 a test's time is the import of pandas, SciPy and IPython. Needs os.fork (Linux, macOS).
@@ -38,49 +38,32 @@ NOTEBOOKS = [
 LEFT_OUT = (".git", ".venv", ".cache", "learn", "learn-*")
 HASHED = {".py", ".ipynb", ".md", ".jsonl", ".json", ".trec", ".cfg", ".css"}
 RUNNER = {"mutants.py", "mutation.py", "equivalent.py", "bench.py"}
-QUICK, SLOW = (
-    40.0,
-    30.0,
-)  # seconds of unbroken tests a mutant may cost, in process and by subprocess
-NBVAL = (
-    "--nbval",
-    "-p",
-    "helpers.tests.nbval_alt",
-    "--nbval-current-env",
-    "--nbval-cell-timeout=300",
-    "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
-)
+MOST = 60.0  # seconds of unbroken tests that a mutant may cost, beside the file named after it
+NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=300 -p helpers.tests.nbval_alt".split()
+NBVAL.append("--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg")
 SETTINGS = """[run]
 data_file = {data}/part
 parallel = true
 sigterm = true
 source = {tree}/helpers,{tree}/notebooks/check
 omit = */tests/*
-context = ${{REACHED_BY-}}
 """
 
 
 # Copies and forks.
 
 
+LIBRARIES = "pandas scipy.stats matplotlib.pyplot sklearn.decomposition IPython.display ipywidgets "
+LIBRARIES += "nbclient nbconvert nbformat yaml tiktoken ir_measures rank_bm25 duckdb nh3 jinja2"
+
+
 def warm() -> None:
-    """Import what the helpers and their tests import from libraries, and pytest's plugins."""
-    for path in [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks" / "check").glob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and not node.level:
-                names = [node.module]
-            for name in names:
-                if name.split(".")[0] not in ("helpers", "notebooks") and not own(name):
-                    with contextlib.suppress(ImportError, AttributeError):
-                        importlib.import_module(name)
+    """Import what takes the helpers and their tests long, and pytest's plugins."""
+    for name in LIBRARIES.split():
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     with open(os.devnull, "w") as silent, contextlib.redirect_stdout(silent):
         pytest.main(["--help"])
-
-
-def own(name: str) -> bool:
-    """Return whether a module name is that of a file among the tests."""
-    return any(TESTS.rglob(f"{name.split('.')[0]}.py"))
 
 
 @contextlib.contextmanager
@@ -99,16 +82,15 @@ def left_out(folder: str, names: list[str]) -> set[str]:
 
 
 class Done(NamedTuple):
-    """How a fork ended: 0 is success, -1 out of time; what it said; the CPU seconds it took."""
+    """How a fork ended: 0 is success, -1 out of time; and what it said."""
 
     status: int
     said: str
-    seconds: float
 
 
 def forked(tree: Path, job: Callable[[], int], cpu: float) -> Done:
     """Run `job` in a fork whose folder is `tree`, for at most `cpu` seconds of its own CPU time."""
-    log, before = tree.parent / "said", os.times()
+    log = tree.parent / "said"
     process = os.fork()
     if not process:
         inside(tree, job, cpu, log)
@@ -120,11 +102,7 @@ def forked(tree: Path, job: Callable[[], int], cpu: float) -> Done:
     status = os.waitstatus_to_exitcode(ended[1]) if ended[0] else -1
     if not ended[0]:
         os.waitpid(process, 0)
-    after = os.times()
-    took = (
-        after.children_user + after.children_system - before.children_user - before.children_system
-    )
-    return Done(status, log.read_text(errors="replace"), took)
+    return Done(status, log.read_text(errors="replace"))
 
 
 def inside(tree: Path, job: Callable[[], int], cpu: float, log: Path) -> None:
@@ -162,39 +140,7 @@ def forget() -> None:
     sys.path[:] = [place for place in sys.path if place not in mine]
 
 
-# Which tests reach a line.
-
-
-class Recorder:
-    """A pytest plugin that tells coverage, and subprocesses, which test is running."""
-
-    def __init__(self, measured: coverage.Coverage, name: str) -> None:
-        self.measured, self.name, self.now, self.seconds = measured, name, "", defaultdict(float)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item, nextitem):
-        self.now = self.name if self.name.endswith(".ipynb") else item.nodeid
-        self.switch(self.now)
-        os.environ["REACHED_BY"] = "sub " + self.now.partition("[")[0]
-        begun = os.times()
-        result = yield
-        self.seconds[self.now] += sum(os.times()[:4]) - sum(begun[:4])
-        self.switch("")
-        return result
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef, request):
-        """What a shared fixture reaches, all tests of the file reach."""
-        if fixturedef.scope != "function":
-            self.switch(self.name)
-        result = yield
-        if fixturedef.scope != "function":
-            self.switch(self.now)
-        return result
-
-    def switch(self, context: str) -> None:
-        if self.measured.get_option("run:source"):
-            self.measured.switch_context(context)
+# What reaches a line.
 
 
 def record(name: str) -> Path:
@@ -206,17 +152,19 @@ def record(name: str) -> Path:
     if kept.exists():
         return kept
     with copied() as tree:
-        data, result = tree.parent / "data", tree.parent / "seconds.json"
+        data = tree.parent / "data"
         data.mkdir()
         if name.endswith(".ipynb"):
             save_at_the_end(tree / name)
-        done = forked(tree, lambda: measured_run(name, tree, data, result), 1200)
+        before = os.times()
+        done = forked(tree, lambda: measured_run(name, tree, data), 1200)
+        seconds = sum(os.times()[2:4]) - sum(before[2:4])
         if done.status:
             raise RuntimeError(f"unbroken, and yet it fails: {name}\n{done.said[-3000:]}")
-        found = {"seconds": json.loads(result.read_text()), "lines": lines_of(data, tree)}
+        reached = {"name": name, "seconds": seconds, "lines": lines_of(data, tree)}
     CACHE.mkdir(parents=True, exist_ok=True)
     part = kept.with_suffix(f".{os.getpid()}")
-    part.write_text(json.dumps(found))
+    part.write_text(json.dumps(reached))
     part.replace(kept)
     return kept
 
@@ -229,35 +177,29 @@ def save_at_the_end(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def measured_run(name: str, tree: Path, data: Path, result: Path) -> int:
-    """Run `name` under coverage; write the seconds each of its tests took."""
+def measured_run(name: str, tree: Path, data: Path) -> int:
+    """Run `name` under coverage, and what it starts in processes of their own."""
     settings = tree.parent / "coveragerc"
     settings.write_text(SETTINGS.format(data=data, tree=tree))
-    os.environ["REACHED_BY"] = ""
+    os.environ["COVERAGE_PROCESS_START"] = str(settings)
     measured = coverage.Coverage(config_file=str(settings))
-    os.environ |= {"COVERAGE_PROCESS_START": str(settings), "REACHED_BY": f"sub {name}"}
     measured.start()
-    recorder = Recorder(measured, name)
-    status = pytest.main([*options(name), name], plugins=[recorder])
+    status = pytest.main([*options(name), name])
     measured.stop()
     measured.save()
-    result.write_text(json.dumps(recorder.seconds))
     return status
 
 
-def lines_of(data: Path, tree: Path) -> dict[str, dict[str, list[int]]]:
-    """Return {file: {context: lines}} from coverage's parts."""
-    found = defaultdict(lambda: defaultdict(set))
+def lines_of(data: Path, tree: Path) -> dict[str, list[int]]:
+    """Return {file: lines} from coverage's parts."""
+    reached = defaultdict(set)
     for part in data.glob("part*"):
-        one = coverage.CoverageData(basename=str(part))
+        measured = coverage.CoverageData(basename=str(part))
         with contextlib.suppress(coverage.CoverageException):  # of a process that was killed
-            one.read()
-            for file in one.measured_files():
-                name = Path(file).relative_to(tree).as_posix()
-                for line, contexts in one.contexts_by_lineno(file).items():
-                    for context in contexts:
-                        found[name][context.strip("|")].add(line)
-    return {file: {c: sorted(n) for c, n in rows.items()} for file, rows in found.items()}
+            measured.read()
+            for file in measured.measured_files():
+                reached[Path(file).relative_to(tree).as_posix()] |= {*(measured.lines(file) or ())}
+    return {file: sorted(lines) for file, lines in reached.items()}
 
 
 def key(name: str) -> str:
@@ -285,15 +227,16 @@ def files_for(stems: set[str]) -> list[str]:
 
     workbook and __main__ import everything and say nothing here; nor do the slow tests of learn.
     """
-    modules = [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks" / "check").glob("*.py")]
-    known = [p for p in modules if "tests" not in p.relative_to(ROOT).parts]
-    near = stems | {
-        path.stem
-        for path in known
-        if path.stem not in ("workbook", "__main__", "__init__") and stems & imported(path)
-    }
+    near = stems | {path.stem for path in modules() if stems & imported(path)}
+    near -= {"workbook", "__main__", "__init__"} - stems
     names = [name for name in test_files() if "/learn/" not in name]
     return [name for name in names if near & imported(ROOT / name) or name == SESSIONS_TEST]
+
+
+def modules() -> list[Path]:
+    """Return the modules of helpers and checks."""
+    paths = [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks" / "check").glob("*.py")]
+    return [path for path in paths if TESTS not in path.parents]
 
 
 def imported(path: Path) -> set[str]:
@@ -322,68 +265,48 @@ def as_check_runs(name: str) -> list[str]:
 
 
 class Reach:
-    """What every recorded test reaches: {(file, line): contexts}, and what each test takes."""
+    """What every recorded test file or notebook reaches, and the CPU seconds that it takes."""
 
     def __init__(self, recorded: Iterable[Path]) -> None:
         self.lines, self.seconds = defaultdict(set), {}
         for path in recorded:
-            found = json.loads(path.read_text())
-            self.seconds |= found["seconds"]
-            for file, rows in found["lines"].items():
-                for context, numbers in rows.items():
-                    for number in numbers if context else ():
-                        self.lines[file, number].add(context)
+            reached = json.loads(path.read_text())
+            self.seconds[reached["name"]] = reached["seconds"]
+            for file, numbers in reached["lines"].items():
+                for number in numbers:
+                    self.lines[file, number].add(reached["name"])
 
     def of(self, file: str, numbers: Iterable[int]) -> set[str]:
-        """Return the contexts that reach one of the lines."""
+        """Return the names of what reaches one of the lines."""
         return set().union(*(self.lines.get((file, number), ()) for number in numbers))
 
-    def cost(self, context: str) -> float:
-        """Return the seconds of a test, of a function with all its cases, or of a whole file."""
-        if context in self.seconds:
-            return self.seconds[context]
-        return sum(
-            s for t, s in self.seconds.items() if t.startswith((context + "::", context + "["))
-        )
+    def order(self, names: Iterable[str], first: list[str]) -> list[str]:
+        """Return those in `first`, then the quickest, as many as take MOST seconds together."""
+        chosen, total = [], 0.0
+        for name in sorted(names, key=lambda name: (name not in first, self.cost(name), name)):
+            total += self.cost(name)
+            if total > MOST and chosen:
+                break
+            chosen.append(name)
+        return chosen
+
+    def cost(self, name: str) -> float:
+        """Return the seconds of a test file; what was not recorded is taken for a slow one."""
+        return self.seconds.get(name, MOST)
 
 
-def lines_around(text: str, line: int) -> tuple[list[int], set[str]]:
-    """Return the lines that run when `line` does, and the names that a module's own line defines.
-
-    A function's header runs when its body does; a line of the module, when its names are used.
-    """
-    tree, names = ast.parse(text), set()
-    statements = [n for n in ast.walk(tree) if isinstance(n, ast.stmt)]
-    around = [n for n in statements if n.lineno <= line <= n.end_lineno]
-    best = max(around, key=lambda node: node.lineno, default=None)
-    inside = innermost(tree, line)
-    if inside is not None:
-        header = line < inside.body[0].lineno
-        span = (inside.body[0].lineno, inside.end_lineno) if header else extent(best, line)
-        return list(range(span[0], span[1] + 1)), set()
-    if best is not None:
-        targets = getattr(best, "targets", [getattr(best, "target", None)])
-        names = {
-            n.id for t in filter(None, targets) for n in ast.walk(t) if isinstance(n, ast.Name)
-        }
-        names |= {best.name} if isinstance(best, ast.ClassDef) else set()
-    return [], names
-
-
-def innermost(tree: ast.Module, line: int) -> ast.FunctionDef | None:
-    """Return the function that the line belongs to."""
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= node.end_lineno
-    ]
-    return max(found, key=lambda node: node.lineno, default=None)
-
-
-def extent(node: ast.stmt, line: int) -> tuple[int, int]:
-    """Return the first and last line of a plain statement, or of a compound statement's header."""
+def lines_around(text: str, line: int) -> range:
+    """Return the lines of the statement that `line` belongs to, of a compound one its header."""
+    statements = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+    around = [node for node in statements if first_line(node) <= line <= node.end_lineno]
+    node = max(around, key=first_line)
     body = getattr(node, "body", None)
-    return node.lineno, max(node.lineno, body[0].lineno - 1 if body else node.end_lineno)
+    return range(first_line(node), (body[0].lineno if body else node.end_lineno + 1))
+
+
+def first_line(node: ast.stmt) -> int:
+    """Return where a statement begins, with its decorators."""
+    return min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
 
 
 def mirrors(file: str) -> list[str]:
@@ -397,61 +320,14 @@ def mirrors(file: str) -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for path in found)
 
 
-def users(names: set[str]) -> list[tuple[str, int]]:
-    """Return (file, line) wherever one of the names stands in the helpers or checks."""
-    if not names:
-        return []
-    word, found = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b"), []
-    for path in [*(ROOT / "helpers").rglob("*.py"), *(ROOT / "notebooks" / "check").glob("*.py")]:
-        if "tests" not in path.relative_to(ROOT).parts:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            name = path.relative_to(ROOT).as_posix()
-            found += [(name, n) for n, line in enumerate(lines, 1) if word.search(line)]
-    return found
-
-
 # Running them.
 
 
-class Chosen:
-    """A pytest plugin that keeps the chosen tests, in their order."""
-
-    def __init__(self, order: list[str]) -> None:
-        self.rank = {context: n for n, context in enumerate(order)}
-
-    def pytest_collection_modifyitems(self, items):
-        ranked = {item: self.place(item.nodeid) for item in items}
-        items[:] = sorted((i for i in items if ranked[i] is not None), key=ranked.get)
-
-    def place(self, test: str) -> int | None:
-        names = (test, test.partition("[")[0], test.partition("::")[0])
-        return min((self.rank[n] for n in names if n in self.rank), default=None)
-
-
-def in_order(reach: Reach, contexts: Iterable[str], first: list[str], most: float) -> list[str]:
-    """Return the contexts file by file, the files in `first` before others, then the quickest.
-
-    Stops before `most` seconds are exceeded, but keeps at least one.
-    """
-    files, chosen, total = defaultdict(list), [], 0.0
-    for context in contexts:
-        files[context.partition("::")[0]].append(context)
-    costs = {file: sum(map(reach.cost, found)) for file, found in files.items()}
-    for file in sorted(files, key=lambda file: (file not in first, costs[file], file)):
-        for context in sorted(files[file], key=lambda c: (reach.cost(c), c)):
-            total += reach.cost(context)
-            if total > most and chosen:
-                return chosen
-            chosen.append(context)
-    return chosen
-
-
 def run_tests(tree: Path, reach: Reach, order: list[str]) -> Done:
-    """Run the chosen tests in one process, until one fails."""
-    files = list(dict.fromkeys(context.partition("::")[0] for context in order))
-    words = ["-x", "--tb=line", *options(""), *files]
+    """Run test files in one process, until a test fails."""
+    words = ["-x", "--tb=line", *options(""), *order]
     limit = 20 + 4 * sum(map(reach.cost, order))
-    return forked(tree, lambda: pytest.main(words, plugins=[Chosen(order)]), limit)
+    return forked(tree, lambda: pytest.main(words), limit)
 
 
 def run_notebook(tree: Path, name: str, seconds: float = 60) -> Done:

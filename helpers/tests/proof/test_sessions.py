@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, figures, measures, runs, stats, workbook
+from helpers import evalset, figures, measures, runs, stats, text, workbook
 from helpers.labels import audit
 from notebooks import cards
 
@@ -280,8 +280,8 @@ def test_session_a_counts_a_small_set(small):
         "a-coverage-kind": "a-least: runbook",
         "a-unreached-run": "disk: b, c, d, …\nqueue: i, j, k",
     }
-    for cell, text in wanted.items():
-        assert " ".join(said[cell].split()).startswith(" ".join(text.split())), cell
+    for cell, words in wanted.items():
+        assert " ".join(said[cell].split()).startswith(" ".join(words.split())), cell
     assert value["a-examples"].query_id.to_dict() == {"entity": "q1", "keyword": "q4"}
     popularity = value["a-balance"].loc["keyword"]
     assert popularity.to_dict() == {
@@ -428,17 +428,12 @@ def test_the_rank_of_the_first_relevant_document_is_infinite_where_none_is_found
     assert rank(query, {"q9": [("a", 3.0)]}) == math.inf
 
 
-@pytest.mark.parametrize(
-    ("other", "equal"),
-    [
-        ([("a", 2 + 5e-10), ("b", 1.0)], True),
-        ([("a", 2 + 3e-9), ("b", 1.0)], False),
-        ([("b", 2.0), ("a", 1.0)], False),
-    ],
-)
-def test_two_engines_agree_in_order_and_to_nine_decimals(other, equal):
+def test_two_engines_agree_in_order_and_to_nine_decimals():
     same = run_cells("bm25_matrix", "b-same-code", np=np, runs=runs)["same"]
-    assert bool(same([("a", 2.0), ("b", 1.0)], other)) == equal
+    own = [("a", 2.0), ("b", 1.0)]
+    assert same(own, [("a", 2 + 5e-10), ("b", 1.0)])
+    assert not same(own, [("a", 2 + 3e-9), ("b", 1.0)])
+    assert not same(own, [("b", 2.0), ("a", 1.0)])
 
 
 def test_pieces_are_cut_before_a_separator_and_joined_up_to_the_size():
@@ -456,30 +451,22 @@ def test_recursive_chunks_leave_out_white_space():
     assert cells["chunk_recursive"]("  ab cd\n\n      \n\nef ") == [(2, 7, 5), (17, 19, 2)]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "wanted"),
-    [
+def test_fusion_adds_the_reciprocal_ranks_of_the_first_hundred():
+    fuse = run_cells(2, "c-fusion", runs=runs)["fuse"]
+    for first, second, wanted in [
         ([("a", 9.0), ("b", 8.0)], [("b", 1.0)], [("b", 1 / 62 + 1 / 61), ("a", 1 / 61)]),
         ([("b", 9.0)], [("a", 1.0)], [("a", 1 / 61), ("b", 1 / 61)]),
         ([("a", 9.0)], None, [("a", 1 / 61)]),
         ([], [("c", 9.0)], [("c", 1 / 61)]),
-    ],
-)
-def test_fusion_adds_the_reciprocal_ranks(first, second, wanted):
-    fuse = run_cells(2, "c-fusion", runs=runs)["fuse"]
-    assert fuse({"q": first}, {"q": second} if second else {}) == {"q": wanted}
-
-
-def test_fusion_keeps_the_first_hundred_and_may_weigh_ranks_otherwise():
-    fuse = run_cells(2, "c-fusion", runs=runs)["fuse"]
+    ]:
+        assert fuse({"q": first}, {"q": second} if second else {}) == {"q": wanted}, first
     long = [(f"d{n:03}", 200.0 - n) for n in range(150)]
     assert [d for d, _ in fuse({"q": long}, {})["q"]] == [d for d, _ in long[:100]]
     assert fuse({"q": long[:1]}, {}, k=1) == {"q": [("d000", 1 / 2)]}
 
 
-@pytest.mark.parametrize(
-    ("order", "grades", "pair"),
-    [
+def test_the_pair_out_of_order_is_the_best_answer_and_the_first_worse_one():
+    for order, grades, pair in [
         ("ab", {"b": 1}, ("b", "a")),
         ("ba", {"b": 1}, None),
         ("ab", {"a": 1, "b": 1}, None),
@@ -490,10 +477,8 @@ def test_fusion_keeps_the_first_hundred_and_may_weigh_ranks_otherwise():
         ("xc", {"b": 1, "c": 1}, ("c", "x")),
         ("xy", {"y": 0}, None),
         ("", {"b": 1}, None),
-    ],
-)
-def test_the_pair_out_of_order_is_the_best_answer_and_the_first_worse_one(order, grades, pair):
-    assert cards.wanted_and_rival(list(order), grades) == pair
+    ]:
+        assert cards.wanted_and_rival(list(order), grades) == pair, (order, grades)
 
 
 @pytest.mark.parametrize("b", [0.75, 0.0])
@@ -637,44 +622,36 @@ def test_a_failure_without_a_note_says_so():
     names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": found, "worst": ["q1", "q2"]}
     names |= {"evals": SimpleNamespace(folder=""), "display": shown.append}
     names |= {"results": SimpleNamespace(notes=lambda folder: {"q2": "<my> `b`"})}
-    run_cells(2, "c-notes", text=figures, figures=figures, **names)
+    run_cells(2, "c-notes", text=text, figures=figures, **names)
     said = "- **q1**, tie: no note yet\n- **q2**, missing word: &#60;my&#62; <code>b</code>"
     assert [page.data for page in shown] == [said]
     assert found == {"q1": {"cause": "tie"}, "q2": {"cause": "missing word"}}
 
 
-@pytest.mark.parametrize(
-    ("cause", "evidence"),
-    [
-        ("version confusion", "d-v1"),
-        ("no shared word", "gone"),
-        ("tie", "1.00 against 1.00"),
-        ("evidence split across chunks", "2.00 against 1.50"),
-        ("length penalty", "3.00 against 2.50"),
-        ("common word dominates", "often"),
-        ("missing word", "gone"),
-        ("stronger match elsewhere", "often, gone"),
-    ],
-)
-def test_the_evidence_of_each_cause_stands_on_its_card(cause, evidence):
-    found = {
+def test_the_evidence_of_each_cause_stands_on_its_card():
+    card = {
         "rival": "d-v1",
         "words": [["often", 0.1, 0.1, 0.2], ["gone", 2.0, 0.0, 2.0], ["same", 1.0, 1.0, 1.0]],
-        "common": ["often"],
-        "lacks": ["gone"],
-        "score": [1.0, 1.0],
-        "best of all chunks": [2.0, 1.5],
-        "without length": [3.0, 2.5],
+        **{"common": ["often"], "lacks": ["gone"], "score": [1.0, 1.0]},
+        **{"best of all chunks": [2.0, 1.5], "without length": [3.0, 2.5]},
     }
-    names = {"worst": ["q1"], "by_rule": {"q1": cause, "q2": "tie"}, "cards": {"q1": found}}
-    assert run_cells(2, "c-named", **names)["my_causes"]() == {"q1": (cause, evidence)}
-
-
-def test_without_lacking_words_the_common_ones_are_the_evidence():
-    found = {"words": [], "common": ["often"], "lacks": [], "rival": ""}
-    found |= dict.fromkeys(("score", "best of all chunks", "without length"), [0.0, 0.0])
-    names = {"worst": ["q1"], "by_rule": {"q1": "no shared word"}, "cards": {"q1": found}}
-    assert run_cells(2, "c-named", **names)["my_causes"]() == {"q1": ("no shared word", "often")}
+    for cause, evidence, other in [
+        ("version confusion", "d-v1", {}),
+        ("no shared word", "gone", {}),
+        ("no shared word", "often", {"lacks": [], "words": []}),
+        ("tie", "1.00 against 1.00", {}),
+        ("evidence split across chunks", "2.00 against 1.50", {}),
+        ("length penalty", "3.00 against 2.50", {}),
+        ("common word dominates", "often", {}),
+        ("missing word", "gone", {}),
+        ("stronger match elsewhere", "often, gone", {}),
+    ]:
+        names = {
+            "worst": ["q1"],
+            "by_rule": {"q1": cause, "q2": "tie"},
+            "cards": {"q1": card | other},
+        }
+        assert run_cells(2, "c-named", **names)["my_causes"]() == {"q1": (cause, evidence)}
 
 
 @pytest.mark.parametrize("by", [1e-9, -1e-9])
@@ -702,16 +679,7 @@ def test_em_looks_at_the_first_k_documents_by_both_rules():
     names = {"evals": SimpleNamespace(queries=queries, documents=texts), "np": np, "pd": pd}
     names |= {"run": {"q1": order, "q2": order}, "holds": None}
     found = run_cells("answers", "c-answers-code", "c-answers-em", **names)
-    table = [(k, rule, found["em"](k, rule)) for rule in (True, False) for k in (1, 2, 6, 7)]
-    third = pytest.approx(1 / 3)
-    assert [share for *_, share in table] == [
-        0,
-        third,
-        third,
-        third,
-        0,
-        third,
-        third,
-        pytest.approx(2 / 3),
-    ]
+    third, two_thirds = pytest.approx(1 / 3), pytest.approx(2 / 3)
+    shares = [found["em"](k, rule) for rule in (True, False) for k in (1, 2, 6, 7)]
+    assert shares == [0, third, third, third, 0, third, third, two_thirds]
     assert found["rows"]["EM@5"] == {"strict": third, "SQuAD": third}

@@ -21,7 +21,7 @@ import witness_sessions
 from conftest import write_rows
 
 from helpers import compare, evalset, runs, stats
-from notebooks import decision
+from notebooks import write_up
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "evals"
@@ -506,10 +506,7 @@ def test_three_numbers_count_questions(page, published):
         "{} of {} test questions": [found, n],
         "might have been {} to {} of them": [low, high],
         "{} of {} had one in first place": [sum(row["first_rank"] == 1 for row in test), n],
-        "{} of {} had a passage": [
-            round(quoted["by_k"]["evidence"][4] * quoted["n"]),
-            quoted["n"],
-        ],
+        "{} of {} had a passage": [round(quoted["by_k"]["evidence"][4] * quoted["n"]), quoted["n"]],
     }
     said = page["r-numbers"][0].replace("1 for a useful", "for a useful")
     said = said.replace("1/2 in second, 1/3 in third", "").replace("from 0 to 1", "from 0 to 1")
@@ -1065,4 +1062,4 @@ def test_hashes_know_which_document_and_query_they_hold(folder):
 
 
 def test_a_repair_is_known_for_every_cause():
-    assert sorted(sum(decision.REPAIRS.values(), ())) == sorted(witness.CAUSES)
+    assert sorted(sum(write_up.REPAIRS.values(), ())) == sorted(witness.CAUSES)
