@@ -17,7 +17,7 @@ COMMANDS = {  # name: (what it needs, words for --help)
     "check": (SET, "execute the notebooks and compare"),
     "refresh": (SET, "execute the notebooks in place"),
     "learn": (FOLDER, "write copies of the sessions with stubs for solutions into learn/"),
-    "progress": (FOLDER, "run the copies: done, wrong, not started, what comes next"),
+    "progress": (FOLDER, "your copies: done, wrong, not started, what comes next"),
     "freeze": (SET, "draw negatives, write the manifest"),
     "audit": (SET, "ask the set what a careful reader would"),
     "export": (SET, "write the labels as CSV, Parquet, BEIR and TREC"),
@@ -112,7 +112,8 @@ def call(options: Namespace) -> int:
 
             own = copies.LEARN / "evals"
             chosen = options.folder != evalset.DEFAULT or not own.exists()
-            print(progress.progress_report(options.folder if chosen else own))
+            evals = options.folder if chosen else own
+            print(progress.progress_report(evals, run=options.run))
         case "audit":
             from .labels import audit
 
@@ -192,6 +193,8 @@ def add_options(sub: ArgumentParser, name: str) -> None:
         add("--full", action="store_true", help="run the further notebooks too")
     elif name == "learn":
         add("--fresh", action="store_true", help="move the old copies aside first")
+    elif name == "progress":
+        add("--run", action="store_true", help="run the copies first")
     elif name == "drop":
         add("query", help="id of the query")
     elif name == "compare":

@@ -162,7 +162,7 @@ def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
         (["learn"], copies, "make", ["one", "two"], (False,), "one\ntwo\n"),
         (["learn", "--fresh"], copies, "make", ["one"], (True,), "one\n"),
         (["drop", "q7"], merge, "drop_query", ["a: 1 row", "b"], (folder, "q7"), "a: 1 row\nb\n"),
-        (["progress"], progress, "progress_report", "done", (folder,), "done\n"),
+        (["progress"], progress, "progress_report", "done", (folder, {"run": False}), "done\n"),
     ]:
         notes = stub(monkeypatch, room, name, returned)
         assert called(*words, "--evals", folder) == 0
@@ -203,8 +203,9 @@ def test_copies_need_no_set_and_progress_prefers_the_learners_own(tmp_path, monk
     assert called("progress") == 0
     (tmp_path / "evals").mkdir()
     assert called("progress") == 0
-    assert called("progress", "--evals", tmp_path / "gone") == 0
-    assert notes == [(evalset.DEFAULT,), (tmp_path / "evals",), (tmp_path / "gone",)]
+    assert called("progress", "--run", "--evals", tmp_path / "gone") == 0
+    folders = [(evalset.DEFAULT, False), (tmp_path / "evals", False), (tmp_path / "gone", True)]
+    assert notes == [(folder, {"run": run}) for folder, run in folders]
 
 
 def test_refresh_takes_our_own_folder_only(folder, monkeypatch, called, capsys):
