@@ -6,10 +6,10 @@ import types
 from typing import NamedTuple
 
 import pytest
-from importing import bring, options, problems
+from importing import bring, problems, task
 
 from helpers import evalset
-from helpers.sources import catalogue, readers
+from helpers.sources import catalogue
 
 
 class Dataset:
@@ -105,7 +105,7 @@ def test_a_name_with_labels(tmp_path, monkeypatch):
     assert {q.query for q in evals.queries.values()} == {"wind", "rain"}
     assert evals.documents["c"].title == "Rain" and evals.documents["c"].text == "Rain x"
     assert "changed: grades below 0, which became 0: 1" in lines
-    source = catalogue.by_name(options("ir_datasets", "small/test"), readers.Log())
+    source = catalogue.by_name(task("ir_datasets", "small/test"))
     for part in (source.documents, source.queries):
         assert [place for place, _ in part] == [f"ir_datasets:small/test:{n}" for n in (1, 2)]
     assert next(iter(source.labels)) == ("ir_datasets:small/test:1", "test", "1", "a%20b", 1, ())
@@ -189,7 +189,7 @@ def test_a_name_with_labels_says_its_split_and_those_beside_it(monkeypatch):
         sets = {"c": Dataset(docs=DOCS), "c/train": labelled(("1", "c"))}
         sets |= {"c/test": labelled(("2", "c")), name: labelled(("3", "c"))}
         stand_in(monkeypatch, **sets)
-        found = catalogue.by_name(options("ir_datasets", name), readers.Log())
+        found = catalogue.by_name(task("ir_datasets", name))
         assert found.splits == offered and [n.split for n in found.labels] == [split], name
 
 
@@ -218,27 +218,29 @@ def test_names_and_failures_of_the_catalogue_are_told(tmp_path, monkeypatch):
     ]
 
 
-def test_an_entry_becomes_a_row():
+def test_an_entry_becomes_a_row(monkeypatch):
     class Body(NamedTuple):
         doc_id: str
         title: str
         body: str = ""
 
-    log = readers.Log()
-    for entry, row in (
-        (Body("a b", " T ", " x "), ("a%20b", "T", "x")),
-        (MiraclDoc("d", "T", ""), ("d", "", "T")),
-        (Page("d", "T", "u"), ("d", "T", "T u")),
-        (Body("d", "T"), ("d", "", "T")),
-    ):
-        assert tuple(catalogue._document(entry, log).values()) == row, entry
-    assert log.changed == {"documents with a title only, which became their text": 2}
-    for entry, row in (
-        (Topic("q/1", "t", "d"), ("q%2F1", "t")),
-        (Topic("q", "", "d"), ("q", "d")),
-        (GenericQuery("q", "x"), ("q", "x")),
-    ):
-        assert tuple(catalogue._query(entry).values()) == row, entry
+    documents = {
+        Body("a b", " T ", " x "): ("a%20b", "T", "x"),
+        MiraclDoc("m", "T", ""): ("m", "", "T"),
+        Page("d", "T", "u"): ("d", "T", "T u"),
+        Body("d", "T"): ("d", "", "T"),
+    }
+    queries = {
+        Topic("q/1", "t", "d"): ("q%2F1", "t"),
+        Topic("q", "", "d"): ("q", "d"),
+        GenericQuery("q", "x"): ("q", "x"),
+    }
+    stand_in(monkeypatch, s=Dataset(docs=[*documents], queries=[*queries], qrels=[]))
+    asked = task("ir_datasets", "s")
+    source = catalogue.by_name(asked)
+    assert [tuple(row.values()) for _, row in source.documents] == [*documents.values()]
+    assert [tuple(row.values()) for _, row in source.queries] == [*queries.values()]
+    assert asked.changed == {"documents with a title only, which became their text": 2}
 
 
 @pytest.fixture
@@ -250,10 +252,10 @@ def library(monkeypatch, tmp_path):
 
 def test_the_real_catalogue_has_the_names_of_the_page(library):
     for name in ("miracl/yo/dev", "mmarco/v2/de/dev/small", "mmarco/v2/ja/dev/small"):
-        source = catalogue.by_name(options("ir_datasets", name), readers.Log())
+        source = catalogue.by_name(task("ir_datasets", name))
         assert source.splits  # a name that is not there raises; nothing is downloaded
     with pytest.raises(evalset.EvalSetError, match="KeyError 'miracl/yo/no'"):
-        catalogue.by_name(options("ir_datasets", "miracl/yo/no"), readers.Log())
+        catalogue.by_name(task("ir_datasets", "miracl/yo/no"))
 
 
 def test_the_stand_in_is_like_the_real_catalogue(library):

@@ -5,9 +5,9 @@ import time
 
 import pytest
 from conftest import write_rows
-from importing import beir_folder, bring, mmarco_folder, options, problems, put
+from importing import beir_folder, bring, mmarco_folder, problems, put, task
 
-from helpers.sources import collections, readers, write
+from helpers.sources import collections, write
 
 
 @pytest.fixture
@@ -96,14 +96,14 @@ def test_a_bad_line_is_named(beir, tmp_path):
 
 def test_what_a_beir_folder_lacks_is_named(beir, tmp_path):
     assert problems("beir", beir, tmp_path / "to", split="x") == [
-        "qrels: no split x, found dev, test"
+        f"beir:{beir}: no split x, found dev, test"
     ]
     empty = tmp_path / "empty"
     empty.mkdir()
     assert problems("beir", empty, tmp_path / "to") == [
-        f"{empty}:1: no corpus.jsonl here, wanted corpus.jsonl or corpus.jsonl.gz",
-        f"{empty}:1: no queries.jsonl here, wanted queries.jsonl or queries.jsonl.gz",
-        "qrels:1: no labels found, wanted qrels/test.tsv or the like",
+        f"{empty}:1: no documents, found nothing, wanted corpus.jsonl or corpus.jsonl.gz",
+        f"{empty}:1: no queries, found nothing, wanted a file with queries or topics in its name",
+        f"{empty}:1: no labels, found nothing, wanted a file with qrels or labels in its name",
     ]
 
 
@@ -130,9 +130,8 @@ fights
 
 
 def test_topics_of_all_forms(tmp_path):
-    path, log = put(tmp_path / "topics.txt", TOPICS), readers.Log()
-    asked = options("trec", tmp_path)
-    assert list(collections.queries_of(path, asked, log)) == [
+    path, log = put(tmp_path / "topics.txt", TOPICS), task()
+    assert list(collections.queries_of(path, log)) == [
         (f"{path}:2", {"query_id": "1", "query": "International crime"}),
         (f"{path}:7", {"query_id": "2%2Fb", "query": "Who fights"}),
         (f"{path}:14", {"query_id": "3", "query": ""}),
@@ -141,9 +140,9 @@ def test_topics_of_all_forms(tmp_path):
         f"{path}:15: topic without a number, wanted <num> Number: 301",
         f"{path}:18: topic without an end, wanted </top>",
     ]
-    start, log = time.perf_counter(), readers.Log()
+    start, log = time.perf_counter(), task()
     put(path, "<top><num>" + " " * 200_000 + "</top>\n")
-    assert list(collections.queries_of(path, asked, log)) == [] and log.problems
+    assert list(collections.queries_of(path, log)) == [] and log.problems
     assert time.perf_counter() - start < 2
 
 
@@ -196,8 +195,8 @@ LABELS = [  # lines, (query, document, grade) of each label
 
 def test_labels_of_three_and_four_columns_and_with_a_header(tmp_path):
     for lines, wanted in LABELS:
-        path, log = put(tmp_path / "qrels.tsv", lines), readers.Log()
-        labels = list(collections.labels_of(path, "dev", options("beir", "p"), log))
+        path, log = put(tmp_path / "qrels.tsv", lines), task()
+        labels = list(collections.labels_of(path, "dev", log))
         assert [(n.query_id, n.doc_id, n.grade) for n in labels] == wanted, lines
         assert not log.problems and {(n.split, n.evidence) for n in labels} == {("dev", ())}
         assert labels[-1].place == f"{path}:{len(lines.splitlines())}"
@@ -208,13 +207,13 @@ def test_rows_under_the_names_of_many_tools(tmp_path):
     for name in ("_id", "doc_id", "docid", "docno", "id", "pid", "passage_id"):
         for text in ("text", "contents", "body", "content", "passage"):
             write_rows(path, {name: " d ", "title": " T ", text: " words "})
-            found = list(collections.documents_of([path], options("trec", "p"), readers.Log()))
+            found = list(collections.documents_of([path], task()))
             wanted = {"doc_id": "d", "title": "T", "text": "words"}
             assert found == [(f"{path}:1", wanted)], (name, text)
     for name in ("_id", "query_id", "qid", "id"):
         for text in ("text", "query", "title", "question"):
             write_rows(path, {name: 7, text: " words "})
-            found = list(collections.queries_of(path, options("trec", "p"), readers.Log()))
+            found = list(collections.queries_of(path, task()))
             assert found == [(f"{path}:1", {"query_id": "7", "query": "words"})], (name, text)
 
 

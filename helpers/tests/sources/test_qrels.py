@@ -2,7 +2,7 @@
 
 import pytest
 from conftest import write_rows
-from importing import bring, put
+from importing import bring, put, task
 
 from helpers import evalset
 from helpers.labels import audit, links
@@ -28,7 +28,7 @@ def test_labels_are_read_by_query_and_doubled_ones_told():
         label("p", "c", "1.5", "f:9"),
         label("p", "d", "0.00", "f:10"),
     ]
-    log = readers.Log()
+    log = task()
     found = qrels.read_labels(readers.Source([], labels=given), log)
     assert {q: {d: n.grade for d, n in row.items()} for q, row in found.items()} == {
         "q": {"a": 2, "b": 0, "c": 1},
@@ -71,7 +71,7 @@ def test_what_is_kept_and_what_is_left_out():
         "zeros": {"a": label("zeros", "a", 0, "f:5"), "y": label("zeros", "y", 0, "f:6")},
         "lost": {"z": label("lost", "z", 0, "f:7"), "x": label("lost", "x", 2, "f:8")},
     }
-    log = readers.Log()
+    log = task()
     kept = qrels.keep(dict.fromkeys(("q", "zeros", "lost", "none")), given, {"a", "z"}, log)
     assert kept == {"q": {d: given["q"][d] for d in "az"}}
     assert log.left == {
@@ -206,19 +206,6 @@ def test_the_largest_group_goes_first_and_ties_follow_a_hash():
     assert qrels.deal(names) == qrels.deal(names[::-1])
     found = qrels.deal([*names, {"a", "b", "c"}])  # the same on every machine
     assert "".join(q for q in sorted(found) if found[q] == "dev") == "abcq0q1q6"
-
-
-def test_what_connects_queries():
-    words = LONG.split()
-    for zero, a, b, groups in (
-        (1, ["one"], ["two"], [{"q1"}, {"q2"}]),  # both have judged z, as 0
-        (1, ["one"], ["one"], [{"q1", "q2"}]),
-        (2, words[:12], words[4:16], [{"q1"}, {"q2"}]),  # a third of 12 runs: a stock phrase
-        (2, words, words[4:], [{"q1", "q2"}]),
-    ):
-        kept = {"q1": {"a": label(), "z": label(grade=0)}, "q2": {"b": label()}}
-        kept["q2"] |= {"z": label(grade=0)} if zero == 1 else {}
-        assert qrels.connected(kept, {"a": a, "b": b}) == groups
 
 
 def test_answers_are_compared_in_the_words_of_the_set(tmp_path):

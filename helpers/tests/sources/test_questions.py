@@ -6,9 +6,9 @@ from pathlib import Path
 
 import duckdb
 from conftest import write_rows
-from importing import bring, options, problems, put
+from importing import bring, problems, put, task
 
-from helpers.sources import questions, readers
+from helpers.sources import write
 
 ORIGINAL = {
     "_id": "5a8",
@@ -52,10 +52,8 @@ def question(**fields):
 
 def read(path, kind="hotpotqa"):
     """Return what a reader gives for a path, and its log."""
-    log = readers.Log()
-    if kind == "hotpotqa":
-        return questions.hotpotqa(options(kind, path), log), log
-    return questions.passages([path], options(kind, path), log), log
+    asked = task(kind, path)
+    return write.READERS[kind](asked), asked
 
 
 def test_questions_without_ids_types_and_answers(tmp_path):

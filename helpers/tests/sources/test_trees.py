@@ -5,10 +5,10 @@ import sys
 import time
 
 import pytest
-from importing import bring, options, problems, put
+from importing import bring, problems, put, task
 
 from helpers import evalset
-from helpers.sources import readers, trees, write
+from helpers.sources import trees, write
 
 PAGE = "---\nkind: runbook\nupdated: soon\nweight: 3\n---\n\n# Disk full #\n\nDelete logs.\n"
 
@@ -77,8 +77,8 @@ def test_a_tree_is_walked_in_order_and_what_is_left_out_is_counted(tmp_path):
         os.mkfifo(tmp_path / "q.txt")  # nothing waits for it
     else:
         put(tmp_path / "q.png", "")
-    log, asked = readers.Log(), options("text", tmp_path)
-    found = {doc_id: text for _, doc_id, text in trees.tree(asked, [".txt"], log)}
+    log = task("text", tmp_path)
+    found = {doc_id: text for _, doc_id, text in trees.tree(log, [".txt"])}
     assert found == {
         "a": "a.txt",
         "b:1": "b/1.TXT",
@@ -109,9 +109,9 @@ def test_a_file_whose_name_is_not_utf_8_is_left_out_and_counted(tmp_path):
 
 def page(tmp_path, content, name="p.md", **more):
     """Return the row of a page, and what was left out of it."""
-    log = readers.Log()
     path = put(tmp_path / "pages" / name, content)
-    (found,) = trees.markdown_tree(options("markdown", path.parent, **more), log).documents
+    log = task("markdown", path.parent, **more)
+    (found,) = trees.markdown_tree(log).documents
     path.unlink()
     assert found[0] == f"{path}:1"
     return found[1], left(log, path.parent)
@@ -199,7 +199,7 @@ TEXTS = [  # file, title, text
 def test_a_short_first_line_is_the_title_of_a_text(tmp_path):
     for text, title, body in TEXTS:
         path = put(tmp_path / "t" / "p.txt", text)
-        found = list(trees.text_tree(options("text", path.parent), readers.Log()).documents)
+        found = list(trees.text_tree(task("text", path.parent)).documents)
         assert found == [(f"{path}:1", {"doc_id": "p", "title": title, "text": body})], text
 
 
@@ -208,8 +208,9 @@ def test_a_short_first_line_is_the_title_of_a_text(tmp_path):
 
 def code(tmp_path, name, text):
     """Return {id: (line, title, text)} of a source file, and the log."""
-    path, log = put(tmp_path / "code" / name, text), readers.Log()
-    found = list(trees.code_tree(options("code", path.parent), log).documents)
+    path = put(tmp_path / "code" / name, text)
+    log = task("code", path.parent)
+    found = list(trees.code_tree(log).documents)
     assert all(place.startswith(f"{path}:") for place, _ in found)
     path.unlink()
     return {
@@ -312,8 +313,8 @@ def test_other_languages_are_taken_by_file(tmp_path):
     tree = tmp_path / "code"
     put(tree / "b" / "x.GO", "\npackage x\n\n")
     put(tree / "target" / "y.go", "x")
-    log = readers.Log()
-    source = trees.code_tree(options("code", tree), log)
+    log = task("code", tree)
+    source = trees.code_tree(log)
     assert list(source.documents) == [
         (f"{tree}/b/x.GO:1", {"doc_id": "b:x.GO", "title": "b/x.GO", "text": "package x"})
     ]

@@ -3,10 +3,11 @@
 import json
 import os
 import sys
+from collections import Counter
 
 import killed
 import pytest
-from importing import beir_folder, bring, mmarco_folder, options, problems, put
+from importing import beir_folder, bring, mmarco_folder, options, problems, put, task
 
 from helpers import __main__, evalset
 from helpers.labels import manifest
@@ -126,18 +127,6 @@ WRONG = [  # kind, options, the problems
         "--from pdf: is unknown, wanted KIND:PATH of markdown, text, code, hotpotqa, beir, trec, "
         "table, ir_datasets",
     ),
-    (
-        "miracl",
-        {},
-        "--from miracl: is no kind any more, wanted ir_datasets:miracl/yo/dev, or of files "
-        "table:FOLDER --language yo",
-    ),
-    (
-        "mmarco",
-        {"split": "dev"},
-        "--from mmarco: is no kind any more, wanted ir_datasets:mmarco/v2/de/dev/small, or of "
-        "files table:COLLECTION.tsv --queries FILE --labels FILE",
-    ),
     ("trec", {"queries": "x"}, "--queries belongs to table, ir_datasets, not to trec"),
     ("beir", {"labels": "x"}, "--labels belongs to table, not to beir"),
     (
@@ -157,7 +146,7 @@ def test_options_that_do_not_fit_are_told(tmp_path):
         assert problems(kind, tmp_path / "no", tmp_path / "to", **more) == wanted, kind
     for more in ({"title": "a", "text": "a", "columns": "a=b"}, {"max_docs": 1, "split": "dev"}):
         (told,) = problems("beir", tmp_path / "no", tmp_path / "to", **more)
-        assert "is no folder, wanted a folder for beir:" in told, more
+        assert "is not there, wanted a file or a folder of tables" in told, more
 
 
 # What is written.
@@ -190,7 +179,7 @@ def test_a_limit_keeps_relevant_ones_then_zeros_then_the_first(tmp_path):
     qrels = {"q": {"r": label("r"), "z": label("z", 0), "y": label("y", 0)}}
     for most, stay, read, cut in LIMITS:
         documents = source([*map(row, "abzyrc")])
-        held, seen, truncated = write.write_corpus(tmp_path, documents, qrels, most, readers.Log())
+        held, seen, truncated = write.write_corpus(tmp_path, documents, qrels, task(max_docs=most))
         assert (held, len(seen), truncated) == ({*stay}, read, cut), most
         lines = (tmp_path / "corpus.jsonl").read_text().splitlines()
         assert [json.loads(line)["doc_id"] for line in lines] == [d for d in "abzyrc" if d in held]
@@ -216,10 +205,10 @@ SETTINGS = [  # tokenizer, highest grade or None without labels, what settings.j
 
 def test_settings_say_what_must_be_said(tmp_path):
     for number, (words, highest, settings) in enumerate(SETTINGS):
-        kept = {"q": {"a": label("a", 1), "d": label("d", highest)}} if highest else {}
+        grades = Counter([1, highest] if highest else [])
         folder = tmp_path / str(number)
         folder.mkdir()
-        found = write.write_settings(folder, options("beir", "p"), source(words=words), kept)
+        found = write.write_settings(folder, "beir", words, grades)
         told = {name: value for name, value in settings.items() if name != "imported"}
         assert found == [f"{name}: {value}, in settings.json" for name, value in told.items()]
         assert [json.loads(path.read_text()) for path in folder.iterdir()] == [settings][
