@@ -1,7 +1,6 @@
 """Rows that hold a query with its documents: HotpotQA's questions, MIRACL's passages, triples."""
 
 import hashlib
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,16 +93,11 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
     """Return a row of HotpotQA; a question without an id takes `name`. Raises ValueError: FORM."""
     try:
         question = row["question"].strip()
-        context = _pairs(row["context"], "sentences")
-        facts = _pairs(row.get("supporting_facts") or [], "sent_id")
+        context = _pairs(row["context"], "sentences", list)
+        facts = _pairs(row.get("supporting_facts") or [], "sent_id", int)
+        paragraphs = {title: [s.strip() for s in sentences] for title, sentences in context}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ValueError(FORM) from None
-    lists = [sentences for _, sentences in context if isinstance(sentences, list)]
-    texts = [*(title for title, _ in (*context, *facts)), *chain(*lists)]
-    numbers = [number for _, number in facts if type(number) is int and number >= 0]
-    are_texts = all(isinstance(text, str) for text in texts)
-    if len(lists) < len(context) or len(numbers) < len(facts) or not are_texts:
-        raise ValueError(FORM)
     query = {"query_id": _id_or(name, place, row, ("_id", "id"), task), "query": question}
     kind, answer = readers.text_of(row, "type"), readers.text_of(row, "answer")
     form = files.schema("retrieval_queries")
@@ -112,7 +106,6 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
     elif kind:
         task.leave(f"types that are no label ({form.wanted('kind')})", place)
     query |= {"answers": [answer]} if answer else {}
-    paragraphs = {title: [s.strip() for s in sentences] for title, sentences in context}
     documents = [
         {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}
         for title, sentences in paragraphs.items()
@@ -120,18 +113,23 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
     quotes: dict[str, list[str]] = {}
     for title, number in facts:
         sentences = paragraphs.get(title, [])
-        quotes.setdefault(title, []).extend(sentences[number : number + 1])
-        if sentences and number >= len(sentences):
+        chosen = quotes.setdefault(title, [])
+        if 0 <= number < len(sentences):
+            chosen.append(sentences[number])
+        elif sentences:
             task.leave("evidence whose sentence number is beyond its paragraph", place)
     judged = [(_title_id(title), 1, sentences) for title, sentences in quotes.items()]
     return Question(query, documents, judged)
 
 
-def _pairs(values: dict | list, second: str) -> list[tuple]:
-    """Return (title, other) of both layouts: a dict of two lists, or a list of pairs."""
+def _pairs(values: dict | list, second: str, kind: type) -> list[tuple]:
+    """Return (title, value of `kind`) of both layouts: a dict of two lists, or a list of pairs."""
     if isinstance(values, dict):
         values = zip(values["title"], values[second], strict=True)
-    return [(title, other) for title, other in values]
+    pairs = [(title, value) for title, value in values]
+    if not all(isinstance(title, str) and type(value) is kind for title, value in pairs):
+        raise TypeError
+    return pairs
 
 
 def _title_id(title: str) -> str:

@@ -51,17 +51,6 @@ def test_the_splits_that_are_read():
             assert [*picked] == chosen.split() and picked.items() <= numbered.items(), found
 
 
-def test_files_by_the_split_in_their_name(tmp_path):
-    names = "hotpot_train_v1.1.json Dev-1.json dev-2.json interval.json test.jsonl.gz".split()
-    found = readers.by_split(tmp_path / name for name in names)
-    assert {split: [p.name for p in paths] for split, paths in found.items()} == {
-        "train": names[:1],
-        "dev": names[1:3],
-        "all": names[3:4],
-        "test": names[4:],
-    }
-
-
 def test_the_log_counts_and_keeps_the_first_place():
     log = task()
     log.stop()
@@ -119,50 +108,6 @@ def test_an_id_is_text_or_a_whole_number():
         log = task()
         assert readers.id_of("f:1", row, ("_id", "id"), log) == wanted, row
         assert log.problems == ([f"f:1: {problem}"] if problem else []), row
-
-
-def test_the_first_field_with_a_text_counts():
-    row = {"a": 1, "b": " \n", "c": " x ", "d": "y"}
-    for names, text in (("abcd", "x"), ("dc", "y"), ("abz", ""), ("", "")):
-        assert readers.text_of(row, *names) == text, names
-
-
-def test_a_title_without_a_text_is_the_text():
-    log = task()
-    for given, row in ((("t", ""), ("", "t")), (("t", "x"), ("t", "x")), (("", ""), ("", ""))):
-        document = readers.document("d", *given, log)
-        assert document == {"doc_id": "d", "title": row[0], "text": row[1]}
-    assert log.changed == {"documents with a title only, which became their text": 1}
-
-
-CHOSEN = [  # --title, --text, title and text
-    (None, None, ("", "")),
-    ("b", "b,a", ("B", "B\n\nA")),
-    (None, "c,a", ("", "A")),
-    ("c,a,b", None, ("A", "")),
-    ("c", "n,c", ("", "")),
-]
-
-
-def test_fields_are_chosen_in_the_order_asked_for():
-    left, fields = {}, {"a": " A ", "b": "B", "c": "", "n": 1}
-    for title, text, wanted in CHOSEN:
-        asked = task(title=title, text=text)
-        assert readers.asked_fields("f:1", fields, asked) == wanted, (title, text)
-        asked.stop()
-        left |= asked.left
-    assert left == {
-        "--title where a document has no c": (1, "f:1"),
-        "--text where a document has no n or c": (1, "f:1"),
-    }
-    asked = task(title="z")
-    readers.asked_fields("f:2", fields, asked)
-    assert refused(asked.stop) == [
-        "f:2: no --title z in any document, found a, b, c, n, wanted one of: z; --title names "
-        "another"
-    ]
-    readers.asked_fields("f:3", {"z": ""}, asked)
-    asked.stop()
 
 
 def test_the_bar_goes_to_stderr_where_somebody_looks(monkeypatch):
