@@ -58,39 +58,46 @@ def test_gzip_windows_line_ends_and_byte_order_marks_change_nothing(beir, tmp_pa
         assert sides[0] == sides[1]
 
 
-BAD_BEIR = [  # file, its content, the first problem
+CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
+BAD = [  # file, its content, line and problem
     (
-        "corpus.jsonl",
+        CORPUS,
         '{"id_": "d1", "text": "a"}\n',
-        "corpus.jsonl:1: no id, found id_, text, want",
+        "1: no id, found id_, text, wanted one of: _id, doc_id",
     ),
-    ("corpus.jsonl", '{"_id": "d1", "body_": "a"}\n', "corpus.jsonl:1: no text, found _id, body_,"),
-    ("corpus.jsonl", "{\n", "corpus.jsonl:1: broken JSON"),
-    ("corpus.jsonl", '{"_id": "\\ud800"}\n', "corpus.jsonl:1: field _id holds half of a surrogate"),
-    ("corpus.jsonl", "\n7\n", "corpus.jsonl:2: found 7, wanted a JSON object"),
+    (CORPUS, '{"_id": "d1", "body_": "a"}\n', "1: no text, found _id, body_, wanted one of: text,"),
+    (CORPUS, "{\n", "1: broken JSON"),
+    (CORPUS, '{"_id": "\\ud800"}\n', "1: field _id holds half of a surrogate"),
+    (CORPUS, "\n7\n", "2: found 7, wanted a JSON object"),
+    (CORPUS, b'{"_id": 1}\n{"_id": "\xe9"}\n', "2: byte 0xe9 is not UTF-8, save"),
     (
-        "corpus.jsonl",
-        b'{"_id": 1}\n{"_id": "\xe9"}\n',
-        "corpus.jsonl:2: byte 0xe9 is not UTF-8, save",
+        CORPUS,
+        '{"_id": 1, "text": "a"}\n' * 2,
+        "2: doc_id 1 stands already at corpus.jsonl:1, wanted",
     ),
-    ("queries.jsonl", '{"_id": true, "text": "a"}\n', "queries.jsonl:1: field _id is true, wanted"),
-    ("queries.jsonl", '{"_id": 1, "t": "a"}\n', "queries.jsonl:1: no query, found _id, t, wanted"),
+    (CORPUS, "[]\n" * 200, "1: found [], wanted a JSON object such as {...}"),
+    (QUERIES, '{"_id": true, "text": "a"}\n', "1: field _id is true, wanted an id: text or whole"),
+    (QUERIES, '{"_id": 1, "t": "a"}\n', "1: no query, found _id, t, wanted one of: text, query"),
     (
-        "qrels/test.tsv",
-        "query-id\tcorpus-id\tscore\n1\td1\n",
-        "qrels/test.tsv:2: found '1\\td1', wanted 3 cells as in the first line",
+        QUERIES,
+        '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n',
+        "3: query_id 1 stands alre",
     ),
-    ("qrels/test.tsv", "1\td1\n", "qrels/test.tsv:1: found '1\\td1', wanted query_id doc_id rel"),
-    ("qrels/test.tsv", "1\t\t1\n", 'qrels/test.tsv:1: field doc_id is "", wanted an id: text or'),
+    (QRELS, "query-id\tcorpus-id\tscore\n1\td1\n", "2: found '1\\td1', wanted 3 cells as in the"),
+    (QRELS, "1\td1\n", "1: found '1\\td1', wanted query_id doc_id rel"),
+    (QRELS, "1\t\t1\n", '1: field doc_id is "", wanted an id: text or whole number'),
+    (QRELS, "1\td1\t1\n1\td1\t2\n", "2: 1 d1 has grade 2 and at qrels/test.tsv:1 grade 1, wanted"),
+    (QRELS, "1\td1\t0.5\n", "1: grade '0.5' is not a grade, wanted a whole number up to 999"),
 ]
 
 
 def test_a_bad_line_is_named(beir, tmp_path):
-    for file, content, wanted in BAD_BEIR:
+    for file, content, wanted in BAD:
         former = (beir / file).read_bytes()
         put(beir / file, content)
         told = problems("beir", beir, tmp_path / "to", split="test")
-        assert told[0].startswith(wanted), told
+        assert told[0].startswith(f"{file}:{wanted}"), told
+        assert len(told) < 9 or told[100:] == ["and 100 more like these"], told
         put(beir / file, former)
 
 

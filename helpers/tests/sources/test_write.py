@@ -38,23 +38,7 @@ def test_grades(beir, tmp_path):
     assert told["counts"]["judgments"]["4"] == 1 and "settings.json" in told["files"]
 
 
-BAD = [  # file, its content, the problem
-    (
-        "corpus.jsonl",
-        '{"_id": "d1", "text": "a"}\n{"_id": "d1", "text": "b"}\n',
-        "corpus.jsonl:2: doc_id d1 stands already at corpus.jsonl:1, wanted each once",
-    ),
-    (
-        "queries.jsonl",
-        '{"_id": "1", "text": "a"}\n\n{"_id": 1, "text": "b"}\n',
-        "queries.jsonl:3: query_id 1 stands already at queries.jsonl:1, wanted each once",
-    ),
-    (
-        "qrels/test.tsv",
-        "1\td1\t1\n1\td1\t2\n",
-        "qrels/test.tsv:2: 1 d1 has grade 2 and at qrels/test.tsv:1 grade 1, wanted one",
-    ),
-    ("qrels/test.tsv", "1\td1\t0.5\n", "qrels/test.tsv:1: grade '0.5' is not a grade, wanted a wh"),
+NOTHING_FITS = [  # file, its content, start of the problem
     (
         "qrels/test.tsv",
         "91\td1\t1\n92\td1\t1\n",
@@ -68,27 +52,19 @@ BAD = [  # file, its content, the problem
         "1\td1\t0\n",
         "beir:{}: no query has a relevant document in the corpus: query ids in the qrels: 1, of "
         "them in the queries: 1; document ids in the qrels: 1, of them in the corpus: 1; left out: "
-        "judged queries without a relevant document: 1, first qrels/test.tsv:1; left out: queries "
-        "without judgments: 2, first query 2; changed: documents with a title only, which became "
-        "their text: 1",
+        "judged queries without a relevant document: 1, first qrels/test.tsv:1; left out: ",
     ),
     ("corpus.jsonl", "", "beir:{}: no documents with a text found"),
-    (
-        "corpus.jsonl",
-        "[]\n" * 200,
-        "corpus.jsonl:1: found [], wanted a JSON object such as {{...}}",
-    ),
 ]
 
 
-def test_a_bad_source_is_named_with_file_and_line(beir, tmp_path):
-    for file, content, wanted in BAD:
+def test_a_source_of_which_nothing_fits_is_told(beir, tmp_path):
+    for file, content, wanted in NOTHING_FITS:
         former = (beir / file).read_bytes()
         put(beir / file, content)
-        told = problems("beir", beir, tmp_path / "to", split="test")
-        assert told[0].startswith(wanted.format(beir)), told
+        (told,) = problems("beir", beir, tmp_path / "to", split="test")
+        assert told.startswith(wanted.format(beir)), told
         put(beir / file, former)
-    assert len(told) == 101 and told[-1] == "and 100 more like these"
 
 
 def test_a_query_in_two_splits_is_a_leak(beir, tmp_path):
