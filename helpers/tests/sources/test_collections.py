@@ -101,17 +101,26 @@ def test_a_bad_line_is_named(beir, tmp_path):
         put(beir / file, former)
 
 
-def test_what_a_beir_folder_lacks_is_named(beir, tmp_path):
-    assert problems("beir", beir, tmp_path / "to", split="x") == [
-        f"beir:{beir}: no split x, found dev, test"
-    ]
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert problems("beir", empty, tmp_path / "to") == [
-        f"{empty}:1: no documents, found nothing, wanted corpus.jsonl or corpus.jsonl.gz",
-        f"{empty}:1: no queries, found nothing, wanted a file with queries or topics in its name",
-        f"{empty}:1: no labels, found nothing, wanted a file with qrels or labels in its name",
-    ]
+DOCUMENTS_OF = {
+    "beir": "corpus.jsonl or corpus.jsonl.gz",
+    "trec": "a file of .jsonl",
+    "table": "a file of .jsonl, .json, .csv, .tsv, .parquet",
+}
+
+
+def test_what_a_folder_lacks_is_named_with_the_first_nine_files(beir, tmp_path):
+    told = problems("beir", beir, tmp_path / "to", split="x")
+    assert told == [f"beir:{beir}: no split x, found dev, test"]
+    folder = tmp_path / "t"
+    for n in range(12):
+        put(folder / f"f{n:02}.txt", "x")
+    found = f"found {', '.join(f'f{n:02}.txt' for n in range(9))}, wanted"
+    for kind, documents in DOCUMENTS_OF.items():
+        assert problems(kind, folder, tmp_path / "to") == [
+            f"{folder}:1: no documents, {found} {documents}",
+            f"{folder}:1: no queries, {found} a file with queries or topics in its name",
+            f"{folder}:1: no labels, {found} a file with qrels or labels in its name",
+        ]
 
 
 TOPICS = """
@@ -176,18 +185,6 @@ def test_trec_finds_its_files_by_name(trec, tmp_path):
     assert evals.qrels() == {"1": {"A": 1}, "2": {"B": 2, "A": 0}}
     assert "halves: the source's own (test, train)" in lines
     assert [*bring("trec", trec, tmp_path / "one", split="test")[1].queries] == ["1"]
-
-
-def test_trec_names_all_that_lacks_and_the_first_nine_files(tmp_path):
-    folder = tmp_path / "t"
-    for n in range(12):
-        put(folder / f"f{n:02}.txt", "x")
-    found = ", ".join(f"f{n:02}.txt" for n in range(9))
-    assert problems("trec", folder, tmp_path / "to") == [
-        f"{folder}:1: no documents, found {found}, wanted a file of .jsonl",
-        f"{folder}:1: no queries, found {found}, wanted a file with queries or topics in its name",
-        f"{folder}:1: no labels, found {found}, wanted a file with qrels or labels in its name",
-    ]
 
 
 LABELS = [  # lines, (query, document, grade) of each label

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from collections import Counter
 
 import killed
 import pytest
@@ -33,6 +32,9 @@ def test_grades(beir, tmp_path):
         lines, evals = bring("beir", beir, tmp_path / str(number), split="test")
         assert evals.qrels() == {"1": grades} and evals.grades == tuple(range(allowed))
         assert ("highest_grade: 4, in settings.json" in lines) == (allowed == 5)
+        settings = json.loads((tmp_path / str(number) / "settings.json").read_text())
+        wanted = {"highest_grade": 4} if allowed == 5 else {}
+        assert settings == {**wanted, "imported": "beir"}
         assert ("changed: grades below 0, which became 0: 1" in lines) == ("-1" in labels)
     told = json.loads(manifest.write_manifest(evals, {}).read_text())
     assert told["counts"]["judgments"]["4"] == 1 and "settings.json" in told["files"]
@@ -170,37 +172,19 @@ def test_a_limited_import_says_so_and_stops_reading(beir, tmp_path):
     assert write.TRUNCATED in (tmp_path / "to" / "README.md").read_text()
 
 
-SETTINGS = [  # tokenizer, highest grade or None without labels, what settings.json holds
-    ("words", 2, {"imported": "beir"}),
-    ("words", 3, {"highest_grade": 3, "imported": "beir"}),
-    ("bigrams", 1, {"words": "bigrams", "imported": "beir"}),
-    ("bigrams", None, {"words": "bigrams"}),
-    ("words", None, {}),
-]
+CARD = """# {0} ({1})
 
+Imported with `--from {1}:{0}{2}`. The heading is the name under which results are shown: change \
+it to your own. Where documents, queries and labels are other people's, see the source for authors \
+and licence before you pass them on.
 
-def test_settings_say_what_must_be_said(tmp_path):
-    for number, (words, highest, settings) in enumerate(SETTINGS):
-        grades = Counter([1, highest] if highest else [])
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        found = write.write_settings(folder, "beir", words, grades)
-        told = {name: value for name, value in settings.items() if name != "imported"}
-        assert found == [f"{name}: {value}, in settings.json" for name, value in told.items()]
-        assert [json.loads(path.read_text()) for path in folder.iterdir()] == [settings][
-            : bool(settings)
-        ]
+{3}
 
+## What was found
 
-def card(name, kind, said, ids, found):
-    return (
-        f"# {name} ({kind})\n\nImported with `--from {kind}:{name}{said}`. The heading is the name "
-        "under which results are shown: change it to your own. Where documents, queries and labels "
-        "are other people's, see the source for authors and licence before you pass them on.\n\n"
-        f"{ids}\n\n## What was found\n\n{found}\n"
-    )
-
-
+- documents: 2
+- left out: links: 1, first {4}
+"""
 PATHS = "An id is the path in the source, with : for each / and without the ending."
 ENCODED = "Ids are the source's, with spaces, slashes, # and % percent-encoded."
 
@@ -209,22 +193,18 @@ def test_the_card_word_for_word_and_without_paths_of_this_machine(tmp_path, monk
     folder = tmp_path / "faq"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    lines = ["documents: 2", f"left out: links: 1, first {folder}/a.md"]
-    found = "- documents: 2\n- left out: links: 1, first faq/a.md"
     more = {"split": "dev", "max_docs": 3, "title": "t", "text": "a,b", "halve": True}
     said = " --split dev --max-docs 3 --title t --text a,b --queries q --language ja --halve"
     more |= {"queries": str(folder / "q"), "language": "ja"}
-    for asked, told, wanted in (
-        (options("markdown", folder), lines, ("faq", "markdown", "", PATHS, found)),
-        (options("table", folder, **more), lines, ("faq", "table", said, ENCODED, found)),
-        (options("beir", "."), ["a.b"], ("faq", "beir", "", ENCODED, "- a.b")),
-        (
-            options("ir_datasets", "beir/scifact/test", queries="a/b"),
-            ["a"],
-            ("beir/scifact/test", "ir_datasets", " --queries a/b", ENCODED, "- a"),
-        ),
+    far, place = options("ir_datasets", "a/test", queries="b/c"), f"{folder}/a.md"
+    for asked, wanted in (
+        (options("markdown", folder), ("faq", "markdown", "", PATHS, "faq/a.md")),
+        (options("table", folder, **more), ("faq", "table", said, ENCODED, "faq/a.md")),
+        (options("beir", "."), ("faq", "beir", "", ENCODED, place)),
+        (far, ("a/test", "ir_datasets", " --queries b/c", ENCODED, place)),
     ):
-        assert write.data_card(asked, told) == card(*wanted)
+        lines = ["documents: 2", f"left out: links: 1, first {place}"]
+        assert write.data_card(asked, lines) == CARD.format(*wanted)
 
 
 # The folder.
@@ -342,6 +322,8 @@ def test_documents_without_the_field_keep_what_they_have(beir, tmp_path):
     more = {"_id": "d5", "question": "Why?", "title": "Old", "text": "Because."}
     with (beir / "corpus.jsonl").open("a") as file:
         file.write(json.dumps(more) + "\n")
+    lines, evals = bring("beir", beir, tmp_path / "both", title="question,title")
+    assert evals.documents["d5"].title == "Why?" and evals.documents["3"].text == "Only a title"
     lines, evals = bring("beir", beir, tmp_path / "to", title="question")
     assert evals.documents["d5"].title == "Why?" and evals.documents["d1"].title == "Disk"
     where = f"{beir / 'corpus.jsonl'}:1"
