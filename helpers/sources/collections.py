@@ -103,21 +103,17 @@ def queries_of(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
 
 
 def _topics(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
-    place, topic = str(path), []
-    for line_place, line in files.lines(path, task.problems, newline="\n"):
-        if "<top>" in line.lower():
-            place, topic = line_place, []
-        topic.append(line)
-        if "</top>" in line.lower():
-            text, topic = "\n".join(topic), []
-            number = re.search(r"<num>\s*(?:Number:\s*)?([^\s<]+)", text, re.IGNORECASE)
+    page = files.page(path, task.problems) or ""
+    for topic in re.finditer(r"<top>(.*?)(</top>|(?=<top>)|\Z)", page, re.I | re.S):
+        place, (text, end) = f"{path}:{page.count(chr(10), 0, topic.start()) + 1}", topic.groups()
+        number = re.search(r"<num>\s*(?:Number:\s*)?([^\s<]+)", text, re.IGNORECASE)
+        if not end:
+            task.problems.append(f"{place}: topic without an end, wanted </top>")
+        elif not number:
+            task.problems.append(f"{place}: topic without a number, wanted <num> Number: 301")
+        else:
             query = _topic_part(text, "title") or _topic_part(text, "desc")
-            if number:
-                yield place, {"query_id": readers.encoded(number[1]), "query": query}
-            else:
-                task.problems.append(f"{place}: topic without a number, wanted <num> Number: 301")
-    if topic:
-        task.problems.append(f"{place}: topic without an end, wanted </top>")
+            yield place, {"query_id": readers.encoded(number[1]), "query": query}
 
 
 def _topic_part(text: str, name: str) -> str:

@@ -2,7 +2,6 @@
 
 import hashlib
 from pathlib import Path
-from typing import NamedTuple
 
 from .. import files
 from ..files import EvalSetError
@@ -23,12 +22,9 @@ PASSAGES = {  # fields that hold passages or texts, and the grade that they say
 }
 
 
-class Question(NamedTuple):
-    """What one row holds. `judged` has (doc_id, grade, quotes), also of documents elsewhere."""
-
-    query: dict
-    documents: list[dict]
-    judged: list[tuple[str, int, list[str]]]
+# What one row holds: the query, its documents, and (doc_id, grade, quotes) of what was judged, also
+# of documents elsewhere.
+Question = tuple[dict, list[dict], list[tuple[str, int, list[str]]]]
 
 
 def hotpotqa(task: Task) -> Source:
@@ -119,7 +115,7 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
         elif sentences:
             task.leave("evidence whose sentence number is beyond its paragraph", place)
     judged = [(_title_id(title), 1, sentences) for title, sentences in quotes.items()]
-    return Question(query, documents, judged)
+    return query, documents, judged
 
 
 def _pairs(values: dict | list, second: str, kind: type) -> list[tuple]:
@@ -143,7 +139,7 @@ def passages_question(place: str, row: dict, _: str, task: Task) -> Question:
     if not query:
         raise ValueError(readers.missing("query", names, row, "--columns"))
     query_id = _id_or(_hash(query), place, row, id_names, task)
-    question = Question({"query_id": query_id, "query": query}, [], [])
+    documents, judged = [], []
     for field, grade in PASSAGES.items():
         values = row.get(field) or []
         for value in values if isinstance(values, list) else [values]:
@@ -155,10 +151,10 @@ def passages_question(place: str, row: dict, _: str, task: Task) -> Question:
             words = _hash(f"{document['title']}\n{document['text']}")
             doc_names = columns(task, DOCUMENT)["doc_id"]
             document["doc_id"] = _id_or(words, place, passage, doc_names, task)
-            question.documents.append(document)
+            documents.append(document)
             if grade is not None:
-                question.judged.append((document["doc_id"], grade, []))
-    return question
+                judged.append((document["doc_id"], grade, []))
+    return {"query_id": query_id, "query": query}, documents, judged
 
 
 def _hash(text: str) -> str:

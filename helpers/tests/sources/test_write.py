@@ -6,7 +6,7 @@ import sys
 
 import killed
 import pytest
-from importing import beir_folder, bring, mmarco_folder, options, problems, put, task
+from importing import beir_folder, bring, options, problems, put, task
 
 from helpers import __main__, evalset
 from helpers.labels import manifest
@@ -67,11 +67,6 @@ def test_a_source_of_which_nothing_fits_is_told(beir, tmp_path):
         (told,) = problems("beir", beir, tmp_path / "to", split="test")
         assert told.startswith(wanted.format(beir)), told
         put(beir / file, former)
-
-
-def test_a_query_in_two_splits_is_a_leak(beir, tmp_path):
-    put(beir / "qrels" / "dev.tsv", "1\t3\t2\n")
-    assert "query 1 is in test and at" in problems("beir", beir, tmp_path / "to")[0]
 
 
 def test_what_has_no_use_is_left_out_and_counted(beir, tmp_path):
@@ -294,35 +289,13 @@ def test_import_needs_no_evaluation_set_and_says_what_comes_next(
         assert wanted in capsys.readouterr().err
 
 
-def test_each_option_of_import_has_an_effect(beir, tmp_path, monkeypatch):
-    def imported(*words):
-        to = tmp_path / "-".join(w.replace("/", "") for w in words[2:] or ["plain"])[-99:]
-        assert command(monkeypatch, "import", "--to", to, *words) == 0
-        return evalset.load(to)
-
-    source = ["--from", f"beir:{beir}"]
-    assert list(imported(*source).queries) == ["1", "2"]
-    assert list(imported(*source, "--split", "dev").queries) == ["2"]
-    assert len(imported(*source, "--max-docs", "3").documents) == 3
-    assert imported(*source, "--title", "text").documents["d1"].title == "Delete logs."
-    swapped = imported(*source, "--text", "title,text").documents["d1"]
-    assert swapped.text == "Disk\n\nDelete logs."
-    assert imported(*source, "--columns", "doc_id=_id").documents.keys() >= {"d1"}
-    halved = imported(*source, "--split", "test", "--halve")
-    assert {q.split for q in halved.queries.values()} == {"dev"}  # of the one query of test
-    files = mmarco_folder(tmp_path / "mmarco")
-    japanese = files / "queries" / "japanese_queries.dev.small.tsv"
-    table = ["--from", f"table:{files / 'collections' / 'english_collection.tsv'}"]
-    table += ["--queries", str(japanese), "--labels", str(files / "qrels.dev.small.tsv")]
-    evals = imported(*table, "--language", "ja")
-    assert evals.queries["1"].query == "風の音" and evals.tokenizer == "bigrams"
-
-
 def test_documents_without_the_field_keep_what_they_have(beir, tmp_path):
     more = {"_id": "d5", "question": "Why?", "title": "Old", "text": "Because."}
     with (beir / "corpus.jsonl").open("a") as file:
         file.write(json.dumps(more) + "\n")
-    lines, evals = bring("beir", beir, tmp_path / "both", title="question,title")
+    _, evals = bring("beir", beir, tmp_path / "text", text="title,text")
+    assert evals.documents["d1"].text == "Disk\n\nDelete logs."
+    _, evals = bring("beir", beir, tmp_path / "both", title="question,title")
     assert evals.documents["d5"].title == "Why?" and evals.documents["3"].text == "Only a title"
     lines, evals = bring("beir", beir, tmp_path / "to", title="question")
     assert evals.documents["d5"].title == "Why?" and evals.documents["d1"].title == "Disk"
