@@ -21,6 +21,7 @@ def mmarco(tmp_path):
 
 
 def test_beir_with_both_halves(beir, tmp_path):
+    put(beir / "old_corpus.jsonl", "of no layout, so not read")
     lines, evals = bring("beir", beir, tmp_path / "to")
     assert evals.qrels() == {"1": {"d1": 2, "d2": 0, "a%2Fb%20%234": 1}, "2": {"3": 1}}
     assert {q.query_id: q.split for q in evals.queries.values()} == {"1": "test", "2": "dev"}
@@ -184,7 +185,8 @@ def test_trec_finds_its_files_by_name(trec, tmp_path):
     }
     assert evals.qrels() == {"1": {"A": 1}, "2": {"B": 2, "A": 0}}
     assert "halves: the source's own (test, train)" in lines
-    assert [*bring("trec", trec, tmp_path / "one", split="test")[1].queries] == ["1"]
+    lines, evals = bring("trec", trec, tmp_path / "one", split="test")
+    assert [*evals.queries] == ["1"] and not any("without judgments" in line for line in lines)
 
 
 LABELS = [  # lines, (query, document, grade) of each label

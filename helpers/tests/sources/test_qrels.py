@@ -71,10 +71,8 @@ def halves(evals):
 
 
 BOTH = {"train": {"t1": "a", "t2": "b", "t3": "c"}, "test": {"q1": "a"}}
-NONE_IS = (
-    "the source's own ({0}); none is {1}, {2}: import with --split {0},{3}, or with --halve to "
-)
-NONE_IS += "draw halves from these queries"
+NONE_IS = "the source's own ({0}); none is {1}, {2}: import with --split {0},{3}, or with --halve "
+NONE_IS += "to draw halves from these queries"
 READ, FINAL = "where failures are read", "where final numbers come from"
 HASH = "drawn by a hash, queries that share an answer in one (test, train)"
 OPTIONS = [  # options, dev, test, what is said
@@ -151,6 +149,24 @@ def test_the_largest_group_goes_first_and_ties_follow_a_hash():
     assert qrels.deal(names) == qrels.deal(names[::-1])
     found = qrels.deal([*names, {"a", "b", "c"}])  # the same on every machine
     assert "".join(q for q in sorted(found) if found[q] == "dev") == "abcq0q1q6"
+
+
+def test_neither_a_zero_nor_a_stock_phrase_connects_queries(tmp_path):
+    words = LONG.split()
+    for a, b, said in (
+        (words[:12], words[4:16], "drawn by a hash, queries that share an answer in one (test)"),
+        (
+            words,
+            words[4:],
+            "drawn by a hash (test); shared answers connect 2 of 2 queries, so the ",
+        ),
+    ):
+        texts = {"x": " ".join(a), "z": " ".join(b)}
+        folder = collection(tmp_path / str(len(a)), {"test": {"qx": "x", "qz": "z"}}, texts)
+        with (folder / "qrels" / "test.tsv").open("a") as file:
+            file.write("qx\tz\t0\n")
+        lines, _ = bring("beir", folder, tmp_path / f"to{len(a)}")
+        assert lines[-1].startswith(f"halves: {said}"), lines
 
 
 def test_answers_are_compared_in_the_words_of_the_set(tmp_path):
