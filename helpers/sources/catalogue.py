@@ -8,7 +8,7 @@ from . import readers
 from .readers import SIDES, WORDS, Label, Source, Task
 
 
-def by_name(task: Task) -> Source:
+def read_dataset(task: Task) -> Source:
     """Read a collection by its name in the catalogue; names below it, as /test, are its splits.
 
     --queries names where the queries come from: mMARCO's are the same in every language.
@@ -18,12 +18,12 @@ def by_name(task: Task) -> Source:
         if options.split:
             problem = f"--split: {name} has its own labels, wanted the name above it or no --split"
             raise EvalSetError([problem])
-        last = next((n for n in reversed(range(len(parts))) if readers.side(parts[n])), None)
+        last = next((n for n in reversed(range(len(parts))) if readers.half_of(parts[n])), None)
         splits = {parts[last] if last else "all": name}
         offered = (*splits, *(_splits_below("/".join(parts[:last])) if last else ()))
     else:
         below = _splits_below(name)
-        splits, offered = readers.choose(below or {"all": name}, task), tuple(below)
+        splits, offered = readers.choose_splits(below or {"all": name}, task), tuple(below)
     queries = [options.queries] if options.queries else splits.values()
     codes = [*parts, *(options.queries or "").split("/")]
     return Source(
@@ -87,16 +87,16 @@ def document_row(fields: dict, task: Task) -> dict:
     """Return the document of an entry; one without a text takes the catalogue's default."""
     title, default = readers.text_of(fields, "title"), readers.text_of(fields, "default_text")
     text = readers.text_of(fields, "text", "body") or (default if default != title else "")
-    return readers.document(readers.encoded(fields["doc_id"]), title, text, task)
+    return readers.document(readers.encode_id(fields["doc_id"]), title, text, task)
 
 
 def query_row(fields: dict) -> dict:
     """Return the query of an entry."""
     text = readers.text_of(fields, "text", "title", "description", "default_text")
-    return {"query_id": readers.encoded(fields["query_id"]), "query": text}
+    return {"query_id": readers.encode_id(fields["query_id"]), "query": text}
 
 
 def _labels(name: str, split: str) -> Iterator[Label]:
     for place, fields in _entries(name, "qrels"):
-        ids = readers.encoded(fields["query_id"]), readers.encoded(fields["doc_id"])
+        ids = readers.encode_id(fields["query_id"]), readers.encode_id(fields["doc_id"])
         yield Label(place, split, *ids, fields["relevance"])

@@ -9,7 +9,7 @@ from .. import files
 from ..files import EvalSetError
 from . import questions, readers
 from .readers import Label, Source, Task
-from .tables import DOCUMENT, LABEL, QRELS, QUERY, columns, document_of, ending, rows_of
+from .tables import DOCUMENT, LABEL, QRELS, QUERY, column_names, document_of, ending, rows_of
 
 LABELS = re.compile(r"(?<![a-z])(qrels|labels|judgments)(?![a-z])")  # in paths
 QUERIES = re.compile(r"(?<![a-z])(queries|topics)(?![a-z])")
@@ -23,7 +23,7 @@ DOCUMENTS = {  # in paths, by the kind of source: a pattern, and what it finds
 }
 
 
-def table(task: Task) -> Source:
+def read_tables(task: Task) -> Source:
     """Read tables: documents, queries and labels, or rows with passages.
 
     In a folder, labels are the files that have qrels, labels or judgments in their path below it,
@@ -59,7 +59,7 @@ def table(task: Task) -> Source:
         name = re.sub(r"\.(tsv|txt|qrels|gz|csv|jsonl?|parquet)\b", "", path.name)
         name = re.sub(r"^(qrels|labels|judgments)([._-]|$)", "", name)
         splits.setdefault(name or "all", []).append(path)
-    chosen = readers.choose(splits, task)
+    chosen = readers.choose_splits(splits, task)
     own = [path for path in queries if any(split in path.name for split in chosen)] or queries
     labelled = [(path, split) for split, paths in chosen.items() for path in paths]
     return Source(
@@ -79,7 +79,7 @@ def files_of(path: Path) -> list[Path]:
 
 def documents_of(paths: list[Path], task: Task) -> Iterator[tuple[str, dict]]:
     """Yield the documents of tables under the names that BEIR, TREC tools and others use."""
-    names = columns(task, DOCUMENT)
+    names = column_names(task, DOCUMENT)
     for path in paths:
         for place, row in rows_of(path, task, names["doc_id"]):
             if not task.options.text:
@@ -95,7 +95,7 @@ def queries_of(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
         if line.lstrip().startswith("<"):
             yield from _topics(path, task)
             return
-    names = columns(task, QUERY)
+    names = column_names(task, QUERY)
     for place, row in rows_of(path, task, names["query_id"]):
         task.expect("query", names["query"], place, row, "--columns")
         if query_id := readers.id_of(place, row, names["query_id"], task):
@@ -113,7 +113,7 @@ def _topics(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
             task.problems.append(f"{place}: topic without a number, wanted <num> Number: 301")
         else:
             query = _topic_part(text, "title") or _topic_part(text, "desc")
-            yield place, {"query_id": readers.encoded(number[1]), "query": query}
+            yield place, {"query_id": readers.encode_id(number[1]), "query": query}
 
 
 def _topic_part(text: str, name: str) -> str:
@@ -126,12 +126,12 @@ def labels_of(path: Path, split: str, task: Task) -> Iterator[Label]:
 
     The first are TREC's, the second BEIR's; a first line may name the columns.
     """
-    names = columns(task, LABEL)
+    names = column_names(task, LABEL)
     for place, row in rows_of(path, task, [*chain(*names.values())], QRELS):
         ids = [readers.id_of(place, row, names[field], task) for field in ("query_id", "doc_id")]
         grades = [row[name] for name in names["relevance"] if row.get(name) is not None]
         if not grades:
-            problem = readers.missing("grade", names["relevance"], row, "--columns")
+            problem = readers.missing_field("grade", names["relevance"], row, "--columns")
             task.problems.append(f"{place}: {problem}")
         elif all(ids):
             yield Label(place, split, *ids, grades[0])

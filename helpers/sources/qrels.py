@@ -7,7 +7,7 @@ from pathlib import Path
 from .. import files, text
 from ..files import EvalSetError
 from ..labels import links
-from .readers import Label, Source, Task, side
+from .readers import Label, Source, Task, half_of
 
 Labels = dict[str, dict[str, Label]]  # {query_id: {doc_id: label}}
 PLACES = {"query": "queries", "document": "corpus"}
@@ -47,11 +47,11 @@ def read_labels(source: Source, task: Task) -> Labels:
                 f"grade {former.grade}, wanted one"
             )
         elif former.place != place:
-            task.leave("pairs judged twice with one grade", place)
+            task.leave_out("pairs judged twice with one grade", place)
     return qrels
 
 
-def ids_in_common(what: str, judged: dict, held: dict, source: Source) -> str:
+def count_common_ids(what: str, judged: dict, held: dict, source: Source) -> str:
     """Return how many judged ids are there. Raises EvalSetError where none is: a wrong split."""
     number = sum(name in held for name in judged)
     line = f"{what} ids in the qrels: {len(judged)}, of them in the {PLACES[what]}: {number}"
@@ -65,29 +65,31 @@ def ids_in_common(what: str, judged: dict, held: dict, source: Source) -> str:
     return line
 
 
-def keep(queries: dict[str, dict], qrels: Labels, held: set[str], task: Task) -> Labels:
+def keep_answered(queries: dict[str, dict], qrels: Labels, held: set[str], task: Task) -> Labels:
     """Return the labels of known queries and documents, for queries with a relevant document."""
     kept = {}
     for query_id, row in qrels.items():
         first = next(iter(row.values())).place
         if query_id not in queries:
-            task.leave("judged queries without a text", first)
+            task.leave_out("judged queries without a text", first)
             continue
         for label in row.values():
             if label.doc_id not in held:
                 what = "relevant" if label.grade else "grade-0"
-                task.leave(f"{what} labels of documents that are not there", label.place)
+                task.leave_out(f"{what} labels of documents that are not there", label.place)
         row = {doc_id: label for doc_id, label in row.items() if doc_id in held}
         if any(label.grade for label in row.values()):
             kept[query_id] = row
         else:
-            task.leave("judged queries without a relevant document", first)
+            task.leave_out("judged queries without a relevant document", first)
     for query_id in (query_id for query_id in queries if query_id not in qrels):
-        task.leave("queries without judgments", f"query {query_id}")
+        task.leave_out("queries without judgments", f"query {query_id}")
     return kept
 
 
-def split(kept: Labels, source: Source, halve: bool, folder: Path) -> tuple[dict[str, str], str]:
+def assign_halves(
+    kept: Labels, source: Source, halve: bool, folder: Path
+) -> tuple[dict[str, str], str]:
     """Return {query_id: dev or test} and a sentence that says where the halves come from.
 
     The source's own splits count if it has both sides, read or not. Else, or with `halve`,
@@ -95,13 +97,13 @@ def split(kept: Labels, source: Source, halve: bool, folder: Path) -> tuple[dict
     """
     own = {query_id: next(iter(row.values())).split for query_id, row in kept.items()}
     read = sorted({*own.values()})
-    halves = {query_id: side(name) for query_id, name in own.items()}
-    sides = {side(name) for name in (*source.splits, *read)}
+    halves = {query_id: half_of(name) for query_id, name in own.items()}
+    sides = {half_of(name) for name in (*source.splits, *read)}
     if halve or not {"dev", "test"} <= sides or None in halves.values():
-        return _drawn(kept, source, folder, ", ".join(read))
+        return _draw_halves(kept, source, folder, ", ".join(read))
     sentence = f"halves: the source's own ({', '.join(read)})"
     for half in {"dev", "test"} - {*halves.values()}:
-        other = next(name for name in source.splits if side(name) == half)
+        other = next(name for name in source.splits if half_of(name) == half)
         sentence += (
             f"; none is {half}, {USES[half]}: import with --split {','.join([*read, other])}, "
             "or with --halve to draw halves from these queries"
@@ -109,7 +111,9 @@ def split(kept: Labels, source: Source, halve: bool, folder: Path) -> tuple[dict
     return halves, sentence
 
 
-def _drawn(kept: Labels, source: Source, folder: Path, read: str) -> tuple[dict[str, str], str]:
+def _draw_halves(
+    kept: Labels, source: Source, folder: Path, read: str
+) -> tuple[dict[str, str], str]:
     answers = {q: [d for d, label in row.items() if label.grade] for q, row in kept.items()}
     relevant = {doc_id for doc_ids in answers.values() for doc_id in doc_ids}
     tokenizer = text.TOKENIZERS[source.words]
@@ -118,16 +122,16 @@ def _drawn(kept: Labels, source: Source, folder: Path, read: str) -> tuple[dict[
     pairs = text.near_duplicates(words, text.COPY)
     copies = [(a, b) for a, b in pairs if text.count_as_one(words[a], words[b])]
     groups = links.connected(answers, copies)
-    halves, largest = deal(groups), max(map(len, groups))
+    halves, largest = deal_halves(groups), max(map(len, groups))
     if list(halves.values()).count("test") >= SMALLER * len(kept) or largest == 1:
         return halves, f"halves: drawn by a hash, queries that share an answer in one ({read})"
-    return deal([{query_id} for query_id in kept]), (
+    return deal_halves([{query_id} for query_id in kept]), (
         f"halves: drawn by a hash ({read}); shared answers connect {largest} of "
         f"{len(kept)} queries, so the halves share some"
     )
 
 
-def deal(groups: list[set[str]]) -> dict[str, str]:
+def deal_halves(groups: list[set[str]]) -> dict[str, str]:
     """Return {query_id: dev or test}: each group, the largest first, goes to the smaller half.
 
     Groups of one size come by a hash of their first id: the same on every machine, and no order

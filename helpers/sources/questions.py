@@ -7,7 +7,7 @@ from .. import files
 from ..files import EvalSetError
 from . import readers
 from .readers import Label, Source, Task
-from .tables import DOCUMENT, QUERY, columns, document_of, ending, rows_of
+from .tables import DOCUMENT, QUERY, column_names, document_of, ending, rows_of
 
 FORM = (
     "question, context or supporting_facts is missing or of another form, wanted "
@@ -57,12 +57,12 @@ def _source(paths: list[Path], question_of, about: str, task: Task) -> Source:
     `question_of(place, row, name, task)` returns a Question or raises ValueError in words.
     """
     documents, queries, labels = {}, {}, []
-    splits = readers.by_split(paths)
-    for split, chosen in readers.choose(splits, task).items():
+    splits = readers.files_by_split(paths)
+    for split, chosen in readers.choose_splits(splits, task).items():
         rows = (row for path in chosen for row in rows_of(path, task))
         for number, (place, row) in enumerate(readers.with_bar(rows, "questions"), 1):
             try:
-                query, held, judged = question_of(place, row, f"{split}-{number}", task)
+                query, paragraphs, judged = question_of(place, row, f"{split}-{number}", task)
             except ValueError as error:
                 task.problems.append(f"{place}: {error}")
                 continue
@@ -70,10 +70,10 @@ def _source(paths: list[Path], question_of, about: str, task: Task) -> Source:
             if key in queries:
                 task.changed["rows of a query that was there, which were joined"] += 1
             queries.setdefault(key, (place, query))
-            for document in held:
+            for document in paragraphs:
                 _, former = documents.setdefault(document["doc_id"], (place, document))
                 if former["text"] != document["text"]:
-                    task.leave("documents with another text under an id that was there", place)
+                    task.leave_out("documents with another text under an id that was there", place)
             for doc_id, grade, quotes in judged:
                 text = documents[doc_id][1]["text"] if doc_id in documents else ""
                 evidence = tuple(quote for quote in quotes if quote and quote in text)
@@ -81,7 +81,9 @@ def _source(paths: list[Path], question_of, about: str, task: Task) -> Source:
     return Source(documents.values(), queries.values(), labels, tuple(splits), about=(about,))
 
 
-def _id_or(other: str, place: str, row: dict, names: tuple[str, ...], task: Task) -> str | None:
+def _id_or_else(
+    other: str, place: str, row: dict, names: tuple[str, ...], task: Task
+) -> str | None:
     return readers.id_of(place, {**row, "": other}, (*names, ""), task)
 
 
@@ -94,13 +96,13 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
         paragraphs = {title: [s.strip() for s in sentences] for title, sentences in context}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ValueError(FORM) from None
-    query = {"query_id": _id_or(name, place, row, ("_id", "id"), task), "query": question}
+    query = {"query_id": _id_or_else(name, place, row, ("_id", "id"), task), "query": question}
     kind, answer = readers.text_of(row, "type"), readers.text_of(row, "answer")
     form = files.schema("retrieval_queries")
     if form.fits("kind", kind):
         query["kind"] = kind
     elif kind:
-        task.leave(f"types that are no label ({form.wanted('kind')})", place)
+        task.leave_out(f"types that are no label ({form.wanted('kind')})", place)
     query |= {"answers": [answer]} if answer else {}
     documents = [
         {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}
@@ -113,7 +115,7 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
         if 0 <= number < len(sentences):
             chosen.append(sentences[number])
         elif sentences:
-            task.leave("evidence whose sentence number is beyond its paragraph", place)
+            task.leave_out("evidence whose sentence number is beyond its paragraph", place)
     judged = [(_title_id(title), 1, sentences) for title, sentences in quotes.items()]
     return query, documents, judged
 
@@ -129,16 +131,16 @@ def _pairs(values: dict | list, second: str, kind: type) -> list[tuple]:
 
 
 def _title_id(title: str) -> str:
-    return readers.encoded(title.strip().replace(" ", "_"))
+    return readers.encode_id(title.strip().replace(" ", "_"))
 
 
 def passages_question(place: str, row: dict, _: str, task: Task) -> Question:
     """Return a row of a query and its passages. Raises ValueError: what is of another form."""
-    id_names, names = columns(task, QUERY).values()
+    id_names, names = column_names(task, QUERY).values()
     query = readers.text_of(row, *names)
     if not query:
-        raise ValueError(readers.missing("query", names, row, "--columns"))
-    query_id = _id_or(_hash(query), place, row, id_names, task)
+        raise ValueError(readers.missing_field("query", names, row, "--columns"))
+    query_id = _id_or_else(_hash(query), place, row, id_names, task)
     documents, judged = [], []
     for field, grade in PASSAGES.items():
         values = row.get(field) or []
@@ -149,8 +151,8 @@ def passages_question(place: str, row: dict, _: str, task: Task) -> Question:
                 raise ValueError(f"{field} holds {str(value)[:40]}, {wanted}")
             document = document_of(place, "", passage, task)
             words = _hash(f"{document['title']}\n{document['text']}")
-            doc_names = columns(task, DOCUMENT)["doc_id"]
-            document["doc_id"] = _id_or(words, place, passage, doc_names, task)
+            doc_names = column_names(task, DOCUMENT)["doc_id"]
+            document["doc_id"] = _id_or_else(words, place, passage, doc_names, task)
             documents.append(document)
             if grade is not None:
                 judged.append((document["doc_id"], grade, []))

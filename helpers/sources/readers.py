@@ -71,14 +71,14 @@ class Task:
         self.changed: Counter[str] = Counter()
         self.absent: dict[str, str] = {}  # wanted field: the problem, "" once a row had it
 
-    def leave(self, reason: str, place: str) -> None:
+    def leave_out(self, reason: str, place: str) -> None:
         """Count something that is left out."""
         count, first = self.left.get(reason, (0, place))
         self.left[reason] = count + 1, first
 
     def expect(self, what: str, names: tuple[str, ...], place: str, row: dict, option: str) -> None:
         """Note a problem if no row has one of the named fields: the one of the first row."""
-        problem = f"{place}: {missing(what, names, row, option)}"
+        problem = f"{place}: {missing_field(what, names, row, option)}"
         present = any(name in row for name in names)
         self.absent[what] = "" if present else self.absent.get(what, problem)
 
@@ -107,7 +107,7 @@ def with_bar(items: Iterable, what: str) -> Iterable:
 # Ids and fields.
 
 
-def encoded(name) -> str:
+def encode_id(name) -> str:
     """Return an id without spaces, slashes, #, and what nobody sees: they would break files.
 
     They are percent-encoded: urllib.parse.unquote gives the original.
@@ -124,20 +124,20 @@ def id_of(place: str, row: dict, names: tuple[str, ...], task: Task) -> str | No
     """Return the id under the first of `names` that `row` has, as text; None notes a problem."""
     name = next((name for name in names if row.get(name) is not None), None)
     if name is None:
-        task.problems.append(f"{place}: {missing('id', names, row, '--columns')}")
+        task.problems.append(f"{place}: {missing_field('id', names, row, '--columns')}")
         return None
     value = str(row[name]).strip() if type(row[name]) in (str, int) else ""
     if not value:
         shown = json.dumps(row[name], ensure_ascii=False, default=str)[:60]
         wanted = "wanted an id: text or whole number"
         task.problems.append(f"{place}: field {name} is {shown}, {wanted}")
-    return encoded(value) if value else None
+    return encode_id(value) if value else None
 
 
-def missing(what: str, names: tuple[str, ...], row: dict, option: str) -> str:
+def missing_field(what: str, names: tuple[str, ...], row: dict, option: str) -> str:
     """Return what is wrong with a row that has none of the named fields."""
-    found = ", ".join(sorted(map(str, row))) or "nothing"
-    return f"no {what}, found {found}, wanted one of: {', '.join(names)}; {option} names another"
+    present = ", ".join(sorted(map(str, row))) or "nothing"
+    return f"no {what}, found {present}, wanted one of: {', '.join(names)}; {option} names another"
 
 
 def text_of(row: dict, *names: str) -> str:
@@ -159,7 +159,7 @@ def asked_fields(place: str, fields: dict, task: Task) -> tuple[str, str]:
             task.expect(f"{option} {name} in any document", (name,), place, fields, option)
         texts[option] = [text for name in names if (text := text_of(fields, name))]
         if names and not texts[option]:
-            task.leave(f"{option} where a document has no {' or '.join(names)}", place)
+            task.leave_out(f"{option} where a document has no {' or '.join(names)}", place)
     return next(iter(texts["--title"]), ""), "\n\n".join(texts["--text"])
 
 
@@ -174,7 +174,7 @@ def document(doc_id: str, title: str, text: str, task: Task) -> dict:
 # Splits.
 
 
-def by_split(paths: Iterable[Path]) -> dict[str, list[Path]]:
+def files_by_split(paths: Iterable[Path]) -> dict[str, list[Path]]:
     """Return {split: files} by the split that each name holds, "all" for a name without one."""
     splits: dict[str, list[Path]] = {}
     for path in paths:
@@ -183,7 +183,7 @@ def by_split(paths: Iterable[Path]) -> dict[str, list[Path]]:
     return splits
 
 
-def choose(splits: dict[str, object], task: Task) -> dict[str, object]:
+def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
     """Return the splits to read: those of --split, else one for dev and one for test.
 
     Raises EvalSetError with every split there is.
@@ -204,7 +204,7 @@ def choose(splits: dict[str, object], task: Task) -> dict[str, object]:
     return {name: splits[name] for name in [*by_half.values()] or splits}
 
 
-def side(split: str) -> str | None:
+def half_of(split: str) -> str | None:
     """Return dev or test for the name of a split; None for a name that says neither."""
     return SIDES.get(_first_word(split))
 

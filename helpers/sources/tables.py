@@ -38,7 +38,7 @@ LABEL = {
 COLUMNS = ("doc_id", "query_id", "query", "relevance")  # of --columns; --title and --text have own
 
 
-def columns(task: Task, table: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def column_names(task: Task, table: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Return {our field: names of it}, those that --columns gives first.
 
     Raises EvalSetError: --columns is of another form.
@@ -132,19 +132,19 @@ def _line_rows(path: Path, task: Task, names, forms) -> Iterator[tuple[str, dict
     wanted = " or ".join(" ".join(cell or "0" for cell in form) for form in forms.values())
     for number, (place, line) in enumerate(files.lines(path, task.problems, newline="\n")):
         between = "\t" if "\t" in line or forms is PAIRS else None
-        head = [_unquoted(cell) for cell in line.split(between)] if number == 0 else []
+        head = [_unquote(cell) for cell in line.split(between)] if number == 0 else []
         if {*names} & {*head}:
             forms, wanted = {len(head): head}, f"{len(head)} cells as in the first line"
             continue
         cells = line.split(between, max(forms) - 1)
         if len(cells) in forms:
-            values = cells if forms is PAIRS else map(_unquoted, cells)
+            values = cells if forms is PAIRS else map(_unquote, cells)
             yield place, dict(zip(forms[len(cells)], values, strict=True))
         else:
             task.problems.append(f"{place}: found {line[:40]!r}, wanted {wanted}")
 
 
-def _unquoted(cell: str) -> str:
+def _unquote(cell: str) -> str:
     """Return a cell, stripped, without the quotes that CSV writers put around one with quotes."""
     cell = cell.strip()
     quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'

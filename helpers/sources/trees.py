@@ -66,26 +66,26 @@ def tree(
     for here, folders, names in os.walk(root):
         for name in sorted(folders):
             if name in skip or name[0] == "." or Path(here, name, "pyvenv.cfg").exists():
-                task.leave("hidden, vendored or built folders", os.path.join(here, name))
+                task.leave_out("hidden, vendored or built folders", os.path.join(here, name))
                 folders.remove(name)
         folders.sort()
         for path in (Path(here, name) for name in sorted(names)):
             shown = str(path).encode("utf-8", "backslashreplace").decode()
             problems: list[str] = []
             if path.suffix.lower() not in endings or not path.is_file():
-                task.leave("files of another type", shown)
+                task.leave_out("files of another type", shown)
             elif path.is_symlink():
-                task.leave("links", shown)
+                task.leave_out("links", shown)
             elif shown != str(path):
-                task.leave("files whose names are not UTF-8", shown)
+                task.leave_out("files whose names are not UTF-8", shown)
             elif (text := files.page(path, problems)) is None:
-                task.leave("files that are not UTF-8", problems[0])
+                task.leave_out("files that are not UTF-8", problems[0])
             elif "\0" in text:
-                task.leave("binary files", shown)
+                task.leave_out("binary files", shown)
             else:
                 last = path.stem if path.suffix.lower() in (".md", ".txt") else path.name
                 parts = (*path.relative_to(root).parts[:-1], last)
-                yield path, ":".join(readers.encoded(p).replace(":", "%3A") for p in parts), text
+                yield path, ":".join(readers.encode_id(p).replace(":", "%3A") for p in parts), text
 
 
 def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict]:
@@ -93,14 +93,14 @@ def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict
     problems: list[str] = []
     fields, body = files.front_matter(path, text, problems) or ({}, text)
     if problems:
-        task.leave("front matters that are not YAML fields, kept as text", f"{path}:2")
+        task.leave_out("front matters that are not YAML fields, kept as text", f"{path}:2")
         body = text
     form = files.schema("page")
     known = {name: value for name, value in fields.items() if form.fits(name, value)}
     used = f"{task.options.title},{task.options.text}".split(",")
     for name in sorted(fields.keys() - known.keys() - {*used}):
         wanted = form.wanted(name) if name in form.fields else "no such field"
-        task.leave(f"front-matter field {name} ({wanted})", f"{path}:2")
+        task.leave_out(f"front-matter field {name} ({wanted})", f"{path}:2")
     title, chosen = readers.asked_fields(f"{path}:1", {**fields, "body": body}, task)
     known |= {"title": title} if title else {}
     heading = _heading(body)
@@ -132,7 +132,7 @@ def _plain(path: Path, doc_id: str, text: str) -> tuple[str, dict]:
 
 def _code(path: Path, doc_id: str, text: str, task: Task) -> Iterator[tuple[str, dict]]:
     if GENERATED.search(path.name) or MADE.search(text[:1000]) or LONG_LINE.search(text):
-        task.leave("generated files", str(path))
+        task.leave_out("generated files", str(path))
         return
     if path.suffix.lower() in (".py", ".pyi"):
         try:
@@ -156,7 +156,7 @@ def _python(path: Path, text: str, name: str, task: Task) -> Iterator[tuple[str,
     for qualified, node in units:
         own = [number for number, owner in enumerate(owners) if owner is node]
         if node is module and all(isinstance(part, NOT_BODY) for part in node.body):
-            task.leave("module bodies of imports alone", f"{path}:1")
+            task.leave_out("module bodies of imports alone", f"{path}:1")
             continue
         doc_id = name if node is module else f"{name}:{qualified}"
         seen[doc_id] += 1

@@ -11,7 +11,7 @@ from pathlib import Path
 from .. import evalset, files
 from ..files import EvalSetError
 from . import catalogue, collections, questions, trees
-from .qrels import Labels, ids_in_common, keep, read_labels, split
+from .qrels import Labels, assign_halves, count_common_ids, keep_answered, read_labels
 from .readers import WORDS, Options, Source, Task, with_bar
 
 READERS = {  # KIND of KIND:PATH
@@ -19,10 +19,10 @@ READERS = {  # KIND of KIND:PATH
     "text": trees.text_tree,
     "code": trees.code_tree,
     "hotpotqa": questions.hotpotqa,
-    "beir": collections.table,
-    "trec": collections.table,
-    "table": collections.table,
-    "ir_datasets": catalogue.by_name,
+    "beir": collections.read_tables,
+    "trec": collections.read_tables,
+    "table": collections.read_tables,
+    "ir_datasets": catalogue.read_dataset,
 }
 TREES = ("markdown", "text", "code")  # they have no labels, and an id is a path
 BELONGS = {  # option: the kinds that it is for; the others are for all
@@ -134,31 +134,31 @@ def write_source(source: Source, folder: Path, task: Task) -> list[str]:
     queries, places = {}, {}
     for place, row in source.queries:
         if not row["query"]:
-            task.leave("queries without text", place)
+            task.leave_out("queries without text", place)
         elif _is_new(place, row["query_id"], "query_id", places, task):
             queries[row["query_id"]] = row
     qrels = read_labels(source, task)
     task.stop()
-    in_common = [ids_in_common("query", qrels, queries, source)] if qrels else []
-    held, seen, truncated = write_corpus(folder, source, qrels, task)
+    in_common = [count_common_ids("query", qrels, queries, source)] if qrels else []
+    written, document_places, truncated = write_corpus(folder, source, qrels, task)
     task.stop()
-    if not held:
+    if not written:
         raise EvalSetError([f"{task.source}: no documents with a text found"])
     if qrels:
         judged = {doc_id: None for row in qrels.values() for doc_id in row}
-        in_common.append(ids_in_common("document", judged, seen, source))
-    kept = keep(queries, qrels, held, task)
+        in_common.append(count_common_ids("document", judged, document_places, source))
+    kept = keep_answered(queries, qrels, written, task)
     if source.labels is not None and not kept:
         problem = f"{task.source}: no query has a relevant document in the corpus: "
         raise EvalSetError([problem + "; ".join([*in_common, *task.lines()])])
-    halves, drawn = split(kept, source, task.options.halve, folder) if kept else ({}, "")
+    halves, drawn = assign_halves(kept, source, task.options.halve, folder) if kept else ({}, "")
     write_labels(folder, queries, kept, halves)
     grades = Counter(label.grade for row in kept.values() for label in row.values())
     settings = write_settings(folder, task.options.kind, source.words, grades)
     return [
-        f"documents: {len(held)}",
-        f"queries: {len(kept)}" + _parts(Counter(halves.values()), ""),
-        f"judgments: {grades.total()}" + _parts(grades, "of grade "),
+        f"documents: {len(written)}",
+        f"queries: {len(kept)}" + _breakdown(Counter(halves.values()), ""),
+        f"judgments: {grades.total()}" + _breakdown(grades, "of grade "),
         *in_common,
         *task.lines(),
         *([TRUNCATED] if truncated else []),
@@ -168,7 +168,7 @@ def write_source(source: Source, folder: Path, task: Task) -> list[str]:
     ]
 
 
-def _parts(counts: Counter, words: str) -> str:
+def _breakdown(counts: Counter, words: str) -> str:
     parts = ", ".join(f"{number} {words}{name}" for name, number in sorted(counts.items()))
     return f" ({parts})" if parts else ""
 
@@ -196,25 +196,25 @@ def write_corpus(
     room = max(0, (task.options.max_docs or math.inf) - len(relevant))
     places_left = {"relevant": len(relevant), "zeros": min(room, len(zeros))}
     places_left["others"] = max(0, room - len(zeros))
-    held, seen, truncated = set(), {}, False
+    written, places, truncated = set(), {}, False
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for place, row in with_bar(source.documents, "documents"):
             if not any(places_left.values()):
                 truncated = True
                 break
             doc_id = row["doc_id"]
-            if not _is_new(place, doc_id, "doc_id", seen, task):
+            if not _is_new(place, doc_id, "doc_id", places, task):
                 continue
             tier = "relevant" if doc_id in relevant else "zeros" if doc_id in zeros else "others"
             if not row["text"].strip():
-                task.leave("documents without text", place)
+                task.leave_out("documents without text", place)
             elif places_left[tier]:
                 places_left[tier] -= 1
-                held.add(doc_id)
+                written.add(doc_id)
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
                 truncated = True
-    return held, seen, truncated
+    return written, places, truncated
 
 
 def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, str]) -> None:
@@ -252,16 +252,19 @@ def write_settings(folder: Path, kind: str, words: str, grades: Counter) -> list
 
 def data_card(options: Options, lines: list[str]) -> str:
     """Return the data card: the source without the paths of this machine, and what was found."""
-    found, given = "\n".join(f"- {line}" for line in lines), options._asdict()
+    what_was_found, given = "\n".join(f"- {line}" for line in lines), options._asdict()
     for option in ("path", "queries", "labels") if options.kind != "ir_datasets" else ():
         path = Path(given[option] or "")
         given[option] = path.resolve().name if given[option] else None
-        found = found.replace(str(path), path.name) if path.is_absolute() else found
+        if path.is_absolute():
+            what_was_found = what_was_found.replace(str(path), path.name)
     kind, name, halve = given.pop("kind"), given.pop("path"), " --halve" * given.pop("halve")
-    told = [f" --{option.replace('_', '-')} {value}" for option, value in given.items() if value]
+    words = [f" --{option.replace('_', '-')} {value}" for option, value in given.items() if value]
     ids = (
         "An id is the path in the source, with : for each / and without the ending."
         if kind in TREES
         else "Ids are the source's, with spaces, slashes, # and % percent-encoded."
     )
-    return CARD.format(kind=kind, name=name, options="".join(told) + halve, ids=ids, found=found)
+    return CARD.format(
+        kind=kind, name=name, options="".join(words) + halve, ids=ids, found=what_was_found
+    )

@@ -173,7 +173,7 @@ MUTANTS = [
     Mutant("chunk's last score instead of its best", "helpers/runs.py", "max(score, best.get(doc_id, -math.inf))", "score", RUNS),
     Mutant("unknown documents skipped", "helpers/runs.py", "document {ranked_id} is unknown, wanted {wanted}", "", RUNS),
     Mutant("explicit zeros listed as relevant", "helpers/sources/write.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
-    Mutant("a limited corpus loses relevant documents", "helpers/sources/write.py", "elif places_left[tier]:", "elif len(held) < (task.options.max_docs or len(held) + 1):", IMPORT),
+    Mutant("a limited corpus loses relevant documents", "helpers/sources/write.py", "elif places_left[tier]:", "elif len(written) < (task.options.max_docs or len(written) + 1):", IMPORT),
     Mutant("halves in the order of the file", "helpers/sources/qrels.py", "key=lambda group: hashlib.sha256(min(group).encode()).hexdigest()", "key=lambda group: 0", QRELS),
     Mutant("a truncated corpus not marked", "helpers/sources/write.py", "*([TRUNCATED] if truncated else []),\n", "", IMPORT),
     Mutant("import into a folder that holds something", "helpers/sources/write.py", "any(to.iterdir()))", "False)", IMPORT),

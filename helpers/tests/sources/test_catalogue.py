@@ -63,7 +63,7 @@ def test_a_name_with_labels(tmp_path, monkeypatch):
     assert {q.query for q in evals.queries.values()} == {"wind", "rain"}
     assert evals.documents["c"].title == "Rain" and evals.documents["c"].text == "Rain x"
     assert "changed: grades below 0, which became 0: 1" in lines
-    source = catalogue.by_name(task("ir_datasets", "small/test"))
+    source = catalogue.read_dataset(task("ir_datasets", "small/test"))
     for part in (source.documents, source.queries):
         assert [place for place, _ in part] == [f"ir_datasets:small/test:{n}" for n in (1, 2)]
     assert next(iter(source.labels)) == ("ir_datasets:small/test:1", "test", "1", "a%20b", 1, ())
@@ -147,7 +147,7 @@ def test_a_name_with_labels_says_its_split_and_those_beside_it(monkeypatch):
         sets = {"c": Dataset(docs=DOCS), "c/train": labelled(("1", "c"))}
         sets |= {"c/test": labelled(("2", "c")), name: labelled(("3", "c"))}
         stand_in(monkeypatch, **sets)
-        found = catalogue.by_name(task("ir_datasets", name))
+        found = catalogue.read_dataset(task("ir_datasets", name))
         assert found.splits == offered and [n.split for n in found.labels] == [split], name
 
 
@@ -191,7 +191,7 @@ def test_an_entry_becomes_a_row(monkeypatch):
     }
     stand_in(monkeypatch, s=Dataset(docs=[*documents], queries=[*queries], qrels=[]))
     asked = task("ir_datasets", "s")
-    source = catalogue.by_name(asked)
+    source = catalogue.read_dataset(asked)
     assert [tuple(row.values()) for _, row in source.documents] == [*documents.values()]
     assert [tuple(row.values()) for _, row in source.queries] == [*queries.values()]
     assert asked.changed == {"documents with a title only, which became their text": 2}
@@ -206,9 +206,9 @@ def library(monkeypatch, tmp_path):
 
 def test_the_real_catalogue_has_the_names_of_the_page_and_the_stand_in_is_like_it(library):
     for name in ("miracl/yo/dev", "mmarco/v2/de/dev/small", "mmarco/v2/ja/dev/small"):
-        assert catalogue.by_name(task("ir_datasets", name)).splits  # nothing is downloaded
+        assert catalogue.read_dataset(task("ir_datasets", name)).splits  # nothing is downloaded
     with pytest.raises(evalset.EvalSetError, match="KeyError 'miracl/yo/no'"):
-        catalogue.by_name(task("ir_datasets", "miracl/yo/no"))
+        catalogue.read_dataset(task("ir_datasets", "miracl/yo/no"))
     for name, document in (("miracl/yo/dev", MiraclDoc), ("mmarco/v2/de/dev/small", GenericDoc)):
         data = library.load(name)
         for real, own in (

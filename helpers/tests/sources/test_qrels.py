@@ -95,7 +95,7 @@ def test_the_splits_of_the_source_stay_unless_halves_are_asked_for(tmp_path):
 
 def halved(splits, rows, halve, folder):
     kept = {q: {"d": label(q, split=split)} for q, split in rows.items()}
-    return qrels.split(kept, readers.Source([], splits=splits), halve, folder)
+    return qrels.assign_halves(kept, readers.Source([], splits=splits), halve, folder)
 
 
 def test_halves_are_drawn_where_the_names_of_splits_do_not_say_both(tmp_path):
@@ -142,12 +142,12 @@ def test_groups_are_torn_where_the_smaller_half_is_below_a_quarter(tmp_path):
 
 def test_the_largest_group_goes_first_and_ties_follow_a_hash():
     one, two = {f"a{n}" for n in range(5)}, {"b1", "b2"}
-    found = qrels.deal([two, {"c"}, one, {"d"}])
+    found = qrels.deal_halves([two, {"c"}, one, {"d"}])
     assert {found[q] for q in one} == {"dev"}
     assert {found[q] for q in (*two, "c", "d")} == {"test"}
     names = [{f"q{n}"} for n in range(8)]
-    assert qrels.deal(names) == qrels.deal(names[::-1])
-    found = qrels.deal([*names, {"a", "b", "c"}])  # the same on every machine
+    assert qrels.deal_halves(names) == qrels.deal_halves(names[::-1])
+    found = qrels.deal_halves([*names, {"a", "b", "c"}])  # the same on every machine
     assert "".join(q for q in sorted(found) if found[q] == "dev") == "abcq0q1q6"
 
 

@@ -22,7 +22,7 @@ def test_each_side_has_its_names():
     sides = {"Dev": "dev", "dev.small": "dev", "test-a": "test", "train_1": "dev", "TEST": "test"}
     sides |= dict.fromkeys(("valid", "val", "validation"), "dev")
     sides |= dict.fromkeys(("devel", "my-test", ""))
-    assert {name: readers.side(name) for name in sides} == sides
+    assert {name: readers.half_of(name) for name in sides} == sides
 
 
 SPLITS = [  # found, wanted, those that are read or the problem
@@ -45,9 +45,9 @@ def test_the_splits_that_are_read():
     for found, wanted, chosen in SPLITS:
         numbered = {name: n for n, name in enumerate(found.split())}
         if isinstance(chosen, list):
-            assert refused(readers.choose, numbered, task(split=wanted)) == chosen, found
+            assert refused(readers.choose_splits, numbered, task(split=wanted)) == chosen, found
         else:
-            picked = readers.choose(numbered, task(split=wanted))
+            picked = readers.choose_splits(numbered, task(split=wanted))
             assert [*picked] == chosen.split() and picked.items() <= numbered.items(), found
 
 
@@ -55,7 +55,7 @@ def test_the_log_counts_and_keeps_the_first_place():
     log = task()
     log.stop()
     for reason, place in (("links", "a"), ("links", "b"), ("pages", "c")):
-        log.leave(reason, place)
+        log.leave_out(reason, place)
     log.changed["grades"] += 2
     assert log.lines() == [
         "left out: links: 2, first a",
@@ -87,7 +87,7 @@ IDS = {
 
 def test_an_id_keeps_no_space_slash_sign_or_what_nobody_sees():
     for name, encoded in IDS.items():
-        assert readers.encoded(name) == encoded and files.is_id(encoded), name
+        assert readers.encode_id(name) == encoded and files.is_id(encoded), name
 
 
 ROWS = [  # row, its id, the problem

@@ -128,11 +128,11 @@ def test_a_long_array_on_one_line_is_read_in_pieces(tmp_path):
 
 
 def test_names_that_are_given_count_first():
-    names = tables.columns(task(columns="doc_id=p,relevance=r"), tables.LABEL)
+    names = tables.column_names(task(columns="doc_id=p,relevance=r"), tables.LABEL)
     for field, name in (("doc_id", "p"), ("relevance", "r")):
         assert names.pop(field) == (name, *tables.LABEL[field])
     assert names == {"query_id": tables.LABEL["query_id"]}
     wanted = "wanted doc_id=NAME, query_id=NAME, query=NAME, relevance=NAME"
     for pair in ("doc=x", "doc_id", "query=", "text=body"):
-        (told,) = refused(tables.columns, task(columns=pair), tables.LABEL)
+        (told,) = refused(tables.column_names, task(columns=pair), tables.LABEL)
         assert told.startswith(f"--columns {pair}: {wanted}"), pair
