@@ -67,14 +67,6 @@ def glossary() -> dict[str, dict[str, str]]:
     return {slug(entry["head"]): entry.groupdict() for entry in ENTRY.finditer(GLOSSARY)}
 
 
-def sources() -> dict[str, str]:
-    """Return everything that may link to the glossary, by path: pages, cells, code, templates."""
-    rooms = [p for p in (ROOT / "helpers").rglob("*.*") if p.suffix in (".py", ".md", ".html")]
-    own = Path(__file__).resolve()
-    paths = [*PAGES, *(p for p in rooms if p.resolve() != own)]
-    return {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8") for p in paths}
-
-
 # The glossary as a page.
 
 
@@ -102,19 +94,14 @@ def test_the_index_names_each_term_in_the_session_of_its_entry():
     assert len(rows) == 4 and GLOSSARY.split("## ")[0].count("](#") == len(listed)
 
 
-def test_the_parts_that_entries_name_exist():
-    for path in SESSIONS:
-        letter = path.stem.split("_")[1].upper()
-        text = "\n".join(cells_of(path))
-        for anchor, entry in glossary().items():
-            if entry["session"] == letter:
-                aim = rf"^## {entry['place'].removeprefix('part ')}\. "
-                assert re.search(aim, text, re.MULTILINE), f"{anchor}: {path.name} has no {aim}"
-
-
-def test_the_further_notebooks_that_entries_name_ask_that_and_link_the_term():
+def test_the_places_that_entries_name_exist_and_a_further_notebook_links_the_term():
+    sessions = {exercises.session_letter(path.name): path for path in SESSIONS}
     for anchor, entry in glossary().items():
-        if entry["further"]:
+        if entry["session"]:
+            text = "\n".join(cells_of(sessions[entry["session"]]))
+            part = rf"^## {entry['place'].removeprefix('part ')}\. "
+            assert re.search(part, text, re.MULTILINE), f"{anchor}: no heading {part}"
+        else:
             text = "\n".join(cells_of(ROOT / "notebooks" / entry["further"]))
             assert text.startswith(f"# {entry['question']}\n"), anchor
             assert f"../glossary.md#{anchor})" in text, anchor
@@ -175,10 +162,12 @@ def test_the_figures_of_the_warm_ups_are_right():
 
 
 def test_every_link_to_the_glossary_names_a_term():
+    """Pages, cells, code and templates may link to it."""
+    rooms = [p for p in (ROOT / "helpers").rglob("*.*") if p.suffix in (".py", ".md", ".html")]
     known, wrong = glossary(), []
-    for where, page in sources().items():
-        found = re.findall(r"glossary\.md#([\w-]+)", page)
-        wrong += [f"{where}: {anchor}" for anchor in found if anchor not in known]
+    for path in {*PAGES, *rooms} - {Path(__file__).resolve()}:
+        anchors = re.findall(r"glossary\.md#([\w-]+)", path.read_text(encoding="utf-8"))
+        wrong += [f"{path}: {anchor}" for anchor in anchors if anchor not in known]
     assert wrong == []
 
 
