@@ -17,7 +17,7 @@ COMMANDS = {  # name: (what it needs, words for --help)
     "check": (SET, "execute the notebooks and compare"),
     "refresh": (SET, "execute the notebooks in place"),
     "learn": (FOLDER, "write copies of the sessions with stubs for solutions into learn/"),
-    "progress": (FOLDER, "run the copies: done, wrong, not started, what comes next"),
+    "progress": (FOLDER, "your copies: done, wrong, not started, what comes next"),
     "freeze": (SET, "draw negatives, write the manifest"),
     "audit": (SET, "ask the set what a careful reader would"),
     "export": (SET, "write the labels as CSV, Parquet, BEIR and TREC"),
@@ -112,7 +112,8 @@ def call(options: Namespace) -> int:
 
             own = copies.LEARN / "evals"
             chosen = options.folder != evalset.DEFAULT or not own.exists()
-            print(progress.progress_report(options.folder if chosen else own))
+            evals = options.folder if chosen else own
+            print(progress.progress_report(evals, run=options.run))
         case "audit":
             from .labels import audit
 
@@ -149,7 +150,7 @@ def call(options: Namespace) -> int:
         case "import":
             from .sources import write
 
-            names = ("split", "max_docs", "queries_language", "title", "text", "halve")
+            names = write.Options._fields[2:]
             return write.import_command(
                 options.source, options.to, **{name: getattr(options, name) for name in names}
             )
@@ -192,6 +193,8 @@ def add_options(sub: ArgumentParser, name: str) -> None:
         add("--full", action="store_true", help="run the further notebooks too")
     elif name == "learn":
         add("--fresh", action="store_true", help="move the old copies aside first")
+    elif name == "progress":
+        add("--run", action="store_true", help="run the copies first")
     elif name == "drop":
         add("query", help="id of the query")
     elif name == "compare":
@@ -211,9 +214,12 @@ def add_options(sub: ArgumentParser, name: str) -> None:
         add("--from", dest="source", required=True, help=kinds)
         add("--split", help="splits to read, such as test or dev,test")
         add("--max-docs", type=int, help="keep so many documents, all relevant ones first")
-        add("--queries-language", help="mmarco: another language for the queries")
         add("--title", help="field of a document that is its title")
         add("--text", help="fields that are its text, such as question,body (Markdown)")
+        add("--columns", help="others' names of fields, such as doc_id=pid,query=question")
+        add("--queries", help="table: file or folder of queries; ir_datasets: their name")
+        add("--labels", help="table: file or folder of labels")
+        add("--language", help="of the texts, such as ja: chooses the tokenizer")
         halve = "draw halves for dev and test, whatever splits the source has"
         add("--halve", action="store_true", help=halve)
     elif name == "sql":

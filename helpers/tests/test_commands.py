@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import __main__, baseline, compare, evalset, report, stats, workbook
+from helpers import __main__, compare, evalset, report, results, stats, workbook
 from helpers.labels import audit, checks, merge
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import export, site, write
@@ -92,7 +92,7 @@ def test_a_target_that_needs_a_variable_asks_for_it():
 
 def test_one_of_a_thing_is_told_in_the_singular(folder):
     assert "| documents | 2 of 1 kind about 1 service |" in report.facts(evalset.load(folder))
-    found = baseline.read_results(evalset.DEFAULT)
+    found = results.read_results(evalset.DEFAULT)
     found["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
     found["queries"] |= {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}
     assert report.summary(found).startswith(
@@ -105,7 +105,8 @@ def test_one_of_a_thing_is_told_in_the_singular(folder):
 # What a command passes on, as (words, room, function, what it is called with).
 
 COMPARED = {"base": None, "split": "dev", "matters": stats.MATTERS, "strict": False, "to": None}
-IMPORTED = dict.fromkeys("split max_docs queries_language title text".split()) | {"halve": False}
+IMPORTED = dict.fromkeys("split max_docs title text columns queries labels language".split())
+IMPORTED |= {"halve": False}
 PASSED_ON = [
     (["report"], workbook, "report_command", ["FOLDER", False]),
     (["report", "--full"], workbook, "report_command", ["FOLDER", True]),
@@ -133,7 +134,9 @@ PASSED_ON = [
             ([], {}),
             (["--split", "dev,test"], {"split": "dev,test"}),
             (["--max-docs", "20"], {"max_docs": 20}),
-            (["--queries-language", "german"], {"queries_language": "german"}),
+            (["--columns", "doc_id=pid"], {"columns": "doc_id=pid"}),
+            (["--queries", "q", "--labels", "l"], {"queries": "q", "labels": "l"}),
+            (["--language", "ja"], {"language": "ja"}),
             (["--title", "name"], {"title": "name"}),
             (["--text", "question,body"], {"text": "question,body"}),
             (["--halve"], {"halve": True}),
@@ -159,7 +162,7 @@ def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
         (["learn"], copies, "make", ["one", "two"], (False,), "one\ntwo\n"),
         (["learn", "--fresh"], copies, "make", ["one"], (True,), "one\n"),
         (["drop", "q7"], merge, "drop_query", ["a: 1 row", "b"], (folder, "q7"), "a: 1 row\nb\n"),
-        (["progress"], progress, "progress_report", "done", (folder,), "done\n"),
+        (["progress"], progress, "progress_report", "done", (folder, {"run": False}), "done\n"),
     ]:
         notes = stub(monkeypatch, room, name, returned)
         assert called(*words, "--evals", folder) == 0
@@ -200,8 +203,9 @@ def test_copies_need_no_set_and_progress_prefers_the_learners_own(tmp_path, monk
     assert called("progress") == 0
     (tmp_path / "evals").mkdir()
     assert called("progress") == 0
-    assert called("progress", "--evals", tmp_path / "gone") == 0
-    assert notes == [(evalset.DEFAULT,), (tmp_path / "evals",), (tmp_path / "gone",)]
+    assert called("progress", "--run", "--evals", tmp_path / "gone") == 0
+    folders = [(evalset.DEFAULT, False), (tmp_path / "evals", False), (tmp_path / "gone", True)]
+    assert notes == [(folder, {"run": run}) for folder, run in folders]
 
 
 def test_refresh_takes_our_own_folder_only(folder, monkeypatch, called, capsys):
@@ -246,8 +250,8 @@ def test_help_names_every_command_and_the_options_of_each(called, capsys):
         "learn": "--fresh --evals --debug",
         "export": "--to --evals --debug",
         "compare": "--base --split --matters --strict --to --evals --debug",
-        "import": "--to --from --split --max-docs --queries-language --title --text --halve "
-        "--debug",
+        "import": "--to --from --split --max-docs --title --text --columns --queries --labels "
+        "--language --halve --debug",
         "new": "--to --debug",
         "sql": "--to --engine --docs --queries --chunks --idf --k1 --b --evals --debug",
     }.items():

@@ -13,7 +13,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat import v4
 
-from helpers import baseline, evalset, files, report, results, workbook
+from helpers import evalset, files, report, results, workbook
 from helpers.labels import pooling
 
 ROOT = workbook.ROOT
@@ -99,7 +99,7 @@ def test_a_report_writes_its_page_and_tells_the_summary(monkeypatch, tmp_path, c
         workbook, "run_all", lambda *words: asked.append(words) or {workbook.WRITE_UP: "executed"}
     )
     monkeypatch.setattr(report, "html", lambda executed: f"<p>{executed}</p>")
-    monkeypatch.setattr(baseline, "read_results", lambda folder: said if folder == tmp_path else {})
+    monkeypatch.setattr(results, "read_results", lambda folder: said if folder == tmp_path else {})
     monkeypatch.setattr(report, "summary", lambda found, show: show(f"summary {found}"))
     monkeypatch.setattr(results, "what_next", lambda folder: f"next {folder}")
     assert workbook.report_command(tmp_path, *([True] if full else [])) == 0
@@ -150,7 +150,7 @@ def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):
 
 def test_every_published_number_has_a_name():
     names = results.published(evalset.DEFAULT)
-    saved = baseline.read_results(evalset.DEFAULT)
+    saved = results.read_results(evalset.DEFAULT)
     assert names["summary dev measures nDCG@10"] == saved["summary"]["dev"]["measures"]["nDCG@10"]
     first, card = saved["per_query"][0], saved["cards"][0]
     assert names[f"per_query {first['query_id']} measures AP"] == first["measures"]["AP"]
@@ -204,7 +204,7 @@ def test_a_page_without_just_one_block_is_refused(page):
 
 def test_the_two_pages_hold_the_summary_and_the_facts(monkeypatch, tmp_path):
     monkeypatch.setattr(evalset, "load", lambda folder: ("set", folder))
-    monkeypatch.setattr(baseline, "read_results", lambda folder: ("results", folder))
+    monkeypatch.setattr(results, "read_results", lambda folder: ("results", folder))
     monkeypatch.setattr(report, "summary", lambda found: found)
     monkeypatch.setattr(report, "facts", lambda evals: evals)
     assert workbook.blocks(tmp_path) == {

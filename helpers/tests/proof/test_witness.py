@@ -19,7 +19,7 @@ import witness
 import witness_evidence
 import witness_sessions
 
-from notebooks import decision
+from notebooks import write_up
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "evals"
@@ -683,7 +683,7 @@ def test_causes_are_decided_in_the_order_of_session_c():
     path = ROOT / "notebooks" / "session_c_metrics_and_writeup.ipynb"
     sources = {c["id"]: "".join(c["source"]) for c in json.loads(path.read_text("utf-8"))["cells"]}
     assert [*markdown_tables(sources["c-cause"])[0]] == list(witness.CAUSES)
-    assert sorted(sum(decision.REPAIRS.values(), ())) == sorted(witness.CAUSES)
+    assert sorted(sum(write_up.REPAIRS.values(), ())) == sorted(witness.CAUSES)
 
 
 # What the sessions show.
