@@ -1,4 +1,4 @@
-"""Speed and memory in one run: engines, evaluation, evidence, report and audit.
+"""Speed and memory in one run: engines, evaluation and evidence.
 
 Run by `make proof ONLY=bench`, with MILLION=1 for the largest corpus too. Seconds
 differ from machine to machine and from hour to hour; ratios of one run less so, and no test
@@ -6,11 +6,9 @@ asserts either. Memory is read from the operating system, so this command needs 
 """
 
 import importlib.util
-import json
 import multiprocessing
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,7 +27,7 @@ from rank_bm25 import BM25Okapi
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from helpers import chunks, evalset, evidence, measures, sparse, text, workbook  # noqa: E402
+from helpers import chunks, evidence, measures, sparse, text, workbook  # noqa: E402
 from helpers.sql import bm25  # noqa: E402
 from helpers.sql import engines as sql_engines  # noqa: E402
 
@@ -241,67 +239,22 @@ def quotes(n: int = 10_000) -> str:
     return f"evidence: {n:,} queries of {K} chunks, nDCG@10: {best_of_three(ours, library)}"
 
 
-SEEDED = {"documents": 5_200, "words": 200, "queries": 300}  # as large as SciFact
-
-
-def write_set(folder: Path) -> Path:
-    """Write a seeded evaluation set: each query takes six words of its one relevant document."""
-    rng, names = np.random.default_rng(0), np.array([f"w{n}" for n in range(WORDS)], dtype=object)
-    documents = names[draw(rng, (SEEDED["documents"], SEEDED["words"]))]
-    folder.mkdir()
-    with (folder / "corpus.jsonl").open("w") as file:
-        for number, words in enumerate(documents):
-            paragraphs = (" ".join(part) + "." for part in np.split(words, 4))
-            row = {"doc_id": f"d{number:04}", "title": " ".join(words[:6])}
-            file.write(json.dumps(row | {"text": "\n\n".join(paragraphs)}) + "\n")
-    relevant = rng.choice(SEEDED["documents"], SEEDED["queries"], replace=False)
-    with (folder / "retrieval_queries.jsonl").open("w") as file:
-        for number, doc in enumerate(relevant):
-            words = [*rng.choice(documents[doc], 6, replace=False), *names[draw(rng, 4)]]
-            row = {"query_id": f"q{number:03}", "query": " ".join(words)}
-            row |= {"relevant_doc_ids": [f"d{doc:04}"], "split": ("dev", "test")[number % 2]}
-            file.write(json.dumps(row) + "\n")
-    (folder / "README.md").write_text("# Seeded set\n")
-    return folder
-
-
-def command(name: str, folder: Path) -> str:
-    """Return the CPU seconds and peak memory of a command and all that it starts."""
-    code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], capture_output=True); "
-    code += "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
-    code += "print(used.ru_utime + used.ru_stime, used.ru_maxrss)"
-    words = [sys.executable, "-m", "helpers", name, "--evals", str(folder)]
-    said = subprocess.run(
-        [sys.executable, "-c", code, *words], cwd=workbook.ROOT, capture_output=True, text=True
-    ).stdout
-    seconds, peak = map(float, said.split())
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return f"{name}: {seconds:.1f} s of CPU time, {peak / unit:.0f} MB at most in one process"
-
-
-def commands(folder: Path) -> str:
-    """Return what report and audit take on the workbook's own set and on a seeded larger one."""
-    own = workbook.copy_of_set(evalset.DEFAULT, folder / "own")
-    larger = "{documents:,} documents of {words} words, {queries} queries".format(**SEEDED)
-    lines = []
-    for title, path in {"own set": own, larger: write_set(folder / "larger")}.items():
-        lines += [f"{title}: {command(name, path)}" for name in ("report", "audit")]
-    return "\n".join(lines)
-
-
 def main() -> None:
     """Print every comparison."""
     sizes = (*SIZES, MILLION) if os.environ.get("MILLION") else SIZES
     pd.set_option("display.width", 200, "display.max_columns", 20)
-    with tempfile.TemporaryDirectory() as scratch:
-        for n_documents in sizes:
-            with tempfile.TemporaryDirectory(dir=scratch) as folder:
-                table = engines(n_documents, Path(folder))
-            title = f"first {K}, one thread (DuckDB and Sail: all cores)"
-            print(f"\n{n_documents:,} documents of about {LENGTH} words, {title}")
-            plain = lambda value: f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: E731
-            print(table.to_string(float_format=plain), flush=True)
-        print("\n" + evaluation(), quotes(), commands(Path(scratch)), sep="\n", flush=True)
+    for n_documents in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            table = engines(n_documents, Path(folder))
+        title = f"first {K}, one thread (DuckDB and Sail: all cores)"
+        print(f"\n{n_documents:,} documents of about {LENGTH} words, {title}")
+        print(table.to_string(float_format=plain), flush=True)
+    print("\n" + evaluation(), quotes(), sep="\n", flush=True)
+
+
+def plain(value: float) -> str:
+    """Return a number with as many digits as a reader needs."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 if __name__ == "__main__":
