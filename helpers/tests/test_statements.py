@@ -187,13 +187,13 @@ def understood(calls: list[list[str]]) -> list[list[str]]:
 
 
 def test_commands_get_the_folder_and_options_get_their_value(dry):
-    for name, (needs, _) in __main__.COMMANDS.items():
-        if needs != __main__.NONE and name not in ("refresh", "learn"):
+    for name, (needs, *_) in __main__.COMMANDS.items():
+        if needs != __main__.NONE and name != "refresh":
             assert "--evals=my set" in understood(dry(name, "EVALS=my set"))[-1], name
             assert "--evals=evals" in understood(dry(name))[-1], name
     (compared,) = understood(dry("compare", "RUN=a b", "BASE=my base", "SPLIT=all"))
     options = __main__.parser("compare").parse_args(compared)
-    assert [str(path) for path in (*options.runs, options.base)] == ["a", "b", "my base"]
+    assert [str(path) for path in (*options.paths, options.base)] == ["a", "b", "my base"]
     assert options.split == "all"
 
 

@@ -183,7 +183,7 @@ MUTANTS = [
     Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
     Mutant("a second pass without rounds", "helpers/files.py", '            "round": "round",\n', "", AUDIT),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
-    Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.of_folder(options.evals)", "from . import evalset; findings = audit.of_folder(evalset.load(options.folder))", COMMANDS),
+    Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.of_folder(evals)", "from . import evalset; findings = audit.of_folder(evalset.load(evals.folder))", COMMANDS),
     Mutant("a card with another engine", B, '"engine": engine', '"engine": runs.BASELINE["engine"]', SESSIONS),
     Mutant("a large corpus with other words", B, "bodies, words=evals.words", "bodies", SESSIONS),
     Mutant("a large corpus searched less deep", B, "k), to_documents, DEPTH)", "k), to_documents, DEPTH - 1)", SESSIONS),
