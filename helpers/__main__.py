@@ -28,7 +28,7 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "site": (NONE, "sources.site:write_site", "write all as static pages into site/"),
     "new": (NONE, "sources.write:new_command", "start a set: guide, two documents, three queries"),
 }
-KINDS = "markdown, text, code, hotpotqa, beir, trec, miracl, mmarco, ir_datasets"
+KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
 PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
 
 
@@ -53,9 +53,12 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", {"dest": "source", "required": True}),
     ("import", "--split", "splits to read, such as test or dev,test", {}),
     ("import", "--max-docs", "keep so many documents, all relevant ones first", {"type": int}),
-    ("import", "--queries-language", "mmarco: another language for the queries", {}),
     ("import", "--title", "field of a document that is its title", {}),
     ("import", "--text", "fields that are its text, such as question,body (Markdown)", {}),
+    ("import", "--columns", "others' names of fields, such as doc_id=pid,query=question", {}),
+    ("import", "--queries", "table: file or folder of queries; ir_datasets: their name", {}),
+    ("import", "--labels", "table: file or folder of labels", {}),
+    ("import", "--language", "of the texts, such as ja: chooses the tokenizer", {}),
     ("import", "--halve", "draw halves for dev and test, whatever splits it has", FLAG),
     ("sql", "--engine", "duckdb (default), sail, or sc://host:port of Spark Connect", {}),
     ("sql", "--docs", "Parquet with doc_id, text, maybe title; no address on DuckDB", {}),

@@ -3,6 +3,7 @@
 The text of a chunk is a slice of its document, so it cannot drift.
 """
 
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,42 +52,41 @@ def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None
 
     Raises EvalSetError with file and line for every other row.
     """
-    problems, found = files.Problems(), []
-    for place, row in files.rows(path, problems.append):
-        wrong = _wrong(row, documents)
-        if wrong:
-            problems.append(f"{place}: {wrong}")
+    chunks: list[Chunk] = []
+    problems: list[str] = []
+    for place, row in files.rows(path, problems):
+        if {name: type(value) for name, value in row.items()} != Chunk.__annotations__:
+            wanted = "wanted text in doc_id, whole numbers in " + ", ".join(Chunk._fields[1:])
+            problems.append(f"{place}: found {str(row)[:100]}, {wanted}")
+            continue
+        chunk = Chunk(**row)
+        length = math.inf
+        if documents is not None:
+            known = documents.get(chunk.doc_id)
+            length = len(known.retrieval_text) if known else 0
+        if 0 <= chunk.start < chunk.end <= length:
+            chunks.append(chunk)
         else:
-            found.append(Chunk(**row))
+            problems.append(
+                f"{place}: chunk {chunk.start}:{chunk.end} is not in {chunk.doc_id}, wanted a span "
+                "of a document of the corpus"
+            )
     if problems:
         raise evalset.EvalSetError(problems)
-    return found
-
-
-def _wrong(row: dict, documents: dict[str, evalset.Document] | None) -> str:
-    """Return why a row is no chunk, "" where it is one."""
-    doc_id, *numbers = (row.get(name) for name in Chunk._fields)
-    if set(row) != {*Chunk._fields} or not isinstance(doc_id, str):
-        return f"found the fields {', '.join(row)}, wanted {', '.join(Chunk._fields)}"
-    _, start, end, _ = numbers
-    if not all(type(number) is int and number >= 0 for number in numbers) or start >= end:
-        return f"found {numbers}, wanted whole numbers, start below end"
-    if documents is None or end <= len(getattr(documents.get(doc_id), "retrieval_text", "")):
-        return ""
-    return f"chunk {start}:{end} is not in {doc_id}, wanted a span of a document of the corpus"
+    return chunks
 
 
 # Spans of other engines, in a run.
 
 
-def pair(found) -> tuple:
+def pair(result) -> tuple:
     """Return (id, score) of a result in a run, where a span is `doc_id#start:end`.
 
     Raises KeyError, TypeError or ValueError for anything else.
     """
-    if isinstance(found, dict):
-        return f"{found['doc_id']}#{found['start']}:{found['end']}", found["score"]
-    ranked_id, score = found
+    if isinstance(result, dict):
+        return f"{result['doc_id']}#{result['start']}:{result['end']}", result["score"]
+    ranked_id, score = result
     return ranked_id, score
 
 

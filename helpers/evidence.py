@@ -6,7 +6,7 @@ No library measures this. Every value is a lower bound where another passage ans
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import accumulate
 from statistics import mean
 from typing import NamedTuple
@@ -48,18 +48,14 @@ def wanted(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
 
     Documents whose label has no quote are left out: nothing could show that they were delivered.
     """
-    found: dict[str, Wanted] = {}
-    asked = evals.asked
+    queries = {q: Wanted({}, {}) for q in evals.queries if split in (None, evals.queries[q].split)}
     for label in evals.judgments:
-        query = asked[label.query_id]
-        if label.relevance and label.evidence and split in (None, query.split):
+        if label.relevance and label.evidence and label.query_id in queries:
             body = evals.documents[label.doc_id].retrieval_text
-            row = found.setdefault(query.query_id, Wanted({}, {}))
-            row.grades[label.doc_id] = label.relevance
-            row.quotes[label.doc_id] = [
-                at for quote in label.evidence for at in places(quote, body)
-            ]
-    return {query_id: found[query_id] for query_id in evals.queries if query_id in found}
+            spans = [span for quote in label.evidence for span in places(quote, body)]
+            queries[label.query_id].grades[label.doc_id] = label.relevance
+            queries[label.query_id].quotes[label.doc_id] = spans
+    return {query_id: query for query_id, query in queries.items() if query.grades}
 
 
 def places(quote: str, body: str) -> Spans:
@@ -108,9 +104,9 @@ def ndcg(query: Wanted, ranks: dict[str, int], k: int) -> float:
     A rank gains a document's grade where the document's evidence is whole for the first time; the
     ideal ranking brings one document's evidence a chunk, best grades first.
     """
-    found = sum(query.grades[d] / math.log2(r + 1) for d, r in ranks.items() if r <= k)
+    gain = sum(query.grades[d] / math.log2(r + 1) for d, r in ranks.items() if r <= k)
     best = sorted(query.grades.values(), reverse=True)[:k]
-    return found / sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
+    return gain / sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
 
 
 # By a budget of tokens.
@@ -142,14 +138,12 @@ def cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chunk
     )
 
 
-@functools.lru_cache(maxsize=2_000)  # queries and budgets meet the same chunks and quotes
-def _token_ids(body: str) -> list[int]:
-    return text.token_ids(body)
+# Queries and budgets meet the same chunks and quotes.
+_token_ids = functools.lru_cache(maxsize=2_000)(text.token_ids)
 
 
 def share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Document]) -> float:
     """Return the share of the tokens of a context that are evidence, each stretch counted once."""
-    bill = sum(chunk.n_tokens for chunk in taken)
     held = {
         (chunk.doc_id, *span)
         for chunk in taken
@@ -157,24 +151,19 @@ def share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Doc
         if whole([span], chunk)
     }
     bodies = (documents[d].retrieval_text[start:end] for d, start, end in _without_overlap(held))
-    return sum(len(_token_ids(body)) for body in bodies) / bill if bill else 0.0
+    tokens = sum(chunk.n_tokens for chunk in taken)
+    return sum(len(_token_ids(body)) for body in bodies) / tokens if tokens else 0.0
 
 
-def _without_overlap(spans: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
-    """Yield (doc_id, start, end) with those joined that overlap or touch."""
-    last = None
+def _without_overlap(spans: Iterable[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """Return (doc_id, start, end) with those joined that overlap or touch."""
+    joined: list[tuple[str, int, int]] = []
     for doc_id, start, end in sorted(spans):
-        if last and last[0] == doc_id and start <= last[2]:
-            last = (doc_id, last[1], max(end, last[2]))
+        if joined and joined[-1][0] == doc_id and start <= joined[-1][2]:
+            joined[-1] = (doc_id, joined[-1][1], max(end, joined[-1][2]))
         else:
-            yield from [last] if last else ()
-            last = (doc_id, start, end)
-    yield from [last] if last else ()
-
-
-def fills(ranking: Iterable[Chunk], budget: int) -> bool:
-    """Return whether a ranking has tokens enough for `budget`."""
-    return any(total >= budget for total in accumulate(chunk.n_tokens for chunk in ranking))
+            joined.append((doc_id, start, end))
+    return joined
 
 
 # All of it.
@@ -184,8 +173,11 @@ def by_query(
     evals: EvalSet, asked: dict[str, Wanted], rankings: Rankings
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} for the queries `asked`; no results give 0."""
-    pairs = {query_id: (query, rankings.get(query_id, [])) for query_id, query in asked.items()}
-    return {q: at_cutoffs(*pair) | within(evals, *pair) for q, pair in pairs.items()}
+    values = {}
+    for query_id, query in asked.items():
+        ranking = rankings.get(query_id, [])
+        values[query_id] = at_cutoffs(query, ranking) | within(evals, query, ranking)
+    return values
 
 
 def at_cutoffs(
@@ -217,17 +209,16 @@ def answers_by_query(
     evals: EvalSet, rankings: Rankings, split: str | None = None
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} for the queries with short answers: is one delivered?"""
-    found = {}
+    values = {}
     for query in evals.queries.values():
         if query.answers and split in (None, query.split):
             ranking = rankings.get(query.query_id, [])
-            parts = {f"answer in context@{k}": ranking[:k] for k in CUTOFFS}
-            parts |= {
-                f"answer within {b} tokens": context(ranking, b, evals.documents) for b in BUDGETS
+            taken = {b: context(ranking, b, evals.documents) for b in BUDGETS}
+            values[query.query_id] = {
+                f"answer within {b} tokens": holds_answer(query.answers, taken[b], evals.documents)
+                for b in BUDGETS
             }
-            held = {n: holds_answer(query.answers, p, evals.documents) for n, p in parts.items()}
-            found[query.query_id] = held
-    return found
+    return values
 
 
 def holds_answer(
@@ -277,23 +268,22 @@ def loss(query: Wanted, ranking: list[Chunk], taken: list[Chunk], known: Iterabl
 
     `taken` is the context, `known` the chunks there are (of an unknown chunker, those ranked).
     """
-    in_context = {chunk.doc_id for chunk in taken} & query.grades.keys()
-    ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
-    rules = (
-        (ranks_of(query.quotes, taken), DELIVERED),
-        (not ranked, NOT_FOUND),
-        (is_cut(query.quotes, [c for c in known if c.doc_id in ranked]), SEAM),
-        (in_context and not ranks_of(query.quotes, ranking[: len(taken)]), OTHER_CHUNK),
-    )
-    return next((what for holds, what in rules if holds), BELOW)
+    ranked = document_ranks(query, ranking)
+    if ranks_of(query.quotes, taken):
+        return DELIVERED
+    if not ranked:
+        return NOT_FOUND
+    if is_cut(query.quotes, [chunk for chunk in known if chunk.doc_id in ranked]):
+        return SEAM
+    if document_ranks(query, taken) and not ranks_of(query.quotes, ranking[: len(taken)]):
+        return OTHER_CHUNK
+    return BELOW
 
 
 def is_cut(quotes: dict[str, Spans], chunks: list[Chunk]) -> bool:
     """Return whether chunks hold parts of quotes, and none of them a whole one."""
-    halves = (
-        a < chunk.end and chunk.start < b for chunk in chunks for a, b in quotes[chunk.doc_id]
-    )
-    return not ranks_of(quotes, chunks) and any(halves)
+    parts = (a < chunk.end and chunk.start < b for chunk in chunks for a, b in quotes[chunk.doc_id])
+    return not ranks_of(quotes, chunks) and any(parts)
 
 
 def losses(
@@ -303,12 +293,12 @@ def losses(
 
     Without `known` the chunks that were ranked are all that is known.
     """
-    found = {}
+    places = {}
     for query_id, query in asked.items():
         ranking = rankings.get(query_id, [])
         taken = context(ranking, BUDGET, evals.documents)
-        found[query_id] = loss(query, ranking, taken, ranking if known is None else known)
-    return found
+        places[query_id] = loss(query, ranking, taken, ranking if known is None else known)
+    return places
 
 
 # Two runs of passages.
@@ -322,29 +312,25 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
     Numbers of chunks are those of the saved set that its card names (`chunker`); where there is
     none they count as documents. Raises EvalSetError for a number that the set lacks.
     """
-    numbered = not all(":" in name.partition("#")[2] for r in run.parts.values() for name, _ in r)
+    names = {name for ranking in run.parts.values() for name, _ in ranking}
+    passages = {name: _passage(evals, name) for name in names if ":" in name.partition("#")[2]}
+    numbered = names - passages.keys()
     path = evals.folder / "chunks" / f"{run.chunker}.jsonl"
     if numbered and not path.is_file():
         return {}
-    known = {chunk.chunk_id: chunk for chunk in read_chunks(path)} if numbered else {}
-    found = {q: [_passage(evals, name, known) for name, _ in r] for q, r in run.parts.items()}
-    lost = [
-        name
-        for q, r in run.parts.items()
-        for (name, _), c in zip(r, found[q], strict=True)
-        if not c
-    ]
-    if lost:
-        many = text.how_many(len(lost), "chunk id")
-        raise EvalSetError([f"{many} of {run.name} not in {path}, the first is {lost[0]}"])
-    return found
+    if numbered:
+        passages |= {chunk.chunk_id: chunk for chunk in read_chunks(path)}
+    unknown = sorted(numbered - passages.keys())
+    if unknown:
+        many = text.how_many(len(unknown), "chunk id")
+        raise EvalSetError([f"{many} of {run.name} not in {path}, the first is {unknown[0]}"])
+    return {q: [passages[name] for name, _ in ranking] for q, ranking in run.parts.items()}
 
 
-def _passage(evals: EvalSet, name: str, known: dict[str, Chunk]) -> Chunk | None:
-    doc_id, _, part = name.partition("#")
-    if ":" not in part:
-        return known.get(name)
-    start, end = map(int, part.split(":"))
+def _passage(evals: EvalSet, name: str) -> Chunk:
+    """Return the passage that `doc_id#start:end` names."""
+    doc_id, _, span = name.partition("#")
+    start, end = map(int, span.split(":"))
     body = evals.documents[doc_id].retrieval_text[start:end]
     return Chunk(doc_id, 0, start, end, len(text.token_ids(body)))
 
@@ -359,19 +345,12 @@ def compared(evals: EvalSet, asked: Iterable[str], base: runs.Run, run: runs.Run
     before, after = ranked_passages(evals, base), ranked_passages(evals, run)
     if not (queries and before and after):
         return {}
-    values = [by_query(evals, queries, ranked) for ranked in (before, after)]
-    short = [
-        b for b in BUDGETS if ends_before(before, queries, b) or ends_before(after, queries, b)
-    ]
+    short = [b for b in BUDGETS if any(ends_before(r, queries, b) for r in (before, after))]
     names = [*COMPARED, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
-    found = {n: stats.paired(*([of[q][n] for q in queries] for of in values)) for n in names}
-    adjusted = stats.holm([at.p for at in found.values()])
-    told = {
-        n: at._asdict() | {"p_holm": p} for (n, at), p in zip(found.items(), adjusted, strict=True)
-    }
+    values = [by_query(evals, queries, rankings) for rankings in (before, after)]
     return {
         "n": len(queries),
-        "measures": told,
+        "measures": stats.by_measure(*values, names),
         "short": short,
         "verdict": "",
         "reason": "",
@@ -385,5 +364,5 @@ def ends_before(rankings: Rankings, queries: Iterable[str], budget: int) -> int:
     One that is shorter than the longest returned all that it found.
     """
     longest = max(map(len, rankings.values()), default=0)
-    found = (rankings.get(query_id, []) for query_id in queries)
-    return sum(len(ranking) == longest and not fills(ranking, budget) for ranking in found)
+    cut_off = [r for r in (rankings.get(q, []) for q in queries) if len(r) == longest]
+    return sum(sum(chunk.n_tokens for chunk in ranking) < budget for ranking in cut_off)

@@ -1,4 +1,4 @@
-"""Plots and marked texts of the notebooks. Every figure stands beside a table with its numbers."""
+"""Plots, tables and marked texts of the notebooks. Beside a figure stand its numbers in words."""
 
 import io
 import os
@@ -11,17 +11,20 @@ from importlib.metadata import version
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from IPython.core.pylabtools import print_figure
-from IPython.display import HTML, display
+from IPython.display import display
 from PIL import Image
 
-from . import evidence
-from .text import inert
+from . import stats, text
+from .text import Markup
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 COLOURS = 32  # of a stored picture
 DARK, LIGHT, GREEN, GREY = "#1f4e79", "#c96f1a", "#4a8577", "#c5ced8"
+PAGE = 5  # inches: a figure of the write-up, to be read on a telephone
+LETTERS = {7: 12, PAGE: 11.5}  # points on a figure of so many inches
 LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
 
 
@@ -41,12 +44,6 @@ def begin(versions: bool = True) -> None:
         )
 
 
-def _show(ax: plt.Axes, text: str) -> None:
-    """Display the figure once, with `text` and its title for readers who cannot see it."""
-    title = " ".join(ax.get_title(loc="left").split())  # it may take two lines
-    put(ax.figure, f"{title}. {text}")
-
-
 def put(figure: plt.Figure, words: str) -> None:
     """Display a figure once. `words` say its finding and its values, for who cannot see it.
 
@@ -61,95 +58,87 @@ def put(figure: plt.Figure, words: str) -> None:
     plt.close(figure)
 
 
-def table(frame: pd.DataFrame, wide: bool = False) -> HTML:
+def axes(height: float, width: float = 7) -> plt.Axes:
+    """Return the axes of a figure of so many inches, with letters that a telephone can show."""
+    with plt.rc_context({"font.size": LETTERS[width]}):
+        return plt.subplots(figsize=(width, height))[1]
+
+
+def show(ax: plt.Axes, title: str, values: str, x: str = "", y: str = "") -> None:
+    """Name a figure and its axes, and display it with `values` for who cannot see it."""
+    letters = LETTERS[ax.figure.get_figwidth()]
+    width = 50 if ax.figure.get_figwidth() == PAGE else 70  # letters of a line
+    ax.set_title(textwrap.fill(title, width), fontsize=letters + 1)
+    ax.set_xlabel(x, fontsize=letters)
+    ax.set_ylabel(y, fontsize=letters)
+    put(ax.figure, f"{title}. {values}")
+
+
+def table(frame: pd.DataFrame, wide: bool = False):
     """Return `frame` as an HTML table with three decimals.
 
     `wide` sets its cells left, for tables of words.
     """
-    return HTML(
-        frame.to_html(float_format="{:.3f}".format, border=0, classes=["text"] if wide else None)
-    )
+    form = {"float_format": "{:.3f}".format, "border": 0, "classes": ["text"] if wide else None}
+    return text.html(Markup(frame.to_html(**form)))
 
 
-def captioned(frame: pd.DataFrame, caption: str, shape: str = "narrow") -> HTML:
+def captioned(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
     """Return `frame` as a table of the page: caption, scopes, numbers with three decimals.
 
     On a narrow screen the shape "cards" shows each row as a card; the roles keep it a table.
     """
-    names = [*map(str, frame.columns)]
-    head = "".join(f'<th scope="col" role="columnheader">{inert(name)}</th>' for name in names)
-    body = "".join(
-        _captioned_row(index, dict(zip(names, values, strict=True)))
-        for index, values in zip(frame.index, frame.itertuples(index=False), strict=True)
-    )
-    return HTML(
-        f'<table class="{inert(shape)}" role="table"><caption>{inert(caption)}</caption>'
-        f'<thead role="rowgroup"><tr role="row"><td role="cell"></td>{head}</tr></thead>'
-        f'<tbody role="rowgroup">{body}</tbody></table>'
-    )
-
-
-def _captioned_row(index: object, row: dict[str, object]) -> str:
-    """Return a row of a table with the name of each cell's column."""
-    texts = {inert(n): f"{v:.3f}" if isinstance(v, float) else inert(v) for n, v in row.items()}
-    cells = "".join(
-        f'<td role="cell" data-label="{name}">{shown}</td>' for name, shown in texts.items()
-    )
-    return f'<tr role="row"><th scope="row" role="rowheader">{inert(index)}</th>{cells}</tr>'
-
-
-def marked(text: str, words: set[str]) -> str:
-    """Return `text` as markup in which the given lower-case words are marked."""
-    parts = re.split(r"(\w+)", text)
-    return "".join(f"<mark>{inert(p)}</mark>" if p.lower() in words else inert(p) for p in parts)
-
-
-def with_code(text: str) -> str:
-    """Return `text` as markup in which what stands between two backticks is code."""
-    parts = enumerate(re.split(r"`([^`]+)`", text))
-    return "".join(f"<code>{inert(p)}</code>" if n % 2 else inert(p) for n, p in parts)
-
-
-def snippet(text: str, words: set[str], width: int = 240) -> str:
-    """Return the stretch of `text`, about `width` characters, with the most different `words`."""
-    starts = [m.start() for m in re.finditer(r"\w+", text) if m[0].lower() in words] or [0]
-    best = max(
-        starts,
-        key=lambda s: (len(words & set(re.findall(r"\w+", text[s : s + width].lower()))), -s),
-    )
-    stretch = (
-        text[best : best + width].rsplit(" ", 1)[0] if best + width < len(text) else text[best:]
-    )
-    return (
-        ("… " if best else "")
-        + " ".join(stretch.split())
-        + (" …" if best + width < len(text) else "")
+    head = Markup('<th scope="col" role="columnheader">{}</th>')
+    side = Markup('<th scope="row" role="rowheader">{}</th>')
+    cell = Markup('<td role="cell" data-label="{}">{}</td>')
+    rows = []
+    for index, values in zip(frame.index, frame.itertuples(index=False), strict=True):
+        texts = (Markup("{:.3f}").format(v) if isinstance(v, float) else str(v) for v in values)
+        cells = [cell.format(*pair) for pair in zip(map(str, frame.columns), texts, strict=True)]
+        rows.append(Markup('<tr role="row">{}{}</tr>').format(side.format(str(index)), join(cells)))
+    return text.html(
+        Markup(
+            '<table class="{}" role="table"><caption>{}</caption><thead role="rowgroup">'
+            '<tr role="row"><td role="cell"></td>{}</tr></thead>'
+            '<tbody role="rowgroup">{}</tbody></table>'
+        ).format(shape, caption, join(head.format(str(c)) for c in frame.columns), join(rows))
     )
 
 
-# Figures of the write-up: narrow with large letters, so that they can be read on a telephone.
-
-LETTER_SIZE = 11.5  # points on a figure of five inches
-
-
-def _begun(height: float) -> plt.Axes:
-    """Return the axes of a figure that is `height` inches high."""
-    with plt.rc_context({"font.size": LETTER_SIZE}):
-        return plt.subplots(figsize=(5, height))[1]
+def join(parts: Iterable[str]) -> Markup:
+    """Return texts one after the other; what is not Markup becomes inert."""
+    return Markup("").join(parts)
 
 
-def _page_title(ax: plt.Axes, words: str) -> None:
-    """Set the title over as many lines as the figure's width asks for."""
-    ax.set_title(textwrap.fill(words, 50), fontsize=LETTER_SIZE + 0.5)
+def marked(body: str, words: set[str]) -> Markup:
+    """Return `body` as markup in which the given lower-case words are marked."""
+    mark = Markup("<mark>{}</mark>")
+    parts = re.split(r"(\w+)", body)
+    return join(mark.format(part) if part.lower() in words else part for part in parts)
 
 
-def _legend_below(ax: plt.Axes) -> None:
-    """Set the legend below the figure, a line for each name."""
-    handles, names = ax.get_legend_handles_labels()
-    entries = dict(zip(names, handles, strict=True))  # lines of one name share an entry
-    ax.figure.legend(
-        entries.values(), entries, loc="outside lower left", frameon=False, fontsize=LETTER_SIZE
-    )
+def with_code(body: str) -> Markup:
+    """Return `body` as markup in which what stands between two backticks is code."""
+    code = Markup("<code>{}</code>")
+    parts = enumerate(re.split(r"`([^`]+)`", body))
+    return join(code.format(part) if n % 2 else part for n, part in parts)
+
+
+def snippet(body: str, words: set[str], width: int = 240) -> str:
+    """Return the stretch of `body`, about `width` characters, with the most different `words`."""
+    starts = [m.start() for m in re.finditer(r"\w+", body) if m[0].lower() in words] or [0]
+
+    def different(start: int) -> int:
+        return len(words & set(re.findall(r"\w+", body[start : start + width].lower())))
+
+    best = max(starts, key=different)  # the first of equals
+    stretch = body[best:]
+    if len(stretch) > width:
+        stretch = stretch[:width].rsplit(" ", 1)[0] + " …"
+    return "… " * bool(best) + " ".join(stretch.split())
+
+
+# Figures of the write-up, and those that session C shares with it, with a width.
 
 
 def _name_rows(ax: plt.Axes, names: list[str]) -> None:
@@ -159,56 +148,57 @@ def _name_rows(ax: plt.Axes, names: list[str]) -> None:
     ax.grid(axis="y", visible=False)
 
 
-def _listed(pairs: Iterable[tuple[str, float | str]]) -> str:
-    """Return names and their values as a sentence."""
-    texts = (f"{name} {v if isinstance(v, str) else format(v, '.3f')}" for name, v in pairs)
-    return ", ".join(texts) + "."
-
-
 def found_in_five(rows: list[tuple[str, int, int, float, float]], bar: float) -> None:
     """Plot shares with their intervals against a bar; a row is (name, found, n, low, high)."""
-    ax = _begun(1.3 + 0.34 * len(rows))
+    ax = axes(1.3 + 0.34 * len(rows), PAGE)
     for y, (_, found, n, low, high) in enumerate(rows):
         above, below = low > bar, high < bar
         color = LIGHT if below else DARK
         ax.plot([low, high], [y, y], color=color, linewidth=2)
         face = color if above or below else "white"
         ax.plot(found / n, y, "s" if below else "o", color=color, markerfacecolor=face)
-        ax.annotate(
-            f" {found} of {n}", (1.02, y), va="center", annotation_clip=False, size=LETTER_SIZE
-        )
+        place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
+        ax.annotate(f" {found} of {n}", (1.02, y), **place)
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
     _name_rows(ax, [name for name, *_ in rows])
-    ax.set(xlim=(0, 1.02), xlabel=f"share, with 95 % interval (dashed: the bar, {bar:.0%})")
-    _page_title(ax, _against_the_bar(rows, bar))
-    told = ((name, f"{k} of {n} ({low:.2f} to {high:.2f})") for name, k, n, low, high in rows)
-    _show(ax, "Questions with a useful document among the first five: " + _listed(told))
-
-
-def _against_the_bar(rows: list[tuple], bar: float) -> str:
+    ax.set_xlim(0, 1.02)
     kinds = rows[1:] or rows
     above, below = sum(row[3] > bar for row in kinds), sum(row[4] < bar for row in kinds)
     noun = "kinds" if rows[1:] else "shares"
-    return f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}"
+    title = f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}"
+    values = ", ".join(
+        f"{name} {found} of {n} ({low:.2f} to {high:.2f})" for name, found, n, low, high in rows
+    )
+    words = f"Questions with a useful document among the first five: {values}."
+    show(ax, title, words, f"share, with 95 % interval (dashed: the bar, {bar:.0%})")
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     """Plot a point for each query (columns `kind`, `value`), lowest kind first."""
     means = values.groupby("kind")["value"].mean().sort_values()
-    ax = _begun(1.2 + 0.42 * len(means))
-    same = values.assign(value=values["value"].round(2)).groupby(["kind", "value"])
-    size = same["value"].transform("size").clip(lower=1)
-    aside = (same.cumcount() - (size - 1) / 2) * (0.8 / size.clip(lower=6))  # equal points apart
-    places = values["kind"].map({kind: y for y, kind in enumerate(means.index)}) + aside
+    count = values.groupby("kind").size()
+    ax = axes(1.2 + 0.42 * len(means), PAGE)
+    places = values["kind"].map({kind: y for y, kind in enumerate(means.index)})
+    places = places + aside(values["kind"], values["value"].round(2), 0.8, 6)
     low = values["value"] < 0.5
     for part, mark, color in ((~low, "o", DARK), (low, "s", LIGHT)):
         ax.plot(values["value"][part], places[part], mark, color=color, markersize=4)
     ax.plot(means, range(len(means)), "|", color="black", markersize=22, markeredgewidth=2)
-    count = values.groupby("kind").size()
     _name_rows(ax, [f"{kind} ({count[kind]})" for kind in means.index])
-    ax.set(xlim=(-0.03, 1.03), xlabel=f"{name}, a point a query (line: mean)")
-    _page_title(ax, f"{low.sum()} of {len(values)} {where} queries score below 0.5")
-    _show(ax, f"Means of {name}: " + _listed(means.items()))
+    ax.set_xlim(-0.03, 1.03)
+    words = ", ".join(f"{kind} {mean:.3f}" for kind, mean in means.items())
+    title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
+    show(ax, title, f"Means of {name}: {words}.", f"{name}, a point a query (line: mean)")
+
+
+def aside(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
+    """Return how far a point stands from the middle of its row, so that equal ones lie apart.
+
+    Together they take up to `height` of the row, as if they were `least` or more.
+    """
+    equal = values.groupby([rows, values])
+    n = equal.transform("size")
+    return (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
 
 
 def first_ranks(ranks: pd.Series, where: str) -> None:
@@ -217,50 +207,19 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     A missing rank means not found.
     """
     labels = ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
-    binned = (
-        pd.cut(ranks, [0, 1, 2, 3, 5, 10, 100], labels=labels[:-1])
-        .cat.add_categories("none")
-        .fillna("none")
-    )
+    binned = pd.cut(ranks.fillna(np.inf), [0, 1, 2, 3, 5, 10, 100, np.inf], labels=labels)
     counts = binned.value_counts().reindex(labels)
-    ax = _begun(2.6)
+    ax = axes(2.6, PAGE)
     bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT, LIGHT])
-    ax.bar_label(bars, fontsize=LETTER_SIZE)
+    ax.bar_label(bars, fontsize=LETTERS[PAGE])
     ax.margins(y=0.12)  # room for the labels below the title
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
-    ax.set(xlabel="rank of the first relevant document", ylabel="queries")
     first = (ranks == 1).sum()
     find = "finds" if first == 1 else "find"
-    _page_title(ax, f"{first} of {len(ranks)} {where} queries {find} one at rank 1")
-    _show(ax, "Queries by rank: " + _listed((n, str(k)) for n, k in counts.items()))
-
-
-def forest(rows: list[tuple[str, dict]], n: int) -> None:
-    """Plot differences to the baseline with their intervals, the largest first.
-
-    `rows` are (name, {difference, low, high}); `n` is the number of queries.
-    """
-    rows = sorted(rows, key=lambda row: -row[1]["difference"])
-    ax = _begun(1.1 + 0.48 * len(rows))
-    for y, (name, at) in enumerate(rows):
-        low, high = at["low"], at["high"]
-        clear = low is not None and (low > 0 or high < 0)
-        color = LIGHT if clear else DARK
-        if low is not None:
-            ax.plot([low, high], [y, y], color=color, linewidth=2)
-        ax.plot(at["difference"], y, "s" if clear else "o", color=color, markersize=7)
-        at_left, plain = ("axes fraction", "data"), {"facecolor": "white", "linewidth": 0, "pad": 1}
-        where = {"xycoords": at_left, "va": "bottom", "size": LETTER_SIZE, "bbox": plain}
-        ax.annotate(name, (0.01, y - 0.2), **where)
-    ax.axvline(0, color="black", linewidth=1)
-    _name_rows(ax, [""] * len(rows))
-    ax.set_ylim(len(rows) - 0.5, -0.8)
-    ax.set(xlabel=f"difference in nDCG@10, 95 % interval (n = {n})")
-    ends = [(at["low"], at["high"]) for _, at in rows if at["low"] is not None]
-    around = sum(low <= 0 <= high for low, high in ends)
-    _page_title(ax, f"{around} of {len(ends)} intervals include 0, the baseline")
-    _show(ax, "Differences: " + _listed((name, f"{at['difference']:+.3f}") for name, at in rows))
+    title = f"{first} of {len(ranks)} {where} queries {find} one at rank 1"
+    words = ", ".join(f"{label} {n}" for label, n in counts.items())
+    show(ax, title, f"Queries by rank: {words}.", "rank of the first relevant document", "queries")
 
 
 def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
@@ -268,72 +227,107 @@ def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
 
     `n` are the queries of each kind (index).
     """
-    ax = _begun(1.7 + 0.36 * len(ends))
+    ax = axes(1.7 + 0.36 * len(ends), PAGE)
     rows = range(len(ends))
     ax.hlines(rows, ends["lowest"], ends["highest"], GREY, linewidth=7, label="all systems")
     ax.plot(ends["baseline"], rows, "o", color=DARK, label="the baseline")
     _name_rows(ax, [f"{kind} ({n})" for kind, n in ends["n"].items()])
-    ax.set(xlim=(0, 1.02), xlabel=f"mean {name} (in brackets: queries)")
+    ax.set_xlim(0, 1.02)
+    ax.figure.legend(loc="outside lower left", frameon=False, fontsize=LETTERS[PAGE])
     led = int((ends["highest"] > ends["baseline"]).sum())
-    _page_title(ax, f"Another system leads on {led} of {len(ends)} kinds")
-    _legend_below(ax)
     columns = zip(ends.index, ends["baseline"], ends["lowest"], ends["highest"], strict=True)
-    told = ((kind, f"{at:.3f} in {low:.3f} to {high:.3f}") for kind, at, low, high in columns)
-    _show(ax, "The baseline in the range of all: " + _listed(told))
+    words = ", ".join(
+        f"{kind} {at:.3f} in {low:.3f} to {high:.3f}" for kind, at, low, high in columns
+    )
+    title = f"Another system leads on {led} of {len(ends)} kinds"
+    words = f"The baseline in the range of all: {words}."
+    show(ax, title, words, f"mean {name} (in brackets: queries)")
 
 
-def evidence_by_k(shares: dict[str, list[float]], n: int, where: str) -> None:
-    """Plot how many queries have the right document, and its evidence, in the first k chunks.
+def forest(compared: dict, width: float = 7) -> None:
+    """Plot each run's difference to the baseline with its interval and verdict, first run on top.
 
-    `shares` holds a list for each, from k = 1 on; `n` is the number of queries.
+    `compared` comes from compare.compare. The band holds differences that change no decision.
     """
-    ax = _begun(2.9)
-    cutoffs = range(1, len(shares["document"]) + 1)
-    marks = (("document", "o", LIGHT, 1), ("evidence", "s", DARK, -1))
-    for name, mark, color, side in marks:
-        ax.plot(cutoffs, shares[name], marker=mark, color=color, markersize=4)
-        at, offset = (cutoffs[-1], shares[name][-1]), (0, 9 * side)
-        ax.annotate(
-            f"the {name}",
-            at,
-            offset,
-            textcoords="offset points",
-            ha="right",
-            va="bottom" if side > 0 else "top",
-            size=LETTER_SIZE,
-        )
-    ax.fill_between(cutoffs, shares["evidence"], shares["document"], color="#dfe6ee")
-    ax.set(xlabel="first k chunks", ylabel=f"share of {n} {where} queries", ylim=(0, 1.12))
+    matters = compared["matters"]
+    rows = [(r["name"], r["measures"][r["primary"]], r["verdict"]) for r in compared["runs"]]
+    ax = axes(1.2 + 0.55 * len(rows), width)
+    ax.axvspan(-matters, matters, color="#e3e6ea")
+    ax.axvline(0, color="black", linewidth=1)
+    for y, (name, row, verdict) in enumerate(rows):
+        mark = {stats.BETTER: ">", stats.WORSE: "<"}.get(verdict, "o")
+        color = DARK if mark == "o" else LIGHT
+        if row["low"] is not None:
+            ax.plot([row["low"], row["high"]], [y, y], color=color, linewidth=2.5)
+        ax.plot(row["difference"], y, mark, color=color, markersize=10)
+        ax.text(row["difference"], y - 0.22, name, ha="center", fontsize=LETTERS[width] - 1)
+    ax.set(yticks=[], ylim=(len(rows) - 0.5, -0.8))
+    shown = sum(verdict in (stats.BETTER, stats.WORSE) for *_, verdict in rows)
+    words = []
+    for name, row, verdict in rows:
+        known = row["low"] is not None
+        ends = f" ({row['low']:+.3f} to {row['high']:+.3f})" if known else ""
+        words.append(f"{name} {row['difference']:+.3f}{ends}, {verdict}")
+    title = f"{shown} of {len(rows)} systems are shown to differ from the baseline"
+    show(ax, title, "; ".join(words), f"difference in nDCG@10; grey: within ±{matters:g}")
+
+
+def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> None:
+    """Plot in how many queries the first k chunks hold the right document, and its evidence.
+
+    `by_k` holds a list of shares for each, from k = 1 on; `n` is the number of queries.
+    """
+    ax = axes(3.4, width)
+    cutoffs = range(1, len(by_k["document"]) + 1)
+    for name, mark, color, up in (("document", "o", LIGHT, 6), ("evidence", "s", DARK, -14)):
+        ax.plot(cutoffs, by_k[name], f"{mark}-", color=color, markersize=5)
+        place = {"textcoords": "offset points", "ha": "right", "fontsize": LETTERS[width]}
+        ax.annotate(name, (cutoffs[-1], by_k[name][-1]), (0, up), **place)
+    ax.fill_between(cutoffs, by_k["evidence"], by_k["document"], color="#e3e6ea")
+    ax.set(ylim=(0, 1.1), xlim=(0.5, cutoffs[-1] + 0.5))
     ax.xaxis.get_major_locator().set_params(integer=True)
-    five = min(5, len(cutoffs)) - 1
-    found = [f"{shares[name][five]:.0%}" for name, *_ in marks]
-    _page_title(ax, f"In five chunks: the right document {found[0]}, its evidence {found[1]}")
-    pairs = zip(cutoffs, shares["document"], shares["evidence"], strict=True)
-    told = ((f"{k}:", f"{a:.2f} and {b:.2f}") for k, a, b in pairs)
-    _show(ax, "Document and evidence in the first k chunks: " + _listed(told))
+    five = min(5, len(cutoffs))
+    document, quote = (by_k[name][five - 1] for name in ("document", "evidence"))
+    title = f"In {five} chunks: right document {document:.0%}, its evidence {quote:.0%}"
+    pairs = zip(cutoffs, by_k["document"], by_k["evidence"], strict=True)
+    words = "; ".join(f"k = {k}: {a:.2f} and {b:.2f}" for k, a, b in pairs)
+    show(ax, title, words, "first k chunks", f"share of {n} queries")
 
 
-def evidence_by_budget(sets: dict[str, dict], base: str, where: str) -> None:
-    """Plot evidence recall of each chunk set against the tokens that its chunks may fill.
+def evidence_by_budget(
+    recall: pd.DataFrame, base: str, budget: int, band: list | None = None, width: float = 7
+) -> None:
+    """Plot evidence recall by tokens of context (columns), a line for each chunk set (rows).
 
-    `sets` is {name: {"means", "intervals"}}; the baseline has its 95 % interval as a band, and only
-    it and the best set have a name.
+    The baseline, with its 95 % interval (low, high) by column as a band, and the best at `budget`
+    are named; the others stay grey.
     """
-    ax = _begun(3.9)
-    names = [evidence.recall_name(budget) for budget in evidence.BUDGETS]
-    best = max(sets, key=lambda name: sets[name]["means"][evidence.DECIDES])
-    looks = {best: ("s-", LIGHT, f"{best}, the best"), base: ("o-", DARK, f"{base}, the baseline")}
-    for name in sorted(sets, key=lambda name: (name == base, name == best)):
-        look, color, label = looks.get(name, ("-", "#9aa3ad", "other chunks"))
-        values = [sets[name]["means"][measure] for measure in names]
-        ax.plot(evidence.BUDGETS, values, look, color=color, markersize=5, label=label)
-    ends = [sets[base]["intervals"][measure] for measure in names]
-    ax.fill_between(evidence.BUDGETS, *zip(*ends, strict=True), color=DARK, alpha=0.12)
+    best = str(recall[budget].idxmax())
+    ax = axes(4.0, width)
+    ax.axvline(budget, color="black", linestyle=":", linewidth=1)
+    if band:
+        ax.fill_between(recall.columns, *zip(*band, strict=True), color=DARK, alpha=0.12)
+    looks = {best: ("s", LIGHT, 2.5), base: ("o", DARK, 2.5)}
+    for name, row in recall.iterrows():
+        mark, color, thick = looks.get(name, ("", "#8a8a8a", 1))
+        ax.plot(recall.columns, row, f"{mark}-", color=color, linewidth=thick, zorder=thick)
+    named = dict.fromkeys([best, base])
+    for name, (dx, dy, side) in zip(named, ((-8, 8, "right"), (8, -14, "left")), strict=False):
+        label, place = f"{name}{' (baseline)' * (name == base)}", (budget, recall.loc[name, budget])
+        around = {"textcoords": "offset points", "bbox": {"fc": "white", "ec": "none"}}
+        ax.annotate(label, place, (dx, dy), ha=side, fontsize=LETTERS[width], **around)
     ax.set_xscale("log")
-    ax.set_xticks(evidence.BUDGETS, [f"{budget:,}" for budget in evidence.BUDGETS])
+    ax.set_xticks(recall.columns, [f"{column:,}" for column in recall.columns])
     ax.minorticks_off()
-    ax.set(xlabel="tokens of context", ylabel=f"evidence recall, {where}", ylim=(0, 1.02))
-    _page_title(ax, f"Within {evidence.BUDGET:,} tokens {best} delivers the most evidence")
-    _legend_below(ax)
-    told = ((name, of["means"][evidence.DECIDES]) for name, of in sets.items())
-    _show(ax, f"Evidence recall within {evidence.BUDGET:,} tokens: " + _listed(told))
+    ax.set_ylim(0, 1.02)
+    columns = ", ".join(f"{column:,}" for column in recall.columns)
+    rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
+    title = (
+        f"Within {budget:,} tokens {best} delivers the most evidence, {recall[budget].max():.0%}"
+    )
+    show(ax, title, f"By tokens {columns}: {rows}", "tokens of context", "evidence recall")
+
+
+def short(value: float) -> str:
+    """Return a share with two decimals and no leading zero, as the lessons write it."""
+    return f"{value:.2f}".replace("0.", ".", 1)

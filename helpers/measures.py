@@ -1,6 +1,7 @@
 """Published numbers: every measure is computed by ir_measures (MacAvaney et al. 2022)."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from statistics import mean, median
 
@@ -15,6 +16,7 @@ from .text import how_many
 # Linear gain and log2(rank + 1), as trec_eval.
 # RR and AP without a cutoff go down to the depth of the run.
 FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": AP}
+MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of each comparison
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 MEAN_NAMES = {"RR": "MRR", "AP": "MAP"}
@@ -55,9 +57,9 @@ def per_query(
     ir_measures sees them, because its providers break ties by different rules.
     """
     values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
-    named = {measure(name): name for name in names}
-    for found in ir_measures.iter_calc(list(named), qrels, _scored(qrels, run)):
-        values[found.query_id][named[found.measure]] = found.value
+    name_of = {measure(name): name for name in names}
+    for metric in ir_measures.iter_calc(list(name_of), qrels, _scored(qrels, run)):
+        values[metric.query_id][name_of[metric.measure]] = metric.value
     return values
 
 
@@ -81,34 +83,34 @@ def told_apart(evals: EvalSet, split: str | None, run: dict[str, Ranking]) -> di
     {"n", "unanswerable", "AUROC", "low", "high"}; {} where the half lacks one of them, or the run
     was asked none that has no answer. A query without results counts below every other.
     """
-    asked, strange = (
-        [run.get(q) for q in side if split in (None, side[q].split)]
-        for side in (evals.queries, evals.unanswered)
+    answerable, unanswerable = (
+        [run.get(q) for q in queries if split in (None, queries[q].split)]
+        for queries in (evals.queries, evals.unanswered)
     )
-    if not (asked and any(strange)):
+    if not (answerable and any(unanswerable)):
         return {}
-    lowest = min(ranking[0][1] for ranking in asked + strange if ranking) - 1
-    tops = ([row[0][1] if row else lowest for row in side] for side in (asked, strange))
+    lowest = min(ranking[0][1] for ranking in answerable + unanswerable if ranking) - 1
+    tops = ([r[0][1] if r else lowest for r in rankings] for rankings in (answerable, unanswerable))
     area, low, high = stats.auroc(*tops)
-    sizes = {"n": len(asked), "unanswerable": len(strange)}
+    sizes = {"n": len(answerable), "unanswerable": len(unanswerable)}
     return sizes | {"AUROC": area, "low": low, "high": high}
 
 
 def apart_text(base: dict, run: dict) -> str:
-    """Return what `told_apart` found for two runs as a sentence, "" where one of them is empty."""
-    found = [f"{at['AUROC']:.2f} ({at['low']:.2f} to {at['high']:.2f})" for at in (base, run) if at]
-    if len(found) < 2:
+    """Return what `told_apart` gave for two runs as a sentence, "" where one of them is empty."""
+    if not (base and run):
         return ""
+    values = [f"{a['AUROC']:.2f} ({a['low']:.2f} to {a['high']:.2f})" for a in (base, run)]
     none = how_many(base["unanswerable"], "query") + " without an answer"
-    return f"Told from {none} by the first score, AUROC: base {found[0]}, run {found[1]}."
+    return f"Told from {none} by the first score, AUROC: base {values[0]}, run {values[1]}."
 
 
 def groups(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[str, list[str]]:
     """Return {value of a field of the query, such as kind: ids}, by value; "" is left out."""
-    found: dict[str, list[str]] = {}
+    ids = defaultdict(list)
     for query_id in query_ids:
-        found.setdefault(getattr(evals.queries[query_id], field), []).append(query_id)
-    return {name: found[name] for name in sorted(found) if name}
+        ids[getattr(evals.queries[query_id], field)].append(query_id)
+    return {value: ids[value] for value in sorted(ids) if value}
 
 
 def means(values: dict[str, dict[str, float]]) -> dict[str, float]:
@@ -142,9 +144,9 @@ def shortest(documents: int, *compared: Run) -> tuple[int, str] | None:
     `documents` is the size of the corpus. The depth is that of the longest ranking: a system that
     returns all it found may be shorter for some queries, one that is cut off is so for all.
     """
-    wanted = min(BASELINE["depth"], documents)
-    depths = ((max(map(len, run.rankings.values()), default=0), run.name) for run in compared)
-    return min((found for found in depths if 0 < found[0] < wanted), default=None)
+    full = min(BASELINE["depth"], documents)
+    depths = [(max(map(len, run.rankings.values()), default=0), run.name) for run in compared]
+    return min(((depth, name) for depth, name in depths if 0 < depth < full), default=None)
 
 
 def few_labels(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
@@ -163,5 +165,9 @@ def few_labels(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
             f"judged@{k} differs by {most - least:.2f}: what {name} found and nobody judged counts "
             "as wrong, so judge it before you believe the difference"
         ]
-    few = f"few labels: {least * 100:.0f} % of the first {k} of {name} are judged, the rest counts"
-    return [f"{few} as wrong"] if least < LITTLE_JUDGED else []
+    if least < LITTLE_JUDGED:
+        return [
+            f"few labels: {least * 100:.0f} % of the first {k} of {name} are judged, the rest "
+            "counts as wrong"
+        ]
+    return []

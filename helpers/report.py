@@ -1,62 +1,30 @@
-"""What people read of the results: the summary, the data card's facts, the rendered page."""
+"""What people read of the results: the rendered page, the checklist, the summary, the counts."""
 
-import functools
 import re
-import string
 from collections import Counter
 from collections.abc import Callable
 from html import escape
-from numbers import Real
 from pathlib import Path
 from statistics import median
 
-from . import baseline, evalset, evidence, files, results, stats, text
-from .evalset import EvalSet
+from . import evalset, evidence, files, results, stats, text
+from .evalset import EvalSet, EvalSetError
 from .labels import prose
-from .text import clean, inert
+from .text import Markup, inert
 
 POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'"
 )
 STYLE = Path(__file__).with_name("page.css")
-SENTENCES = Path(__file__).with_name("page.md")
 SAY = (
     "I can implement nDCG and MRR without looking them up.",
     "I can defend starting with BM25.",
     "I have a measured baseline.",
 )
 METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
-
-
-class Sentences(string.Formatter):
-    """Fills a sentence of `page.md`: all but numbers is inert, `{n:many query}` is "2 queries"."""
-
-    def format_field(self, value: object, spec: str) -> str:
-        """Return a value as markup: names of a list in italics, with "and" before the last."""
-        if isinstance(value, list | tuple):
-            *most, last = [f"*{inert(name)}*" for name in value]
-            return f"{', '.join(most)} and {last}" if most else last
-        if spec.startswith("many "):
-            return text.how_many(value, spec.removeprefix("many "))
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        return format(value, spec) if number else inert(format(value, spec))
-
-
-@functools.cache
-def _sentences() -> dict[str, str]:
-    """Return {name: sentence} of the template."""
-    page = SENTENCES.read_text(encoding="utf-8")
-    found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
-    return {name: body.strip("\n") for name, body in found}
-
-
-def worded(name: str, /, **values: object) -> str:
-    """Return a sentence of the write-up with its values, as Markdown."""
-    return Sentences().format(_sentences()[name], **values)
-
-
 TICK_BOX = re.compile(r'<input [^<>]*type="checkbox"[^<>]*>')  # of a checklist
+SECTION = re.compile(r'<h([23]) id="([^"]*)">(.*?)(?:<a class="anchor-link".*?</a>)?</h\1>', re.S)
 
 
 def html(notebook) -> str:
@@ -72,27 +40,18 @@ def html(notebook) -> str:
         exclude_input_prompt=True,
         exclude_output_prompt=True,
     )
-    made = exporter.from_notebook_node(notebook)[0]
-    made = TICK_BOX.sub(lambda box: "☑ " if "checked" in box[0] else "☐ ", made)
-    body = with_contents(clean(made))
-    title = (
-        next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-        .splitlines()[0]
-        .lstrip("# ")
-    )
-    style = STYLE.read_text(encoding="utf-8")
-    head = (
-        f"<head><title>{escape(title)}</title>"
+    page = exporter.from_notebook_node(notebook)[0]
+    page = TICK_BOX.sub(lambda box: "☑ " if "checked" in box[0] else "☐ ", page)
+    first = next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n'
+        f"<head><title>{escape(first.splitlines()[0].lstrip('# '))}</title>"
         '<meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{style}</style></head>"
+        f"<style>{STYLE.read_text(encoding='utf-8')}</style></head>\n"
+        f"<body>\n<main>\n{with_contents(text.clean(page))}\n</main>\n</body>\n</html>\n"
     )
-    main = f"<body>\n<main>\n{body}\n</main>\n</body>"
-    return f'<!DOCTYPE html>\n<html lang="en">\n{head}\n{main}\n</html>\n'
-
-
-SECTION = re.compile(r'<h([23]) id="([^"]*)">(.*?)(?:<a class="anchor-link".*?</a>)?</h\1>', re.S)
 
 
 def with_contents(body: str) -> str:
@@ -107,150 +66,151 @@ def with_contents(body: str) -> str:
     return body[: top.end()] + contents + body[top.end() :]
 
 
-def week(evals: EvalSet, passed: set[str]) -> str:
+def week(evals: EvalSet, passed: set[str]) -> Markup:
     """Return the checklist of the week as Markdown; `passed` are functions that passed checks."""
     queries, reached = len(evals.queries), {j.doc_id for j in evals.judgments if j.relevance}
     share = len(reached) / len(evals.documents)
-    saved = [inert(path.stem) for path in sorted((evals.folder / "runs").glob("*.trec"))]
-    fresh = baseline.faults(evals) == []
+    saved = [path.stem for path in sorted((evals.folder / "runs").glob("*.trec"))]
     right = [name for name in METRICS if name in passed]
     pages = [evals.folder / "README.md", evals.folder / "notes.md"]
     if evals.folder.parent.name != "learn":  # the workbook's own page tells nothing of a learner
         pages.append(evalset.DEFAULT.parent / "README.md")
     texts = [page.read_text(encoding="utf-8") for page in pages if page.exists()]
     told = any("nDCG@10" in page and evals.name in page for page in texts)
-    read = [q for q in results.notes(evals.folder) if q in evals.queries]
+    read = [query_id for query_id in results.notes(evals.folder) if query_id in evals.queries]
     rows = [
-        (bool(evals.documents), f"a corpus: {len(evals.documents)} documents"),
-        (queries >= 30, f"30 labelled queries or more: {queries:d}"),
-        (share >= 0.5, f"coverage of 50 % or more: {100 * share:.0f} %"),
-        (
-            len(saved) >= 3,
-            f"retrievals saved: {', '.join(saved) or 'none, run session B'}",
-        ),
-        (right == METRICS, f"metrics pass their checks: {len(right)} of {len(METRICS)}"),
-        (fresh, "results.json holds the scores of these documents and labels"),
-        (told, f"the baseline told in a README or in notes.md: nDCG@10 of {inert(evals.name)}"),
-        (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} of 5 queries"),
+        (bool(evals.documents), f"a corpus: {len(evals.documents)} documents", ""),
+        (queries >= 30, f"30 labelled queries or more: {queries:d}", ""),
+        (share >= 0.5, f"coverage of 50 % or more: {100 * share:.0f} %", ""),
+        (len(saved) >= 3, "retrievals saved: ", ", ".join(saved) or "none, run session B"),
+        (right == METRICS, f"metrics pass their checks: {len(right)} of {len(METRICS)}", ""),
+        (_is_fresh(evals), "results.json holds the scores of these documents and labels", ""),
+        (told, "the baseline told in a README or in notes.md: nDCG@10 of ", evals.name),
+        (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} of 5 queries", ""),
     ]
-    lines = [f"- {'[x]' if done else '[ ]'} {words}" for done, words in rows]
-    return "\n".join([*lines, "\nSay of yourself, truthfully:\n", *(f"- {say}" for say in SAY)])
+    lines = [Markup(f"- [{'x' if done else ' '}] {words}") + name for done, words, name in rows]
+    say = [Markup(f"- {sentence}") for sentence in SAY]
+    return Markup("\n").join([*lines, Markup("\nSay of yourself, truthfully:\n"), *say])
 
 
-def summary(found: dict, show: Callable[[object], str] = inert) -> str:
+def _is_fresh(evals: EvalSet) -> bool:
+    try:
+        return bool(results.verified(evals))
+    except EvalSetError:
+        return False
+
+
+def summary(content: dict, show: Callable[[object], str] = inert) -> str:
     """Return the baseline as a Markdown table with what it was measured on, a row for each half.
 
-    `show` writes the texts: `str` for a terminal.
+    `content` is results.json; `show` writes its texts: `str` for a terminal.
     """
-    corpus, queries, method = found["corpus"], found["queries"], found["method"]
-    grades = [f"{grade:d}" for grade in queries["grades"]]
+    corpus, queries, method = content["corpus"], content["queries"], content["method"]
+    grades = ", ".join(f"{grade:d}" for grade in queries["grades"])
+    unanswered = f" and {queries['unanswered']:d} without an answer" * bool(queries["unanswered"])
     names = ["nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100"]
-    rows = [
-        ["half", "n", *names, "median rank of first relevant"],
-        ["---", *["---:"] * (len(names) + 2)],
-    ]
-    for split, row in found["summary"].items():
+    rows = [["half", "n", *names, "median rank of first relevant"], ["---", *["---:"] * 8]]
+    for half, row in content["summary"].items():
         middle = row["median_first_rank"]
-        values = [f"{row['measures'][name]:.3f}" for name in names]
+        means = [f"{row['measures'][name]:.3f}" for name in names]
         last = f"{middle:g}" if middle else f"none within {method['depth']:d}"
-        rows.append([show(split), f"{row['n']:d}", *values, last])
+        rows.append([show(half), f"{row['n']:d}", *means, last])
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return (
         f"Corpus: {show(corpus['name'])}, {text.how_many(corpus['documents'], 'document')}, "
-        f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}"
-        + (f" and {queries['unanswered']:d} without an answer" if queries["unanswered"] else "")
-        + ", labelled with "
+        f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}{unanswered}, labelled with "
         f"{text.how_many(queries['judgments'], 'judgment')} "
-        f"(grade{'s' * (len(grades) > 1)} {', '.join(grades)}).\n"
+        f"(grade{'s' * (len(queries['grades']) > 1)} {grades}).\n"
         f"Method: {show(method['engine'])} (k1 = {method['k1']:g}, b = {method['b']:g}) over "
         f"chunks of {method['chunk_tokens']:d} tokens with {method['overlap_tokens']:d} overlap, "
-        f"best chunk of each document. nDCG with linear gain.\n\n{table}{_quoted(found)}"
+        f"best chunk of each document. nDCG with linear gain.\n\n{table}{_quoted(content)}"
     )
 
 
-def _quoted(found: dict) -> str:
+def _quoted(content: dict) -> str:
     """Return a line for each half on what the reader gets of evidence, "" where none is quoted."""
     lines = []
-    for split in evalset.SPLITS:
-        if split in found["evidence"]:
-            of = found["evidence"][split]
-            document, quote = (of["by_k"][name][4] for name in ("document", "evidence"))
-            within = of["sets"][found["method"]["chunker"]]["means"][evidence.DECIDES]
+    for half in evalset.SPLITS:
+        if half in content["evidence"]:
+            row = content["evidence"][half]
+            document, quote = (row["by_k"][name][4] for name in ("document", "evidence"))
+            within = row["sets"][content["method"]["chunker"]]["means"][evidence.DECIDES]
             lines.append(
-                f"Evidence, {inert(split)} (n = {of['n']:d}): in the first five chunks for "
+                f"Evidence, {half} (n = {row['n']:d}): in the first five chunks for "
                 f"{quote:.3f} of the queries, the right document for {document:.3f}; "
-                f"{inert(evidence.DECIDES)} {within:.3f}."
+                f"{evidence.DECIDES} {within:.3f}."
             )
     return "\n\n" + "\n".join(lines) if lines else ""
 
 
-def disclosure(evals: EvalSet) -> str:
-    """Return the first paragraph of the data card as inert text, "" where there is none."""
-    page = files.prose(evals.folder / evalset.PROSE[0], evalset.stop)
+def disclosure(evals: EvalSet) -> Markup:
+    """Return the first paragraph of the data card, "" where there is none."""
+    page = files.optional_page(evals.folder / evalset.PROSE[0])
     parts = (part for part in page.split("\n\n") if not part.lstrip().startswith(("#", "<!--")))
     return inert(" ".join(re.sub(r"[*`]", "", next(parts, "")).split()))
 
 
-def facts(evals: EvalSet) -> str:
+def facts(evals: EvalSet) -> Markup:
     """Return the counts of the data card as a Markdown table."""
     tokens = [len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values()]
     grades = Counter(judgment.relevance for judgment in evals.judgments)
     reached = {judgment.doc_id for judgment in evals.judgments if judgment.relevance}
     kinds = {document.kind for document in evals.documents.values()}
     services = {document.service for document in evals.documents.values()}
-    marks = ("split", "popularity")
-    splits = Counter(getattr(q, mark) for mark in marks for q in evals.queries.values())
-    del splits[""]
+    queries = evals.queries.values()
+    marks = Counter([query.split for query in queries] + [query.popularity for query in queries])
+    del marks[""]
+    told = [Markup("{:d} {}").format(n, name) for name, n in sorted(marks.items())]
+    by_grade = ", ".join(f"{n:d} of grade {grade:d}" for grade, n in sorted(grades.items()))
     rows = {
         "documents": f"{len(tokens)} of {text.how_many(len(kinds), 'kind')} about "
         + text.how_many(len(services), "service"),
         "tokens (cl100k_base)": f"{sum(tokens):,}: "
         f"shortest document {min(tokens):d}, median {median(tokens):.0f}, longest {max(tokens):,}",
-        "queries": f"{len(evals.queries)}: "
-        + ", ".join(f"{n:d} {inert(name)}" for name, n in sorted(splits.items())),
+        "queries": Markup("{:d}: ").format(len(queries)) + Markup(", ").join(told),
         "queries that no document answers": len(evals.unanswered),
-        "judgments": f"{len(evals.judgments)}: "
-        + ", ".join(f"{n:d} of grade {grade:d}" for grade, n in sorted(grades.items())),
+        "judgments": f"{len(evals.judgments)}: {by_grade}",
         "documents reached by a query": f"{len(reached)} ({len(reached) / len(tokens):.0%})",
-        "queries with short answers": sum(bool(query.answers) for query in evals.queries.values()),
+        "queries with short answers": sum(bool(query.answers) for query in queries),
         **label_facts(evals),
-        **prose.manner(evals),
+        **{name: Markup(words) for name, words in prose.manner(evals).items()},  # inert there
     }
-    return "\n".join(
-        [
-            "| what | count |",
-            "|---|---|",
-            *(f"| {name} | {value} |" for name, value in rows.items()),
-        ]
-    )
+    lines = [Markup("| {} | {} |").format(name, value) for name, value in rows.items()]
+    return Markup("\n").join([Markup("| what | count |\n|---|---|"), *lines])
 
 
-def label_facts(evals: EvalSet) -> dict[str, str]:
+def label_facts(evals: EvalSet) -> dict[str, Markup | str]:
     """Return what pool and second passes say of the labels, a row for each."""
-    rows: dict[str, str] = {}
+    rows: dict[str, Markup | str] = {}
     judged = {(j.query_id, j.doc_id): j.relevance for j in evals.judgments}
     pool = evalset.read_extra(evals, "pool.jsonl")
     if pool:
         relevant = [p for p in pool if "first" in p and judged.get((p["query_id"], p["doc_id"]))]
-        missed = sum(not pair.get("first") for pair in relevant)
+        missed = sum(not pair["first"] for pair in relevant)
         rows["pairs judged in the pool"] = str(len(pool))
         rows["relevant, missed by the first labelling"] = f"{missed} of {len(relevant)}"
-    passes = evalset.read_extra(evals, "second_pass.jsonl")
-    for number, reader in sorted({(pair["round"], pair.get("reader", "")) for pair in passes}):
-        pairs = [p for p in passes if (p["round"], p.get("reader", "")) == (number, reader)]
-        name = f"second pass, round {number:d}" + f", by a {inert(reader)}" * bool(reader)
-        rows[name] = readings_agree(pairs, evals.grades)
+    passes: dict[tuple[int, str], list[dict]] = {}
+    for pair in evalset.read_extra(evals, "second_pass.jsonl"):
+        passes.setdefault((pair["round"], pair.get("reader", "")), []).append(pair)
+    for number, reader in sorted(passes):
+        name = f"second pass, round {number:d}" + f", by a {reader}" * bool(reader)
+        rows[name] = agreement(passes[number, reader], evals.grades)
     return rows
 
 
-def readings_agree(pairs: list[dict], grades: tuple[int, ...]) -> str:
+def agreement(pairs: list[dict], grades: tuple[int, ...]) -> Markup:
     """Return how well two readings agree, in all and by the first one's grade, and who read."""
     first, second = ([pair[name] for pair in pairs] for name in ("first", "second"))
     equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(pairs)
     kappa = stats.kappa(first, second, grades)
     shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
-    by_grade = (f"{g:d}: {n:.0%}" for g, n in stats.equal_by_grade(first, second).items())
-    told = f"{text.how_many(len(pairs), 'pair')}, {equal:.1%} equal, Cohen's kappa {shown}; "
-    told += "equal by first grade "
-    told += ", ".join(by_grade)
-    return told + "; " * bool(stats.by_whom(pairs)) + inert(stats.by_whom(pairs))
+    shares = stats.equal_by_grade(first, second).items()
+    by_grade = ", ".join(f"{grade:d}: {share:.0%}" for grade, share in shares)
+    who = stats.by_whom(pairs)
+    return (
+        Markup(
+            f"{text.how_many(len(pairs), 'pair')}, {equal:.1%} equal, Cohen's kappa {shown}; "
+            f"equal by first grade {by_grade}" + "; " * bool(who)
+        )
+        + who
+    )

@@ -1,18 +1,25 @@
 """results.json: what was measured on what, in total and by query, with the failure cards."""
 
+import functools
 import hashlib
 import json
 import math
 import platform
 import re
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
 
+import fastjsonschema
 from pandas import json_normalize
 
-from . import chunks, compare, evidence, files, measures, runs, stats, text
-from .baseline import measured_run, read_results
-from .evalset import DEFAULT, PROSE, EvalSet, EvalSetError, stop
+from . import chunks, evalset, evidence, files, measures, runs, stats, text
+from .evalset import EvalSet, EvalSetError
+
+RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
+
+
+# What session C measures.
 
 
 def measured(
@@ -44,7 +51,7 @@ def measured(
             "grades": sorted({judgment.relevance for judgment in evals.judgments}),
             "sha256": evals.queries_hash(),
         },
-        "run": measured_run(evals.folder),
+        "run": {"file": RUN, "sha256": files.file_hash(evals.folder / RUN)},
         "method": {**method, "words": text.TOLD[made["tokenizer"]]},
         "summary": {name: _summed(rows) for name, rows in (halves | together).items()},
         "by_kind": {split: _parts(evals, rows, "kind") for split, rows in halves.items()},
@@ -62,7 +69,7 @@ def _summed(rows: dict[str, dict[str, float]]) -> dict:
     middle = measures.median_first_rank(rows)
     intervals = {
         measures.mean_name(name): stats.bootstrap_interval([row[name] for row in rows.values()])
-        for name in compare.MEASURES
+        for name in measures.MEASURES
     }
     return {
         "n": len(rows),
@@ -102,30 +109,28 @@ def of_evidence(
 
     `known` and `rankings` are those of each chunk set, `base` names the baseline's.
     """
-    found: dict = {}
+    quoted: dict = {}
     for split in files.SPLITS:
-        asked = evidence.wanted(evals, split)
-        if not (asked and rankings):
+        wanted = evidence.wanted(evals, split)
+        if not (wanted and rankings):
             continue
-        rows = {name: evidence.by_query(evals, asked, ranked) for name, ranked in rankings.items()}
-        told = {name: {"chunks": len(known[name]), **_with_ends(row)} for name, row in rows.items()}
-        found[split] = {"n": len(asked), "by_k": evidence.by_k(asked, rankings[base]), "sets": told}
+        rows = {name: evidence.by_query(evals, wanted, ranked) for name, ranked in rankings.items()}
+        sets = {name: {"chunks": len(known[name]), **_with_ends(row)} for name, row in rows.items()}
+        by_k = evidence.by_k(wanted, rankings[base])
+        quoted[split] = {"n": len(wanted), "by_k": by_k, "sets": sets}
         if split == files.SPLITS[0]:
-            found["best"] = two_best(rows)
-            found["lost"] = evidence.losses(evals, asked, rankings[base], known[base])
-    return found
+            quoted["best"] = two_best(rows)
+            quoted["lost"] = evidence.losses(evals, wanted, rankings[base], known[base])
+    return quoted
 
 
 def _with_ends(rows: dict[str, dict[str, float]]) -> dict:
     """Return means, and of recall under each budget the 95 % bootstrap interval."""
-    names = [evidence.recall_name(budget) for budget in evidence.BUDGETS]
+    lists = {name: [row[name] for row in rows.values()] for name in next(iter(rows.values()))}
+    recall = [evidence.recall_name(budget) for budget in evidence.BUDGETS]
     return {
-        "means": {
-            name: mean(row[name] for row in rows.values()) for name in next(iter(rows.values()))
-        },
-        "intervals": {
-            n: stats.bootstrap_interval([row[n] for row in rows.values()]) for n in names
-        },
+        "means": {name: mean(values) for name, values in lists.items()},
+        "intervals": {name: stats.bootstrap_interval(lists[name]) for name in recall},
     }
 
 
@@ -138,23 +143,23 @@ def two_best(rows: dict[str, dict[str, dict[str, float]]]) -> dict:
     best, next_best = (*sorted(lists, key=lambda name: -mean(lists[name])), "")[:2]
     if not next_best:
         return {}
-    found = stats.paired(lists[next_best], lists[best])
-    verdict, reason = stats.verdict(found, found.p)
-    said = {"best": best, "next": next_best, "measure": evidence.DECIDES}
-    return said | {"verdict": verdict, "reason": reason} | found._asdict()
+    paired = stats.paired(lists[next_best], lists[best])
+    verdict, reason = stats.verdict(paired, paired.p)
+    names = {"best": best, "next": next_best, "measure": evidence.DECIDES}
+    return names | {"verdict": verdict, "reason": reason} | paired._asdict()
 
 
 def notes(path: Path) -> dict[str, str]:
     """Return what somebody read in the results: {query_id: text of `## query_id` in notes.md}."""
-    page = files.prose(path / PROSE[1], stop)
-    found = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
-    return {query_id: " ".join(body.split()) for query_id, body in found}
+    page = files.optional_page(path / evalset.PROSE[1])
+    sections = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+    return {query_id: " ".join(body.split()) for query_id, body in sections}
 
 
-def write_results(folder: Path, found: dict) -> None:
+def write_results(folder: Path, content: dict) -> None:
     """Write results.json, numbers rounded to 10 decimals so that every machine writes the same."""
-    content = json.dumps(_rounded(found), indent=1, ensure_ascii=False)
-    files.write(folder / "results.json", content + "\n")
+    page = json.dumps(_rounded(content), indent=1, ensure_ascii=False)
+    files.write(folder / "results.json", page + "\n")
 
 
 def _rounded(value):
@@ -165,17 +170,96 @@ def _rounded(value):
     return round(value, 10) if isinstance(value, float) else value
 
 
+# Reading it: types by JSON Schema, and whether it is of this set.
+
+
+@functools.cache
+def _check() -> Callable[[dict], dict]:
+    schema = (files.FORMS / "results.schema.json").read_text(encoding="utf-8")
+    return fastjsonschema.compile(json.loads(schema))
+
+
+def misfit(content: dict) -> str:
+    """Return the first field of results.json that is missing or of another type, "" if none is."""
+    try:
+        _check()(content)
+    except fastjsonschema.JsonSchemaValueException as error:
+        field = error.name[len("data.") :]
+        if error.rule == "required":
+            lost = next(name for name in error.rule_definition if name not in error.value)
+            return f"field {field}{'.' * bool(field)}{lost} is missing"
+        wanted = re.sub("^(be|contain) ", "", error.message.rpartition(" must ")[2])
+        return f"field {field}: found {files.shown(error.value)}, wanted {wanted}"
+    return ""
+
+
+def read_results(folder: Path) -> dict:
+    """Return results.json of `folder`.
+
+    Raises EvalSetError where it is no file of session C, or a field has another type.
+    """
+    path = folder / "results.json"
+    page = files.page(path)
+    try:
+        content = files.json_object(page, "one object")
+        problem = misfit(content)
+    except ValueError as error:
+        problem = str(error)
+    if problem:
+        raise EvalSetError([f"{path}:1: {problem}; {_again(folder)}"])
+    return content
+
+
+def _again(folder: Path) -> str:
+    return f"make report EVALS={folder} measures the baseline anew"
+
+
+def changed(evals: EvalSet, content: dict) -> dict[str, tuple[str, str]]:
+    """Return {what is not as it was measured: (its hash then, its hash now)}.
+
+    `content` comes from `read_results`. A run that is missing has the hash "nothing".
+    """
+    run = evals.folder / RUN
+    run_hash = files.file_hash(run) if run.is_file() else "nothing"
+    sides = {
+        "another corpus": (content["corpus"]["sha256"], evals.corpus_hash()),
+        "other queries and labels": (content["queries"]["sha256"], evals.queries_hash()),
+        f"another {RUN}": (content["run"]["sha256"], run_hash),
+    }
+    return {what: (then, now) for what, (then, now) in sides.items() if then != now}
+
+
+def verified(evals: EvalSet) -> dict:
+    """Return results.json of the set's folder.
+
+    Raises EvalSetError where it, or the run that it measured, is not of these documents, queries
+    and labels.
+    """
+    content, path = read_results(evals.folder), evals.folder / "results.json"
+    problems = [
+        f"{path}: made on {what} ({then[:12]}, the folder has {now[:12]}): {_again(evals.folder)}, "
+        "or check out the folder that it was made on"
+        for what, (then, now) in changed(evals, content).items()
+    ]
+    if problems:
+        raise EvalSetError(problems)
+    return content
+
+
+# What a report and a refresh say of it.
+
+
 def published(folder: Path) -> dict[str, object]:
     """Return {name: value} of everything that results.json of `folder` says, {} where it cannot."""
     try:
-        found = read_results(folder)
+        content = read_results(folder)
     except EvalSetError:
         return {}
-    found["cards"] = {card["query_id"]: card["cause"] for card in found["cards"]}
-    found["per_query"] = {row.pop("query_id"): row for row in found["per_query"]}
-    compared = found["compared_dev"]
+    content["cards"] = {card["query_id"]: card["cause"] for card in content["cards"]}
+    content["per_query"] = {row.pop("query_id"): row for row in content["per_query"]}
+    compared = content["compared_dev"]
     compared["runs"] = {row.pop("name"): row for row in compared["runs"]}
-    return json_normalize(found, sep=" ").iloc[0].to_dict()
+    return json_normalize(content, sep=" ").iloc[0].to_dict()
 
 
 def changes(before: dict[str, object], after: dict[str, object], most: int = 30) -> list[str]:
@@ -188,7 +272,7 @@ def changes(before: dict[str, object], after: dict[str, object], most: int = 30)
 
 def what_next(folder: Path) -> str:
     """Return where a report leads: other commands, and for our own set a row for installing.md."""
-    if folder != DEFAULT:
+    if folder != evalset.DEFAULT:
         return "next: make audit asks the set, make compare measures a run on it, with this EVALS"
     return (
         "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
@@ -199,7 +283,7 @@ def what_next(folder: Path) -> str:
 
 def reproduced(folder: Path) -> str:
     """Return a row of that page: version, system, first 12 characters of the results' SHA-256."""
-    citation = (DEFAULT.parent / "CITATION.cff").read_text(encoding="utf-8")
+    citation = (evalset.DEFAULT.parent / "CITATION.cff").read_text(encoding="utf-8")
     version = re.search(r'^version: "(.+)"$', citation, re.MULTILINE)[1]
     python = ".".join(platform.python_version_tuple()[:2])
     digits = hashlib.sha256((folder / "results.json").read_bytes()).hexdigest()[:12]

@@ -2,13 +2,13 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from . import chunks, evalset, files
-from .text import how_many, visible
+from .text import how_many
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
 BASELINE = {
@@ -40,40 +40,17 @@ def check_order(query_id: str, ranking: Ranking) -> None:
 
     The order is by score, rounded, descending; ties by id, ascending.
     """
-    keys = [(-round(score, DECIMALS), found) for found, score in ranking]
-    if keys != sorted(keys):
+    if ranking != in_order(ranking):
         raise ValueError(
             f"query {query_id}: ranking out of order, wanted score descending, then id ascending"
         )
-    if len({found for found, _ in ranking}) < len(ranking):
+    if len(dict(ranking)) < len(ranking):
         raise ValueError(f"query {query_id}: an id is ranked twice, wanted each once")
 
 
-def write_chunk_run(path: Path, run: dict[str, Ranking]) -> None:
-    """Write {query_id: [(chunk_id, score), ...]} as one JSON object a query."""
-    files.write(path, _chunk_lines(run))
-
-
-def _chunk_lines(run: dict[str, Ranking]) -> str:
-    for query_id, ranking in run.items():
-        check_order(query_id, ranking)
-    return files.as_lines(
-        {"query_id": q, "results": [[c, round(s, DECIMALS)] for c, s in ranking]}
-        for q, ranking in run.items()
-    )
-
-
-def read_chunk_run(path: Path) -> dict[str, Ranking]:
-    """Read a chunk run that `write_chunk_run` made. Raises EvalSetError for anything else."""
-    run, problems = {}, files.Problems()
-    for place, row in files.rows(path, problems.append):
-        try:
-            run[row["query_id"]] = [(chunk_id, score) for chunk_id, score in row["results"]]
-        except (KeyError, TypeError, ValueError):
-            problems.append(f"{place}: found {str(row)[:60]}, wanted {JSON_LINE}")
-    if problems:
-        raise evalset.EvalSetError(problems)
-    return run
+def in_order(ranking: Ranking) -> Ranking:
+    """Return the ranking by score, rounded, descending; ties by id, ascending."""
+    return sorted(ranking, key=lambda pair: (-round(pair[1], DECIMALS), pair[0]))
 
 
 def strictly_decreasing(ranking: Ranking) -> Ranking:
@@ -84,78 +61,42 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
     n millionths.
     """
     apart: Ranking = []
-    for found, score in ranking:
+    for ranked_id, score in ranking:
         ceiling = apart[-1][1] - 1e-6 * max(1.0, abs(apart[-1][1])) if apart else score
-        apart.append((found, min(score, ceiling)))
+        apart.append((ranked_id, min(score, ceiling)))
     return apart
+
+
+# Files of runs. Our own are read for their form alone.
+
+
+def write_chunk_run(path: Path, run: dict[str, Ranking]) -> None:
+    """Write {query_id: [(chunk_id, score), ...]} as one JSON object a query.
+
+    Raises ValueError for a ranking out of order.
+    """
+    for query_id, ranking in run.items():
+        check_order(query_id, ranking)
+    rounded = {q: [[c, round(score, DECIMALS)] for c, score in run[q]] for q in run}
+    files.write_jsonl(path, ({"query_id": q, "results": rounded[q]} for q in run))
 
 
 def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
     """Write {query_id: [(doc_id, score), ...]} as lines of a TREC run, ties pulled apart.
 
-    A line is `query Q0 doc rank score tag`.
+    A line is `query Q0 doc rank score tag`. Raises ValueError for a ranking out of order.
     """
-    files.write(path, _trec_lines(run, tag))
-
-
-def _trec_lines(run: dict[str, Ranking], tag: str) -> str:
     lines = []
     for query_id, ranking in run.items():
         check_order(query_id, ranking)
         for rank, (doc_id, score) in enumerate(strictly_decreasing(ranking), 1):
             lines.append(f"{query_id} Q0 {doc_id} {rank} {score:.{DECIMALS}f} {tag}\n")
-    return "".join(lines)
+    files.write(path, "".join(lines))
 
 
-# The card beside a run says how it was made, so that nobody has to guess it later.
-
-CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
-
-
-def write_card(path: Path, evals: evalset.EvalSet, said: dict) -> None:
-    """Write what is `said` of a run, with the hashes of its documents and queries."""
-    files.write(path, _card_text(evals, said))
-
-
-def _card_text(evals: evalset.EvalSet, said: dict) -> str:
-    corpus, topics = CARD
-    hashes = {corpus: evals.corpus_hash(), topics: evals.topics_hash()}
-    return json.dumps(said | hashes, indent=1, ensure_ascii=False) + "\n"
-
-
-def read_card(path: Path, *more: str) -> dict:
-    """Return a card. Raises EvalSetError where it is missing or lacks a hash or one of `more`."""
-    problems: list[str] = []
-    said = files.object_of(path, problems.append)
-    missing = [name for name in CARD if not isinstance(said.get(name), str)]
-    missing += [name for name in more if name not in said]
-    if missing and not problems:
-        wanted = ", ".join((*CARD, *more))
-        problems.append(f"{path}:1: field {missing[0]} is missing, wanted {wanted}")
-    if problems:
-        raise evalset.EvalSetError(problems)
-    return said
-
-
-def save(
-    evals: evalset.EvalSet,
-    name: str,
-    chunk_run: dict[str, Ranking],
-    document_run: dict[str, Ranking],
-    said: dict,
-) -> None:
-    """Write both rankings of a chunker and their card into `runs/`: all three or none.
-
-    `said` is what differs from BASELINE; None leaves a parameter out.
-    """
-    said = {**BASELINE, "chunker": name, **said}
-    said = {key: value for key, value in said.items() if value is not None}
-    texts = {
-        f"{name}.jsonl": _chunk_lines(chunk_run),
-        f"{name}.trec": _trec_lines(document_run, tag=f"bm25-{name}"),
-        f"{name}.json": _card_text(evals, {**said, "tokenizer": evals.tokenizer}),
-    }
-    files.write_all(evals.folder / "runs", texts)
+def read_chunk_run(path: Path) -> dict[str, Ranking]:
+    """Read a chunk run that `write_chunk_run` made. Raises EvalSetError for anything else."""
+    return _read_own(path, _json_line)
 
 
 def read_trec(path: Path) -> dict[str, Ranking]:
@@ -163,26 +104,116 @@ def read_trec(path: Path) -> dict[str, Ranking]:
 
     Raises EvalSetError for anything else.
     """
+    return {q: in_order(ranking) for q, ranking in _read_own(path, _trec_line).items()}
+
+
+def _read_own(path: Path, parse: Callable[[str], tuple]) -> dict[str, Ranking]:
     run: dict[str, Ranking] = {}
-    problems = files.Problems()
-    for place, line in files.lines(path, problems.append):
-        fields = line.split()
-        score = _number(fields[4]) if len(fields) == 6 else None
-        if score is None:
-            problems.append(f"{place}: found {line[:60]!r}, wanted {TREC_LINE}")
-        else:
-            run.setdefault(fields[0], []).append((fields[2], score))
+    problems: list[str] = []
+    for _, query_id, results in _lines(path, parse, problems):
+        run.setdefault(query_id, []).extend(results)
     if problems:
         raise evalset.EvalSetError(problems)
-    return {query_id: in_order(ranking) for query_id, ranking in run.items()}
+    return run
 
 
-def in_order(ranking: Ranking) -> Ranking:
-    """Return the ranking by score, rounded, descending; ties by id, ascending."""
-    return sorted(ranking, key=lambda pair: (-round(pair[1], DECIMALS), pair[0]))
+TREC_LINE = "query Q0 document rank score tag"
+JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
+SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
+
+
+def _lines(
+    path: Path, parse: Callable[[str], tuple], problems: list[str]
+) -> Iterator[tuple[str, str, Ranking]]:
+    """Yield (file:line, query id, results) of each line; what is wrong goes into `problems`."""
+    for place, line in files.lines(path, problems):
+        try:
+            query_id, results = parse(line)
+        except ValueError as error:
+            problems.append(f"{place}: {error}")
+            continue
+        numbers = [(str(ranked_id), _number(score)) for ranked_id, score in results]
+        problems += [
+            f"{place}: score {score!r} of {ranked_id}, wanted a finite number"
+            for (ranked_id, score), (_, number) in zip(results, numbers, strict=True)
+            if number is None
+        ]
+        yield place, query_id, [pair for pair in numbers if pair[1] is not None]
+
+
+def _trec_line(line: str) -> tuple[str, list[tuple]]:
+    fields = line.split()
+    if len(fields) != 6:
+        raise ValueError(f"found {how_many(len(fields), 'field')}, wanted 6: {TREC_LINE}")
+    return fields[0], [(fields[2], fields[4])]
+
+
+def _json_line(line: str) -> tuple[str, list[tuple]]:
+    row = files.json_object(line)
+    try:
+        if type(row["query_id"]) not in (str, int):
+            raise TypeError("an id is text or a whole number")
+        return str(row["query_id"]), [chunks.pair(result) for result in row["results"]]
+    except (KeyError, TypeError, ValueError):
+        wanted = f"wanted {JSON_LINE}, or for a span {SPAN}"
+        raise ValueError(f"found {line[:60]!r}, {wanted}") from None
+
+
+def _number(score) -> float | None:
+    try:
+        value = float(score)
+    except (TypeError, ValueError, OverflowError):  # JSON has whole numbers without end
+        return None
+    return value if math.isfinite(value) and not isinstance(score, bool) else None
+
+
+# The card beside a run says how it was made, so that nobody has to guess it later.
+
+CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
+
+
+def write_card(path: Path, evals: evalset.EvalSet, facts: dict) -> None:
+    """Write the facts about a run, with the hashes of its documents and queries."""
+    hashes = dict(zip(CARD, (evals.corpus_hash(), evals.topics_hash()), strict=True))
+    files.write(path, json.dumps(facts | hashes, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_card(path: Path, *more: str) -> dict:
+    """Return a card. Raises EvalSetError where it is missing or lacks a hash or one of `more`."""
+    problems: list[str] = []
+    card = files.json_page(path, problems)
+    missing = [name for name in CARD if not isinstance(card.get(name), str)]
+    missing += [name for name in more if name not in card]
+    if missing and not problems:
+        wanted = ", ".join((*CARD, *more))
+        problems.append(f"{path}:1: field {missing[0]} is missing, wanted {wanted}")
+    if problems:
+        raise evalset.EvalSetError(problems)
+    return card
+
+
+def save(
+    evals: evalset.EvalSet,
+    name: str,
+    chunk_run: dict[str, Ranking],
+    document_run: dict[str, Ranking],
+    differs: dict,
+) -> None:
+    """Write both rankings of a chunker into `runs/`, and last their card.
+
+    `differs` is what differs from BASELINE; None leaves a parameter out.
+    """
+    path = evals.folder / "runs" / name
+    write_chunk_run(path.with_name(f"{name}.jsonl"), chunk_run)
+    write_trec(path.with_name(f"{name}.trec"), document_run, tag=f"bm25-{name}")
+    facts = {**BASELINE, "chunker": name, **differs, "tokenizer": evals.tokenizer}
+    facts = {key: value for key, value in facts.items() if value is not None}
+    write_card(path.with_name(f"{name}.json"), evals, facts)
 
 
 # Runs of other engines. Nothing is known about them, so everything is checked.
+
+FIRST = 10  # results that the verdict's measure sees
 
 
 class Run(NamedTuple):
@@ -199,28 +230,6 @@ class Run(NamedTuple):
     chunker: str = ""
 
 
-TREC_LINE = "query Q0 document rank score tag"
-JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
-SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
-RESULTS = 10_000_000  # of one run: a thousand for each of ten thousand queries
-STRANGE = 100_000  # unknown query ids that are counted
-FIRST = 10  # results that the verdict's measure sees
-
-
-class _Reading:
-    """What the lines of a file hold, and what is wrong with them."""
-
-    def __init__(self, evals: evalset.EvalSet):
-        self.evals = evals
-        self.queries, self.documents = _spelled(evals.asked), _spelled(evals.documents)
-        self.found: dict[str, dict[str, float]] = {}  # by query, then document or chunk
-        self.problems = files.Problems()
-        self.strange: dict[str, None] = {}  # unknown query ids, in their order, up to STRANGE
-        self.results = 0
-        self.unknown: list[str] = []  # a document id for each line that names an unknown one
-        self.rising: tuple[int, str] = (0, "")  # lines where a later rank scores higher, the first
-
-
 def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     """Read a run of documents or chunks, in TREC form or as JSON lines, from any engine.
 
@@ -228,132 +237,69 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     the source of the set has them (`docs/a` for `docs%2Fa`). Unknown queries are left out. Raises
     EvalSetError with file, line and remedy for every other line that cannot be used.
     """
-    read = _Reading(evals)
-    lines = files.lines(path, read.problems.append) if _is_file(path, read.problems) else ()
-    parse = _json_line if path.suffix == ".jsonl" else _trec_line
-    for place, line in lines:
-        parse(place, line, read)
-    if not read.found and not read.problems:
-        read.problems.append(f"{path}:1: {_nothing(read)}")
-    if len(read.unknown) > 1:
-        many = how_many(len(set(read.unknown)), "unknown document")
-        read.problems.insert(0, f"{path}: {len(read.unknown)} results name {many}")
-    if read.problems:
-        raise evalset.EvalSetError(read.problems)
-    rankings = {query_id: _to_documents(scores) for query_id, scores in read.found.items()}
-    whole = any("#" not in name for scores in read.found.values() for name in scores)
-    parts = {} if whole else {q: in_order(list(scores.items())) for q, scores in read.found.items()}
-    warnings = [*_about_lines(read), *_about_ties(rankings)]
+    problems: list[str] = []
+    scores, unknown_queries = _scores_by_query(path, evals, problems)
+    if not scores and not problems:
+        nothing = "the file holds no results"
+        if unknown_queries:
+            nothing = f"no query of the run is in this set ({some(unknown_queries)})"
+        known = how_many(len(evals.asked), "query")
+        problems.append(f"{path}:1: {nothing}, wanted results for the {known} of the set")
+    if problems:
+        raise evalset.EvalSetError(problems)
+    rankings = {query_id: _to_documents(of_query) for query_id, of_query in scores.items()}
+    whole = any("#" not in name for of_query in scores.values() for name in of_query)
+    parts = {} if whole else {q: in_order([*scores[q].items()]) for q in scores}
+    warnings = _about_ties(rankings)
+    if unknown_queries:
+        many = how_many(len(unknown_queries), "unknown query id")
+        warnings.insert(0, f"{many} left out: {some(unknown_queries)}")
     return Run(path.stem, rankings, warnings, parts)
 
 
-def _spelled(ids: Iterable[str]) -> dict[str, str]:
+def _scores_by_query(
+    path: Path, evals: evalset.EvalSet, problems: list[str]
+) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Return {query_id: {document or chunk: score}} and the query ids that the set lacks."""
+    scores: dict[str, dict[str, float]] = {}
+    unknown_queries, unknown_documents = [], []
+    queries, documents = _spellings(evals.asked), _spellings(evals.documents)
+    parse = _json_line if path.suffix == ".jsonl" else _trec_line
+    for place, query_id, results in _lines(path, parse, problems):
+        if query_id not in queries:
+            unknown_queries.append(query_id)
+            continue
+        of_query = scores.setdefault(queries[query_id], {})
+        for ranked_id, score in results:
+            name = _known_id(ranked_id, documents)
+            if name is None:
+                unknown_documents.append(ranked_id)
+                wanted = f"one of the {len(evals.documents)} ids of the corpus, or id#n for a chunk"
+                problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
+            elif fault := chunks.span_fault(name, evals.documents):
+                problems.append(f"{place}: {fault}")
+            elif name in of_query:
+                twice = f"{ranked_id} is ranked twice for query {query_id}, wanted once"
+                problems.append(f"{place}: {twice}")
+            else:
+                of_query[name] = score
+    if len(unknown_documents) > 1:
+        many = how_many(len(set(unknown_documents)), "unknown document")
+        problems.insert(0, f"{path}: {len(unknown_documents)} results name {many}")
+    return scores, [*dict.fromkeys(unknown_queries)]
+
+
+def _spellings(ids: Iterable[str]) -> dict[str, str]:
     """Return {spelling: id}: each id, and what it was before an import escaped its slashes."""
     return {unquote(known): known for known in ids} | {known: known for known in ids}
 
 
-def _is_file(path: Path, problems: list[str]) -> bool:
-    what = "is a folder" if path.is_dir() else "" if path.exists() else "does not exist"
-    if what:
-        problems.append(f"{path}: {what}, wanted the file of a run (.trec, .txt, .run or .jsonl)")
-    return not what
-
-
-def _nothing(read: _Reading) -> str:
-    """Return why a file without a bad line gave nothing."""
-    if not read.strange:
-        return f"the file holds no results, wanted lines of a run: {TREC_LINE}"
-    known = f"one of the {how_many(len(read.evals.queries), 'id')} of retrieval_queries.jsonl"
-    return f"no query of the run is in this set ({some(read.strange)}), wanted {known}"
-
-
-def some(names: Iterable[str], most: int = 5) -> str:
-    """Return the first names and, where there are more, dots."""
-    names = list(names)
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
-
-
-def _trec_line(place: str, line: str, read: _Reading) -> None:
-    fields = line.split()
-    if len(fields) != 6:
-        many = how_many(len(fields), "field")
-        read.problems.append(f"{place}: found {many}, wanted 6: {TREC_LINE}")
-        return
-    query_id, _, doc_id, rank, score, _ = fields
-    scores = _scores_of(query_id, read)
-    if scores is None:
-        return
-    above = next(reversed(scores.values()), math.inf)
-    _add(place, scores, query_id, doc_id, score, read)
-    if (_number(score) or 0) > above and rank.isdecimal() and int(rank) > 1:
-        many, first = read.rising
-        read.rising = many + 1, first or place
-
-
-def _json_line(place: str, line: str, read: _Reading) -> None:
-    try:
-        row = files.parsed(line)
-        query_id, results = row["query_id"], [chunks.pair(found) for found in row["results"]]
-        if type(query_id) not in (str, int):
-            raise TypeError("an id is text or a whole number")
-    except (ValueError, KeyError, TypeError):
-        wanted = f"{JSON_LINE}, or for a span {SPAN}"
-        read.problems.append(f"{place}: found {line[:60]!r}, wanted {wanted}")
-        return
-    if read.queries.get(str(query_id)) in read.found:
-        read.problems.append(
-            f"{place}: query {query_id} stands already above, wanted one line each"
-        )
-        return
-    scores = _scores_of(query_id, read)
-    for ranked_id, score in results if scores is not None else ():
-        _add(place, scores, query_id, ranked_id, score, read)
-
-
-def _scores_of(query_id, read: _Reading) -> dict[str, float] | None:
-    """Return what was found so far for a query, None if it is unknown."""
-    known = read.queries.get(str(query_id))
-    if known is None and len(read.strange) < STRANGE:
-        read.strange[visible(str(query_id))] = None
-    return None if known is None else read.found.setdefault(known, {})
-
-
-def _add(place: str, scores: dict, query_id, ranked_id, score, read: _Reading) -> None:
-    """Add one result to `scores`, or say what is wrong with it. Ends a run that has no end."""
-    read.results += 1
-    if read.results > RESULTS:
-        read.problems.insert(0, f"{place}: the run goes on, wanted at most {RESULTS:,} results")
-        raise evalset.EvalSetError(read.problems)
-    value, name = _number(score), _known(str(ranked_id), read.documents)
-    if name is None:
-        read.unknown.append(str(ranked_id))
-        wanted = f"one of the {len(read.evals.documents)} ids of the corpus, or id#n for a chunk"
-        read.problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
-    elif fault := chunks.span_fault(name, read.evals.documents):
-        read.problems.append(f"{place}: {fault}")
-    elif value is None:
-        read.problems.append(f"{place}: score {score!r} of {ranked_id}, wanted a finite number")
-    elif name in scores:
-        twice = f"{ranked_id} is ranked twice for query {query_id}, wanted once"
-        read.problems.append(f"{place}: {twice}")
-    else:
-        scores[name] = value
-
-
-def _known(ranked_id: str, documents: dict[str, str]) -> str | None:
+def _known_id(ranked_id: str, documents: dict[str, str]) -> str | None:
     """Return a document id, or a document id with # and a chunk, as the set spells it."""
     if ranked_id in documents:
         return documents[ranked_id]
     whole, mark, chunk = ranked_id.rpartition("#")
     return documents[whole] + mark + chunk if whole in documents else None
-
-
-def _number(score) -> float | None:
-    try:
-        value = float(score)
-    except (TypeError, ValueError, OverflowError):  # JSON has whole numbers without end
-        return None
-    return value if math.isfinite(value) and not isinstance(score, bool) else None
 
 
 def _to_documents(scores: dict[str, float]) -> Ranking:
@@ -362,41 +308,22 @@ def _to_documents(scores: dict[str, float]) -> Ranking:
     for name, score in scores.items():
         doc_id = name.partition("#")[0]  # no document id holds a #
         best[doc_id] = max(score, best.get(doc_id, -math.inf))
-    return in_order(list(best.items()))[: BASELINE["depth"]]
+    return in_order([*best.items()])[: BASELINE["depth"]]
 
 
-# What a reader of the comparison has to know about a run.
-
-
-def _about_lines(read: _Reading) -> list[str]:
-    """Return warnings about unknown queries and scores that look like distances."""
-    said = []
-    if read.strange:
-        many = how_many(len(read.strange), "unknown query id")
-        many += " or more" * (len(read.strange) == STRANGE)
-        said.append(f"{many} left out: {some(read.strange)}")
-    if read.rising[0]:
-        lines = f"{how_many(read.rising[0], 'line')} (first {read.rising[1]})"
-        said.append(
-            f"the score rises with the rank on {lines}: scores decide the order, so negate them "
-            "if they are distances"
-        )
-    return said
+def some(names: Iterable[str], most: int = 5) -> str:
+    """Return the first names and, where there are more, dots."""
+    names = list(names)
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def _about_ties(rankings: dict[str, Ranking]) -> list[str]:
-    """Return warnings about queries in which equal scores leave the order to the ids."""
-    rows = [[round(score, DECIMALS) for _, score in ranking] for ranking in rankings.values()]
-    flat = [row for row in rows if len(row) > 1 and len(set(row)) == 1]
-    tied = [row for row in rows if len(set(row[: FIRST + 1])) < len(row[: FIRST + 1])]
-    said = []
-    if flat:
-        queries = how_many(len(flat), "query")
-        said.append(f"all scores are equal in {queries}: ids alone decide the order there")
-    if len(tied) > len(flat):
-        queries = how_many(len(tied) - len(flat), "query")
-        said.append(
-            f"equal scores among the first {FIRST} or next to them in {queries}: ids decide their "
-            "order, so write more decimals if the scores were rounded"
-        )
-    return said
+    """Return a warning where equal scores at the top leave the order to the ids."""
+    tops = [[round(s, DECIMALS) for _, s in row[: FIRST + 1]] for row in rankings.values()]
+    tied = sum(len(set(top)) < len(top) for top in tops)
+    if not tied:
+        return []
+    return [
+        f"equal scores among the first {FIRST} or next to them in {how_many(tied, 'query')}: ids "
+        "decide their order, so write more decimals if the scores were rounded"
+    ]

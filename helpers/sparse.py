@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
-from zipfile import BadZipFile
 
 import numpy as np
 from scipy import sparse
@@ -64,19 +63,17 @@ def encode(encoder: Callable, texts: Iterable[str], dim: int, size: int = BATCH)
         if len(vectors) != len(batch):
             raise ValueError(f"{len(vectors)} vectors for {len(batch)} texts, wanted one for each")
         for vector in vectors:
-            _check(vector, len(ends) - 1, dim)
+            number = len(ends) - 1
+            if vector and not 0 <= min(vector) <= max(vector) < dim:
+                wrong = min(vector) if min(vector) < 0 else max(vector)
+                raise ValueError(f"text {number}: dimension {wrong}, wanted 0 to {dim - 1}")
+            if not math.isfinite(sum(vector.values())):
+                found = f"text {number}: a weight is infinite or no number"
+                raise ValueError(f"{found}, wanted finite weights")
             dims.extend(vector)
             weights.extend(vector.values())
             ends.append(len(dims))
     return _matrix(np.asarray(weights), np.asarray(dims), np.asarray(ends), dim)
-
-
-def _check(vector: Vector, number: int, dim: int) -> None:
-    if vector and not 0 <= min(vector) <= max(vector) < dim:
-        wrong = min(vector) if min(vector) < 0 else max(vector)
-        raise ValueError(f"text {number}: dimension {wrong}, wanted 0 to {dim - 1}")
-    if not math.isfinite(sum(vector.values())):
-        raise ValueError(f"text {number}: a weight is infinite or no number, wanted finite weights")
 
 
 def _matrix(values: np.ndarray, columns: np.ndarray, ends: np.ndarray, dim: int):
@@ -94,18 +91,16 @@ def kept(folder: Path, model: dict, texts: list[str], encoder: Callable[[list[st
     """Return `encoder(texts)`, from a file in `folder` where it was computed before.
 
     Encoding is what is slow about a learned model. The file is named by a hash of `model` (its
-    name and settings) and of all texts, so another corpus, chunker or setting is another file and
-    no file can be stale. What cannot be read is made again.
+    name and settings) and of all texts, so no file can be stale.
     """
     key = hashlib.sha256()
     for part in (model, *texts):
         key.update(json.dumps(part, sort_keys=True).encode() + b"\n")
     path = folder / f"encoded-{key.hexdigest()}.npz"
-    try:
+    if path.exists():
         with np.load(path) as saved:
             return saved["dense"] if "dense" in saved else sparse.load_npz(path)
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-        encoded = encoder(texts)
+    encoded = encoder(texts)
     with files.new_file(path) as part, part.open("xb") as file:
         if sparse.issparse(encoded):
             sparse.save_npz(file, encoded)
@@ -138,7 +133,7 @@ def index(ids: list[str], postings: sparse.csr_array) -> Index:
     if not len(ids) or len(ids) != postings.shape[1]:
         raise ValueError(f"{len(ids)} ids for {postings.shape[1]} documents, wanted one for each")
     if len(set(ids)) < len(ids):
-        twice = next(found for found, times in Counter(ids).items() if times > 1)
+        ((twice, _),) = Counter(ids).most_common(1)
         raise ValueError(f"document id {twice} stands twice, wanted each once")
     places = np.empty(len(ids), np.int32)
     places[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
@@ -150,7 +145,7 @@ def build(model: Model, ids: list[str], texts: Iterable[str]) -> Index:
     return index(ids, encode(model.encode_documents, texts, model.sparse_dim).T.tocsr())
 
 
-def search(found: Index, queries: sparse.csr_array, k: int | None = None) -> Iterator[Ranking]:
+def search(documents: Index, queries: sparse.csr_array, k: int | None = None) -> Iterator[Ranking]:
     """Yield the first `k` (id, score) for each row of `queries`; all of them without `k`.
 
     Only documents that share a dimension with the query are ranked, by score rounded to 10
@@ -159,64 +154,63 @@ def search(found: Index, queries: sparse.csr_array, k: int | None = None) -> Ite
     if k is not None and k < 1:
         raise ValueError(f"k {k}, wanted 1 or more")
     for start, end in zip(queries.indptr, queries.indptr[1:], strict=False):
-        scores, floor = _scores(found, queries.indices[start:end], queries.data[start:end])
-        documents = _candidates(scores, floor, k)
-        rounded = np.round(scores[documents], DECIMALS)
-        best = np.lexsort((found.places[documents], -rounded))[:k]
-        names = map(found.ids.__getitem__, documents[best].tolist())
-        yield list(zip(names, rounded[best].tolist(), strict=True))
+        scores, floor = _scores(documents, queries.indices[start:end], queries.data[start:end])
+        candidates = _candidates(scores, floor, k)
+        rounded = np.round(scores[candidates], DECIMALS)
+        best = np.lexsort((documents.places[candidates], -rounded))[:k]
+        ids = map(documents.ids.__getitem__, candidates[best].tolist())
+        yield list(zip(ids, rounded[best].tolist(), strict=True))
 
 
-def _scores(found: Index, dims: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
+def _scores(documents: Index, dims: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
     """Return every document's score, and the value above which a document shares a dimension.
 
     The sum takes dimension after dimension in the query's order, as rank_bm25 adds words: scores
     are the same to the last bit, unless the query repeats a word.
     """
-    starts, ends = found.postings.indptr[dims], found.postings.indptr[dims + 1]
+    postings = documents.postings
+    starts, ends = postings.indptr[dims], postings.indptr[dims + 1]
     rows = [slice(0, 0), *map(slice, starts.tolist(), ends.tolist())]
-    documents = np.concatenate([found.postings.indices[row] for row in rows])
-    products = np.concatenate([found.postings.data[row] for row in rows])
+    holders = np.concatenate([postings.indices[row] for row in rows])
+    products = np.concatenate([postings.data[row] for row in rows])
     products *= np.repeat(weights, ends - starts)
-    scores = np.bincount(documents, products, len(found.ids))
-    if found.positive and (weights > 0).all():
+    scores = np.bincount(holders, products, len(documents.ids))
+    if documents.positive and (weights > 0).all():
         return scores, 0.0
     shared = np.full(len(scores), -np.inf)  # a true match may score 0 or below
-    shared[documents] = scores[documents]
+    shared[holders] = scores[holders]
     return shared, -np.inf
 
 
 def _candidates(scores: np.ndarray, floor: float, k: int | None) -> np.ndarray:
     """Return the documents above `floor` that can be among the first `k`, ties included.
 
-    Cut the scores into many more than `k` blocks, if only of one score. In `k` of them the maximum
-    reaches the k-th largest maximum, so at least `k` documents do, and nothing below it can be
-    among the first.
+    The k-th largest maximum of more than `k` blocks of scores is a bound that `k` documents reach,
+    and cheaper than the k-th largest score.
     """
     if k and k < len(scores):
         blocks = min(16 * k, len(scores))
         maxima = scores[: len(scores) // blocks * blocks].reshape(-1, blocks).max(axis=0)
         bound = np.partition(maxima, -k)[-k]
         bound -= 1e-9 * (1 + abs(bound))  # more than rounding can move a score
-        if bound > floor:
-            return np.flatnonzero(scores >= bound)
+        floor = max(floor, np.nextafter(bound, -np.inf))
     return np.flatnonzero(scores > floor)
 
 
 def rankings(
-    model: Model, found: Index, queries: dict[str, str], k: int | None = None
+    model: Model, documents: Index, queries: dict[str, str], k: int | None = None
 ) -> Iterator[tuple[str, Ranking]]:
     """Yield (query_id, ranking) for {query_id: text}. Queries are encoded a batch at a time."""
     for batch in batches(queries.items()):
         encoded = encode(model.encode_queries, [body for _, body in batch], model.sparse_dim)
-        yield from zip((q for q, _ in batch), search(found, encoded, k), strict=True)
+        yield from zip((q for q, _ in batch), search(documents, encoded, k), strict=True)
 
 
 def evaluate(
-    model: Model, found: Index, queries: dict[str, str], qrels: measures.Qrels, k: int = 100
+    model: Model, documents: Index, queries: dict[str, str], qrels: measures.Qrels, k: int = 100
 ) -> dict[str, float]:
     """Return nDCG@10, recall@100, MAP and MRR of the first `k` documents of each query."""
-    run = dict(rankings(model, found, queries, k))
+    run = dict(rankings(model, documents, queries, k))
     return measures.means(measures.per_query(qrels, run, REPORTED))
 
 

@@ -50,7 +50,7 @@ def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float
     """
     if len(values) < 2:
         return float(np.mean(values)), float(np.mean(values))
-    found = scipy.stats.bootstrap(
+    drawn = scipy.stats.bootstrap(
         (np.asarray(values, dtype=float),),
         np.mean,
         n_resamples=DRAWS,
@@ -58,7 +58,7 @@ def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float
         rng=np.random.default_rng(seed),
         batch=500,
     )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+    return float(drawn.confidence_interval.low), float(drawn.confidence_interval.high)
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -79,7 +79,7 @@ def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
     nonzero = np.array([d for d in differences if abs(d) > TIE])
     if len(nonzero) < 2:  # SciPy wants two; both signs of one are as extreme as the one seen
         return 1.0
-    found = scipy.stats.permutation_test(
+    flipped = scipy.stats.permutation_test(
         (nonzero,),
         np.mean,
         permutation_type="samples",
@@ -87,7 +87,7 @@ def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
         batch=1000,
         rng=np.random.default_rng(seed),
     )
-    return float(found.pvalue)
+    return float(flipped.pvalue)
 
 
 def t_test_p(differences: Sequence[float]) -> float | None:
@@ -137,22 +137,37 @@ def paired(base: Sequence[float], run: Sequence[float]) -> Paired:
             f"{len(base)} and {len(run)} values, wanted one of each for the same queries"
         )
     differences = np.asarray(run, dtype=float) - np.asarray(base, dtype=float)
+    n = len(differences)
     low, high = t_interval(differences) or (None, None)
-    sd = float(np.std(differences, ddof=1)) if len(differences) > 1 else None
     return Paired(
-        len(differences),
-        float(np.mean(base)),
-        float(np.mean(run)),
-        float(np.mean(differences)),
-        low,
-        high,
-        sign_flip_p(differences),
-        t_test_p(differences),
-        detectable(len(differences), sd) if sd is not None else None,
-        int((differences > TIE).sum()),
-        int((abs(differences) <= TIE).sum()),
-        int((differences < -TIE).sum()),
+        n=n,
+        base=float(np.mean(base)),
+        run=float(np.mean(run)),
+        difference=float(np.mean(differences)),
+        low=low,
+        high=high,
+        p=sign_flip_p(differences),
+        t_p=t_test_p(differences),
+        detectable=detectable(n, float(np.std(differences, ddof=1))) if n > 1 else None,
+        wins=int((differences > TIE).sum()),
+        ties=int((abs(differences) <= TIE).sum()),
+        losses=int((differences < -TIE).sum()),
     )
+
+
+def by_measure(
+    base: dict[str, dict[str, float]], run: dict[str, dict[str, float]], names: Iterable[str]
+) -> dict[str, dict]:
+    """Compare {query_id: {measure: value}} of two systems on the queries of `base`.
+
+    Returns {measure: the fields of Paired and `p_holm`, adjusted over the measures}.
+    """
+    pairs = {n: paired([base[q][n] for q in base], [run[q][n] for q in base]) for n in names}
+    adjusted = holm([pair.p for pair in pairs.values()])
+    rows = [
+        pair._asdict() | {"p_holm": p} for pair, p in zip(pairs.values(), adjusted, strict=True)
+    ]
+    return dict(zip(pairs, rows, strict=True))
 
 
 def kappa(
@@ -173,21 +188,19 @@ def kappa(
     return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))
 
 
-WHO_READ = {"model": "language models of one family", "person": "people"}
-
-
 def by_whom(rows: Iterable[dict]) -> str:
     """Return who the readers of a second pass were, "" where no row says it."""
-    given = {row.get("reader") for row in rows}
-    named = [words for reader, words in WHO_READ.items() if reader in given]
-    return f"readers: {' and '.join(named)}" if named else ""
+    words = {"model": "language models of one family", "person": "people"}
+    readers = {row.get("reader") for row in rows}
+    named = " and ".join(words[reader] for reader in words if reader in readers)
+    return f"readers: {named}" if named else ""
 
 
 def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, float]:
     """Return {grade of the first reading: share of its pairs to which the second gave the same}."""
     pairs = list(zip(first, second, strict=True))
-    of = {grade: [b == grade for a, b in pairs if a == grade] for grade in sorted({*first})}
-    return {grade: sum(same) / len(same) for grade, same in of.items()}
+    same = {grade: [b == grade for a, b in pairs if a == grade] for grade in sorted({*first})}
+    return {grade: sum(row) / len(row) for grade, row in same.items()}
 
 
 def auroc(
@@ -225,26 +238,27 @@ def interval_text(low: float | None, high: float | None) -> str:
     return "" if low is None else f"{low:+.3f} to {high:+.3f}"
 
 
-def verdict(found: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]:
+def verdict(pair: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]:
     """Return the verdict on a comparison and its reason; `p` may be adjusted for several.
 
     Not significant means "no difference shown" only where the whole interval lies within plus and
     minus `matters` (equivalence: Schuirmann 1987); otherwise there are too few queries to tell.
     """
-    n, differing = found.n, found.wins + found.losses
-    inside = found.low is not None and -matters <= found.low and found.high <= matters
-    interval = f"the 95 % interval, {interval_text(found.low, found.high)},"
-    within, beyond = (f"{interval} {verb} ±{matters:g}" for verb in ("is within", "goes beyond"))
-    said = f"{'p' if p == found.p else 'p (Holm)'} = {p_text(p)}".replace("= <", "< ")
-    shown = f"{said}, below {ALPHA}" + (f"; but {within}" if inside else "")
+    differing = pair.wins + pair.losses
+    inside = pair.low is not None and -matters <= pair.low and pair.high <= matters
+    reach = "is within" if inside else "goes beyond"
+    interval = f"the 95 % interval, {interval_text(pair.low, pair.high)}, {reach} ±{matters:g}"
+    p_is = f"{'p' if p == pair.p else 'p (Holm)'} = {p_text(p)}".replace("= <", "< ")
     never = f"no sign-flip test can reach {ALPHA}"
-    rules = (  # the first that holds
-        (p < ALPHA and found.difference > 0, BETTER, shown),
-        (p < ALPHA, WORSE, shown),
-        (n < FEWEST, TOO_FEW, f"only {how_many(n, 'query')}: {never}"),
-        (not differing, SAME, "every query has the same value"),
-        (inside, SAME, f"{said}; {within}"),
-        (differing < FEWEST, TOO_FEW, f"only {differing} of {n} queries differ: {never}; {beyond}"),
-        (True, TOO_FEW, f"{said}; {beyond}"),
-    )
-    return next((word, reason) for holds, word, reason in rules if holds)
+    if p < ALPHA:
+        shown = f"{p_is}, below {ALPHA}" + (f"; but {interval}" if inside else "")
+        return BETTER if pair.difference > 0 else WORSE, shown
+    if pair.n < FEWEST:
+        return TOO_FEW, f"only {how_many(pair.n, 'query')}: {never}"
+    if not differing:
+        return SAME, "every query has the same value"
+    if inside:
+        return SAME, f"{p_is}; {interval}"
+    if differing < FEWEST:
+        return TOO_FEW, f"only {differing} of {pair.n} queries differ: {never}; {interval}"
+    return TOO_FEW, f"{p_is}; {interval}"

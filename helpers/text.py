@@ -61,12 +61,12 @@ def _marked() -> re.Pattern:
 
 def bigrams(text: str) -> list[str]:
     """Return words; a run of a script without spaces becomes overlapping pairs of characters."""
-    found = []
+    tokens = []
     for run in RUNS.findall(text.lower()):
         unspaced = re.match(f"[{UNSPACED}]", run)
         pairs = [run[i : i + 2] for i in range(len(run) - 1)] if unspaced else []
-        found += pairs or [run]
-    return found
+        tokens += pairs or [run]
+    return tokens
 
 
 # English function words, cut from queries where only content counts. scikit-learn's list is longer
@@ -97,7 +97,7 @@ TOLD = {  # what results.json and the write-up say of them
 SHINGLE = 5  # words
 NEAR = 0.15  # Jaccard over shingles from which two texts are worth a look
 COPY, COPY_RUNS, COPY_HALF = 0.25, 10, 0.5  # when they count as one: see count_as_one
-COPIES = 50  # equal texts of which every pair is named
+COPIES = 50  # texts with a shingle in common of which every pair is compared
 Pair = tuple[str, str]
 
 
@@ -111,44 +111,33 @@ def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dic
     """Return {(id, id): Jaccard} of texts, given by their words, that share many shingles.
 
     Only texts that share a rare shingle are compared; `rarest` says why no pair is missed. Of more
-    than COPIES equal texts each is paired with the first alone, and of more that share a shingle
-    each is compared with the first COPIES: n of them have n (n - 1) / 2 pairs.
+    than COPIES that share one, each is compared with the first COPIES: n equal texts would make
+    n (n - 1) / 2 pairs.
     """
     sets = {name: shingles(words) for name, words in sorted(texts.items())}
-    found = dict.fromkeys(_many_copies(sets), 1.0)
-    for _, name in found:
-        del sets[name]
     often = Counter(chain.from_iterable(sets.values()))
-    having = defaultdict(list)
+    pairs: dict[Pair, float] = {}
+    holders = defaultdict(list)  # of a shingle: the texts in which it is among the rarest
     for name, own in sets.items():
         rare = rarest(own, often, threshold)
-        for other in sorted({other for run in rare for other in having[run][:COPIES]}):
-            alike = len(sets[other] & own) / len(sets[other] | own)
-            if alike >= threshold:
-                found[other, name] = alike
-        for run in rare:
-            having[run].append(name)
-    return found
-
-
-def _many_copies(sets: dict[str, set[str]]) -> list[Pair]:
-    """Return (first id, id) of the texts that stand more than COPIES times."""
-    alike = defaultdict(list)
-    for name, own in sets.items():
-        alike[frozenset(own)].append(name)
-    groups = (names for names in alike.values() if len(names) > COPIES)
-    return [(names[0], name) for names in groups for name in names[1:]]
+        for other in sorted({other for shingle in rare for other in holders[shingle][:COPIES]}):
+            jaccard = len(sets[other] & own) / len(sets[other] | own)
+            if jaccard >= threshold:
+                pairs[other, name] = jaccard
+        for shingle in rare:
+            holders[shingle].append(name)
+    return pairs
 
 
 def rarest(own: set[str], often: Counter, threshold: float) -> list[str]:
-    """Return the members of a set of which a set that is as alike must hold one, rarest first.
+    """Return the members of a set of which every set that is as alike holds at least one.
 
-    Two sets can reach the threshold t only if one of the rarest |A| - ceil(t |A|) + 1 members of A
-    is among as many of B (Chaudhuri et al. 2006): a footer under every text costs nothing. What
-    stands in one set alone is left out.
+    Those are its rarest |A| - ceil(t |A|) + 1 members, for a Jaccard of at least t (Chaudhuri et
+    al. 2006), so a footer under every text costs nothing. `often` counts the sets that hold a
+    member; what stands in one set alone is left out.
     """
-    shared, least = sorted((often[run], run) for run in own if often[run] > 1), threshold * len(own)
-    return [run for place, (_, run) in enumerate(shared) if place + ceil(least) <= len(shared)]
+    shared, least = sorted((often[m], m) for m in own if often[m] > 1), ceil(threshold * len(own))
+    return [member for _, member in shared[: max(0, len(shared) - least + 1)]]
 
 
 def count_as_one(a: list[str], b: list[str]) -> bool:
@@ -182,10 +171,10 @@ def encoding() -> tiktoken.Encoding:
     go to the network.
     """
     path, former = VOCABULARY / CACHED, os.environ.get("TIKTOKEN_CACHE_DIR")
-    found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
-    if found != SHA256:
-        problem = f"{path}: SHA-256 is {found}, wanted {SHA256}"
-        raise OSError(f"{problem}: take the file from the workbook's repository again")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
+    if sha256 != SHA256:
+        remedy = "take the file from the workbook's repository again"
+        raise OSError(f"{path}: SHA-256 is {sha256}, wanted {SHA256}: {remedy}")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
     try:
         return tiktoken.get_encoding(ENCODING)
@@ -209,14 +198,14 @@ def starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
     The same as `decode_with_offsets`, without a step in Python for every token. A token that
     begins inside a character is given that character; one past the last gives the text's length.
     """
-    found, characters, last = {}, 0, 0
+    begins, characters, last = {}, 0, 0
     for n in sorted(numbers):
         data = encoding().decode_bytes(ids[last:n])
         characters += len(data.translate(None, CONTINUATION))
         head = encoding().decode_bytes(ids[n : n + 1])
-        found[n] = characters - (bool(head) and head[0] in CONTINUATION)
+        begins[n] = characters - (bool(head) and head[0] in CONTINUATION)
         last = n
-    return found
+    return begins
 
 
 # Texts of a set as they are shown: no character of theirs acts.
@@ -273,9 +262,9 @@ def inert(text: object) -> Markup:
     return Markup.escape(text)
 
 
-def _reference(found: re.Match) -> str:
-    reference = f"&#{ord(found[0])};"
-    return f"<span>{reference}</span>" if found[0] in "$\\" else reference
+def _reference(match: re.Match) -> str:
+    reference = f"&#{ord(match[0])};"
+    return f"<span>{reference}</span>" if match[0] in "$\\" else reference
 
 
 def html(page: str):
@@ -327,22 +316,22 @@ def clean(page: str) -> str:
 
 
 class Screen:
-    """A stream on which no text acts, and none fails: what it cannot encode is escaped.
+    """A stream on which no text acts and none fails: controls and the like become escapes.
 
-    A disk that is full under it is told with the stream's name.
+    An error of the disk under it, which names no file, is given `name`.
     """
 
-    def __init__(self, stream: TextIO, told: str = ""):
-        self.stream, self.told = stream, told
+    def __init__(self, stream: TextIO, name: str = ""):
+        self.stream, self.name = stream, name
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # what its encoding lacks
 
     def write(self, text: str) -> int:
         """Write what is visible of `text`."""
-        encoding = self.stream.encoding or "utf-8"
-        shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
         try:
-            return self.stream.write(shown)
-        except OSError as error:  # a long text is written through, and no later flush fails
-            error.filename = self.told
+            return self.stream.write(visible(text))
+        except OSError as error:
+            error.filename = self.name
             raise
 
     def __getattr__(self, name: str) -> object:

@@ -21,7 +21,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
-from . import baseline, evalset, files, report, results
+from . import evalset, files, report, results
 
 ROOT = evalset.DEFAULT.parent
 WRITE_UP = ROOT / "evals" / "retrieval_eval.ipynb"
@@ -48,7 +48,7 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
     executed = run_all(folder, [*NOTEBOOKS, *FURTHER] if full else NOTEBOOKS)
     page = folder / "retrieval_eval.html"
     files.write(page, report.html(executed[WRITE_UP]))
-    print("\n" + report.summary(baseline.read_results(folder), str))
+    print("\n" + report.summary(results.read_results(folder), str))
     print(f"\nwrite-up: {page}\n{results.what_next(folder)}")
     return 0
 
@@ -85,9 +85,9 @@ def freeze_command(evals: evalset.EvalSet) -> int:
 
     Raises EvalSetError, and writes nothing, where a file that it vouches for cannot be read.
     """
-    from .labels import manifest, pooling, vouched
+    from .labels import audit, manifest, pooling
 
-    problems = vouched.unreadable(evals, vouched.EXTRAS[:2])  # it writes the negatives itself
+    problems = audit.unreadable(evals, audit.EXTRAS[:2])  # it writes the negatives itself
     if problems:
         raise evalset.EvalSetError(problems)
     rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
@@ -173,7 +173,7 @@ def fresh_pages(folder: Path) -> dict[Path, str]:
     Raises ValueError unless it stands there once, between its two markers.
     """
     made = {
-        ROOT / "README.md": report.summary(baseline.read_results(folder)),
+        ROOT / "README.md": report.summary(results.read_results(folder)),
         ROOT / "evals" / "README.md": report.facts(evalset.load(folder)),
     }
     pages = {}

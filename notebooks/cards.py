@@ -50,19 +50,16 @@ class Weights:
         b = self.index.b if b is None else b
         counts, k1 = self.index.doc_freqs[unit], self.index.k1
         norm = k1 * (1 - b + b * self.index.doc_len[unit] / self.index.avgdl)
-        return {
-            word: words.count(word)
-            * self.index.idf.get(word, 0)
-            * counts.get(word, 0)
-            * (k1 + 1)
-            / (counts.get(word, 0) + norm)
-            for word in dict.fromkeys(words)
-        }
+        parts = {}
+        for word, often in Counter(words).items():
+            tf = counts.get(word, 0)
+            parts[word] = often * self.index.idf.get(word, 0) * tf * (k1 + 1) / (tf + norm)
+        return parts
 
     def best(self, words: list[str], doc_id: str, b: float | None = None) -> dict[str, float]:
         """Return the parts of the document's best chunk."""
-        each = (self.parts(words, unit, b) for unit in self.units_of[doc_id])
-        return max(each, key=lambda found: sum(found.values()))
+        chunks_of = (self.parts(words, unit, b) for unit in self.units_of[doc_id])
+        return max(chunks_of, key=lambda parts: sum(parts.values()))
 
     def score(self, words: list[str], doc_id: str, b: float | None = None) -> float:
         """Return the score of the document's best chunk, rounded as rankings are."""
@@ -88,7 +85,8 @@ def weights_of(evals: EvalSet) -> Weights:
 def card_of(evals: EvalSet, weights: Weights, query_id: str, order: list[str]) -> dict | None:
     """Return what there is to know about wanted and rival; None if nothing is amiss.
 
-    `order` is the ranking of the query.
+    `order` is the ranking of the query. Scores are pairs, of wanted and of rival: as they are, and
+    with one thing changed at a time.
     """
     labels, words = evals.qrels()[query_id], evals.words(evals.queries[query_id].query)
     pair = wanted_and_rival(order, labels)
@@ -96,6 +94,8 @@ def card_of(evals: EvalSet, weights: Weights, query_id: str, order: list[str]) -
         return None
     wanted, rival = (weights.best(words, doc_id) for doc_id in pair)
     held = weights.held(pair[0])
+    rare = [word for word in words if word not in weights.common]
+    known = [word for word in words if word in held]
     return {
         "query_id": query_id,
         "wanted": pair[0],
@@ -107,15 +107,6 @@ def card_of(evals: EvalSet, weights: Weights, query_id: str, order: list[str]) -
         ],
         "common": [word for word in wanted if word in weights.common],
         "lacks": [word for word in wanted if word not in held],
-        **_both_scores(weights, words, pair, held),
-    }
-
-
-def _both_scores(weights: Weights, words: list[str], pair: tuple, held: set[str]) -> dict:
-    """Return both scores of a card: as they are, and with one thing changed at a time."""
-    rare = [word for word in words if word not in weights.common]
-    known = [word for word in words if word in held]
-    return {
         "score": [weights.score(words, doc_id) for doc_id in pair],
         "best of all chunks": [weights.union(words, doc_id) for doc_id in pair],
         "without length": [weights.score(words, doc_id, 0) for doc_id in pair],
@@ -124,23 +115,21 @@ def _both_scores(weights: Weights, words: list[str], pair: tuple, held: set[str]
     }
 
 
-def told_of(found: dict, evals: EvalSet, order: list[str], ndcg: float) -> str:
+def told_of(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> str:
     """Return the lines of a card that stand above its picture."""
-    query, ranks = evals.queries[found["query_id"]], {d: n for n, d in enumerate(order, 1)}
-    at = [
-        f"rank {ranks[d]}" if d in ranks else "not found" for d in (found["wanted"], found["rival"])
-    ]
-    unjudged = ", which nobody has judged" if found["unjudged"] else ""
-    rival = {word: score for word, _, _, score in found["words"]}
-    gained = [word for word in found["lacks"] if rival[word] > 0]
-    idle = [word for word in found["lacks"] if rival[word] <= 0]
-    pairs = (f"{name} {found[name][0]:.2f} against {found[name][1]:.2f}" for name in TOLD_SCORES)
+    query, ranks = evals.queries[card["query_id"]], {d: f"rank {n}" for n, d in enumerate(order, 1)}
+    wanted_at, rival_at = (ranks.get(card[name], "not found") for name in ("wanted", "rival"))
+    unjudged = ", which nobody has judged" if card["unjudged"] else ""
+    rival = {word: score for word, _, _, score in card["words"]}
+    gained = [word for word in card["lacks"] if rival[word] > 0]
+    idle = [word for word in card["lacks"] if rival[word] <= 0]
+    scores = (f"{name} {card[name][0]:.2f} against {card[name][1]:.2f}" for name in TOLD_SCORES)
     lines = [
         f"{query.query_id} ({query.kind}, nDCG@10 {ndcg:.3f}): {query.query}",
-        f"  wanted: {found['wanted']} ({at[0]})",
-        f"  rival: {found['rival']} ({at[1]}{unjudged})",
+        f"  wanted: {card['wanted']} ({wanted_at})",
+        f"  rival: {card['rival']} ({rival_at}{unjudged})",
         f"  wanted lacks, the rival scores with: {', '.join(gained) or 'no word'}",
         f"  wanted lacks, neither scores with: {', '.join(idle) or 'no word'}",
-        f"  wanted against rival: {'; '.join(pairs)}",
+        f"  wanted against rival: {'; '.join(scores)}",
     ]
     return text.visible("\n".join(lines))

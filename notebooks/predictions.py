@@ -8,7 +8,7 @@ own set keeps none.
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from pathlib import Path
 
@@ -48,9 +48,7 @@ def predict(name: str, *said, among: Iterable[str] = (), top: float = math.inf) 
     """
     if said and all(value is ... for value in said):
         return
-    noted, folder = _as_noted(name, said, sorted({*among})), evalset.folder()
-    if top < math.inf:
-        _refuse_other_scale(name, noted, top)
+    noted, folder = _as_noted(name, said, sorted({*among}), top), evalset.folder()
     if folder == evalset.DEFAULT:
         print(f"{name}: {told(noted)}. The workbook's own set keeps no predictions")
         return
@@ -61,55 +59,54 @@ def predict(name: str, *said, among: Iterable[str] = (), top: float = math.inf) 
         return
     if (folder, name) in SHOWN:
         kept = kept | {"late": True}
-    _keep(folder, before | {name: kept | {"said": noted}})
+    entries = before | {name: kept | {"said": noted}}
+    files.write(folder / PREDICTIONS, json.dumps(entries, indent=1) + "\n")
     late = ", but not counted: its truth was shown before" if kept.get("late") else ""
     print(f"{name}: {told(noted)}, noted{late}")
 
 
-def _refuse_other_scale(name: str, noted: Said, top: float) -> None:
-    """Raise NoPrediction for a range beyond 0 to `top`, or a share where percent are wanted."""
-    low, high = noted
-    if low < 0 or high > top or (top > 1 and 0 < low <= high <= 1):
-        unit = "percent, 0 to 100" if top > 1 else "a share, 0 to 1"
-        raise NoPrediction(f"{name}: found {low}, {high}; wanted {unit}")
-
-
-def _as_noted(name: str, said: tuple, among: list[str]) -> Said:
+def _as_noted(name: str, said: tuple, choices: list[str], top: float) -> Said:
     """Return a prediction as JSON can hold it. Raises NoPrediction."""
-    known = {choice.casefold() for choice in among}
-    if among and [str(value).strip().casefold() in known for value in said] == [True]:
+    wanted = f"{name}: found {', '.join(map(repr, said)) or 'nothing'}; wanted"
+    if choices:
+        known = {choice.casefold() for choice in choices}
+        if [str(value).strip().casefold() in known for value in said] != [True]:
+            raise NoPrediction(f"{wanted} one of {', '.join(map(repr, choices))}")
         return str(said[0])
-    if not among and len(said) == 2 and all(map(_is_number, said)) and said[0] <= said[1]:
-        return [int(value) if value == int(value) else float(value) for value in said]
-    range_of = f'two numbers, predict("{name}", low, high) with low <= high'
-    wanted = f"one of {', '.join(map(repr, among))}" if among else range_of
-    raise NoPrediction(f"{name}: found {', '.join(map(repr, said)) or 'nothing'}; wanted {wanted}")
+    if not _is_range(said):
+        raise NoPrediction(f'{wanted} two numbers, predict("{name}", low, high) with low <= high')
+    low, high = (int(value) if value == int(value) else float(value) for value in said)
+    share_for_percent = top > 1 and 0 < low <= high <= 1
+    if top < math.inf and (low < 0 or high > top or share_for_percent):
+        raise NoPrediction(f"{wanted} {'percent, 0 to 100' if top > 1 else 'a share, 0 to 1'}")
+    return [low, high]
 
 
-def _is_number(value: object) -> bool:
-    """Return whether a value is a number that can be an end of a range: no flag, not infinite."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+def _is_range(said: Sequence) -> bool:
+    """Return whether values are two finite numbers, no flags, the lower one first."""
+    numbers = [v for v in said if isinstance(v, Real) and not isinstance(v, bool)]
+    return len(numbers) == len(said) == 2 and -math.inf < numbers[0] <= numbers[1] < math.inf
 
 
 def truth(name: str, value: float | str, form: str = PLAIN) -> None:
     """Show what came out beside what was predicted, and note whether it held."""
     folder, shown = evalset.folder(), _shown(value, form)
-    before = {} if folder == evalset.DEFAULT else predictions_of(folder)
+    before = predictions_of(folder)
     if name not in before:
         SHOWN.add((folder, name))
         print(f"{name}: {shown}")
         return
     said = before[name]["said"]
     beside = f"{name}: {shown}; you said {told(said)}"
+    held = _holds(said, value, form)
     if before[name].get("late"):
         print(f"{beside}, after you had seen it")
-        return
-    held = _holds(said, value, form)
-    if held is None:
+    elif held is None:
         print(f"{beside}: the two cannot be compared")
-        return
-    print(f"{beside}: {'held' if held else 'not'}")
-    _keep(folder, before | {name: {"said": said, "held": held}})
+    else:
+        print(f"{beside}: {'held' if held else 'not'}")
+        entries = before | {name: {"said": said, "held": held}}
+        files.write(folder / PREDICTIONS, json.dumps(entries, indent=1) + "\n")
 
 
 def _holds(said: Said, value: float | str, form: str) -> bool | None:
@@ -117,11 +114,10 @@ def _holds(said: Said, value: float | str, form: str) -> bool | None:
 
     An end of a range holds a truth that reads like it: 13.3 holds 13.34 shown as 13.3.
     """
-    if isinstance(said, str) or isinstance(value, str):
-        both = isinstance(said, str) and isinstance(value, str)
-        return said.strip().casefold() == value.strip().casefold() if both else None
-    if math.isnan(value):
+    if isinstance(said, str) != isinstance(value, str) or value != value:  # NaN
         return None
+    if isinstance(said, str):
+        return said.strip().casefold() == value.strip().casefold()
     ends = [_shown(end, form) for end in said]
     return bool(said[0] <= value <= said[1]) or _shown(value, form) in ends
 
@@ -144,53 +140,40 @@ def told(said: Said) -> str:
 def predictions_of(folder: Path) -> dict[str, dict]:
     """Return the predictions of a set by name. Raises NoPrediction: the file holds others."""
     path = folder / PREDICTIONS
-    if not path.exists():
+    if folder == evalset.DEFAULT or not path.exists():
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        fit = isinstance(found, dict) and all(map(_is_entry, found.values()))
-    except (OSError, ValueError, RecursionError):
+        entries = files.json_object(files.page(path))
+        said = [entry["said"] for entry in entries.values()]
+        fit = all(isinstance(value, str) or _is_range(value) for value in said)
+    except (ValueError, TypeError, KeyError):
         fit = False
     if not fit:
-        raise NoPrediction(
-            f'{path}: found no predictions, wanted {{"name": {{"said": [low, high]}}}}: delete it'
-        )
-    return found
-
-
-def _is_entry(entry: object) -> bool:
-    """Return whether an entry of the file is one that `predict` and `truth` write."""
-    if not isinstance(entry, dict):
-        return False
-    if not all(isinstance(entry.get(name, False), bool) for name in ("held", "late")):
-        return False
-    said = entry.get("said")
-    pair = isinstance(said, list) and len(said) == 2 and all(map(_is_number, said))
-    return isinstance(said, str) or (pair and said[0] <= said[1])
-
-
-def _keep(folder: Path, predictions: dict[str, dict]) -> None:
-    """Write the file of a set, whole."""
-    files.write(folder / PREDICTIONS, json.dumps(predictions, indent=1) + "\n")
+        wanted = 'wanted {"name": {"said": [low, high]}}: delete it'
+        raise NoPrediction(f"{path}: found no predictions, {wanted}")
+    return entries
 
 
 def calibration() -> None:
     """Print how many ranges held, session by session, and what good calibration would be."""
-    folder = evalset.folder()
-    before = {} if folder == evalset.DEFAULT else predictions_of(folder)
-    seen = {name: entry for name, entry in before.items() if "held" in entry}
-    ranges = {n: e["held"] for n, e in seen.items() if not isinstance(e["said"], str)}
-    choices = [entry["held"] for name, entry in seen.items() if name not in ranges]
-    if not ranges:
-        print("no range of yours has met its truth yet, so there is nothing to count")
-    for session in sorted({name[:1].upper() for name in ranges}):
-        held = [h for name, h in ranges.items() if name[:1].upper() == session]
+    entries = predictions_of(evalset.folder())
+    ranges: dict[str, list[bool]] = {}  # by session
+    choices = []
+    for name, entry in entries.items():
+        if "held" in entry:
+            choice = isinstance(entry["said"], str)
+            held = choices if choice else ranges.setdefault(name[:1].upper(), [])
+            held.append(bool(entry["held"]))
+    for session, held in sorted(ranges.items()):
         print(f"session {session}: {_count_line(held)}")
     if ranges:
-        print(f"all: {_count_line([*ranges.values()])}, and {_verdict([*ranges.values()])}")
+        held = sum(ranges.values(), [])
+        print(f"all: {_count_line(held)}, and {_verdict(held)}")
+    else:
+        print("no range of yours has met its truth yet, so there is nothing to count")
     if choices:
         print(f"choices: {sum(choices)} of {len(choices)} right")
-    if late := sum(entry.get("late", False) for entry in before.values()):
+    if late := sum("late" in entry for entry in entries.values()):
         print(f"not counted, because the truth was shown before: {late}")
 
 
@@ -219,4 +202,4 @@ def _verdict(held: list[bool]) -> str:
         return "that is too few to tell"
     if low <= sum(held) <= high:
         return "80 % sure is what your ranges were"
-    return "your ranges are too narrow" if sum(held) < low else "your ranges are too wide"
+    return f"your ranges are too {'narrow' if sum(held) < low else 'wide'}"

@@ -1,13 +1,18 @@
 """Ask of an evaluation-set folder what a careful reader would ask: pass, warn, fail or n/a."""
 
-import functools
+import os
 import textwrap
 from collections import Counter
+from collections.abc import Callable
 from itertools import zip_longest
+from pathlib import Path
 
-from .. import baseline, evalset
-from . import checks, links, vouched
+from .. import chunks, compare, evalset, results, runs
+from ..text import how_many
+from . import checks, links
 
+EXTRAS = ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl")
+DERIVED_ROWS = ("runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
     "kinds": ("The source sets the kinds of its queries.", ""),
     "head and tail": ("The source does not say which needs are frequent.", ""),
@@ -25,55 +30,39 @@ THEIRS = dict.fromkeys(("overlap", "same query", "judged depth", "near-duplicate
 WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
 
-def findings(evals: evalset.EvalSet) -> list[checks.Finding]:
-    """Run every check on a set, in a fixed order.
-
-    Raises evalset.EvalSetError where one of its optional files cannot be read.
-    """
-    extra, problems = [], []
-    for name in ("negatives.jsonl", "second_pass.jsonl", "pool.jsonl"):
-        try:
-            extra.append(evalset.read_extra(evals, name))
-        except evalset.EvalSetError as error:
-            problems += error.problems
-    if problems:
-        raise evalset.EvalSetError(problems)
-    case = checks.AuditCase(evals, *extra[:2], *links.alike_documents(evals))
-    found = [check(case) for check in checks.AUDIT_CHECKS]
-    return [_of_import(evals, finding) for finding in found] if evals.imported else found
-
-
 def of_folder(evals: evalset.EvalSet) -> list[checks.Finding]:
     """Return the findings of a set and of what the sessions made of it.
 
     Raises evalset.EvalSetError where one of all these files cannot be read.
     """
-    problems = vouched.unreadable(evals)
+    problems = unreadable(evals)
     if problems:
         raise evalset.EvalSetError(problems)
     return [*findings(evals), check_baseline(evals)]
 
 
-def check_baseline(evals: evalset.EvalSet) -> checks.Finding:
-    """Fail where the saved run is not the one of results.json, or is of another set."""
-    if not (evals.folder / "results.json").exists():
-        reason = "No report has run: make report measures the baseline."
-        return checks.Finding("baseline", "n/a", "no results.json", reason)
-    other = baseline.changed(evals, baseline.read_results(evals.folder))
-    if not other:
-        return checks.Finding("baseline", "pass", "results.json measured the saved run", "")
-    remedy = "Restore what was measured, or measure it anew (make report)."
-    return checks.Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
+def findings(evals: evalset.EvalSet) -> list[checks.Finding]:
+    """Run every check on a set, in a fixed order.
+
+    Raises evalset.EvalSetError where one of its optional files cannot be read.
+    """
+    problems = [line for name in EXTRAS for line in _problems(evalset.read_extra, evals, name)]
+    if problems:
+        raise evalset.EvalSetError(problems)
+    extra = [evalset.read_extra(evals, name) for name in ("negatives.jsonl", "second_pass.jsonl")]
+    case = checks.AuditCase(evals, *extra, *links.alike_documents(evals))
+    return [_of_import(evals, check(case)) for check in checks.AUDIT_CHECKS]
 
 
 def _of_import(evals: evalset.EvalSet, finding: checks.Finding) -> checks.Finding:
-    """Return what a finding is on a set that was imported with its labels.
+    """Return what a finding is on this set, which may be imported with its labels.
 
     What the makers left out is not applicable. What they got wrong is a warning and no failure:
     who mends it has another collection.
     """
     reason, file = LEFT_OUT.get(finding.check, ("", ""))
-    if finding.status == "pass" or (file and (evals.folder / file).exists()):
+    added = file and (evals.folder / file).exists()
+    if not evals.imported or finding.status == "pass" or added:
         return finding
     if reason:
         return finding._replace(status="n/a", remedy=reason)
@@ -82,18 +71,79 @@ def _of_import(evals: evalset.EvalSet, finding: checks.Finding) -> checks.Findin
     return finding
 
 
+def check_baseline(evals: evalset.EvalSet) -> checks.Finding:
+    """Fail where the saved run is not the one of results.json, or is of another set."""
+    if not (evals.folder / "results.json").exists():
+        reason = "No report has run: make report measures the baseline."
+        return checks.Finding("baseline", "n/a", "no results.json", reason)
+    other = results.changed(evals, results.read_results(evals.folder))
+    if not other:
+        return checks.Finding("baseline", "pass", "results.json measured the saved run", "")
+    remedy = "Restore what was measured, or measure it anew (make report)."
+    return checks.Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
+
+
+# What audit and freeze vouch for is read first, by the readers of the sessions and the gate.
+
+
+def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[str]:
+    """Return what is wrong with the files beside a set: those of `names`, and what sessions wrote.
+
+    Chunks and runs of another corpus or other queries wait for make report and are not read.
+    """
+    folder, hashes = evals.folder, (evals.corpus_hash(), evals.topics_hash())
+    labels = [line for name in names for line in _problems(evalset.read_extra, evals, name)]
+    made = [line for path in folder.glob("runs/*.json") for line in _problems(_made_on, path)]
+    for path in (path for glob in DERIVED_ROWS for path in sorted(folder.glob(glob))):
+        made += _problems(_read_fresh, path, evals, hashes)
+    if os.path.lexists(folder / "results.json"):
+        made += _problems(results.read_results, folder)
+    if made:
+        made.append(f"make report EVALS={folder} writes chunks, runs and results.json anew")
+    return [*labels, *dict.fromkeys(made)]
+
+
+def _problems(read: Callable, *given) -> list[str]:
+    try:
+        read(*given)
+    except evalset.EvalSetError as error:
+        return error.problems
+    return []
+
+
+def _made_on(path: Path) -> tuple[str, str]:
+    """Return the hashes of the corpus and the queries that a run was made on."""
+    card = runs.read_card(path)
+    return tuple(card[name] for name in runs.CARD)
+
+
+def _read_fresh(path: Path, evals: evalset.EvalSet, hashes: tuple[str, str]) -> None:
+    """Read a run or chunks, unless their card says that they are of something else."""
+    card = evals.folder / "runs" / f"{path.stem}.json"
+    if os.path.lexists(card) and _made_on(card) != hashes:
+        return
+    if path.parent.name == "chunks":
+        chunks.read_chunks(path, evals.documents)
+    else:
+        compare.read_checked(path, evals)
+
+
+# What is printed.
+
+
 def as_table(found: list[checks.Finding]) -> str:
     """Return the findings as a plain-text table of at most 100 columns, counts in its last line."""
     rows = [("status", "check", "found", "remedy"), tuple("-" * width for width in WIDTHS)]
     rows += [(f.status, f.check, f.found, f.remedy) for f in found]
+    lines = []
+    for row in rows:
+        cells = [
+            textwrap.wrap(*cell, break_on_hyphens=False) for cell in zip(row, WIDTHS, strict=True)
+        ]
+        for parts in zip_longest(*cells, fillvalue=""):
+            lines.append("  ".join(map("{:{}}".format, parts, WIDTHS)).rstrip())
     counts = Counter(finding.status for finding in found)
-    warned = checks.how_many(counts["warn"], "warning")
+    warned = how_many(counts["warn"], "warning")
     total = f"{counts['pass']} passed, {warned}, {counts['fail']} failed"
     total += f", {counts['n/a']} not applicable" if counts["n/a"] else ""
-    return "\n".join([*(line for row in rows for line in _wrapped_row(row)), "", total])
-
-
-def _wrapped_row(row: tuple[str, ...]) -> list[str]:
-    wrap = functools.partial(textwrap.wrap, break_on_hyphens=False)
-    lines = zip_longest(*map(wrap, row, WIDTHS), fillvalue="")
-    return ["  ".join(map("{:{}}".format, parts, WIDTHS)).rstrip() for parts in lines]
+    return "\n".join([*lines, "", total])

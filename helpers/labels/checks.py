@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from math import ceil
 from typing import NamedTuple
 
-from .. import evalset, files, measures, stats
+from .. import chunks, evalset, evidence, files, measures, stats, text
+from ..runs import BASELINE
 from ..text import how_many
-from . import links, manifest, pooling, quotes
+from . import links, manifest, pooling
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
 SD = 0.25  # of nDCG differences between two systems, a usual value
@@ -88,9 +89,8 @@ def check_kinds(case: AuditCase) -> Finding:
     elif len(counts) == 1:
         fails.append("Write queries of other kinds: one kind shows one side of a system.")
     elif max(counts.values()) > IMBALANCE * min(counts.values()):
-        warns.append(
-            f"Write more of the kind {min(counts, key=lambda kind: (counts[kind], kind))}."
-        )
+        fewest = min(counts, key=lambda kind: (counts[kind], kind))
+        warns.append(f"Write more of the kind {fewest}.")
     return _finding("kinds", _counted(counts), fails, warns)
 
 
@@ -116,9 +116,9 @@ def check_halves(case: AuditCase) -> Finding:
         counts[query.split][query.kind] += 1
     sizes = {split: counts[split].total() for split in evalset.SPLITS}
     missing = [split for split in evalset.SPLITS if not sizes[split]]
-    names = sorted({*counts["dev"], *counts["test"]} - {"unspecified"})
+    kinds = sorted({*counts["dev"], *counts["test"]} - {"unspecified"})
     share = sizes["dev"] / max(1, sum(sizes.values()))
-    uneven = [name for name in names if _is_uneven(*(c[name] for c in counts.values()), share)]
+    uneven = [k for k in kinds if _is_uneven(counts["dev"][k], counts["test"][k], share)]
     fails = [f"Set the split of about half of the queries to {missing[0]}."] if missing else []
     warns = [f"Spread evenly over dev and test: {_some(uneven)}."] if uneven and not fails else []
     return _finding("halves", _counted(sizes), fails, warns)
@@ -133,14 +133,10 @@ def _is_uneven(dev: int, test: int, share: float) -> bool:
 
 def check_overlap(case: AuditCase) -> Finding:
     """Fail where queries are copied from titles or nearly all their words stand in the answers."""
-    words = case.evals.words
-    titles = {tuple(words(doc.title)) for doc in case.evals.documents.values()}
-    copies, shares = [], []
-    for query in case.evals.queries.values():
-        if tuple(words(query.query)) in titles:
-            copies.append(query.query_id)
-        shares.append(case.evals.word_overlap(query))
-    mean = sum(shares) / len(shares)
+    words, queries = case.evals.words, case.evals.queries
+    titles = {tuple(words(document.title)) for document in case.evals.documents.values()}
+    copies = [q for q, query in queries.items() if tuple(words(query.query)) in titles]
+    mean = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
     fails, warns = [], []
     if copies:
         fails.append(f"Ask {_some(copies)} in the words of somebody who has not seen the title.")
@@ -148,8 +144,8 @@ def check_overlap(case: AuditCase) -> Finding:
         fails.append("Write queries from needs, before reading the answers.")
     elif mean > CLOSE:
         warns.append("Add paraphrases: most words are those of the answer.")
-    shown = f"mean share of words found in the answers {mean:.2f}; equal to a title: {len(copies)}"
-    return _finding("overlap", shown, fails, warns)
+    found = f"mean share of words found in the answers {mean:.2f}; equal to a title: {len(copies)}"
+    return _finding("overlap", found, fails, warns)
 
 
 def check_duplicate_queries(case: AuditCase) -> Finding:
@@ -159,8 +155,7 @@ def check_duplicate_queries(case: AuditCase) -> Finding:
         groups.setdefault(tuple(case.evals.words(query.query)), []).append(query.query_id)
     twice = [" = ".join(ids) for ids in groups.values() if len(ids) > 1]
     fails = ["Keep one of each: a query asked twice counts twice."] if twice else []
-    found = _some(twice) if twice else "every query asked once"
-    return _finding("same query", found, fails)
+    return _finding("same query", _some(twice) if twice else "every query asked once", fails)
 
 
 # Labels.
@@ -176,14 +171,13 @@ def check_reach(case: AuditCase) -> Finding:
     share, wanted = len(reached) / len(documents), min(0.5, len(queries) / len(documents))
     missed = []
     for field in ("service", "kind"):
-        of = {d: getattr(doc, field) for d, doc in documents.items()}
-        unasked = {*of.values()} - {of[d] for d in reached} - {"unspecified"}
-        missed += [f"{field} {name}" for name in sorted(unasked)]
+        names = {getattr(document, field) for document in documents.values()} - {"unspecified"}
+        asked = {getattr(documents[doc_id], field) for doc_id in reached}
+        missed += [f"{field} {name}" for name in sorted(names - asked)]
     fails = ["Write queries for documents that none reaches."] if share < wanted else []
     warns = [f"Nobody asks about {_some(missed)}: add a query or leave it out."] if missed else []
     found = f"{len(reached)} of {how_many(len(documents), 'document')} reached ({share:.0%})"
-    if missed:
-        found += f", none of {_some(missed)}"
+    found += f", none of {_some(missed)}" if missed else ""
     return _finding("coverage", found, fails, warns)
 
 
@@ -199,9 +193,9 @@ def check_labels_per_query(case: AuditCase) -> Finding:
     if highest > 1 and sum(grades[grade] > 0 for grade in case.evals.grades if grade) < 2:
         warns.append(f"Tell whole answers ({highest}) from partial ones (1).")
     low, high = min(relevant.values()), max(relevant.values())
-    shown = f"{low} to " * (low < high) + f"{how_many(high, 'relevant document')} a query"
-    shown += "; grade " + _counted(grades) if grades else ""
-    return _finding("labels per query", shown, fails, warns)
+    found = f"{low} to " * (low < high) + f"{how_many(high, 'relevant document')} a query"
+    found += "; grade " + _counted(grades) if grades else ""
+    return _finding("labels per query", found, fails, warns)
 
 
 def check_judged_depth(case: AuditCase) -> Finding:
@@ -211,77 +205,107 @@ def check_judged_depth(case: AuditCase) -> Finding:
         answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
         shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
     worst = min(shares, key=lambda name: (shares[name], name))
+    found = f"{shares[worst]:.1%} of the first {DEPTH} of {worst} are judged, the least of "
+    found += f"{len(shares)} rankers (most {max(shares.values()):.1%})"
     remedy = [f"Judge the first {DEPTH} of each ranker: an unjudged answer counts as wrong."]
-    low, all_judged = shares[worst] < 0.5, shares[worst] == 1
-    shown = f"{shares[worst]:.1%} of the first {DEPTH} of {worst} are judged, the least of "
-    shown += f"{len(shares)} rankers (most {max(shares.values()):.1%})"
-    return _finding(
-        "judged depth", shown, remedy if low else [], [] if low or all_judged else remedy
-    )
+    if shares[worst] < 0.5:
+        return _finding("judged depth", found, fails=remedy)
+    return _finding("judged depth", found, warns=remedy if shares[worst] < 1 else [])
 
 
 def _judged(evals: evalset.EvalSet) -> measures.Qrels:
     """Return {query_id: {doc_id: grade}}, also of the queries without an answer."""
-    found = {query_id: {} for query_id in evals.asked}
+    qrels = {query_id: {} for query_id in evals.asked}
     for judgment in evals.judgments:
-        found[judgment.query_id][judgment.doc_id] = judgment.relevance
-    return found
+        qrels[judgment.query_id][judgment.doc_id] = judgment.relevance
+    return qrels
+
+
+def _some_pairs(pairs: Iterable[tuple[str, str]]) -> str:
+    return _some(f"{query_id} {doc_id}" for query_id, doc_id in pairs)
 
 
 def check_evidence(case: AuditCase) -> Finding:
     """Fail where a relevant label has no quote; warn where there is no judgments.jsonl at all."""
     relevant = [judgment for judgment in case.evals.judgments if judgment.relevance]
-    bare = [f"{j.query_id} {j.doc_id}" for j in relevant if not j.evidence]
+    bare = [judgment[:2] for judgment in relevant if not judgment.evidence]
     found = f"{len(relevant) - len(bare)} of {how_many(len(relevant), 'relevant label')} quoted"
     if not (case.evals.folder / "judgments.jsonl").exists():
         remedy = "Write judgments.jsonl: a grade and a verbatim quote for each answer."
         return _finding("evidence", found, warns=[remedy])
-    fails = [f"Quote the passage that proves {_some(bare)}."] if bare else []
+    fails = [f"Quote the passage that proves {_some_pairs(bare)}."] if bare else []
     return _finding("evidence", found, fails)
 
 
 def check_quotes(case: AuditCase) -> Finding:
     """Warn of quotes longer than a chunk, cut by every chunker, or standing in other documents."""
-    evals, warns = case.evals, []
-    n = how_many(sum(1 for _ in quotes.named(evals)), "quote")
-    long, cut, shared = quotes.too_long(evals), quotes.always_cut(evals), quotes.elsewhere(evals)
+    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance and j.evidence}
+    most, warns = BASELINE["chunk_tokens"], []
+    long = [pair for pair, own in quotes.items() if any(len(text.token_ids(q)) > most for q in own)]
+    cut, shared = _always_cut(case.evals, quotes), _elsewhere(case.evals, quotes)
     if long:
-        warns.append(f"No chunk holds the quotes of {_some(long)}: quote the shortest passage.")
+        words = _some_pairs(long)
+        warns.append(f"No chunk holds the quotes of {words}: quote the shortest passage.")
     if set(cut) - set(long):
-        warns.append(f"Every chunker cuts the quotes of {_some(c for c in cut if c not in long)}.")
+        words = _some_pairs(pair for pair in cut if pair not in long)
+        warns.append(f"Every chunker cuts the quotes of {words}.")
     if shared:
-        warns.append(f"A quote stands in other documents, too: {_some(shared)}.")
+        warns.append(f"A quote stands in other documents, too: {_some_pairs(shared)}.")
+    n = how_many(sum(map(len, quotes.values())), "quote")
     found = f"{n}: {len(long)} too long, {len(cut)} cut everywhere, {len(shared)} not unique"
     return _finding("quotes", found, warns=warns)
 
 
+def _always_cut(evals: evalset.EvalSet, quotes: dict[tuple, tuple[str, ...]]) -> list[tuple]:
+    """Return the pairs of which no quote is whole in any chunk of any saved set of chunks."""
+    by_document: dict[str, list[chunks.Chunk]] = {}
+    for path in sorted((evals.folder / "chunks").glob("*.jsonl")):
+        for chunk in chunks.read_chunks(path):
+            by_document.setdefault(chunk.doc_id, []).append(chunk)
+    cut = []
+    for (query_id, doc_id), own in quotes.items():
+        body = evals.documents[doc_id].retrieval_text
+        places = [place for quote in own for place in evidence.places(quote, body)]
+        if not any(evidence.whole(places, chunk) for chunk in by_document.get(doc_id, ())):
+            cut.append((query_id, doc_id))
+    return cut if by_document else []  # nothing was cut yet
+
+
+def _elsewhere(evals: evalset.EvalSet, quotes: dict[tuple, tuple[str, ...]]) -> list[tuple]:
+    """Return the pairs with a quote that stands in another document, too.
+
+    A version or a copy may say the same in the same words.
+    """
+    bodies = {doc_id: document.retrieval_text for doc_id, document in evals.documents.items()}
+    same: dict[str, set[str]] = {doc_id: {doc_id} for doc_id in bodies}
+    for one, other in evals.versions():
+        same[one].add(other)
+        same[other].add(one)
+    return [
+        (query_id, doc_id)
+        for (query_id, doc_id), own in quotes.items()
+        if any(q in body for q in own for d, body in bodies.items() if d not in same[doc_id])
+    ]
+
+
 def check_negatives(case: AuditCase) -> Finding:
     """Fail where a negative is judged relevant, unknown or both easy and hard; warn below ten."""
+    goal, queries = f"{NEGATIVES} easy and {NEGATIVES} hard", case.evals.queries
     if not case.negatives:
-        remedy = f"Write negatives.jsonl: {NEGATIVES} easy and {NEGATIVES} hard ones a query."
+        remedy = f"Write negatives.jsonl: {goal} ones a query."
         return _finding("negatives", "no negatives", warns=[remedy])
-    wrong = [problem for row in case.negatives for problem in _wrong_negatives(row, case.evals)]
-    full = {
-        row["query_id"]
-        for row in case.negatives
-        if min(len(row["easy"]), len(row["hard"])) >= NEGATIVES
-    }
-    short = [query_id for query_id in case.evals.queries if query_id not in full]
+    wrong, full = [], set()
+    for row in case.negatives:
+        query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
+        relevant = case.evals.asked[query_id].relevant_doc_ids
+        wrong += [f"{query_id} {d} (judged relevant)" for d in [*easy, *hard] if d in relevant]
+        wrong += [f"{query_id} {d} (easy and hard)" for d in sorted({*easy} & {*hard})]
+        full |= {query_id} if min(len(easy), len(hard)) >= NEGATIVES else set()
+    short = [query_id for query_id in queries if query_id not in full]
     fails = [f"Replace {_some(wrong)}."] if wrong else []
-    goal = f"{NEGATIVES} easy and {NEGATIVES} hard"
     warns = [f"Choose {goal} ones for {_some(short)}."] if short else []
-    whole = len(case.evals.queries) - len(short)
-    of = how_many(len(case.evals.queries), "query")
-    found = f"{goal} for {whole} of {of}; {len(wrong)} wrong"
-    return _finding("negatives", found, fails, warns)
-
-
-def _wrong_negatives(row: dict, evals: evalset.EvalSet) -> list[str]:
-    query_id, relevant = row["query_id"], evals.asked[row["query_id"]].relevant_doc_ids
-    chosen = [*row["easy"], *row["hard"]]
-    wrong = [f"{query_id} {d} (judged relevant)" for d in chosen if d in relevant]
-    both = sorted({*row["easy"]} & {*row["hard"]})
-    return wrong + [f"{query_id} {doc_id} (easy and hard)" for doc_id in both]
+    whole = f"{len(queries) - len(short)} of {how_many(len(queries), 'query')}"
+    return _finding("negatives", f"{goal} for {whole}; {len(wrong)} wrong", fails, warns)
 
 
 def check_second_pass(case: AuditCase) -> Finding:
@@ -290,13 +314,19 @@ def check_second_pass(case: AuditCase) -> Finding:
     if not rows:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
         return _finding("second pass", "no second reading", warns=[remedy])
-    readings = [[row[name] for row in rows] for name in ("first", "second")]
-    kappa = stats.kappa(*readings, case.evals.grades)
+    readings = ([row[name] for row in rows] for name in ("first", "second"))
+    kappa, qrels = stats.kappa(*readings, case.evals.grades), _judged(case.evals)
     differ = [row for row in rows if row["first"] != row["second"]]
-    silent = [_pair_of(row) for row in differ if not row["reason"].strip()]
-    qrels = _judged(case.evals)
-    stale = [_pair_of(r) for r in rows if qrels[r["query_id"]].get(r["doc_id"]) != r["final"]]
-    fails = [f"The final grade is not the one in judgments.jsonl: {_some(stale)}."] if stale else []
+    stale = [row for row in rows if qrels[row["query_id"]].get(row["doc_id"]) != row["final"]]
+    stale, silent = (
+        [(row["query_id"], row["doc_id"]) for row in which]
+        for which in (stale, [row for row in differ if not row["reason"].strip()])
+    )
+    fails = (
+        [f"The final grade is not the one in judgments.jsonl: {_some_pairs(stale)}."]
+        if stale
+        else []
+    )
     warns = []
     if kappa is not None and kappa < POOR_KAPPA:
         fails.append("Sharpen the guide, then judge again.")
@@ -306,7 +336,7 @@ def check_second_pass(case: AuditCase) -> Finding:
     if len(rows) < wanted:
         warns.append(f"Judge at least {how_many(ceil(wanted), 'pair')} twice.")
     if silent:
-        warns.append(f"Give a reason for {_some(silent)}.")
+        warns.append(f"Give a reason for {_some_pairs(silent)}.")
     zeros, agreed = sum(row["first"] == 0 for row in rows), 1 - len(differ) / len(rows)
     shown = "kappa undefined (one grade only)" if kappa is None else f"kappa {kappa:.2f}"
     found = f"{how_many(len(rows), 'pair')}, {zeros} of grade 0; {agreed:.0%} agree, {shown}"
@@ -315,17 +345,13 @@ def check_second_pass(case: AuditCase) -> Finding:
     return _finding("second pass", found, fails, warns)
 
 
-def _pair_of(row: dict) -> str:
-    return f"{row['query_id']} {row['doc_id']}"
-
-
 def check_guide(case: AuditCase) -> Finding:
     """Fail where labeling_guide.md is missing, short, or silent about a grade that was given."""
     path = case.evals.folder / "labeling_guide.md"
     if not path.exists():
         remedy = "Write down how each grade is decided, with edge cases."
         return _finding("labelling guide", "no labeling_guide.md", [remedy])
-    words = case.evals.words(files.prose(path, evalset.stop))
+    words = case.evals.words(files.optional_page(path))
     given = sorted({judgment.relevance for judgment in case.evals.judgments})
     silent = [f"grade {grade}" for grade in given if str(grade) not in words]
     fails = [f"Say when to give {_some(silent)}."] if silent else []
@@ -335,25 +361,21 @@ def check_guide(case: AuditCase) -> Finding:
 
 
 def check_leakage(case: AuditCase) -> Finding:
-    """Fail where a component of queries has members in both halves."""
-    both = [
-        group
-        for group in links.components(case.evals, case.linked)
-        if len({case.evals.queries[query_id].split for query_id in group}) > 1
-    ]
-    shown = [
+    """Fail where queries of both halves share an answer, or answers that count as one."""
+    leaks = [
         f"{dev} and {test} through {a if a == b else f'{a} ~ {b}'}"
         for dev, test, a, b in links.leaking_answers(case.evals, case.linked)
     ]
-    fails = ["Put the queries of each group into one half."] if both else []
-    found = _some(shown) if shown else "no answer is shared by dev and test"
+    fails = ["Put the queries of each group into one half."] if leaks else []
+    found = _some(leaks) if leaks else "no answer is shared by dev and test"
     return _finding("leakage", found, fails)
 
 
 def check_near_duplicates(case: AuditCase) -> Finding:
     """Fail where one of two documents that count as one is an answer; warn of near-duplicates."""
+    queries = case.evals.queries.values()
     relevant = {
-        doc_id: {q.query_id for q in case.evals.queries.values() if doc_id in q.relevant_doc_ids}
+        doc_id: {query.query_id for query in queries if doc_id in query.relevant_doc_ids}
         for pair in case.twins
         for doc_id in pair
     }
@@ -368,15 +390,15 @@ def check_near_duplicates(case: AuditCase) -> Finding:
 
 def check_manifest(case: AuditCase) -> Finding:
     """Fail where a file is not the one in the manifest; warn where there is no manifest."""
-    problems = manifest.differences(case.evals.folder)
-    if problems == [manifest.NO_MANIFEST]:
+    differing = manifest.differences(case.evals.folder)
+    if differing == [manifest.NO_MANIFEST]:
         remedy = "Write one (make freeze), so that a later change of an input is seen."
         return _finding("manifest", "no manifest.json", warns=[remedy])
-    fails = ["Look at what changed, then restore the file or write the manifest anew."]
-    if problems:
-        return _finding("manifest", _some(problems), fails)
-    files = how_many(len(manifest.inputs(case.evals.folder)), "file")
-    return _finding("manifest", f"{files} as listed")
+    if differing:
+        remedy = "Look at what changed, then restore the file or write the manifest anew."
+        return _finding("manifest", _some(differing), [remedy])
+    inputs = how_many(len(manifest.inputs(case.evals.folder)), "file")
+    return _finding("manifest", f"{inputs} as listed")
 
 
 AUDIT_CHECKS = (

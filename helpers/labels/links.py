@@ -1,5 +1,7 @@
 """Documents that count as one, and the queries that share their answers through them."""
 
+from collections.abc import Iterable, Mapping
+
 from .. import evalset, text
 
 Pairs = set[text.Pair]
@@ -16,29 +18,23 @@ def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pai
     return {pair: n for pair, n in near.items() if pair not in versions}, versions | one
 
 
-def _families(evals: evalset.EvalSet, links: Pairs | None) -> dict[str, str]:
-    """Return {doc_id: first id of the documents that it is one with}, for answers."""
-    links = alike_documents(evals)[1] if links is None else links
-    answers = {d for query in evals.queries.values() for d in query.relevant_doc_ids}
-    family = {doc_id: doc_id for doc_id in answers}
-    for group in text.merged(pair for pair in links if answers.issuperset(pair)):
-        family |= dict.fromkeys(group, min(group))
-    return family
+def connected(answers: Mapping[str, Iterable[str]], links: Iterable[text.Pair]) -> list[set[str]]:
+    """Return the groups of queries of {query_id: relevant doc_ids}, in the order of their first id.
+
+    Two queries are connected by a document in common, or by two that count as one: `links`. A
+    link to a document that answers nothing connects nobody.
+    """
+    known = {doc_id for doc_ids in answers.values() for doc_id in doc_ids}
+    ties = [[("query", q), *(("document", d) for d in ids)] for q, ids in answers.items()]
+    ties += [[("document", d) for d in pair] for pair in links if known.issuperset(pair)]
+    groups = ({name for what, name in tie if what == "query"} for tie in text.merged(ties))
+    return sorted(groups, key=min)
 
 
 def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[str]]:
-    """Return the connected components of query ids, in the order of their first id.
-
-    Two queries are connected by a relevant document in common, or by relevant documents that
-    count as one (`links`, computed where not given).
-    """
-    family = _families(evals, links)
-    groups = text.merged(
-        {("query", query.query_id), *(("document", family[d]) for d in query.relevant_doc_ids)}
-        for query in evals.queries.values()
-    )
-    found = [{name for what, name in group if what == "query"} for group in groups]
-    return sorted(found, key=min)
+    """Return the connected groups of a set's queries; `links` are computed where not given."""
+    answers = {query_id: query.relevant_doc_ids for query_id, query in evals.queries.items()}
+    return connected(answers, alike_documents(evals)[1] if links is None else links)
 
 
 def leaking_answers(
@@ -49,15 +45,18 @@ def leaking_answers(
     The two documents are one or count as one. Empty exactly where no component
     of `components` has queries of both halves.
     """
-    family = _families(evals, links)
-    sides: dict[str, dict[str, list]] = {}
+    links = alike_documents(evals)[1] if links is None else links
+    answers = {d for query in evals.queries.values() for d in query.relevant_doc_ids}
+    ties = [{d} for d in answers] + [{*pair} for pair in links if answers.issuperset(pair)]
+    family = {doc_id: n for n, group in enumerate(text.merged(ties)) for doc_id in group}
+    halves: dict[str, dict[int, list]] = {"dev": {}, "test": {}}
     for query in evals.queries.values():
         for doc_id in query.relevant_doc_ids:
-            side = sides.setdefault(family[doc_id], {"dev": [], "test": []})
-            side[query.split].append((query.query_id, doc_id))
+            answered = halves[query.split].setdefault(family[doc_id], [])
+            answered.append((query.query_id, doc_id))
     return sorted(
         (dev, test, a, b)
-        for side in sides.values()
-        for dev, a in side["dev"]
-        for test, b in side["test"]
+        for n, answered in halves["dev"].items()
+        for dev, a in answered
+        for test, b in halves["test"].get(n, ())
     )

@@ -3,7 +3,7 @@
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,35 +36,67 @@ class Entry(NamedTuple):
         """The judged pair: query_id, doc_id."""
         return self.query_id, self.doc_id
 
-    @property
-    def quotes(self) -> tuple[str, ...]:
-        """What the evidence is for a judgment: one quote or none."""
-        return files.quotes({"evidence": self.evidence})
 
+class JudgmentLog:
+    """A log that is read once, checked, and from then on appended to.
 
-# Writing.
-
-
-def append(path: Path, row: dict) -> None:
-    """Append `row` as one line; when this returns, the line is on disk.
-
-    Raises OSError if it could not be locked or written whole; then the log is as before.
+    `rows` are its lines as (file:line, object). Raises EvalSetError with file and line for every
+    bad line.
     """
-    line = (json.dumps(row, ensure_ascii=False) + "\n").encode()
-    with locked(path), path.open("a+b", buffering=0) as file:
-        line = _line_start(file) + line
-        before = file.seek(0, os.SEEK_END)
-        try:
-            if os.write(file.fileno(), line) < len(line):
-                raise OSError(errno.ENOSPC, "the line was not written whole", str(path))
-            os.fsync(file.fileno())
-        except OSError:
-            file.truncate(before)
-            raise
+
+    def __init__(self, evals: evalset.EvalSet, name: str = LOG):
+        self.path = evals.folder / name
+        content = _content(self.path)
+        self.size = len(content)  # when it was read: whoever appends next must find it so
+        content = content.removesuffix(_torn_end(content))
+        self.whole = len(content)
+        self.gap = b"" if content.endswith(b"\n") or not content else b"\n"
+        problems: list[str] = []
+        self.rows = list(_objects(self.path, content, problems))
+        problems += _faults(self.rows, evals)
+        if problems:
+            raise evalset.EvalSetError(problems)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The judgments that nobody took back, in the order they were given."""
+        kept: list[Entry] = []
+        for place, row in self.rows:
+            if "undo" in row:
+                _withdraw(kept, row["undo"])
+            else:
+                kept.append(Entry(**row, place=place))
+        return kept
+
+    def append(self, row: dict) -> None:
+        """Append `row` as one line; when this returns, the line is on disk.
+
+        Raises OSError, and leaves the log as it was, if it cannot be locked or written whole, or
+        if another panel has written to it since it was read: one judges at a time.
+        """
+        line = self.gap + (json.dumps(row, ensure_ascii=False) + "\n").encode()
+        with locked(self.path), self.path.open("ab", buffering=0) as file:
+            if file.tell() != self.size:
+                raise OSError(
+                    f"{self.path} was changed by another panel or program, so nothing was "
+                    "written: run this cell again to go on from there"
+                )
+            file.truncate(self.whole)  # a torn line was never confirmed to anybody
+            try:
+                if os.write(file.fileno(), line) < len(line):
+                    raise OSError(errno.ENOSPC, "the line was not written whole", str(self.path))
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(self.whole)
+                self.size = self.whole
+                raise
+        self.size = self.whole = self.whole + len(line)
+        self.gap = b""
+        self.rows.append((str(self.path), row))
 
 
 def locked(path: Path) -> AcquireReturnProxy:
-    """Return the held lock of the log, a context. The system frees it when its holder is killed.
+    """Return the held lock of a log, a context. The system frees it when its holder is killed.
 
     It is a file of its own: Windows lets nobody read what is locked.
     """
@@ -75,124 +107,77 @@ def locked(path: Path) -> AcquireReturnProxy:
         raise OSError(f"{path} cannot be locked, so nothing was written: {error}") from error
 
 
-def _line_start(file) -> bytes:
-    """Return what must come before a new line; cut off a line that a killed kernel left torn.
-
-    A torn line was never confirmed to anybody, and left in place it would be a broken line.
-    """
-    file.seek(0)
-    text = file.read()
-    tail = text.rpartition(b"\n")[2]
-    if _torn(tail):
-        file.truncate(len(text) - len(tail))
+def _content(path: Path) -> bytes:
+    """Return the bytes of a log, none where there is none yet."""
+    if not os.path.lexists(path):
         return b""
-    return b"\n" if tail else b""  # a whole line whose line end is missing
+    try:
+        if not path.is_file():
+            raise OSError(errno.EINVAL, "no regular file")
+        return path.read_bytes()
+    except OSError as error:
+        problem = f"{path}:1: cannot be read ({error.strerror}), wanted a readable file"
+        raise evalset.EvalSetError([problem]) from error
 
 
-def _torn(tail: bytes) -> bool:
-    """Return whether what follows the last line end is a part of a line."""
+def _torn_end(content: bytes) -> bytes:
+    """Return what a killed kernel left of a last line; a whole one may lack its line end only."""
+    tail = content.rpartition(b"\n")[2]
     try:
         json.loads(tail or b"{}")
     except ValueError:
-        return True
-    return False
+        return tail
+    return b""
 
 
-# Reading.
-
-
-def entries(evals: evalset.EvalSet, name: str = LOG) -> list[Entry]:
-    """Return the judgments of a log that nobody took back, in the order they were given.
-
-    Raises EvalSetError with file and line for every bad line.
-    """
-    kept: list[Entry] = []
-    for place, row in _sound(evals, name):
-        if "undo" in row:
-            _withdraw(kept, row["undo"])
-        else:
-            kept.append(Entry(**row, place=place))
-    return kept
-
-
-def verdicts(evals: evalset.EvalSet) -> dict[str, tuple[bool, str]]:
-    """Return {query_id: (set aside by the log, kind before)} of all that were ever set aside."""
-    aside = {entry.query_id for entry in entries(evals) if not entry.doc_id}
-    return {
-        row["query_id"]: (row["query_id"] in aside, row.get("kind", "unspecified"))
-        for _, row in _sound(evals)
-        if row.get("doc_id") == "" and row.get("kind") != files.NO_ANSWER
-    }
-
-
-def _sound(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
-    """Return (file:line, object) of the log's lines; EvalSetError names all that are bad."""
-    problems = files.Problems()
-    found = list(_objects(evals.folder / name, problems.append))
-    judged = []
-    for place, row in found:
-        wrong = _misfits(row, evals)
-        problems += [f"{place}: {fault}" for fault in wrong]
-        judged += [] if wrong or "undo" in row else [(place, row)]
-    problems += files.orphans(judged, evals.asked, evals.folder)
-    faults = ((place, _row_fault(row, evals)) for place, row in judged)
-    problems += [f"{place}: {fault}" for place, fault in faults if fault]
-    if problems:
-        raise evalset.EvalSetError(problems)
-    return found
-
-
-def _objects(path: Path, say: Callable[[str], object]) -> Iterator[tuple[str, dict]]:
-    """Yield (file:line, object) without a torn last line, from one look: others may be writing."""
-    lines = _content(path, say).removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    if lines and _torn(lines[-1]):
-        lines.pop()
+def _objects(path: Path, content: bytes, problems: list[str]) -> Iterator[tuple[str, dict]]:
+    lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     for number, line in enumerate(lines, 1):
         try:
             if line.strip():
                 yield f"{path}:{number}", files.json_object(line.decode())
         except ValueError as error:
-            say(f"{path}:{number}: {error}")
+            problems.append(f"{path}:{number}: {error}")
 
 
-def _content(path: Path, say: Callable[[str], object]) -> bytes:
-    """Return the bytes of the log, none where it is missing or, which is said, cannot be read."""
-    if not os.path.lexists(path):
-        return b""
-    if files.irregular(path):
-        say(f"{path}:1: is {files.irregular(path)}, wanted a regular file")
-        return b""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        say(f"{path}:1: cannot be read ({error.strerror}), wanted a readable file")
-        return b""
+def _faults(rows: list[tuple[str, dict]], evals: evalset.EvalSet) -> list[str]:
+    """Return what is wrong with a log's objects: their fields, then their queries, then the rest.
+
+    An undo may name what is gone.
+    """
+    problems, sound = [], []
+    for place, row in rows:
+        misfits = _misfits(row, evals)
+        problems += [f"{place}: {misfit}" for misfit in misfits]
+        sound += [] if misfits or "undo" in row else [(place, row)]
+    problems += evalset.orphans(sound, evals.asked, evals.folder)
+    for place, row in sound:
+        entry = Entry(**row)
+        sets_aside = not entry.doc_id and not entry.relevance
+        if entry.query_id in evals.asked and not sets_aside:
+            fault = judgment_fault(entry, evals)
+            problems += [f"{place}: {fault}"] if fault else []
+    return problems
 
 
 def _misfits(row: dict, evals: evalset.EvalSet) -> list[str]:
     """Return what is wrong with the fields of one object of the log."""
-    if "undo" in row:
-        found = files.complaints(row, files.SCHEMAS["undo"])
-        return found or files.complaints(row["undo"], files.SCHEMAS["undone"])
-    return files.complaints(row, files.SCHEMAS[LOG], evals.grades)
+    form = files.schema("labelling")
+    if "undo" not in row:
+        return form.faults(row, evals.grades)
+    if not isinstance(row["undo"], dict):
+        return [f"field undo is {files.shown(row['undo'])}, wanted an object"]
+    return form.faults({"relevance": 0, **row["undo"]}, evals.grades)  # fields of what goes
 
 
-def _row_fault(row: dict, evals: evalset.EvalSet) -> str:
-    """Return why a judgment of the log cannot stand; a query unknown is told elsewhere."""
-    entry = Entry(**row)
-    about_none = not entry.doc_id and not entry.relevance
-    if entry.query_id not in evals.asked or about_none:
-        return ""
-    return judgment_fault(evalset.Judgment(*entry.pair, entry.relevance, entry.quotes), evals)
-
-
-def judgment_fault(judgment: evalset.Judgment, evals: evalset.EvalSet) -> str:
+def judgment_fault(entry: Entry, evals: evalset.EvalSet) -> str:
     """Return why a judgment cannot stand, "" if it can: its ids, or the evidence of 1 and more."""
-    wrong = evalset.misplaced(judgment, evals.asked, evals.documents)
-    if not wrong and judgment.relevance and not judgment.evidence:
-        grade, doc_id = judgment.relevance, judgment.doc_id
-        return f"grade {grade} needs evidence, wanted a passage of {doc_id}"
-    return wrong
+    quotes = evalset.quotes({"evidence": entry.evidence})
+    judgment = evalset.Judgment(*entry.pair, entry.relevance, quotes)
+    fault = evalset.misplaced(judgment, evals.asked, evals.documents)
+    if not fault and entry.relevance and not quotes:
+        return f"grade {entry.relevance} needs evidence, wanted a passage of {entry.doc_id}"
+    return fault
 
 
 def _withdraw(kept: list[Entry], undo: dict) -> None:
@@ -203,17 +188,14 @@ def _withdraw(kept: list[Entry], undo: dict) -> None:
             return
 
 
+def entries(evals: evalset.EvalSet, name: str = LOG) -> list[Entry]:
+    """Return the judgments of a log that nobody took back, in the order they were given.
+
+    Raises EvalSetError with file and line for every bad line.
+    """
+    return JudgmentLog(evals, name).entries
+
+
 def latest(given: list[Entry]) -> dict[tuple[str, str], Entry]:
     """Return {(query_id, doc_id): judgment}, the last word on each pair; repeats do not count."""
     return {entry.pair: entry for entry in given if entry.doc_id and not entry.repeat}
-
-
-def judgments(folder: Path | str) -> list[evalset.Judgment]:
-    """Return the judgments in the log of `folder`, by query and document id.
-
-    Raises EvalSetError for a bad folder and for every bad line of the log.
-    """
-    found = latest(entries(evalset.load(folder)))
-    return [
-        evalset.Judgment(*pair, found[pair].relevance, found[pair].quotes) for pair in sorted(found)
-    ]

@@ -19,6 +19,7 @@ LABEL_FILES = (
 )
 VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "tiktoken")
 NO_MANIFEST = "manifest.json is missing"
+BROKEN = 'manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}'
 
 
 def inputs(folder: Path) -> dict[str, Path]:
@@ -53,23 +54,21 @@ def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
     return path
 
 
-def differences(folder: Path) -> list[str]:
+def differences(folder: Path | str) -> list[str]:
     """Return a line for each file that differs from manifest.json, is missing, or was added."""
-    path = Path(folder) / "manifest.json"
+    path, problems = Path(folder) / "manifest.json", []
     if not os.path.lexists(path):
         return [NO_MANIFEST]
-    try:
-        listed = {**files.json_object(files.page(path, [].append) or "{}")["files"]}
-    except (ValueError, KeyError, TypeError):
-        return ['manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}']
-    present = _hashes(Path(folder))
-    states = {
-        name: "is missing"
-        if name not in present
-        else "is not in the manifest"
-        if name not in listed
-        else "differs"
-        for name in {*listed, *present}
-        if listed.get(name) != present.get(name)
-    }
-    return [f"{name} {state}" for name, state in sorted(states.items())]
+    listed = files.json_page(path, problems).get("files")
+    if problems or not isinstance(listed, dict):
+        return [BROKEN]
+    present = _hashes(path.parent)
+    lines = []
+    for name in sorted({*listed, *present}):
+        if name not in present:
+            lines.append(f"{name} is missing")
+        elif name not in listed:
+            lines.append(f"{name} is not in the manifest")
+        elif listed[name] != present[name]:
+            lines.append(f"{name} differs")
+    return lines

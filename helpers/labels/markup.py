@@ -1,29 +1,39 @@
-"""What the labelling panel shows, as HTML. Everything from a file or a person goes through `inert`.
+"""What the labelling panel shows, as HTML: all that comes from a file or a person is inert.
 
 A document is rendered from its Markdown: no markup of its own acts, and nothing is loaded.
 """
 
+import html
+import re
 from collections import Counter
 from pathlib import Path
 
 import mistune
 
 from .. import evalset, figures, files
-from ..text import clean, how_many, inert
+from ..text import Markup, clean, how_many
 from . import log
-from .schedule import Agreement, agreement
+from .schedule import agreement
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
 ASIDE, FINISH = "No answer", "Finish"
-ACTIONS = {
-    ASIDE: "n: no document answers this query, set it aside",
-    "Skip": "s: decide later",
-    "Undo": "u: take the last judgment back",
-    FINISH: "end here: what is judged goes into the folder",
-}
-MERGED_THEN = (
+MERGED_THEN = Markup(
     f"<p><b>{FINISH}</b> takes your judgments into the folder; then run this notebook again, "
     "or <code>make report EVALS=folder</code>.</p>"
+)
+NO_GUIDE = Markup(
+    "<p>No guide yet. Write labeling_guide.md in the folder: a test for each grade, and the edge "
+    "cases you meet.</p>"
+)
+PANEL_STYLE = Markup(  # JupyterLab resets marks and tables
+    "<style>.labelling mark{background:#ffe58f;color:#000}.labelling h1,.labelling h2,"
+    ".labelling h3,.labelling h4{font-size:1.1em;margin:0.8em 0 0.3em}.labelling table"
+    "{border-collapse:collapse;margin:0.5em 0}.labelling th,.labelling td{text-align:left;"
+    "vertical-align:top;padding:0.2em 0.6em;border:1px solid #999}.labelling pre{padding:0.5em;"
+    "border:1px solid #999;overflow-x:auto}.labelling p,.labelling ul,.labelling ol{margin:0.5em 0}"
+    ".labelling.page{overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999}"
+    ".labelling .facts{opacity:0.75;user-select:none}"  # they are no evidence
+    ".labelling .body{overflow-wrap:anywhere;margin-top:0.5em}</style>"
 )
 
 
@@ -32,157 +42,125 @@ def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
     spread = Counter(
         word for d in evals.documents.values() for word in set(evals.words(d.retrieval_text))
     )
-    found = {}
+    most, telling = max(STILL_RARE, len(evals.documents) / 2), {}
     for query in evals.asked.values():
         words = set(evals.words(query.query))
-        rare = {word for word in words if spread[word] <= max(STILL_RARE, len(evals.documents) / 2)}
-        found[query.query_id] = rare or words
-    return found
+        telling[query.query_id] = {word for word in words if spread[word] <= most} or words
+    return telling
 
 
-PANEL_STYLE = (  # JupyterLab resets marks and tables
-    "<style>.labelling mark{background:#ffe58f;color:#000}.labelling h1,.labelling h2,"
-    ".labelling h3,.labelling h4{font-size:1.1em;margin:0.8em 0 0.3em}.labelling table"
-    "{border-collapse:collapse;margin:0.5em 0}.labelling th,.labelling td{text-align:left;"
-    "vertical-align:top;padding:0.2em 0.6em;border:1px solid #999}.labelling pre{padding:0.5em;"
-    "border:1px solid #999;overflow-x:auto}.labelling p,.labelling ul,.labelling ol{margin:0.5em 0}"
-    "</style>"
-)
-FRAME = "overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999"
-BODY = "overflow-wrap:anywhere;margin-top:0.5em"
-ASIDE_FACTS = "opacity:0.75;user-select:none"  # they are no evidence
-OPEN_FRAME = 'class="labelling" role="region" tabindex="0"'
-
-
-def query_html(query: evalset.Query) -> str:
+def query_html(query: evalset.Query) -> Markup:
     """Return the query as a heading."""
-    return f'<div style="font-size:1.25em;font-weight:600">{inert(query.query)}</div>'
+    return Markup('<div style="font-size:1.25em;font-weight:600">{}</div>').format(query.query)
 
 
-class Marking(mistune.HTMLRenderer):
-    """Renders Markdown with some lower-case words marked. What looks like HTML is text.
-
-    A link is its text and its address, a drawing its words and its address: nothing leads away.
-    """
-
-    def __init__(self, words: set[str]):
-        super().__init__()
-        self.words = words
-
-    def text(self, text: str) -> str:
-        """Return plain text."""
-        return figures.marked(text, self.words)
-
-    inline_html = text
-
-    def block_html(self, html: str) -> str:
-        """Return a block of HTML as the text that it is."""
-        return f"<p>{self.text(html.strip())}</p>"
-
-    def codespan(self, text: str) -> str:
-        """Return code inside a line."""
-        return f"<code>{self.text(text)}</code>"
+class Plain(mistune.HTMLRenderer):
+    """Renders Markdown so that nothing leads away: of links and drawings the address is text."""
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        """Return a block of code."""
-        return f"<pre><code>{self.text(code)}</code></pre>"
+        """Return a block of code, without the name of its language."""
+        return super().block_code(code)
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         """Return a link's text and its address."""
-        address = self.text(url)
+        address = mistune.escape(url)
         return text if text == address else f"{text} ({address})"
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """Return what a drawing shows, in words, and its address."""
-        return f"{self.text(text)} ({self.text(url)})"
+        return f"{text} ({mistune.escape(url)})"
 
 
-def rendered(text: str, words: set[str]) -> str:
+def rendered(text: str, words: set[str]) -> Markup:
     """Return Markdown as HTML that does nothing, with some lower-case words marked."""
     plugins = ["table", "strikethrough"]
-    render = mistune.create_markdown(renderer=Marking(words), plugins=plugins, hard_wrap=True)
-    return clean(render(text))
+    render = mistune.create_markdown(renderer=Plain(), plugins=plugins, hard_wrap=True)
+    parts = re.split(r'(<(?:[^<>"]|"[^"]*")*>)', clean(render(text)))  # tags at odd places
+    return Markup("").join(
+        Markup(part if n % 2 or part.isspace() else figures.marked(html.unescape(part), words))
+        for n, part in enumerate(parts)
+    )
 
 
-def document_html(document: evalset.Document, words: set[str]) -> str:
+def document_html(document: evalset.Document, words: set[str]) -> Markup:
     """Return title, dates and body with the query's words marked, in a frame that scrolls.
 
     The frame belongs to the document, so that each new one starts at its top.
     """
     facts = [document.kind, document.service, document.updated, document.version]
-    named = " · ".join(inert(f) for f in facts if f not in ("", "unspecified"))
-    title, body = figures.marked(document.title, words), rendered(document.text, words)
-    return (
-        f'{PANEL_STYLE}<div {OPEN_FRAME} aria-label="Document" style="{FRAME};max-height:26em">'
-        f'<b>{title}</b><div class="facts" style="{ASIDE_FACTS}">{named}</div>'
-        f'<div style="{BODY}">{body}</div></div>'
+    page = Markup(
+        '{}<div class="labelling page" role="region" tabindex="0" aria-label="Document" '
+        'style="max-height:26em"><b>{}</b><div class="facts">{}</div><div class="body">{}</div>'
+        "</div>"
+    )
+    return page.format(
+        PANEL_STYLE,
+        Markup(figures.marked(document.title, words)),
+        " · ".join(fact for fact in facts if fact not in ("", "unspecified")),
+        rendered(document.text, words),
     )
 
 
-NO_GUIDE = (
-    "Write labeling_guide.md in the folder: a test for each grade, and the edge cases you meet."
-)
-
-
-def guide_html(folder: Path) -> str:
+def guide_html(folder: Path) -> Markup:
     """Return the folder's labeling_guide.md as HTML, or a hint how to get one."""
-    path = folder / "labeling_guide.md"
-    if not path.exists():
-        return f"<p>No guide yet. {NO_GUIDE}</p>"
-    render = mistune.create_markdown(escape=True, plugins=["table"])
-    page = clean(render(path.read_text(encoding="utf-8-sig")))
-    return f'{PANEL_STYLE}<div class="labelling" style="{FRAME};max-height:24em">{page}</div>'
+    guide = files.optional_page(folder / "labeling_guide.md")
+    if not guide:
+        return NO_GUIDE
+    page = Markup('{}<div class="labelling page" style="max-height:24em">{}</div>')
+    return page.format(PANEL_STYLE, rendered(guide, set()))
 
 
-def message_html(words: str, wrong: bool = False) -> str:
+def message_html(words: str, wrong: bool = False) -> Markup:
     """Return the message line; what is wrong is red and bold."""
-    style = "color:var(--jp-error-color1,#b00020);font-weight:600" if wrong else "opacity:0.8"
-    lines = "<br>".join(map(inert, words.split("\n")))
-    return f'<div role="status" style="min-height:1.5em;line-height:1.5;{style}">{lines}</div>'
+    look = "color:var(--jp-error-color1,#b00020);font-weight:600" if wrong else "opacity:0.8"
+    line = '<div role="status" style="min-height:1.5em;line-height:1.5;{}">{}</div>'
+    return Markup(line).format(Markup(look), Markup("<br>").join(words.split("\n")))
 
 
 def end_html(
     given: list[log.Entry],
     n: int,
     grades: tuple[int, ...] = files.GRADES,
-    then: str = MERGED_THEN,
-) -> str:
+    then: Markup = MERGED_THEN,
+) -> Markup:
     """Return what stands in place of a document when all `n` are judged; `then` comes last."""
-    aside = ", ".join(map(inert, sorted({e.query_id for e in given if not e.doc_id})))
-    noted = f"<p>Set aside, because no document answers: {aside}.</p>" if aside else ""
-    following = clean(then)
-    if not n:
-        return f"<p>There is nothing to judge.</p>{noted}{following}"
-    judged = f"<p><b>{how_many(n, 'document')} shown, all are judged.</b></p>"
-    return f"{judged}{agreement_html(agreement(given, grades))}{noted}{following}"
+    aside = ", ".join(sorted({entry.query_id for entry in given if not entry.doc_id}))
+    noted = Markup("<p>Set aside, because no document answers: {}.</p>").format(aside)
+    parts = [noted] if aside else []
+    if n:
+        shown = Markup("<p><b>{} shown, all are judged.</b></p>").format(how_many(n, "document"))
+        parts = [shown, agreement_html(given, grades), *parts]
+    else:
+        parts = [Markup("<p>There is nothing to judge.</p>"), *parts]
+    return Markup("").join([*parts, then])
 
 
-def question_html(query: evalset.Query) -> str:
+def question_html(query: evalset.Query) -> Markup:
     """Return what stands in place of a document when none judged so far answers the query."""
-    call = inert(f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()")
-    return (
+    return Markup(
         "<p><b>No document judged for this query answers it.</b></p>"
-        f"<p><b>{ASIDE}</b> sets it aside: it stays in the folder with the kind none, and nothing "
+        "<p><b>{}</b> sets it aside: it stays in the folder with the kind none, and nothing "
         "is measured on it. If you know a document that answers, judge that one by its id: "
-        f"<code>{call}</code></p>"
-    )
+        "<code>{}</code></p>"
+    ).format(ASIDE, f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()")
 
 
-def agreement_html(found: Agreement) -> str:
-    """Return agreement with oneself and the pairs that differ."""
-    if not found.n:
-        return "<p>No document was shown twice, so your agreement with yourself is unknown.</p>"
-    kappa = "not defined (one grade only)" if found.kappa is None else f"{found.kappa:.2f}"
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{inert(cell)}</td>" for cell in row) + "</tr>"
-        for row in found.differ
+def agreement_html(given: list[log.Entry], grades: tuple[int, ...]) -> Markup:
+    """Return agreement with oneself, in judgments some of which are repeats, and what differs."""
+    own = agreement(given, grades)
+    if not own.n:
+        words = "No document was shown twice, so your agreement with yourself is unknown."
+        return Markup("<p>{}</p>").format(words)
+    kappa = "not defined (one grade only)" if own.kappa is None else f"{own.kappa:.2f}"
+    words = (
+        "Some documents were shown twice. Agreement with yourself: "
+        f"n = {own.n}, {own.equal:.0%} equal, weighted kappa (linear) {kappa}."
     )
-    heads = "".join(f"<th>{name}</th>" for name in ("query", "document", "first", "second"))
-    table = f"<table class='labelling'><tr>{heads}</tr>{rows}</table>"
-    return PANEL_STYLE + (
-        f"<p>Some documents were shown twice. Agreement with yourself: n = {found.n:d}, "
-        f"{found.equal:.0%} equal, weighted kappa (linear) {kappa}.</p>" + (table if rows else "")
-    )
+    rows = [("query", "document", "first", "second"), *own.differ]
+    row = Markup("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>")
+    table = Markup("").join(row.format(*cells) for cells in rows)
+    page = Markup("{}<p>{}</p>").format(PANEL_STYLE, words)
+    return page + Markup("<table>{}</table>").format(table) * bool(own.differ)
 
 
 def passages(document: evalset.Document) -> list[tuple[str, str]]:
@@ -193,12 +171,4 @@ def passages(document: evalset.Document) -> list[tuple[str, str]]:
 
 def grade_words(grades: tuple[int, ...]) -> dict[int, str]:
     """Return {grade: what it means}; of several grades in the middle the guide tells more."""
-    middle = "helps in part" if len(grades) == 3 else ""
-    return dict.fromkeys(grades, middle) | {grades[-1]: "answers it", 0: "does not help"}
-
-
-def help_of(grades: tuple[int, ...]) -> dict[str, str]:
-    """Return {button: its tooltip}: a button for each grade, then what else can be done."""
-    means = {grade: words or "helps in part" for grade, words in grade_words(grades).items()}
-    proven = {grade: f"{words}, with evidence" for grade, words in means.items() if grade}
-    return {str(g): f"{g}: {words}" for g, words in (means | proven).items()} | ACTIONS
+    return dict.fromkeys(grades, "helps in part") | {grades[-1]: "answers it", 0: "does not help"}

@@ -2,28 +2,39 @@
 
 import datetime
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import ipywidgets as widgets
 from IPython.display import display
 
 from .. import evalset, runs
-from ..text import how_many
+from ..text import Markup, how_many
 from . import log, markup, merge
-from .markup import ACTIONS, ASIDE, FINISH
+from .markup import ASIDE, FINISH
 from .schedule import Turn, following, schedule, turn_of
-from .selection import Selectable, quote_of, selection_text
+from .selection import Page, Selectable, quote_of, selection_text
+
+SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
+TOOLTIPS = {
+    ASIDE: "n: no document answers this query, set it aside",
+    SKIP: "s: decide later",
+    UNDO: "u: take the last judgment back",
+    FINISH: "end here: what is judged goes into the folder",
+}
+KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "j": NEXT_LINE, "k": LINE_BEFORE}
+LINES_HELP = "evidence by keyboard: j and k in the box of keys go through the lines"
 
 
 class Task(NamedTuple):
     """What judgments are for: the log that takes them, what Finish does, what comes then.
 
-    `finish` returns what it did, in words, for a set; `then` is HTML.
+    `finish` returns what it did, in words, for a set; `then` stands under the last document.
     """
 
     log: str
     finish: Callable[[evalset.EvalSet], str]
-    then: str
+    then: Markup
 
 
 def merged_in_words(evals: evalset.EvalSet) -> str:
@@ -32,20 +43,16 @@ def merged_in_words(evals: evalset.EvalSet) -> str:
     return f"{new} went from the log into the folder. Run this notebook again to go on with them."
 
 
-LINES = "List of lines"  # JupyterLab takes the arrow keys, so two letters go through it
-LINES_HELP = "evidence by keyboard: j and k in the box of keys go through the lines"
-LINE_KEYS = {"j": "the next line", "k": "the line before"}
 LABELLING = Task(log.LOG, merged_in_words, markup.MERGED_THEN)
-
-
-SELECT = " Select the words that prove it in the text, then press the grade again."
 
 
 class Panel:
     """Shows one document at a time and logs each judgment before the next.
 
     `pairs` are (query_id, doc_id); ValueError names ids that the folder does not know.
-    `repeats` is the share (0 to 1) that is shown twice, unannounced; `task` is what for.
+    `repeats` is the share (0 to 1) that is shown twice, unannounced; `task` is what for. One panel
+    writes a log at a time: where another has written meanwhile, this one says so and writes
+    nothing.
     """
 
     def __init__(
@@ -61,69 +68,63 @@ class Panel:
         if not 0 <= repeats <= 1:
             raise ValueError(f"repeats is {repeats}, wanted a share from 0 to 1")
         self.evals, self.task = evals, task
-        self.path = evals.folder / task.log
+        self.log = log.JudgmentLog(evals, task.log)
         self.queue = schedule(pairs, seed, repeats)
         self.shown = {turn for turn in self.queue if turn.doc_id}
         self.queries = list(dict.fromkeys(t.query_id for t in self.queue if t.doc_id))
         self.words = markup.telling_words(evals)
-        mine = pairs | {(query_id, "") for query_id in evals.unanswered}  # what Undo may take
-        self.mine = [entry for entry in self._given() if entry.pair in mine]
+        self.own = pairs | {(query_id, "") for query_id in evals.unanswered}  # what Undo may take
         self.turn: Turn | None = None
         self._build()
         self._next("")
 
-    def _given(self) -> list[log.Entry]:
-        """Return what the log says now: other panels may write into it, too."""
-        return log.entries(self.evals, self.task.log)
-
     def _build(self) -> None:
-        self.query, self.message, self.count = (widgets.HTML() for _ in range(3))
+        self.query, self.message, self.count = (Page() for _ in range(3))
         self.document = Selectable()
         self.document.observe(self._selected, "selected")
         self.bar = widgets.IntProgress(max=len(self.shown) or 1, layout={"width": "16em"})
-        self.buttons = self._made_buttons()
-        named = [name for name in self.buttons if len(name) == 1 or name in ACTIONS]
-        self.keys = {name[0].lower(): name for name in named if name != FINISH} | LINE_KEYS
+        self._make_actions()
         self.key = widgets.Text(
-            placeholder=" ".join(self.keys), tooltip=self._told_keys(), layout={"width": "8em"}
+            placeholder=" ".join(self.keys), tooltip=self._keys_in_words(), layout={"width": "8em"}
         )
         self.key.observe(self._typed, "value")
+        self.lines = widgets.ToggleButton(
+            description="List of lines", tooltip=LINES_HELP, layout={"width": "max-content"}
+        )
+        self.lines.observe(lambda _: self._show_lines(), "value")
         self.choice = widgets.Select(rows=8, layout={"width": "99%"})
         self.choice.observe(self._chosen, "value")
         self.evidence = widgets.Textarea(
             placeholder="Evidence for 1 and more: select it in the text above",
             layout={"width": "99%", "height": "4.5em"},
         )
-        self.lines = widgets.ToggleButton(
-            description=LINES, tooltip=LINES_HELP, layout={"width": "max-content"}
-        )
-        self.lines.observe(lambda _: self._show_lines(), "value")
-        self.guide = widgets.Accordion(
-            [widgets.HTML(markup.guide_html(self.evals.folder))],
-            titles=("Labelling guide",),
-            selected_index=None,
-        )
-        self.box = widgets.VBox(self._rows(), layout={"max_width": "60em"})
+        guide = Page(markup.guide_html(self.evals.folder))
+        self.guide = widgets.Accordion([guide], titles=("Labelling guide",), selected_index=None)
+        wrap = {"flex_flow": "row wrap", "align_items": "center"}
+        progress = widgets.HBox([self.bar, self.count], layout=wrap)
+        actions = widgets.HBox([*self.buttons.values(), self.key], layout=wrap)
+        rows = [progress, self.query, self.document, self.lines, self.choice, self.evidence]
+        rows += [actions, self.message, self.guide]
+        self.box = widgets.VBox(rows, layout={"max_width": "60em"})
 
-    def _made_buttons(self) -> dict[str, widgets.Button]:
-        """Return {name: button}: a grade's name is its number, its button says what it means."""
-        means = {str(g): words for g, words in markup.grade_words(self.evals.grades).items()}
-        made = {}
-        for name, tooltip in markup.help_of(self.evals.grades).items():
-            shown = f"{name} {means.get(name, '')}".strip()
-            made[name] = widgets.Button(
-                description=shown, tooltip=tooltip, layout={"width": "auto", "min_width": "5em"}
-            )
-            made[name].on_click(lambda _, name=name: self._act(name))
-        return made
-
-    def _rows(self) -> list[widgets.Widget]:
-        progress = widgets.HBox(
-            [self.bar, self.count], layout={"align_items": "center", "flex_flow": "row wrap"}
-        )
-        actions = widgets.HBox([*self.buttons.values(), self.key], layout={"flex_flow": "row wrap"})
-        judging = [self.lines, self.choice, self.evidence, actions, self.message]
-        return [progress, self.query, self.document, *judging, self.guide]
+    def _make_actions(self) -> None:
+        """Set what can be done by its name, and the buttons and the keys that do it."""
+        means = markup.grade_words(self.evals.grades)
+        self.actions = {str(grade): partial(self.judge, grade) for grade in means}
+        self.actions |= {ASIDE: self.set_aside, SKIP: self.skip, UNDO: self.undo}
+        self.actions |= {FINISH: self.finish}
+        self.actions |= {NEXT_LINE: partial(self._go, 1), LINE_BEFORE: partial(self._go, -1)}
+        self.keys = {str(grade): str(grade) for grade in means if grade < 10} | KEYS
+        told = {
+            str(grade): (f"{grade} {words}", f"{grade}: {words}" + ", with evidence" * (grade > 0))
+            for grade, words in means.items()
+        }
+        self.buttons = {}
+        for name, (words, tooltip) in (told | {n: (n, t) for n, t in TOOLTIPS.items()}).items():
+            layout = {"width": "auto", "min_width": "5em"}
+            button = widgets.Button(description=words, tooltip=tooltip, layout=layout)
+            button.on_click(lambda _, name=name: self._act(name))
+            self.buttons[name] = button
 
     def show(self) -> None:
         """Display the panel."""
@@ -134,17 +135,14 @@ class Panel:
         if self.turn is None:
             return self._say("There is no document left to judge. Undo takes the last one back.")
         if not self.turn.doc_id:
-            return self._say(f"There is no document to grade: {ASIDE}, Skip or Undo.")
+            return self._say(f"There is no document to grade: {ASIDE}, {SKIP} or {UNDO}.")
         evidence = self._evidence_given() if relevance else ""
-        entry = log.Entry(self.turn.query_id, self.turn.doc_id, relevance, evidence)
-        judgment = evalset.Judgment(*entry.pair, relevance, entry.quotes)
-        fault = log.judgment_fault(judgment, self.evals)
+        fault = log.judgment_fault(log.Entry(*self.turn.pair, relevance, evidence), self.evals)
         if fault:
-            return self._say(f"Not saved: {fault}.{SELECT * (not evidence)}")
-        other = {turn_of(entry): entry for entry in self._given()}.get(self.turn)
+            select = " Select the words that prove it in the text, then press the grade again."
+            return self._say(f"Not saved: {fault}.{select * (not evidence)}")
         self._log(relevance, evidence)
-        note = f" Another panel gave {other.relevance}: yours, the later, counts." if other else ""
-        return self._next(f"Saved: {relevance}.{note}")
+        return self._next(f"Saved: {relevance}.")
 
     def _evidence_given(self) -> str:
         """Return the evidence, word for word where it was typed or copied as it is shown."""
@@ -161,17 +159,9 @@ class Panel:
         return self._next(f"Set aside: no document answers {query.query_id}.")
 
     def _log(self, relevance: int, evidence: str, **more: str) -> None:
-        row = {
-            "query_id": self.turn.query_id,
-            "doc_id": self.turn.doc_id,
-            "relevance": relevance,
-            "evidence": evidence,
-            "repeat": self.turn.repeat,
-            "time": _now(),
-            **more,
-        }
-        log.append(self.path, row)
-        self.mine.append(log.Entry(**row))
+        query_id, doc_id, repeat = self.turn
+        row = {"query_id": query_id, "doc_id": doc_id, "relevance": relevance}
+        self.log.append({**row, "evidence": evidence, "repeat": repeat, "time": _now(), **more})
 
     def skip(self) -> None:
         """Move the shown document to the end. Nothing is written."""
@@ -185,32 +175,27 @@ class Panel:
         return None
 
     def undo(self) -> None:
-        """Withdraw the last judgment of this panel, or of the log it resumed, and show it again.
-
-        What another panel has judged meanwhile is never withdrawn.
-        """
-        standing = {entry._replace(place="") for entry in self._given()}
-        while self.mine and self.mine[-1]._replace(place="") not in standing:
-            self.mine.pop()  # taken back, here or in another panel
-        if not self.mine:
+        """Withdraw the last judgment of these pairs and show it again, also after a restart."""
+        own = [entry for entry in self.log.entries if entry.pair in self.own]
+        if not own:
             return self._say("There is nothing to undo.")
-        last = self.mine[-1]
+        last = own[-1]
         named = {name: getattr(last, name) for name in ("query_id", "doc_id", "repeat", "time")}
-        log.append(self.path, {"undo": named, "time": _now()})
+        self.log.append({"undo": named, "time": _now()})
         self._move(turn_of(last), 0)
         return self._next(f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
 
     def finish(self) -> None:
         """Do what the task does with its judgments, and end this panel: a new one goes on."""
         done = self.task.finish(self.evals)
-        left = len(self.shown.difference(map(turn_of, self._given())))
-        self._clear()
+        left = len(self.shown.difference(map(turn_of, self.log.entries)))
+        self.turn = None
+        self._offer(None)
+        self.query.value = self.document.value = ""
         for widget in (*self.buttons.values(), self.key):
             widget.disabled = True
-        rest = (
-            f" {how_many(left, 'document')} left: run this cell again to judge on." if left else ""
-        )
-        self._say(f"{done}{rest}", wrong=False)
+        rest = f" {how_many(left, 'document')} left: run this cell again to judge on."
+        self._say(done + rest * bool(left), wrong=False)
 
     def _move(self, turn: Turn, place: int) -> None:
         self.queue = [other for other in self.queue if other != turn]
@@ -219,10 +204,7 @@ class Panel:
     def _act(self, name: str) -> None:
         """Do what a button says. A bad log or a full disk is a message, and nothing moves."""
         try:
-            actions = {ASIDE: self.set_aside, "Skip": self.skip, "Undo": self.undo}
-            actions |= {FINISH: self.finish, LINE_KEYS["j"]: lambda: self._go(1)}
-            actions |= {LINE_KEYS["k"]: lambda: self._go(-1)}
-            actions[name]() if name in actions else self.judge(int(name))
+            self.actions[name]()
         except (ValueError, OSError) as error:  # an EvalSetError is a ValueError
             self._say(str(error))
 
@@ -233,11 +215,11 @@ class Panel:
         if typed in self.keys:
             self._act(self.keys[typed])
         elif typed:
-            self._say(f"Key {typed} does nothing. {self._told_keys()}")
+            self._say(f"Key {typed} does nothing. {self._keys_in_words()}")
 
-    def _told_keys(self) -> str:
-        named = (key if key == name else f"{key} for {name}" for key, name in self.keys.items())
-        return f"Keys: {', '.join(named)}."
+    def _keys_in_words(self) -> str:
+        words = (key if key == name else f"{key} for {name}" for key, name in self.keys.items())
+        return f"Keys: {', '.join(words)}."
 
     def _chosen(self, change: dict) -> None:
         if change["new"]:
@@ -252,12 +234,6 @@ class Panel:
         if quote.words:
             self.evidence.value = quote.words
         self._say(selection_text(quote), wrong=not quote.words)
-
-    def _clear(self) -> None:
-        """Take document and evidence off the panel."""
-        self.turn = None
-        self.query.value = self.document.value = ""
-        self._offer(None)
 
     def _offer(self, document: evalset.Document | None) -> None:
         """Offer a document's lines as evidence, of which none is taken yet."""
@@ -275,8 +251,8 @@ class Panel:
         if not lines:
             return self._say("There is no line to choose.")
         self.lines.value = True
-        at = -1 if self.choice.index is None else self.choice.index
-        self.choice.index = min(max(at + by, 0), len(lines) - 1)
+        chosen = -1 if self.choice.index is None else self.choice.index
+        self.choice.index = min(max(chosen + by, 0), len(lines) - 1)
         where = f"Line {self.choice.index + 1} of {len(lines)}"
         return self._say(f"{where}: {self.choice.label}", wrong=False)
 
@@ -289,37 +265,30 @@ class Panel:
         self.message.value = markup.message_html(words, wrong)
 
     def _next(self, words: str) -> None:
-        """Read the log, in which other panels may have written, and show what is due."""
-        given = self._given()
+        """Show what is due, how far the work is, and what can be done now."""
+        given = self.log.entries
         self.turn = following(self.queue, given)
-        self._progress(given)
         query = self.evals.asked[self.turn.query_id] if self.turn else None
         document = self.evals.documents.get(self.turn.doc_id) if self.turn else None
+        done = self.bar.value = len(self.shown.intersection(map(turn_of, given)))
+        self.count.value = f"{done} of {len(self.shown)} judged"
+        if document:
+            number = self.queries.index(query.query_id) + 1
+            self.count.value = (
+                f"{done + 1} of {len(self.shown)}, query {number} of {len(self.queries)}"
+            )
+            self.document.value = markup.document_html(document, self.words[query.query_id])
+        elif query:
+            self.document.value = markup.question_html(query)
+        else:
+            end = (given, len(self.shown), self.evals.grades, self.task.then)
+            self.document.value = markup.end_html(*end)
         self.query.value = markup.query_html(query) if query else ""
-        self.document.value = self._page(query, document, given)
         self._offer(document)
-        live = {"Undo": True, FINISH: True, "Skip": query, ASIDE: query and not document}
+        live = {UNDO: True, FINISH: True, SKIP: query, ASIDE: query and not document}
         for name, button in self.buttons.items():
             button.disabled = not live.get(name, document)
         self._say(words, wrong=False)
-
-    def _progress(self, given: list[log.Entry]) -> None:
-        done = self.bar.value = len(self.shown.intersection(map(turn_of, given)))
-        self.count.value = f"{done:d} of {len(self.shown)} judged"
-        if self.turn in self.shown:
-            number = self.queries.index(self.turn.query_id) + 1
-            self.count.value = (
-                f"{done + 1:d} of {len(self.shown)}, query {number:d} of {len(self.queries)}"
-            )
-
-    def _page(
-        self, query: evalset.Query | None, document: evalset.Document | None, given: list[log.Entry]
-    ) -> str:
-        if document:
-            return markup.document_html(document, self.words[query.query_id])
-        if query:
-            return markup.question_html(query)
-        return markup.end_html(given, len(self.shown), self.evals.grades, self.task.then)
 
 
 class Unlabelled(Exception):

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from .. import evalset
 from ..text import inert
@@ -26,32 +27,25 @@ def manner(evals: evalset.EvalSet) -> dict[str, str]:
     words = [evals.words(body) for body in plain]
     short = sum(len(CONTRACTION.findall(body)) for body in plain)
     share = 1000 * short / max(1, sum(map(len, words)))
-    links, marks = (sum(len(wanted.findall(b)) for b in bodies) for wanted in (ADDRESS, OPEN))
-    tone = (f"{inert(word)} in {sum(word in body.lower() for body in plain):d}" for word in TONE)
+    links, marks = (sum(len(mark.findall(b)) for b in bodies) for mark in (ADDRESS, OPEN))
+    runs = (zip(w, w[1:], w[2:], w[3:], strict=False) for w in words)
+    run, having = _most_frequent(runs)
+    lists = (tuple(h.strip().lower() for h in LOWER_HEADING.findall(body)) for body in plain)
+    headings, alike = _most_frequent([each] for each in lists if len(each) > 1)
+    alike_in_words = f"{inert(' / '.join(headings))}, in {alike} documents"
+    tone = (f"{word} in {sum(word in body.lower() for body in plain)}" for word in TONE)
     return {
         "contractions per 1,000 words": f"{share:.2f}",
-        "links; TODO, TBD or FIXME": f"{links:d}; {marks:d}",
-        "most frequent run of four words": _run_of_four(words),
-        "most frequent list of headings": _skeleton(bodies),
+        "links; TODO, TBD or FIXME": f"{links}; {marks}",
+        "most frequent run of four words": (
+            f"{inert(' '.join(run))}, in {having} documents" if run else "none"
+        ),
+        "most frequent list of headings": alike_in_words if alike > 1 else "none stands twice",
         "documents with a word of tone": ", ".join(tone),
     }
 
 
-def _run_of_four(texts: list[list[str]]) -> str:
-    """Return the run of four words that stands in most documents, with their number."""
-    runs = ({*zip(words, words[1:], words[2:], words[3:], strict=False)} for words in texts)
-    ranked = sorted(
-        Counter(run for own in runs for run in own).items(), key=lambda x: (-x[1], x[0])
-    )
-    return f"{inert(' '.join(ranked[0][0]))}, in {ranked[0][1]:d} documents" if ranked else "none"
-
-
-def _skeleton(bodies: list[str]) -> str:
-    """Return the list of two headings or more that most documents have, with their number."""
-    lists = (
-        tuple(h.strip().lower() for h in LOWER_HEADING.findall(CODE.sub(" ", b))) for b in bodies
-    )
-    found = sorted(Counter(h for h in lists if len(h) > 1).items(), key=lambda x: (-x[1], x[0]))
-    if not found or found[0][1] == 1:
-        return "none stands twice"
-    return f"{inert(' / '.join(found[0][0]))}, in {found[0][1]:d} documents"
+def _most_frequent(of_documents: Iterable[Iterable[tuple]]) -> tuple[tuple, int]:
+    """Return what most documents hold, the first by its words, and how many they are."""
+    counts = Counter(each for own in of_documents for each in {*own})
+    return min(counts.items(), key=lambda item: (-item[1], item[0]), default=((), 0))

@@ -54,26 +54,18 @@ def schedule(pairs: Iterable[tuple[str, str]], seed: int = 0, repeats: float = 0
     by_query: dict[str, list[Turn]] = {}
     for pair in (pair for pair in pairs if pair[1]):
         by_query.setdefault(pair[0], []).append(Turn(*pair))
-    queries = list(by_query)
-    turns = [
-        by_query[queries[q]][d]
-        for q in rng.permutation(len(queries))
-        for d in rng.permutation(len(by_query[queries[q]]))
-    ]
-    for turn in _to_repeat(turns, repeats, rng):
-        turns.insert(_repeat_at(turns, turn, rng), turn._replace(repeat=True))
+    queries = list(by_query.values())
+    turns = []
+    for q in rng.permutation(len(queries)):
+        turns += [queries[q][d] for d in rng.permutation(len(queries[q]))]
+    early = max(0, len(turns) - GAP)  # those too near the end are shown again only if need be
+    order = [*rng.permutation(early), *range(early, len(turns))]
+    for turn in [turns[i] for i in sorted(order[: round(repeats * len(turns))])]:
+        turns.insert(_repeat_place(turns, turn, rng), turn._replace(repeat=True))
     return [*turns, *(Turn(*pair) for pair in pairs if not pair[1])]
 
 
-def _to_repeat(turns: list[Turn], repeats: float, rng: np.random.Generator) -> list[Turn]:
-    """Return the turns to show again; those too near the end are taken last."""
-    wanted = round(repeats * len(turns))
-    early = max(0, len(turns) - GAP)
-    order = [*rng.permutation(early), *range(early, len(turns))]
-    return [turns[i] for i in sorted(order[:wanted])]
-
-
-def _repeat_at(turns: list[Turn], turn: Turn, rng: np.random.Generator) -> int:
+def _repeat_place(turns: list[Turn], turn: Turn, rng: np.random.Generator) -> int:
     """Return where the repeat of `turn` goes: later in the same query if there is room."""
     first = turns.index(turn)
     end = first + 1
@@ -95,8 +87,8 @@ def following(queue: list[Turn], given: list[Entry]) -> Turn | None:
     left = [turn for turn in queue if turn not in done and (not turn.repeat or turn.pair in since)]
     documents = [turn for turn in left if turn.doc_id]
     due = [turn for turn in documents if not turn.repeat or since[turn.pair] >= GAP]
-    asked = [turn for turn in left if not turn.doc_id and turn.query_id not in answered]
-    return next(iter(due or documents or asked), None)
+    questions = [turn for turn in left if not turn.doc_id and turn.query_id not in answered]
+    return next(iter(due or documents or questions), None)
 
 
 def agreement(given: list[Entry], grades: tuple[int, ...] = files.GRADES) -> Agreement:
@@ -110,6 +102,6 @@ def agreement(given: list[Entry], grades: tuple[int, ...] = files.GRADES) -> Agr
         return Agreement(0, None, None, [])
     first = {pair: standing[pair].relevance for pair in pairs}
     differ = [(*pair, first[pair], again[pair]) for pair in pairs if first[pair] != again[pair]]
-    readings = [[given[pair] for pair in pairs] for given in (first, again)]
+    readings = [[grade[pair] for pair in pairs] for grade in (first, again)]
     kappa = stats.kappa(*readings, grades, weights="linear")
     return Agreement(len(pairs), 1 - len(differ) / len(pairs), kappa, differ)

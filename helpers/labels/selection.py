@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import anywidget
+import ipywidgets as widgets
 import traitlets
 
-from ..text import UNSPACED, how_many
+from ..text import UNSPACED, how_many, inert
 
-UNSHOWN = (
-    re.compile(  # Markdown that a page does not show: a list's numbers, the name of a language
-        r"^[ \t>]*\d{1,9}(?=[.)][ \t])|^[ \t>]*(?:```|~~~).*$", re.MULTILINE
-    )
+UNSHOWN = re.compile(  # Markdown that a page does not show: a list's numbers, a code's language
+    r"^[ \t>]*\d{1,9}(?=[.)][ \t])|^[ \t>]*(?:```|~~~).*$", re.MULTILINE
 )
 SIGN = re.compile(r"[^\W_]")  # letters and digits; all else may be markup
 IN_WORD = re.compile(rf"[^\W_{UNSPACED}]")  # what a word goes on with, in scripts with spaces
@@ -25,7 +24,19 @@ class Quote(NamedTuple):
     places: int
 
 
-class Selectable(anywidget.AnyWidget):
+class Inert(traitlets.HasTraits):
+    """A widget whose `value` is HTML: plain text that is put into it becomes inert."""
+
+    @traitlets.validate("value")
+    def _inert(self, proposal: dict) -> str:
+        return inert(proposal["value"])
+
+
+class Page(Inert, widgets.HTML):
+    """Shows HTML, `value`."""
+
+
+class Selectable(Inert, anywidget.AnyWidget):
     """Shows HTML, `value`; `selected` is the text that is selected in it, "" for none."""
 
     _esm = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
@@ -41,27 +52,18 @@ def quote_of(selected: str, text: str) -> Quote:
     Quote("", 0) where no passage has these words.
     """
     wanted = "".join(SIGN.findall(selected))
-    for hidden in ([], UNSHOWN.finditer(text)) if wanted else ():
-        signs = _sign_places(text, {n for match in hidden for n in range(*match.span())})
-        spans = _places_of(wanted, text, signs)
+    shown = UNSHOWN.sub(lambda match: " " * len(match[0]), text)
+    for page in (text, shown) if wanted else ():
+        signs = [match.start() for match in SIGN.finditer(page)]
+        letters = "".join(page[n] for n in signs)
+        starts = [match.start() for match in re.finditer(f"(?={wanted})", letters)]
+        spans = [(signs[n], signs[n + len(wanted) - 1] + 1) for n in starts]
+        widened = [_widened(text, *span) for span in spans]
+        whole = [span for span, wide in zip(spans, widened, strict=True) if span == wide]
         if spans:
-            start, end = _with_marks(selected, text, *spans[0])
-            return Quote(text[start:end], len(spans))
+            spans = whole or sorted({*widened})
+            return Quote(_with_marks(selected, text, *spans[0]), len(spans))
     return Quote("", 0)
-
-
-def _sign_places(text: str, left_out: set[int]) -> list[int]:
-    """Return the places of the letters and digits of a text."""
-    return [match.start() for match in SIGN.finditer(text) if match.start() not in left_out]
-
-
-def _places_of(wanted: str, text: str, signs: list[int]) -> list[tuple[int, int]]:
-    """Return where the letters and digits `wanted` stand; whole words win over parts of words."""
-    plain, found, start = "".join(text[n] for n in signs), [], -1
-    while (start := plain.find(wanted, start + 1)) >= 0:
-        found.append((signs[start], signs[start + len(wanted) - 1] + 1))
-    whole = [span for span in found if _widened(text, *span) == span]
-    return whole or sorted({_widened(text, *span) for span in found})
 
 
 def _widened(text: str, start: int, end: int) -> tuple[int, int]:
@@ -73,15 +75,14 @@ def _widened(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _with_marks(selected: str, text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a span with the marks that were selected around it, such as a full stop."""
-    before, after = (re.search(end, selected)[0] for end in (r"\A[\W_]*", r"[\W_]*\Z"))
+def _with_marks(selected: str, text: str, start: int, end: int) -> str:
+    """Return the words of a span with the marks that were selected around them, as a full stop."""
+    before, after = re.search(r"\A[\W_]*", selected)[0], re.search(r"[\W_]*\Z", selected)[0]
     while before and start and text[start - 1] == before[-1]:
         start, before = start - 1, before[:-1]
     while after and text[end : end + 1] == after[0]:
         end, after = end + 1, after[1:]
-    passage = text[start:end]
-    return start + len(passage) - len(passage.lstrip()), end - len(passage) + len(passage.rstrip())
+    return text[start:end].strip()
 
 
 def selection_text(quote: Quote) -> str:
@@ -91,7 +92,7 @@ def selection_text(quote: Quote) -> str:
             "No passage of the document reads like this selection: begin and end it inside the "
             "text, or choose a line from the list."
         )
-    found = f"Evidence taken: {how_many(len(quote.words.split()), 'word')}."
+    taken = f"Evidence taken: {how_many(len(quote.words.split()), 'word')}."
     if quote.places == 1:
-        return f"{found} Choose a grade, or select anew."
-    return f"{found} They stand at {quote.places} places, so select more to say which one you mean."
+        return f"{taken} Choose a grade, or select anew."
+    return f"{taken} They stand at {quote.places} places, so select more to say which one you mean."

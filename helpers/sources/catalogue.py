@@ -1,124 +1,74 @@
-"""Readers of the ir_datasets catalogue, which downloads what it names (MacAvaney et al. 2021)."""
+"""The ir_datasets catalogue, which downloads what it names (MacAvaney et al. 2021)."""
 
 from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
 from ..files import EvalSetError
-from .readers import (
-    SIDES,
-    Asked,
-    Label,
-    Log,
-    Source,
-    choose,
-    document_of,
-    optional,
-    safe,
-    side,
-    text_of,
-)
-
-# The catalogue's codes where they are not ISO 639-1. Its mMARCO has no English: that is MS MARCO.
-DUTCH, ENGLISH = "dt", "msmarco-passage"
+from . import readers
+from .readers import SIDES, WORDS, Label, Log, Options, Source
 
 
-class Names(NamedTuple):
-    """The names in the catalogue from which documents, queries and labels are taken."""
+def by_name(options: Options, log: Log) -> Source:
+    """Read a collection by its name in the catalogue; names below it, as /test, are its splits.
 
-    docs: str
-    queries: str
-    qrels: str
-
-
-def by_name(asked: Asked, log: Log) -> Source:
-    """Read a collection by its name in the catalogue; names below it, as /test, are its splits."""
-    name, parts = asked.path, asked.path.split("/")
-    library = optional("ir_datasets")
-    if _load(library, name).has_qrels():
-        if asked.split:
+    --queries names where the queries come from: mMARCO's are the same in every language.
+    """
+    name, parts = options.path, options.path.split("/")
+    if _load(name).has_qrels():
+        if options.split:
             problem = f"--split: {name} has its own labels, wanted the name above it or no --split"
             raise EvalSetError([problem])
-        last = next((n for n in reversed(range(len(parts))) if side(parts[n])), None)
-        above = _splits(library, "/".join(parts[:last])) if last else {}
-        split = parts[last] if last else "all"
-        return _source(Names(name, name, name), split, log, (split, *above))
-    found = _splits(library, name)
-    wanted = choose(found, asked.split, f"ir_datasets:{name}") if found else {"all": name}
-    read = [_source(Names(name, n, n), split, log) for split, n in wanted.items()]
+        last = next((n for n in reversed(range(len(parts))) if readers.side(parts[n])), None)
+        splits = {parts[last] if last else "all": name}
+        offered = (*splits, *(_splits_below("/".join(parts[:last])) if last else ()))
+    else:
+        below = _splits_below(name)
+        splits = readers.choose(below or {"all": name}, options.split, f"ir_datasets:{name}")
+        offered = tuple(below)
+    queries = [options.queries] if options.queries else splits.values()
+    codes = [*parts, *(options.queries or "").split("/")]
     return Source(
-        read[0].documents,
-        chain.from_iterable(source.queries for source in read),
-        chain.from_iterable(source.labels for source in read),
-        tuple(found),
+        ((place, _document(entry, log)) for place, entry in _entries(name, "docs")),
+        ((place, _query(entry)) for part in queries for place, entry in _entries(part, "queries")),
+        chain.from_iterable(_labels(labelled, split) for split, labelled in splits.items()),
+        offered,
+        words=next((WORDS[code] for code in codes if code in WORDS), "words"),
     )
 
 
-def _splits(library, name: str) -> dict[str, str]:
-    """Return {split: name} of the names right below `name` that have labels."""
-    found = {}
-    for split in SIDES:
-        try:
-            labelled = library.load(f"{name}/{split}").has_qrels()
-        except Exception:  # no such name; the catalogue's own errors have no common class
-            continue
-        found |= {split: f"{name}/{split}"} if labelled else {}
-    return found
-
-
-def download_miracl(language: str, split: str, log: Log) -> Source:
-    """Read MIRACL in a language, such as yo."""
-    name = f"miracl/{language}/{split}"
-    return _source(Names(name, name, name), split, log)
-
-
-def download_mmarco(language: str, asks: str, split: str, log: Log) -> Source:
-    """Read mMARCO: documents in one language, queries in it or another, by code, such as de.
-
-    `split` is MS MARCO's: dev.small or train. Both languages have the same labels.
-    """
-    docs, queries = (_mmarco_name(code, split) for code in (language, asks))
-    return _source(Names(docs, queries, docs), split, log)
-
-
-def _mmarco_name(code: str, split: str) -> str:
-    base = ENGLISH if code == "en" else f"mmarco/v2/{DUTCH if code == 'nl' else code}"
-    return f"{base}/{split.replace('.', '/')}"
-
-
-def _source(names: Names, split: str, log: Log, splits: tuple[str, ...] = ()) -> Source:
-    library = optional("ir_datasets")
-    found = {part: _load(library, name) for part, name in names._asdict().items()}
-    missing = [part for part, data in found.items() if not getattr(data, f"has_{part}")()]
-    if missing:
-        problem = f"ir_datasets:{getattr(names, missing[0])}: no {', '.join(missing)}"
-        raise EvalSetError([f"{problem}, wanted a name with docs, queries, qrels"])
-    docs, queries, qrels = (
-        _entries(data, getattr(names, part), part) for part, data in found.items()
-    )
-    return Source(
-        ((place, _document_row(entry, log)) for place, entry in docs),
-        ((place, _query_row(entry)) for place, entry in queries),
-        (
-            Label(place, split, safe(entry.query_id), safe(entry.doc_id), entry.relevance)
-            for place, entry in qrels
-        ),
-        splits or (split,),
-    )
-
-
-def _load(library, name: str):
+def _load(name: str):
     try:
-        return library.load(name)
+        import ir_datasets
+    except ImportError as error:
+        problem = "the package ir_datasets is missing, wanted: python -m pip install ir_datasets"
+        raise EvalSetError([problem]) from error
+    try:
+        return ir_datasets.load(name)
     except Exception as error:  # the catalogue's own errors have no common class
         problem = f"ir_datasets:{name}: {type(error).__name__} {error}, wanted a name of its "
         raise EvalSetError([problem + "catalogue, https://ir-datasets.com"]) from error
 
 
-def _entries(data, name: str, part: str) -> Iterator[tuple[str, NamedTuple]]:
+def _splits_below(name: str) -> dict[str, str]:
+    """Return {split: name} of the names right below `name` that have labels."""
+    splits = {}
+    for split in SIDES:
+        try:
+            if _load(f"{name}/{split}").has_qrels():
+                splits[split] = f"{name}/{split}"
+        except EvalSetError:
+            continue
+    return splits
+
+
+def _entries(name: str, part: str) -> Iterator[tuple[str, NamedTuple]]:
     """Yield (place, entry); the catalogue downloads when an entry is first read."""
+    if not getattr(_load(name), f"has_{part}")():
+        problem = f"ir_datasets:{name}: no {part}, wanted a name with docs, queries, qrels"
+        raise EvalSetError([problem])
     try:
-        for number, entry in enumerate(getattr(data, f"{part}_iter")(), 1):
+        for number, entry in enumerate(getattr(_load(name), f"{part}_iter")(), 1):
             yield f"ir_datasets:{name}:{number}", entry
     except Exception as error:
         problem = f"ir_datasets:{name}: cannot be read ({type(error).__name__}: "
@@ -126,21 +76,32 @@ def _entries(data, name: str, part: str) -> Iterator[tuple[str, NamedTuple]]:
         raise EvalSetError([problem]) from error
 
 
-def _document_row(entry, log: Log) -> dict:
-    title = _text(entry, "title")
-    text, whole = _text(entry, "text", "body"), _default(entry)
-    return document_of(safe(entry.doc_id), title, text or ("" if whole == title else whole), log)
+def _document(entry: NamedTuple, log: Log) -> dict:
+    title, text = _text(entry, "title"), _text(entry, "text", "body")
+    whole = _default_text(entry)
+    return readers.document_of(
+        readers.encoded(entry.doc_id), title, text or ("" if whole == title else whole), log
+    )
 
 
-def _query_row(entry) -> dict:
-    text = _text(entry, "text", "title", "description") or _default(entry)
-    return {"query_id": safe(entry.query_id), "query": text}
+def _query(entry: NamedTuple) -> dict:
+    text = _text(entry, "text", "title", "description") or _default_text(entry)
+    return {"query_id": readers.encoded(entry.query_id), "query": text}
 
 
-def _text(entry, *names: str) -> str:
-    return text_of({name: getattr(entry, name, None) for name in names}, *names)
+def _labels(name: str, split: str) -> Iterator[Label]:
+    for place, entry in _entries(name, "qrels"):
+        ids = readers.encoded(entry.query_id), readers.encoded(entry.doc_id)
+        yield Label(place, split, *ids, entry.relevance)
 
 
-def _default(entry) -> str:
-    found = entry.default_text() if hasattr(entry, "default_text") else ""
-    return text_of({"text": found}, "text")
+def _text(entry: NamedTuple, *names: str) -> str:
+    return readers.text_of({name: getattr(entry, name, None) for name in names}, *names)
+
+
+def _default_text(entry: NamedTuple) -> str:
+    return (
+        readers.text_of({"text": entry.default_text()}, "text")
+        if hasattr(entry, "default_text")
+        else ""
+    )

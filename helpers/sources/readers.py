@@ -1,30 +1,29 @@
-"""What all readers share: a source and its labels, what is wrong with it, lines, ids and splits."""
+"""What all readers share: a source, what is wrong with it, ids, fields and splits."""
 
-import glob
-import importlib
 import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from .. import files
-from ..files import EvalSetError, database, unlike
+from ..files import EvalSetError
 
 SIDES = {
     **dict.fromkeys(("dev", "validation", "valid", "val", "train"), "dev"),
     "test": "test",
 }  # in the order in which a side is chosen
-BETWEEN = re.compile(r"[\s,]*")  # the objects of an array
-TOO_MANY = 50  # problems after which an import gives up
+WORDS = {  # ISO 639-1: the tokenizer that a language needs, see text.py; others are read in words
+    **dict.fromkeys("zh ja th lo km my".split(), "bigrams"),
+    **dict.fromkeys("bn hi te yo mr ne pa gu ta kn ml si".split(), "unicode-words"),
+}
 
 
 class Label(NamedTuple):
-    """One line of a qrels file. `place` is file:line."""
+    """One judged pair. `place` is file:line."""
 
     place: str
     split: str
@@ -35,7 +34,7 @@ class Label(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What a reader found. Documents and queries are (place, row); they may be read lazily."""
+    """What a reader gives. Documents and queries are (place, row); they may be read lazily."""
 
     documents: Iterable[tuple[str, dict]]
     queries: Iterable[tuple[str, dict]] = ()
@@ -45,17 +44,20 @@ class Source(NamedTuple):
     about: tuple[str, ...] = ()  # sentences for the data card
 
 
-class Asked(NamedTuple):
-    """What the command line asks for."""
+class Options(NamedTuple):
+    """KIND:PATH and the options of the import command, whose help says what each does."""
 
     kind: str
     path: str
     split: str | None = None
     max_docs: int | None = None
-    queries_language: str | None = None
-    title: str | None = None  # the field of a document that is its title
-    text: str | None = None  # the fields that are its text, with commas between them
-    halve: bool = False  # draw halves although the source has its own
+    title: str | None = None
+    text: str | None = None
+    columns: str | None = None
+    queries: str | None = None
+    labels: str | None = None
+    language: str | None = None
+    halve: bool = False
 
 
 class Log:
@@ -65,25 +67,24 @@ class Log:
         self.problems: list[str] = []
         self.left: dict[str, tuple[int, str]] = {}  # reason: how often, first place
         self.changed: Counter[str] = Counter()
-        self.said: list[str] = []
-        self.unseen: dict[str, str] = {}  # field asked for: the problem, "" once a document had it
-
-    def wrong(self, problem: str) -> None:
-        """Note a problem. Raises EvalSetError when there are too many to go on."""
-        self.problems.append(problem)
-        if len(self.problems) >= TOO_MANY:
-            raise EvalSetError([*self.problems, f"stopped after {TOO_MANY} problems"])
+        self.absent: dict[str, str] = {}  # wanted field: the problem, "" once a row had it
 
     def leave(self, reason: str, place: str) -> None:
         """Count something that is left out."""
         count, first = self.left.get(reason, (0, place))
         self.left[reason] = count + 1, first
 
+    def expect(self, what: str, names: tuple[str, ...], place: str, row: dict, option: str) -> None:
+        """Note a problem if no row has one of the named fields: the one of the first row."""
+        problem = f"{place}: {missing(what, names, row, option)}"
+        there = any(name in row for name in names)
+        self.absent[what] = "" if there else self.absent.get(what, problem)
+
     def stop(self) -> None:
         """Raise EvalSetError if there were problems."""
-        found = [*self.problems, *filter(None, self.unseen.values())]
-        if found:
-            raise EvalSetError(found)
+        problems = [*self.problems, *filter(None, self.absent.values())]
+        if problems:
+            raise EvalSetError(problems)
 
     def lines(self) -> list[str]:
         """Return a line for each reason, with its count and first place."""
@@ -91,102 +92,13 @@ class Log:
             f"left out: {reason}: {count}, first {first}"
             for reason, (count, first) in self.left.items()
         ]
-        changed = [f"changed: {what}: {n}" for what, n in self.changed.items()]
-        return [*left, *changed, *self.said]
-
-
-# Files. helpers/files.py reads the lines and says what is wrong with them.
-
-
-def lines_of(path: Path, log: Log) -> Iterator[tuple[str, str]]:
-    """Yield (file:line, text) of a file, plain or .gz, without empty lines."""
-    return files.lines(path, log.wrong, newline="\n")  # a text may hold a carriage return
-
-
-def array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
-    """Yield (file:line, object) of a JSON array, JSON lines or Parquet file."""
-    if path.suffix == ".parquet":
-        yield from _parquet(path, log)
-        return
-    said: list[str] = []
-    first = next(files.pieces(path, said.append), "")
-    if said:
-        log.wrong(said[0])
-    elif first.lstrip().startswith("["):
-        yield from _array(path, log)
-    else:
-        yield from files.rows(path, log.wrong)
-
-
-def _parquet(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
-    import duckdb
-
-    number, where = 0, glob.escape(str(path.resolve()))  # a * in a name is no pattern
-    with database() as tables:
-        try:
-            tables.execute("FROM read_parquet($1, hive_partitioning = false)", [where])
-            names = [column[0] for column in tables.description]
-            while rows := tables.fetchmany(1000):
-                for row in rows:
-                    number += 1
-                    yield f"{path}:{number}", dict(zip(names, row, strict=True))
-        except duckdb.Error as error:
-            said = str(error).partition("\n")[0]
-            log.wrong(f"{path}:{number + 1}: cannot be read ({said}), wanted a Parquet file")
-
-
-def _array(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
-    """Yield the objects of one array, read in pieces: published ones are a line of 500 MB."""
-    pieces, decoder = files.pieces(path, log.wrong), json.JSONDecoder(object_pairs_hook=unlike)
-    text, line, counted = next(pieces, ""), 1, 0
-    at = text.find("[") + 1
-    while True:
-        at = BETWEEN.match(text, at).end()
-        line, counted = line + text.count("\n", counted, at), at
-        place, wrong = f"{path}:{line}", "the array has no end"
-        if text[at : at + 1] == "]":
-            return _end_of(chain([text[at + 1 :]], pieces), place, log)
-        try:
-            row, end = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            wrong, end = str(error), len(text)
-        except (ValueError, RecursionError) as error:
-            why = "nested too deeply" if isinstance(error, RecursionError) else error
-            return log.wrong(f"{place}: broken JSON ({why}), wanted an array of objects")
-        if end == len(text):  # cut, or so it may be
-            more = next(pieces, None) if end - at <= files.LONGEST else None
-            if more is None:
-                return log.wrong(f"{place}: broken JSON ({wrong}), wanted an array of objects")
-            text, at, counted = text[at:] + more, 0, 0
-            continue
-        at = end
-        if isinstance(row, dict):
-            yield place, row
-        else:
-            log.wrong(f"{place}: found {str(row)[:40]}, wanted an object")
-
-
-def _end_of(rest: Iterable[str], place: str, log: Log) -> None:
-    after = next((text.strip() for text in rest if text.strip()), "")
-    if after:
-        log.wrong(f"{place}: found {after[:40]!r} after the array, wanted one array and no more")
-
-
-def optional(name: str):
-    """Return a module that is no part of the workbook. Raises EvalSetError: how to install it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        problem = f"the package {name} is missing, wanted: python -m pip install {name}"
-        raise EvalSetError([problem]) from error
+        return [*left, *(f"changed: {what}: {n}" for what, n in self.changed.items())]
 
 
 def with_bar(items: Iterable, what: str) -> Iterable:
-    """Return `items` with a bar on stderr, where tqdm is installed and somebody looks."""
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return items
+    """Return `items` with a bar on stderr where somebody looks."""
+    from tqdm import tqdm
+
     below = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see text.Screen
     return tqdm(items, desc=what, unit="", leave=False, disable=None, file=below)
 
@@ -194,41 +106,45 @@ def with_bar(items: Iterable, what: str) -> Iterable:
 # Values.
 
 
-def safe(name) -> str:
+def encoded(name) -> str:
     """Return an id without spaces, slashes, #, and what nobody sees: they would break files.
 
     They are percent-encoded: urllib.parse.unquote gives the original.
     """
-    encoded = re.sub(r"[\s/\\#%]", _percent, str(name))
-    if files.is_id(encoded):
-        return encoded
-    if encoded in (".", ".."):
-        return "%2E" * len(encoded)
-    return "".join(c if files.is_id(f"a{c}") else _percent([c]) for c in encoded)
-
-
-def _percent(match) -> str:
-    return quote(match[0], safe="", errors="replace")  # half of a surrogate pair becomes "?"
+    name = re.sub(r"[\s/\\#%]", lambda match: quote(match[0], safe=""), str(name))
+    if files.is_id(name):
+        return name
+    if name in (".", ".."):
+        return "%2E" * len(name)
+    return "".join(c if files.is_id(f"a{c}") else quote(c) for c in name)
 
 
 def id_of(place: str, row: dict, names: tuple[str, ...], log: Log) -> str | None:
     """Return the id under the first of `names` that `row` has, as text; None notes a problem."""
     name = next((name for name in names if row.get(name) is not None), None)
-    found = row.get(name)
-    if isinstance(found, int) and not isinstance(found, bool):
-        found = str(found)
-    if isinstance(found, str) and found.strip():
-        return safe(found.strip())
-    shown = "missing" if name is None else json.dumps(found, ensure_ascii=False, default=str)[:60]
-    log.wrong(f"{place}: field {name or names[0]} is {shown}, wanted an id: text or whole number")
+    if name is None:
+        log.problems.append(f"{place}: {missing('id', names, row, '--columns')}")
+        return None
+    value = row[name]
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if isinstance(value, str) and value.strip():
+        return encoded(value.strip())
+    shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
+    log.problems.append(f"{place}: field {name} is {shown}, wanted an id: text or whole number")
     return None
+
+
+def missing(what: str, names: tuple[str, ...], row: dict, option: str) -> str:
+    """Return what is wrong with a row that has none of the named fields."""
+    found = ", ".join(sorted(map(str, row))) or "nothing"
+    return f"no {what}, found {found}, wanted one of: {', '.join(names)}; {option} names another"
 
 
 def text_of(row: dict, *names: str) -> str:
     """Return the first of the named fields that holds text, stripped; "" if none does."""
-    found = (row[name] for name in names if isinstance(row.get(name), str))
-    text = next((text for text in found if text.strip()), "").strip()
-    return text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair becomes "?"
+    texts = (row[name] for name in names if isinstance(row.get(name), str))
+    return next((text for text in texts if text.strip()), "").strip()
 
 
 def document_of(doc_id: str, title: str, text: str, log: Log) -> dict:
@@ -239,69 +155,70 @@ def document_of(doc_id: str, title: str, text: str, log: Log) -> dict:
     return {"doc_id": doc_id, "title": title, "text": text}
 
 
-def chosen(place: str, fields: dict, title: str, text: str, asked: Asked, log: Log):
-    """Return (title, text) of a document: from the fields that were asked for, else as given.
+def title_and_text(
+    place: str, fields: dict, title: str, text: str, options: Options, log: Log
+) -> tuple[str, str]:
+    """Return (title, text) of a document: from the fields of --title and --text, else as given.
 
     Several fields of the text stand below each other, in the order asked for. A document that has
     none of them keeps what it has; a field that no document has is a problem: see Log.stop.
     """
-    for option, names in (("--title", asked.title), ("--text", asked.text)):
+    chosen = {}
+    for option, names in (("--title", options.title), ("--text", options.text)):
         wanted = names.split(",") if names else []
         for name in wanted:
-            there = ", ".join(sorted(map(str, fields))) or "none"
-            problem = f"{place}: {option} {name}: no such field here or in any other document, "
-            _seen(f"{option} {name}", name in fields, problem + f"found {there}", log)
-        held = [found for name in wanted if (found := text_of(fields, name))]
-        if wanted and not held:
+            log.expect(f"{option} {name} in any document", (name,), place, fields, option)
+        texts = [value for name in wanted if (value := text_of(fields, name))]
+        chosen[option] = texts
+        if wanted and not texts:
             log.leave(f"{option} where a document has no {' or '.join(wanted)}", place)
-        elif option == "--title":
-            title = held[0] if held else title
-        else:
-            text = "\n\n".join(held) if held else text
-    return title, text
-
-
-def _seen(field: str, there: bool, problem: str, log: Log) -> None:
-    if there:
-        log.unseen[field] = ""
-    else:
-        log.unseen.setdefault(field, problem)
+    return [*chosen["--title"], title][0], "\n\n".join(chosen["--text"]) or text
 
 
 # Folders and splits.
 
 
-def folder_of(asked: Asked) -> Path:
+def folder_of(options: Options) -> Path:
     """Return the path as a folder. Raises EvalSetError if it is none."""
-    path = Path(asked.path)
+    path = Path(options.path)
     if not path.is_dir():
-        raise EvalSetError([f"{path}:1: is no folder, wanted a folder for {asked.kind}:"])
+        raise EvalSetError([f"{path}:1: is no folder, wanted a folder for {options.kind}:"])
     return path
 
 
-def choose(found: dict[str, object], asked: str | None, where: str | Path) -> dict[str, object]:
-    """Return the splits to read: those asked for, else one for dev and one for test.
+def by_split(paths: Iterable[Path]) -> dict[str, list[Path]]:
+    """Return {split: files} by the split that each name holds, "all" for a name without one."""
+    splits: dict[str, list[Path]] = {}
+    for path in paths:
+        name = re.search(rf"(?<![a-z])({'|'.join(SIDES)})(?![a-z])", path.name.lower())
+        splits.setdefault(name[0] if name else "all", []).append(path)
+    return splits
+
+
+def choose(splits: dict[str, object], wanted: str | None, where: str | Path) -> dict[str, object]:
+    """Return the splits to read: those wanted, else one for dev and one for test.
 
     Raises EvalSetError with every split there is.
     """
-    offer = f"found {', '.join(sorted(found)) or 'none'}"
-    if asked:
-        missing = [name for name in asked.split(",") if name not in found]
+    offer = f"found {', '.join(sorted(splits)) or 'none'}"
+    if wanted:
+        missing = [name for name in wanted.split(",") if name not in splits]
         if missing:
             raise EvalSetError([f"{where}: no split {missing[0]}, {offer}"])
-        return {name: found[name] for name in asked.split(",")}
-    picked = {}
-    for name in sorted((name for name in found if side(name)), key=_rank):
-        picked.setdefault(side(name), name)
-    if not picked and len(found) != 1:
+        return {name: splits[name] for name in wanted.split(",")}
+    first: dict[str, str] = {}
+    for word, half in SIDES.items():
+        for name in sorted(name for name in splits if _first_word(name) == word):
+            first.setdefault(half, name)
+    if not first and len(splits) != 1:
         raise EvalSetError([f"{where}: {offer}, wanted one of them named by --split"])
-    return {name: found[name] for name in list(picked.values()) or list(found)}
+    return {name: splits[name] for name in list(first.values()) or splits}
 
 
 def side(split: str) -> str | None:
     """Return dev or test for the name of a split; None for a name that says neither."""
-    return SIDES.get(re.split(r"[-_.]", split)[0].lower())
+    return SIDES.get(_first_word(split))
 
 
-def _rank(split: str) -> tuple[int, str]:
-    return list(SIDES).index(re.split(r"[-_.]", split)[0].lower()), split
+def _first_word(split: str) -> str:
+    return re.split(r"[-_.]", split)[0].lower()

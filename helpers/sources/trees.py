@@ -5,14 +5,12 @@ import os
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from .. import files
-from .readers import Asked, Log, Source, chosen, folder_of, safe
-
-# A document's id is its path below the folder, with : for /.
+from . import readers
+from .readers import Log, Options, Source
 
 VENDORED = set(
     "node_modules bower_components vendor vendored third_party thirdparty site-packages "
@@ -24,22 +22,45 @@ MADE = re.compile(  # what generators write into a comment at the top
     r"^[ \t]*(?:#|//|/?\*|--|;).{0,80}(@generated|code generated|auto-?generated|do not edit)",
     re.I | re.M,
 )
-LONGEST_LINE = 5_000  # characters; nobody writes a longer line of code by hand
-PAGES = {".md": "", ".markdown": ".markdown", ".mdx": ".mdx"}  # suffix: what the id keeps of it
-TEXTS = {".txt": "", ".text": ".text", ".rst": ".rst", ".adoc": ".adoc", ".log": ".log"}
+LONG_LINE = re.compile(".{5001}")  # nobody writes a longer line of code by hand
+PAGES = (".md", ".markdown", ".mdx")
+TEXTS = (".txt", ".text", ".rst", ".adoc", ".log")
 CODE_FILES = (
     ".py .pyi .js .jsx .mjs .ts .tsx .java .kt .scala .go .rs .c .h .cc .cpp .hpp .cs .swift .m "
     ".rb .php .pl .lua .r .jl .hs .ml .ex .exs .erl .clj .sh .bash .ps1 .sql .tf .proto .vue .dart"
 ).split()
 
 
-def tree(
-    folder: Path, suffixes: Iterable[str], log: Log, skip: Iterable[str] = VENDORED
-) -> Iterator[tuple[Path, str]]:
-    """Yield (path, text) of the files below `folder` with one of `suffixes`, in a fixed order.
+def markdown_tree(options: Options, log: Log) -> Source:
+    """Read a tree of Markdown files: front matter is optional, the first heading is the title."""
+    return Source(
+        (f"{path}:1", {"doc_id": doc_id, **_markdown(path, text, options, log)})
+        for path, doc_id, text in tree(options, PAGES, log)
+    )
 
-    Hidden and vendored folders, binary files and links are left out and counted.
+
+def text_tree(options: Options, log: Log) -> Source:
+    """Read a tree of text files; the first line is the title where it is short."""
+    return Source(
+        (f"{path}:1", {"doc_id": doc_id, **_plain(path, text)})
+        for path, doc_id, text in tree(options, TEXTS, log)
+    )
+
+
+def code_tree(options: Options, log: Log) -> Source:
+    """Read a source tree: Python by function, method and class, other languages by file."""
+    return Source(_code(options, log))
+
+
+def tree(
+    options: Options, suffixes: Collection[str], log: Log, skip: Collection[str] = VENDORED
+) -> Iterator[tuple[Path, str, str]]:
+    """Yield (path, id, text) of the files with one of `suffixes`, in a fixed order.
+
+    An id is the path below the folder, with : for /; .md and .txt are left out of it. Hidden and
+    vendored folders, binary files and links are left out and counted.
     """
+    folder = readers.folder_of(options)
     for here, folders, names in os.walk(folder):
         skipped = {
             name
@@ -50,137 +71,96 @@ def tree(
             log.leave("hidden, vendored or built folders", os.path.join(here, name))
         folders[:] = sorted(set(folders) - skipped)
         for path in (Path(here, name) for name in sorted(names)):
-            if path.suffix.lower() not in suffixes:
+            if path.suffix.lower() not in suffixes or not path.is_file():
                 log.leave("files of another type", str(path))
-            elif path.is_symlink():
-                log.leave("links", str(path))
-            elif files.HALF.search(str(path)):
-                shown = str(path).encode("utf-8", "backslashreplace").decode()
-                log.leave("files whose names are not UTF-8", shown)
+                continue
+            shown = str(path).encode("utf-8", "backslashreplace").decode()
+            if path.is_symlink() or shown != str(path):
+                why = "links" if path.is_symlink() else "files whose names are not UTF-8"
+                log.leave(why, shown)
+                continue
+            unreadable: list[str] = []
+            text = files.page(path, unreadable)
+            if text is None:
+                log.leave("files that are not UTF-8", unreadable[0])
+            elif "\0" in text:
+                log.leave("binary files", str(path))
             else:
-                text = _read_text(path, log)
-                if text is not None:
-                    yield path, text
+                name = path.stem if path.suffix.lower() in (".md", ".txt") else path.name
+                parts = (*path.relative_to(folder).parts[:-1], name)
+                yield path, ":".join(readers.encoded(p).replace(":", "%3A") for p in parts), text
 
 
-def _read_text(path: Path, log: Log) -> str | None:
-    if files.irregular(path):
-        return log.leave("FIFOs, sockets and devices", str(path))
-    if path.stat().st_size > files.LONGEST:
-        return log.leave(f"files over {files.LONGEST:,} bytes", str(path))
-    with path.open("rb") as file:
-        if b"\0" in file.read(8192):
-            return log.leave("binary files", str(path))
-    return files.page(path, partial(log.leave, "files that are not UTF-8"))
-
-
-def path_id(path: Path, folder: Path, ending: str = "") -> str:
-    """Return a file's path below `folder` as an id: : for /, `ending` for the suffix."""
-    parts = path.relative_to(folder).parts
-    name = parts[-1].removesuffix(path.suffix) + ending
-    return ":".join(safe(part).replace(":", "%3A") for part in (*parts[:-1], name))
-
-
-def markdown_tree(asked: Asked, log: Log) -> Source:
-    """Read a tree of Markdown files: front matter is optional, the first heading is the title."""
-    folder = folder_of(asked)
-    return Source(
-        (f"{path}:1", _markdown(path, folder, text, asked, log))
-        for path, text in tree(folder, PAGES, log)
-    )
-
-
-def _markdown(path: Path, folder: Path, text: str, asked: Asked, log: Log) -> dict:
-    doc_id = path_id(path, folder, PAGES[path.suffix.lower()])
+def _markdown(path: Path, text: str, options: Options, log: Log) -> dict:
+    """Return title, text and known fields of a page."""
     broken: list[str] = []
-    fields, rest = files.front_matter(path, text, broken.append) or ({}, text)
+    fields, rest = files.front_matter(path, text, broken) or ({}, text)
     if broken:
         log.leave("front matters that are not YAML fields, kept as text", f"{path}:2")
     else:
         text = rest
     form = files.schema("page")
     known = {name: value for name, value in fields.items() if form.fits(name, value)}
-    used = f"{asked.title},{asked.text}".split(",")
+    used = f"{options.title},{options.text}".split(",")
     for name in sorted(fields.keys() - known.keys() - {*used}):
         wanted = form.wanted(name) if name in form.fields else "no such field"
         log.leave(f"front-matter field {name} ({wanted})", f"{path}:2")
-    title, body = chosen(f"{path}:1", {**fields, "body": text}, "", "", asked, log)
+    given = {**fields, "body": text}
+    title, body = readers.title_and_text(f"{path}:1", given, "", "", options, log)
     known |= {"title": title} if title else {}
     heading = _heading(text)
     if "title" not in known and heading:
-        known["title"] = _unclosed(heading[1].strip())
+        line = heading[1].strip()
+        bare = line.rstrip("#")  # those of a word (C#) stay
+        known["title"] = bare.rstrip() if bare[-1:].isspace() else line
         rest = text[heading.end() :]
         if not text[: heading.start()].strip() and rest.strip():
             text = rest  # the heading is the title now; both would count its words twice
-    return {"doc_id": doc_id, "title": path.stem, **known, "text": body or text.strip("\n")}
-
-
-def _unclosed(heading: str) -> str:
-    """Return a heading without the #s that close it; those of a word (C#) stay."""
-    bare = heading.rstrip("#")
-    return bare.rstrip() if bare[-1:].isspace() else heading
+    return {"title": path.stem, **known, "text": body or text.strip("\n")}
 
 
 def _heading(text: str) -> re.Match | None:
     """Return the first heading (`# Title` or `Title` over ===) that stands in no code block."""
     fences = [m.span() for m in re.finditer(r"^(```|~~~).*?(?:^\1|\Z)", text, re.M | re.S)]
-    found = re.finditer(
+    headings = re.finditer(
         r"^(?:#{1,6}[ \t]+(?=\S)|(?=\S.*\n=+[ \t]*$))(.+)(?:\n=+[ \t]*$)?", text, re.M
     )
-    return next((m for m in found if not any(m.start() in range(*f) for f in fences)), None)
+    return next((m for m in headings if not any(m.start() in range(*f) for f in fences)), None)
 
 
-def text_tree(asked: Asked, log: Log) -> Source:
-    """Read a tree of text files; the first line is the title where it is short."""
-    folder = folder_of(asked)
-    return Source(
-        (
-            (f"{path}:1", _plain(path, text, path_id(path, folder, TEXTS[path.suffix.lower()])))
-            for path, text in tree(folder, TEXTS, log)
-        )
-    )
-
-
-def _plain(path: Path, text: str, doc_id: str) -> dict:
+def _plain(path: Path, text: str) -> dict:
     first, _, rest = text.strip().partition("\n")
     if len(first) <= 100 and rest.strip():
-        return {"doc_id": doc_id, "title": first.strip(), "text": rest.strip("\n")}
-    return {"doc_id": doc_id, "title": path.stem, "text": text.strip("\n")}
+        return {"title": first.strip(), "text": rest.strip("\n")}
+    return {"title": path.stem, "text": text.strip("\n")}
 
 
-def code_tree(asked: Asked, log: Log) -> Source:
-    """Read a source tree: Python by function, method and class, other languages by file."""
-    return Source(_code(folder_of(asked), log))
-
-
-def _code(folder: Path, log: Log) -> Iterator[tuple[str, dict]]:
-    for path, text in tree(folder, CODE_FILES, log, VENDORED | BUILT):
-        longest = max(map(len, text.split("\n")))
-        if GENERATED.search(path.name) or MADE.search(text[:1000]) or longest > LONGEST_LINE:
+def _code(options: Options, log: Log) -> Iterator[tuple[str, dict]]:
+    for path, doc_id, text in tree(options, CODE_FILES, log, VENDORED | BUILT):
+        if GENERATED.search(path.name) or MADE.search(text[:1000]) or LONG_LINE.search(text):
             log.leave("generated files", str(path))
             continue
-        name = path_id(path, folder, path.suffix)
         if path.suffix.lower() in (".py", ".pyi"):
             try:
-                yield from _python(path, text, name, log)
+                yield from _python(path, text, doc_id, log)
                 continue
             except (SyntaxError, ValueError, RecursionError):
                 log.changed["Python files that do not parse, taken whole"] += 1
-        title = path.relative_to(folder).as_posix()
-        yield f"{path}:1", {"doc_id": name, "title": title, "text": text.strip("\n")}
+        title = path.relative_to(options.path).as_posix()
+        yield f"{path}:1", {"doc_id": doc_id, "title": title, "text": text.strip("\n")}
 
 
 def _python(path: Path, text: str, name: str, log: Log) -> Iterator[tuple[str, dict]]:
     """Yield a module's units. Each line belongs to the innermost of them: nothing stands twice."""
-    module, source = ast.parse(text), text.split("\n")
-    owners: list = [module] * len(source)
+    module, lines = ast.parse(text), text.split("\n")
+    owners: list = [module] * len(lines)
     units = [(path.stem, module), *_units(module, "")]
     for _, node in units[1:]:
         start = min([node.lineno, *(part.lineno for part in node.decorator_list)]) - 1
         owners[start : node.end_lineno] = [node] * (node.end_lineno - start)
     seen: Counter[str] = Counter()
     for qualified, node in units:
-        held = [i for i, owner in enumerate(owners) if owner is node]
+        own = [number for number, owner in enumerate(owners) if owner is node]
         if node is module and all(isinstance(part, NOT_BODY) for part in node.body):
             log.leave("module bodies of imports alone", f"{path}:1")
             continue
@@ -188,8 +168,8 @@ def _python(path: Path, text: str, name: str, log: Log) -> Iterator[tuple[str, d
         seen[doc_id] += 1
         doc_id += f"~{seen[doc_id]}" if seen[doc_id] > 1 else ""  # overloads, setters
         title = (ast.get_docstring(node) or "").split("\n")[0] or qualified
-        body = textwrap.dedent("\n".join(source[i] for i in held)).strip("\n")
-        place = f"{path}:{held[0] + 1 if held else 1}"
+        body = textwrap.dedent("\n".join(lines[number] for number in own)).strip("\n")
+        place = f"{path}:{own[0] + 1 if own else 1}"
         yield place, {"doc_id": doc_id, "title": title, "text": body}
 
 

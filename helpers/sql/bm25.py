@@ -7,19 +7,18 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .. import chunks, evalset, files, runs
+from .. import chunks, evalset, runs
 from .engines import INDEXED, Engine, script, tell_errors
 
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
-ID_CHARACTER = r"[^\p{Z}\p{Cc}\p{Cf}/\\#" + files.UNSEEN.pattern[1:]  # as files.is_id has it
-TYPES = {  # of columns, as DuckDB and Spark call them
+ID_PATTERN = r"[^\p{Z}\p{C}/\\#]+"  # as files.is_id has it
+TYPES = {  # what a column is read from, as DuckDB and Spark call it, and in words
     "id": (
         r"varchar|string|uuid|date|u?(tiny|small|big)?int(eger)?|decimal\(\d+, ?0\)",
         "text, whole numbers, UUIDs or dates",
     ),
     "text": ("varchar|string", "text"),
 }
-TABLE = re.compile(r"CREATE TABLE (\w+) AS")
 IDFS = ("okapi", "lucene")
 COLUMN_NAMES = {"ndcg_10": "nDCG@10", "rr": "RR", "recall_100": "recall@100"}
 
@@ -36,12 +35,12 @@ class Settings(NamedTuple):
 @cache
 def parts() -> dict[str, list[str]]:
     """Return {part: its statements} of bm25.sql; a comment names the first statement of a part."""
-    found: dict[str, list[str]] = {"": []}
+    statements: dict[str, list[str]] = {}
     for statement in script("bm25"):
-        for comment in re.findall(r"^-- (index|search|evaluate|fingerprint)\b", statement, re.M):
-            found[comment] = []
-        found[[*found][-1]].append(statement)
-    return found
+        name = re.findall(r"^-- (index|search|evaluate|fingerprint)\b", statement, re.M)
+        statements |= {part: [] for part in name}
+        statements[[*statements][-1]].append(statement)
+    return statements
 
 
 def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
@@ -55,11 +54,14 @@ def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
     literals |= {"pattern": engine.quoted(PATTERN), "depth": str(runs.BASELINE["depth"])}
     for statement in parts()[part]:
         plain = re.sub(r"--.*", "", statement).strip()
-        plain = re.sub(r":(\w+)", lambda found: literals[found[1]], plain)
-        if made := TABLE.match(plain):
+        plain = re.sub(r":(\w+)", lambda name: literals[name[1]], plain)
+        if made := re.match(r"CREATE TABLE (\w+) AS", plain):
             engine.rows(f"DROP TABLE IF EXISTS {made[1]}")
         rows = engine.rows(plain)
     return rows
+
+
+# What is searched and asked: of a set, or of Parquet.
 
 
 def offer_set(engine: Engine, evals: evalset.EvalSet, chunker: str | None) -> None:
@@ -80,6 +82,12 @@ def units(evals: evalset.EvalSet, chunker: str | None) -> list[tuple[str, str, s
     return [(span.chunk_id, span.doc_id, span.text(evals.documents)) for span in spans]
 
 
+def ask_set(engine: Engine, evals: evalset.EvalSet) -> None:
+    """Take the queries of a set, those without an answer too."""
+    rows = [(query.query_id, query.query) for query in evals.asked.values()]
+    engine.put("queries", pd.DataFrame(rows, columns=["query_id", "text"]))
+
+
 def offer_parquet(engine: Engine, path: str) -> None:
     """Offer the rows of a Parquet file, folder or address; an id `doc#n` is a chunk of `doc`.
 
@@ -93,20 +101,14 @@ def offer_parquet(engine: Engine, path: str) -> None:
         "concat(coalesce(title || chr(10) || chr(10), ''), coalesce(text, '')) AS text "
         f"FROM {source}"
     )
-    _refuse_bad_rows(engine, path, "offered", "unit", f"^{ID_CHARACTER}+(#[0-9]+)?$")
+    _refuse_bad_rows(engine, path, "offered", "unit", f"^{ID_PATTERN}(#[0-9]+)?$")
 
 
 def ask_parquet(engine: Engine, path: str) -> None:
     """Take queries (query_id, text) of a Parquet file, folder or address. Raises EvalSetError."""
     source = _parquet_source(engine, path, "query_id")
     engine.rows(f"CREATE OR REPLACE TEMP VIEW queries AS SELECT query_id, text FROM {source}")
-    _refuse_bad_rows(engine, path, "queries", "query_id", f"^{ID_CHARACTER}+$")
-
-
-def ask_set(engine: Engine, evals: evalset.EvalSet) -> None:
-    """Take the queries of a set, those without an answer too."""
-    rows = [(query.query_id, query.query) for query in evals.asked.values()]
-    engine.put("queries", pd.DataFrame(rows, columns=["query_id", "text"]))
+    _refuse_bad_rows(engine, path, "queries", "query_id", f"^{ID_PATTERN}$")
 
 
 def _parquet_source(engine: Engine, path: str, name: str) -> str:
@@ -119,8 +121,16 @@ def _parquet_source(engine: Engine, path: str, name: str) -> str:
     source = engine.parquet(path)
     with tell_errors(f"{path}: cannot be read as Parquet", engine.errors):
         columns = engine.columns(source)
-        _refuse_columns(path, columns, name)
-        title = "title" if "title" in columns else "CAST(NULL AS STRING) AS title"
+        title = {"title": "text"} if "title" in columns else {}
+        problems = [
+            f"{path}: column {column} is {columns.get(column, 'missing')[:60]}: found columns "
+            f"{', '.join(columns)[:200]}; wanted {column} as {TYPES[kind][1]}"
+            for column, kind in ({name: "id", "text": "text"} | title).items()
+            if not re.fullmatch(TYPES[kind][0], columns.get(column, ""), re.I)
+        ]
+        if problems:
+            raise evalset.EvalSetError(problems)
+        title = "title" if title else "CAST(NULL AS STRING) AS title"
         source = f"(SELECT CAST({name} AS STRING) AS {name}, {title}, text FROM {source}) AS given"
         whole = f"sum(length(concat({name}, title, text)))"  # reads all that is read later
         rows, texts, _ = engine.rows(f"SELECT count(*), count(text), {whole} FROM {source}")[0]
@@ -129,40 +139,28 @@ def _parquet_source(engine: Engine, path: str, name: str) -> str:
     return source
 
 
-def _refuse_columns(path: str, columns: dict[str, str], name: str) -> None:
-    """Raise EvalSetError where the id `name` or the text is missing, or a type is wrong."""
-    kinds = {name: "id", "text": "text"} | ({"title": "text"} if "title" in columns else {})
-    problems = [
-        f"{path}: column {column} is {columns.get(column, 'missing')[:60]}: found columns "
-        f"{', '.join(columns)[:200]}; wanted {column} as {TYPES[kind][1]}"
-        for column, kind in kinds.items()
-        if not re.fullmatch(TYPES[kind][0], columns.get(column, ""), re.I)
-    ]
-    if problems:
-        raise evalset.EvalSetError(problems)
-
-
 def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: str) -> None:
     """Raise EvalSetError where an id stands twice or is none, or where no text holds a word."""
     pattern, word = engine.quoted(pattern), engine.quoted(PATTERN)
-    bad = engine.rows(
+    bad_ids = engine.rows(
         f"SELECT {name}, count(*) FROM {view} GROUP BY {name} HAVING count(*) > 1 "
         f"OR {name} IS NULL OR {name} IN ('', '.', '..') OR length({name}) > 1000 "
         f"OR regexp_replace({name}, {pattern}, '') <> '' ORDER BY {name} LIMIT 5"
     )
+    form = "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"
     problems = [
-        f"{path}: found {times} rows without an id"
-        if not found
-        else f"{path}: found {times} rows with the id {found[:60]!r}, wanted one"
-        if times > 1
-        else f"{path}: found the id {found[:60]!r}, wanted {files.CHECKS['id'][1]}"
-        for found, times in bad
+        f"{path}: found {times} rows with the id {(bad_id or '')[:60]!r}, wanted "
+        + ("one" if bad_id and times > 1 else form)
+        for bad_id, times in bad_ids
     ]
     words = f"SELECT 1 FROM {view} WHERE regexp_replace(text, {word}, '') <> text LIMIT 1"
     if not problems and not engine.rows(words):
         problems = [f"{path}: found no row with a word, wanted letters or digits in column text"]
     if problems:
         raise evalset.EvalSetError(problems)
+
+
+# Index, search, evaluate.
 
 
 def index_offered(engine: Engine, settings: Settings) -> str:
@@ -177,8 +175,8 @@ def index_offered(engine: Engine, settings: Settings) -> str:
         if before == now:
             return "the index stood there, of the same texts and parameters"
         found = f"parameters {before[1]}" if before[0] == now[0] else "other texts"
-        told = f"found an index of {found}, wanted {now[1]} of these texts: name another --to"
-        raise evalset.EvalSetError([told])
+        wanted = f"wanted {now[1]} of these texts: name another --to"
+        raise evalset.EvalSetError([f"found an index of {found}, {wanted}"])
     run_part(engine, "index")
     texts, parameters = map(engine.quoted, now)  # last, so that half an index is no index
     engine.rows(f"CREATE TABLE {INDEXED} AS SELECT {texts} AS texts, {parameters} AS parameters")
@@ -191,21 +189,19 @@ def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
     Raises EvalSetError where none did.
     """
     ids = [row[0] for row in engine.rows("SELECT query_id FROM queries ORDER BY query_id")]
-    batches = [ids[start : start + engine.batch] for start in range(0, len(ids), engine.batch)]
-    rows = [
-        row
-        for batch in batches
-        for row in run_part(engine, "search", first=batch[0], last=batch[-1])
-    ]
+    rows = []
+    for start in range(0, len(ids), engine.batch):
+        batch = ids[start : start + engine.batch]
+        rows += run_part(engine, "search", first=batch[0], last=batch[-1])
     if not rows:
         raise evalset.EvalSetError(["no query found anything, wanted words that documents hold"])
     kept = pd.DataFrame(rows, columns=["query_id", "doc_id", "place", "score"])
     kinds = {"query_id": "str", "doc_id": "str", "place": "int64", "score": "float64"}
     engine.put("run", kept.astype(kinds))
-    found: dict[str, runs.Ranking] = {}
+    run: dict[str, runs.Ranking] = {}
     for query_id, doc_id, _, score in sorted(rows, key=lambda row: (row[0], row[2])):
-        found.setdefault(query_id, []).append((doc_id, score))
-    return found
+        run.setdefault(query_id, []).append((doc_id, score))
+    return run
 
 
 def evaluate_run(engine: Engine, evals: evalset.EvalSet) -> dict[str, dict[str, float]]:

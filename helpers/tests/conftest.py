@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from helpers import baseline, evalset  # noqa: E402
+from helpers import evalset, files, results  # noqa: E402
 
 WITH_MAKE = pytest.mark.skipif(
     os.name == "nt" or not shutil.which("make"), reason="wants make and a Unix shell"
@@ -63,7 +63,25 @@ def results_of(evals):
     found = published()
     hashes = {"corpus": evals.corpus_hash(), "queries": evals.queries_hash()}
     parts = {part: found[part] | {"sha256": made} for part, made in hashes.items()}
-    return found | parts | {"run": baseline.measured_run(evals.folder)}
+    return found | parts | {"run": {"sha256": files.file_hash(evals.folder / results.RUN)}}
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Return the list of (axes, words) of the pictures that are shown; they have the first axes."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
+    from helpers import figures
+
+    shown = []
+    keep = lambda figure, words: shown.append((figure.axes[0], words))  # noqa: E731
+    monkeypatch.setattr(figures, "put", keep)
+    with matplotlib.rc_context(), pd.option_context("display.max_colwidth", 50):
+        figures.begin(versions=False)
+        yield shown
+    plt.close("all")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import __main__, baseline, compare, evalset, report, workbook
+from helpers import __main__, compare, evalset, report, results, workbook
 from helpers.labels import audit, checks, merge
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import export, site, write
@@ -95,7 +95,7 @@ def test_a_target_that_needs_a_variable_asks_for_it():
 
 def test_one_of_a_thing_is_told_in_the_singular(folder):
     assert "| documents | 2 of 1 kind about 1 service |" in report.facts(evalset.load(folder))
-    found = baseline.read_results(evalset.DEFAULT)
+    found = results.read_results(evalset.DEFAULT)
     found["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
     found["queries"] |= {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}
     assert report.summary(found).startswith(
@@ -145,7 +145,9 @@ PASSED_ON = [
             ([], {}),
             (["--split", "dev,test"], {"split": "dev,test"}),
             (["--max-docs", "20"], {"max_docs": 20}),
-            (["--queries-language", "german"], {"queries_language": "german"}),
+            (["--columns", "doc_id=pid"], {"columns": "doc_id=pid"}),
+            (["--queries", "q", "--labels", "l"], {"queries": "q", "labels": "l"}),
+            (["--language", "ja"], {"language": "ja"}),
             (["--title", "name"], {"title": "name"}),
             (["--text", "question,body"], {"text": "question,body"}),
             (["--halve"], {"halve": True}),

@@ -7,12 +7,11 @@ import re
 import subprocess
 import sys
 
-import ir_measures
 import pytest
 from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
-from helpers import compare, evalset, measures, runs, stats
+from helpers import compare, evalset, evidence, runs, stats
 from helpers.text import inert
 
 
@@ -85,66 +84,6 @@ def test_a_deeper_measure_is_taken_at_the_depth_of_both_and_named_by_it(long):
     )
 
 
-def test_a_run_that_holds_the_whole_corpus_is_not_short(many):
-    evals = evalset.load(many)
-    base = compare.saved_baseline(evals)
-    (row,) = compare.compare(evals, base, [base])["runs"]
-    assert list(row["measures"]) == list(compare.MEASURES)
-
-
-@pytest.mark.parametrize(
-    ("judged", "said"),
-    [
-        ((5, 5), []),
-        (
-            (5, 4),
-            ["few labels: 40 % of the first 10 of other are judged, the rest counts as wrong"],
-        ),
-        ((4, 5), ["few labels: 40 % of the first 10 of base are judged, the rest counts as wrong"]),
-        ((5, 7), ["judged@10 differs by 0.20: what base found and nobody judged counts as wrong"]),
-        ((9, 7), ["judged@10 differs by 0.20: what other found and nobody judged counts as wrong"]),
-        ((2, 4), ["judged@10 differs by 0.20: what base found and nobody judged counts as wrong"]),
-    ],
-)
-def test_one_line_about_few_or_uneven_labels(judged, said):
-    documents = [f"d{n}" for n in range(20)]
-    qrels = {"q1": dict.fromkeys(documents[:10], 1), "q2": {"d0": 1}}
-
-    def run(name, n, **more):
-        found = documents[:n] + documents[10 : 20 - n]
-        return runs.Run(name, {"q1": [(d, -float(r)) for r, d in enumerate(found)], **more}, [])
-
-    two = run("base", judged[0]), run("other", judged[1], q2=[("d19", 1.0)])
-    found = measures.few_labels(qrels, 100, *two)  # q2 has no results in one of them
-    assert [line.partition(", so judge")[0] for line in found] == said
-    assert measures.few_labels({"q2": {"d0": 1}}, 100, *two) == []
-
-
-def test_labels_are_compared_where_both_runs_reach():
-    qrels = {"q1": {f"d{n}": 1 for n in range(5)}}
-    ten, five = ({"q1": [(f"d{n}", -float(n)) for n in range(k)]} for k in (10, 5))
-    two = runs.Run("ten", ten, []), runs.Run("five", five, [])
-    assert measures.few_labels(qrels, 5, *two) == []
-    assert measures.few_labels(qrels, 10, *two)[0].startswith("judged@10 differs by 0.50")
-
-
-def test_tools_read_the_same_order(folder):
-    """ir_measures and pytrec_eval, which break ties by other rules, see the order we wrote."""
-    import pytrec_eval
-
-    ranking = [("disk-full", 1.0), ("queue-full", 1.0)]
-    runs.write_trec(folder / "r.trec", {"q1": ranking}, "t")
-    rows = list(ir_measures.read_trec_run(str(folder / "r.trec")))
-    assert [row.doc_id for row in sorted(rows, key=lambda row: -row.score)] == [
-        d for d, _ in ranking
-    ]
-    with (folder / "r.trec").open() as file:
-        run = pytrec_eval.parse_run(file)
-    for relevant, rank in (("disk-full", 1), ("queue-full", 2)):
-        evaluator = pytrec_eval.RelevanceEvaluator({"q1": {relevant: 1}}, {"recip_rank"})
-        assert evaluator.evaluate(run)["q1"]["recip_rank"] == 1 / rank
-
-
 # The comparison.
 
 
@@ -185,18 +124,15 @@ def gate(folder, *words):
 @pytest.mark.proof
 def test_gate_closes_for_a_worse_run_and_writes_both_forms(many):
     done = gate(many, many / "worse.trec")
-    assert done.returncode == 1, done.stderr
-    assert "## worse: worse" in done.stdout
+    assert done.returncode == 1 and "## worse: worse" in done.stdout, done.stderr
     found = json.loads((many / "comparisons" / "worse.json").read_text())
     assert (many / "comparisons" / "worse.md").read_text() in done.stdout
     (row,) = found["runs"]
     assert row["verdict"] == "worse" and found["n"] == 40
     at = row["measures"]["RR@10"]
-    assert at["base"] == pytest.approx((39 + 1 / 10) / 40)
-    assert at["run"] == pytest.approx((39 / 2 + 1 / 9) / 40)
+    assert (at["base"], at["run"]) == pytest.approx(((39 + 1 / 10) / 40, (39 / 2 + 1 / 9) / 40))
     assert at["low"] < at["difference"] < at["high"] < 0
     assert (at["wins"], at["ties"], at["losses"]) == (1, 0, 39)
-    assert {kind: r["n"] for kind, r in row["by_kind"].items()} == {"even": 20, "odd": 20}
     assert [m["query_id"] for m in row["moved"]][-1] == "q0" and len(row["moved"]) == 6
 
 
@@ -299,7 +235,19 @@ def test_every_number_of_the_page_stands_in_its_column(tmp_path):
         runs.Run(name, {f"q{n}": ranking(rank) for n, rank in enumerate(row)}, [])
         for name, row in ranks.items()
     )
-    page = compare.comparison_page(compare.compare(evals, base, others), str)
+    found = compare.compare(evals, base, others, matters=0.051)
+    page = compare.comparison_page(found, str)
+    rows, described = found.pop("runs"), found.pop("base")
+    assert found == {
+        "evaluation_set": evals.name,
+        "corpus_sha256": evals.corpus_hash(),
+        "queries_sha256": evals.queries_hash(),
+        "split": "dev",
+        "n": 8,
+        "matters": 0.051,
+    }
+    assert (described["name"], described["primary"]) == ("base", "nDCG@10")
+    assert list(rows[0]["measures"]) == list(compare.MEASURES)
     board, mine, mine_kinds, mine_moved, poor, poor_kinds, poor_moved = tables(page)
     formulas = {
         "nDCG@10": lambda rank: 1 / math.log2(rank + 1) if rank <= 10 else 0,
@@ -369,14 +317,22 @@ def test_every_number_of_the_page_stands_in_its_column(tmp_path):
 def test_warnings_of_the_base_stand_once_and_nothing_moved_has_no_table(many):
     evals = evalset.load(many)
     base = compare.saved_baseline(evals)._replace(warnings=["odd"])
-    page = compare.comparison_page(compare.compare(evals, base, [base._replace(name="a"), base]))
-    assert page.count("- Warning (baseline): odd\n") == 2 and page.count("(a): odd") == 1
+    found = compare.compare(evals, base, [base._replace(name="a"), base])
+    page = compare.comparison_page(found)
+    assert list(found["runs"][0]["measures"]) == list(compare.MEASURES)  # ten documents are all
+    assert (
+        base.warnings == ["odd"]
+        and page.count("- Warning (baseline): odd\n") == 2
+        and page.count("(a): odd") == 1
+    )
     assert "Moved most" not in page and "By kind, nDCG@10" in page
-    qrels = {q: row for q, row in evals.qrels().items() if q != "q3"}
-    gone = {q: row for q, row in base.rankings.items() if q in qrels}
+    gone = {q: row for q, row in base.rankings.items() if q != "q3"}
     found = compare.compare(evals, base, [runs.Run("gone", gone, [])], split=None)
     assert "Moved most" not in compare.comparison_page(found)  # all queries: test is not read
     assert found["runs"][0]["moved"][0]["query_id"] == "q3"
+    half = dict(list(base.rankings.items())[:20])
+    found = compare.compare(evals, base, [runs.Run("half", half, [])], split=None)
+    assert found["runs"][0]["judged@10"] == pytest.approx(found["base"]["judged@10"] / 2)
 
 
 def test_holm_over_several_runs(many):
@@ -391,48 +347,44 @@ def test_holm_over_several_runs(many):
     assert list(board.loc["baseline"])[1:] == ["", "", "", "", "", "", "0.10", "the baseline"]
 
 
-def test_other_corpus_queries_or_labels_are_refused(many, capsys):
+def test_runs_and_baselines_of_another_folder_are_refused_with_their_remedy(many):
     evals = evalset.load(many)
-    changed = json.loads((many / "results.json").read_text())
-    for part in ("corpus", "queries"):
-        broken = {**changed, part: changed[part] | {"sha256": "0" * 64}}
-        (many / "results.json").write_text(json.dumps(broken))
-        with pytest.raises(evalset.EvalSetError, match=f"made on (an)?other {part}"):
-            compare.saved_baseline(evals)
-    (many / "results.json").unlink()
-    assert compare.command(evals, [many / "worse.trec"]) == compare.CANNOT
-    assert "no baseline yet" in capsys.readouterr().err
-    assert not (many / "comparisons").exists()
-
-
-def test_a_run_made_elsewhere_is_refused(many):
-    evals = evalset.load(many)
-    card = {"corpus_sha256": evals.corpus_hash(), "topics_sha256": evals.topics_hash()}
-    for change, said in (
-        ({}, ""),
-        ({"corpus_sha256": "1" * 64}, "another corpus"),
-        ({"topics_sha256": "1" * 64}, "another query set"),
+    corpus, queries, topics = evals.corpus_hash(), evals.queries_hash(), evals.topics_hash()
+    base, zeros, path = compare.saved_baseline(evals), "0" * 12, many / "results.json"
+    assert base.name == "baseline" and len(base.rankings) == 40 and base.parts == {}
+    runs.write_chunk_run(many / "runs" / "fixed.jsonl", {"q1": [("d1#0", 2.0)]})
+    assert compare.saved_baseline(evals)[3:] == ({"q1": [("d1#0", 2.0)]}, "fixed")
+    saved = json.loads(path.read_text())
+    for part, what, wanted in (
+        ("corpus", "another corpus", corpus),
+        ("queries", "other queries and labels", queries),
     ):
-        (many / "worse.json").write_text(json.dumps({**card, **change}))
-        if said:
-            with pytest.raises(compare.CannotCompare, match=said):
-                compare.read_checked(many / "worse.trec", evals)
-        else:
-            assert compare.read_checked(many / "worse.trec", evals).name == "worse"
-    (many / "worse.json").write_text("[]")
-    with pytest.raises(evalset.EvalSetError, match=r"worse.json:1: found \[\], wanted"):
-        compare.read_checked(many / "worse.trec", evals)
-    (many / "worse.json").write_text("{}")
-    with pytest.raises(evalset.EvalSetError, match="corpus_sha256 is missing, wanted"):
-        compare.read_checked(many / "worse.trec", evals)
-
-
-def test_twenty_problems_are_printed_and_the_others_counted(many, capsys):
-    (many / "bad.trec").write_text("".join(f"q1 Q0 x{n} {n} 1 t\n" for n in range(25)))
-    assert compare.command(evalset.load(many), [many / "bad.trec"]) == compare.CANNOT
-    first, *others, last = capsys.readouterr().err.splitlines()
-    assert first.endswith("25 results name 25 unknown documents")
-    assert len(others) == 19 and "x18 is unknown" in others[-1] and last == "... and 6 more"
+        path.write_text(json.dumps(saved | {part: saved[part] | {"sha256": "0" * 64}}))
+        with pytest.raises(evalset.EvalSetError) as error:
+            compare.saved_baseline(evals)
+        assert str(error.value) == (
+            f"{path}: made on {what} ({zeros}, the folder has {wanted[:12]}): make report "
+            f"EVALS={many} measures the baseline anew, or check out the folder that it was made on"
+        )
+    card, run = many / "worse.json", many / "worse.trec"
+    hashes = {"corpus_sha256": corpus, "topics_sha256": topics}
+    for part, what in (("corpus_sha256", "another corpus"), ("topics_sha256", "another query set")):
+        card.write_text(json.dumps(hashes | {part: "0" * 64}))
+        with pytest.raises(compare.CannotCompare) as error:
+            compare.read_checked(run, evals)
+        assert str(error.value) == (
+            f"{card}: made on {what} ({zeros}, the folder has {hashes[part][:12]}): make the "
+            "run again, or check out the folder that it was made on"
+        )
+    card.write_text(json.dumps(hashes | {"chunker": "mine"}))
+    assert compare.read_checked(run, evals)[::4] == ("worse", "mine")
+    for text, told in (
+        ("[]", r"1: found \[\], wanted"),
+        ("{}", "corpus_sha256 is missing, wanted"),
+    ):
+        card.write_text(text)
+        with pytest.raises(evalset.EvalSetError, match=f"worse.json:1: .*{told[3:]}"):
+            compare.read_checked(run, evals)
 
 
 def test_queries_without_an_answer_are_left_out_and_told_apart(many):
@@ -461,20 +413,53 @@ def test_systems_are_the_runs_of_the_folder_by_name(many):
     assert [run.name for run in compare.systems(evalset.load(many))] == ["a", "b", "c"]
 
 
-def test_bad_run_leaves_no_report(many, capsys):
-    (many / "bad.trec").write_text("q1 Q0 d1 1 nan x\n")
-    both = [many / "worse.trec", many / "bad.trec"]
-    assert compare.command(evalset.load(many), both) == compare.CANNOT
-    assert "bad.trec:1: score" in capsys.readouterr().err
+def test_what_cannot_be_compared_is_told_whole_and_leaves_no_report(many, monkeypatch, capsys):
+    """Each run, and each results.json, in place of what the gate wants: its words, no page."""
+    results = (many / "results.json").read_text(encoding="utf-8")
+    rows = {
+        "unknown.trec": ("".join(f"q1 Q0 x{n} {n} 1 t\n" for n in range(25)), "x24 is unknown"),
+        "nan.trec": ("q1 Q0 d1 1 nan x\n", "nan.trec:1: score 'nan'"),
+        "list.jsonl": ('{"query_id": ["q0"], "results": [["d0", 1]]}', 'wanted {"query_id": ...'),
+        "half.jsonl": ('{"query_id": "\\ud800", "results": [["d0", 1]]}', "wanted"),
+    }
+    for name, (content, told) in rows.items():
+        (many / name).write_text(content)
+        for paths in ([many / name], [many / "worse.trec", many / name]):
+            assert called(monkeypatch, "compare", *paths, "--evals", many) == 2
+            said = capsys.readouterr()
+            assert said.out == "" and said.err.startswith("cannot compare: ") and told in said.err
+            assert "Traceback" not in said.err
+    for content in ("{", "[]", "{}", "\ufeff{}", '{"corpus": {}}'):
+        (many / "results.json").write_text(content, encoding="utf-8")
+        assert called(monkeypatch, "compare", many / "worse.trec", "--evals", many) == 2
+        said = capsys.readouterr()
+        assert said.err.startswith(f"cannot compare: {many / 'results.json'}:1: ")
+        assert said.out == "" and "Traceback" not in said.err
+    (many / "results.json").write_text(results, encoding="utf-8")
+    (many / "runs" / "fixed.trec").write_bytes((many / "worse.trec").read_bytes())
+    assert called(monkeypatch, "compare", many / "worse.trec", "--evals", many) == 2
+    said = capsys.readouterr().err  # a baseline that was replaced
+    assert said.startswith(f"cannot compare: {many / 'results.json'}: ")
+    assert "made on another runs/fixed.trec" in said and "make report EVALS=" in said
+    for lost in ("runs/fixed.trec", "results.json"):
+        (many / lost).unlink()
+        assert called(monkeypatch, "compare", many / "worse.trec", "--evals", many) == 2
+        no_baseline = f"{many} has no baseline yet, run make report on it first"
+        assert capsys.readouterr().err == f"cannot compare: {no_baseline}\n"
     assert not (many / "comparisons").exists()
 
 
-def test_judged_at_counts_queries_without_results(many):
-    evals = evalset.load(many)
-    base = compare.saved_baseline(evals)
-    half = dict(list(base.rankings.items())[: len(base.rankings) // 2])
-    found = compare.compare(evals, base, [runs.Run("half", half, [])], split=None)
-    assert found["runs"][0]["judged@10"] == pytest.approx(found["base"]["judged@10"] / 2)
+def test_files_and_folders_in_each_others_place_are_told(many, monkeypatch, capsys):
+    (many / "worse.json").mkdir()
+    for name, told in (("worse.trec", "worse.json:1: cannot be read"), ("runs", "runs:1: cannot")):
+        assert called(monkeypatch, "compare", many / name, "--evals", many) == 2
+        assert told in capsys.readouterr().err
+    (many / "worse.json").rmdir()
+    for to in ("worse.trec", "worse.trec/below"):
+        words = ("compare", many / "worse.trec", "--evals", many, "--to", many / to)
+        assert called(monkeypatch, *words) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"cannot compare: {many / 'worse.trec'}") and "a folder" in line
 
 
 def test_unjudged_results_are_warned_about(many):
@@ -489,29 +474,21 @@ def test_unjudged_results_are_warned_about(many):
     assert "Warning (judged)" in compare.comparison_page(found)
 
 
-def test_reports_of_the_halves_stand_beside_each_other_and_name_their_own_queries(many, capsys):
+def test_page_and_numbers_are_written_under_the_names_of_runs_and_half(many, capsys):
     evals = evalset.load(many)
-    lost = next(q.query_id for q in evals.queries.values() if q.split == "dev")
     rows = (many / "worse.trec").read_text().splitlines(keepends=True)
-    (many / "short.trec").write_text("".join(r for r in rows if r.split()[0] != lost))
-    for split in ("dev", "all"):
-        compare.command(evals, [many / "short.trec"], split=split)
-    capsys.readouterr()
-    folder = many / "comparisons"
-    assert {path.name for path in folder.glob("*.md")} == {"short.md", "short-all.md"}
-    assert f"1 query without results, counted as 0: {lost}\n" in (folder / "short.md").read_text()
-    run = runs.read_run(many / "short.trec", evals)
-    for split in ("dev", "all"):
-        qrels = evals.qrels(None if split == "all" else split)
-        said = compare._described(run, qrels, ["AP"], measures.per_query(qrels, run.rankings))[
-            "warnings"
-        ]
-        assert any(lost in words for words in said)
-    others = {q: row for q, row in evals.qrels().items() if q != lost}
-    values = measures.per_query(others, run.rankings)
-    assert not any(
-        lost in words for words in compare._described(run, others, ["AP"], values)["warnings"]
-    )
+    (many / "sh*rt.trec").write_text("".join(r for r in rows if r.split()[0] != "q7"))
+    for split, name in (("dev", "sh*rt"), ("all", "sh*rt-all")):
+        compare.command(evals, [many / "sh*rt.trec"], split=split)
+        written = many / "comparisons" / name
+        numbers = written.with_name(f"{name}.json").read_text(encoding="utf-8")
+        found = json.loads(numbers)
+        assert numbers == json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+        page, plain = compare.comparison_page(found), compare.comparison_page(found, str)
+        assert written.with_name(f"{name}.md").read_text(encoding="utf-8") == page != plain
+        assert capsys.readouterr() == (f"{plain}\nwritten: {written}.md and .json\n", "")
+        assert "1 query without results, counted as 0: q7\n" in page
+    assert len(list((many / "comparisons").iterdir())) == 4
 
 
 # What is written, from a comparison made by hand.
@@ -539,16 +516,6 @@ def found_of(*rows, split="dev", warnings=()):
         "base": base,
         "runs": list(rows),
     }
-
-
-def test_a_page_shows_head_and_tail_below_the_kinds():
-    one = {"n": 2, "base": 0.5, "run": 0.625, "difference": 0.125}
-    page = compare.comparison_page(found_of(row_of(by_popularity={"head": one, "tail": one})))
-    kinds, marks = page.index("By kind, nDCG@10:"), page.index("By popularity, nDCG@10:")
-    assert kinds < marks and "| popularity | n " in page and "| tail " in page
-    assert "popularity" not in compare.comparison_page(
-        found_of(row_of(by_popularity={"head": one}))
-    )
 
 
 def row_of(name="mine", run=0.625, primary="nDCG@10", **more):
@@ -626,12 +593,16 @@ def test_a_page_shows_texts_of_the_set_as_text_and_a_terminal_plainly():
 
 
 def test_a_page_leaves_out_one_kind_moved_queries_of_other_halves_and_warnings():
-    row = row_of(by_kind={"even": {"n": 3, "base": 0.5, "run": 0.6, "difference": 0.1}})
+    one = {"n": 3, "base": 0.5, "run": 0.6, "difference": 0.1}
+    row = row_of(by_kind={"even": one}, by_popularity={"head": one})
     whole, other = (compare.comparison_page(found_of(row, split=s)) for s in ("dev", "test"))
-    assert "By kind" not in whole and "Warning" not in whole and "Moved most" in whole
+    assert "By kind" not in whole and "popularity" not in whole and "Warning" not in whole
+    assert "Moved most" in whole and "Moved most" not in other and "\n\n\n" not in whole + other
     assert other.startswith("# mine against base\n\nSet é, test queries, n = 3. ")
-    assert "Moved most" not in other and "\n\n\n" not in whole + other
     assert "Moved most" not in compare.comparison_page(found_of(row_of(moved=[])))
+    page = compare.comparison_page(found_of(row_of(by_popularity={"head": one, "tail": one})))
+    assert page.index("By kind, nDCG@10:") < page.index("By popularity, nDCG@10:")
+    assert "| popularity | n " in page and "| tail " in page
 
 
 BOARD = """\
@@ -655,123 +626,15 @@ def test_the_leaderboard_of_several_runs_has_the_best_first_and_names_in_order()
     assert compare.board(short)["nDCG@10"]["base"] == "0.410"
 
 
-@pytest.fixture
-def made(monkeypatch, tmp_path):
-    """Let the command find a comparison made by hand; return what it is asked."""
-    asked = {}
-    monkeypatch.setattr(compare, "read_checked", lambda path, evals: runs.Run(path.stem, {}, []))
-    monkeypatch.setattr(compare, "saved_baseline", lambda evals: runs.Run("baseline", {}, []))
-
-    def compared(evals, base, others, split, matters):
-        names = [run.name for run in others]
-        asked.update(base=base.name, others=names, split=split, matters=matters)
-        return found_of(*map(row_of, names))
-
-    monkeypatch.setattr(compare, "compare", compared)
-    return asked, evalset.EvalSet(tmp_path, {}, {}, [])
-
-
-@pytest.mark.parametrize(
-    ("given", "asked", "name"),
-    [
-        ({}, ("baseline", "dev", 0.05), "comparisons/a+b"),
-        ({"base": compare.Path("x/c.trec")}, ("c", "dev", 0.05), "comparisons/a+b"),
-        ({"split": "all", "matters": 0.1}, ("baseline", None, 0.1), "comparisons/a+b-all"),
-        ({"split": "test", "to": "out"}, ("baseline", "test", 0.05), "out/a+b-test"),
-    ],
-)
-def test_a_command_writes_page_and_numbers_under_the_names_of_the_runs(
-    made, capsys, given, asked, name
-):
-    found, evals = made
-    if "to" in given:
-        given = given | {"to": evals.folder / given["to"]}
-    paths = [compare.Path("x/a.trec"), compare.Path("b.jsonl")]
-    assert compare.command(evals, paths, **given) == 0
-    base, split, matters = asked
-    assert found == {"base": base, "others": ["a", "b"], "split": split, "matters": matters}
-    content = found_of(row_of("a"), row_of("b"))
-    page = compare.comparison_page(content, str)
-    written = evals.folder / name
-    said = capsys.readouterr()
-    assert (said.out, said.err) == (f"{page}\nwritten: {written}.md and .json\n", "")
-    kept = written.with_name(written.name + ".md").read_text(encoding="utf-8")
-    assert kept == compare.comparison_page(content) != page  # `a | b` is text there
-    numbers = written.with_name(written.name + ".json").read_text(encoding="utf-8")
-    assert numbers == json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    assert len(list(written.parent.iterdir())) == 2
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "status", "strict"),
-    [
+def test_the_gate_closes_for_worse_and_where_strict_for_too_few():
+    for verdicts, status, strict in (
         ((stats.SAME, stats.BETTER), 0, 0),
         ((stats.SAME, stats.TOO_FEW), 0, 3),
         ((stats.TOO_FEW, stats.WORSE), 1, 1),
         ((stats.BETTER, stats.WORSE), 1, 1),
-    ],
-)
-def test_the_gate_closes_for_worse_and_where_strict_for_too_few(verdicts, status, strict):
-    found = {"runs": [{"verdict": verdict} for verdict in verdicts]}
-    assert (compare.status(found, False), compare.status(found, True)) == (status, strict)
-
-
-def test_twenty_lines_are_printed_whole():
-    assert compare._first_lines("\n".join("abc")) == "a\nb\nc"
-    twenty = "\n".join(map(str, range(20)))
-    assert compare._first_lines(twenty) == twenty
-    assert compare._first_lines(twenty + "\nx") == twenty + "\n... and 1 more"
-    assert compare._first_lines("a\nb\nc", 2) == "a\nb\n... and 1 more"
-
-
-def test_a_run_without_a_judged_document_is_refused_by_name():
-    compare._same_world(found_of(row_of()))
-    with pytest.raises(compare.CannotCompare) as error:
-        compare._same_world(found_of(row_of(), row_of("far", **{"judged@10": 0.0})))
-    assert str(error.value) == (
-        "far: not one of its first ten documents is judged for any of the 3 queries (dev): "
-        "was it made on another corpus or for other queries?"
-    )
-
-
-# What is read, refused and computed, word by word.
-
-
-def test_a_hash_that_differs_is_told_with_its_remedy(many):
-    evals = evalset.load(many)
-    corpus, queries, topics = evals.corpus_hash(), evals.queries_hash(), evals.topics_hash()
-    base, zeros, path = compare.saved_baseline(evals), "0" * 12, many / "results.json"
-    assert base.name == "baseline" and len(base.rankings) == 40
-    wrong = [("corpus", "another corpus", corpus), ("queries", "other queries and labels", queries)]
-    saved = json.loads(path.read_text())
-    for part, what, wanted in wrong:
-        path.write_text(json.dumps(saved | {part: saved[part] | {"sha256": "0" * 64}}))
-        with pytest.raises(evalset.EvalSetError) as error:
-            compare.saved_baseline(evals)
-        assert str(error.value) == (
-            f"{path}: made on {what} ({zeros}, the folder has {wanted[:12]}): make report "
-            f"EVALS={many} measures the baseline anew, or check out the folder that it was made on"
-        )
-    card = {"corpus_sha256": corpus, "topics_sha256": topics}
-    for part, what, wanted in (
-        ("corpus_sha256", "another corpus", corpus),
-        ("topics_sha256", "another query set", topics),
     ):
-        (many / "worse.json").write_text(json.dumps(card | {part: "0" * 64}))
-        with pytest.raises(compare.CannotCompare) as error:
-            compare.read_checked(many / "worse.trec", evals)
-        assert str(error.value) == (
-            f"{many}/worse.json: made on {what} ({zeros}, the folder has {wanted[:12]}): make the "
-            "run again, or check out the folder that it was made on"
-        )
-
-
-@pytest.mark.parametrize("lost", ["results.json", "runs/fixed.trec"])
-def test_a_folder_without_results_or_without_the_run_has_no_baseline(many, lost):
-    (many / lost).unlink()
-    with pytest.raises(compare.CannotCompare) as error:
-        compare.saved_baseline(evalset.load(many))
-    assert str(error.value) == f"{many} has no baseline yet, run make report on it first"
+        found = {"runs": [{"verdict": verdict} for verdict in verdicts]}
+        assert (compare.status(found, False), compare.status(found, True)) == (status, strict)
 
 
 @pytest.mark.parametrize(("split", "which"), [("test", "test"), ("dev", "dev"), (None, "single")])
@@ -783,88 +646,6 @@ def test_without_a_relevant_document_there_is_nothing_to_compare(tmp_path, split
     assert str(error.value) == f"no {which} query of {tmp_path.name} has a relevant document"
 
 
-@pytest.fixture
-def three(tmp_path, monkeypatch):
-    """Return a set of three queries of two kinds, with statistics that cost nothing."""
-    documents = {f"d{n}": evalset.Document(f"d{n}", "", "x") for n in range(12)}
-    kinds = {"q0": "odd", "q1": "even", "q2": "odd"}
-    asked = {q: evalset.Query(q, f"ask {q}", (), kind, split="dev") for q, kind in kinds.items()}
-    asked["q3"] = evalset.Query("q3", "ask", (), split="test")
-    judged = [evalset.Judgment(q, "d0", 1) for q in asked] + [evalset.Judgment("q1", "d11", 0)]
-
-    def paired(base, run):
-        means = [sum(values) / len(values) for values in (base, run)]
-        return stats.Paired(len(base), *means, means[1] - means[0], -1, 1, 0.01, None, 0.2, 1, 1, 1)
-
-    monkeypatch.setattr(stats, "paired", paired)
-    monkeypatch.setattr(stats, "holm", lambda ps: [len(ps) * p for p in ps])
-    return evalset.EvalSet(tmp_path, documents, asked, judged)
-
-
-def ranked(name, *places, warnings=()):
-    """Return a run that finds d0 at these places, one a query, in twelve documents."""
-    others = [f"d{n}" for n in range(1, 12)]
-    orders = [[*others[: place - 1], "d0", *others[place - 1 :]] for place in places]
-    rankings = {f"q{n}": [(d, -float(r)) for r, d in enumerate(o)] for n, o in enumerate(orders)}
-    return runs.Run(name, rankings, list(warnings))
-
-
-def test_a_comparison_names_its_world_and_what_it_found(three):
-    base, run = ranked("base", 1, 2, 4, 1, warnings=["b"]), ranked("run", 2, 1, 4, warnings=["r"])
-    found = compare.compare(three, base, [run, base], matters=0.3)
-    rows, described = found.pop("runs"), found.pop("base")
-    assert found == {
-        "evaluation_set": three.name,
-        "corpus_sha256": three.corpus_hash(),
-        "queries_sha256": three.queries_hash(),
-        "split": "dev",
-        "n": 3,
-        "matters": 0.3,
-    }
-    values = measures.per_query(dict.fromkeys(("q0", "q1", "q2"), {"d0": 1}), base.rankings,
-                                compare.MEASURES)  # fmt: skip
-    assert described == {
-        "name": "base",
-        "told_apart": {},
-        "primary": "nDCG@10",
-        "means": measures.means(values),
-        "judged@10": pytest.approx(0.1),
-        "warnings": ["b"],
-    }
-    row = rows[0]
-    few = "few labels: 10 % of the first 10 of base are judged, the rest counts as wrong"
-    assert (row["name"], row["primary"], row["warnings"]) == ("run", "nDCG@10", ["r", few])
-    assert {name: at["base"] for name, at in row["measures"].items()} == pytest.approx(
-        {"nDCG@10": (1 + 1 / math.log2(3) + 1 / math.log2(5)) / 3, "RR@10": 1.75 / 3, "hit@5": 1,
-         "recall@10": 1, "recall@100": 1, "AP": 1.75 / 3})  # fmt: skip
-    assert {at["p_holm"] for at in row["measures"].values()} == {0.06} and row["p_holm"] == 0.02
-    assert list(row["by_kind"]) == ["even", "odd"]
-    assert row["by_kind"]["even"] == pytest.approx(
-        {"n": 1, "base": 1 / math.log2(3), "run": 1, "difference": 1 - 1 / math.log2(3)}
-    )
-    assert row["by_kind"]["odd"]["n"] == 2
-    assert row["by_kind"]["odd"]["base"] == pytest.approx((1 + 1 / math.log2(5)) / 2)
-    assert row["moved"] == [
-        {"query_id": "q0", "kind": "odd", "query": "ask q0", "base": 1, "run": 1 / math.log2(3)},
-        {"query_id": "q1", "kind": "even", "query": "ask q1", "base": 1 / math.log2(3), "run": 1},
-    ]
-    stated = stats.verdict(stats.paired([0.0], [0.0])._replace(n=3), 0.02, 0.3)
-    assert (row["verdict"], row["reason"]) == stated
-    whole = compare.compare(three, base, [run], None)
-    assert (whole["split"], whole["n"], whole["matters"]) == ("all", 4, stats.MATTERS)
-    lost = "1 query without results, counted as 0: q3"
-    assert whole["runs"][0]["warnings"][:2] == ["r", lost] and run.warnings == ["r"]
-
-
-def test_an_adjusted_p_for_each_run_and_for_each_measure(three, monkeypatch):
-    base = ranked("base", 1, 2, 3)
-    for wrong in (2, 6):  # two runs, six measures
-        short = lambda ps, wrong=wrong: ps[1:] if len(ps) == wrong else ps  # noqa: E731
-        monkeypatch.setattr(stats, "holm", short)
-        with pytest.raises(ValueError, match="zip"):
-            compare.compare(three, base, [base, base])
-
-
 def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
     asked = {f"q{n:02}": evalset.Query(f"q{n:02}", "a", ()) for n in range(16)}
     evals = evalset.EvalSet(tmp_path, {}, asked, [])
@@ -873,40 +654,23 @@ def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
     after = {q: {"AP": change} for q, change in zip(asked, changes, strict=True)}
     moved = [row["query_id"] for row in compare._moved(evals, before, after, "AP")]
     assert moved == ["q01", "q10", "q11", "q12", "q13", "q05", "q06", "q07", "q08", "q09"]
-    few = {q: after[q] for q in ("q00", "q01", "q02", "q03")}
-    moved = compare._moved(evals, {q: before[q] for q in few}, few, "AP")
+    few = {q: before[q] for q in ("q00", "q01", "q02", "q03")}
+    moved = compare._moved(evals, few, after, "AP")
     assert [row["query_id"] for row in moved] == ["q01", "q00"]
 
 
-@pytest.mark.parametrize(
-    ("depth", "names", "said"),
-    [
-        (50, "nDCG@10 RR@10 hit@5 recall@10 recall@50 AP@50",
-         "x returns at most 50 documents a query, so both are measured there: "
-         "recall@50 for recall@100, AP@50 for AP"),
-        (1, "nDCG@1 RR@1 hit@1 recall@1 AP@1",
-         "x returns at most 1 document a query, so both are measured there: nDCG@1 for nDCG@10, "
-         "RR@1 for RR@10, hit@1 for hit@5, recall@1 for recall@10, recall@1 for recall@100, "
-         "AP@1 for AP"),
-    ],
-)  # fmt: skip
-def test_a_short_run_renames_the_measures_and_says_so(depth, names, said):
-    assert compare._names((depth, "x")) == tuple(names.split())
-    assert compare._about_depth(depth, "x") == [said]
-    assert compare._names(None) == compare.MEASURES
-
-
-def test_tables_have_texts_of_each_kind():
-    values = {"n": [2.0], "p": [0.0001], "p (t)": [None], "judged@10": [0.456], "x": [1 / 3],
-              "difference": [0.5], "words": [" a |  b\nc "]}  # fmt: skip
-    frame = compare.pd.DataFrame(values)
-    texts = ["2", "<.001", "", "0.46", "0.333", "+0.500", " a |  b\nc "]
-    assert compare._texts(frame).iloc[0].tolist() == texts
-    assert compare._table(frame).split("\n") == [
-        "| n | p     | p (t) | judged@10 | x     | difference | words    |",
-        "|---|-------|-------|-----------|-------|------------|----------|",
-        r"| 2 | <.001 |       | 0.46      | 0.333 | +0.500     | a \| b c |",
-    ]
+def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(many, monkeypatch):
+    evals = evalset.load(many)
+    base = compare.saved_baseline(evals)
+    pair = {"n": 30, "base": 0.5, "run": 0.6, "difference": 0.1, "low": 0.01, "high": 0.19}
+    pair |= {"p": 0.03, "t_p": 0.03, "detectable": 0.1, "wins": 9, "ties": 20, "losses": 1}
+    for n, verdict in ((1, "better"), (2, "too few queries to tell")):
+        quoted = [{"measures": {evidence.DECIDES: pair}, "verdict": ""} for _ in range(n)]
+        rows = iter([*quoted, {}, {"measures": {"evidence hit@5": pair}, "verdict": ""}])
+        monkeypatch.setattr(evidence, "compared", lambda *given, rows=rows: next(rows))
+        found = compare.compare(evals, base, [base] * (n + 2))["runs"]
+        verdicts = [row["evidence"].get("verdict") for row in found]
+        assert verdicts == [verdict] * n + [None, ""]
 
 
 def test_an_empty_run_is_one_that_found_nothing_only_where_its_card_says_how(many):
@@ -919,53 +683,3 @@ def test_an_empty_run_is_one_that_found_nothing_only_where_its_card_says_how(man
     runs.write_card(path.with_suffix(".json"), evals._replace(documents={}), {})
     with pytest.raises(compare.CannotCompare, match="made on another corpus"):
         compare.read_checked(path, evals)
-
-
-def test_a_replaced_baseline_is_refused_by_the_gate(many, monkeypatch, capsys):
-    worse = (many / "worse.trec").read_bytes()
-    (many / "runs" / "fixed.trec").write_bytes(worse)
-    assert called(monkeypatch, "compare", many / "worse.trec", "--evals", many) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.startswith(f"cannot compare: {many / 'results.json'}: ")
-    assert "made on another runs/fixed.trec" in said.err and "make report EVALS=" in said.err
-    assert not (many / "comparisons").exists()
-
-
-@pytest.mark.parametrize("text", ["{", "[]", "{}", "\ufeff{}", '{"corpus": {}}'])
-def test_broken_results_are_no_worse_run(many, monkeypatch, capsys, text):
-    (many / "results.json").write_text(text, encoding="utf-8")
-    assert called(monkeypatch, "compare", many / "worse.trec", "--evals", many) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.startswith(f"cannot compare: {many / 'results.json'}:1: ")
-    assert "Traceback" not in said.err
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('{"query_id": ["q0"], "results": [["d0", 1]]}', 'wanted {"query_id": ...'),
-        ('{"query_id": "q0", "results": [["d0", %s]]}' % ("9" * 400), "wanted a finite number"),
-        ('{"query_id": "q0", "results": [[["d0"], 1]]}', "document ['d0'] is unknown"),
-        ('{"query_id": "\\ud800", "results": [["d0", 1]]}', "no query of the run is in this set"),
-    ],
-)
-def test_values_of_another_kind_are_told(many, monkeypatch, capsys, line, said):
-    (many / "odd.jsonl").write_text(line + "\n")
-    assert called(monkeypatch, "compare", many / "odd.jsonl", "--evals", many) == 2
-    err = capsys.readouterr().err
-    assert err.startswith("cannot compare: ") and said in err and "Traceback" not in err
-
-
-@pytest.mark.parametrize("to", ["worse.trec", "worse.trec/below"])
-def test_a_file_in_place_of_the_folder_for_the_report_is_told(many, monkeypatch, capsys, to):
-    words = ("compare", many / "worse.trec", "--evals", many, "--to", many / to)
-    assert called(monkeypatch, *words) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"cannot compare: {many / 'worse.trec'}") and "wanted a folder" in line
-
-
-def test_a_folder_in_place_of_a_run_or_of_its_card_is_told(many, monkeypatch, capsys):
-    (many / "worse.json").mkdir()
-    for name, said in (("worse.trec", "worse.json:1: cannot be read"), ("runs", "is a folder")):
-        assert called(monkeypatch, "compare", many / name, "--evals", many) == 2
-        assert said in capsys.readouterr().err

@@ -39,23 +39,17 @@ def test_a_quote_counts_whole_in_one_chunk_or_not_at_all():
     assert evidence.ranks_of(query.quotes, [*halves, chunk("a", start, end)]) == {"a": 3}
 
 
-def test_overlapping_chunks_count_a_document_once():
+def test_a_document_counts_once_and_the_ideal_brings_the_best_grades_first():
     query = quoted(a="the job", b="Disk full")
     ranking = [chunk("a", 0, 20), chunk("a", 4, 30), chunk("b", 0, 12)]
     assert evidence.ranks_of(query.quotes, ranking) == {"a": 1, "b": 3}
     row = evidence.at_cutoffs(query, ranking, (1, 2, 3))
     assert [row[f"evidence recall@{k}"] for k in (1, 2, 3)] == [0.5, 0.5, 1.0]
     assert row["evidence nDCG@3"] == pytest.approx((1 + 1 / 2) / (1 + 1 / math.log2(3)))
-
-
-def test_the_ideal_of_ndcg_brings_the_best_grades_first():
-    query = quoted(a="the job", b="Disk full")
     query.grades["b"] = 2
-    ranks = evidence.ranks_of(query.quotes, [chunk("a", 0, 20), chunk("b", 0, 12)])
-    assert evidence.ndcg(query, ranks, 2) == pytest.approx(
-        (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
-    )
-    assert evidence.ndcg(query, ranks, 1) == pytest.approx(1 / 2)
+    graded = (1 + 2 / math.log2(4)) / (2 + 1 / math.log2(3))
+    assert evidence.ndcg(query, {"a": 1, "b": 3}, 3) == pytest.approx(graded)
+    assert evidence.ndcg(query, {"a": 1, "b": 3}, 1) == pytest.approx(1 / 2)
 
 
 def test_the_last_chunk_is_cut_at_the_budget_and_may_lose_its_quote():
@@ -71,9 +65,9 @@ def test_the_last_chunk_is_cut_at_the_budget_and_may_lose_its_quote():
 
 def test_a_chunk_that_does_not_fit_ends_the_context():
     long, short = chunk("a", 0, len(BODY)), chunk("b", 0, 4)
-    budget = long.n_tokens + short.n_tokens
-    assert evidence.context([short, long, short], budget, DOCUMENTS) == [short, long]
-    assert evidence.context([short, long, short], budget - 1, DOCUMENTS, cut=False) == [short]
+    ranking, tokens = [short, long, short], long.n_tokens + short.n_tokens
+    assert evidence.context(ranking, tokens, DOCUMENTS) == [short, long]
+    assert evidence.context(ranking, tokens - 1, DOCUMENTS, cut=False) == [short]
 
 
 def test_shared_text_is_paid_for_twice_and_counts_once():
@@ -85,12 +79,6 @@ def test_shared_text_is_paid_for_twice_and_counts_once():
     assert evidence.share(quotes, [], DOCUMENTS) == 0.0
 
 
-def test_a_ranking_fills_a_budget_or_ends_before_it():
-    ranking = [chunk("a", 0, 13), chunk("b", 0, 12)]
-    tokens = sum(c.n_tokens for c in ranking)
-    assert evidence.fills(ranking, tokens) and not evidence.fills(ranking, tokens + 1)
-
-
 def test_an_answer_counts_as_whole_words_within_one_chunk():
     assert evidence.holds_answer(["df -h"], [chunk("b", 12, 21)], DOCUMENTS) == 1.0
     assert evidence.holds_answer(["ull"], [chunk("b", 0, 12)], DOCUMENTS) == 0.0
@@ -98,29 +86,20 @@ def test_an_answer_counts_as_whole_words_within_one_chunk():
     assert evidence.holds_answer(["Run df"], parts, DOCUMENTS) == 0.0
 
 
-LONG = len(BODY)
-
-
-@pytest.mark.parametrize(
-    "ranking, n_taken, known, what",
-    [
+def test_where_the_evidence_of_a_query_was_lost():
+    query, end = quoted(a="the job again"), len(BODY)
+    for ranking, n_taken, known, place in (
         ([("a", 0, 38)], 1, [], evidence.DELIVERED),
         ([("b", 0, 12)], 1, [("a", 0, 38)], evidence.NOT_FOUND),
-        ([("a", 0, 30), ("a", 30, LONG)], 1, [("a", 0, 30), ("a", 30, LONG)], evidence.SEAM),
-        ([("a", 38, LONG), ("a", 0, 38)], 1, [("a", 0, 38)], evidence.OTHER_CHUNK),
+        ([("a", 0, 30), ("a", 30, end)], 1, [("a", 0, 30), ("a", 30, end)], evidence.SEAM),
+        ([("a", 38, end), ("a", 0, 38)], 1, [("a", 0, 38)], evidence.OTHER_CHUNK),
         ([("b", 0, 12), ("a", 0, 38)], 1, [("a", 0, 38)], evidence.BELOW),
-        ([("a", 38, LONG)], 0, [("a", 0, 38)], evidence.BELOW),
-    ],
-)
-def test_where_the_evidence_of_a_query_was_lost(ranking, n_taken, known, what):
-    ranking, known = [chunk(*c) for c in ranking], [chunk(*c) for c in known]
-    query = quoted(a="the job again")
-    assert evidence.loss(query, ranking, ranking[:n_taken], known) == what
-
-
-def test_a_quote_that_the_budget_cuts_is_below_the_budget():
-    whole, query = chunk("a", 0, LONG), quoted(a="call Storage.")
-    taken = evidence.context([whole], whole.n_tokens - 1, DOCUMENTS)
+        ([("a", 38, end)], 0, [("a", 0, 38)], evidence.BELOW),
+    ):
+        ranked, chunks_known = [chunk(*c) for c in ranking], [chunk(*c) for c in known]
+        assert evidence.loss(query, ranked, ranked[:n_taken], chunks_known) == place
+    whole, query = chunk("a", 0, end), quoted(a="call Storage.")
+    taken = evidence.context([whole], whole.n_tokens - 1, DOCUMENTS)  # cuts the quote
     assert evidence.loss(query, [whole], taken, [whole]) == evidence.BELOW
 
 
@@ -253,16 +232,13 @@ def test_a_run_of_spans_is_one_of_documents_too(evals):
     assert units[0].n_tokens == len(text.token_ids("Delete <old> logs."))
 
 
-@pytest.mark.parametrize("start, end", [(-1, 5), (5, 5), (6, 5), (0, 999), (0.5, 3), ("a", 3)])
-def test_a_span_outside_its_document_is_refused_with_its_place(evals, start, end):
+def test_spans_that_cannot_be_used_are_refused_with_their_place(evals):
     length = len(evals.documents["disk-full"].retrieval_text)
-    with pytest.raises(evalset.EvalSetError) as caught:
-        run_of(evals, ("q1", [span_of("disk-full", start, end, 1)]))
-    said = f"mine.jsonl:1: span {start} to {end} of disk-full, wanted 0 <= start < end <= {length}"
-    assert said in str(caught.value)
-
-
-def test_a_row_that_is_neither_pair_nor_span_shows_both_forms(evals):
+    for start, end in ((-1, 5), (5, 5), (6, 5), (0, length + 1), (0.5, 3), ("a", 3)):
+        with pytest.raises(evalset.EvalSetError) as caught:
+            run_of(evals, ("q1", [span_of("disk-full", start, end, 1)]))
+        told = f"mine.jsonl:1: span {start} to {end} of disk-full, wanted 0 <= start < end <= "
+        assert told + str(length) in str(caught.value)
     with pytest.raises(evalset.EvalSetError, match=r'or for a span \{"doc_id"'):
         run_of(evals, ("q1", [{"doc_id": "disk-full", "score": 1}]))
 
@@ -282,40 +258,33 @@ def test_numbers_of_chunks_are_those_of_the_set_that_the_card_names(evals):
 
 def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch):
     monkeypatch.setattr(evidence, "BUDGETS", (4, 5, 2_000))
-    right, wrong = ("disk-full#1", "queue-full#1"), ("disk-full#0", "queue-full#0")
-    base, run = (
-        run_of(
-            evals,
-            *((q, [[d, 1.0]]) for q, d in zip(("q1", "q2"), ids, strict=True)),
-            chunker="mine",
-        )
-        for ids in (wrong, right)
+    base = run_of(
+        evals, ("q1", [["disk-full#0", 1]]), ("q2", [["queue-full#0", 1]]), chunker="mine"
     )
-    found = evidence.compared(evals, ["q1", "q2"], base, run)
-    assert found["n"] == 2 and found["short"] == [2_000]
-    assert evidence.DECIDES not in found["measures"] and found["verdict"] == found["reason"] == ""
-    assert found["measures"]["evidence hit@5"]["difference"] == 1.0
-    assert evidence.compared(evals, ["q1"], base, run._replace(chunker="none")) == {}
-    assert found["lost"]["base"] == dict.fromkeys(("q1", "q2"), evidence.OTHER_CHUNK)
-    assert set(found["lost"]["run"].values()) == {evidence.DELIVERED}
+    run = run_of(evals, ("q1", [["disk-full#1", 1]]), ("q2", [["queue-full#1", 1]]), chunker="mine")
+    compared = evidence.compared(evals, ["q1", "q2"], base, run)
+    assert compared["n"] == 2 and compared["short"] == [2_000]
+    assert evidence.DECIDES not in compared["measures"]
+    assert compared["verdict"] == compared["reason"] == ""
+    assert compared["measures"]["evidence hit@5"]["difference"] == 1.0
+    assert compared["lost"]["base"] == dict.fromkeys(("q1", "q2"), evidence.OTHER_CHUNK)
+    assert set(compared["lost"]["run"].values()) == {evidence.DELIVERED}
     two = [("disk-full#0", 2.0), ("disk-full#1", 1.0)]
     long = run._replace(parts={**run.parts, "q1": two})
     for pair in ((base, long), (long, base)):  # one that is short is enough
         assert evidence.compared(evals, ["q2"], *pair)["short"] == [2_000]
-    assert evidence.compared(evals, [], base, run) == {}
-    assert evidence.compared(evals, ["q1"], base, run._replace(parts={})) == {}
+    for asked, other in (
+        ([], run),
+        (["q1"], run._replace(parts={})),
+        (["q1"], run._replace(chunker="none")),
+    ):
+        assert evidence.compared(evals, asked, base, other) == {}
 
 
 def test_a_list_that_is_not_cut_off_returned_all_it_found(evals):
-    units = evidence.ranked_passages(
-        evals,
-        run_of(
-            evals,
-            ("q1", [["disk-full#0", 2.0], ["disk-full#1", 1.0]]),
-            ("q2", [["queue-full#1", 2.0]]),
-            chunker="mine",
-        ),
-    )
+    two = [["disk-full#0", 2.0], ["disk-full#1", 1.0]]
+    run = run_of(evals, ("q1", two), ("q2", [["queue-full#1", 2.0]]), chunker="mine")
+    units = evidence.ranked_passages(evals, run)
     assert evidence.ends_before(units, ["q1", "q2"], 10) == 0
     assert evidence.ends_before(units, ["q1", "q2"], 11) == 1  # q2 is shorter than the longest
     assert evidence.ends_before(units, ["q2"], 11) == 0
@@ -368,23 +337,21 @@ def test_with_whole_documents_as_chunks_evidence_is_the_document():
             assert found[f"evidence hit@{k}"] == hit
 
 
-def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(evals):
-    base = run_of(evals, ("q1", [["disk-full#0", 1.0]]), chunker="mine")
-    one = compare.compare(evals, base, [base._replace(name="one")])["runs"][0]["evidence"]
-    assert one["verdict"] == ""  # no budget is filled
-    paired = {"n": 30, "base": 0.5, "run": 0.6, "difference": 0.1, "low": 0.01, "high": 0.19}
-    paired |= {"p": 0.03, "t_p": 0.03, "detectable": 0.1, "wins": 9, "ties": 20, "losses": 1}
-    for n, said in ((1, "better"), (2, "too few queries to tell")):
-        found = [{"measures": {evidence.DECIDES: paired}} for _ in range(n)]
-        compare._decide_evidence([*found, {}], 0.05)
-        assert {at["verdict"] for at in found} == {said}
-
-
 def test_measures_are_taken_at_one_five_and_ten(evals):
     asked = evidence.wanted(evals)
     row = evidence.by_query(evals, asked, {})["q1"]
     assert [name for name in row if "hit" in name] == [f"evidence hit@{k}" for k in (1, 5, 10)]
     assert set(row.values()) == {0.0}
+
+
+def test_answers_are_delivered_within_a_budget_or_not(evals):
+    asked = {"q1": evals.queries["q1"]._replace(answers=("old> logs",)), "q2": evals.queries["q2"]}
+    ranked = {"q1": [Chunk("disk-full", 0, 0, 11, 500), Chunk("disk-full", 1, 11, 29, 9)]}
+    values = evidence.answers_by_query(evals._replace(queries=asked), ranked)
+    assert [*values["q1"].values()] == [0, 1, 1, 1, 1] and [*values] == ["q1"]
+    assert evidence.answers_by_query(evals._replace(queries=asked), ranked, "test") == {}
+    none = evidence.answers_by_query(evals._replace(queries=asked), {})
+    assert none["q1"] == dict.fromkeys((f"answer within {b} tokens" for b in evidence.BUDGETS), 0)
 
 
 def test_a_seam_is_told_by_all_chunks_that_are_known(evals):

@@ -1,9 +1,12 @@
-"""Measures by name, their means, and what two runs can be compared on."""
+"""Measures count what they should, and say what two runs can be compared on."""
+
+import math
 
 import ir_measures
+import numpy as np
 import pytest
 
-from helpers import measures, runs
+from helpers import evalset, measures, runs
 
 
 def ranking(*documents):
@@ -12,79 +15,115 @@ def ranking(*documents):
 
 def run(name, *lists):
     """Return a run that answers query q0 with the first list, q1 with the second, ..."""
-    return runs.Run(name, {f"q{n}": ranking(*found) for n, found in enumerate(lists)}, [])
+    return runs.Run(name, {f"q{n}": ranking(*documents) for n, documents in enumerate(lists)}, [])
 
 
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("nDCG@3", ir_measures.nDCG @ 3),
-        ("RR@7", ir_measures.RR @ 7),
-        ("hit@2", ir_measures.Success @ 2),
-        ("recall@50", ir_measures.R @ 50),
-        ("P@10", ir_measures.P @ 10),
-        ("AP@9", ir_measures.AP @ 9),
-        ("AP", ir_measures.AP),
-        ("RR", ir_measures.RR),
-    ],
-)
-def test_each_name_stands_for_its_measure(name, wanted):
-    assert measures.measure(name) == wanted
-
-
-def test_every_measure_of_the_workbook_is_taken_unless_others_are_asked_for():
+def test_each_name_stands_for_its_measure_at_any_depth_and_for_its_mean():
     names = "nDCG@10 RR@10 hit@1 hit@5 hit@10 recall@5 recall@10 recall@100 P@10 AP RR".split()
     assert {name: measures.measure(name) for name in names} == measures.NAMED
-    qrels = {"q0": {"a": 1, "z": 1}, "q1": {"a": 1}}
-    found = measures.per_query(qrels, {"q0": ranking("b", "a"), "other": ranking("a")})
-    assert list(found) == ["q0", "q1"] and list(found["q0"]) == names
-    assert (found["q0"]["RR"], found["q0"]["recall@5"], found["q0"]["hit@1"]) == (0.5, 0.5, 0)
-    assert measures.per_query(qrels, {"q1": ranking("a")}, ["AP"]) == {
-        "q0": {"AP": 0.0},
-        "q1": {"AP": 1.0},
-    }
-
-
-@pytest.mark.parametrize(
-    ("name", "depth", "wanted"),
-    [
+    for name, wanted in {
+        "nDCG@3": ir_measures.nDCG @ 3,
+        "RR@7": ir_measures.RR @ 7,
+        "hit@2": ir_measures.Success @ 2,
+        "recall@50": ir_measures.R @ 50,
+        "P@10": ir_measures.P @ 10,
+        "AP@9": ir_measures.AP @ 9,
+        "AP": ir_measures.AP,
+        "RR": ir_measures.RR,
+    }.items():
+        assert measures.measure(name) == wanted
+    for name, depth, wanted in (
         ("recall@100", 100, "recall@100"),
         ("recall@100", 99, "recall@99"),
         ("hit@5", 6, "hit@5"),
+        ("hit@5", 4, "hit@4"),
         ("AP", 1000, "AP@1000"),
+        ("RR", 50, "RR@50"),
         ("nDCG@10", 1, "nDCG@1"),
-    ],
-)
-def test_a_measure_keeps_its_name_where_the_lists_reach(name, depth, wanted):
-    assert measures.at_depth(name, depth) == wanted
+    ):
+        assert measures.at_depth(name, depth) == wanted
+    means = {"RR@5": "MRR@5", "RR": "MRR", "AP@50": "MAP@50", "AP": "MAP", "hit@1": "hit@1"}
+    assert {name: measures.mean_name(name) for name in means} == means
+
+
+def test_every_labelled_query_counts_and_no_other():
+    qrels = {"q0": {"a": 1, "z": 1}, "q1": {"a": 1}}
+    values = measures.per_query(qrels, {"q0": ranking("b", "a"), "other": ranking("a")})
+    assert list(values) == ["q0", "q1"] and list(values["q0"]) == list(measures.NAMED)
+    assert (values["q0"]["RR"], values["q0"]["recall@5"], values["q0"]["hit@1"]) == (0.5, 0.5, 0)
+    assert values["q1"] == dict.fromkeys(measures.NAMED, 0.0)
+    assert measures.means(values)["MRR@10"] == 0.25
+    assert measures.median_first_rank(values) == math.inf
+    assert measures.per_query(qrels, {}, ["AP"]) == {"q0": {"AP": 0.0}, "q1": {"AP": 0.0}}
+
+
+def test_ties_go_by_the_order_of_the_list():
+    for order in (["a", "b"], ["b", "a"]):
+        tied = {"q": [(doc_id, 1.0) for doc_id in order]}
+        values = measures.per_query({"q": {"a": 1}}, tied)["q"]
+        assert values["RR@10"] == values["RR"] == 1 / (order.index("a") + 1)
+
+
+def test_measures_at_a_depth_are_those_of_the_shorter_list():
+    qrels, names = {"q": {"a": 1, "b": 1}}, ["recall@2", "AP@2", "nDCG@2", "RR@2"]
+    long = measures.per_query(qrels, {"q": ranking("x", "a", "b")}, names)["q"]
+    assert long == measures.per_query(qrels, {"q": ranking("x", "a")}, names)["q"]
+    assert (long["recall@2"], long["AP@2"], long["RR@2"]) == (0.5, 0.25, 0.5)
+
+
+def test_linear_gain_and_ideal_from_the_labels():
+    values = measures.per_query({"q": {"a": 2, "b": 1, "c": 1}}, {"q": ranking("x", "b", "a")})["q"]
+    assert (round(values["nDCG@10"], 5), round(values["AP"], 5)) == (0.52091, 0.38889)
+    assert measures.first_rank(values) == 2
+
+
+def test_every_value_is_that_of_ir_measures():
+    rng = np.random.default_rng(0)
+    documents = [f"d{n}" for n in range(40)]
+    scores = [2.0, 2.0, *[1.0] * 25]
+    for _ in range(50):
+        drawn = rng.choice(documents, (6, 25), replace=True).tolist()
+        run = {f"q{n}": list(zip(dict.fromkeys(row), scores, strict=False))
+               for n, row in enumerate(drawn)}  # fmt: skip
+        grades = rng.choice([-1, 0, 1, 2], (5, 40), p=[0.1, 0.8, 0.05, 0.05]).tolist()
+        qrels = {f"q{n}": dict(zip(documents, row, strict=True)) for n, row in enumerate(grades)}
+        values = measures.per_query(qrels, run)
+        scored = {q: dict(runs.strictly_decreasing(ranking)) for q, ranking in run.items()}
+        for metric in ir_measures.iter_calc(list(measures.NAMED.values()), qrels, scored):
+            name = next(n for n, measure in measures.NAMED.items() if measure == metric.measure)
+            assert values[metric.query_id][name] == metric.value
 
 
 def test_the_mean_is_over_the_queries_under_its_own_name():
     values = {"q0": {"RR@10": 1.0, "AP": 0.0}, "q1": {"RR@10": 0.5, "AP": 0.25}}
     assert measures.means(values) == {"MRR@10": 0.75, "MAP": 0.125}
-    names = {"nDCG@10": "nDCG@10", "AP@5": "MAP@5", "RR": "MRR", "hit@1": "hit@1"}
-    assert {name: measures.mean_name(name) for name in names} == names
 
 
-def test_a_query_without_a_first_rank_counts_as_infinite_in_the_median():
-    ranks = {f"q{n}": {"RR": value} for n, value in enumerate((1.0, 0.0, 0.5))}
-    assert measures.median_first_rank(ranks) == 2
-    assert [measures.first_rank(row) for row in ranks.values()] == [1, None, 2]
+def test_the_first_rank_survives_the_division_and_none_counts_as_infinite():
+    assert [measures.first_rank({"RR": 1 / rank}) for rank in (1, 3, 93, 99)] == [1, 3, 93, 99]
     assert str(measures.first_rank({"RR": 1 / 93})) == "93"
+    assert measures.first_rank({"RR": 0.0}) is None
+    for first_ranks, middle in (
+        ((1.0, 1 / 3, 0.0), 3),
+        ((1.0, 0.0, 0.5), 2),
+        ((1, 0, 0), math.inf),
+    ):
+        rows = {f"q{n}": {"RR": value} for n, value in enumerate(first_ranks)}
+        assert measures.median_first_rank(rows) == middle
 
 
-def test_judged_is_a_share_of_the_first_ten():
+def test_judged_is_a_share_of_the_first_places():
     qrels = {"q0": dict.fromkeys("abk", 1), "q1": {"z": 0}}
-    found = {"q0": ranking(*"abcdefghijk"), "q9": ranking("z")}
-    assert measures.judged_at(qrels, found) == pytest.approx(0.1)  # 2 of 10, and no result
-    assert measures.judged_at(qrels, found, 1) == 0.5
-    assert measures.judged_at(qrels, found, 2) == 0.5
-    assert measures.judged_at(qrels, found, 4) == 0.25
+    first = {"q0": ranking(*"abcdefghijk"), "q9": ranking("z")}
+    assert measures.judged_at(qrels, first) == pytest.approx(0.1)  # 2 of 10, and no result
+    assert [measures.judged_at(qrels, first, k) for k in (1, 2, 4)] == [0.5, 0.5, 0.25]
 
 
-@pytest.mark.parametrize(
-    ("documents", "lengths", "wanted"),
-    [
+# What two runs can be compared on.
+
+
+def test_the_shortest_run_is_the_one_whose_longest_list_is_cut_off():
+    for documents, lengths, wanted in (
         (200, [(100,)], None),
         (200, [(99, 98)], (99, "run 0")),
         (200, [(100, 1)], None),
@@ -94,54 +133,78 @@ def test_judged_is_a_share_of_the_first_ten():
         (200, [(7,), (6,), (8,)], (6, "run 1")),
         (200, [(0,), (8,)], (8, "run 1")),
         (200, [(), (100,)], None),
-    ],
-)
-def test_the_shortest_run_is_the_one_whose_longest_list_is_cut_off(documents, lengths, wanted):
-    compared = [run(f"run {n}", *map(range, row)) for n, row in enumerate(lengths)]
-    assert measures.shortest(documents, *compared) == wanted
+    ):
+        compared = [run(f"run {n}", *map(range, row)) for n, row in enumerate(lengths)]
+        assert measures.shortest(documents, *compared) == wanted, (documents, lengths)
 
 
-def judged(name, n, of=10):
-    """Return a run whose first `of` results hold `n` judged documents, those at its end."""
-    return run(name, [*(f"x{i}" for i in range(of - n)), *(f"d{i}" for i in range(n))])
-
-
-DIFFERS = (
-    "judged@{} differs by {}: what {} found and nobody judged counts as wrong, so judge it before "
-    "you believe the difference"
-)
-FEW = "few labels: {} % of the first 10 of {} are judged, the rest counts as wrong"
-
-
-@pytest.mark.parametrize(
-    ("two", "depth", "wanted"),
-    [
-        ((0, 1), 100, FEW.format(0, "a")),  # a tenth is no gap yet
-        ((1, 0), 100, FEW.format(0, "b")),
-        ((4, 5), 100, FEW.format(40, "a")),
-        ((5, 5), 100, ""),
-        ((2, 4), 100, DIFFERS.format(10, "0.20", "a")),
-        ((9, 7), 10, DIFFERS.format(10, "0.20", "b")),
-        ((2, 4), 9, DIFFERS.format(9, "0.22", "a")),
-    ],
-)
-def test_a_line_says_which_run_has_few_or_fewer_labels(two, depth, wanted):
-    qrels = {"q0": {f"d{i}": 1 for i in range(10)}, "q1": {"d0": 1}}  # nobody answers q1
-    compared = [judged(name, n) for name, n in zip("ab", two, strict=True)]
-    assert measures.few_labels(qrels, depth, *compared) == ([wanted] if wanted else [])
-
-
-def test_labels_of_queries_that_one_run_lacks_say_nothing():
-    qrels = {"q0": {"d0": 1}, "q1": {"d0": 1}}
-    both, one = run("both", ["d0"], ["x"]), run("one", ["d0"])
-    assert measures.few_labels(qrels, 1, both, one) == []
-    assert measures.few_labels({"q1": {"d0": 1}}, 1, both, one) == []
-
-
-def test_the_share_of_labels_is_told_in_whole_per_cent():
-    qrels = {f"q{n}": {f"d{i}": 1 for i in range(10)} for n in range(50)}
-    most, least = (
-        [*(f"x{i}" for i in range(n)), *(f"d{i}" for i in range(10 - n))] for n in (5, 6)
+def test_one_line_says_which_run_has_few_or_fewer_labels():
+    differs = (
+        "judged@{} differs by {}: what {} found and nobody judged counts as wrong, so judge it "
+        "before you believe the difference"
     )
-    two = [run(name, *[most] * 47, *[least] * 3) for name in "ab"]
-    assert measures.few_labels(qrels, 10, *two) == [FEW.format(49, "a")]  # 49.4
+    few = "few labels: {} % of the first 10 of {} are judged, the rest counts as wrong"
+    qrels = {"q0": {f"d{i}": 1 for i in range(10)}, "q1": {"d0": 1}}
+    for judged, depth, wanted in (
+        ((0, 1), 100, few.format(0, "a")),  # a tenth is no gap yet
+        ((1, 0), 100, few.format(0, "b")),
+        ((4, 5), 100, few.format(40, "a")),
+        ((5, 5), 100, ""),
+        ((2, 4), 100, differs.format(10, "0.20", "a")),
+        ((9, 7), 10, differs.format(10, "0.20", "b")),
+        ((2, 4), 9, differs.format(9, "0.22", "a")),
+    ):
+        lists = [[*(f"x{i}" for i in range(10 - n)), *(f"d{i}" for i in range(n))] for n in judged]
+        compared = [run("a", lists[0]), run("b", lists[1], ["y"])]  # q1: one of them has results
+        warnings = measures.few_labels(qrels, depth, *compared)
+        assert warnings == ([wanted] if wanted else []), (judged, depth)
+    assert measures.few_labels({"q1": {"d0": 1}}, 10, *compared) == []
+    five, ten = run("five", range(5)), run("ten", range(10))
+    labels = {"q0": dict.fromkeys(range(5), 1)}
+    assert measures.few_labels(labels, 5, five, ten) == []  # compared where both lists reach
+    assert measures.few_labels(labels, 10, five, ten)[0].startswith("judged@10 differs by 0.50")
+    many = {f"q{n}": qrels["q0"] for n in range(50)}
+    rows = [[*(f"x{i}" for i in range(n)), *(f"d{i}" for i in range(10 - n))] for n in (5, 6)]
+    two = [run(name, *[rows[0]] * 47, *[rows[1]] * 3) for name in "ab"]
+    assert measures.few_labels(many, 10, *two) == [few.format(49, "a")]  # 49.4
+
+
+# Queries without an answer, and groups of queries.
+
+
+def answerable_and_not(*splits):
+    """Return a set with an answerable query for each split, and one without answer for each."""
+    asked = {f"a{n}": evalset.Query(f"a{n}", "x", ("d",), "k", "", s) for n, s in enumerate(splits)}
+    none = {f"z{n}": evalset.Query(f"z{n}", "x", (), "none", "", s) for n, s in enumerate(splits)}
+    return evalset.EvalSet(evalset.DEFAULT, {}, asked, [], unanswered=none)
+
+
+def test_the_first_score_tells_answerable_queries_from_others():
+    evals = answerable_and_not("dev", "dev", "test")
+    tops = {"a0": 3.0, "a1": 1.0, "z0": 2.0, "a2": 0.5}
+    run = {q: [("d", score), ("e", 9.0)] for q, score in tops.items()}
+    apart = measures.told_apart(evals, "dev", run)  # z1 has no result: below every other
+    assert (apart["n"], apart["unanswerable"], apart["AUROC"]) == (2, 2, 3 / 4)
+    assert apart["low"] < 0.75 < apart["high"]
+    assert measures.told_apart(evals, None, run)["AUROC"] == pytest.approx((3 + 2 + 2) / 9)
+    assert measures.told_apart(evals, "test", run) == {}  # it was not asked z2
+    assert measures.told_apart(evals._replace(unanswered={}), "dev", run) == {}
+    assert measures.told_apart(evals._replace(queries={}), "dev", run) == {}
+    equal = {q: [("d", 1.0)] for q in ("a0", "z0", "a1", "z1")}
+    assert measures.told_apart(evals, "dev", equal)["AUROC"] == 0.5
+
+
+def test_two_runs_are_told_apart_in_one_sentence():
+    one = {"n": 5, "unanswerable": 2, "AUROC": 0.715, "low": 0.5, "high": 0.925}
+    assert measures.apart_text(one, {}) == measures.apart_text({}, one) == ""
+    assert measures.apart_text(one, one | {"AUROC": 0.5}) == (
+        "Told from 2 queries without an answer by the first score, AUROC: "
+        "base 0.71 (0.50 to 0.93), run 0.50 (0.50 to 0.93)."
+    )
+
+
+def test_groups_are_in_order_and_unmarked_queries_in_none():
+    evals = answerable_and_not("dev", "test", "dev")
+    by_split = {"dev": ["a0", "a2"], "test": ["a1"]}
+    assert measures.groups(evals, ["a1", "a0", "a2"], "split") == by_split
+    assert measures.groups(evals, ["a0"], "popularity") == {}

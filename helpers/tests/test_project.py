@@ -6,7 +6,7 @@ import nbformat
 import pytest
 import yaml
 
-from helpers import baseline, evalset, report, results, workbook
+from helpers import evalset, report, results, workbook
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +15,7 @@ def evals():
 
 
 def test_the_five_worst_dev_queries_have_been_read(evals):
-    rows = [
-        row for row in baseline.read_results(evals.folder)["per_query"] if row["split"] == "dev"
-    ]
+    rows = [row for row in results.read_results(evals.folder)["per_query"] if row["split"] == "dev"]
     worst = sorted(rows, key=lambda row: row["measures"]["nDCG@10"])[:5]
     assert (
         {row["query_id"] for row in worst} <= set(results.notes(evals.folder)) <= set(evals.queries)
@@ -54,7 +52,7 @@ def test_page_needs_no_network_and_shows_no_code(tmp_path):
 
 
 def test_results_hold_what_a_comparison_needs(evals):
-    found = baseline.read_results(evals.folder)
+    found = results.read_results(evals.folder)
     assert found["corpus"]["sha256"] == evals.corpus_hash()
     assert found["queries"]["sha256"] == evals.queries_hash()
     assert [row["query_id"] for row in found["per_query"]] == list(evals.queries)

@@ -2,10 +2,6 @@
 
 import hashlib
 import json
-import re
-import sys
-from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -17,46 +13,24 @@ from helpers.evalset import Document, EvalSet, Judgment, Query
 # The page.
 
 
-@pytest.fixture
-def exporter(monkeypatch):
-    """Stand in for nbconvert, which takes seconds to import; return the options it is given."""
-    options = {}
-
-    def made(**given):
-        options.update(given)
-        return SimpleNamespace(
-            from_notebook_node=lambda notebook: (
-                '<p>the body</p><hr onclick=x><input checked="" type="checkbox"/>done'
-                '<input class="a-checkbox" type="checkbox"/>open',
-                {},
-            )
-        )
-
-    monkeypatch.setitem(sys.modules, "nbconvert", SimpleNamespace(HTMLExporter=made))
-    return options
-
-
-def test_the_page_is_whole_and_shows_neither_code_nor_prompts(exporter):
+def test_the_page_is_whole_and_shows_neither_code_nor_prompts():
     new = nbformat.v4
     first = new.new_markdown_cell("# Top & <more> #\nnot this")
-    cells = [new.new_code_cell("n = 1"), first, new.new_markdown_cell("# Nor this")]
-    page = report.html(new.new_notebook(cells=cells))
-    style = report.STYLE.read_text(encoding="utf-8")
-    assert page == (
+    ticks = new.new_output("display_data", {"text/markdown": "- [x] done\n- [ ] open"})
+    code = new.new_code_cell("n = 1", outputs=[ticks], execution_count=1)
+    page = report.html(new.new_notebook(cells=[code, first, new.new_markdown_cell("# Nor this")]))
+    assert page.startswith(
         '<!DOCTYPE html>\n<html lang="en">\n<head><title>Top &amp; &lt;more&gt; #</title>'
         '<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="'
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
         "form-action 'none'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{style}</style></head>\n<body>\n<main>\n<p>the body</p><hr>☑ done☐ open\n</main>\n"
-        "</body>\n</html>\n"
+        f"<style>{report.STYLE.read_text(encoding='utf-8')}</style></head>\n<body>\n<main>\n"
     )
-    assert exporter == {
-        "template_name": "basic",
-        "exclude_input": True,
-        "exclude_input_prompt": True,
-        "exclude_output_prompt": True,
-    }
+    assert page.endswith("\n</main>\n</body>\n</html>\n")
+    assert "☑ done" in page and "☐ open" in page
+    body = page.partition("<main>")[2]
+    assert not any(words in body for words in ("n = 1", "<input", "prompt", "In&nbsp;"))
 
 
 def head(level: int, name: str) -> str:
@@ -74,41 +48,6 @@ def test_the_appendix_begins_with_its_contents():
     made = report.with_contents(page)
     assert made == page.replace(head(2, "Appendix"), head(2, "Appendix") + contents)
     assert report.with_contents(before) == before
-
-
-# The sentences.
-
-
-def test_a_sentence_takes_texts_names_and_counts(tmp_path, monkeypatch):
-    page = tmp_path / "page.md"
-    page.write_text(
-        "Not a sentence.\n\n## one\n{n:many query}, {x:+.2f}.\n\n## two\n{names}\n{t}\n"
-    )
-    monkeypatch.setattr(report, "SENTENCES", page)
-    report._sentences.cache_clear()
-    assert report.worded("one", n=1, x=0.5) == "1 query, +0.50."
-    assert report.worded("one", n=2, x=-1) == "2 queries, -1.00."
-    raw = "<b>*x*</b>"
-    shown = text.inert(raw)
-    assert report.worded("two", names=["a"], t=raw) == f"*a*\n{shown}"
-    names = ["a", raw, "c"]
-    assert report.worded("two", names=names, t="") == f"*a*, *{shown}* and *c*\n"
-    for wrapped in ({raw: 1}, {"a": [[raw]]}, True, None, Path(raw)):  # whatever is no number
-        made = report.worded("two", names=[wrapped], t=wrapped)
-        assert made == f"*{text.inert(wrapped)}*\n{text.inert(wrapped)}"
-    report._sentences.cache_clear()
-
-
-def test_every_sentence_is_used_and_none_is_missing():
-    known = report._sentences()
-    root = evalset.DEFAULT.parent
-    code = [*(root / "notebooks").glob("*.py"), root / "evals" / "retrieval_eval.ipynb"]
-    page = "\n".join(path.read_text(encoding="utf-8") for path in code)
-    words = {*re.findall(r"[\w-]+", page)}
-    made = {f"all-{side}" for side in ("good", "poor", "open")}  # put together from two words
-    assert {name for name in known if name not in words} == made
-    asked = {*re.findall(r"worded\(\\?[\"']([\w-]+)", page)}
-    assert asked <= known.keys()
 
 
 # The checklist.
@@ -156,66 +95,59 @@ def test_the_checklist_is_done_at_its_bounds(tmp_path):
     assert report.week(evals, METRICS | {"bm25"}) == WEEK
 
 
-@pytest.mark.parametrize(
-    ("change", "line"),
-    [
-        ({"queries": 29}, "- [ ] 30 labelled queries or more: 29"),
-        ({"reached": 1}, "- [ ] coverage of 50 % or more: 25 %"),
-        ({"documents": 3, "reached": 1}, "- [ ] coverage of 50 % or more: 33 %"),
-        ({"runs": ["fixed", "a"]}, "- [ ] retrievals saved: a, fixed"),
-        (
-            {"runs": []},
-            "- [ ] retrievals saved: none, run session B\n"
-            "- [ ] results.json holds the scores of these documents and labels",
-        ),
-        ({"read": 4}, "- [ ] failure modes written down in notes.md: 4 of 5 queries"),
-    ],
-)
-def test_what_is_just_below_a_bound_is_open(tmp_path, change, line):
-    found = report.week(small(tmp_path / "learn" / "mine", **change), METRICS).split("\n")
-    assert [words for words in found if words.startswith("- [ ]")] == line.split("\n")
+OPEN = [  # (what is changed, the lines that are open)
+    ({"queries": 29}, "- [ ] 30 labelled queries or more: 29"),
+    ({"reached": 1}, "- [ ] coverage of 50 % or more: 25 %"),
+    ({"documents": 3, "reached": 1}, "- [ ] coverage of 50 % or more: 33 %"),
+    ({"runs": ["fixed", "a"]}, "- [ ] retrievals saved: a, fixed"),
+    (
+        {"runs": []},
+        "- [ ] retrievals saved: none, run session B\n"
+        "- [ ] results.json holds the scores of these documents and labels",
+    ),
+    ({"read": 4}, "- [ ] failure modes written down in notes.md: 4 of 5 queries"),
+]
 
 
-def test_metrics_count_by_the_checks_they_passed(tmp_path):
+def open_lines(evals, passed=METRICS):
+    """Return the lines of the checklist that are not done."""
+    lines = report.week(evals, passed).split("\n")
+    return [line for line in lines if line.startswith("- [ ]")]
+
+
+def test_what_is_just_below_a_bound_is_open(tmp_path):
+    for n, (change, lines) in enumerate(OPEN):
+        evals = small(tmp_path / f"{n}" / "learn" / "mine", **change)
+        assert open_lines(evals) == lines.split("\n"), change
     evals = small(tmp_path / "learn" / "mine")
-    assert "- [ ] metrics pass their checks: 5 of 6\n" in report.week(evals, METRICS - {"dcg"})
-    assert "- [ ] metrics pass their checks: 1 of 6\n" in report.week(evals, {"dcg", "bm25"})
-
-
-@pytest.mark.parametrize("part", ["corpus", "queries", "run"])
-def test_results_of_other_documents_or_labels_are_not_counted(tmp_path, part):
-    evals = small(tmp_path / "learn" / "mine")
+    assert open_lines(evals, {"dcg", "bm25"}) == ["- [ ] metrics pass their checks: 1 of 6"]
     path = evals.folder / "results.json"
     saved = json.loads(path.read_text())
-    saved[part]["sha256"] = "0"
-    for page in (json.dumps(saved), "{}", ""):
-        path.write_text(page) if page else path.unlink()
-        assert "- [ ] results.json holds" in report.week(evals, METRICS)
+    other = [saved | {part: saved[part] | {"sha256": "0"}} for part in ("corpus", "queries", "run")]
+    for page in ("", "{}", *map(json.dumps, other)):
+        path.write_text(page)
+        assert open_lines(evals) == [line.split("\n")[-1] for _, line in OPEN if "results" in line]
 
 
-TOLD = "- [x] the baseline told in a README or in notes.md: nDCG@10 of {}\n"
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [("nDCG@10 of mine", True), ("nDCG@10 of others", False), ("MRR of mine", False)],
-)
-def test_the_baseline_is_told_by_measure_and_name_on_one_page(tmp_path, words, told):
-    evals = small(tmp_path / "learn" / "mine", read=0)
-    (evals.folder / "notes.md").write_text(words)
-    assert (TOLD.format("mine") in report.week(evals, METRICS)) == told
-    (evals.folder / "notes.md").unlink()
-    (evals.folder / "README.md").write_text(f"# mine\n{words}")
-    assert (TOLD.format("mine") in report.week(evals, METRICS)) == (told or "nDCG" in words)
-
-
-def test_the_page_of_the_workbook_tells_of_a_set_that_is_no_learners(tmp_path, monkeypatch):
+def test_the_baseline_is_told_by_measure_and_name_on_one_page(tmp_path, monkeypatch):
+    line = "- [ ] the baseline told in a README or in notes.md: nDCG@10 of mine"
+    evals = small(tmp_path / "learn" / "mine")
+    for page, words, told in (
+        ("notes.md", "nDCG@10 of mine", True),
+        ("notes.md", "nDCG@10 of others", False),
+        ("notes.md", "MRR of mine", False),
+        ("README.md", "# mine\nnDCG@10", True),
+        ("README.md", "# mine\nMRR", False),
+    ):
+        (evals.folder / "notes.md").unlink(missing_ok=True)
+        (evals.folder / page).write_text(words)
+        assert (line not in open_lines(evals)) == told, (page, words)
     (tmp_path / "README.md").write_text("nDCG@10 of mine")
     monkeypatch.setattr(evalset, "DEFAULT", tmp_path / "evals")
-    for folder, told in (("learn", False), ("sets", True)):
+    for folder, told in (("learners/learn", False), ("sets", True)):  # the workbook's own page
         evals = small(tmp_path / folder / "mine")
         (evals.folder / "notes.md").unlink()
-        assert (TOLD.format("mine") in report.week(evals, METRICS)) == told
+        assert (line not in open_lines(evals)) == told
 
 
 # The summary.
@@ -322,22 +254,18 @@ def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch
         "second pass, round 8": "2 pairs, 100.0% equal, Cohen's kappa undefined (one grade only); "
         "equal by first grade 1: 100%",
     }
-    told = "5 pairs, 80.0% equal, Cohen's kappa 0.71; equal by first grade 0: 50%, 1: 100%, 2: 100%"
-    last = f"| second pass, round 1 | {told} |"
+    told = report.label_facts(counted)["second pass, round 1"]
     assert report.facts(counted).startswith(f"{FACTS}\n| pairs judged in the pool | 5 |\n")
-    assert last in report.facts(counted).split("\n")
-
-
-def test_readers_of_a_round_are_reported_apart(counted):
-    ids = [(q, d) for q in counted.queries for d in counted.documents][:3]
-    said = [{"reader": "person"}, {"reader": "model"}, {}]
+    assert f"| second pass, round 1 | {told} |" in report.facts(counted).split("\n")
+    (counted.folder / "pool.jsonl").unlink()
+    readers = ({"reader": "person"}, {"reader": "model"}, {})  # each is told apart
     write_rows(counted.folder / "second_pass.jsonl", *(
         {"query_id": q, "doc_id": d, "round": 1, "first": 1, "second": 1, "final": 1, "reason": ""}
-        | whom for (q, d), whom in zip(ids, said, strict=True)))  # fmt: skip
-    found = report.label_facts(counted)
+        | reader for (q, d), reader in zip(ids[:3], readers, strict=True)))  # fmt: skip
+    kappa[(1,), (1,)] = None
     one = "1 pair, 100.0% equal, Cohen's kappa undefined (one grade only); "
     one += "equal by first grade 1: 100%"
-    assert found == {
+    assert report.label_facts(counted) == {
         "second pass, round 1": one,
         "second pass, round 1, by a model": one + "; readers: language models of one family",
         "second pass, round 1, by a person": one + "; readers: people",

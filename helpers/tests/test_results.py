@@ -1,12 +1,13 @@
-"""results.json says what was measured on what; failure cards and changes read as they should."""
+"""results.json: what it says, what is wrong with one, and whether it is of this set."""
 
+import copy
 import hashlib
 import json
 
 import pytest
-from conftest import published, write_rows
+from conftest import published, results_of, write_rows
 
-from helpers import baseline, evalset, measures, results, runs, stats, text
+from helpers import evalset, measures, results, runs, stats, text
 
 
 @pytest.fixture
@@ -72,7 +73,8 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     page = (evals.folder / "runs" / "fixed.trec").read_bytes()
     assert found["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
     assert (found["compared_dev"], found["cards"]) == ({"n": 1}, [{"card": 1}])
-    assert list(found) == ([*baseline.PARTS])
+    schema = json.loads((evalset.DEFAULT / "schema" / "results.schema.json").read_text())
+    assert list(found) == schema["required"]
 
 
 def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
@@ -177,18 +179,125 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path, monkeypatch):
 
 def test_thirty_changes_are_listed_and_the_others_counted():
     after = {f"v{n}": n for n in range(31)}
-    found = results.changes({}, after)
-    assert found == [f"  v{n}: nothing -> {n}" for n in range(30)] + ["  ... and 1 more"]
-    assert results.changes({}, {"v30": 30, "v31": 31}, most=1) == [
-        "  v30: nothing -> 30",
-        "  ... and 1 more",
-    ]
+    lines = results.changes({}, after)
+    assert lines == [f"  v{n}: nothing -> {n}" for n in range(30)] + ["  ... and 1 more"]
     assert len(results.changes(after, {"v0": 0})) == 30
-    assert results.changes({"b": 1, "a": 1}, {"a": 2, "b": 1.0}) == [
-        "  b: 1 -> 1.0",
-        "  a: 1 -> 2",
-    ]
+    assert results.changes({"b": 1, "a": 1}, {"a": 2, "b": 1.0}) == ["  b: 1 -> 1.0", "  a: 1 -> 2"]
     assert results.changes({"a": [0.1, None]}, {"a": [0.1, None]}) == []
+
+
+# Whether it is of this set.
+
+
+@pytest.fixture
+def reported(folder):
+    """Return a set with a run and a results.json of it."""
+    evals = evalset.load(folder)
+    rankings = {"q1": [("disk-full", 2.0)], "q2": [("queue-full", 1.0)]}
+    runs.write_trec(folder / results.RUN, rankings, "t")
+    save(folder, results_of(evals))
+    return evals
+
+
+def save(folder, content):
+    (folder / "results.json").write_text(json.dumps(content))
+
+
+def problems(evals) -> list[str]:
+    """Return why the results of a set are not its own."""
+    with pytest.raises(evalset.EvalSetError) as caught:
+        results.verified(evals)
+    return caught.value.problems
+
+
+def test_a_baseline_of_this_set_is_read_also_where_git_or_an_editor_changed_the_form(reported):
+    run, page = reported.folder / results.RUN, reported.folder / "results.json"
+    content = json.loads(page.read_text())
+    assert results.verified(reported) == content
+    run.write_bytes(run.read_bytes().replace(b"\n", b"\r\n"))
+    page.write_bytes(b"\xef\xbb\xbf" + page.read_bytes().replace(b', "', b',\r\n"'))
+    assert results.verified(reported) == content
+
+
+def test_what_is_not_as_it_was_measured_is_told_with_what_to_do(reported):
+    queries = {**reported.queries, "q1": reported.queries["q1"]._replace(query="other")}
+    documents = {"disk-full": reported.documents["disk-full"]}
+    run = reported.folder / results.RUN
+    run.write_text(run.read_text().replace("2.0", "3.0"))
+    told = problems(reported._replace(queries=queries, documents=documents))
+    made_on = [words.split(" (")[0].split(": ", 1)[1] for words in told]
+    wanted = ["another corpus", "other queries and labels", "another runs/fixed.trec"]
+    assert made_on == [f"made on {what}" for what in wanted]
+    assert all(f": make report EVALS={reported.folder} measures the b" in words for words in told)
+    assert all(words.startswith(f"{reported.folder / 'results.json'}: ") for words in told)
+    run.unlink()
+    (told,) = problems(reported)
+    assert "another runs/fixed.trec (" in told and ", the folder has nothing): make rep" in told
+
+
+IMG = "<img src=x onerror=ran()>"
+WRAPPED = {IMG: 1}
+CARD = {"query_id": "q", "wanted": "d", "rival": "e", "cause": "c", "unjudged": True, "lacks": []}
+ROW = {"query_id": "q", "query": "a", "kind": "k", "split": "dev", "relevant": {"d": 2}}
+ROW |= {"retrieved": [["d", 1.5]], "first_rank": None, "measures": {"hit@5": 1}}
+NO_RESULTS = [  # (bytes of the file, what is told)
+    (b"{", "broken JSON ("),
+    (b"[]", "found [], wanted a JSON object"),
+    (b"{}", "field corpus is missing"),
+    (b"\xe9", "byte 0xe9 is not UTF-8"),
+    (b"", "broken JSON ("),
+]
+MISFITS = [  # (place, value, what is told)
+    ("corpus", None, "corpus: found null, wanted object"),
+    ("queries", {}, "queries.n is missing"),
+    ("run sha256", 1, "run.sha256: found 1, wanted string"),
+    ("corpus name", WRAPPED, f'corpus.name: found {{"{IMG}": 1}}, wanted string'),
+    ("corpus documents", IMG, f'corpus.documents: found "{IMG}", wanted integer'),
+    ("queries n", 3.0, "queries.n: found 3.0, wanted integer"),
+    ("queries grades", [0, True], "queries.grades[1]: found true, wanted integer"),
+    ("method k1", IMG, f'method.k1: found "{IMG}", wanted number'),
+    ("method engine", [[IMG]], f'method.engine: found [["{IMG}"]], wanted string'),
+    ("method idf", None, "method.idf: found null, wanted string"),
+    ("summary dev measures nDCG@10", IMG, f'measures.nDCG@10: found "{IMG}", wanted number'),
+    ("summary dev intervals MAP", [1], "intervals.MAP: found [1], wanted at least 2 items"),
+    ("summary dev median_first_rank", IMG, f'rank: found "{IMG}", wanted number or null'),
+    ("by_kind dev", {IMG: {}}, f"by_kind.dev.{IMG}.n is missing"),
+    ("told_apart dev AUROC", WRAPPED, f'AUROC: found {{"{IMG}": 1}}, wanted number'),
+    ("compared_dev runs", {}, "compared_dev.runs: found {}, wanted array"),
+    ("compared_dev base name", WRAPPED, f'.name: found {{"{IMG}": 1}}, wanted string'),
+    ("evidence dev sets", {IMG: 1}, f"sets.{IMG}: found 1, wanted object"),
+    ("evidence best reason", [IMG], f'best.reason: found ["{IMG}"], wanted string'),
+    ("evidence lost", {"q": 1}, "evidence.lost.q: found 1, wanted string"),
+    ("cards", [CARD | {"lacks": [[IMG]]}], f'cards[0].lacks[0]: found ["{IMG}"], wanted str'),
+    ("cards", [CARD | {"unjudged": IMG}], f'unjudged: found "{IMG}", wanted boolean'),
+    ("per_query", [ROW | {"retrieved": [[WRAPPED, 1]]}], "retrieved[0][0]: found {"),
+    ("per_query", [ROW, ROW | {"query": WRAPPED}], "per_query[1].query: found {"),
+]
+
+
+def test_a_file_that_is_no_result_is_told_with_its_place(reported):
+    page = reported.folder / "results.json"
+    whole = json.loads(page.read_text())
+    for content, words in NO_RESULTS:
+        page.write_bytes(content)
+        (told,) = problems(reported)
+        assert told.startswith(f"{page}:1: {words}"), content
+    for place, value, words in MISFITS:
+        content = part = copy.deepcopy(whole)
+        *path, last = place.split()
+        for name in path:
+            part = part[name]
+        part[last] = value
+        save(reported.folder, content)
+        (told,) = problems(reported)
+        assert words in told and told.startswith(f"{page}:1: field "), place
+        assert told.endswith(f"; make report EVALS={reported.folder} measures the baseline anew")
+    page.unlink()
+    page.mkdir()
+    assert "results.json:1: cannot be read (not a regular file)" in problems(reported)[0]
+    page.rmdir()
+    page.symlink_to("gone")
+    assert "results.json:1: cannot be read (No such file" in problems(reported)[0]
 
 
 # Where a report leads.
@@ -200,7 +309,7 @@ def test_a_report_on_our_own_set_ends_with_the_line_for_the_readme(tmp_path, mon
     own.mkdir()
     (own / "results.json").write_bytes(b"{}")
     digits = hashlib.sha256(b"{}").hexdigest()[:12]
-    monkeypatch.setattr(results, "DEFAULT", own)
+    monkeypatch.setattr(evalset, "DEFAULT", own)
     said = {"system": "Linux", "machine": "x86_64", "python_version_tuple": ("3", "11", "7")}
     for name, value in said.items():
         monkeypatch.setattr(results.platform, name, lambda value=value: value)

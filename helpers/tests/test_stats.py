@@ -20,32 +20,36 @@ def test_sign_flip_is_exact_for_few_queries():
     sums = [sum(s * d for s, d in zip(signs, nonzero, strict=True)) for signs in
             itertools.product((1, -1), repeat=len(nonzero))]  # fmt: skip
     exact = np.mean([abs(total) >= sum(nonzero) - 1e-12 for total in sums])
-    assert stats.sign_flip_p(differences) == pytest.approx(exact)
-
-
-@pytest.mark.parametrize(
-    ("differences", "p"),
-    [([], 1), ([0, 0], 1), ([0.5], 1), ([0.5, 0], 1), ([1, 1], 0.5), ([1] * 5, 0.0625)],
-)
-def test_sign_flip_of_small_cases(differences, p):
-    assert stats.sign_flip_p(differences) == pytest.approx(p)
-
-
-def test_what_differs_by_rounding_alone_counts_as_equal():
-    assert stats.sign_flip_p([0.5, 0.5, 1e-10]) == 0.5  # two that differ, not three
-    assert stats.t_test_p([0.1, 0.1, 0.1 + 1e-12]) is None
+    for values, p in (
+        (differences, exact),
+        ([], 1),
+        ([0, 0], 1),
+        ([0.5], 1),
+        ([0.5, 0], 1),
+        ([1, 1], 0.5),
+        ([1] * 5, 0.0625),
+        ([0.5, 0.5, 1e-10], 0.5),  # two that differ by more than rounding, not three
+        ([1e-9] * 6, 1),
+        ([1.0] * 13, 2 / 2**13),
+    ):
+        assert stats.sign_flip_p(values) == pytest.approx(p), values
 
 
 def test_random_sign_flips_never_give_zero_and_repeat():
-    differences = [0.5] * 40
-    assert stats.sign_flip_p(differences) == pytest.approx(2 / 10_001)
+    assert stats.sign_flip_p([0.5] * 40) == pytest.approx(2 / 10_001)
+    drawn = stats.sign_flip_p([1.0] * 14) * 10_001  # the first number beyond the exact test
+    assert drawn == pytest.approx(round(drawn)) and drawn >= 2
     noisy = np.random.default_rng(3).normal(0.05, 0.2, 40)
-    assert stats.sign_flip_p(noisy) == stats.sign_flip_p(noisy)
     assert stats.sign_flip_p(noisy) == pytest.approx(stats.t_test_p(noisy), abs=0.03)
+    for seeded in (stats.sign_flip_p, stats.bootstrap_interval):
+        assert seeded(noisy) == seeded(noisy, 2026) == seeded(noisy, seed=2026)
+        assert seeded(noisy) != seeded(noisy, 7)
 
 
 def test_t_test_of_no_spread_is_none_and_else_scipys():
-    assert stats.t_test_p([0.1, 0.1, 0.1]) is None and stats.t_test_p([0.1]) is None
+    for flat in ([0.1] * 3, [0.1], [0.1, 0.1, 0.1 + 1e-12], [0.0, 0.5e-9]):
+        assert stats.t_test_p(flat) is None
+    assert stats.t_test_p([0.0, 1e-9]) is not None
     a, b = [0.2, 0.5, 0.9, 0.4], [0.1, 0.7, 1.0, 0.9]
     wanted = scipy_stats.ttest_rel(b, a).pvalue
     assert stats.t_test_p(np.subtract(b, a)) == pytest.approx(wanted)
@@ -54,12 +58,11 @@ def test_t_test_of_no_spread_is_none_and_else_scipys():
 def test_intervals():
     values = np.random.default_rng(5).random(30)
     low, high = stats.t_interval(values)
-    found = scipy_stats.ttest_1samp(values, 0).confidence_interval()
-    assert (low, high) == pytest.approx((found.low, found.high))
-    boot = stats.bootstrap_interval(values)
-    assert boot == stats.bootstrap_interval(values)
-    assert boot == pytest.approx((low, high), abs=0.02)
+    wanted = scipy_stats.ttest_1samp(values, 0).confidence_interval()
+    assert (low, high) == pytest.approx((wanted.low, wanted.high))
+    assert stats.bootstrap_interval(values) == pytest.approx((low, high), abs=0.02)
     assert stats.bootstrap_interval([0.5, 0.5]) == (0.5, 0.5)
+    assert stats.bootstrap_interval([0.25, 0.75]) == (0.25, 0.75)
     assert stats.bootstrap_interval([0.25]) == (0.25, 0.25)
     assert stats.t_interval([1.0]) is None
 
@@ -78,22 +81,43 @@ def test_bootstrap_ends_are_the_quantiles_of_the_binomial(ones, ends):
     assert stats.bootstrap_interval([1.0] * ones + [0.0] * (10 - ones)) == pytest.approx(ends)
 
 
-def test_p_is_never_printed_as_zero():
-    assert [stats.p_text(p) for p in (1, 0.5, 0.001, 0.00099, 0)] == [
-        "1.0000",
-        "0.5000",
-        "0.0010",
-        "<.001",
-        "<.001",
-    ]
+def test_p_and_intervals_as_they_are_written():
+    texts = [stats.p_text(p) for p in (1, 0.5, 0.001, 0.00099, 0)]
+    assert texts == ["1.0000", "0.5000", "0.0010", "<.001", "<.001"]
+    assert stats.interval_text(-0.0125, 0.5) == "-0.013 to +0.500"  # halves go to the even digit
+    assert stats.interval_text(None, None) == ""
 
 
-def test_paired_counts_what_is_closer_than_a_billionth_as_a_tie():
-    found = stats.paired([0.5] * 4, [0.5, 0.5 + 5e-10, 0.5 - 2e-9, 0.5 + 2e-9])
-    assert (found.wins, found.ties, found.losses) == (1, 2, 1)
+def test_paired_is_made_of_the_tests_on_the_differences():
+    base, run = [0.1, 0.5, 0.9, 0.4, 0.2], [0.2, 0.7, 0.8, 0.4, 0.6]
+    differences = np.subtract(run, base)
+    pair = stats.paired(base, run)
+    assert pair[:4] == pytest.approx((5, 0.42, 0.54, 0.12))
+    assert (pair.low, pair.high) == stats.t_interval(differences)
+    assert (pair.p, pair.t_p) == (stats.sign_flip_p(differences), stats.t_test_p(differences))
+    sd = math.sqrt(sum((d - 0.12) ** 2 for d in differences) / 4)
+    assert pair.detectable == pytest.approx(stats.detectable(5, sd))
+    assert pair[-3:] == (3, 1, 1)
     one = stats.paired([0.25], [1.0])
     assert one[:4] == (1, 0.25, 1.0, 0.75)
     assert (one.low, one.high, one.p, one.t_p, one.detectable) == (None, None, 1.0, None, None)
+
+
+def test_measures_are_compared_query_by_query_and_adjusted_over_the_measures():
+    base = {f"q{n}": {"AP": 0.0, "RR": n / 9} for n in range(9)}
+    run = {f"q{n}": {"AP": 0.5, "RR": n / 9, "more": 1.0} for n in reversed(range(9))}
+    found = stats.by_measure(base, run, ("AP", "RR"))
+    assert found["AP"] == stats.paired([0.0] * 9, [0.5] * 9)._asdict() | {"p_holm": 4 / 2**9}
+    assert (found["RR"]["difference"], found["RR"]["p_holm"]) == (0, 1)
+
+
+def test_paired_counts_what_is_closer_than_a_billionth_as_a_tie_and_wants_the_same_queries():
+    assert stats.paired([0.5] * 4, [0.5, 0.5 + 5e-10, 0.5 - 2e-9, 0.5 + 2e-9])[-3:] == (1, 2, 1)
+    assert stats.paired([0.0, 0.0], [1e-9, -1e-9])[-3:] == (0, 2, 0)
+    for base, run in (([1.0], [1.0, 0.5]), ([], [])):
+        told = f"^{len(base)} and {len(run)} values, wanted one of each for the same"
+        with pytest.raises(ValueError, match=told):
+            stats.paired(base, run)
 
 
 @pytest.mark.proof
@@ -191,12 +215,6 @@ def test_verdicts_of_values():
     assert verdict_of(noise, matters=0.02)[0] == stats.TOO_FEW
 
 
-def test_paired_wants_the_same_queries():
-    for bad in (([1.0], [1.0, 0.5]), ([], [])):
-        with pytest.raises(ValueError, match="wanted one of each"):
-            stats.paired(*bad)
-
-
 def test_verdicts_are_the_words_of_the_workbook():
     words = (stats.BETTER, stats.WORSE, stats.SAME, stats.TOO_FEW)
     assert words == ("better", "worse", "no difference shown", "too few queries to tell")
@@ -219,47 +237,8 @@ def test_every_number_is_a_plain_number_that_json_and_repr_show_as_such():
     assert type(stats.queries_needed(0.1, 0.25)) is int
 
 
-def test_random_numbers_begin_at_the_seed_of_the_workbook_or_at_another():
-    values = np.random.default_rng(3).normal(0.05, 0.2, 40)
-    for seeded in (stats.sign_flip_p, stats.bootstrap_interval):
-        assert seeded(values) == seeded(values, 2026) == seeded(values, seed=2026)
-        assert seeded(values) != seeded(values, 7)
-
-
-@pytest.mark.parametrize(("spread", "none"), [(0.5e-9, True), (1e-9, False), (2e-9, False)])
-def test_t_test_needs_a_spread_of_a_billionth(spread, none):
-    assert (stats.t_test_p([0.0, spread]) is None) == none
-
-
-def test_bootstrap_of_two_values_has_both_as_its_ends():
-    assert stats.bootstrap_interval([0.25, 0.75]) == (0.25, 0.75)
-
-
-def test_paired_is_made_of_the_tests_on_the_differences():
-    base, run = [0.1, 0.5, 0.9, 0.4, 0.2], [0.2, 0.7, 0.8, 0.4, 0.6]
-    differences = np.subtract(run, base)
-    found = stats.paired(base, run)
-    assert found[:4] == pytest.approx((5, 0.42, 0.54, 0.12))
-    assert (found.low, found.high) == stats.t_interval(differences)
-    assert (found.p, found.t_p) == (stats.sign_flip_p(differences), stats.t_test_p(differences))
-    sd = math.sqrt(sum((d - 0.12) ** 2 for d in differences) / 4)
-    assert found.detectable == pytest.approx(stats.detectable(5, sd))
-    assert found[-3:] == (3, 1, 1)
-
-
-def test_paired_tells_both_numbers_of_values():
-    with pytest.raises(ValueError, match=r"^1 and 2 values, wanted one of each for the same"):
-        stats.paired([1.0], [1.0, 0.5])
-
-
-def test_a_difference_of_exactly_a_billionth_is_a_tie():
-    assert stats.paired([0.0, 0.0], [1e-9, -1e-9])[-3:] == (0, 2, 0)
-    assert stats.sign_flip_p([1e-9] * 6) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "weights", "wanted"),
-    [  # 1 - seen / expected disagreement, by hand
+def test_kappa_is_what_it_is_by_hand():
+    for first, second, weights, wanted in (  # 1 - seen / expected disagreement
         ([0, 1, 2, 2], [0, 1, 1, 2], None, 1 - (1 / 4) / (11 / 16)),
         ([0, 1, 2, 2], [0, 1, 1, 2], "linear", 1 - (1 / 4) / (14 / 16)),
         ([0, 1, 2, 2], [0, 1, 1, 2], "quadratic", 1 - (1 / 4) / (20 / 16)),
@@ -268,22 +247,9 @@ def test_a_difference_of_exactly_a_billionth_is_a_tie():
         ([1, 1], [1, 1], None, None),
         ([0, 0], [1, 1], None, 0.0),
         ([], [], None, None),
-    ],
-)
-def test_kappa_is_what_it_is_by_hand(first, second, weights, wanted):
-    found = stats.kappa(first, second, (0, 1, 2), weights)
-    assert found == (wanted if wanted is None else pytest.approx(wanted))
-
-
-def test_an_interval_is_written_with_signs_or_not_at_all():
-    assert stats.interval_text(-0.0125, 0.5) == "-0.013 to +0.500"  # halves go to the even digit
-    assert stats.interval_text(None, None) == ""
-
-
-def test_p_is_exact_up_to_thirteen_differing_queries_and_drawn_beyond():
-    assert stats.sign_flip_p([1.0] * 13) == 2 / 2**13
-    drawn = stats.sign_flip_p([1.0] * 14) * 10_001
-    assert drawn == pytest.approx(round(drawn)) and drawn >= 2
+    ):
+        kappa = stats.kappa(first, second, (0, 1, 2), weights)
+        assert kappa == (wanted if wanted is None else pytest.approx(wanted)), (first, second)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat import v4
 
-from helpers import baseline, evalset, files, report, results, workbook
+from helpers import evalset, files, report, results, workbook
 from helpers.labels import pooling
 
 ROOT = workbook.ROOT
@@ -83,7 +83,7 @@ def test_a_report_runs_the_notebooks_in_their_order_and_tells_the_summary(
     ran, evals = [], evalset.load(folder)
     monkeypatch.setattr(workbook, "execute", lambda path, on: ran.append((path, on)) or path.stem)
     monkeypatch.setattr(report, "html", lambda executed: f"<p>{executed}</p>")
-    monkeypatch.setattr(baseline, "read_results", lambda on: f"summary of {on.name}")
+    monkeypatch.setattr(results, "read_results", lambda on: f"summary of {on.name}")
     monkeypatch.setattr(report, "summary", lambda found, show: show(found))
     monkeypatch.setattr(results, "what_next", lambda on: f"next {on.name}")
     page = folder / "retrieval_eval.html"
@@ -146,7 +146,7 @@ def pages(monkeypatch, tmp_path):
         files.write(tmp_path / name, PAGE)
     monkeypatch.setattr(workbook, "ROOT", tmp_path)
     monkeypatch.setattr(evalset, "load", lambda folder: folder)
-    monkeypatch.setattr(baseline, "read_results", lambda folder: folder)
+    monkeypatch.setattr(results, "read_results", lambda folder: folder)
     monkeypatch.setattr(report, "summary", lambda of: made["summary"] if of == tmp_path else "")
     monkeypatch.setattr(report, "facts", lambda of: made["facts"] if of == tmp_path else "")
     return made

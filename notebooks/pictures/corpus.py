@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import PowerNorm
 
-from helpers.figures import DARK, LIGHT, put
+from helpers import figures
+from helpers.figures import DARK, LIGHT, aside
 
 ROWS = 18  # kinds or services a picture holds; those with the fewest documents are one row
 SQUARES = 50  # a row of the grid; where a service has more documents, a square stands for several
@@ -45,7 +46,7 @@ def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
         title += f";\n{medians.index[0]} is the shortest kind, {medians.index[-1]} the longest"
     top.set_title(title)
     values = ", ".join(f"{kind} {median:.0f}" for kind, median in medians.items())
-    put(figure, f"{title}. Median tokens by kind: {values}.".replace("\n", " "))
+    figures.put(figure, f"{title}. Median tokens by kind: {values}.".replace("\n", " "))
 
 
 def _darker_where_more(
@@ -92,7 +93,7 @@ def coverage(corpus: pd.DataFrame) -> None:
     title += f", least for {found.index[-1]}" if len(found) > 1 else ""
     ax.set_title(title)
     values = ", ".join(f"{name} {n}" for name, n in [*zip(found.index, of, strict=True)][::-1])
-    put(figure, f"{title}. {values}.")
+    figures.put(figure, f"{title}. {values}.")
 
 
 def overlap(queries: pd.DataFrame) -> None:
@@ -104,10 +105,8 @@ def overlap(queries: pd.DataFrame) -> None:
     order = queries.overlap.groupby(kinds).mean().sort_values(ascending=False)
     figure, ax = plt.subplots(figsize=(7, 1.3 + 0.5 * len(order)))
     ax.barh(range(len(order)), order, color=PALE_BAR, edgecolor=DARK, linewidth=EDGE)
-    same = queries.overlap.round(6).groupby([kinds, queries.overlap.round(6)])
-    of = same.transform("size")
-    aside = (same.cumcount() - (of - 1) / 2) * (0.7 / of.clip(lower=9))  # equal points apart
-    places = kinds.map({kind: n for n, kind in enumerate(order.index)}) + aside
+    places = kinds.map({kind: n for n, kind in enumerate(order.index)})
+    places = places + aside(kinds, queries.overlap.round(6), 0.7, 9)
     ax.plot(queries.overlap, places, "o", color=DARK, alpha=0.7, markersize=4)
     ax.set_yticks(range(len(order)), [f"{kind}  {mean:.2f}" for kind, mean in order.items()])
     ax.grid(axis="y", visible=False)
@@ -118,4 +117,4 @@ def overlap(queries: pd.DataFrame) -> None:
         title = f"Fewest shared words: {' and '.join(lowest)}, {order.iloc[-1]:.2f} on average"
     ax.set_title(title)
     values = ", ".join(f"{kind} {mean:.2f}" for kind, mean in order.items())
-    put(figure, f"{title}. Mean share by kind: {values}. Each point is a query.")
+    figures.put(figure, f"{title}. Mean share by kind: {values}. Each point is a query.")

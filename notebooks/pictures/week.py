@@ -5,7 +5,8 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 from matplotlib.patches import FancyBboxPatch
 
-from helpers.figures import DARK, put
+from helpers import figures
+from helpers.figures import DARK
 
 BOXES = {  # what a box says, and the sessions that make it
     "documents": "A",
@@ -36,7 +37,9 @@ def map_of_week(lit: str) -> None:
     ax.axis("off")
     own = [step.replace("\n", " ") for step, session in BOXES.items() if session == lit]
     path = " → ".join(step.replace("\n", " ") for step in BOXES)
-    put(figure, f"The week in {len(BOXES)} steps: {path}. This session makes {', '.join(own)}.")
+    figures.put(
+        figure, f"The week in {len(BOXES)} steps: {path}. This session makes {', '.join(own)}."
+    )
 
 
 def _draw_box(ax: plt.Axes, x: float, y: float, words: str, on: bool) -> None:

@@ -32,7 +32,8 @@ def logged(folder):
 
 
 def grades(folder):
-    return {(j.query_id, j.doc_id): j.relevance for j in log.judgments(folder)}
+    given = log.latest(log.entries(evalset.load(folder)))
+    return {pair: entry.relevance for pair, entry in given.items()}
 
 
 def do(shown, grade):

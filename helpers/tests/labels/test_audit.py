@@ -1,68 +1,17 @@
 """The audit finds what is wrong with a set, says nothing where nothing is, and names the place."""
 
-import random
-import shutil
+import json
+import sys
 
 import pytest
-from conftest import write_rows
-from labelled_sets import BAD_SET, GUIDE, by_check, change, complete, rows
+from conftest import results_of, write_rows
+from labelled_sets import BAD_SET, GUIDE, add_pool, by_check, change, complete, document
 
-from helpers import evalset, text
-from helpers.labels import audit, checks, manifest, pooling
+from helpers import __main__, chunks, evalset, results, runs, text, workbook
+from helpers.labels import audit, manifest
+from helpers.labels.checks import Finding
 
-# The solution to notebooks/bad_set: what is wrong, the check that finds it, what the check says.
-FLAWS = [
-    (
-        "four queries are titles of documents: q01, q04, q08 and q10",
-        "overlap",
-        ["equal to a title: 4", "q01, q04, q08, q10"],
-    ),
-    ("one question is asked twice: q03 and q06", "same query", ["q03 = q06"]),
-    (
-        "11 of 24 documents are reached, and nobody asks about backups, though the card says so",
-        "coverage",
-        ["11 of 24 documents", "service backups"],
-    ),
-    (
-        "the card says the pool was judged, but most of the first ten results are not",
-        "judged depth",
-        ["of the first 10 of lucene-stemmed are judged"],
-    ),
-    (
-        "two relevant labels have no quote: q07 and q11",
-        "evidence",
-        ["12 of 14", "q07 billing-refund-policy, q11 site-500-error"],
-    ),
-    (
-        "second reading of 18 easy zeros: 85 % agreement, kappa 0.19, disagreements unexplained",
-        "second pass",
-        ["18 of grade 0", "85% agree, kappa 0.19", "q01 domain-dns-records"],
-    ),
-    (
-        "a hard negative of q05 is one of its answers: site-php-version",
-        "negatives",
-        ["1 wrong", "q05 site-php-version (judged relevant)"],
-    ),
-    (
-        "site-500-error answers q05 in dev and q11 in test",
-        "leakage",
-        ["q05 and q11 through site-500-error"],
-    ),
-    (
-        "email-quota-full and email-storage-exceeded say the same; each answers one query only",
-        "near-duplicates",
-        ["email-quota-full ~ email-storage-exceeded"],
-    ),
-    (
-        "billing-refund-policy was edited after the manifest was written",
-        "manifest",
-        ["corpus/billing-refund-policy.md differs"],
-    ),
-]
-
-
-def statuses(folder):
-    return {check: finding.status for check, finding in by_check(folder).items()}
+TABLE, JUDGED = "retrieval_queries.jsonl", "judgments.jsonl"
 
 
 @pytest.fixture
@@ -70,15 +19,59 @@ def small(folder):
     return complete(folder)
 
 
-# The bad set.
+def failing(folder):
+    return {check for check, finding in by_check(folder).items() if finding.status == "fail"}
+
+
+# The bad set: what is wrong with notebooks/bad_set, the check that finds it, what the check says.
+
+
+FLAWS = {  # check: what is wrong, what the check says
+    "overlap": (
+        "four queries are titles of documents: q01, q04, q08 and q10",
+        ["equal to a title: 4", "q01, q04, q08, q10"],
+    ),
+    "same query": ("one question is asked twice: q03 and q06", ["q03 = q06"]),
+    "coverage": (
+        "11 of 24 documents are reached, and nobody asks about backups, though the card says so",
+        ["11 of 24 documents", "service backups"],
+    ),
+    "judged depth": (
+        "the card says the pool was judged, but most of the first ten results are not",
+        ["of the first 10 of lucene-stemmed are judged"],
+    ),
+    "evidence": (
+        "two relevant labels have no quote: q07 and q11",
+        ["12 of 14", "q07 billing-refund-policy, q11 site-500-error"],
+    ),
+    "second pass": (
+        "second reading of 18 easy zeros: 85 % agreement, kappa 0.19, disagreements unexplained",
+        ["18 of grade 0", "85% agree, kappa 0.19", "q01 domain-dns-records"],
+    ),
+    "negatives": (
+        "a hard negative of q05 is one of its answers: site-php-version",
+        ["1 wrong", "q05 site-php-version (judged relevant)"],
+    ),
+    "leakage": (
+        "site-500-error answers q05 in dev and q11 in test",
+        ["q05 and q11 through site-500-error"],
+    ),
+    "near-duplicates": (
+        "email-quota-full and email-storage-exceeded say the same; each answers one query only",
+        ["email-quota-full ~ email-storage-exceeded"],
+    ),
+    "manifest": (
+        "billing-refund-policy was edited after the manifest was written",
+        ["corpus/billing-refund-policy.md differs"],
+    ),
+}
 
 
 def test_bad_set_shows_its_ten_flaws_and_nothing_else():
     found = by_check(BAD_SET)
-    assert len(FLAWS) == 10 == len({check for _, check, _ in FLAWS})
-    assert {c for c, f in found.items() if f.status == "fail"} == {check for _, check, _ in FLAWS}
+    assert failing(BAD_SET) == {*FLAWS} and len(FLAWS) == 10
     assert {c for c, f in found.items() if f.status == "warn"} == {"size"}
-    for flaw, check, shown in FLAWS:
+    for check, (flaw, shown) in FLAWS.items():
         said = f"{found[check].found} {found[check].remedy}"
         assert all(part in said for part in shown), f"{flaw}: {said}"
 
@@ -91,237 +84,191 @@ def test_bad_set_does_not_tell():
         assert not words & {"flaw", "flaws", "bad", "planted", "deliberate", "deliberately", "leak"}
 
 
-def mend_titles(row):
-    own = {"q01": "point my name to ns1", "q04": "mails stay in the queue"}
-    own |= {"q08": "get 4 GB of SQL in", "q10": "bank said no"}
-    return {**row, "query": own.get(row["query_id"], row["query"])}
+# Imported sets.
 
 
-def mend_coverage(row):
-    if row["query_id"] != "q06":
-        return row
-    answers = ["site-certificate", "backup-schedule", "backup-own-copies", "site-redirects"]
-    return {**row, "relevant_doc_ids": answers}
+def imported(small):
+    write_rows(small / "settings.json", {"imported": "beir"})
+    for name in ("labeling_guide.md", "second_pass.jsonl", "negatives.jsonl", "manifest.json"):
+        (small / name).unlink()
+    change(small / JUDGED, lambda r: {**r, "evidence": "", "relevance": min(r["relevance"], 1)})
+    plain = ("query_id", "query", "relevant_doc_ids", "split")
+    change(small / TABLE, lambda r: {name: r[name] for name in plain})
+    document(small, "mail", "Restart the relay.", service="mail")
+    return small
 
 
-def judge_all(folder):
-    evals = evalset.load(folder)
-    known = evals.qrels()
-    more = [
-        {"query_id": q, "doc_id": d, "relevance": 0}
-        for q in evals.queries
-        for d in evals.documents
-        if d not in known[q]
-    ]
-    write_rows(folder / "judgments.jsonl", *rows(folder / "judgments.jsonl"), *more)
+def test_what_an_import_cannot_have_is_not_applicable(small):
+    found = by_check(imported(small))
+    lacking = {check for check, finding in found.items() if finding.status == "n/a"}
+    assert lacking == {*audit.LEFT_OUT} and "fail" not in {f.status for f in found.values()}
+    assert all(found[check].remedy == reason for check, (reason, _) in audit.LEFT_OUT.items())
+    assert all(found[check].found for check in lacking)
+    (small / "settings.json").unlink()
+    found = by_check(small)
+    assert failing(small) == {"evidence", "labelling guide"}
+    assert "n/a" not in {f.status for f in found.values()}
+    assert "not applicable" not in audit.as_table([*found.values()])
 
 
-def quote(row):
-    quotes = {"q07": "within 30 days of the first order", "q11": "the script hit its ceiling"}
-    return {"evidence": quotes.get(row["query_id"], ""), **row} if row["relevance"] else row
+def test_what_an_import_got_wrong_is_a_warning(small):
+    one = {"query": "Disk full", "relevant_doc_ids": ["disk-full"]}
+    change(imported(small) / TABLE, lambda r: {**r, **one})
+    (small / JUDGED).unlink()
+    document(small, "copy", evalset.load(small).documents["disk-full"].text)
+    found = by_check(small)
+    for check, more in audit.THEIRS.items():
+        assert found[check].status == "warn", check
+        assert found[check].remedy.endswith(more) or check == "judged depth", check
+    manifest.write_manifest(evalset.load(small), {})
+    document(small, "copy", "Other words.")
+    assert by_check(small)["manifest"].status == "fail"
 
 
-def mend_coverage_files(folder):
-    change(folder / "retrieval_queries.jsonl", mend_coverage)
-    new = [("q06", d) for d in ("backup-schedule", "backup-own-copies", "site-redirects")]
-    change(
-        folder / "judgments.jsonl",
-        lambda r: None if (r["query_id"], r["doc_id"]) in new else r,
-    )
-    texts = evalset._read_corpus(folder, [])
-    labels = [
-        {"query_id": q, "doc_id": d, "relevance": 1, "evidence": texts[d].text[:20]} for q, d in new
-    ]
-    write_rows(folder / "judgments.jsonl", *rows(folder / "judgments.jsonl"), *labels)
-
-
-MENDS = {
-    "overlap": lambda f: change(f / "retrieval_queries.jsonl", mend_titles),
-    "same query": lambda f: change(
-        f / "retrieval_queries.jsonl",
-        lambda r: {**r, "query": "padlock is gone"} if r["query_id"] == "q06" else r,
-    ),
-    "coverage": mend_coverage_files,
-    "judged depth": judge_all,
-    "evidence": lambda f: change(f / "judgments.jsonl", quote),
-    "second pass": lambda f: change(f / "second_pass.jsonl", lambda r: {**r, "second": r["first"]}),
-    "negatives": lambda f: change(
-        f / "negatives.jsonl",
-        lambda r: {**r, "hard": [d for d in r["hard"] if d != "site-php-version"]},
-    ),
-    "leakage": lambda f: change(
-        f / "retrieval_queries.jsonl",
-        lambda r: {**r, "split": "dev" if r["query_id"] in ("q09", "q11") else r["split"]},
-    ),
-    "near-duplicates": lambda f: (f / "corpus" / "email-quota-full.md").write_text(
-        "---\ntitle: Mailbox full\nkind: faq\nservice: email\n---\nTo make room at once, sort the "
-        "Sent folder by size in webmail and remove the largest attachments\n"
-    ),
-    "manifest": lambda f: manifest.write_manifest(evalset.load(f), {}),
+NEW = {"query_id": "q1", "doc_id": "disk-full", "round": 1, "first": 0, "second": 2, "final": 2}
+ADDED = {
+    "second pass": ("second_pass.jsonl", NEW | {"reason": ""}),
+    "negatives": ("negatives.jsonl", {"query_id": "q1", "easy": [], "hard": ["disk-full"]}),
 }
 
 
-@pytest.mark.parametrize("check", MENDS)
-def test_mending_one_flaw_silences_its_check_and_no_other(tmp_path, check):
-    copy = shutil.copytree(BAD_SET, tmp_path / "set")
-    MENDS[check](copy)
-    found = statuses(copy)
-    assert found[check] != "fail"
-    assert {c for c, s in found.items() if s == "fail"} == {c for _, c, _ in FLAWS} - {check}
+def test_what_somebody_added_to_an_import_is_checked(small):
+    imported(small)
+    for check, (name, row) in ADDED.items():
+        assert by_check(small)[check].status == "n/a"
+        write_rows(small / name, row)
+        assert by_check(small)[check].status == "fail"
+    for page, status in (("Short.", "fail"), (GUIDE, "pass")):
+        (small / "labeling_guide.md").write_text(page)
+        assert by_check(small)["labelling guide"].status == status
 
 
-def test_small_set_is_only_small(small):
-    found = statuses(small)
-    assert {c: s for c, s in found.items() if s != "pass"} == {"size": "warn", "negatives": "warn"}
+# The table and the command.
 
 
-# A set with nothing to complain about.
+def test_the_table_word_for_word():
+    findings = [
+        Finding("size", "pass", "2 queries", ""),
+        Finding("a check with a long name", "n/a", "found " * 8, "The source has none."),
+        Finding("kinds", "warn", "x", "a-remedy-with-hyphens " * 9 + "z" * 90),
+    ]
+    lines = audit.as_table(findings).split("\n")
+    assert lines[:5] == [
+        "status  check             found                                   remedy",
+        f"{'-' * 6}  {'-' * 16}  {'-' * 38}  {'-' * 34}",
+        "pass    size              2 queries",
+        "n/a     a check with a    found found found found found found     The source has none.",
+        "        long name         found found",
+    ]
+    assert lines[-2:] == ["", "1 passed, 1 warning, 0 failed, 1 not applicable"]
+    shown = "\n".join(lines)
+    assert shown.count("a-remedy-with-hyphens") == 9 and shown.count("z") >= 90
+    assert all(len(line) <= 100 and line == line.rstrip() for line in lines)
 
 
-def clean_documents(folder, rng):
-    vocabulary = ["".join(rng.choices("bdfgklmnprst", k=4)) + "a" for _ in range(3000)]
-    texts = {f"d{n:03}": rng.sample(vocabulary, 40) for n in range(100)}
-    rows = (
-        {"doc_id": d, "title": " ".join(words[:3]), "text": " ".join(words[3:])}
-        | {"kind": "runbook", "service": "disk"}
-        for d, words in texts.items()
-    )
-    write_rows(folder / "corpus.jsonl", *rows)
-    return texts
+def test_exit_status_is_1_with_a_failure_and_0_with_warnings(small, monkeypatch, capsys):
+    def status():
+        monkeypatch.setattr(sys, "argv", ["helpers", "audit", "--evals", str(small)])
+        return __main__.main(), capsys.readouterr().out.splitlines()[-1]
+
+    assert status() == (0, "15 passed, 2 warnings, 0 failed, 1 not applicable")
+    (small / "labeling_guide.md").unlink()
+    code, total = status()
+    assert code == 1 and "2 failed" in total  # the guide, and the manifest that lists it
+    (small / "labeling_guide.md").write_text(GUIDE)
+    imported(small)
+    code, total = status()
+    assert code == 0 and total.endswith("9 not applicable")
 
 
-def clean_queries(texts):
-    for n in range(30):
-        answers = [f"d{3 * n:03}", f"d{3 * n + 1:03}"]
-        wording = [*texts[answers[0]][5:8], "ofwhich"]
-        yield {
-            "query_id": f"q{n:02}",
-            "query": " ".join(wording),
-            "relevant_doc_ids": answers,
-            "kind": ("keyword", "symptom", "multi")[n % 3],
-            "popularity": ("head", "tail")[n // 3 % 2],
-            "split": ("dev", "test")[n // 15],
-        }
+# What audit and freeze vouch for is read before they do anything.
+
+RUN = {"q1": [("disk-full", 2.0)], "q2": [("queue-full", 1.0)]}
 
 
-def clean_labels(folder, texts):
-    evals, labels, zeros = evalset.load(folder), [], {}
-    for pair in pooling.pool(pooling.by_ranker(evals)):
-        if pair["doc_id"] not in evals.queries[pair["query_id"]].relevant_doc_ids:
-            zeros.setdefault(pair["query_id"], []).append(pair["doc_id"])
-    for q in evals.queries.values():
-        for grade, doc_id in zip((2, 1), q.relevant_doc_ids, strict=True):
-            row = {"query_id": q.query_id, "doc_id": doc_id, "relevance": grade}
-            labels.append(row | {"evidence": " ".join(texts[doc_id][9:13])})
-        for doc_id in zeros[q.query_id]:
-            labels.append({"query_id": q.query_id, "doc_id": doc_id, "relevance": 0})
-        others = [d for d in texts if d not in q.relevant_doc_ids]
-        yield {"query_id": q.query_id, "easy": others[:10], "hard": others[-10:]}
-    write_rows(folder / "judgments.jsonl", *labels)
-    again = (
-        {"query_id": r["query_id"], "doc_id": r["doc_id"], "round": 1, "reason": ""}
-        | dict.fromkeys(("first", "second", "final"), r["relevance"])
-        for r in labels[:130]
-    )
-    write_rows(folder / "second_pass.jsonl", *again)
+@pytest.fixture
+def reported(small):
+    """Return a set with all its label files, chunks, a run with its card, and results.json."""
+    evals = evalset.load(small)
+    add_pool(small)
+    chunk_run = {q: [(f"{d}#0", s) for d, s in ranking] for q, ranking in RUN.items()}
+    runs.save(evals, "fixed", chunk_run, RUN, {})
+    spans = [chunks.Chunk(d, 0, 0, len(doc.text), 3) for d, doc in evals.documents.items()]
+    chunks.write_chunks(small / "chunks" / "fixed.jsonl", spans)
+    (small / "results.json").write_text(json.dumps(results_of(evals)))
+    return evals
 
 
-@pytest.mark.proof
-def test_clean_set_passes_every_check(tmp_path):
-    texts = clean_documents(tmp_path, random.Random(4))
-    write_rows(tmp_path / "retrieval_queries.jsonl", *clean_queries(texts))
-    write_rows(tmp_path / "negatives.jsonl", *clean_labels(tmp_path, texts))
-    (tmp_path / "labeling_guide.md").write_text(GUIDE)
-    manifest.write_manifest(evalset.load(tmp_path), {})
-    findings = audit.findings(evalset.load(tmp_path))
-    assert [f for f in findings if f.status != "pass" or f.remedy] == []
-    assert audit.as_table(findings).endswith("\n17 passed, 0 warnings, 0 failed")
-
-
-# Folders that cannot be read, and the table.
-
-
-def test_folder_that_cannot_be_read(tmp_path, small):
-    with pytest.raises(evalset.EvalSetError, match="no documents found"):
-        audit.findings(evalset.load(tmp_path / "nowhere"))
+def test_a_set_that_cannot_be_read_is_told_with_every_problem(small):
     with (small / "negatives.jsonl").open("a") as file:
         file.write('{"query_id": "q1", "easy": [], "hard": []}\n{"query_id": "q3", "easy": 1}\n')
     change(small / "second_pass.jsonl", lambda row: {**row, "second": 3})
     with pytest.raises(evalset.EvalSetError) as caught:
         audit.findings(evalset.load(small))
     found = [line.rpartition("/")[2] for line in caught.value.problems]
-    assert found[0] == "negatives.jsonl:3: query_id q1 stands already at line 1, wanted each once"
-    assert found[1].startswith("negatives.jsonl:4: field hard is missing")
-    assert "field second is 3, wanted 0, 1 or 2" in found[-1] and len(found) == 6
+    assert "negatives.jsonl:3: query_id q1 stands already at line 1, wanted each once" in found
+    assert "field second is 3, wanted 0, 1 or 2" in found[0] and len(found) == 6
 
 
-def test_table_is_narrow_and_loses_no_word():
-    findings = [
-        checks.Finding("size", "pass", "many words " * 20, ""),
-        checks.Finding("kinds", "warn", "x", "a-remedy-with-hyphens " * 9 + "z" * 90),
-        checks.Finding("labels per query", "fail", "y", "end"),
-    ]
-    shown = audit.as_table(findings)
-    assert max(map(len, shown.splitlines())) <= 100
-    assert shown.splitlines()[-1] == "1 passed, 1 warning, 1 failed"
-    assert shown.count("many") == 20 and shown.count("a-remedy-with-hyphens") == 9
-    assert shown.count("z") >= 90 and "fail    labels per query  y" in shown
-    assert not [line for line in shown.splitlines() if line != line.rstrip()]
+AGAIN = "make report EVALS={} writes chunks, runs and results.json anew"
+WRONG = [
+    ("pool.jsonl", "{", "pool.jsonl:1: broken JSON"),
+    ("second_pass.jsonl", "[]", "second_pass.jsonl:1: found [], wanted a JSON object"),
+    ("runs/fixed.trec", "q1 Q0 disk-full", "runs/fixed.trec:1: found 3 fields, wanted 6"),
+    ("runs/fixed.jsonl", "[]", "runs/fixed.jsonl:1: found"),
+    ("runs/fixed.json", "[]", "runs/fixed.json:1: found [], wanted a JSON object"),
+    ("runs/other.trec", "q1 Q0 gone 1 2 t", "runs/other.trec:1: document gone is unknown"),
+    ("chunks/fixed.jsonl", '{"doc_id": 1}', "chunks/fixed.jsonl:1: "),
+    ("results.json", "{}", "results.json:1: field corpus is missing"),
+]
 
 
-def test_the_table_word_for_word():
-    findings = [
-        checks.Finding("size", "pass", "2 queries", ""),
-        checks.Finding("a check with a long name", "n/a", "found " * 8, "The source has none."),
-    ]
-    assert audit.as_table(findings).split("\n") == [
-        "status  check             found                                   remedy",
-        f"{'-' * 6}  {'-' * 16}  {'-' * 38}  {'-' * 34}",
-        "pass    size              2 queries",
-        "n/a     a check with a    found found found found found found     The source has none.",
-        "        long name         found found",
-        "",
-        "1 passed, 0 warnings, 0 failed, 1 not applicable",
-    ]
+@pytest.mark.parametrize(("name", "page", "said"), WRONG)
+def test_what_is_wrong_is_told_with_its_place_before_anything_is_written(
+    reported, name, page, said
+):
+    folder = reported.folder
+    (folder / name).write_text(page + "\n")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for command in (audit.of_folder, workbook.freeze_command):
+        with pytest.raises(evalset.EvalSetError) as caught:
+            command(reported)
+        first, *more = caught.value.problems
+        assert first.startswith(f"{folder}/{said}")
+        derived = "/" in name or "results" in name
+        assert (more[-1:] == [AGAIN.format(folder)]) == derived
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    (folder / name).unlink()
+    (folder / name).mkdir()  # a folder in place of a file
+    assert audit.unreadable(reported)[0].startswith(str(folder / name))
 
 
-EXTRA = {
-    "second pass": ("second_pass.jsonl", {"first": 0, "second": 2, "final": 2, "reason": ""}),
-    "negatives": ("negatives.jsonl", {"easy": [], "hard": ["disk-full"]}),
-}
+def test_freeze_draws_new_negatives_over_broken_ones_and_audit_refuses_them(reported):
+    (reported.folder / "negatives.jsonl").write_text("{\n")
+    with pytest.raises(evalset.EvalSetError, match="negatives.jsonl:1: broken JSON"):
+        audit.of_folder(reported)
+    assert workbook.freeze_command(reported) == 0
+    assert audit.unreadable(reported) == []
 
 
-@pytest.mark.parametrize("check", EXTRA)
-def test_files_that_somebody_added_to_an_import_are_checked(small, check):
-    (small / "settings.json").write_text('{"imported": "beir"}')
-    name, fields = EXTRA[check]
-    (small / name).unlink()
-    assert statuses(small)[check] == "n/a"
-    pair = {"query_id": "q1", "doc_id": "disk-full", "round": 1} if "first" in fields else {}
-    write_rows(small / name, {"query_id": "q1", **pair, **fields})
-    found = by_check(small)[check]
-    assert found.status in ("warn", "fail") and found.remedy
+def test_what_was_made_of_another_corpus_waits_for_its_report(reported):
+    """After a document went, its runs name it still: that is no reason to stop an audit."""
+    folder = reported.folder
+    (folder / "corpus" / "new.md").write_text("---\ntitle: new\n---\nA body.\n")
+    (folder / "runs" / "fixed.trec").write_text("q1 Q0 gone 1 2 t\n")
+    gone = {"doc_id": "gone", "chunk_idx": 0, "start": 0, "end": 1, "n_tokens": 1}
+    write_rows(folder / "chunks" / "fixed.jsonl", gone)
+    last = audit.of_folder(evalset.load(folder))[-1]
+    assert last[:3] == ("baseline", "fail", "measured on another corpus, another runs/fixed.trec")
 
 
-def test_a_finding_of_an_import_keeps_what_was_found(small):
-    (small / "settings.json").write_text('{"imported": "beir"}')
-    evals = evalset.load(small)
-    kept = checks.Finding("size", "warn", "2 queries", "Write more.")
-    assert audit._of_import(evals, kept) == kept
-    kept = checks.Finding("overlap", "warn", "most", "Add paraphrases.")
-    assert audit._of_import(evals, kept) == kept
-    kept = checks.Finding("manifest", "fail", "a differs", "Look.")
-    assert audit._of_import(evals, kept) == kept
-    torn = checks.Finding("leakage", "fail", "q1 and q2", "Put them into one half.")
-    assert audit._of_import(evals, torn) == (
-        "leakage",
-        "warn",
-        "q1 and q2",
-        "Put them into one half. Else the source's own halves leak, or no halves can part these "
-        "queries.",
-    )
-    lacking = checks.Finding("kinds", "warn", "unspecified 2", "Give each query a kind.")
-    reason = "The source sets the kinds of its queries."
-    assert audit._of_import(evals, lacking) == ("kinds", "n/a", "unspecified 2", reason)
-    whole = checks.Finding("kinds", "pass", "a 1, b 1", "")
-    assert audit._of_import(evals, whole) == whole
+def test_the_baseline_is_the_saved_run(reported):
+    assert audit.unreadable(reported) == []
+    assert audit.of_folder(reported)[-1][:2] == ("baseline", "pass")
+    run = reported.folder / results.RUN
+    run.write_text(run.read_text().replace("2.0", "3.0"))
+    last = audit.of_folder(reported)[-1]
+    assert last[:3] == ("baseline", "fail", "measured on another runs/fixed.trec")
+    assert "make report" in last.remedy
+    (reported.folder / "results.json").unlink()
+    assert audit.of_folder(reported)[-1][:3] == ("baseline", "n/a", "no results.json")

@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from conftest import write_rows
 from labelled_sets import BAD_SET, by_check, change, complete, document
 
 from helpers import evalset
@@ -88,22 +87,6 @@ def test_there_are_leaks_exactly_where_a_component_is_in_both_halves():
         assert leaking <= mixed and bool(leaking) == bool(mixed)
 
 
-def test_two_versions_of_a_text_count_as_one_document(folder):
-    pages = {"rollback-v1": "Ask the release manager.", "rollback-v2": "Type slipway revert."}
-    for doc_id, body in pages.items():
-        page = f'---\ntitle: {doc_id}\nversion: "{doc_id[-1]}"\n---\n{body}\n'
-        (folder / "corpus" / f"{doc_id}.md").write_text(page, encoding="utf-8")
-    (folder / "judgments.jsonl").unlink()
-    write_rows(
-        folder / "retrieval_queries.jsonl",
-        {"query_id": "q1", "query": "undo", "relevant_doc_ids": ["rollback-v1"], "split": "dev"},
-        {"query_id": "q2", "query": "back", "relevant_doc_ids": ["rollback-v2"], "split": "test"},
-    )
-    evals = evalset.load(folder)
-    assert links.leaking_answers(evals) == [("q1", "q2", "rollback-v1", "rollback-v2")]
-    assert links.components(evals) == [{"q1", "q2"}]
-
-
 def test_components_come_by_their_first_id_and_leaks_in_order():
     evals = asked(q3=("dev", "c"), q1=("test", "b"), q2=("dev", "a b"), q4=("dev", "b"))
     assert links.components(evals, set()) == [{"q1", "q2", "q4"}, {"q3"}]
@@ -124,7 +107,7 @@ def test_alike_documents_are_told_apart_from_versions(folder):
     for name, body in bodies.items():
         document(folder, name, " ".join(body))
     for name in ("old-v1", "old-v2"):
-        document(folder, name, " ".join(f"{word}y" for word in words))
+        document(folder, name, " ".join(f"{word}{name[-1]}" for word in words))
         path = folder / "corpus" / f"{name}.md"
         path.write_text(path.read_text().replace("kind:", f"version: '{name[-1]}'\nkind:"))
     near, one = links.alike_documents(evalset.load(folder))

@@ -3,17 +3,19 @@
 import datetime
 import html
 import json
-from pathlib import Path
+import re
 
 import pytest
 from conftest import write_rows
 from judging import PROOF, do, entry, grades, logged, opened, two_by_twelve
+from test_inert import RAW
 
 from helpers import evalset
 from helpers.labels import log, markup, merge, panel, schedule
+from helpers.text import Markup
 
-HERE = Path(__file__).resolve().parents[1]
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
+ALL = {"0", "1", "2", "Skip", "Undo", "Finish"}
 
 
 @pytest.fixture
@@ -21,45 +23,181 @@ def many(tmp_path):
     return two_by_twelve(tmp_path)
 
 
-# What is shown.
+def live(shown):
+    return {name for name, button in shown.buttons.items() if not button.disabled}
 
 
-def test_unknown_ids_are_named(folder):
-    with pytest.raises(ValueError, match="(?s)query q9 is not.*document nil is not"):
-        panel.Panel(evalset.load(folder), [("q9", "disk-full"), ("q1", "nil")])
+def said(words, wrong=False):
+    return markup.message_html(words, wrong)
 
 
-def test_document_is_escaped_marked_and_without_its_origin(folder):
-    shown = opened(folder)
-    while shown.turn[:2] != ("q1", "disk-full"):
+def skip_to(shown, doc_id):
+    while shown.turn.doc_id != doc_id:
         shown.buttons["Skip"].click()
-    assert "disk is full" in shown.query.value
+
+
+# Pages.
+
+
+@pytest.mark.parametrize(
+    ("text", "page"),
+    [
+        ("# A b\n", "<h1>A <mark>b</mark></h1>\n"),
+        ("a\nb", "<p>a<br>\n<mark>b</mark></p>\n"),
+        ("- a\n- `b`", "<ul>\n<li>a</li>\n<li><code><mark>b</mark></code></li>\n</ul>\n"),
+        ("1986. A year", '<ol start="1986">\n<li>A year</li>\n</ol>\n'),
+        ("```sh\na b\n```", "<pre><code>a <mark>b</mark>&#10;</code></pre>\n"),
+        ("<b>b</b>", "<p>&#60;<mark>b</mark>&#62;<mark>b</mark>&#60;/<mark>b</mark>&#62;</p>\n"),
+        ("<div>\na\n</div>", "<p>&#60;div&#62;&#10;a&#10;&#60;/div&#62;</p>\n"),
+        ("[a](https://x/b)", "<p>a (https&#58;//x/<mark>b</mark>)</p>\n"),
+        ("<https://x>", "<p>https&#58;//x</p>\n"),
+        ("![a](https://x/y.png)", "<p>a (https&#58;//x/y&#46;png)</p>\n"),
+        ("~~a~~ **B**", "<p><del>a</del> <strong><mark>B</mark></strong></p>\n"),
+    ],
+)
+def test_markdown_is_rendered_with_the_words_of_the_query_marked(text, page):
+    assert html.unescape(markup.rendered(text, {"b"})) == html.unescape(page)
+
+
+def test_a_table_is_a_table():
+    page = html.unescape(markup.rendered("| a | b |\n|---|--:|\n| 1 | 2 \\| 3 |\n", {"b"}))
+    assert re.findall(r"<t[hd][^>]*>(.*?)</t", page) == ["a", "<mark>b</mark>", "1", "2 | 3"]
+
+
+@pytest.mark.parametrize("text", [RAW, *RAW.split("\n"), f"| {RAW} |", f"- {RAW}", f"```\n{RAW}"])
+def test_a_hostile_text_has_no_tags_but_those_of_a_text(text):
+    page = markup.rendered(text, {"a"})
+    seen = set(re.findall(r"<(\w+)([^>]*)>", page))
+    tags = {"p", "br", "mark", "span", "strong", "em", "del", "code", "pre", "h1", "h2", "hr"}
+    tags |= {"ul", "ol", "li", "blockquote", "table", "thead", "tbody", "tr", "th", "td"}
+    assert {tag for tag, _ in seen} <= tags and {facts for _, facts in seen} <= {"", ' start="1"'}
+
+
+def test_names_and_texts_in_the_panel_are_inert(folder):
+    query = evalset.Query("<b>", "<i>", ())
+    document = evalset.Document("d", "<b>", RAW, "<b>", "<b>", version="<b>")
+    given = [log.Entry("<b>", "<b>", 1), log.Entry("<b>", "<b>", 0, repeat=True)]
+    given.append(log.Entry("<i>", "", 0))
+    pages = [markup.question_html(query), markup.query_html(query), markup.message_html("<b>")]
+    pages += [markup.document_html(document, set()), markup.end_html(given, 1)]
+    for page in pages:
+        shown = page.replace("<b>No", "").replace("<b>1 doc", "").replace("<b>&#60;", "")
+        assert not re.search("<b>(?!Finish)|<i>|<script|<img", shown), page
+        assert "&#60;b&#62;" in page or "&#60;i&#62;" in page
+    shown = opened(folder)
+    for widget in (shown.query, shown.message, shown.count, shown.document):
+        widget.value = "<b>x</b>"
+        assert widget.value == "&#60;b&#62;x&#60;/b&#62;"
+
+
+def test_the_document_has_its_facts_and_its_words_marked(folder):
+    shown = opened(folder)
+    skip_to(shown, "disk-full")
     page = shown.document.value
-    assert "<p>Delete &lt;old&gt; logs.</p>\n<p>Then &lt;|endoftext|&gt; call" in page
-    assert "<mark>disk</mark>&#45;<mark>full</mark>" in page and "2026-04-08" in page
+    assert 'role="region" tabindex="0" aria-label="Document"' in page
+    shown_text = html.unescape(page)
+    assert "<p>Delete <old> logs.</p>\n<p>Then <|endoftext|> call" in shown_text
+    assert "<old>" not in page
+    assert "runbook · disk · 2026-04-08</div>" in page
+    assert ("<mark>disk</mark>&#45;<mark>full</mark>" in page) == (shown.turn.query_id == "q1")
     assert [value for _, value in shown.choice.options] == ["disk-full", *BODY.split("\n\n")]
+    bare = markup.document_html(evalset.Document("d", "t", "x"), set())
+    assert '<div class="facts"></div>' in bare
 
 
-def test_words_of_most_documents_are_not_marked(many):
-    rows = [{"doc_id": f"e{i}", "title": "x", "text": "fact b" if i < 2 else "y"} for i in range(8)]
-    corpus = many.folder / "corpus.jsonl"
-    former = [json.loads(line) for line in corpus.read_text().splitlines()]
-    write_rows(corpus, *former, *rows)
-    assert markup.telling_words(evalset.load(many.folder)) == {"a": {"a"}, "b": {"b"}}
-    queries = [{"query_id": "a", "query": "the fact", "relevant_doc_ids": []}]
-    write_rows(many.folder / "retrieval_queries.jsonl", *queries)
-    (many.folder / "pool.jsonl").unlink()
-    rows = [{"doc_id": f"f{i}", "title": "x", "text": "the fact"} for i in range(12)]
-    write_rows(corpus, *rows)
-    assert markup.telling_words(evalset.load(many.folder)) == {"a": {"the", "fact"}}
+@pytest.mark.parametrize(
+    ("documents", "having", "marked"),
+    [(12, 10, True), (12, 11, False), (30, 15, True), (30, 16, False)],
+)
+def test_a_word_is_marked_in_up_to_ten_documents_or_half(documents, having, marked):
+    rows = [evalset.Document(f"d{n}", "", "rare" * (n < having) or "x") for n in range(documents)]
+    rows[0] = rows[0]._replace(text="rare own rare")
+    query, common = evalset.Query("q", "own rare rare", ()), evalset.Query("r", "rare", ())
+    asked = {"q": query, "r": common}
+    evals = evalset.EvalSet(evalset.DEFAULT, {d.doc_id: d for d in rows}, asked, [])
+    words = {"own", "rare"} if marked else {"own"}
+    assert markup.telling_words(evals) == {"q": words, "r": {"rare"}}  # else none would be
 
 
-def test_guide_is_rendered_escaped_and_its_absence_is_a_hint(folder):
-    assert "labeling_guide.md" in markup.guide_html(folder)
-    (folder / "labeling_guide.md").write_text("\ufeff# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n")
-    page = opened(folder).guide.children[0].value
-    assert "<h1>Ours</h1>" in page and "<td>2</td>" in page and "&lt;script&gt;" in page
-    assert opened(folder).guide.selected_index is None
+def test_long_lines_are_cut_where_they_are_chosen_and_whole_as_evidence():
+    whole = "y" + "z" * 120
+    shown = markup.passages(evalset.Document("d", "", "\n".join(["x" * 120, "", f"  {whole}"])))
+    assert shown == [("x" * 120, "x" * 120), (whole[:117] + "...", whole)]
+
+
+def test_the_guide_is_rendered_and_its_absence_is_a_hint(folder):
+    assert markup.guide_html(folder) == markup.NO_GUIDE
+    text = "\ufeff# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n\n![a](https://x/y.png) [b](javascript:x)\n"
+    (folder / "labeling_guide.md").write_text(text)
+    shown = opened(folder).guide
+    page = shown.children[0].value
+    assert "<h1>Ours</h1>" in page and "<td>2</td>" in page and "&#60;script&#62;" in page
+    assert "<p>a (https&#58;//x/y&#46;png) b (javascript&#58;x)</p>" in page
+    assert shown.selected_index is None
+
+
+def test_the_end_word_for_word():
+    given = [log.Entry(q, "", 0) for q in ("q2", "q1", "q1")]
+    aside = "<p>Set aside, because no document answers: q1, q2.</p>"
+    nothing, then = "<p>There is nothing to judge.</p>", str(markup.MERGED_THEN)
+    assert markup.end_html([], 0) == nothing + then
+    assert markup.end_html(given, 0) == nothing + aside + then
+    told = "<p>No document was shown twice, so your agreement with yourself is unknown.</p>"
+    shown = "<p><b>3 documents shown, all are judged.</b></p>"
+    assert markup.end_html(given, 3) == shown + told + aside + then
+    again = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
+    again += [e._replace(repeat=True, relevance=min(2, e.relevance)) for e in again]
+    page = markup.end_html(again, 3, (0, 1, 2, 3))
+    assert "n = 3, 67% equal, weighted kappa (linear) 0.73.</p>" in page
+    assert page.count("<tr>") == 2 and "<tr><td>q</td><td>a</td><td>3</td><td>2</td></tr>" in page
+    alike = [log.Entry("q", "a", 2), log.Entry("q", "a", 2, repeat=True)]
+    page = markup.end_html(alike, 1, then="<b>")
+    assert "not defined (one grade only)" in page and "<table>" not in page
+    assert page.endswith("&#60;b&#62;")
+
+
+# The panel.
+
+
+def test_the_panel_from_top_to_bottom(folder):
+    shown = opened(folder)
+    progress, query, document, lines, choice, evidence, *rest = shown.box.children
+    assert progress.children == (shown.bar, shown.count) and query is shown.query
+    assert (document, evidence) == (shown.document, shown.evidence)
+    assert (lines, choice) == (shown.lines, shown.choice)
+    actions, message, guide = rest
+    assert (message, guide) == (shown.message, shown.guide)
+    assert actions.children == (*shown.buttons.values(), shown.key)
+    assert [(button.description, button.tooltip) for button in shown.buttons.values()] == [
+        ("0 does not help", "0: does not help"),
+        ("1 helps in part", "1: helps in part, with evidence"),
+        ("2 answers it", "2: answers it, with evidence"),
+        ("No answer", "n: no document answers this query, set it aside"),
+        ("Skip", "s: decide later"),
+        ("Undo", "u: take the last judgment back"),
+        ("Finish", "end here: what is judged goes into the folder"),
+    ]
+    assert shown.key.placeholder == "0 1 2 n s u j k" and "j and k" in lines.tooltip
+    assert guide.titles == ("Labelling guide",) and lines.description == "List of lines"
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(panel, "display", seen.append)
+        shown.show()
+    assert seen == [shown.box]
+
+
+@pytest.mark.parametrize(
+    ("highest", "means", "keys"),
+    [(1, "0 does not help|1 answers it", "01nsujk"), (10, "10 answers it", "0123456789nsujk")],
+)
+def test_the_panel_offers_the_grades_of_the_set(folder, highest, means, keys):
+    (folder / "judgments.jsonl").unlink()
+    (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
+    shown = opened(folder)
+    assert means in "|".join(button.description for button in shown.buttons.values())
+    assert [*shown.keys] == [*keys]
+    turn = do(shown, highest)
+    assert grades(folder) == {turn[:2]: highest}
 
 
 def test_progress_counts_documents_and_queries(many):
@@ -68,232 +206,208 @@ def test_progress_counts_documents_and_queries(many):
     for _ in range(12):
         shown.buttons["0"].click()
     assert shown.count.value == "13 of 24, query 2 of 2" and shown.bar.value == 12
+    pairs = merge.pairs_to_judge(many)
+    assert panel.Panel(many, pairs).queue == schedule.schedule(pairs, 0, 0.1)
+    nothing = panel.Panel(many, [])
+    assert (nothing.bar.max, nothing.bar.value, nothing.count.value) == (1, 0, "0 of 0 judged")
+    assert nothing.query.value == "" and nothing.turn is None and not nothing.choice.options
 
 
-def test_long_lines_are_cut_where_they_are_chosen_and_whole_as_evidence():
-    lines = ["x" * 120, "", "  y" + "z" * 120]
-    shown = markup.passages(evalset.Document("d", "", "\n".join(lines)))
-    whole = "y" + "z" * 120
-    assert shown == [("x" * 120, "x" * 120), (whole[:117] + "...", whole)]
-    assert markup.help_of((0, 1)) == {
-        "0": "0: does not help",
-        "1": "1: answers it, with evidence",
-        **markup.ACTIONS,
-    }
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1])
-def test_a_share_of_repeats_that_is_none_is_refused(folder, share):
-    with pytest.raises(ValueError, match=f"repeats is {share}, wanted a share from 0 to 1"):
-        opened(folder, repeats=share)
+def test_what_the_folder_does_not_know_is_refused(folder):
+    pairs = [("q9", "y"), ("q8", "disk-full"), ("q1", "x"), ("q1", "")]
+    with pytest.raises(ValueError) as caught:
+        panel.Panel(evalset.load(folder), pairs)
+    assert str(caught.value).splitlines() == [
+        "query q8 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
+        "query q9 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
+        "document x is not in the corpus, wanted one of the folder's ids",
+        "document y is not in the corpus, wanted one of the folder's ids",
+    ]
+    for share in (-0.1, 1.1):
+        with pytest.raises(ValueError, match=f"repeats is {share}, wanted a share from 0 to 1"):
+            opened(folder, repeats=share)
 
 
 # Judging.
 
 
 def test_a_judgment_is_on_disk_before_the_next_document(folder, monkeypatch):
-    shown, seen = opened(folder), []
-    show = markup.document_html
-    monkeypatch.setattr(
-        markup, "document_html", lambda *a: seen.append(len(logged(folder))) or show(*a)
-    )
+    shown, seen, show = opened(folder), [], markup.document_html
+    noting = lambda *given: seen.append(len(logged(folder))) or show(*given)  # noqa: E731
+    monkeypatch.setattr(markup, "document_html", noting)
+    monkeypatch.setattr(panel, "_now", lambda: "now")
     first, second = do(shown, 2), do(shown, 0)
     assert seen == [1, 2]
-    rows = logged(folder)
-    assert [(r["query_id"], r["doc_id"], r["relevance"]) for r in rows] == [
-        (*first[:2], 2),
-        (*second[:2], 0),
-    ]
-    names = ["query_id", "doc_id", "relevance", "evidence", "repeat", "time"]
-    assert list(rows[0]) == names and rows[0]["repeat"] is False and rows[1]["evidence"] == ""
-    assert rows[0]["evidence"] == PROOF[first.doc_id] and rows[0]["time"].endswith("+00:00")
+    more = {"repeat": False, "time": "now"}
+    proof = {"relevance": 2, "evidence": PROOF[first.doc_id]}
+    pairs = [{"query_id": turn.query_id, "doc_id": turn.doc_id} for turn in (first, second)]
+    assert logged(folder) == [pairs[0] | proof | more, entry(*second[:2], **more)]
+    shown.buttons["Undo"].click()
+    assert logged(folder)[2] == {"undo": pairs[1] | more, "time": "now"}
+    monkeypatch.undo()
+    assert datetime.datetime.fromisoformat(panel._now()).utcoffset() == datetime.timedelta(0)
 
 
 @pytest.mark.parametrize("grade", "12")
-@pytest.mark.parametrize("words", ["", "  \n", "delete the logs", "Add a consumer. Delete"])
+@pytest.mark.parametrize(
+    "words", ["", "  \n", "delete the logs", "Add a consumer. Delete", "<img>"]
+)
 def test_grades_need_evidence_that_stands_in_the_document(folder, grade, words):
     shown = opened(folder)
     before, shown.evidence.value = shown.turn, words
     shown.buttons[grade].click()
     assert "evidence" in shown.message.value and shown.turn == before
+    assert ("Select the words" in shown.message.value) == (not words.strip())
     assert not (folder / log.LOG).exists() and shown.evidence.value == words
+    do(shown, 1)
+    assert shown.evidence.value == "" and shown.choice.index is None  # a document starts without
 
 
-def test_every_document_starts_without_evidence(folder):
+@pytest.mark.parametrize(
+    ("typed", "evidence"),
+    [
+        ("\nDelete ", "Delete"),
+        (" logs. Then ", "logs.\n\nThen"),  # copied as it is shown
+        ("call **it**", "call **it**"),  # as it stands there, though the words stand there before
+    ],
+)
+def test_evidence_is_stored_word_for_word(folder, typed, evidence):
+    page = folder / "corpus" / "disk-full.md"
+    page.write_text(f"{page.read_text()}call it. call **it**\n")
     shown = opened(folder)
-    for _ in range(4):
-        assert shown.evidence.value == "" and shown.choice.index is None
-        shown.buttons["2"].click()
-        assert "needs evidence" in shown.message.value
-        do(shown, 1)
-    assert shown.turn is None and len(logged(folder)) == 4
+    skip_to(shown, "disk-full")
+    shown.evidence.value = typed
+    shown.buttons["1"].click()
+    assert logged(folder)[0]["evidence"] == evidence
 
 
-def test_pasted_evidence_and_message_are_safe(folder):
+def test_what_is_selected_becomes_evidence(folder):
     shown = opened(folder)
-    shown.evidence.value = "<img src=x>"
-    shown.buttons["1"].click()
-    assert "<img" not in shown.message.value and "&#60;img" in shown.message.value
-    shown.evidence.value = f"\n{PROOF[shown.turn.doc_id][:7]} "
-    shown.buttons["1"].click()
-    assert logged(folder)[0]["evidence"] in ("Delete", "Add a c")
+    skip_to(shown, "disk-full")
+    shown.document.selected = "logs.\nThen"
+    assert shown.evidence.value == "logs.\n\nThen"
+    assert shown.message.value == said("Evidence taken: 2 words. Choose a grade, or select anew.")
+    shown.document.selected = ""  # a click
+    assert shown.evidence.value == "logs.\n\nThen"
+    shown.document.selected = "runbook"
+    assert shown.evidence.value == "logs.\n\nThen" and "#b00020" in shown.message.value
+    assert "No passage of the document reads like this" in shown.message.value
+    shown.buttons["2"].click()
+    assert logged(folder)[0]["evidence"] == "logs.\n\nThen"
+    assert (shown.document.selected, shown.evidence.value) == ("", "")
+    while shown.turn:
+        do(shown, 0)
+    shown.document.selected = "4 documents"
+    assert shown.evidence.value == "" and shown.message.value == said("Saved: 0.")
 
 
 def test_keys_act_at_once_and_empty_the_box(folder):
     shown = opened(folder)
-    shown.key.value = "0"
-    assert shown.key.value == "" and len(logged(folder)) == 1
+    shown.key.value = "x0"  # the last one counts
+    assert shown.key.value == "" and [row["relevance"] for row in logged(folder)] == [0]
     second = shown.turn
-    shown.key.value = "S"
+    shown.key.value = "S "
     assert shown.turn != second and len(logged(folder)) == 1
+    before = shown.message.value
+    shown.key.value = " "
+    assert shown.message.value == before and shown.key.value == ""
     shown.key.value = "x"
-    assert (
-        "Key x does nothing. Keys: 0, 1, 2, n for No answer, s for Skip, u for Undo, j for the next"
-        in (shown.message.value)
-    )
-    assert shown.key.value == ""
-    shown.choice.index = 1
-    shown.key.value = "2"
-    assert logged(folder)[1]["relevance"] == 2
+    told = "Keys: 0, 1, 2, n for No answer, s for Skip, u for Undo, j for the next line, k for the"
+    assert f"Key x does nothing. {told}" in shown.message.value and shown.key.value == ""
     shown.key.value = "u"
-    assert "undo" in logged(folder)[2]
+    assert "undo" in logged(folder)[1]
 
 
-def test_skip_moves_to_the_end_and_writes_nothing(folder):
+def test_two_keys_go_through_the_lines(folder):
     shown = opened(folder)
-    skipped = shown.turn
-    shown.buttons["Skip"].click()
-    assert not (folder / log.LOG).exists()
-    others = [do(shown, 0) for _ in range(3)]
-    assert skipped not in others and shown.turn == skipped
-    shown.buttons["Skip"].click()
-    assert shown.turn == skipped and "last document left" in shown.message.value
-    do(shown, 0)
-    assert shown.turn is None and shown.buttons["Skip"].disabled
+    parts = (shown.lines, shown.choice, shown.evidence)
+    assert [part.layout.display for part in parts] == [None, "none", None]
+    lines = markup.passages(shown.evals.documents[shown.turn.doc_id])
+    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), *(("j", 1),) * (len(lines) == 2)):
+        shown.key.value = key
+        assert shown.evidence.value == lines[n][1]
+        assert shown.message.value == said(f"Line {n + 1} of {len(lines)}: {lines[n][0]}")
+    assert shown.lines.value and [part.layout.display for part in parts] == [None] * 3
+    for _ in lines:
+        shown.key.value = "j"
+    shown.choice.index = None
+    assert shown.evidence.value == lines[-1][1]  # what was chosen stays
+    shown.key.value = "2"
+    assert logged(folder)[0]["evidence"] == lines[-1][1]
+    while shown.turn:
+        do(shown, 0)
+    assert [part.layout.display for part in parts] == ["none"] * 3
+    shown.key.value = "j"
+    assert shown.message.value == said("There is no line to choose.", True)
 
 
-def test_undo_shows_the_document_again_and_reaches_back(folder):
+def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
     shown = opened(folder)
+    assert shown.message.value == said("")
+    first = shown.turn
+    steps = [
+        ("Undo", "There is nothing to undo.", True),
+        ("Skip", "Skipped: it comes again at the end.", False),
+        ("0", "Saved: 0.", False),
+        ("Undo", "Taken back: 0.", False),
+        ("n", "No answer is for the end: judge the documents of the query first.", True),
+        *[("0", "Saved: 0.", False)] * 3,
+        ("Skip", "This is the last document left.", True),
+        ("0", "Saved: 0.", False),
+        ("s", "There is no document left to skip.", True),
+        ("0", "There is no document left to judge. Undo takes the last one back.", True),
+    ]
+    for name, words, wrong in steps:
+        if name in shown.buttons and not shown.buttons[name].disabled:
+            shown.buttons[name].click()
+        else:
+            shown.key.value = name
+        assert shown.message.value == said(words, wrong)
+        skipped = words.startswith(("There is nothing", "Skipped"))
+        assert (folder / log.LOG).exists() == (not skipped)  # neither writes anything
+        assert shown.turn == first or not words.startswith("This is the last")
+    assert shown.count.value == "4 of 4 judged" and shown.bar.value == 4
+    line = '<div role="status" style="min-height:1.5em;line-height:1.5;opacity:0.8">a<br>b</div>'
+    assert said("a\nb") == line
+
+
+def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(folder, monkeypatch):
+    monkeypatch.setattr(panel, "_now", lambda: "the same instant")
+    shown = opened(folder, seed=3)
     first, second = do(shown, 2), do(shown, 0)
     shown.buttons["Undo"].click()
     assert shown.turn == second and grades(folder) == {first[:2]: 2}
-    shown.buttons["Undo"].click()
-    assert shown.turn == first and grades(folder) == {} and len(logged(folder)) == 4
-    shown.buttons["Undo"].click()
-    assert "nothing to undo" in shown.message.value and len(logged(folder)) == 4
-    do(shown, 1)
-    assert grades(folder) == {first[:2]: 1} and shown.turn == second
-
-
-def test_undo_of_two_judgments_at_the_same_instant(folder, monkeypatch):
-    monkeypatch.setattr(panel, "_now", lambda: "2026-11-21T12:00:00+00:00")
-    shown = opened(folder)
-    turn = do(shown, 0)
-    shown.buttons["Undo"].click()
-    do(shown, 1)
-    assert grades(folder) == {turn[:2]: 1}
-
-
-def test_resume_continues_where_the_log_stops(folder):
-    shown = opened(folder, seed=3)
-    done = [do(shown, 0), do(shown, 2)]
     again = opened(folder, seed=3)
-    assert again.turn == shown.turn and again.bar.value == 2
+    assert again.turn == second and again.bar.value == 1
     again.buttons["Undo"].click()
-    assert again.turn == done[1] and grades(folder) == {done[0][:2]: 0}
+    assert again.turn == first and grades(folder) == {} and len(logged(folder)) == 4
+    again.buttons["Undo"].click()
+    assert "nothing to undo" in again.message.value and len(logged(folder)) == 4
+    do(again, 1)
+    assert grades(folder) == {first[:2]: 1} and again.turn == second
 
 
-# Panels and logs that change meanwhile.
-
-
-def test_two_panels_see_each_other(folder):
-    one, two = opened(folder), opened(folder)
-    shared = do(one, 0)
-    assert two.turn == shared
-    two.buttons["Skip"].click()
-    assert two.turn == one.turn  # not the shared one, which is judged
-    seen = {do(two, 0)[:2], shared[:2]}
-    one.buttons["Skip"].click()
-    while one.turn:
-        assert one.turn[:2] not in seen
-        seen.add(do(one, 0)[:2])
-    assert len(grades(folder)) == len(logged(folder)) == 4
-
-
-def test_undo_leaves_what_another_panel_judged(folder):
-    one, two = opened(folder), opened(folder, seed=5)
-    mine, other = do(one, 0), do(two, 0)
-    one.buttons["Undo"].click()
-    one.buttons["Undo"].click()
-    assert "nothing to undo" in one.message.value
-    assert grades(folder) == ({other[:2]: 0} if mine != other else {})
-
-
-def test_undo_leaves_what_is_gone_and_what_belongs_to_other_pairs(folder):
-    log.append(folder / log.LOG, {**entry("q2"), "time": "1"})
-    evals = evalset.load(folder)
-    one = panel.Panel(evals, [("q1", "disk-full")], repeats=0)
-    do(one, 0)
-    two = panel.Panel(evals, [("q1", "disk-full")], repeats=0)
-    two.buttons["Undo"].click()
-    one.buttons["Undo"].click()
-    assert "nothing to undo" in one.message.value
-    assert grades(folder) == {("q2", "disk-full"): 0} and len(logged(folder)) == 3
-
-
-def test_the_same_pair_in_two_panels_keeps_both_lines_and_says_so(folder):
-    one, two = opened(folder), opened(folder)
-    turn = do(one, 2)
-    do(two, 1)
-    assert "Another panel gave 2" in two.message.value
-    assert grades(folder) == {turn[:2]: 1} and len(logged(folder)) == 2
-    two.buttons["Undo"].click()
-    assert grades(folder) == {turn[:2]: 2}
-
-
-def test_a_log_that_breaks_meanwhile_is_a_message(folder):
-    shown = opened(folder)
-    (folder / log.LOG).write_text("{\n")
-    before = shown.turn
-    shown.buttons["0"].click()
-    assert "labelling.jsonl:1: broken JSON" in shown.message.value and shown.turn == before
-
-
-# The set.
-
-
-def test_queries_without_labels_open_the_panel_and_end_the_run(folder, capsys):
-    panel.require_labels(evalset.load(folder))
-    assert capsys.readouterr().out == "2 queries, each with a relevant document\n"
-    (folder / "judgments.jsonl").unlink()
-    queries = folder / "retrieval_queries.jsonl"
-    queries.write_text(queries.read_text().replace('["disk-full"]', "[]"))
-    with pytest.raises(panel.Unlabelled, match="Judge in the panel above") as stop:
-        panel.require_labels(evalset.load(folder))
-    assert stop.value._render_traceback_() == [str(stop.value)]
+def test_undo_leaves_what_belongs_to_other_pairs(folder):
+    write_rows(folder / log.LOG, entry("q2", time="1"))
     shown = panel.Panel(evalset.load(folder), [("q1", "disk-full")], repeats=0)
-    shown.evidence.value = "Delete <old> logs."
-    shown.judge(2)
-    assert merge.merge(evalset.load(folder)) == 1
-    panel.require_labels(evalset.load(folder))
-    queries.unlink()
-    (folder / "judgments.jsonl").unlink()
-    with pytest.raises(panel.Unlabelled, match="no queries yet"):
-        panel.require_labels(evalset.load(folder))
+    shown.buttons["Undo"].click()
+    assert "nothing to undo" in shown.message.value and len(logged(folder)) == 1
 
 
-def test_the_panel_offers_the_grades_of_the_set(folder):
-    (folder / "settings.json").write_text('{"highest_grade": 3}')
-    shown = opened(folder)
-    assert [*shown.buttons] == ["0", "1", "2", "3", markup.ASIDE, "Skip", "Undo", "Finish"]
-    assert shown.buttons["3"].tooltip == "3: answers it, with evidence"
-    turn = do(shown, 3)
-    shown.key.value = "0"
-    assert [row["relevance"] for row in logged(folder)] == [3, 0]
-    assert grades(folder)[turn[:2]] == 3
-    (folder / "settings.json").unlink()
-    with pytest.raises(evalset.EvalSetError, match="field relevance is 3, wanted 0, 1 or 2"):
-        log.judgments(folder)
+def test_a_second_panel_and_a_log_that_breaks_meanwhile_write_nothing_and_say_so(folder):
+    one, two = opened(folder), opened(folder)
+    first, turn = do(one, 2), two.turn
+    for name in ("0", "Undo"):
+        two.key.value = name[0].lower()
+        assert two.turn == turn and grades(folder) == {first[:2]: 2}
+    assert "nothing to undo" in two.message.value
+    two.buttons["0"].click()
+    assert "changed by another panel" in two.message.value
+    assert "run this cell again" in two.message.value
+    assert opened(folder).bar.value == 1
+    (folder / log.LOG).write_text("{\n")
+    one.buttons["0"].click()
+    assert "nothing was written" in one.message.value
 
 
 # Queries that no document answers.
@@ -305,10 +419,8 @@ def waiting(folder):
     queries = folder / "retrieval_queries.jsonl"
     rows = [json.loads(line) for line in queries.read_text().splitlines()]
     write_rows(queries, *({**row, "kind": "symptom", "relevant_doc_ids": []} for row in rows))
-    write_rows(
-        folder / "pool.jsonl",
-        *({"query_id": "q1", "doc_id": d, "rankers": ["hand"]} for d in PROOF),
-    )
+    pairs = [{"query_id": "q1", "doc_id": d, "rankers": ["hand"]} for d in PROOF]
+    write_rows(folder / "pool.jsonl", *pairs)
     return evalset.load(folder)
 
 
@@ -317,26 +429,16 @@ def panel_of(folder):
     return panel.Panel(evals, merge.pairs_to_judge(evals), repeats=0)
 
 
-def live(shown):
-    return {name for name, button in shown.buttons.items() if not button.disabled}
-
-
-def test_a_query_without_an_answer_is_set_aside_with_one_click(folder, capsys):
+def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     waiting(folder)
     shown = panel_of(folder)
-    assert live(shown) == {"0", "1", "2", "Skip", "Undo", "Finish"}
-    assert shown.count.value == "1 of 2, query 1 of 1" and shown.bar.max == 2
-    shown.key.value = "n"
-    assert "judge the documents of the query first" in shown.message.value
+    assert live(shown) == ALL and shown.bar.max == 2
+    assert shown.count.value == "1 of 2, query 1 of 1"
     do(shown, 0), do(shown, 0)
     assert "No document judged for this query answers it" in shown.document.value
     assert "panel.Panel(evals, [('q1', 'ID')]).show()" in html.unescape(shown.document.value)
-    assert "disk is full" in shown.query.value and live(shown) == {
-        markup.ASIDE,
-        "Skip",
-        "Undo",
-        "Finish",
-    }
+    assert "disk is full" in shown.query.value
+    assert live(shown) == {markup.ASIDE, "Skip", "Undo", "Finish"}
     assert shown.count.value == "2 of 2 judged" and shown.evidence.layout.display == "none"
     shown.key.value = "2"
     assert "There is no document to grade: No answer, Skip or Undo" in shown.message.value
@@ -348,21 +450,13 @@ def test_a_query_without_an_answer_is_set_aside_with_one_click(folder, capsys):
     shown.buttons[markup.ASIDE].click()
     page = shown.document.value
     assert "2 documents shown, all are judged" in page and "no document answers: q1, q2." in page
-    assert "<b>Finish</b>" in page and "make report EVALS=folder" in page
-    assert live(shown) == {"Undo", "Finish"}
-    shown.key.value = "n"
-    assert "No answer is for the end" in shown.message.value
-    shown.key.value = "0"
-    assert "no document left to judge" in shown.message.value
-    shown.key.value = "s"
-    assert "no document left to skip" in shown.message.value
+    assert "make report EVALS=folder" in page and live(shown) == {"Undo", "Finish"}
     assert merge.merge(evalset.load(folder)) == 4
     after = evalset.load(folder)
     assert [*after.unanswered] == ["q1", "q2"] and not after.queries
-    assert "every query is of kind none" in after.next_step()
 
 
-def test_no_answer_is_taken_back_in_the_panel_before_and_after_the_merge(folder):
+def test_no_answer_is_taken_back_before_and_after_the_merge(folder):
     waiting(folder)
     shown = panel_of(folder)
     do(shown, 0), do(shown, 0)
@@ -371,7 +465,7 @@ def test_no_answer_is_taken_back_in_the_panel_before_and_after_the_merge(folder)
         assert shown.turn == ("q2", "", False)
         shown.buttons["Undo"].click()
         assert "Taken back: No answer." in shown.message.value
-        assert shown.turn == ("q1", "", False) and log.verdicts(shown.evals)["q1"][0] is False
+        assert shown.turn == ("q1", "", False)
     shown.buttons[markup.ASIDE].click()
     shown.buttons[markup.ASIDE].click()
     merge.merge(evalset.load(folder))
@@ -379,55 +473,15 @@ def test_no_answer_is_taken_back_in_the_panel_before_and_after_the_merge(folder)
     assert "There is nothing to judge" in again.document.value and "q1, q2" in again.document.value
     again.buttons["Undo"].click()
     assert again.turn == ("q2", "", False) and "queue" in again.query.value
-    again.buttons[markup.ASIDE].click()
-    again.buttons["Undo"].click()
     merge.merge(evalset.load(folder))
     after = evalset.load(folder)
     assert after.waiting == ["q2"] and after.queries["q2"].kind == "symptom"
-    assert merge.pairs_to_judge(after) == [("q2", "")]
-
-
-def test_a_document_can_be_judged_for_a_query_that_was_set_aside(folder, capsys):
-    waiting(folder)
-    shown = panel_of(folder)
-    do(shown, 0), do(shown, 0)
-    shown.buttons[markup.ASIDE].click()
-    shown.buttons[markup.ASIDE].click()
-    merge.merge(evalset.load(folder))
-    found = panel.Panel(evalset.load(folder), [("q2", "queue-full")], repeats=0)
+    found = panel.Panel(after, [("q1", "disk-full")], repeats=0)  # after all, one answers
+    assert found.turn is None and not found.queue[0].repeat
+    found = panel.Panel(after, [("q2", "queue-full")], repeats=0)
     do(found, 2)
-    merge.merge(evalset.load(folder))
-    after = evalset.load(folder)
-    assert [*after.queries] == ["q2"] and after.next_step() != ""  # q2 is of the half test
-    assert after.queries["q2"].kind == "symptom" and [*after.unanswered] == ["q1"]
-
-
-def test_session_a_goes_on_with_the_queries_that_have_an_answer(folder, capsys):
-    (folder / "judgments.jsonl").unlink()
-    queries = folder / "retrieval_queries.jsonl"
-    page = queries.read_text().replace('["queue-full"]', '[], "kind": "none"')
-    queries.write_text(page)
-    panel.require_labels(evalset.load(folder))
-    assert capsys.readouterr().out == (
-        "1 query, each with a relevant document\nset aside, because no document answers: q2\n"
-    )
-
-
-def test_only_queries_that_wait_are_opened_before_the_session(folder, monkeypatch):
-    waiting(folder)
-    path = folder / "retrieval_queries.jsonl"
-    path.write_text(
-        path.read_text().replace(
-            '"queue", "relevant_doc_ids": []', '"queue", "relevant_doc_ids": ["queue-full"]'
-        )
-    )
-    row = {"query_id": "q2", "doc_id": "disk-full", "rankers": ["hand"]}
-    write_rows(folder / "pool.jsonl", row)
-    opens, opened_panel = [], panel.Panel
-    monkeypatch.setattr(panel, "Panel", lambda *a: opens.append(a[1]) or opened_panel(*a))
-    with pytest.raises(panel.Unlabelled):
-        panel.require_labels(evalset.load(folder))
-    assert opens == [[("q1", "")]]
+    merge.merge(after)
+    assert [*evalset.load(folder).queries] == ["q2"]
 
 
 def test_a_query_judged_0_everywhere_is_no_dead_end(folder):
@@ -443,367 +497,35 @@ def test_a_query_judged_0_everywhere_is_no_dead_end(folder):
     assert asked.turn == ("q1", "", False) and asked.count.value == "0 of 0 judged"
 
 
-def test_names_in_the_panel_are_escaped(folder):
-    query = evalset.Query("<b>", "<i>", ())
-    assert "<b>'" not in markup.question_html(query) and "&#60;b&#62;" in markup.question_html(
-        query
-    )
-    assert "<i>" not in markup.query_html(query)
-    document = evalset.Document("d", "<s>", "x <p>", "<b>", "<i>", version="<v>")
-    page = markup.document_html(document, set())
-    assert not [mark for mark in ("<s>", "x <p>", "<b><", "<i>", "<v>") if mark in page]
-    assert "unspecified" not in markup.document_html(evalset.Document("d", "t", "x"), set())
-    assert markup.message_html("a\nb<c>").count("<br>") == 1 and "<c>" not in markup.message_html(
-        "<c>"
-    )
-    given = [log.Entry("<q>", "<d>", 1), log.Entry("<q>", "<d>", 0, repeat=True)]
-    page = markup.end_html(given, 1)
-    assert "<q>" not in page and "<td>&#60;d&#62;</td>" in page
-    assert "n = 1, 0% equal, weighted kappa (linear) 0.00." in page
-    page = markup.end_html([log.Entry("<u>", "", 0)], 1)
-    assert "<u>" not in page and "&#60;u&#62;" in page and "1 document shown" in page
+# The session, and the end.
 
 
-# Word for word.
-
-
-def made(query_id="q1", doc_id="d", **fields):
-    """Return a set without files: one query and one document."""
-    document = evalset.Document(doc_id, "Title", "Full disk.\n\nx", **fields)
-    query = evalset.Query(query_id, "disk is full", (doc_id,))
-    return evalset.EvalSet(evalset.DEFAULT, {doc_id: document}, {query_id: query}, [])
-
-
-@pytest.mark.parametrize(
-    ("documents", "having", "marked"),
-    [(12, 10, True), (12, 11, False), (30, 15, True), (30, 16, False)],
-)
-def test_a_word_is_marked_in_up_to_ten_documents_or_half(documents, having, marked):
-    rows = [evalset.Document(f"d{n}", "", "rare" * (n < having) or "x") for n in range(documents)]
-    rows[0] = rows[0]._replace(text="rare own rare")
-    query = evalset.Query("q", "own rare rare", ())
-    evals = evalset.EvalSet(evalset.DEFAULT, {d.doc_id: d for d in rows}, {"q": query}, [])
-    assert markup.telling_words(evals) == {"q": {"own", "rare"} if marked else {"own"}}
-
-
-def test_the_document_word_for_word():
-    fields = {"kind": "runbook", "service": "disk", "updated": "2026-04-08", "version": "2"}
-    document = made(**fields).documents["d"]
-    page = markup.document_html(document, {"disk"}).removeprefix(markup.PANEL_STYLE)
-    assert page == (
-        '<div class="labelling" role="region" tabindex="0" aria-label="Document" style="overflow:'
-        'auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999;max-height:26em">'
-        '<b>Title</b><div class="facts" style="opacity:0.75;user-select:none">'
-        "runbook · disk · 2026-04-08 · 2</div>"
-        '<div style="overflow-wrap:anywhere;margin-top:0.5em">'
-        "<p>Full <mark>disk</mark>.</p>\n<p>x</p>\n</div></div>"
-    )
-    assert markup.PANEL_STYLE.startswith("<style>") and markup.PANEL_STYLE.endswith("</style>")
-
-
-def test_query_message_and_question_word_for_word():
-    query = made("q's").queries["q's"]
-    heading = '<div style="font-size:1.25em;font-weight:600">disk is full</div>'
-    assert markup.query_html(query) == heading
-    line = '<div role="status" style="min-height:1.5em;line-height:1.5;'
-    assert markup.message_html("a\nb") == f'{line}opacity:0.8">a<br>b</div>'
-    wrong = f'{line}color:var(--jp-error-color1,#b00020);font-weight:600">a</div>'
-    assert markup.message_html("a", True) == wrong
-    assert html.unescape(markup.question_html(query)).endswith(
-        """<code>panel.Panel(evals, [("q's", 'ID')]).show()</code></p>"""
-    )
-
-
-def test_the_end_word_for_word():
-    given = [log.Entry(q, "", 0) for q in ("q2", "q1", "q1")]
-    aside = "<p>Set aside, because no document answers: q1, q2.</p>"
-    assert markup.end_html([], 0) == f"<p>There is nothing to judge.</p>{markup.MERGED_THEN}"
-    assert (
-        markup.end_html(given, 0) == f"<p>There is nothing to judge.</p>{aside}{markup.MERGED_THEN}"
-    )
-    told = "<p>No document was shown twice, so your agreement with yourself is unknown.</p>"
-    shown = "<p><b>3 documents shown, all are judged.</b></p>"
-    assert markup.end_html(given, 3) == f"{shown}{told}{aside}{markup.MERGED_THEN}"
-    again = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
-    again += [entry._replace(repeat=True, relevance=min(2, entry.relevance)) for entry in again]
-    page = markup.end_html(again, 3, (0, 1, 2, 3))
-    assert "n = 3, 67% equal, weighted kappa (linear) 0.73.</p>" in page
-    assert page.count("<tr>") == 2 and "<tr><td>q</td><td>a</td><td>3</td><td>2</td></tr>" in page
-    heads = "<th>query</th><th>document</th><th>first</th><th>second</th>"
-    assert f"<table class='labelling'><tr>{heads}</tr>" in page
-    assert markup.agreement_html(schedule.Agreement(0, None, None, [])) == told
-
-
-def test_a_guide_brings_in_no_drawing_and_no_code(folder):
-    (folder / "labeling_guide.md").write_text(
-        "![a](https://x/y.png) [b](javascript:x) <img src=x>\n"
-    )
-    page = markup.guide_html(folder)
-    assert '<img alt="a">' in page and "#harmful" in page and page.count("<img") == 1
-
-
-def test_the_guide_word_for_word(folder):
-    assert markup.guide_html(folder) == f"<p>No guide yet. {markup.NO_GUIDE}</p>"
-    (folder / "labeling_guide.md").write_text("Grade <b>2</b>.\n")
-    assert markup.guide_html(folder) == (
-        f'{markup.PANEL_STYLE}<div class="labelling" style="{markup.FRAME};max-height:24em">'
-        "<p>Grade &lt;b&gt;2&lt;/b&gt;.</p>\n</div>"
-    )
-
-
-def test_unknown_ids_are_named_in_order(folder):
-    pairs = [("q9", "y"), ("q8", "disk-full"), ("q1", "x"), ("q1", "")]
-    with pytest.raises(ValueError) as caught:
-        panel.Panel(evalset.load(folder), pairs)
-    assert str(caught.value).splitlines() == [
-        "query q8 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
-        "query q9 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
-        "document x is not in the corpus, wanted one of the folder's ids",
-        "document y is not in the corpus, wanted one of the folder's ids",
-    ]
-
-
-def test_a_tenth_of_the_documents_comes_twice_where_nothing_is_asked(many):
-    pairs = merge.pairs_to_judge(many)
-    shown = panel.Panel(many, pairs)
-    assert shown.queue == schedule.schedule(pairs, 0, 0.1) and len(shown.queue) == 26
-    assert shown.bar.max == 26 and shown.count.value == "1 of 26, query 1 of 2"
-    assert len(panel.Panel(many, pairs, 0, 1).queue) == 48
-    nothing = panel.Panel(many, [])
-    assert (nothing.bar.max, nothing.bar.value, nothing.count.value) == (1, 0, "0 of 0 judged")
-    assert nothing.query.value == "" and nothing.turn is None and not nothing.choice.options
-
-
-def test_the_panel_from_top_to_bottom(folder):
-    shown = opened(folder)
-    progress, query, document, lines, choice, evidence, *rest = shown.box.children
-    assert progress.children == (shown.bar, shown.count) and query is shown.query
-    assert (document, evidence) == (shown.document, shown.evidence)
-    assert (lines, choice) == (shown.lines, shown.choice)
-    actions, message, guide = rest
-    assert (message, guide) == (shown.message, shown.guide)
-    assert actions.children == (*shown.buttons.values(), shown.key)
-    assert [button.description for button in shown.buttons.values()] == [
-        "0 does not help",
-        "1 helps in part",
-        "2 answers it",
-        *("No answer", "Skip", "Undo", "Finish"),
-    ]
-    assert [button.tooltip for button in shown.buttons.values()] == [
-        "0: does not help",
-        "1: helps in part, with evidence",
-        "2: answers it, with evidence",
-        "n: no document answers this query, set it aside",
-        "s: decide later",
-        "u: take the last judgment back",
-        "end here: what is judged goes into the folder",
-    ]
-    assert shown.key.placeholder == "0 1 2 n s u j k" and shown.choice.rows == 8
-    assert guide.titles == ("Labelling guide",)
-    assert (
-        shown.key.tooltip.startswith("Keys: 0, 1, 2, n for No answer")
-        and "j and k" in lines.tooltip
-    )
-    assert lines.description == "List of lines" and lines.layout.width == "max-content"
-
-
-def test_the_panel_fits_a_notebook(folder):
-    shown = opened(folder)
-    button = shown.buttons["Skip"].layout
-    assert (button.width, button.min_width, shown.bar.layout.width) == ("auto", "5em", "16em")
-    assert (shown.key.layout.width, shown.choice.layout.width) == ("8em", "99%")
-    assert (shown.evidence.layout.width, shown.evidence.layout.height) == ("99%", "4.5em")
-    assert shown.box.layout.max_width == "60em"
-    assert shown.box.children[0].layout.align_items == "center"
-
-
-def test_a_grade_of_two_digits_has_a_button_and_no_key(folder):
-    (folder / "settings.json").write_text('{"highest_grade": 10}')
-    shown = opened(folder)
-    assert [*shown.keys] == [*"0123456789nsujk"] and "10" in shown.buttons
-    turn = do(shown, 10)
-    assert grades(folder) == {turn[:2]: 10}
-    shown.key.value = "x"
-    assert "Key x does nothing. Keys: 0, 1, 2" in shown.message.value
-
-
-def said(words, wrong=False):
-    return markup.message_html(words, wrong)
-
-
-def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
-    shown = opened(folder)
-    assert shown.message.value == said("")
-    shown.buttons["Undo"].click()
-    assert shown.message.value == said("There is nothing to undo.", True)
-    shown.buttons["2"].click()
-    fault = f"Not saved: grade 2 needs evidence, wanted a passage of {shown.turn.doc_id}."
-    fault += panel.SELECT
-    assert shown.message.value == said(fault, True)
-    shown.buttons["Skip"].click()
-    assert shown.message.value == said("Skipped: it comes again at the end.")
-    do(shown, 1)
-    assert shown.message.value == said("Saved: 1.")
-    shown.buttons["Undo"].click()
-    assert shown.message.value == said("Taken back: 1.")
-    shown.set_aside()
-    aside = "No answer is for the end: judge the documents of the query first."
-    assert shown.message.value == said(aside, True)
-    for _ in range(3):
-        do(shown, 0)
-    shown.skip()
-    assert shown.message.value == said("This is the last document left.", True)
-    do(shown, 0)
-    shown.skip()
-    assert shown.message.value == said("There is no document left to skip.", True)
-    shown.judge(0)
-    left = "There is no document left to judge. Undo takes the last one back."
-    assert shown.message.value == said(left, True)
-    assert shown.count.value == "4 of 4 judged" and shown.bar.value == 4
-
-
-def test_another_panels_grade_is_told(folder):
-    one, two = opened(folder), opened(folder)
-    do(one, 2)
-    do(two, 1)
-    other = "Saved: 1. Another panel gave 2: yours, the later, counts."
-    assert two.message.value == said(other)
-
-
-def test_a_document_is_shown_with_its_lines_and_the_end_without(folder):
-    shown = opened(folder)
-    parts = (shown.lines, shown.choice, shown.evidence)
-    assert [part.layout.display for part in parts] == [None, "none", None]
-    shown.lines.value = True
-    assert [part.layout.display for part in parts] == [None, None, None]
-    document = shown.evals.documents[shown.turn.doc_id]
-    assert [*shown.choice.options] == markup.passages(document)
-    assert shown.document.value == markup.document_html(document, shown.words[shown.turn.query_id])
-    shown.choice.index = 1
-    assert shown.evidence.value == shown.choice.options[1][1]
-    shown.choice.index = None
-    assert shown.evidence.value == PROOF[document.doc_id]  # what was pasted or chosen stays
-    while shown.turn:
-        do(shown, 0)
-    assert [part.layout.display for part in parts] == ["none", "none", "none"]
-    assert shown.query.value == "" and shown.choice.options == ()
-    assert shown.document.value == markup.end_html(log.entries(shown.evals), 4)
-
-
-def test_the_last_key_typed_counts(folder):
-    shown = opened(folder)
-    shown.key.value = "x0"
-    assert [row["relevance"] for row in logged(folder)] == [0]
-    shown.key.value = "U "
-    assert "undo" in logged(folder)[1]
-    before = shown.message.value
-    shown.key.value = " "
-    assert shown.message.value == before and shown.key.value == ""
-
-
-def test_a_judgment_in_the_log_has_its_time_in_utc(folder, monkeypatch):
-    monkeypatch.setattr(panel, "_now", lambda: "now")
-    shown = opened(folder)
-    turn = do(shown, 2)
-    shown.buttons["Undo"].click()
-    fields = {"query_id": turn.query_id, "doc_id": turn.doc_id}
-    proof = {"relevance": 2, "evidence": PROOF[turn.doc_id]}
-    undone = {"undo": {**fields, "repeat": False, "time": "now"}, "time": "now"}
-    assert logged(folder) == [{**fields, **proof, "repeat": False, "time": "now"}, undone]
-    monkeypatch.undo()
-    assert datetime.datetime.fromisoformat(panel._now()).utcoffset() == datetime.timedelta(0)
-
-
-def test_the_run_ends_with_what_comes_next(folder, monkeypatch):
-    evals = evalset.load(folder)
-    waits = evals._replace(
-        judgments=[],
-        queries={q: row._replace(relevant_doc_ids=()) for q, row in evals.queries.items()},
-    )
-    monkeypatch.setattr(panel.Panel, "show", lambda self: None)
-    with pytest.raises(panel.Unlabelled) as stop:
-        panel.require_labels(waits)
+def test_the_session_stops_until_each_query_has_an_answer(folder, capsys, monkeypatch):
+    opens = []
+    monkeypatch.setattr(panel.Panel, "show", lambda self: opens.append(self.queue))
+    panel.require_labels(evalset.load(folder))
+    assert capsys.readouterr().out == "2 queries, each with a relevant document\n"
+    waiting(folder)
+    queries = folder / "retrieval_queries.jsonl"
+    first, second = (json.loads(line) for line in queries.read_text().splitlines())
+    write_rows(queries, first, {**second, "relevant_doc_ids": ["queue-full"]})
+    write_rows(folder / "pool.jsonl", {"query_id": "q2", "doc_id": "disk-full", "rankers": []})
     words = "Judge in the panel above and click Finish, then run this notebook again."
+    with pytest.raises(panel.Unlabelled) as stop:
+        panel.require_labels(evalset.load(folder))
     assert str(stop.value) == words and stop.value._render_traceback_() == [words]
-
-
-def test_the_panel_is_displayed_where_it_is_asked_for(folder, monkeypatch):
-    seen, shown = [], opened(folder)
-    monkeypatch.setattr(panel, "display", seen.append)
-    shown.show()
-    assert seen == [shown.box]
-
-
-# Evidence by selecting.
-
-
-def test_what_is_selected_becomes_evidence_word_for_word(folder):
-    shown = opened(folder)
-    while shown.turn.doc_id != "disk-full":
-        shown.buttons["Skip"].click()
-    shown.document.selected = "logs.\nThen"
-    assert shown.evidence.value == "logs.\n\nThen"
-    assert shown.message.value == said("Evidence taken: 2 words. Choose a grade, or select anew.")
-    shown.document.selected = ""  # a click
-    assert shown.evidence.value == "logs.\n\nThen"
-    shown.document.selected = "runbook"
-    assert shown.evidence.value == "logs.\n\nThen" and "#b00020" in shown.message.value
-    assert "No passage of the document reads like this" in shown.message.value
-    shown.buttons["2"].click()
-    assert logged(folder)[0]["evidence"] == "logs.\n\nThen"
-    assert (shown.document.selected, shown.evidence.value) == ("", "")
-
-
-def test_evidence_that_was_copied_as_it_is_shown_is_stored_word_for_word(folder):
-    shown = opened(folder)
-    while shown.turn.doc_id != "disk-full":
-        shown.buttons["Skip"].click()
-    shown.evidence.value = " logs. Then "
-    shown.buttons["1"].click()
-    assert logged(folder)[0]["evidence"] == "logs.\n\nThen"
-
-
-def test_evidence_that_stands_in_the_text_as_it_was_typed_stays_so(folder):
-    page = folder / "corpus" / "queue-full.md"
-    page.write_text(
-        page.read_text().replace("Add a consumer.", "Add a consumer. Add one. Add **one**.")
-    )
-    shown = opened(folder)
-    while shown.turn.doc_id != "queue-full":
-        shown.buttons["Skip"].click()
-    shown.evidence.value = "Add **one**"
-    shown.buttons["1"].click()
-    assert logged(folder)[0]["evidence"] == "Add **one**"
-
-
-def test_two_keys_go_through_the_lines(folder):
-    shown = opened(folder)
-    lines = markup.passages(shown.evals.documents[shown.turn.doc_id])
-    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), *(("j", 1),) * (len(lines) == 2)):
-        shown.key.value = key
-        assert shown.evidence.value == lines[n][1]
-        assert shown.message.value == said(f"Line {n + 1} of {len(lines)}: {lines[n][0]}")
-    assert shown.lines.value and shown.choice.layout.display is None
-    for _ in lines:
-        shown.key.value = "j"
-    assert shown.evidence.value == lines[-1][1]
-    shown.key.value = "2"
-    assert logged(folder)[0]["evidence"] == lines[-1][1]
-    while shown.turn:
-        do(shown, 0)
-    shown.key.value = "j"
-    assert shown.message.value == said("There is no line to choose.", True)
-
-
-def test_nothing_is_taken_where_no_document_is_shown(folder):
-    shown = opened(folder)
-    while shown.turn:
-        do(shown, 0)
-    shown.document.selected = "4 documents"
-    assert shown.evidence.value == "" and shown.message.value == said("Saved: 0.")
-
-
-# The end.
+    assert opens == [[("q1", "", False)]]  # q2 has an answer
+    write_rows(folder / log.LOG, entry("q1", "", kind="symptom"))
+    merge.merge(evalset.load(folder))
+    evals = evalset.load(folder)
+    half = {"q2": evals.queries["q2"]._replace(split="dev")}
+    panel.require_labels(evals._replace(queries=half))
+    told = "1 query, each with a relevant document\nset aside, because no document answers: q1\n"
+    assert capsys.readouterr().out == told
+    queries.write_text("")
+    (folder / "pool.jsonl").unlink()
+    with pytest.raises(panel.Unlabelled, match="no queries yet"):
+        panel.require_labels(evalset.load(folder))
 
 
 def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
@@ -822,18 +544,6 @@ def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
     assert opened(folder).bar.value == 1
 
 
-def test_finish_counts_one_document_left_or_none(folder):
-    shown = opened(folder)
-    for n in (3, 4):
-        while shown.bar.value < n:
-            do(shown, 0)
-        again = opened(folder)
-        again.task = panel.Task(log.LOG, lambda evals: "Done.", "")
-        again.buttons["Finish"].click()
-        rest = " 1 document left: run this cell again to judge on." if n == 3 else ""
-        assert again.message.value == said(f"Done.{rest}")
-
-
 def test_what_cannot_be_merged_is_told_and_the_panel_goes_on(folder):
     shown = opened(folder)
     while shown.turn.pair != ("q1", "disk-full"):
@@ -846,7 +556,8 @@ def test_what_cannot_be_merged_is_told_and_the_panel_goes_on(folder):
 
 
 def test_a_task_has_a_log_of_its_own(folder):
-    task = panel.Task("mine.jsonl", lambda evals: f"Done in {evals.folder.name}.", "<p>Next</p>")
+    then = Markup("<p>Next</p>")
+    task = panel.Task("mine.jsonl", lambda evals: f"Done in {evals.folder.name}.", then)
     shown = opened(folder, task=task)
     while shown.turn:
         do(shown, 0)

@@ -90,37 +90,6 @@ def test_no_near_duplicate_is_missed(seed, threshold):
     assert text.near_duplicates(texts, threshold) == wanted and len(wanted) > 5
 
 
-def numbered(start, end):
-    return [f"w{n}" for n in range(start, end)]
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "one"),
-    [
-        ((0, 10), (2, 12), True),  # 4 runs of 8 in common, half
-        ((0, 11), (3, 14), False),  # 4 of 10 and no ten
-        ((0, 29), (15, 44), True),  # 10 of 40: a quarter and ten
-        ((0, 27), (14, 41), False),  # 9 of 37: just below a quarter, and nine
-        ((0, 26), (13, 39), False),  # 9 of 35: above a quarter, but nine
-        ((0, 60), (36, 96), False),  # 20 of 92: ten, but below a quarter
-    ],
-)
-def test_when_two_texts_count_as_one(a, b, one):
-    a, b = numbered(*a), numbered(*b)
-    assert text.count_as_one(a, b) == one == text.count_as_one(b, a)
-
-
-def test_near_duplicates_and_versions(folder):
-    body = " ".join(f"word{i}" for i in range(60))
-    for doc_id, tail in (("copy-v1", "old"), ("copy-v2", "new")):
-        page = f'---\ntitle: {doc_id}\nversion: "{doc_id[-1]}"\n---\n{body} {tail}\n'
-        (folder / "corpus" / f"{doc_id}.md").write_text(page)
-    evals = evalset.load(folder)
-    # 57 shingles each, 56 of them common: 56 / 58
-    assert evals.near_duplicates() == {("copy-v1", "copy-v2"): 56 / 58}
-    assert evals.versions() == {("copy-v1", "copy-v2")}
-
-
 def test_negatives_are_never_relevant_and_repeat_with_their_seed(folder):
     evals = evalset.load(folder)
     found = {"one": {"q1": [("queue-full", 2.0), ("disk-full", 1.0)], "q2": []}}
@@ -128,30 +97,6 @@ def test_negatives_are_never_relevant_and_repeat_with_their_seed(folder):
     assert rows[0] == {"query_id": "q1", "easy": [], "hard": ["queue-full"]}
     assert rows[1] == {"query_id": "q2", "easy": ["disk-full"], "hard": []}
     assert rows == pooling.negatives(evals, found, seed=1)
-
-
-@pytest.mark.parametrize(
-    ("name", "row", "wanted"),
-    [
-        (
-            "pool.jsonl",
-            {"query_id": "q1", "doc_id": "x", "rankers": ["a"]},
-            "document x is not in the corpus",
-        ),
-        ("pool.jsonl", {"query_id": "q1", "doc_id": "disk-full"}, "field rankers is missing"),
-        (
-            "negatives.jsonl",
-            {"query_id": "q1", "easy": ["x"], "hard": []},
-            "document x is not in the corpus",
-        ),
-        ("second_pass.jsonl", {"query_id": "q1", "doc_id": "disk-full"}, "field round is missing"),
-    ],
-)
-def test_bad_rows_are_refused_with_their_line(folder, name, row, wanted):
-    write_rows(folder / name, row)
-    with pytest.raises(evalset.EvalSetError) as caught:
-        evalset.read_extra(evalset.load(folder), name)
-    assert f"{name}:1: {wanted}" in str(caught.value)
 
 
 def ranked(names):

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from helpers.labels import markup, selection
+from helpers.text import Markup
 
 ROWS = "| code | **what** to do |\n|------|-----|\n| E1 | call `ops`, 24 h |\n| E2 | wait |\n"
 TABLE = f"Start.\n\n{ROWS}"
@@ -71,5 +72,5 @@ def test_all_that_a_page_shows_is_found_in_its_text():
 
 
 def test_the_page_starts_empty_and_has_its_script():
-    page = selection.Selectable(value="<p>x</p>")
+    page = selection.Selectable(value=Markup("<p>x</p>"))
     assert (page.value, page.selected) == ("<p>x</p>", "") and "export default" in page._esm

@@ -73,8 +73,11 @@ IMPORTS = {
     "trec": ("trec", []),
     "hotpotqa": ("hotpot_dev_v1.json", []),
     "hotpotqa jsonl": ("validation.jsonl", []),
-    "miracl": ("miracl", []),
-    "mmarco": ("mmarco@en", ["--queries-language", "ja"]),
+    "table": ("mmarco", ["--language", "ja"]),
+    "table named": ("named", ["--title", "head", "--text", "body", "--columns", "query=ask"]),
+    "table csv": ("csv", []),
+    "table passages": ("dev.jsonl", []),
+    "table array": ("passages.json", ["--language", "yo"]),
     "markdown": ("markdown", ["--title", "name"]),
     "text": ("text", []),
     "code": ("code", []),
@@ -82,7 +85,7 @@ IMPORTS = {
 CASES |= {
     f"import {name}": (
         ["import", "--from", f"{name.split()[0]}:{path}", "--to", "deep/out", *more],
-        [path.partition("@")[0]],
+        [path],
     )
     for name, (path, more) in IMPORTS.items()
 }
@@ -244,20 +247,37 @@ def sources(stock: Path) -> None:
     for path in [*(stock / "beirgz").rglob("*.*")]:
         put(path.with_name(path.name + ".gz"), gzip.compress(path.read_bytes(), mtime=0))
         path.unlink()
-    mmarco_folder(stock / "mmarco")
+    tables(stock)
     top = "<top>\n<num> Number: {0}\n<title> crime {0}\n<desc> Description:\nAll of it.\n</top>\n"
     put(stock / "trec" / "topics.txt", top.format(301) + top.format(302))
     put(stock / "trec" / "qrels.txt", "301 0 A-1 1\n301 0 B 0\n302 0 B 2\n")
     documents = [{"docid": "A-1", "contents": "crime"}, {"docid": "B", "contents": "b crime"}]
     write_rows(stock / "trec" / "docs.jsonl", *documents)
-    name = "miracl-v1.0-yo"
-    put(stock / "miracl" / f"topics.{name}-dev.tsv", "7#0\tilu nla\n8#0\tojo\n")
-    put(stock / "miracl" / f"qrels.{name}-dev.tsv", "7#0\tQ0\t7#1\t1\n8#0\tQ0\t9#0\t1\n")
-    rows = [{"docid": d, "title": "t", "text": f"ilu {d}"} for d in ("7#1", "9#0", "5#5")]
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    put(stock / "miracl" / "docs-0.jsonl.gz", gzip.compress(data, mtime=0))
     hotpot(stock)
     trees(stock)
+
+
+def tables(stock: Path) -> None:
+    """Write tables as mMARCO's, with named columns, as CSV, and rows with passages."""
+    mmarco_folder(stock / "mmarco")
+    for name in ("collections/english_collection.tsv", "queries/english_queries.dev.small.tsv"):
+        (stock / "mmarco" / name).unlink()
+    rows = [{"docid": d, "head": "t", "body": f"ilu {d}"} for d in ("7#1", "9#0", "5#5")]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    put(stock / "named" / "docs-0.jsonl.gz", gzip.compress(data, mtime=0))
+    write_rows(stock / "named" / "queries.jsonl", {"qid": 7, "ask": "ilu"}, {"qid": 8, "ask": "a"})
+    put(stock / "named" / "qrels.tsv", "docid\tqid\trel\n7#1\t7\t1\n9#0\t8\t1\n")
+    put(stock / "csv" / "docs.csv", 'id,text\n1,"one\n\nline"\n2,two\n')
+    put(stock / "csv" / "queries.csv", "qid,question\n7,one?\n8,two?\n")
+    put(stock / "csv" / "labels.csv", "qid,doc_id,grade\n7,1,2\n8,2,1\n")
+    passages = [{"docid": d, "title": "t", "text": f"ilu {d}"} for d in ("7#1", "9#0", "5#5")]
+    asked = [
+        {"query_id": "7#0", "query": "ilu nla", "positive_passages": passages[:1]},
+        {"query_id": "8#0", "query": "ojo", "positive_passages": passages[1:2]},
+    ]
+    asked = [{**row, "negative_passages": passages[2:]} for row in asked]
+    write_rows(stock / "dev.jsonl", *asked)
+    put(stock / "passages.json", json.dumps(asked, indent=1))
 
 
 def hotpot(stock: Path) -> None:

@@ -68,7 +68,7 @@ def fail(event: str, path: str) -> None:
 
 def pieces(name: str) -> int:
     """Read what sessions and panel read in a set; 1 where one of them says what is wrong."""
-    from helpers import baseline, evalset, report, results, text
+    from helpers import evalset, report, results, text
     from helpers.labels import log, merge
 
     folder = Path(name)
@@ -79,7 +79,7 @@ def pieces(name: str) -> int:
             print(len(evalset.read_extra(evals, table)))
         print(log.entries(evals), merge.pairs_to_judge(evals))
         if os.path.lexists(folder / "results.json"):
-            print(report.summary(baseline.read_results(folder)))
+            print(report.summary(results.read_results(folder)))
             print(results.published(folder).keys())
         print(merge.merge(evals))
     except (evalset.EvalSetError, ValueError, OSError, KeyboardInterrupt) as error:

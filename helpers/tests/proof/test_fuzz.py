@@ -84,8 +84,8 @@ TABLE = [  # (case of fuzz_sets, file, what breaks it, words of the message)
     (RUN, "run.jsonl", swaps('"q0"', '["q0"]'), "run.jsonl:1: "),
     (RUN, "run.jsonl", swaps("9.5", "9" * 400), "run.jsonl:1: "),
     (RUN, "run.jsonl", puts(DEEP), "run.jsonl:1: "),
-    ("import hotpotqa", "hotpot_dev_v1.json", adds("[]"), "hotpot_dev_v1.json:"),
-    ("import hotpotqa", "hotpot_dev_v1.json", swaps('"One."', "7"), "hotpot_dev_v1.json:2: "),
+    ("import hotpotqa", "hotpot_dev_v1.json", adds("[]"), "hotpot_dev_v1.json, row 1: found ["),
+    ("import hotpotqa", "hotpot_dev_v1.json", swaps('"One."', "7"), "hotpot_dev_v1.json, row 1: "),
     ("import beir", "beir/corpus.jsonl", adds(DEEP), "corpus.jsonl:5: "),
     ("new", "out/mine.txt", puts("mine"), "out: is not empty, wanted a new or an empty folder"),
 ]

@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, figures, measures, runs, stats, workbook
+from helpers import evalset, figures, measures, runs, stats, text, workbook
 from helpers.labels import audit
 from notebooks import cards
 
@@ -280,8 +280,8 @@ def test_session_a_counts_a_small_set(small):
         "a-coverage-kind": "a-least: runbook",
         "a-unreached-run": "disk: b, c, d, …\nqueue: i, j, k",
     }
-    for cell, text in wanted.items():
-        assert " ".join(said[cell].split()).startswith(" ".join(text.split())), cell
+    for cell, words in wanted.items():
+        assert " ".join(said[cell].split()).startswith(" ".join(words.split())), cell
     assert value["a-examples"].query_id.to_dict() == {"entity": "q1", "keyword": "q4"}
     popularity = value["a-balance"].loc["keyword"]
     assert popularity.to_dict() == {
@@ -622,7 +622,7 @@ def test_a_failure_without_a_note_says_so():
     names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": found, "worst": ["q1", "q2"]}
     names |= {"evals": SimpleNamespace(folder=""), "display": shown.append}
     names |= {"results": SimpleNamespace(notes=lambda folder: {"q2": "<my> `b`"})}
-    run_cells(2, "c-notes", text=figures, figures=figures, **names)
+    run_cells(2, "c-notes", text=text, figures=figures, **names)
     said = "- **q1**, tie: no note yet\n- **q2**, missing word: &#60;my&#62; <code>b</code>"
     assert [page.data for page in shown] == [said]
     assert found == {"q1": {"cause": "tie"}, "q2": {"cause": "missing word"}}

@@ -21,7 +21,7 @@ import witness_sessions
 from conftest import write_rows
 
 from helpers import compare, evalset, runs, stats
-from notebooks import decision
+from notebooks import write_up
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "evals"
@@ -1062,4 +1062,4 @@ def test_hashes_know_which_document_and_query_they_hold(folder):
 
 
 def test_a_repair_is_known_for_every_cause():
-    assert sorted(sum(decision.REPAIRS.values(), ())) == sorted(witness.CAUSES)
+    assert sorted(sum(write_up.REPAIRS.values(), ())) == sorted(witness.CAUSES)

@@ -9,17 +9,22 @@ from helpers import evalset
 from helpers.sources import readers, write
 
 
-def bring(kind, path, to, **options):
+def options(kind, path, **more):
+    """Return what a command line asks for."""
+    return readers.Options(kind, str(path), **more)
+
+
+def bring(kind, path, to, **more):
     """Import and return what was printed and the folder, loaded."""
-    lines = write.import_into(readers.Asked(kind, str(path), **options), to)
+    lines = write.import_into(options(kind, path, **more), to)
     return lines, evalset.load(to)
 
 
-def problems(kind, path, to, **options):
+def problems(kind, path, to, **more):
     """Return the problems of an import that must fail and leave nothing behind."""
     before = sorted(to.parent.iterdir())
     with pytest.raises(evalset.EvalSetError) as caught:
-        write.import_into(readers.Asked(kind, str(path), **options), to)
+        write.import_into(options(kind, path, **more), to)
     assert sorted(to.parent.iterdir()) == before
     return [p.replace(f"{path}{os.sep}", "").replace(os.sep, "/") for p in caught.value.problems]
 
@@ -53,18 +58,11 @@ def beir_folder(path):
     return path
 
 
-def refusal(beir, file, content, to):
-    """Return the first problem of the import of a BEIR folder with `content` in one file."""
-    put(beir / file, content)
-    found = problems("beir", beir, to, split="test")
-    return found[0].replace(f"{beir}{os.sep}", "")
-
-
 def mmarco_folder(path):
-    """Write and return a local copy of mMARCO's layout, in two languages."""
+    """Write and return tables as mMARCO's: documents and queries in two languages, labels."""
     for name, text in (("english", "wind"), ("japanese", "風の音")):
         rows = "".join(f"{n}\t{text} {n}\n" for n in range(6))
-        put(path / "google" / "collections" / f"{name}_collection.tsv", rows)
-        put(path / "google" / "queries" / "dev" / f"{name}_queries.dev.small.tsv", f"1\t{text}\n")
+        put(path / "collections" / f"{name}_collection.tsv", rows)
+        put(path / "queries" / f"{name}_queries.dev.small.tsv", f"1\t{text}\n")
     put(path / "qrels.dev.small.tsv", "1\t0\t4\t1\n")
     return path

@@ -1,0 +1,193 @@
+"""HotpotQA in its published forms, rows with passages as `datasets` gives them, triples."""
+
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+from conftest import write_rows
+from importing import bring, options, problems, put
+
+from helpers.sources import questions, readers
+
+ORIGINAL = {
+    "_id": "5a8",
+    "question": "Were A and B born in one town?",
+    "answer": "yes",
+    "type": "comparison",
+    "supporting_facts": [["A (film)", 1], ["A (film)", 0], ["B/C", 7]],
+    "context": [["A (film)", ["One.", " Two."]], ["B/C", ["Three."]], ["Empty", []]],
+}
+COLUMNS = {
+    "id": "5a8",
+    **{key: ORIGINAL[key] for key in ("question", "answer", "type")},
+    "supporting_facts": {"title": ["A (film)", "A (film)", "B/C"], "sent_id": [1, 0, 7]},
+    "context": {"title": ["A (film)", "B/C"], "sentences": [["One.", " Two."], ["Three."]]},
+}
+
+
+def test_hotpotqa_in_three_forms(tmp_path):
+    put(tmp_path / "json" / "hotpot_dev_v1.json", json.dumps([ORIGINAL], indent=2))
+    put(tmp_path / "jsonl" / "validation.jsonl", json.dumps(COLUMNS))
+    (tmp_path / "parquet").mkdir()
+    written = Path(__file__).with_name("hotpotqa.parquet")  # COLUMNS, by pyarrow
+    shutil.copy(written, tmp_path / "parquet" / "validation-00000-of-00001.parquet")
+    for form in ("json", "jsonl", "parquet"):
+        lines, evals = bring("hotpotqa", tmp_path / form, tmp_path / f"to-{form}")
+        texts = {d.doc_id: d.retrieval_text for d in evals.documents.values()}
+        assert texts == {"A_(film)": "A (film)\n\nOne. Two.", "B%2FC": "B/C\n\nThree."}, form
+        query = evals.queries["5a8"]
+        assert (query.kind, query.answers, query.split) == ("comparison", ("yes",), "dev"), form
+        assert [(j.doc_id, j.relevance, j.evidence) for j in evals.judgments] == [
+            ("A_(film)", 1, ("Two.", "One.")),
+            ("B%2FC", 1, ()),  # HotpotQA has sentence numbers beyond the paragraph
+        ], form
+        assert any("documents without text: 1" in line for line in lines) == (form == "json")
+
+
+def question(**fields):
+    row = {"question": " Why? ", "context": [["A", ["One.", "Two."]], ["B", ["Three."]]]}
+    return {**row, "supporting_facts": [["A", 0]], **fields}
+
+
+def read(path, kind="hotpotqa"):
+    """Return what a reader gives for a path, and its log."""
+    log = readers.Log()
+    if kind == "hotpotqa":
+        return questions.hotpotqa(options(kind, path), log), log
+    return questions.passages([path], options(kind, path), log), log
+
+
+def test_questions_without_ids_types_and_answers(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    other = {"context": [["A", ["Else."]], ["C", []]], "supporting_facts": [["A", 1], ["A", 0]]}
+    facts = [["A", 7], ["B", 0], ["Z", 0]]
+    last = question(_id="x/y", id="z", type=" t ", answer=" a ", context=[[" A b ", ["", " O. "]]])
+    rows = [question(), question(id=9, **other), question(answer="", supporting_facts=facts), last]
+    write_rows(path, *rows, question(_id=2, type="<img src=x>"))
+    found, log = read(path)
+    assert list(found.queries) == [
+        (f"{path}:1", {"query_id": "all-1", "query": "Why?"}),
+        (f"{path}:2", {"query_id": "9", "query": "Why?"}),
+        (f"{path}:3", {"query_id": "all-3", "query": "Why?"}),
+        (f"{path}:4", {"query_id": "x%2Fy", "query": "Why?", "kind": "t", "answers": ["a"]}),
+        (f"{path}:5", {"query_id": "2", "query": "Why?"}),
+    ]
+    assert found.labels == [
+        (f"{path}:1", "all", "all-1", "A", 1, ("One.",)),
+        (f"{path}:2", "all", "9", "A", 1, ()),  # of another text under this title
+        (f"{path}:3", "all", "all-3", "A", 1, ()),
+        (f"{path}:3", "all", "all-3", "B", 1, ("Three.",)),
+        (f"{path}:3", "all", "all-3", "Z", 1, ()),
+        (f"{path}:4", "all", "x%2Fy", "A", 1, ()),
+        (f"{path}:5", "all", "2", "A", 1, ("One.",)),
+    ]
+    assert list(found.documents) == [
+        (f"{path}:1", {"doc_id": "A", "title": "A", "text": "One. Two."}),
+        (f"{path}:1", {"doc_id": "B", "title": "B", "text": "Three."}),
+        (f"{path}:2", {"doc_id": "C", "title": "C", "text": ""}),
+        (f"{path}:4", {"doc_id": "A_b", "title": " A b ", "text": "O."}),
+    ]
+    label = "types that are no label (1 to 60 letters, digits, spaces and -_/.&+())"
+    assert log.left == {
+        "documents with another text under an id that was there": (1, f"{path}:2"),
+        "evidence whose sentence number is beyond its paragraph": (2, f"{path}:2"),
+        label: (1, f"{path}:5"),
+    }
+    told = "Unlabelled paragraphs of a question are distractors; nobody judged them."
+    assert found.about == (told,) and found.splits == ("all",)
+
+
+def test_splits_come_from_the_names_of_files(tmp_path):
+    for name in ("train-1.jsonl", "train-2.jsonl", "test.jsonl"):
+        put(tmp_path / "q" / name, json.dumps(question()))
+    put(tmp_path / "q" / "notes.txt", "no questions")
+    found, _ = read(tmp_path / "q")
+    assert found.splits == ("test", "train")
+    ids = [row["query_id"] for _, row in found.queries]
+    assert sorted(ids) == ["test-1", "train-1", "train-2"]
+    assert {n.split for n in found.labels} == {"test", "train"}
+
+
+UNFIT = "question, context or supporting_facts is missing or of another form, wanted context [["
+BAD = [  # a row, or the text of the file; the problem
+    ({"question": "a"}, f", row 1: {UNFIT}"),
+    (question(question=7), f", row 1: {UNFIT}"),
+    (question(context=[["A"]]), f", row 1: {UNFIT}"),
+    (question(context=[["A", "One. Two."]]), f", row 1: {UNFIT}"),
+    (question(context=[["A", ["One.", 2]]]), f", row 1: {UNFIT}"),
+    (question(context=[[1, []]]), f", row 1: {UNFIT}"),
+    (question(context={"title": ["A", "B"], "sentences": [["One."]]}), f", row 1: {UNFIT}"),
+    *((question(supporting_facts=[["A", n]]), f", row 1: {UNFIT}") for n in (-1, "0", True, None)),
+    (question(supporting_facts=[[7, 0]]), f", row 1: {UNFIT}"),
+    (question(_id=[""]), ', row 1: field _id is [""], wanted an id: text or whole number'),
+    ("[1]", ", row 1: found 1, wanted a JSON object"),
+    ("[\n\n{]", ": cannot be read (Invalid Input Error: Malformed JSON in file"),
+]
+
+
+def test_a_question_of_another_form_is_named(tmp_path):
+    path = tmp_path / "q" / "dev.json"
+    for row, wanted in BAD:
+        put(path, row if isinstance(row, str) else json.dumps([row]))
+        told = problems("hotpotqa", path.parent, tmp_path / "to")
+        assert told[0].startswith(f"dev.json{wanted}"), (row, told)
+    found = problems("hotpotqa", tmp_path / "no", tmp_path / "to")
+    assert found == [f"{tmp_path}/no:1: no questions, wanted a .json, .jsonl or .parquet"]
+
+
+def passage(doc_id, text, title=""):
+    return {"docid": doc_id, "title": title, "text": text}
+
+
+MIRACL = [
+    {"query_id": "7#0", "query": "ilu", "positive_passages": [passage("7#1", "a", "T")]}
+    | {"negative_passages": [passage("9#0", "b"), passage("5#5", "c")]},
+    {"query_id": "8", "query": "ojo", "positive_passages": [passage("5#5", "c")]}
+    | {"negative_passages": []},
+]
+
+
+def test_rows_with_passages_in_every_form(tmp_path):
+    write_rows(tmp_path / "dev.jsonl", *MIRACL)
+    put(tmp_path / "dev.json", json.dumps(MIRACL))
+    with duckdb.connect() as database:
+        table = database.read_json(str(tmp_path / "dev.json"))
+        table.write_parquet(str(tmp_path / "dev.parquet"))
+    for form in ("jsonl", "json", "parquet"):
+        to = tmp_path / f"to-{form}"
+        lines, evals = bring("table", tmp_path / f"dev.{form}", to, language="yo")
+        assert evals.qrels() == {"7%230": {"7%231": 1, "9%230": 0, "5%235": 0}, "8": {"5%235": 1}}
+        assert evals.documents["7%231"].retrieval_text == "T\n\na" and evals.tokenizer != "words"
+        assert evals.queries["7%230"].query == "ilu" and len(evals.documents) == 3, form
+        assert "Documents are the passages of the rows; what else" in lines[-1]
+
+
+def test_triples_of_texts_get_ids_of_their_hash(tmp_path):
+    path = tmp_path / "train.jsonl"
+    rows = [{"query": "q", "positive": "yes", "negative": no} for no in ("no", "never")]
+    write_rows(path, *rows)
+    found, log = read(path, "table")
+    (query,) = found.queries
+    assert log.changed == {"rows of a query that was there, which were joined": 1}
+    assert [row["text"] for _, row in found.documents] == ["yes", "no", "never"]
+    ids = [row["doc_id"] for _, row in found.documents]
+    assert len({*ids}) == 3 and {len(name) for name in ids} == {12}
+    assert {(n.query_id, n.doc_id, n.grade) for n in found.labels} == {
+        (query[1]["query_id"], ids[0], 1)  # nobody judged the others
+    }
+
+
+BAD_PASSAGES = [
+    ({"positive_passages": []}, "no query, found positive_passages, wanted one of: text, query"),
+    ({"query": "q", "positive": [7]}, "positive holds 7, wanted a text or an object with docid"),
+    ({"query": "q", "query_id": [], "positive": "a"}, "field query_id is [], wanted an id"),
+]
+
+
+def test_passages_of_another_form_are_named(tmp_path):
+    path = tmp_path / "dev.jsonl"
+    for row, wanted in BAD_PASSAGES:
+        write_rows(path, row)
+        told = problems("table", path, tmp_path / "to")
+        assert told[0].startswith(f"{path}:1: {wanted}"), told

@@ -1,0 +1,233 @@
+"""What the write-up decides and says, on results that were made for it."""
+
+import json
+
+import pytest
+from conftest import published
+
+from helpers import evalset, results, runs, stats
+from notebooks import write_up
+from notebooks.write_up import ENOUGH, Share, WriteUp
+
+
+@pytest.fixture
+def small(folder):
+    """Return a set of two documents and two queries with a saved run."""
+    (folder / "runs").mkdir()
+    rankings = {"q1": [("disk-full", 2.0)], "q2": [("queue-full", 1.0)]}
+    runs.write_trec(folder / results.RUN, rankings, "t")
+    return evalset.load(folder)
+
+
+def queries(*parts, half="test"):
+    """Return rows of per_query; a part is (kind, how many find something, how many there are)."""
+    return [
+        {"query_id": f"{kind}{n}", "query": "a", "kind": kind, "split": half, "relevant": {},
+         "retrieved": [], "first_rank": None, "measures": {"hit@5": n < found, "nDCG@10": 1}}
+        for kind, found, of in parts
+        for n in range(of)
+    ]  # fmt: skip
+
+
+def run(name, verdict, difference=0.1, detectable=0.2, p=0.5):
+    row = {"difference": difference, "detectable": detectable, "n": 30, "low": 0.01, "high": 0.2}
+    made = {"name": name, "primary": "nDCG@10", "measures": {"nDCG@10": row}, "p_holm": p}
+    return made | {"verdict": verdict}
+
+
+def made(small, *parts, others=(), cards=(), test=True):
+    """Return the write-up of our results with other queries, runs and failures."""
+    whole = published()
+    compared = whole["compared_dev"] | {"runs": [*others], "n": 30, "matters": 0.05}
+    summary = {half: whole["summary"][half] for half in ("dev", "test")[: 1 + test]}
+    rows = queries(*(parts or [("a", 1, 1)]), half="test" if test else "dev")
+    changes = {"per_query": rows, "compared_dev": compared, "summary": summary, "cards": [*cards]}
+    return WriteUp(whole | changes, small)
+
+
+def said(write_up, section, **more):
+    return str(write_up.section(section, **more).data)
+
+
+FIRST_FIVE = "to put a useful document among the first five"
+VERDICTS = [  # (parts, verdict)
+    ([("a", 30, 30), ("b", 0, 30), ("c", 7, 10)],
+     f"BM25 is good enough {FIRST_FIVE} for *a* questions, but not for *b* questions; for *c* "
+     "questions there are too few to tell."),
+    ([("a", 30, 30), ("b", 30, 30)],
+     f"BM25 is good enough {FIRST_FIVE} for *a* and *b* questions."),
+    ([("a", 0, 30), ("c", 7, 10)],
+     f"BM25 isn't good enough {FIRST_FIVE} for *a* questions; for *c* questions there are too few "
+     "to tell."),
+    ([("a", 1, 1), ("b", 0, 1)],
+     f"2 questions can't tell whether BM25 is good enough {FIRST_FIVE}: it does so for 1."),
+    ([("a", 30, 30)],
+     f"BM25 is good enough {FIRST_FIVE}: it does so for 30 of 30 questions."),
+    ([("a", 1, 30)],
+     f"BM25 isn't good enough {FIRST_FIVE}: it does so for 1 of 30 questions."),
+]  # fmt: skip
+
+
+def test_what_the_baseline_is_good_enough_for(small):
+    for parts, verdict in VERDICTS:
+        told = said(made(small, *parts), "verdict")
+        assert told == f"**{verdict}** No other system was measured.", parts
+    for low, high, side in ((ENOUGH, 1, "open"), (0, ENOUGH, "open"), (ENOUGH + 0.01, 1, "good")):
+        assert Share("a", 1, 2, low, high).side == side
+    share = made(small, ("a", 9, 10)).shares[0]
+    assert (round(share.low, 3), round(share.high, 3)) == (0.596, 0.982)  # Wilson's of 9 of 10
+
+
+OTHERS = ", with other systems or other chunks and on the dev half,"
+SHOWN = [  # (runs, what is said of them)
+    ([run("x", stats.BETTER), run("y", stats.BETTER, 0.2), run("z", stats.WORSE)],
+     f"Of 3 other runs{OTHERS} *y* and *x* rank better and *z* ranks worse."),
+    ([run("z", stats.WORSE)], f"Of 1 other run{OTHERS} *z* ranks worse."),
+    ([run("x", stats.SAME), run("y", stats.TOO_FEW)],
+     f"Of 2 other runs{OTHERS} none is shown to rank better or worse; 1 makes no difference that "
+     "matters; for 1 there are too few questions to tell."),
+    ([run("x", stats.BETTER), *(run(str(n), stats.SAME) for n in range(2))],
+     f"Of 3 other runs{OTHERS} *x* ranks better; 2 make no difference that matters."),
+]  # fmt: skip
+
+
+def test_what_was_shown_of_others(small):
+    for others, words in SHOWN:
+        told = said(made(small, ("a", 30, 30), others=others), "verdict")
+        assert told.partition(".** ")[2] == words
+
+
+def actions(small, **more):
+    """Return the items of what to do next."""
+    return said(made(small, **more), "next").split("\n")
+
+
+def card(cause, unjudged=False):
+    return {"cause": cause, "unjudged": unjudged}
+
+
+REPAIRS = {
+    "no shared word": "Bridge the words",
+    "missing word": "Bridge the words",
+    "tie": "Adjust the weights",
+    "length penalty": "Adjust the weights",
+    "evidence split across chunks": "Cut differently",
+    "version confusion": "Mark what is current",
+}
+
+
+def test_the_largest_repair_is_named_and_judging_comes_before_it(small):
+    cards = [card(c) for c in ("missing word", "missing word", "version confusion")]
+    lines = actions(small, cards=[*cards, card("tie", unjudged=True)])
+    assert [line.partition("**")[2].partition("**")[0] for line in lines] == [
+        "Stay with BM25 for now.",
+        "Judge first.",
+        "Bridge the words.",
+        "More labels aren't needed for these comparisons.",
+    ]
+    assert "In 1 of 4 failure cards nobody" in lines[1] and "In 2 of 4 dev questions" in lines[2]
+    assert len(actions(small)) == 2  # no failure, no repair
+    for cause, words in REPAIRS.items():
+        assert f"- **{words}.** In 1 of 1 dev questions" in actions(small, cards=[card(cause)])[1]
+
+
+def test_the_best_of_the_better_runs_is_tried_and_confirmed(small):
+    others = [run("x", stats.BETTER), run("baseline + y", stats.BETTER, 0.2, p=0.0001)]
+    others.append(run("w", stats.WORSE, -0.1))
+    for test in (True, False):
+        first, second, *_ = actions(small, others=others, test=test)
+        assert first.startswith("- **Try *baseline + y*.** On 30 dev questions it gains +0.200")
+        assert "p = &#60;.001, adjusted for 3 comparisons). It merges two rankings" in first
+        assert first.endswith("on test before you switch.") is test
+        assert second.startswith("- **Don't switch to *w*.**")
+    assert "merges" not in actions(small, others=others[:1])[0]
+
+
+PRICES = [  # (difference, detectable, words)
+    (0.1, 0.2, "To know more, label more.** Of what is undecided, *x* gains most, +0.100. "),
+    (0.1, 0.05, "Compare once more, alone.** *x* gains +0.100 and is undecided only because"),
+    (0.05, 0.2, "To know more, label more.** Nothing undecided gains more than 0.05"),
+    (-0.3, 0.04, "More labels aren't needed to find a large gain.** These 30 questions"),
+    (0.1, None, "More labels aren't needed for these comparisons.**"),
+]
+
+
+def test_what_it_would_cost_to_know_more(small):
+    for difference, detectable, words in PRICES:
+        others = [run("x", stats.TOO_FEW, difference, detectable)]
+        others.append(run("y", stats.TOO_FEW, -0.4, None))
+        assert actions(small, others=others)[-1].startswith(f"- **{words}")
+
+
+def test_the_cost_counts_questions_and_pairs(small):
+    row = run("x", stats.TOO_FEW)["measures"]["nDCG@10"]
+    spread = row["detectable"] / stats.detectable(30, 1.0)
+    needed = write_up.questions_needed(row, 0.1)
+    assert stats.detectable(needed, spread) <= 0.1 < stats.detectable(needed - 1, spread)
+    assert write_up.questions_needed(row, 0.3) == 30  # never fewer than there are
+    line = actions(small, others=[run("x", stats.TOO_FEW)])[-1]  # two queries have 3 judgments
+    assert f"{needed:,} questions would show" in line and f"about {needed - 30} more" in line
+    assert f"At 2 judged pairs a question, {needed - 30} questions are about" in line
+    assert f"{2 * (needed - 30):,} pairs" in line
+
+
+def test_a_reranker_sees_a_small_share_of_the_corpus(small):
+    page = made(small)
+    document = small.documents["disk-full"]
+    for n, depth in ((2, 2), (219, 10), (220, 11), (441, 22), (2000, 100)):
+        documents = {**small.documents, **{str(i): document for i in range(n - 2)}}
+        page = made(small._replace(documents=documents))
+        assert page.values["depth"] == depth, n
+    for documents, small_corpus in ((9_999, True), (10_000, False)):
+        told = said(page, "limits", corpus={"documents": documents})
+        assert told.startswith(f"- {documents} documents are a small corpus.") == small_corpus
+
+
+def test_sections_say_what_is_missing_where_it_is(small):
+    page = made(small, cards=[], test=False)
+    missing = {
+        "failures": "No dev query has a misplaced document.",
+        "nothing_shared": "No document shares a word with *a0*, so there's no card.",
+        "about": "No data card says how this set was made.",
+        "agreement": "No second reading yet.",
+        "sources": "Data card, labelling guide, notes and data: "
+        "[retrieval_queries.jsonl](retrieval_queries.jsonl), "
+        "[judgments.jsonl](judgments.jsonl).",
+    }
+    for section, words in missing.items():
+        assert said(page, section) == words
+    page = WriteUp(page.results | {"evidence": {}}, small)
+    assert said(page, "evidence").startswith("No dev label has a quote")
+    assert "had none among the first ten" in said(page, "numbers")
+    assert "The halves" not in said(page, "ranks") and "Besides" in said(page, "corpus")
+    none = page.results["queries"] | {"unanswered": 0}
+    assert "Besides" not in said(page, "corpus", queries=none)
+
+
+def test_names_are_listed_up_to_twenty(small):
+    page = made(small)
+    more = {"reorder": [f"q{n}" for n in range(22)], "fetch": []}
+    told = said(page, "repairs", **more)
+    assert told.startswith("22 of 0 dev queries are below nDCG@10 1.")
+    assert "22 queries (q0, q1, q2," in told and "q19 and 2 more).\n- **Better" in told
+    assert "isn't among them: 0 queries (none)." in told
+
+
+def test_a_card_tells_where_both_documents_stand_and_what_was_read(small):
+    (small.folder / "notes.md").write_text("## a0\nsay `a<b`\n")
+    failure = card("tie", unjudged=True) | {"query_id": "a0", "lacks": ["x", "y"]}
+    page = made(small, cards=[failure | {"wanted": "disk-full", "rival": "queue-full"}])
+    page.results["per_query"][0]["retrieved"] = [["queue-full", 2.0]]
+    assert said(page, "card", **page.cards()[0]) == (
+        "#### a0: a\n\na; nDCG@10 1.000; cause: **tie**. Wanted <code>disk-full</code> (after rank "
+        "10), rival <code>queue-full</code> (rank 1, which nobody has judged). The wanted one "
+        "lacks: x, y.\n\n> say <code>a&#60;b</code>"
+    )
+
+
+def test_every_block_of_the_template_is_shown_by_a_cell():
+    page = (evalset.DEFAULT / "retrieval_eval.ipynb").read_text(encoding="utf-8")
+    cells = "".join("".join(cell["source"]) for cell in json.loads(page)["cells"])
+    blocks = write_up._template().blocks
+    assert {name for name in blocks if f'section("{name}"' not in cells} == set()
+    assert cells.count("section(") == len(blocks)
