@@ -46,8 +46,8 @@ lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machin
 learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside)
 	@$(HELPERS) learn $(if $(FRESH),--fresh)
 
-progress: $(READY)  ## run your copies: what is done, wrong, not started, and what comes next
-	@$(HELPERS) progress $(SET)
+progress: $(READY)  ## your copies: what is done, wrong, not started, and what comes next; RUN=1 runs them first
+	@$(HELPERS) progress $(SET) $(if $(RUN),--run)
 
 compare: $(READY)  ## hold RUN=path (or several, with a space between) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict"
 	@test -n "$$RUN" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }

@@ -17,7 +17,7 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "check": (SET, "workbook:check_command", "execute the notebooks and compare"),
     "refresh": (SET, "workbook:refresh_command", "execute the notebooks in place"),
     "learn": (NONE, "learn.copies:make", "write copies of the sessions, solutions left out"),
-    "progress": (FOLDER, ":progress", "run the copies: done, wrong, what comes next"),
+    "progress": (FOLDER, ":progress", "your copies: done, wrong, not started, what next"),
     "freeze": (SET, "workbook:freeze_command", "draw negatives, write the manifest"),
     "audit": (SET, ":audit", "ask the set what a careful reader would"),
     "export": (SET, ":export", "write the labels as CSV, Parquet, BEIR and TREC"),
@@ -43,6 +43,7 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("export import new sql", "--to", "folder to write into", PATH | {"required": True}),
     ("report", "--full", "run the further notebooks too", FLAG),
     ("learn", "--fresh", "move the old copies aside first", FLAG),
+    ("progress", "--run", "run the copies first", FLAG),
     ("drop", "query_id", "id of the query", {"metavar": "query"}),
     ("compare", "paths", "TREC or JSONL runs of any engine", PATH | RUNS),
     ("compare", "--base", "another run to compare with", PATH),
@@ -144,13 +145,14 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
 # What needs more than a call.
 
 
-def progress(folder: Path) -> str:
+def progress(folder: Path, run: bool = False) -> str:
     """Return the report on a learner's copies, on the set that belongs to them."""
     from . import evalset
     from .learn import copies, progress
 
     own = copies.LEARN / "evals"
-    return progress.progress_report(own if folder == evalset.DEFAULT and own.exists() else folder)
+    folder = own if folder == evalset.DEFAULT and own.exists() else folder
+    return progress.progress_report(folder, run=run)
 
 
 def audit(evals) -> int:

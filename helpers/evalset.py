@@ -476,6 +476,3 @@ def _contradictions(
                 f"{places[query_id,]}: kind none says that no document answers, but "
                 f"{min(judged[query_id])} does: wanted another kind, or no relevant document"
             )
-
-
-stop = None  # until all rooms have moved

@@ -58,19 +58,18 @@ class EvalSetError(ValueError):
 # Reading. What is wrong goes into the list `problems` and reading goes on, so that one run tells
 # everything; without a list the first problem is raised as EvalSetError.
 
-Problems = list
-ListOfProblems = list[str] | None
+Problems = list[str] | None
 
 
-def tell(problems: ListOfProblems, problem: str) -> None:
+def tell(problems: Problems, problem: str) -> None:
     """Add a problem to the list, or raise it where there is none."""
     if problems is None:
         raise EvalSetError([problem])
-    (problems if callable(problems) else problems.append)(problem)
+    problems.append(problem)
 
 
 def lines(
-    path: Path | str, problems: ListOfProblems = None, newline: str | None = None
+    path: Path | str, problems: Problems = None, newline: str | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield (file:line, text) of a file, plain or .gz, without empty lines and byte-order mark.
 
@@ -107,7 +106,7 @@ def _unreadable(error: Exception) -> str:
     return f"cannot be read ({reason}), wanted a readable file"
 
 
-def page(path: Path, problems: ListOfProblems = None) -> str | None:
+def page(path: Path, problems: Problems = None) -> str | None:
     """Return a text file with its line ends as \\n, None where it cannot be read."""
     try:
         with _opened(path) as file:
@@ -121,12 +120,12 @@ def page(path: Path, problems: ListOfProblems = None) -> str | None:
     return text
 
 
-def optional_page(path: Path, problems: ListOfProblems = None) -> str:
+def optional_page(path: Path, problems: Problems = None) -> str:
     """Return a page that people may leave out, "" where it is missing or cannot be read."""
     return (page(path, problems) or "") if os.path.lexists(path) else ""
 
 
-def rows(path: Path | str, problems: ListOfProblems = None) -> Iterator[tuple[str, dict]]:
+def rows(path: Path | str, problems: Problems = None) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, object) for every line of a JSONL file that holds an object."""
     for place, line in lines(path, problems):
         try:
@@ -176,7 +175,7 @@ def _broken_character(row: dict) -> str:
     return ""
 
 
-def json_page(path: Path, problems: ListOfProblems = None) -> dict:
+def json_page(path: Path, problems: Problems = None) -> dict:
     """Return the object of a JSON file, {} where it cannot be read or holds none."""
     text = page(path, problems)
     try:
@@ -186,7 +185,7 @@ def json_page(path: Path, problems: ListOfProblems = None) -> dict:
         return {}
 
 
-def front_matter(path: Path, text: str, problems: ListOfProblems = None) -> tuple[dict, str] | None:
+def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict, str] | None:
     """Return the fields of a page's front matter, all as text, and the rest; None without one.
 
     A block that holds no fields gives {} and is a problem.
@@ -195,7 +194,7 @@ def front_matter(path: Path, text: str, problems: ListOfProblems = None) -> tupl
     return (_yaml_fields(path, block[1], problems), text[block.end() :]) if block else None
 
 
-def _yaml_fields(path: Path, block: str, problems: ListOfProblems) -> dict:
+def _yaml_fields(path: Path, block: str, problems: Problems) -> dict:
     try:
         fields = yaml.load(block, _TextLoader)
     except (yaml.YAMLError, RecursionError) as error:
@@ -331,7 +330,7 @@ def schema(name: str) -> Schema:
 
 def read(
     path: Path,
-    problems: ListOfProblems = None,
+    problems: Problems = None,
     grades: tuple[int, ...] = GRADES,
     places: dict | None = None,
 ) -> Iterator[tuple[str, dict]]:
@@ -444,77 +443,3 @@ def _naming(path: Path, part: Path) -> Iterator[None]:
         if error.errno and str(error.filename or part).startswith(str(part)):
             error.filename = os.fspath(path)
         raise
-
-
-# Until all rooms have moved.
-
-
-class _Old(dict):
-    def __missing__(self, name):
-        if name in ("undo", "undone"):
-            return _undo(name)
-        return schema({"corpus/*.md": "page"}.get(name, name.partition(".")[0]))
-
-
-def _undo(name):
-    fields = {**json.loads((FORMS / "labelling.schema.json").read_text())["properties"]}
-    own = {"undo": {"type": "object", "description": "an object"}, "time": fields["time"]}
-    if name == "undone":
-        own = {field: fields[field] for field in ("query_id", "doc_id", "time", "repeat")}
-    required = ["undo"] if name == "undo" else ["query_id", "doc_id", "time"]
-    draft = {"$schema": "http://json-schema.org/draft-04/schema#", "additionalProperties": False}
-    return Schema({**draft, "properties": own, "required": required})
-
-
-def complaints(row, form, grades=GRADES):
-    return form.faults(row, grades)
-
-
-SCHEMAS, prose, object_of, unlike = _Old(), optional_page, json_page, refuse_duplicate_keys
-CHECKS = {
-    "id": (is_id, "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"),
-    "label": (is_label, "1 to 60 letters, digits, spaces and -_/.&+()"),
-    "text": (lambda v: isinstance(v, str) and v.strip(), "text that is not empty"),
-    "date": (is_date, "a date such as 2026-04-08"),
-}
-LONGEST = 16_000_000
-HALF = re.compile("[\ud800-\udfff]")
-UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\ufe00-\ufe0f\uffa0]")
-
-
-def quotes(row):
-    from . import evalset
-
-    return evalset.quotes(row)
-
-
-def orphans(*given):
-    from . import evalset
-
-    return evalset.orphans(*given)
-
-
-def has_half(value):
-    return bool(_broken_character({"": value}))
-
-
-def irregular(path):
-    return "no regular file" if os.path.exists(path) and not os.path.isfile(path) else ""
-
-
-def settle(folder):
-    pass
-
-
-def most(unit):
-    return f"wanted at most {LONGEST:,} {unit}"
-
-
-def write_all(folder, texts):
-    for name, text in texts.items():
-        write(folder / name, text)
-
-
-def pieces(path, say):
-    with _opened(path, "\n") as file:
-        yield file.read()

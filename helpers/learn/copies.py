@@ -10,8 +10,6 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fnmatch import fnmatch
 from functools import partial
 from itertools import chain, count
@@ -22,6 +20,7 @@ import nbformat
 from .. import evalset, files
 from . import LearnError
 from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, lessons, regions
+from .record import RECORD
 
 LEARN = evalset.DEFAULT.parent / "learn"
 STUB = ("# YOUR CODE HERE", 'raise NotImplementedError("not started yet")')
@@ -30,6 +29,7 @@ OWN_SET = """import os
 os.environ.setdefault("EVALS", "{evals}")  # your copy in learn/evals, unless EVALS names another
 """
 NOT_COPIED = ("notes.md", "predictions.json", "*.ipynb", "*.html", "comparisons", "*.part")
+PART = ".part"  # of what is being written
 AGAIN = "make learn FRESH=1 moves them aside"
 LINK = re.compile(r"""(\]\(|(?:src|href)=["'])([^)"'#\s]+)""")
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
@@ -96,22 +96,29 @@ def _moved_link(link: re.Match, copied: set[Path], sides: tuple[Path, Path]) -> 
 def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -> list[str]:
     """Write the copies that are missing, or all of them afresh, and say what was done.
 
-    With `fresh` the old folder moves aside. Two runs at once leave one whole set. Raises LearnError
+    With `fresh` the old folder moves aside. What is new is written whole beside the folder, then
+    renamed where nothing has that name: two runs at once leave one whole set. Raises LearnError
     before anything is written, and OSError, which names the folder, with nothing left of what was.
     """
     texts = {n: nbformat.writes(c) + "\n" for n, c in learner_copies(notebooks, folder).items()}
-    wanted = [name for name in (*texts, "evals") if fresh or not (folder / name).exists()]
-    beside = {"prefix": f"{folder.name}.", "suffix": ".part", "dir": folder.parent}
-    with tempfile.TemporaryDirectory(**beside) as scratch, _naming(folder, scratch):
-        new = Path(scratch, folder.name)
-        new.mkdir()
-        for name in wanted:
-            if name == "evals":
-                copy_set(new / name)
-            else:
-                files.write(new / name, texts[name])
-        old = _move_aside(folder) if fresh else None
-        made = _move_in(new, folder, wanted, fresh)
+    names = [*texts, RECORD, "evals"]
+    wanted = [name for name in names if fresh or not (folder / name).exists()]
+    place = {"prefix": f"{folder.name}.", "suffix": PART, "dir": folder.parent}
+    try:
+        with tempfile.TemporaryDirectory(**place) as scratch:
+            new = Path(scratch, folder.name)
+            new.mkdir()
+            for name in wanted:
+                if name == "evals":
+                    copy_set(new / name)
+                else:
+                    files.write(new / name, texts.get(name, ""))
+            old = _move_aside(folder) if fresh else None
+            made = _move_in(new, folder, wanted, fresh)
+    except OSError as error:
+        if PART in f"{error.filename or PART} {error.filename2}":
+            error.filename = str(folder)  # which was wanted, not what is written meanwhile
+        raise
     if old:
         return [f"{folder.name}/ has new copies; the old ones stand in {old.name}/"]
     said = [f"{folder.name}/{name} written" for name in texts if name in made]
@@ -120,27 +127,18 @@ def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -
     return said
 
 
-@contextmanager
-def _naming(folder: Path, scratch: str) -> Iterator[None]:
-    """Let an error of the disk name the folder that was wanted, not what is written meanwhile."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno and scratch in f"{error.filename or scratch} {error.filename2}":
-            error.filename = str(folder)
-        raise
-
-
 def _move_in(new: Path, folder: Path, names: list[str], whole: bool) -> list[str]:
-    """Move a folder to its place and return which of `names` it brought; another may have been.
+    """Rename a folder to its place and return which of `names` it brought; another may have been.
 
     What the folder there lacks is then moved into it, unless only the `whole` will do.
     """
     if _renamed(new, folder):
         return names
+    made = []
     for name in () if whole else names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    return [] if whole else [name for name in names if _renamed(new / name, folder / name)]
+        made += [name] if _renamed(new / name, folder / name) else []
+    return made
 
 
 def _renamed(path: Path, to: Path) -> bool:

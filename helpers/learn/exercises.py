@@ -18,6 +18,7 @@ HEADING = re.compile(r"^(#{2,4}) (?:Exercise: (.+)|(Quick test))$", re.MULTILINE
 PLAN = re.compile(r"difficulty [123] of 3 · (\d+) minutes", re.IGNORECASE)
 MINUTES = re.compile(r"(\d+) minutes")  # of a quick test, which has no difficulty
 GLOBS = ("session_*.ipynb", "further/*.ipynb")
+CHECKED = re.compile(r'^check\.(\w+)\((?:"(\w+)")?', re.MULTILINE)
 
 
 class Exercise(NamedTuple):
@@ -99,6 +100,11 @@ def is_solution(cell) -> bool:
 def is_code(cell) -> bool:
     """Return whether a cell holds code."""
     return cell["cell_type"] == "code"
+
+
+def checks_called(cell) -> list[str]:
+    """Return the checks that a cell calls, by what they check: "dcg", "quiz A"."""
+    return [" ".join(filter(None, words)) for words in CHECKED.findall(cell["source"])]
 
 
 def session_letter(name: str) -> str:

@@ -49,7 +49,8 @@ def write_site(folder: Path = SITE) -> Path:
     listed = "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in names)
     index = as_notebook(f"{head}\n\n{listed}\n")
     made["index.html"] = site_page(index, ROOT / "README.md", {})
-    files.write_all(folder, made)
+    for name, page in made.items():
+        files.write(folder / name, page)
     for former in {*folder.glob("*.html")} - {folder / name for name in made}:
         former.unlink()
     return folder / "index.html"

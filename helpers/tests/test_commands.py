@@ -44,7 +44,7 @@ def stub(monkeypatch, module, name, returned=7):
     notes = []
 
     def noted(*args, **more):
-        notes.append(more or args)
+        notes.append((*args, more) if more else args)
         return returned
 
     monkeypatch.setattr(module, name, noted)
@@ -167,7 +167,7 @@ def test_a_command_passes_on_what_was_typed_and_ends_as_it_is_told(monkeypatch, 
     for words, room, name, wanted in PASSED_ON:
         notes = stub(monkeypatch, room, name)
         assert called(*words) == 7, words
-        assert notes == [wanted], words
+        assert notes == [wanted if isinstance(wanted, tuple) else (wanted,)], words
 
 
 def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
@@ -208,8 +208,9 @@ def test_progress_prefers_the_learners_own_set(tmp_path, monkeypatch, called):
     monkeypatch.delenv("EVALS", raising=False)
     assert called("progress") == 0
     (tmp_path / "evals").mkdir()
-    assert called("progress") == called("progress", "--evals", tmp_path / "gone") == 0
-    assert notes == [(evalset.DEFAULT,), (tmp_path / "evals",), (tmp_path / "gone",)]
+    assert called("progress") == called("progress", "--run", "--evals", tmp_path / "gone") == 0
+    read = [(evalset.DEFAULT, False), (tmp_path / "evals", False), (tmp_path / "gone", True)]
+    assert notes == [(folder, {"run": run}) for folder, run in read]
 
 
 def test_what_a_command_lacks_or_does_not_know_ends_with_2(called, capsys):

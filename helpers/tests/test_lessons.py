@@ -17,7 +17,6 @@ from learn.small_session import code, markdown
 
 from helpers import evalset, workbook
 from helpers.learn import exercises as learn
-from helpers.learn import progress
 
 LONGEST, CELLS, MINUTES, HINTS, PREDICTIONS, DAY = 12, 61, 30, 3, 7, 180
 LONGEST_SOLUTION = 20
@@ -112,14 +111,24 @@ def wrong_examples(name, notebook):
 
 def space_of(notebook, last):
     """Return the names that definitions, constants and setup cells leave behind up to a cell."""
-    space, whole = {"__name__": "__main__"}, progress.whole_cells(notebook)
+    space = {"__name__": "__main__"}
     with contextlib.suppress(evalset.EvalSetError):
         space["evals"] = evalset.load(evalset.DEFAULT)
-    for cell in filter(learn.is_code, notebook.cells[: last + 1]):
-        source = cell.source if cell.id in whole else progress.part_of(cell.source)
-        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-            exec(source, space)
+    for n, cell in enumerate(filter(learn.is_code, notebook.cells[: last + 1])):
+        setup = n == 0 or "setup" in cell.metadata.get("tags", [])
+        with contextlib.suppress(SyntaxError):  # a magic
+            for node in ast.parse(cell.source).body:
+                if setup or is_definition(node):
+                    with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+                        exec(compile(ast.Module([node], []), cell.id, "exec"), space)
     return space
+
+
+def is_definition(node):
+    """Return whether a statement imports, defines, or assigns what calls nothing."""
+    if isinstance(node, ast.Assign):
+        return not any(isinstance(part, ast.Call) for part in ast.walk(node.value))
+    return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
 
 
 def valued(call, space):

@@ -1,32 +1,40 @@
-"""What a learner sees when a check passes: a green line, why it matters, a model solution."""
+"""What a learner sees when a check passes: a green line, why it matters, a model solution.
 
+Number, title and solution of an exercise are read from the lessons. A copy that runs where they
+are not, as nbgrader's do, goes without.
+"""
+
+import functools
 import inspect
+import json
 import re
 import sys
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from IPython import get_ipython
 from IPython.display import display
 
-from .committed import COMMITTED, solution_of
+from helpers.learn import LearnError
+from helpers.learn.exercises import BEGIN, END, LESSONS, checks_called, exercises_of, lesson_paths
 
 PASSED: set[str] = set()  # names of the functions that passed in this session
 PASSED_STYLE = "color:#1a7f37;font-weight:600"
 FOLDED = "<details><summary>A model solution</summary><pre>{}</pre></details>"
 
 
-def why_it_matters(name: str) -> str:
-    """Return what the docstring of check `name` says after "Why:", "" if nothing."""
-    check = getattr(sys.modules[__package__], name, None)
-    said = re.search(r"^Why: (.+?)(?=\n\n|\Z)", inspect.getdoc(check) or "", re.M | re.S)
-    return " ".join(said[1].split()) if said else ""
+class Place(NamedTuple):
+    """An exercise as learners know it, and how its lesson solves it."""
+
+    called: str  # "B3 fixed-size chunks"
+    solution: str  # of a cell with several checks it comes with the last
 
 
 def tell_passed(name: str, said: str) -> None:
     """Say that `name` is right and why that matters; in a learner's copy show a model solution.
 
-    The solution is read from the committed session, so no copy holds it.
+    The solution is read from the lesson, so no copy holds it.
     """
     PASSED.add(name)
     if get_ipython() is None:
@@ -38,13 +46,42 @@ def tell_passed(name: str, said: str) -> None:
 def passed_page(name: str, said: str, where: Path) -> dict[str, str]:
     """Return what a notebook in the folder `where` shows, as text and as HTML.
 
-    The session itself, where the solution stands in view, does not show it again.
+    The lesson itself, where the solution stands in view, does not show it again.
     """
-    why = why_it_matters(name)
-    code = "" if where.resolve().is_relative_to(COMMITTED.resolve()) else solution_of(name)
+    check = getattr(sys.modules[__package__], name, None)
+    reason = re.search(r"^Why: (.+?)(?=\n\n|\Z)", inspect.getdoc(check) or "", re.M | re.S)
+    why = " ".join(reason[1].split()) if reason else ""
+    code = "" if where.resolve().is_relative_to(LESSONS.resolve()) else place_of_exercise(name)[1]
     folded = FOLDED.format(escape(code)) if code else ""
     return {
         "text/plain": "\n".join(filter(None, (said, why))),
         "text/html": f'<div style="{PASSED_STYLE}">{escape(said)}</div>'
         f"<div>{escape(why)}</div>{folded}",
     }
+
+
+def place_of_exercise(name: str, lessons: Path = LESSONS) -> Place:
+    """Return the exercise that check `name` checks; its name and "" where no lesson has it."""
+    return places_of_exercises(lessons).get(name, Place(name, ""))
+
+
+@functools.cache
+def places_of_exercises(lessons: Path = LESSONS) -> dict[str, Place]:
+    """Return the exercises by the names of their checks, none where lessons cannot be read."""
+    found = {}
+    try:
+        for lesson, path in lesson_paths(lessons).items():
+            notebook = json.loads(path.read_text(encoding="utf-8"))  # nbformat takes a second
+            for cell in notebook["cells"]:
+                cell["source"] = "".join(cell["source"])
+            for e in exercises_of(lesson, notebook):
+                names = checks_called(notebook["cells"][e.check])
+                lines = notebook["cells"][e.code]["source"].splitlines()
+                kept = [line for line in lines if line.strip() not in (BEGIN, END)]
+                solution = "\n".join(kept) if kept != lines else ""  # without markers it is a stub
+                called = f"{e.number} {e.title}".strip()
+                found |= {name: Place(called, "") for name in names}
+                found |= {name: Place(called, solution) for name in names[-1:]}
+    except (LearnError, OSError, ValueError, LookupError, TypeError):
+        return {}
+    return found

@@ -23,8 +23,35 @@ class Question(NamedTuple):
     again: str
 
 
-class Unreadable(ValueError):
-    """An answer that has not the form that its question wants."""
+def check_quiz(session: str, answers: dict | Callable) -> None:
+    """Score the quick test of a session: print it when passed, raise Wrong with it when not."""
+    answers = returned(f"quick test {session}", answers)
+    if session not in QUESTIONS:
+        raise Wrong(f"there is no session {session!r}, only {', '.join(QUESTIONS)}")
+    questions = dict(enumerate(QUESTIONS[session], 1))
+    if not isinstance(answers, dict) or set(answers) - set(questions):
+        raise Wrong(f"answers are a dict with keys 1 to {len(questions)}, got {answers!r}")
+    given = {n: value for n, value in answers.items() if value is not None and value is not ...}
+    if not given:
+        raise NotStarted(
+            f"quick test {session} is not started yet: put your answers into this cell and run it"
+        )
+    forms = {n: in_one_form(questions[n], n, value) for n, value in given.items()}
+    right = {n for n, form in forms.items() if digest(session, n, form) == questions[n].answer}
+    passed = len(right) >= PASS * len(questions)
+    lines = []
+    for n, question in questions.items():
+        reason = f"  {question.reason}" if n in right or passed else ""  # gives no answer away
+        words = f"{n}  {'right' if n in right else 'wrong'}{reason}"
+        hanging = " " * len("1  right  ")
+        told = textwrap.fill(words, WIDTH, subsequent_indent=hanging)
+        lines.append(told if n in given else f"{n}  not answered")
+    again = dict.fromkeys(question.again for n, question in questions.items() if n not in right)
+    ending = "passed" if passed else f"not passed yet. Read again: {'; '.join(again)}"
+    report = "\n".join([*lines, f"{len(right)} of {len(questions)}: {ending}"])
+    if not passed:
+        raise Wrong(report)
+    print(report)
 
 
 def digest(session: str, number: int, answer: str) -> str:
@@ -33,62 +60,17 @@ def digest(session: str, number: int, answer: str) -> str:
 
 
 def in_one_form(question: Question, number: int, answer: object) -> str:
-    """Return an answer in the one form that is hashed. Raises Unreadable."""
+    """Return an answer in the one form that is hashed. Raises Wrong."""
     if question.decimals is None:
         letter = str(answer).strip().lower()
         if letter not in set(LETTERS):
-            raise Unreadable(f"question {number} wants a letter from a to d, got {answer!r}")
+            raise Wrong(f"question {number} wants a letter from a to d, got {answer!r}")
         return letter
     try:
         value = float(str(answer).strip())
     except ValueError:
-        raise Unreadable(f"question {number} wants a number, got {answer!r}") from None
+        raise Wrong(f"question {number} wants a number, got {answer!r}") from None
     return f"{round(value, question.decimals) + 0.0:.{question.decimals}f}"
-
-
-def score(session: str, answers: dict[int, object]) -> tuple[str, bool] | None:
-    """Return the report and whether it passed, None if nothing is answered yet."""
-    if session not in QUESTIONS:
-        raise Unreadable(f"there is no session {session!r}, only {', '.join(QUESTIONS)}")
-    questions = dict(enumerate(QUESTIONS[session], 1))
-    if not isinstance(answers, dict) or set(answers) - set(questions):
-        raise Unreadable(f"answers are a dict with keys 1 to {len(questions)}, got {answers!r}")
-    given = {n: value for n, value in answers.items() if value is not None and value is not ...}
-    if not given:
-        return None
-    forms = {n: in_one_form(questions[n], n, value) for n, value in given.items()}
-    right = {n for n, form in forms.items() if digest(session, n, form) == questions[n].answer}
-    passed = len(right) >= PASS * len(questions)
-    lines = [_line(n, questions[n], n in given, n in right, passed) for n in questions]
-    again = dict.fromkeys(question.again for n, question in questions.items() if n not in right)
-    ending = "passed" if passed else f"not passed yet. Read again: {'; '.join(again)}"
-    return "\n".join([*lines, f"{len(right)} of {len(questions)}: {ending}"]), passed
-
-
-def _line(number: int, question: Question, given: bool, right: bool, passed: bool) -> str:
-    """Return one line of the report; the reason only where it gives no answer away."""
-    if not given:
-        return f"{number}  not answered"
-    reason = f"  {question.reason}" if right or passed else ""
-    words = f"{number}  {'right' if right else 'wrong'}{reason}"
-    return textwrap.fill(words, WIDTH, subsequent_indent=" " * len("1  right  "))
-
-
-def check_quiz(session: str, answers: dict | Callable) -> None:
-    """Score the quick test of a session: print it when passed, raise Wrong with it when not."""
-    answers = returned(f"quick test {session}", answers)
-    try:
-        found = score(session, answers)
-    except Unreadable as error:
-        raise Wrong(str(error)) from None
-    if found is None:
-        raise NotStarted(
-            f"quick test {session} is not started yet: put your answers into this cell and run it"
-        )
-    report, passed = found
-    if not passed:
-        raise Wrong(report)
-    print(report)
 
 
 QUESTIONS = {

@@ -1,4 +1,4 @@
-"""Values: when two are the same, how one is written, and what is wrong with its form."""
+"""Values: when two count as the same, how one is written, and what is said of its form."""
 
 import inspect
 import math
@@ -13,8 +13,7 @@ from rank_bm25 import BM25Okapi
 
 TOLERANCE = 1e-9
 SOME_SET, COLUMN = (set, frozenset), (np.ndarray, pd.Series, pd.Index)
-# what is met most often first: the abstract are slow
-REAL = (float, int, numbers.Real, np.bool, Decimal)
+REAL = (float, int, numbers.Real, np.bool, Decimal)  # the usual first: the abstract one is slow
 
 
 class Endless(Exception):
@@ -36,69 +35,68 @@ ERRORS = {
 }
 
 
+# When two are the same.
+
+
 def is_sequence(value: object) -> bool:
     """Return whether a value has places from 0 on: a list, a tuple, an array, a Series."""
     if isinstance(value, COLUMN):
         return value.ndim > 0
-    return isinstance(value, list | tuple) or (
-        isinstance(value, Sequence) and not isinstance(value, str | bytes | range)
-    )
+    if isinstance(value, list | tuple):  # the usual first: the abstract one is slow
+        return True
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | range)
 
 
 def is_same(wanted: object, got: object, strict: bool = True) -> bool:
     """Return whether `got` is as wanted: numbers within TOLERANCE, sequences in order.
 
-    `strict` asks for whole numbers where whole numbers are wanted.
+    Lists, tuples, arrays and Series count as the same. `strict` asks for whole numbers where whole
+    numbers are wanted.
     """
     if isinstance(wanted, type):
         return isinstance(got, Raised) and isinstance(got.error, wanted)
-    if isinstance(got, Raised):
-        return False
-    if wanted is None or isinstance(wanted, str):
-        return (got is None or isinstance(got, str)) and wanted == got
     if isinstance(got, np.ndarray) and got.ndim == 0:
-        got = got.item() if isinstance(wanted, REAL) else None
+        got = got[()]
     if isinstance(got, pd.Series | pd.Index):  # its members lose their type where it is read
         values = got.to_numpy()
         got = dict(zip(got.index, values, strict=True)) if isinstance(wanted, dict) else values
     if isinstance(wanted, REAL):
-        return isinstance(got, REAL) and _is_same_number(wanted, got, strict)
+        return isinstance(got, REAL) and _is_near(wanted, got, strict)
     if isinstance(wanted, dict):
         same_keys = isinstance(got, dict) and wanted.keys() == got.keys()
         return same_keys and all(is_same(v, got[k], strict) for k, v in wanted.items())
     if is_sequence(wanted):
-        if not is_sequence(got) or len(wanted) != len(got):
-            return False
-        return all(is_same(a, b, strict) for a, b in zip(wanted, got, strict=True))
-    return isinstance(wanted, SOME_SET) and isinstance(got, SOME_SET) and wanted == got
+        same_length = is_sequence(got) and len(wanted) == len(got)
+        return same_length and all(map(is_same, wanted, got, [strict] * len(wanted)))
+    kinds = next((kind for kind in (SOME_SET, str) if isinstance(wanted, kind)), type(wanted))
+    return isinstance(got, kinds) and wanted == got
 
 
-def _is_same_number(wanted: float, got: float, strict: bool) -> bool:
+def _is_near(wanted: float, got: float, strict: bool) -> bool:
     """Compare two numbers, as closely as the type of `got` can tell."""
     if strict and isinstance(wanted, int) and not isinstance(got, numbers.Integral):
         return False
-    near = 8 * float(np.finfo(got).eps) if isinstance(got, np.floating) else 0.0
+    grain = 8 * float(np.finfo(got).eps) if isinstance(got, np.floating) else 0.0
     try:
-        wanted, got = float(wanted), float(got)
-    except OverflowError:
+        both_nan = math.isnan(wanted) and math.isnan(got)
+        near = math.isclose(wanted, got, rel_tol=grain, abs_tol=max(TOLERANCE, grain))
+    except OverflowError:  # past the largest float
         return wanted == got
-    both_nan = math.isnan(wanted) and math.isnan(got)
-    near = max(TOLERANCE, near * max(1.0, abs(wanted)))
-    return abs(wanted - got) <= near or wanted == got or both_nan
+    return near or both_nan
 
 
 def is_rounded(wanted: object, got: object, decimals: int) -> bool:
     """Return whether `got` is as wanted, rounded to so many decimals."""
-    return is_same(_cut_to(wanted, decimals), got)
+    return is_same(_to_decimals(wanted, decimals), got)
 
 
-def _cut_to(value: object, decimals: int) -> object:
+def _to_decimals(value: object, decimals: int) -> object:
     if isinstance(value, float):
         return round(value, decimals)
     if isinstance(value, dict):
-        return {key: _cut_to(part, decimals) for key, part in value.items()}
+        return {key: _to_decimals(part, decimals) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_cut_to(part, decimals) for part in value]
+        return [_to_decimals(part, decimals) for part in value]
     return value
 
 
@@ -119,6 +117,9 @@ def as_it_is(value: object) -> object:
     return value
 
 
+# How one is written.
+
+
 def shown(value: object) -> str:
     """Return a value as a learner would type it: sets in order, ten decimals, no np.float64."""
     if isinstance(value, type):
@@ -131,8 +132,6 @@ def shown(value: object) -> str:
         return f"pd.{type(value).__name__}({shown(value.to_numpy().tolist())})"
     if isinstance(value, np.generic):
         return shown(value.item()) if not isinstance(value, np.longdouble) else str(value)
-    if isinstance(value, Iterator):
-        return f"a {type(value).__name__}"
     if isinstance(value, float):
         return repr(round(value, 10))
     if isinstance(value, dict):
@@ -162,16 +161,18 @@ def as_call(name: str, args: tuple) -> str:
     return line if len(line) < 90 else f"{name}(\n      " + ",\n      ".join(parts) + ")"
 
 
+# What is said of it.
+
+
 def on_error(error: Exception) -> str:
     """Return a sentence on an error, empty where there is nothing to say."""
     return next((words for kind, words in ERRORS.items() if isinstance(error, kind)), "")
 
 
 def on_form(wanted: object, got: object, nested: bool = True) -> str:
-    """Return a sentence on the form of an answer, empty where it is the wanted one.
+    """Return a sentence on the type of an answer, empty where it can stand for the wanted one.
 
-    It says what came back and what is wanted, and nothing of the values. `nested` looks at
-    members, too.
+    It says nothing of the values. `nested` looks at members, too.
     """
     if isinstance(wanted, type):
         return ""
@@ -180,14 +181,16 @@ def on_form(wanted: object, got: object, nested: bool = True) -> str:
     if got is None:
         return "Nothing came back: does the function end with return?"
     if isinstance(got, Iterator | MappingView) and not isinstance(wanted, REAL):
-        once = ", which can be read only once" if isinstance(got, Iterator) else ""
-        return f"{_called(got)} came back{once}: put list(...) around it."
-    part = _misfit(wanted, got, nested)
-    if part is None:
+        return f"The answer is of type {type(got).__name__}: put list(...) around it."
+    if (misfit := _misfit(wanted, got, nested)) is None:
         return ""
-    outer = _called(got)
-    where = "" if part[1] is got else f" inside {outer[0].lower()}{outer[1:]}"
-    return f"{_called(part[1])} came back{where} where {_kind(part[0])} is wanted{_advice(*part)}."
+    part, given = misfit
+    kinds = {REAL: "a number", str: "a text", dict: "a dict", SOME_SET: "a set"}
+    kind = next((words for kind, words in kinds.items() if isinstance(part, kind)), "a list")
+    if isinstance(part, tuple) and part and not is_sequence(part[-1]):
+        kind = f"a tuple such as {shown(part)}"
+    where = "The answer" if given is got else "A member of the answer"
+    return f"{where} is of type {type(given).__name__}, wanted is {kind}."
 
 
 def _misfit(wanted: object, got: object, nested: bool) -> tuple[object, object] | None:
@@ -203,32 +206,3 @@ def _misfit(wanted: object, got: object, nested: bool) -> tuple[object, object] 
         return wanted, got
     parts = zip(wanted, got, strict=False) if nested else ()
     return next((found for pair in parts if (found := _misfit(*pair, nested))), None)
-
-
-def _kind(wanted: object) -> str:
-    """Return what is wanted, with its article."""
-    if isinstance(wanted, tuple) and wanted and not is_sequence(wanted[-1]):
-        return "a tuple such as " + shown(wanted)
-    kinds = {REAL: "a number", str: "a text", dict: "a dict", SOME_SET: "a set"}
-    return next((words for kind, words in kinds.items() if isinstance(wanted, kind)), "a list")
-
-
-def _called(got: object) -> str:
-    """Return what came back, at the beginning of a sentence."""
-    names = {str: "Text", np.ndarray: "An array", Iterator: "A generator", REAL: shown(got)[:40]}
-    known = (words for kind, words in names.items() if isinstance(got, kind))
-    return next(known, f"A {type(got).__name__}")
-
-
-def _advice(wanted: object, got: object) -> str:
-    """Return how to come from the one form to the other, after a colon."""
-    if isinstance(got, slice | range):
-        return ": take its start and its stop"
-    if isinstance(wanted, REAL) and is_sequence(got):
-        alone = len(got) == 1 and isinstance([*got][0], REAL)
-        return ": take the number out of it" if alone else ""
-    if isinstance(wanted, dict) and is_sequence(got):
-        return ": dict(...) makes one of pairs"
-    if isinstance(got, pd.DataFrame) and is_sequence(wanted):
-        return ": list(frame.itertuples(index=False)) makes one of its rows"
-    return ""

@@ -1,7 +1,6 @@
 """Call a learner's function on cases, compare, and say what is wrong in words a learner can use."""
 
 import contextlib
-import dis
 import functools
 import inspect
 import io
@@ -21,9 +20,8 @@ import numpy as np
 
 from helpers.stats import SEED
 
-from .committed import exercise_named
 from .open_exercise import go_to_cell
-from .passed import tell_passed
+from .passed import place_of_exercise, tell_passed
 from .values import (
     TOLERANCE,
     Endless,
@@ -43,8 +41,7 @@ SIMPLEST = "the simplest is shown."
 NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
 WIDTH = 66  # columns that a narrow notebook shows without breaking words
-STEPS = 5_000_000  # lines of the learner's code after which a call is stopped
-REFUSAL = 20_000  # the same for a call that must be refused
+STEPS = 300_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
 
 
 class Wrong(Exception):
@@ -103,11 +100,76 @@ class Example(NamedTuple):
 Mistakes = list[tuple]  # (sentence, wrong function, another that deserves it, ...)
 
 
+def give(
+    name: str,
+    function: Callable,
+    hand: list[Example],
+    drawn: list[Example],
+    mistakes: Mistakes,
+    view: Callable = as_it_is,
+    say: Callable = shown,
+    top: float | None = None,
+) -> None:
+    """Print that all cases are right, or raise Wrong with the simplest that fails.
+
+    `view` turns a value into what is compared, `say` writes the wanted one, `top` is the
+    largest value that can be.
+    """
+    refuse_unfit(name, function)
+    answers, changed = [], None
+    for case in [*hand, *drawn]:
+        got, args = called(function, case)
+        refuse_unfinished(name, function, got)
+        answers.append((case, got))
+        pairs = zip(case.args, args, strict=True)
+        if any(a != b for a, b in pairs if isinstance(a, list | dict)):
+            changed = changed or case
+        endless = isinstance(got, Raised) and isinstance(got.error, Endless)
+        if endless and not isinstance(case.wanted, type):  # ask no more: each would take a second
+            lines = case_lines(name, function, case, got, say(case.wanted))
+            lines.append("Does each turn of the loop come nearer to its end?")
+            raise Wrong("\n".join(lines)) from None
+    wrong_at = [n for n, (c, got) in enumerate(answers) if not is_same(c.wanted, viewed(view, got))]
+    if not wrong_at and changed:
+        raise Wrong(
+            f"{name}: the values are right, but the function changes what it is given\n  "
+            f"{as_call(name, changed.args)}\nOther cells use the same lists: work on a copy, "
+            "for example with sorted(...) in place of .sort()."
+        )
+    if not wrong_at:
+        some = f" and {len(drawn)} random" if drawn else ""
+        tell_passed(name, f"{name}: right on {len(hand)} hand-made{some} cases")
+        return
+    # hand-made cases stand from simple to hard
+    by_length = sorted(wrong_at, key=lambda n: len(shown(answers[n][0].args)))
+    case, got = answers[wrong_at[0] if wrong_at[0] < len(hand) else by_length[0]]
+    sentence = reason(case, got, answers, {*wrong_at}, mistakes, view)
+    if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
+        beyond = f"{min(got, sys.float_info.max):.3g} where {top} is the maximum"
+        sentence = f"{beyond}: {sentence[0].lower()}{sentence[1:]}" if sentence else f"{beyond}."
+    lines = [*case_lines(name, function, case, got, say(case.wanted)), sentence]
+    lines.append(f"{len(wrong_at)} of {len(answers)} cases differ; {SIMPLEST}")
+    raise Wrong("\n".join(filter(None, lines))) from None
+
+
+# Calling it.
+
+
+def called(function: Callable, case: Example) -> tuple[object, tuple]:
+    """Return what `function` gave and the copied arguments that it got; prints are dropped."""
+    args = pickle.loads(pickle.dumps(case.args))  # a deep copy, in a third of the time
+    quiet = contextlib.redirect_stdout(io.StringIO())
+    try:
+        with quiet, np.errstate(all="ignore"), stopped(function):
+            return function(*args), args
+    except Exception as error:
+        return Raised(error), args
+
+
 @contextlib.contextmanager
-def stopped(function: Callable, after: int) -> Iterator[None]:
-    """Raise Endless in the learner's code after so many of its lines; libraries run untraced."""
-    home, before = getattr(unwrapped(function), "__globals__", None), sys.gettrace()
-    left = after
+def stopped(function: Callable) -> Iterator[None]:
+    """Raise Endless in the learner's code after STEPS of its lines; libraries run untraced."""
+    home, before, left = home_of(function), sys.gettrace(), STEPS
 
     def count(frame, event, arg):
         nonlocal left
@@ -125,29 +187,6 @@ def stopped(function: Callable, after: int) -> Iterator[None]:
         sys.settrace(before)
 
 
-def called(function: Callable, case: Example) -> tuple[object, bool]:
-    """Return what `function` gave, and whether it changed its arguments; prints are dropped."""
-    sent = pickle.dumps(case.args)
-    args = pickle.loads(sent)  # a deep copy, in a third of the time
-    watch = stopped(function, REFUSAL if isinstance(case.wanted, type) else STEPS)
-    quiet = contextlib.redirect_stdout(io.StringIO())
-    try:
-        with quiet, np.errstate(all="ignore"), watch:
-            value = function(*args)
-    except Exception as error:
-        return Raised(error), False
-    return value, _touched(case.args, args, sent)
-
-
-def _touched(before: tuple, after: tuple, sent: bytes) -> bool:
-    """Return whether a list or a dict was changed; equal pickles tell fast that none was."""
-    with contextlib.suppress(Exception):
-        if pickle.dumps(after) == sent:
-            return False
-    pairs = zip(before, after, strict=True)
-    return any(not is_same(b, a) for b, a in pairs if isinstance(b, list | dict))
-
-
 def unwrapped(function: object) -> object:
     """Return the function inside wrappers and partials."""
     while isinstance(function, functools.partial):
@@ -155,18 +194,56 @@ def unwrapped(function: object) -> object:
     return inspect.unwrap(function)
 
 
-def place_of(function: Callable, error: Exception) -> tuple | None:
-    """Return (frame, line number) of the learner's innermost line, None where it has none.
+def home_of(function: Callable) -> dict | None:
+    """Return the globals of a function: all cells of a notebook share them, no library has them."""
+    return getattr(unwrapped(function), "__globals__", None)
 
-    All cells of a notebook share their globals, and no library has the same. Where a function calls
-    itself on and on, the line is its own and not that of what it happened to call last.
-    """
-    home = getattr(unwrapped(function), "__globals__", None)
-    frames = [step for step in traceback.walk_tb(error.__traceback__) if step[0].f_globals is home]
-    if isinstance(error, RecursionError) and frames:
-        [(endless, _)] = Counter(frame.f_code for frame, _ in frames).most_common(1)
-        frames = [step for step in frames if step[0].f_code is endless]
-    return frames[-1] if frames else None
+
+# Stubs, and what is no function.
+
+
+def refuse_unfit(name: str, function: object) -> None:
+    """Raise NotStarted for nothing, Wrong for what is no function."""
+    if function is None or function is ...:
+        raise not_started(name)
+    if not callable(function):
+        raise Wrong(
+            f"check.{name} wants the function itself: check.{name}({name}), no brackets after "
+            f"the name. It was given {shown(function)[:60]}"
+        )
+
+
+def refuse_unfinished(name: str, function: Callable, outcome: object) -> None:
+    """Raise NotStarted where a call ended in a stub, its own or one that it calls."""
+    if isinstance(outcome, Raised) and isinstance(outcome.error, NotImplementedError):
+        place = place_of(function, outcome.error)
+        own = getattr(unwrapped(function), "__name__", name)
+        inner = place[0].f_code.co_name if place else own
+        raise not_started(name, None if inner == own else inner) from None
+
+
+def not_started(name: str, inner: str | None = None) -> NotStarted:
+    """Return the friendly line; `inner` is another stub that this function calls."""
+    if inner in (None, name):
+        called = place_of_exercise(name).called
+        return NotStarted(
+            f"{called} is not started yet: fill in the cell above, then run on from here"
+        )
+    return NotStarted(
+        f"{name}: not started yet, because it calls {inner}, which is not started yet: "
+        f"fill in {inner} first"
+    )
+
+
+# What is wrong.
+
+
+def case_lines(name: str, function: Callable, case: Example, got: object, wanted: str) -> list[str]:
+    """Return the lines that show one case."""
+    call = [f"  {as_call(name, case.args)}", f"    expected  {wanted}"]
+    if isinstance(got, Raised):
+        return [*error_lines(name, function, got.error), *call]
+    return [f"{name} is not right yet", *call, f"    got       {shortened(got)}"]
 
 
 def error_lines(name: str, function: Callable, error: Exception) -> list[str]:
@@ -182,63 +259,36 @@ def error_lines(name: str, function: Callable, error: Exception) -> list[str]:
     return [f"{name} stops with an error, {where}, in {frame.f_code.co_name}", f"  {code}", what]
 
 
-def is_empty(function: object) -> bool:
-    """Return whether the body is nothing but a docstring, pass, ... or return None."""
-    code = getattr(unwrapped(function), "__code__", None)
-    if code is None:
-        return function is ... or function is None
-    steps = [step for step in dis.get_instructions(code) if step.opname not in ("RESUME", "NOP")]
-    names = {"LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
-    loads = [step.argval for step in steps if step.opname in ("LOAD_CONST", "RETURN_CONST")]
-    return all(s.opname in names for s in steps) and all(v is None or v is ... for v in loads)
+def place_of(function: Callable, error: Exception) -> tuple | None:
+    """Return (frame, line number) of the learner's innermost line, None where it has none."""
+    home = home_of(function)
+    frames = [step for step in traceback.walk_tb(error.__traceback__) if step[0].f_globals is home]
+    return frames[-1] if frames else None
 
 
-def not_started(name: str, inner: str | None = None) -> NotStarted:
-    """Return the friendly line; `inner` is another stub that this function calls."""
-    if inner in (None, name):
-        return NotStarted(
-            f"{exercise_named(name)} is not started yet: fill in the cell above, then run on "
-            "from here"
-        )
-    return NotStarted(
-        f"{name}: not started yet, because it calls {inner}, which is not started yet: "
-        f"fill in {inner} first"
-    )
+def reason(
+    case: Example,
+    got: object,
+    answers: list,
+    wrong_at: set[int],
+    mistakes: Mistakes,
+    view: Callable,
+) -> str:
+    """Return what to say of a wrong answer: its form, a known mistake, an error, or nothing.
 
-
-def refuse_unfit(name: str, function: object) -> None:
-    """Raise NotStarted for a stub, Wrong for what is no function."""
-    if is_empty(function):
-        raise not_started(name)
-    if not callable(function):
-        raise Wrong(
-            f"check.{name} wants the function itself: check.{name}({name}), no brackets after "
-            f"the name. It was given {shown(function)[:60]}"
-        )
-
-
-def refuse_unfinished(name: str, function: Callable, outcome: object) -> None:
-    """Raise NotStarted where a call ended in a stub, its own or one that it calls."""
-    if outcome is ...:
-        raise not_started(name)
-    if isinstance(outcome, Raised) and isinstance(outcome.error, NotImplementedError):
-        place = place_of(function, outcome.error)
-        own = getattr(unwrapped(function), "__name__", name)
-        inner = place[0].f_code.co_name if place else own
-        raise not_started(name, None if inner == own else inner) from None
-
-
-def is_endless(got: object) -> bool:
-    """Return whether a call had to be stopped."""
-    return isinstance(got, Raised) and isinstance(got.error, Endless)
-
-
-def agrees(wrong: Callable, case: Example, got: object, view: Callable) -> bool:
-    """Return whether a known mistake gives on `case` what the learner's function gave."""
-    value = called(wrong, case)[0]
-    if isinstance(value, Raised) or isinstance(got, Raised):
-        return isinstance(got, Raised) and is_same(type(getattr(value, "error", None)), got)
-    return is_same(viewed(view, value), viewed(view, got), strict=False)
+    What is said of values holds for all answers.
+    """
+    pairs = [(case.wanted, viewed(view, got)) for case, got in answers]
+    if all(is_same(*pair, strict=False) for pair in pairs):
+        return "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
+    if any(all(is_rounded(*pair, decimals) for pair in pairs) for decimals in range(1, 10)):
+        return "The value is rounded: return it as it is, and round when you print."
+    if sentence := sentence_for(answers, wrong_at, mistakes, view):
+        return sentence
+    if isinstance(got, Raised):
+        return on_error(got.error)
+    is_nan = isinstance(got, float) and math.isnan(got) and case.wanted == 0
+    return NAN if is_nan else on_form(case.wanted, viewed(view, got), nested=view is as_it_is)
 
 
 def sentence_for(answers: list, wrong_at: set[int], mistakes: Mistakes, view: Callable) -> str:
@@ -262,108 +312,15 @@ def sentence_for(answers: list, wrong_at: set[int], mistakes: Mistakes, view: Ca
     return found
 
 
-def lesson(sentence: str, got: object, top: float | None) -> str:
-    """Return the sentence, after the impossible value where there is one."""
-    if top is None or not isinstance(got, numbers.Real) or not got > top + TOLERANCE:
-        return sentence
-    beyond = f"{min(got, sys.float_info.max):.3g} where {top} is the maximum"
-    return f"{beyond}: {sentence[0].lower()}{sentence[1:]}" if sentence else f"{beyond}."
+def agrees(wrong: Callable, case: Example, got: object, view: Callable) -> bool:
+    """Return whether a known mistake gives on `case` what the learner's function gave."""
+    value = called(wrong, case)[0]
+    if isinstance(value, Raised) or isinstance(got, Raised):
+        return isinstance(got, Raised) and is_same(type(getattr(value, "error", None)), got)
+    return is_same(viewed(view, value), viewed(view, got), strict=False)
 
 
-def give(
-    name: str,
-    function: Callable,
-    hand: list[Example],
-    drawn: list[Example],
-    mistakes: Mistakes,
-    view: Callable = as_it_is,
-    say: Callable = shown,
-    top: float | None = None,
-) -> None:
-    """Print that all cases are right, or raise Wrong with the simplest that fails.
-
-    `view` turns a value into what is compared, `say` writes the wanted one, `top` is the
-    largest value that can be.
-    """
-    refuse_unfit(name, function)
-    answers, changed = answered(name, function, [*hand, *drawn])
-    refuse_endless(name, function, answers[-1], say)
-    wrong_at = {n for n, (c, got) in enumerate(answers) if not is_same(c.wanted, viewed(view, got))}
-    if not wrong_at and changed:
-        raise Wrong(
-            f"{name}: the values are right, but the function changes what it is given\n  "
-            f"{as_call(name, changed[0].args)}\nOther cells use the same lists: work on a copy, "
-            "for example with sorted(...) in place of .sort()."
-        )
-    if not wrong_at:
-        some = f" and {len(drawn)} random" if drawn else ""
-        tell_passed(name, f"{name}: right on {len(hand)} hand-made{some} cases")
-        return
-    case, got = answers[simplest(answers, wrong_at, len(hand))]
-    lines = [
-        *case_lines(name, function, case, got, say(case.wanted)),
-        lesson(reason(case, got, answers, wrong_at, mistakes, view), got, top),
-        f"{len(wrong_at)} of {len(answers)} cases differ; {SIMPLEST}",
-    ]
-    raise Wrong("\n".join(line for line in lines if line)) from None
-
-
-def reason(case: Example, got: object, answers: list, wrong_at: set[int], *known) -> str:
-    """Return what to say of a wrong answer: its form, a known mistake, an error, or nothing.
-
-    `known` are the mistakes and the view. What is said of values holds for all answers.
-    """
-    _, view = known
-    pairs = [(case.wanted, viewed(view, got)) for case, got in answers]
-    if all(is_same(*pair, strict=False) for pair in pairs):
-        return "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
-    if any(all(is_rounded(*pair, decimals) for pair in pairs) for decimals in range(1, 10)):
-        return "The value is rounded: return it as it is, and round when you print."
-    if sentence := sentence_for(answers, wrong_at, *known):
-        return sentence
-    if isinstance(got, Raised):
-        return on_error(got.error)
-    is_nan = isinstance(got, float) and math.isnan(got) and case.wanted == 0
-    return NAN if is_nan else on_form(case.wanted, viewed(view, got), nested=view is as_it_is)
-
-
-def simplest(answers: list, wrong_at: set[int], n_hand: int) -> int:
-    """Return the place of the wrong answer to show: hand-made cases stand from simple to hard."""
-    if min(wrong_at) < n_hand:
-        return min(wrong_at)
-    return min(wrong_at, key=lambda n: len(shown(answers[n][0].args)))
-
-
-def answered(name: str, function: Callable, cases: list[Example]) -> tuple[list, list[Example]]:
-    """Return (case, what came back) for all cases, and those whose arguments were changed.
-
-    After a call that had to be stopped nothing more is asked: each would take seconds.
-    """
-    answers, changed = [], []
-    for case in cases:
-        got, touched = called(function, case)
-        refuse_unfinished(name, function, got)
-        answers.append((case, got))
-        changed += [case] * touched
-        if is_endless(got) and not isinstance(case.wanted, type):
-            break
-    return answers, changed
-
-
-def refuse_endless(name: str, function: Callable, last: tuple, say: Callable) -> None:
-    """Raise Wrong where the last call had to be stopped, though it was no call to refuse."""
-    case, got = last
-    if is_endless(got) and not isinstance(case.wanted, type):
-        lines = case_lines(name, function, case, got, say(case.wanted))
-        raise Wrong("\n".join([*lines, "Does each turn of the loop come nearer to its end?"]))
-
-
-def case_lines(name: str, function: Callable, case: Example, got: object, wanted: str) -> list[str]:
-    """Return the lines that show one case."""
-    call = [f"  {as_call(name, case.args)}", f"    expected  {wanted}"]
-    if isinstance(got, Raised):
-        return [*error_lines(name, function, got.error), *call]
-    return [f"{name} is not right yet", *call, f"    got       {shortened(got)}"]
+# For the tables of mistakes.
 
 
 @functools.cache

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
@@ -15,62 +14,40 @@ from helpers import workbook
 from helpers.learn import copies
 from helpers.learn import exercises as learn
 from helpers.learn.exercises import BEGIN, END
-from notebooks.check import committed, open_exercise, passed, verdict
+from notebooks.check import open_exercise, passed, verdict
 from notebooks.predictions import NoPrediction
 
-NAMES = sorted(committed.places_of_exercises())
+PLACES = passed.places_of_exercises()
 
 
-def checked_in_sessions():
-    """Return the names of the checks that the sessions call, in their order, without the quiz."""
-    cells = [c.source for nb in learn.lessons().values() for c in nb.cells if learn.is_check(c)]
-    return [n for n in re.findall(r"check\.(\w+)\(", "\n".join(cells)) if n != "quiz"]
+def test_every_exercise_says_why_it_matters(tmp_path):
+    for name in PLACES:
+        if not name.startswith("quiz"):
+            said, why = passed.passed_page(name, "right", tmp_path)["text/plain"].split("\n")
+            sentences = re.findall(r"[.?](?:\s|$)", why)
+            assert why[0].isupper() and why.endswith(".") and 1 <= len(sentences) <= 2, name
 
 
-def test_every_exercise_says_why_it_matters():
-    assert sorted(checked_in_sessions()) == NAMES
-    for name in NAMES:
-        why = passed.why_it_matters(name)
-        sentences = re.findall(r"[.?](?:\s|$)", why)
-        assert why[0].isupper() and why.endswith(".") and 1 <= len(sentences) <= 2, f"{name}: {why}"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_exercise_is_named_as_in_the_copies(name, tmp_path):
-    headings = [
-        cell.source
-        for copy in copies.learner_copies(learn.LESSONS, tmp_path).values()
-        for cell in copy.cells
-        if cell.cell_type == "markdown"
-    ]
-    number, title = committed.exercise_named(name).split(" ", 1)
-    assert sum(f"Exercise {number}: {title}\n" in source + "\n" for source in headings) == 1
-
-
-def test_what_stands_in_no_session_is_named_by_itself():
-    assert committed.exercise_named("it") == "it" and committed.solution_of("it") == ""
-
-
-# The model solution.
-
-
-def test_the_solution_is_that_of_the_session_without_markers():
-    solved = {name: committed.solution_of(name) for name in NAMES}
-    cells = [
-        (nb.cells[e.code].source, re.findall(r"check\.(\w+)\(", nb.cells[e.check].source))
-        for nb in learn.lessons().values()
-        for e in learn.exercises_of("session_a_x", nb)
-        if e.number
-    ]
-    for source, names in cells:
-        plain = [line for line in source.split("\n") if line.strip() not in (BEGIN, END)]
-        assert [solved[name] for name in names] == [""] * (len(names) - 1) + ["\n".join(plain)]
-        compile(solved[names[-1]], names[-1], "exec")
+def test_an_exercise_is_named_and_solved_as_in_its_lesson(tmp_path):
+    made = copies.learner_copies(learn.LESSONS, tmp_path)
+    names = []
+    for lesson, notebook in learn.lessons().items():
+        for e in learn.exercises_of(lesson, notebook):
+            *others, last = checks = learn.checks_called(notebook.cells[e.check])
+            names += checks
+            heading, called = made[lesson].cells[e.heading].source, PLACES[last].called
+            assert not e.number or f"Exercise {': '.join(called.split(' ', 1))}\n" in heading + "\n"
+            lines = notebook.cells[e.code].source.split("\n")
+            plain = "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
+            assert PLACES[last].solution == plain and compile(plain, last, "exec")
+            assert [PLACES[name] for name in others] == [(called, "")] * len(others)
+    assert sorted(names) == sorted(PLACES)
+    assert passed.place_of_exercise("it") == ("it", "")
 
 
 def test_a_page_tells_a_learner_and_not_the_session_itself(tmp_path):
     page = passed.passed_page("dcg", "dcg: right on <7> cases", tmp_path)
-    assert page["text/plain"] == f"dcg: right on <7> cases\n{passed.why_it_matters('dcg')}"
+    assert page["text/plain"].startswith("dcg: right on <7> cases\n")
     assert page["text/html"].startswith(
         '<div style="color:#1a7f37;font-weight:600">dcg: right on &lt;7&gt; cases</div>'
     )
@@ -92,7 +69,8 @@ def test_elsewhere_there_is_no_solution_and_no_error(tmp_path, lessons):
     if lessons == "stubs":  # nbgrader's release version
         copy = copies.learner_copies(learn.LESSONS, tmp_path)[path.name]
         path.write_text(nbformat.writes(copy))
-    assert committed.solution_of("dcg", tmp_path) == ""
+    assert passed.place_of_exercise("dcg", tmp_path) == ("dcg", "") or lessons == "stubs"
+    assert passed.place_of_exercise("dcg", tmp_path).solution == ""
 
 
 @pytest.mark.proof
@@ -125,8 +103,8 @@ def test_a_kernel_and_a_model_solution_come_without_nbformat():
     first = [next(filter(learn.is_code, nb.cells)).source for nb in learn.lessons().values()]
     imports = re.findall(r"^(?:import|from) .+", "\n".join(first), re.MULTILINE)
     code = (
-        "from notebooks.check import committed\n"
-        "assert 'def dcg(' in committed.solution_of('dcg')\n"
+        "from notebooks.check import passed\n"
+        "assert 'def dcg(' in passed.place_of_exercise('dcg').solution\n"
         "import sys\n"
         "print({'nbformat', 'jsonschema', 'rfc3987_syntax'} & {*sys.modules})\n"
     )
@@ -196,7 +174,3 @@ def test_in_a_kernel_an_open_exercise_is_gone_to_and_nowhere_else(monkeypatch):
     refused = NoPrediction("9, 3")
     assert [refused._render_traceback_() for _ in "ab"] == [["9, 3"]] * 2 and len(shown) == 2
     assert "let open = cell;" in shown[1]["application/javascript"]
-
-
-def test_the_folders_meant_are_the_projects():
-    assert Path(committed.COMMITTED) == learn.LESSONS

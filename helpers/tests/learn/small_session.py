@@ -6,15 +6,22 @@ from helpers import files
 from helpers.learn import copies, exercises
 
 NAME = "session_a_words.ipynb"
-STAND_IN = """class NotStarted(Exception): ...
+STAND_IN = """import functools
+from helpers.learn import record
+class NotStarted(Exception): ...
 class Wrong(Exception): ...
-def same(function, argument, expected):
+def same(name, function, argument, expected):
     try:
         got = function(argument)
     except NotImplementedError:
+        record.note(name, function, 'not started')
         raise NotStarted("not started yet") from None
     if got != expected:
-        raise Wrong(f"expected {expected},\\n got {got}")
+        record.note(name, function, 'wrong', f"expected {expected}, got {got}")
+        raise Wrong(f"expected {expected}")
+    record.note(name, function, 'passed')
+def __getattr__(name):
+    return functools.partial(same, name)
 """
 SETUP = 'import sys\n\nsys.path.insert(0, "..")\nimport stand_in as check'
 BODIES = {  # three exercises: a plain one, one that uses it and a setup cell, one further on
@@ -55,7 +62,7 @@ def exercise(name):
         code(f"{name}-code", solution(name), solution=True),
         code(
             f"{name}-check",
-            f"check.same({name}, {WORDS}, {EXPECTED[name]!r})",
+            f"check.{name}({name}, {WORDS}, {EXPECTED[name]!r})",
             grade=True,
             points=1,
         ),
@@ -72,7 +79,7 @@ def session():
         code("scale", "import os\n\nscale = len(os.environ['EVALS'][:2])", tags=["setup"]),
         *exercise("scaled"),
         markdown("further", "Now louder."),
-        code("loud", "LOUD = str('!')\ndef low(by=unknown): ...\nprint(low())"),
+        code("loud", "LOUD = str('!')"),
         *exercise("shout"),
     ]
 

@@ -114,7 +114,11 @@ def test_what_make_says_of_copies_that_are_there(house, monkeypatch):
     (house / "learn.kept.part" / "learn").mkdir(parents=True)  # of a run that was killed
     said = ["learn/ has new copies; the old ones stand in {}/"]
     assert make(house, fresh=True) == [said[0].format(old)]
-    assert sorted(path.name for path in (house / "learn").iterdir()) == ["evals", *both]
+    assert sorted(path.name for path in (house / "learn").iterdir()) == [
+        "evals",
+        "progress.jsonl",
+        *both,
+    ]
     assert make(house, fresh=True) == [said[0].format(f"{old}-2")]
     assert make(house, fresh=True) == [said[0].format(f"{old}-3")]
     assert [path.name for path in house.glob("*.part")] == ["learn.kept.part"]

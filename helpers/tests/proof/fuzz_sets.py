@@ -226,7 +226,7 @@ def house(stock: Path) -> None:
     table(stock / "evals")
     baseline(stock / "evals")
     for path in workbook.NOTEBOOKS:
-        cells = small_session.session()[:11]  # what comes further is wrong on purpose
+        cells = small_session.session()[:11]
         small_session.write(stock, cells, path.name, path.parent.name)
     block = "<!-- generated: make refresh -->\n<!-- end -->\n"
     put(stock / "README.md", f"# Small\n\n[words](notebooks/glossary.md)\n\n## More\n{block}")

@@ -1,7 +1,7 @@
 """What must hold for a session before learners get copies of it.
 
-Markers, metadata and headings are sound; no cell tells a solution; links work; a copy runs up to
-its first exercise; each check tells a stub from the solution.
+Markers, metadata and headings are sound; no cell tells a solution; links work; all cells run with
+the solutions in; each check tells a stub from the solution.
 """
 
 import html
@@ -9,11 +9,12 @@ import os
 import re
 from pathlib import Path
 
+import nbformat
+
+from helpers import files
 from helpers.learn import LearnError, copies, exercises, progress
-from helpers.learn.progress import ANSWER, CHECK, PART, WHOLE, KernelStep
 
 KEYS = {"grade", "grade_id", "locked", "schema_version", "solution", "task"}
-STUB = "stub"  # a kind of step beside those of progress
 
 
 def session_problems(name: str, notebooks: Path, folder: Path, evals: Path) -> list[str]:
@@ -156,36 +157,35 @@ def dead_links(name: str, made, names: set[str], folder: Path) -> list[str]:
 
 def rehearse(name: str, source, copied, folder: Path, evals: Path) -> list[str]:
     """Return what goes wrong where a learner leaves each stub, then puts the solution there."""
-    steps = rehearsal(source, copied, exercises.exercises_of(name, source))
-    ended = progress.run_steps(steps, folder, evals, progress.SLOW)
-    lines = []
-    for n, (step, found) in enumerate(zip(steps, ended, strict=True)):
-        at = f"{name}: {step.name}"
-        if found:
-            at = f"{name}: cell {step.name}, {progress.at_line(found)}"
-        stub = step.kind == CHECK and steps[n - 1].kind == STUB
-        if stub and (found is None or found.kind != "NotStarted"):
-            lines.append(f"{at}: the check does not say of the stub that it is not started")
-        elif step.kind == STUB and found:
-            lines.append(f"{at}: the copy's cell fails before its check; calls go after the check")
-        elif step.kind in (ANSWER, CHECK) and found and not stub:
-            lines.append(f"{at}: the solution fails where only setup cells and definitions ran")
-        elif step.kind in (WHOLE, PART) and found:
-            lines.append(f"{at}: the copy stops before its exercises")
-    return lines
+    notebook = rehearsal(source, copied, exercises.exercises_of(name, source))
+    files.write(folder / "rehearsal.ipynb", nbformat.writes(notebook))
+    wrong = [words for words in [progress.run_copy(folder / "rehearsal.ipynb", evals)] if words]
+    ran = exercises.read_notebook(folder / "rehearsal.ipynb")
+    for cell in filter(exercises.is_code, ran.cells):
+        errors = [output for output in cell.outputs if output.output_type == "error"]
+        said = f"{name}: cell {cell.metadata.was}: "
+        if cell.metadata.kind == "check of a stub":
+            if [error.ename for error in errors] != ["NotStarted"]:
+                wrong.append(f"{said}does not say of the stub that it is not started")
+        else:
+            wrong += [f"{said}{cell.metadata.kind}: {e.ename}: {e.evalue}" for e in errors]
+    return wrong
 
 
-def rehearsal(source, copied, found: list[exercises.Exercise]) -> list[KernelStep]:
-    """Return all cells up to the first exercise, then for each its stub and its solution."""
-    by_cell = {e.code: e for e in found}
-    whole, steps = progress.whole_cells(source), []
-    for index, cell in enumerate(source.cells[: max(by_cell, default=-1) + 1]):
-        if index in by_cell:
-            e = by_cell[index]
-            check = KernelStep(CHECK, e.grade_id, source.cells[e.check].source)
-            steps += [KernelStep(STUB, e.grade_id, copied.cells[index].source), check]
-            steps += [KernelStep(ANSWER, e.grade_id, cell.source), check]
-        elif exercises.is_code(cell) and not exercises.is_check(cell):
-            full = cell.id in whole or index < min(by_cell)
-            steps.append(KernelStep(WHOLE if full else PART, cell.id, cell.source))
-    return steps
+def rehearsal(source, copied, found: list[exercises.Exercise]):
+    """Return the notebook with each stub and its check before the solution and its check."""
+    stubs = {e.code: e.check for e in found}
+    cells = []
+    for index, cell in enumerate(source.cells):
+        if index in stubs:
+            cells.append(_as_cell(copied.cells[index], "stub"))
+            cells.append(_as_cell(source.cells[stubs[index]], "check of a stub"))
+        if exercises.is_code(cell):
+            answers = index in stubs or exercises.is_check(cell)
+            cells.append(_as_cell(cell, "solution" if answers else "cell"))
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def _as_cell(cell, kind: str):
+    """Return a new cell with the same source, which says what it is."""
+    return nbformat.v4.new_code_cell(cell.source, metadata={"kind": kind, "was": cell.id})

@@ -1,0 +1,51 @@
+"""What every exercise is held to: each known mistake fails with its own sentence.
+
+Right answers, and wrong ones that nobody had in mind, stand in proof/fresh.py.
+"""
+
+import re
+
+import pytest
+
+from helpers.learn import exercises as learn
+from notebooks import check
+from notebooks.check import chunking, verdict
+from notebooks.check.passed import place_of_exercise
+
+from .exercises import checks, known_mistakes, learnt, refused
+
+
+def test_every_check_stands_in_a_notebook_and_every_notebook_check_exists():
+    cells = [c for nb in learn.lessons().values() for c in nb.cells if learn.is_check(c)]
+    called = [name for cell in cells for name in learn.checks_called(cell)]
+    assert sorted(called) == sorted([*checks(), "causes", "quiz A", "quiz B", "quiz C"])
+
+
+@pytest.mark.parametrize("name", checks())
+def test_every_known_mistake_is_wrong_and_none_hides_another(name, monkeypatch):
+    monkeypatch.setattr(verdict, "STEPS", 20_000)  # the number itself is not the point
+    known = known_mistakes(name, monkeypatch)
+    assert len({sentence for sentence, _ in known}) >= 4
+    for sentence, wrong in known:
+        said = refused(name, wrong)
+        assert sentence[1:] in said, f"{sentence}\n{said}"
+
+
+@pytest.mark.parametrize("name", checks())
+def test_a_stub_of_any_exercise_is_not_started(name):
+    stub = learnt(f"def {name}(*args):\n    raise NotImplementedError\n")[name]
+    named = re.escape(place_of_exercise(name).called)
+    with pytest.raises(check.NotStarted, match=f"^{named} is not started yet"):
+        getattr(check, name)(stub)
+
+
+def test_a_stub_beside_the_exercise_is_named():
+    source = "def windows(*args):\n    raise NotImplementedError\n"
+    source += "def chunk_fixed(*args):\n    return windows(*args)\n"
+    with pytest.raises(check.NotStarted, match="it calls windows, which is not started yet"):
+        check.chunk_fixed(learnt(source)["chunk_fixed"])
+
+
+def test_windows_without_an_end_are_stopped():
+    said = refused("windows", chunking._unguarded)
+    assert "never moves on" in said and "windows(10, 4, 4)" in said

@@ -1,0 +1,108 @@
+"""What a check writes down, where, and what is read of it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from helpers.learn import record
+from helpers.learn.copies import LEARN
+from notebooks import check
+
+DCG = """from math import log2
+
+def dcg(gains):
+    return sum(g / log2(n) for n, g in enumerate(gains, 2))"""
+STUB = 'def dcg(gains):\n    raise NotImplementedError("not started yet")'
+QUIZ = 'def quick_test_c():\n    return {1: "x"}'
+
+
+@pytest.fixture
+def copies(tmp_path, monkeypatch):
+    """Return a folder with an empty record, and work in its folder of further copies."""
+    (tmp_path / record.RECORD).touch()
+    (tmp_path / "further").mkdir()
+    monkeypatch.chdir(tmp_path / "further")
+    return tmp_path
+
+
+@pytest.fixture
+def shell(tmp_path):
+    config = Config({"HistoryManager": {"enabled": False}})
+    shell = InteractiveShell(ipython_dir=str(tmp_path / "ipython"), config=config)
+    shell.run_cell("from notebooks import check")
+    return shell
+
+
+@pytest.mark.parametrize(
+    ("cell", "call", "entry"),
+    [
+        (DCG, "check.dcg(dcg)", ("dcg", "passed", "")),
+        (f"%env\n{DCG}\n\n", "check.dcg(dcg)", ("dcg", "passed", "")),
+        (
+            DCG.replace("enumerate(gains, 2)", "enumerate(gains, 1)"),
+            "check.dcg(dcg)",
+            ("dcg", "wrong", "The logarithm of the rank itself is 0 at rank 1"),
+        ),
+        (STUB, "check.dcg(dcg)", ("dcg", "not started", "C4 DCG is not started yet: fill in ")),
+        (QUIZ, 'check.quiz("C", quick_test_c)', ("quiz C", "wrong", "question 1 wants a number")),
+    ],
+)
+def test_a_check_in_a_copy_writes_what_it_found_of_which_cell(copies, shell, cell, call, entry):
+    shell.run_cell(cell)
+    shell.run_cell("1 + 1")
+    shell.run_cell(call)
+    name, result, words = entry
+    [(found, [made])] = record.check_runs(copies).items()
+    assert (found, made.cell, made.result) == (name, record.cell_hash(cell), result)
+    assert made.words.startswith(words)
+
+
+def test_a_check_says_the_same_where_nothing_can_be_written_down(tmp_path, shell, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shell.run_cell(DCG)
+    assert shell.run_cell("check.dcg(dcg)").success
+    assert not (tmp_path / record.RECORD).exists()  # no learner's copy
+    (tmp_path / record.RECORD).mkdir()  # cannot be written
+    assert shell.run_cell("check.dcg(dcg)").success
+    with pytest.raises(check.Wrong):
+        check.dcg(0.5)  # no function, so no cell
+
+
+def test_cells_are_the_same_but_for_blank_ends():
+    assert record.cell_hash("%time 1\nx = 2") == record.cell_hash("\n%time 1\nx = 2 \n\n")
+    assert record.cell_hash("x = 2") != record.cell_hash("x = 3")
+    assert len(record.cell_hash("x = (")) == len(record.cell_hash("%%bogus\n'")) == 16
+
+
+WRITES = """
+import sys
+from helpers.learn import record
+
+def answer(): ...
+
+for n in range(200):
+    record.note(sys.argv[1], answer, "wrong", f"{n} {'long ' * 100}")
+"""
+
+
+def test_notebooks_that_run_at_once_lose_no_line(copies, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(LEARN.parent))
+    (copies / "writes.py").write_text(WRITES)
+    command = [sys.executable, str(copies / "writes.py")]
+    running = [subprocess.Popen([*command, name]) for name in "ab"]
+    assert [process.wait() for process in running] == [0, 0]
+    for found in map(record.check_runs(copies).get, "ab"):
+        assert [entry.words.split()[0] for entry in found] == [str(n) for n in range(200)]
+
+
+def test_lines_that_cannot_be_read_are_left_out(tmp_path):
+    good = {"check": "dcg", "cell": "0f", "result": "passed", "words": "", "more": 1}
+    bad = ("", "{", "[]", "3", '{"check": "dcg"}', "null", "\ud800")
+    text = "\n".join([*bad, json.dumps(good), json.dumps(good)[:-9]])
+    (tmp_path / record.RECORD).write_text(text, encoding="utf-8", errors="surrogatepass")
+    assert record.check_runs(tmp_path) == {"dcg": [("0f", "passed", "")]}
+    assert record.check_runs(tmp_path / "none") == {}
