@@ -22,7 +22,7 @@ FAILED = 70  # the status of a job that raised
 
 
 class Ended(NamedTuple):
-    """How a job ended: its status, None out of time or killed, and both outputs."""
+    """How a job ended: its status, None if it was out of time, and both outputs."""
 
     status: int | None
     out: str
@@ -40,10 +40,11 @@ def run(job: Callable[[], int], folder: Path, seconds: float) -> Ended:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         streams = (out.fileno(), err.fileno())
         process = multiprocessing.get_context("fork").Process(
-            target=_inside, args=(job, folder, streams), daemon=False
+            target=_inside, args=(job, folder, streams)
         )
         process.start()
         process.join(seconds)
+        in_time = not process.is_alive()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.join()
@@ -51,7 +52,7 @@ def run(job: Callable[[], int], folder: Path, seconds: float) -> Ended:
         for stream in (out, err):
             stream.seek(0)
             texts.append(stream.read().decode("utf-8", "replace"))
-    return Ended(process.exitcode if process.exitcode >= 0 else None, *texts)
+    return Ended(process.exitcode if in_time else None, *texts)
 
 
 def _inside(job: Callable[[], int], folder: Path, streams: tuple[int, int]) -> None:

@@ -22,11 +22,10 @@ TOPICS = ("disk", "queue", "deploy", "certificate", "cache", "login", "mail", "c
 GUIDE = "Grade 0 is no help, 1 is a part, 2 is a whole answer. " + "Read it all first. " * 30
 
 # name: (words of the command, what of the stock it needs). `pieces` is what sessions and panel
-# read in a set, called by the worker without a notebook. HOUSE is a small workbook: commands that
-# work on the workbook itself find it in the trial's folder, where the worker says that it stands.
-# `report` and `check` run the real notebooks on a set, `refresh` those of the small workbook.
+# read in a set, without a notebook. HOUSE is a small workbook: commands that work on the workbook
+# itself find it in the trial's folder, and `refresh` runs its notebooks. `report` and `check` run
+# the real ones.
 HOUSE = ["README.md", "stand_in.py", "notebooks", "evals"]
-IN_WORKER = ("pieces", "learn", "progress", "refresh", "site")  # never by the real command line
 SLOW = ("report", "check", "refresh")
 SQL = ["sql", "--docs", "docs.parquet", "--queries", "asked.parquet", "--to"]
 CASES = {
