@@ -76,14 +76,6 @@ def test_a_command_reads_its_folder_once(folder, monkeypatch, called):
         read.clear()
 
 
-def test_every_command_has_a_target_of_make():
-    page = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for name in __main__.COMMANDS:
-        recipe = re.search(rf"^{name}: \$\(READY\)  ## .+\n((?:\t.+\n)+)", page, re.MULTILINE)
-        assert f"$(HELPERS) {name}" in recipe[1]
-        assert re.search(rf"^\.PHONY:.* {name}\b", page, re.MULTILINE), name
-
-
 @WITH_MAKE
 def test_a_target_that_needs_a_variable_asks_for_it():
     for name in ("export", "import", "new", "drop", "compare", "sql"):
