@@ -203,13 +203,10 @@ def main() -> int:
     room, seed = os.environ.get("ROOM", ""), int(os.environ.get("SEED") or SEED)
     n = int(os.environ.get("N") or (60 if room else SAMPLED))
     edits = mutation.all_edits(ROOT)
-    known = {(edit.file, edit.before, edit.after) for edit in edits}
-    equivalent = {entry[:3] for entry in EQUIVALENT}
+    known, equivalent = set(map(lines_of, edits)), set(map(lines_of, EQUIVALENT))
     for file, before, _ in equivalent - known:
         print(f"equivalent.py names an edit that is none any more: {file}: {before}")
-    chosen = drawn(
-        [edit for edit in edits if edit[0:1] + edit[7:] not in equivalent], n, seed, room
-    )
+    chosen = drawn([edit for edit in edits if lines_of(edit) not in equivalent], n, seed, room)
     print(f"{len(edits)} wrong edits, {len(chosen)} sampled with SEED={seed}", flush=True)
     forks.warm()
     with ProcessPoolExecutor(WORKERS, get_context("fork")) as pool:
@@ -223,6 +220,11 @@ def main() -> int:
     if share < WANTED[room]:
         print(f"wanted {WANTED[room]:.0%} caught: kill the survivors, or name the equivalent ones")
     return int(bool(equivalent - known) or survived > 0 or share < WANTED[room])
+
+
+def lines_of(edit: NamedTuple) -> tuple[str, str, str]:
+    """Return how an edit is known: its file, the lines before and after."""
+    return edit.file, edit.before, edit.after
 
 
 def drawn(edits: list, n: int, seed: int, room: str = "") -> list:
@@ -269,12 +271,12 @@ def run_sample(pool: ProcessPoolExecutor, chosen: list) -> float:
 
 @contextmanager
 def copied() -> Iterator[Path]:
-    """Give a copy of the workbook in a temporary folder of its own, without byte code."""
+    """Give a copy of the workbook in a temporary folder of its own, byte code with it."""
     of_root = (".git", ".venv", ".cache", "learn", "learn-*", "site")
 
     def left_out(folder: str, names: list[str]) -> set[str]:
         more = of_root if Path(folder) == ROOT else ()
-        return shutil.ignore_patterns("*.html", "__pycache__", *more)(folder, names)
+        return shutil.ignore_patterns("*.html", *more)(folder, names)
 
     with tempfile.TemporaryDirectory(prefix="mutant-") as scratch:
         yield Path(shutil.copytree(ROOT, Path(scratch, "workbook"), ignore=left_out))
