@@ -193,7 +193,7 @@ MUTANTS = [
 SEED, SAMPLED, WORKERS = 2026, 100, 2
 WANTED = defaultdict(lambda: 0.85, check=0.75, learn=0.75)  # of a room, or of all together
 MOST = 40  # seconds of tests that an edit may cost, beside the notebook
-SLOW = ("test_sessions", "test_rehearsal", "test_witness", "test_panel")  # last
+SLOW = ("test_sessions", "test_rehearsal", "test_witness", "test_panel", "test_fuzz")  # last
 NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=300 -p helpers.tests.nbval_alt "
 NBVAL += "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg"
 
@@ -402,17 +402,16 @@ def plan(edit: mutation.Edit) -> list[str]:
     if edit.cell:
         return [SESSIONS, *(str(t.relative_to(ROOT)) for t in tests if t.parent.name == "check")]
     path = ROOT / edit.file
-    words, wing = {*path.stem.strip("_").split("_")}, path.parent.name
+    words, wing = {*path.stem.strip("_").split("_")}, path.parent.name.replace("helpers", "tests")
     function = function_around(path, edit.line)
     ranked = []
     for test in tests:
-        wings = (test.parent.name, "tests" if wing == "helpers" else wing)
-        named = words <= {*test.stem.split("_")} and (wings[0] == wings[1] or wings[0] == "proof")
-        steps = distance(test, path)
+        steps, text = distance(test, path), test.read_text(encoding="utf-8")
+        named = words <= {*test.stem.split("_")} and test.parent.name in (wing, "proof")
+        named = named or edit.file in text  # it runs the file
         if named or steps < 3:
-            there = bool(function) and function in test.read_text(encoding="utf-8")
-            slow = test.stem in SLOW
-            ranked.append((not named, slow, steps > 1, not there, steps, test))
+            there = bool(function) and function in text
+            ranked.append((not named, test.stem in SLOW, steps > 1, not there, steps, test))
     return [test.relative_to(ROOT).as_posix() for *_, test in sorted(ranked)]
 
 
