@@ -66,8 +66,8 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("sql", "--queries", "Parquet with query_id, text", {}),
     ("sql", "--chunks", "a chunker of session B, such as fixed: not whole documents", {}),
     ("sql", "--idf", "okapi, as rank_bm25 (default), or lucene", {}),
-    ("sql", "--k1", "how soon a word's count saturates (default 1.5)", {"type": float}),
-    ("sql", "--b", "how much length counts (default 0.75)", {"type": float}),
+    ("sql", "--k1", "how soon a word's count saturates", {"type": float}),
+    ("sql", "--b", "how much length counts", {"type": float}),
 ]
 
 

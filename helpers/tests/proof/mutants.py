@@ -8,6 +8,7 @@ the test files that import its module, those of its name first, and one notebook
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -358,10 +359,12 @@ def fails(tree: Path, names: list[str], *more: str, budget: float = 300) -> bool
 
     def job() -> int:
         inside(tree)
+        seconds = int(60 + 2 * budget)  # of the processor: an endless loop is caught
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         words = ["-x", "--tb=line", "-p", "no:xdist", *nbval, *more, *names]
         return pytest.main(words, plugins=[Budget(budget)])
 
-    status = forks.run(job, tree, 60 + 4 * budget).status
+    status = forks.run(job, tree, 600 + 10 * budget).status
     return status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
