@@ -211,7 +211,7 @@ def failure(error: BaseException, place: str) -> int:
     return 2 if of_compare else 1
 
 
-def in_words(error: Exception, place: str) -> str:
+def in_words(error: Exception, place: str = "the workbook") -> str:
     """Return what is wrong with input or machine and what to do, or where we have a bug."""
     match error:
         case ModuleNotFoundError() if error.name.partition(".")[0] != __package__:
