@@ -5,232 +5,31 @@ Imports stand in the functions, so that a command pays for what it uses and --he
 
 import argparse
 import contextlib
+import importlib
 import os
 import sys
 import traceback
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
-COMMANDS = {  # name: (what it needs, words for --help)
-    "report": (SET, "run everything, render the page"),
-    "check": (SET, "execute the notebooks and compare"),
-    "refresh": (SET, "execute the notebooks in place"),
-    "learn": (FOLDER, "write copies of the sessions with stubs for solutions into learn/"),
-    "progress": (FOLDER, "your copies: done, wrong, not started, what comes next"),
-    "freeze": (SET, "draw negatives, write the manifest"),
-    "audit": (SET, "ask the set what a careful reader would"),
-    "export": (SET, "write the labels as CSV, Parquet, BEIR and TREC"),
-    "drop": (FOLDER, "move a query and all its rows out of the set's files"),
-    "compare": (SET, "hold runs against the baseline: 0 not worse, 1 worse, 2 cannot"),
-    "sql": (FOLDER, "BM25 in SQL on DuckDB, Sail or Spark: index, search, evaluate"),
-    "import": (NONE, "turn a source into an evaluation set"),
-    "site": (NONE, "write sessions, write-up and pages as static pages into site/"),
-    "new": (NONE, "start an evaluation set: guide, two documents, three queries"),
+COMMANDS = {  # name: (what it needs, the function as room:name, words for --help)
+    "report": (SET, "workbook:report_command", "run everything, render the page"),
+    "check": (SET, "workbook:check_command", "execute the notebooks and compare"),
+    "refresh": (SET, "workbook:refresh_command", "execute the notebooks in place"),
+    "learn": (NONE, "learn.copies:make", "write copies of the sessions, solutions left out"),
+    "progress": (FOLDER, ":progress", "your copies: done, wrong, not started, what next"),
+    "freeze": (SET, "workbook:freeze_command", "draw negatives, write the manifest"),
+    "audit": (SET, ":audit", "ask the set what a careful reader would"),
+    "export": (SET, ":export", "write the labels as CSV, Parquet, BEIR and TREC"),
+    "drop": (FOLDER, "labels.merge:drop_query", "move a query and its rows out of the set"),
+    "compare": (SET, "compare:command", "hold runs against the baseline: 1 worse, 2 cannot"),
+    "sql": (FOLDER, ":sql", "BM25 in SQL on DuckDB, Sail or Spark"),
+    "import": (NONE, "sources.write:import_command", "turn a source into an evaluation set"),
+    "site": (NONE, "sources.site:write_site", "write all as static pages into site/"),
+    "new": (NONE, "sources.write:new_command", "start a set: guide, two documents, three queries"),
 }
-
-
-class BadInput(Exception):
-    """What is wrong with what a command was given, in words that end it."""
-
-
-def main() -> int:
-    """Run one command and return its exit status: 0 done, 1 failed or bad input, 130 interrupted.
-
-    Of compare 1 says worse, so there 2 stands for whatever failed. Nothing that is printed acts on
-    a terminal.
-    """
-    with contextlib.ExitStack() as screens:
-        try:
-            options = parser(next(iter(sys.argv[1:]), None)).parse_args()
-            from .text import Screen
-
-            out, err = Screen(sys.stdout, "standard output"), Screen(sys.stderr, "standard error")
-            screens.enter_context(contextlib.redirect_stdout(out))
-            screens.enter_context(contextlib.redirect_stderr(err))
-            status = run_command(options)
-            sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
-            return status
-        except (Exception, KeyboardInterrupt) as error:
-            return failure(error)
-
-
-def run_command(options: Namespace) -> int:
-    """Read the set that a command needs, and call it. Raises BadInput."""
-    from . import evalset
-    from .learn import LearnError
-    from .text import how_many
-
-    needs, _ = COMMANDS[options.command]
-    where = getattr(options, "to", None) or "the workbook"
-    try:
-        if needs != NONE:
-            where = options.folder = (options.folder or evalset.folder()).resolve()
-        if needs == SET:
-            options.evals = evalset.load(where)
-            if options.evals.next_step():
-                raise evalset.EvalSetError([options.evals.next_step()])
-        return call(options)
-    except LearnError as error:
-        raise BadInput(str(error)) from error
-    except evalset.EvalSetError as error:
-        where = getattr(options, "source", where)
-        raise BadInput(f"{error}\n{how_many(error.count, 'problem')} in {where}") from error
-
-
-def call(options: Namespace) -> int:
-    """Call what a command stands for with its options; return the exit status."""
-    match options.command:
-        case "report":
-            from . import workbook
-
-            return workbook.report_command(options.evals.folder, options.full)
-        case "check":
-            from . import workbook
-
-            return workbook.check_command(options.evals.folder)
-        case "refresh":
-            from . import evalset, workbook
-
-            if options.evals.folder != evalset.DEFAULT:
-                raise BadInput(
-                    "refresh writes into the workbook itself and takes its own evals/ only; "
-                    "for another folder use report"
-                )
-            return workbook.refresh_command(options.evals.folder)
-        case "freeze":
-            from . import workbook
-
-            return workbook.freeze_command(options.evals)
-        case "learn":
-            from .learn import copies
-
-            print("\n".join(copies.make(options.fresh)))
-        case "progress":
-            from . import evalset
-            from .learn import copies, progress
-
-            own = copies.LEARN / "evals"
-            chosen = options.folder != evalset.DEFAULT or not own.exists()
-            evals = options.folder if chosen else own
-            print(progress.progress_report(evals, run=options.run))
-        case "audit":
-            from .labels import audit
-
-            findings = audit.of_folder(options.evals)
-            print(audit.as_table(findings))
-            return int(any(finding.status == "fail" for finding in findings))
-        case "export":
-            from .sources import export
-
-            if options.evals.unanswered:
-                print(f"left out, without an answer: {', '.join(options.evals.unanswered)}")
-            print(*export.write_exports(options.evals, options.to), sep="\n")
-        case "drop":
-            from .labels import merge
-
-            print("\n".join(merge.drop_query(options.folder, options.query)))
-        case "compare":
-            from . import compare
-
-            names = ("evals", "runs", "base", "split", "matters", "strict", "to")
-            return compare.command(*(getattr(options, name) for name in names))
-        case "sql":
-            from . import evalset
-            from .sql import bm25, command
-
-            docs, queries = options.docs, options.queries
-            read = (docs or options.folder, queries or options.folder)
-            options.source = " and ".join(map(str, dict.fromkeys(read)))  # what a problem is in
-            evals = None if docs and queries else evalset.load(options.folder)
-            settings = bm25.Settings(k1=options.k1, b=options.b, idf=options.idf)
-            return command.sql_command(
-                evals, options.engine, options.to, docs, queries, options.chunks, settings
-            )
-        case "import":
-            from .sources import write
-
-            names = write.Options._fields[2:]
-            return write.import_command(
-                options.source, options.to, **{name: getattr(options, name) for name in names}
-            )
-        case "site":
-            from .sources import site
-
-            print(site.write_site())
-        case "new":
-            from .sources import write
-
-            return write.new_command(options.to)
-    return 0
-
-
-def parser(chosen: str | None) -> ArgumentParser:
-    """Return the parser, a subparser for each command and the options of the `chosen` one."""
-    main_parser = ArgumentParser(
-        prog="python -m helpers", description="Commands of the retrieval-baseline workbook."
-    )
-    commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, (needs, words) in COMMANDS.items():
-        sub = commands.add_parser(name, help=words, description=words)
-        if name != chosen:
-            continue
-        add_options(sub, name)
-        if needs != NONE:
-            text = "evaluation-set folder (default: EVALS or evals/)"
-            sub.add_argument("--evals", dest="folder", type=Path, help=text)
-        text = "show where in the program an error comes from"
-        sub.add_argument("--debug", action="store_true", help=text)
-    return main_parser
-
-
-def add_options(sub: ArgumentParser, name: str) -> None:
-    """Add the options that only this command has."""
-    add = sub.add_argument
-    if name in ("export", "import", "new", "sql"):
-        add("--to", type=Path, required=True, help="folder to write into")
-    if name == "report":
-        add("--full", action="store_true", help="run the further notebooks too")
-    elif name == "learn":
-        add("--fresh", action="store_true", help="move the old copies aside first")
-    elif name == "progress":
-        add("--run", action="store_true", help="run the copies first")
-    elif name == "drop":
-        add("query", help="id of the query")
-    elif name == "compare":
-        from . import evalset, stats
-
-        add("runs", type=Path, nargs="+", help="TREC or JSONL runs of any engine")
-        add("--base", type=Path, help="another run to compare with")
-        add("--split", choices=[*evalset.SPLITS, "all"], default="dev")
-        matters = "smallest difference in nDCG@10 that matters (default %(default)s)"
-        add("--matters", type=difference, default=stats.MATTERS, help=matters)
-        add("--strict", action="store_true", help="3 where queries are too few to tell")
-        add("--to", type=Path, help="folder for the report (default: comparisons/)")
-    elif name == "import":
-        from .sources import write
-
-        kinds = "KIND:PATH, a kind of: " + ", ".join(write.READERS)
-        add("--from", dest="source", required=True, help=kinds)
-        add("--split", help="splits to read, such as test or dev,test")
-        add("--max-docs", type=int, help="keep so many documents, all relevant ones first")
-        add("--title", help="field of a document that is its title")
-        add("--text", help="fields that are its text, such as question,body (Markdown)")
-        add("--columns", help="others' names of fields, such as doc_id=pid,query=question")
-        add("--queries", help="table: file or folder of queries; ir_datasets: their name")
-        add("--labels", help="table: file or folder of labels")
-        add("--language", help="of the texts, such as ja: chooses the tokenizer")
-        halve = "draw halves for dev and test, whatever splits the source has"
-        add("--halve", action="store_true", help=halve)
-    elif name == "sql":
-        engines = "duckdb (default), sail, or sc://host:port of a cluster that speaks Spark Connect"
-        add("--engine", default="duckdb", help=engines)
-        add("--docs", help="Parquet with doc_id, text, maybe title; no address on DuckDB")
-        add("--queries", help="Parquet with query_id, text")
-        add("--chunks", help="a chunker of session B, such as fixed: not whole documents")
-        add("--idf", default="okapi", help="okapi, as rank_bm25 (default), or lucene")
-        add("--k1", type=float, default=1.5)
-        add("--b", type=float, default=0.75)
+KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
+PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
 
 
 def difference(text: str) -> float:
@@ -240,10 +39,159 @@ def difference(text: str) -> float:
     return float(text)
 
 
+OPTIONS = [  # (of which commands, option, help, what argparse is told)
+    ("export import new sql", "--to", "folder to write into", PATH | {"required": True}),
+    ("report", "--full", "run the further notebooks too", FLAG),
+    ("learn", "--fresh", "move the old copies aside first", FLAG),
+    ("progress", "--run", "run the copies first", FLAG),
+    ("drop", "query_id", "id of the query", {"metavar": "query"}),
+    ("compare", "paths", "TREC or JSONL runs of any engine", PATH | RUNS),
+    ("compare", "--base", "another run to compare with", PATH),
+    ("compare", "--split", "queries that count", {"choices": ["dev", "test", "all"]}),
+    ("compare", "--matters", "smallest difference that matters", {"type": difference}),
+    ("compare", "--strict", "3 where queries are too few to tell", FLAG),
+    ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
+    ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", {"dest": "source", "required": True}),
+    ("import", "--split", "splits to read, such as test or dev,test", {}),
+    ("import", "--max-docs", "keep so many documents, all relevant ones first", {"type": int}),
+    ("import", "--title", "field of a document that is its title", {}),
+    ("import", "--text", "fields that are its text, such as question,body (Markdown)", {}),
+    ("import", "--columns", "others' names of fields, such as doc_id=pid,query=question", {}),
+    ("import", "--queries", "table: file or folder of queries; ir_datasets: their name", {}),
+    ("import", "--labels", "table: file or folder of labels", {}),
+    ("import", "--language", "of the texts, such as ja: chooses the tokenizer", {}),
+    ("import", "--halve", "draw halves for dev and test, whatever splits it has", FLAG),
+    ("sql", "--engine", "duckdb (default), sail, or sc://host:port of Spark Connect", {}),
+    ("sql", "--docs", "Parquet with doc_id, text, maybe title; no address on DuckDB", {}),
+    ("sql", "--queries", "Parquet with query_id, text", {}),
+    ("sql", "--chunks", "a chunker of session B, such as fixed: not whole documents", {}),
+    ("sql", "--idf", "okapi, as rank_bm25 (default), or lucene", {}),
+    ("sql", "--k1", "how soon a word's count saturates", {"type": float}),
+    ("sql", "--b", "how much length counts", {"type": float}),
+]
+
+
+def main() -> int:
+    """Run one command and return its exit status: 0 done, 1 failed or bad input, 130 interrupted.
+
+    Of compare 1 says worse, so there 2 stands for whatever failed. Nothing that is printed acts on
+    a terminal.
+    """
+    place = ""
+    with contextlib.ExitStack() as screens:
+        try:
+            options = vars(parser(next(iter(sys.argv[1:]), None)).parse_args())
+            from .text import Screen
+
+            out, err = Screen(sys.stdout, "standard output"), Screen(sys.stderr, "standard error")
+            screens.enter_context(contextlib.redirect_stdout(out))
+            screens.enter_context(contextlib.redirect_stderr(err))
+            needs, function, _ = COMMANDS[options.pop("command")]
+            options.pop("debug", None)
+            if needs != NONE:
+                from . import evalset
+
+                options["folder"] = options.get("folder", evalset.folder()).resolve()
+            place = place_of(**options)
+            if needs == SET:
+                evals = options["evals"] = evalset.load(options.pop("folder"))
+                if evals.next_step():
+                    raise evalset.EvalSetError([evals.next_step()])
+            status = run_command(function, options)
+            sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
+            return status
+        except (Exception, KeyboardInterrupt) as error:
+            return failure(error, place)
+
+
+def place_of(source=None, folder=None, to=None, docs=None, queries=None, **_) -> str:
+    """Return what a problem is in: the source, files or folder that are read, else the new one."""
+    read = source or folder or to or "the workbook"
+    return " and ".join(dict.fromkeys(map(str, (docs or read, queries or read))))
+
+
+def run_command(function: str, options: dict) -> int:
+    """Call room:name, print what it returns if that is no exit status, and return the status."""
+    room, name = function.split(":")
+    rooms = vars(importlib.import_module(f".{room}", __package__)) if room else globals()
+    result = rooms[name](**options)
+    if isinstance(result, int):
+        return result
+    print(*(result if isinstance(result, list) else [result]), sep="\n")
+    return 0
+
+
+def parser(chosen: str | None) -> argparse.ArgumentParser:
+    """Return the parser: all commands, and the options of the `chosen` one.
+
+    What was not typed is not passed on: a default stands in the function that is called.
+    """
+    words = "Commands of the retrieval-baseline workbook."
+    main_parser = argparse.ArgumentParser(prog="python -m helpers", description=words)
+    commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (needs, _, words) in COMMANDS.items():
+        texts = {"help": words, "description": words}
+        sub = commands.add_parser(name, **texts, argument_default=argparse.SUPPRESS)
+        for names, option, words, settings in OPTIONS if name == chosen else ():
+            if name in names.split():
+                sub.add_argument(option, help=words, **settings)
+        if needs != NONE:
+            words = "evaluation-set folder (default: EVALS or evals/)"
+            sub.add_argument("--evals", dest="folder", help=words, type=Path)
+        sub.add_argument("--debug", help="show where in the program an error comes from", **FLAG)
+    return main_parser
+
+
+# What needs more than a call.
+
+
+def progress(folder: Path, run: bool = False) -> str:
+    """Return the report on a learner's copies, on the set that belongs to them."""
+    from . import evalset
+    from .learn import copies, progress
+
+    own = copies.LEARN / "evals"
+    folder = own if folder == evalset.DEFAULT and own.exists() else folder
+    return progress.progress_report(folder, run=run)
+
+
+def audit(evals) -> int:
+    """Print the findings on a set; return 1 where one fails."""
+    from .labels import audit
+
+    findings = audit.of_folder(evals)
+    print(audit.as_table(findings))
+    return int(any(finding.status == "fail" for finding in findings))
+
+
+def export(evals, to: Path) -> list[Path]:
+    """Write a set in other formats and return the paths; say what is left out."""
+    from .sources import export
+
+    if evals.unanswered:
+        print(f"left out, without an answer: {', '.join(evals.unanswered)}")
+    return export.write_exports(evals, to)
+
+
+def sql(folder: Path, to: Path, engine="duckdb", docs=None, queries=None, chunks=None, **settings):
+    """Search a set with BM25 in SQL, or documents and queries in Parquet; return the status."""
+    from . import evalset
+    from .sql import bm25, command
+
+    evals = None if docs and queries else evalset.load(folder)
+    words = (evals, engine, to, docs, queries, chunks)
+    return command.sql_command(*words, bm25.Settings(**settings))
+
+
 INTERRUPTED, CLOSED = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
+WANTED_THERE = {
+    FileExistsError: "is a file, wanted a folder",
+    NotADirectoryError: "stands below a file, wanted a folder there",
+    IsADirectoryError: "is a folder, wanted a file",
+}
 
 
-def failure(error: BaseException) -> int:
+def failure(error: BaseException, place: str) -> int:
     """Say why a command ended, with --debug its traceback too, and return its exit status."""
     try:
         sys.stdout.flush()
@@ -259,22 +207,13 @@ def failure(error: BaseException) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     of_compare = sys.argv[1:2] == ["compare"]
-    print("cannot compare: " * of_compare + in_words(error), file=sys.stderr)
+    print("cannot compare: " * of_compare + in_words(error, place), file=sys.stderr)
     return 2 if of_compare else 1
 
 
-WANTED_THERE = {
-    FileExistsError: "is a file, wanted a folder",
-    NotADirectoryError: "stands below a file, wanted a folder there",
-    IsADirectoryError: "is a folder, wanted a file",
-}
-
-
-def in_words(error: Exception) -> str:
+def in_words(error: Exception, place: str = "the workbook") -> str:
     """Return what is wrong with input or machine and what to do, or where we have a bug."""
     match error:
-        case BadInput():
-            return str(error)
         case ModuleNotFoundError() if error.name.partition(".")[0] != __package__:
             python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
             missing = f"the package {error.name} is missing in {sys.executable}"
@@ -285,16 +224,23 @@ def in_words(error: Exception) -> str:
         case RecursionError():
             return "JSON or YAML of the input is nested too deeply, wanted fields one level deep"
         case OSError():
-            place = [error.filename] if isinstance(error.filename, str) else []
-            return ": ".join([*place, WANTED_THERE.get(type(error), error.strerror or str(error))])
+            file = [error.filename] if isinstance(error.filename, str) else []
+            return ": ".join([*file, WANTED_THERE.get(type(error), error.strerror or str(error))])
+    from .files import EvalSetError
+    from .learn import LearnError
+    from .text import how_many
+
+    if isinstance(error, LearnError):
+        return str(error)
+    if isinstance(error, EvalSetError):
+        return f"{error}\n{how_many(error.count, 'problem')} in {place}"
     house = Path(__file__).parents[1]
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(house / "helpers")]
-    place = f"{Path(ours[-1].filename).relative_to(house).as_posix()}:{ours[-1].lineno}"
+    line = f"{Path(ours[-1].filename).relative_to(house).as_posix()}:{ours[-1].lineno}"
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return (
-        f"{what} ({place}, {ours[-1].name}): run again with --debug for the traceback, "
-        "and report it"
+        f"{what} ({line}, {ours[-1].name}): run again with --debug for the traceback, and report it"
     )
 
 

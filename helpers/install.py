@@ -14,9 +14,7 @@ import sys
 from pathlib import Path
 
 LOWEST, BEYOND = (3, 11), (3, 15)
-GIVE_UP_AFTER = (
-    3  # packages that fail one after the other before anything was installed: no network
-)
+GIVE_UP_AFTER = 3  # packages that fail before any was installed: there is no network
 SETTINGS = {  # of JupyterLab: no request to the network; saved often, for make progress
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},
@@ -26,22 +24,17 @@ SETTINGS = {  # of JupyterLab: no request to the network; saved often, for make 
 def set_up(folder: Path, lock: Path = Path("requirements.txt")) -> int:
     """Make the environment and return the exit status; `ready` in it says that all is there."""
     uv, locked = shutil.which("uv"), lock.read_text(encoding="utf-8")
-    pins = pins_of(locked)
+    blocks = re.split(r"\n(?=\S+==)", f"\n{locked}")[1:]  # a package may have two versions
     if problem := wrong_python(uv):
         print(problem)
         return 1
     minutes = "half a minute with uv" if uv else "two minutes with pip, half a minute with uv"
-    print(
-        f"setting up {folder}, once for each {lock}: up to {len(pins)} packages, 0.9 GB, "
-        f"on a fast network {minutes}",
-        flush=True,
-    )
-    by_uv = [uv, "venv", "--quiet", "--clear", "--python", sys.executable]
-    subprocess.run(
-        [*(by_uv if uv else (sys.executable, "-m", "venv", "--clear")), str(folder)], check=True
-    )
-    whole = install(folder, uv, locked, "all")
-    missing = [] if whole else one_by_one(folder, uv, pins)
+    size = f"up to {len(blocks)} packages, 0.9 GB, on a fast network {minutes}"
+    print(f"setting up {folder}, once for each {lock}: {size}", flush=True)
+    make = [sys.executable, "-m", "venv", "--clear"]
+    make = [uv, "venv", "--quiet", "--clear", "--python", sys.executable] if uv else make
+    subprocess.run([*make, str(folder)], check=True)
+    missing = [] if install(folder, uv, locked, "all") else one_by_one(folder, uv, blocks)
     if missing:
         print(
             f"missing: {' '.join(missing)}; no wheel for Python {platform.python_version()} on "
@@ -74,12 +67,6 @@ def wrong_python(uv: str | None) -> str:
     return ""
 
 
-def pins_of(lock: str) -> list[tuple[str, str]]:
-    """Return (package, its lines with the hashes) of a lock; a package may have two versions."""
-    blocks = re.split(r"\n(?=\S+==)", f"\n{lock}")[1:]
-    return [(re.split(r"\[|==", block)[0], f"{block}\n") for block in blocks]
-
-
 def python_in(folder: Path) -> Path:
     """Return the Python of an environment."""
     return folder / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -87,22 +74,21 @@ def python_in(folder: Path) -> Path:
 
 def install(folder: Path, uv: str | None, pins: str, name: str) -> bool:
     """Install pinned packages, and say in NAME.log why not; return whether all are there."""
-    wanted = folder / "wanted.txt"
+    wanted, python = folder / "wanted.txt", str(python_in(folder))
     wanted.write_text(pins, encoding="utf-8")
-    python = str(python_in(folder))
-    tool = [uv, "pip", "install", "--python", python, "--compile-bytecode"]
-    pip = [python, "-m", "pip", "install", "--disable-pip-version-check"]
+    tool = [python, "-m", "pip", "install", "--disable-pip-version-check"]
+    tool = [uv, "pip", "install", "--python", python, "--compile-bytecode"] if uv else tool
     words = ["--quiet", "--no-deps", "--require-hashes", "--requirement", str(wanted)]
     with (folder / f"{name}.log").open("w", encoding="utf-8") as log:
-        done = subprocess.run([*(tool if uv else pip), *words], stdout=log, stderr=log)
-    return not done.returncode
+        return subprocess.run([*tool, *words], stdout=log, stderr=log).returncode == 0
 
 
-def one_by_one(folder: Path, uv: str | None, pins: list[tuple[str, str]]) -> list[str]:
+def one_by_one(folder: Path, uv: str | None, blocks: list[str]) -> list[str]:
     """Install each package by itself; return those that cannot be, or stop without a network."""
     missing: list[str] = []
-    for number, (name, pin) in enumerate(pins, 1):
-        if not install(folder, uv, pin, name):
+    for number, block in enumerate(blocks, 1):
+        name = re.split(r"\[|==", block)[0]
+        if not install(folder, uv, f"{block}\n", name):
             missing.append(name)
         if len(missing) == number == GIVE_UP_AFTER:
             sys.exit((folder / "all.log").read_text(encoding="utf-8"))

@@ -24,26 +24,27 @@ from nbconvert.filters import strip_ansi
 from . import evalset, files, report, results
 
 ROOT = evalset.DEFAULT.parent
-SESSIONS = [
-    ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb",
-    ROOT / "notebooks" / "session_b_chunking_and_bm25.ipynb",
-    ROOT / "notebooks" / "session_c_metrics_and_writeup.ipynb",
-]
 WRITE_UP = ROOT / "evals" / "retrieval_eval.ipynb"
-NOTEBOOKS = [*SESSIONS, WRITE_UP]
-FURTHER = sorted((ROOT / "notebooks" / "further").glob("*.ipynb"))  # each opens alone
-WRITES = {  # the files that each notebook derives
-    SESSIONS[0]: ("coverage.md",),
-    SESSIONS[1]: ("chunks/*.jsonl", "runs/*.json*", "runs/*.trec"),
-    SESSIONS[2]: ("results.json",),
+WRITES = {  # the notebooks in their order, and the files that each derives
+    ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb": ("coverage.md",),
+    ROOT / "notebooks" / "session_b_chunking_and_bm25.ipynb": (
+        "chunks/*.jsonl",
+        "runs/*.json*",
+        "runs/*.trec",
+    ),
+    ROOT / "notebooks" / "session_c_metrics_and_writeup.ipynb": ("results.json",),
     WRITE_UP: (),
 }
+NOTEBOOKS = [*WRITES]
+SESSIONS = NOTEBOOKS[:3]
+FURTHER = sorted((ROOT / "notebooks" / "further").glob("*.ipynb"))  # each opens alone
 CELL_TIMEOUT = 600  # seconds; a dead kernel would otherwise wait for half an hour
 SEEDS = {"negatives": 2026}
 
 
-def report_command(folder: Path, full: bool = False) -> int:
-    """Run the sessions and the write-up on `folder`, render the page, print the summary."""
+def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
+    """Run the sessions and the write-up on a set, render the page, print the summary."""
+    folder = evals.folder
     executed = run_all(folder, [*NOTEBOOKS, *FURTHER] if full else NOTEBOOKS)
     page = folder / "retrieval_eval.html"
     files.write(page, report.html(executed[WRITE_UP]))
@@ -52,17 +53,22 @@ def report_command(folder: Path, full: bool = False) -> int:
     return 0
 
 
-def refresh_command(folder: Path) -> int:
+def refresh_command(evals: evalset.EvalSet) -> int:
     """Execute the notebooks in place, update the generated blocks, print what was published anew.
 
-    `folder` is the default folder. A wrong edit shows here first: stored outputs follow the code.
+    A wrong edit shows here first: stored outputs follow the code. Raises EvalSetError for another
+    set than the workbook's own.
     """
+    folder = evals.folder
+    if folder != evalset.DEFAULT:
+        words = "refresh writes into the workbook itself and takes its own evals/ only; "
+        raise evalset.EvalSetError([words + "for another folder use report"])
     pages = [ROOT / "README.md", ROOT / "evals" / "README.md", folder / "coverage.md"]
     values, texts = results.published(folder), [page.read_text("utf-8") for page in pages]
     for path, notebook in run_all(folder, [*NOTEBOOKS, *FURTHER]).items():
         files.write(path, nbformat.writes(notebook) + "\n")
-    for path, block in blocks(folder).items():
-        files.write(path, with_block(path.read_text("utf-8"), block))
+    for path, page in fresh_pages(folder).items():
+        files.write(path, page)
     changed = results.changes(values, results.published(folder))
     for page, text in zip(pages, texts, strict=True):
         name = page.relative_to(ROOT).as_posix()
@@ -70,9 +76,7 @@ def refresh_command(folder: Path) -> int:
         changed += [f"  {name}: {line}" for line in lines if line.startswith(("- ", "+ "))]
     if changed:
         print("\npublished values that changed; each needs a reason before it is committed:")
-        print("\n".join(changed))
-    else:
-        print("\nno published value changed")
+    print("\n".join(changed) or "\nno published value changed")
     return 0
 
 
@@ -92,39 +96,17 @@ def freeze_command(evals: evalset.EvalSet) -> int:
     return 0
 
 
-def check_command(folder: Path) -> int:
-    """Run every check on copies of `folder`; return 0 only if all passed.
-
-    Another folder than the workbook's own has no stored numbers, and the tests of the helpers say
-    nothing about it: its notebooks run in their order, no more.
-    """
-    if folder == evalset.DEFAULT:
-        return check_own(folder)
-    print("check: runs the four notebooks in their order on a copy of the folder", flush=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = copy_of_set(folder, Path(scratch) / "evals")
-        try:
-            run_all(copy, NOTEBOOKS)
-        except evalset.EvalSetError as error:
-            problems = [problem.replace(str(copy), str(folder)) for problem in error.problems]
-            raise evalset.EvalSetError(problems) from error
-    print("check: every cell ran")
-    return 0
-
-
 # Executing.
 
 
 def run_all(folder: Path, paths: list[Path]) -> dict[Path, nbformat.NotebookNode]:
     """Execute notebooks on `folder` and return them; the screen shows parts and seconds."""
-    executed, seconds = {}, []
+    executed = {}
     for number, path in enumerate(paths, 1):
         print(f"[{number}/{len(paths)}] {path.stem}", flush=True)
         began = time.monotonic()
         executed[path] = execute(path, folder)
-        seconds.append(time.monotonic() - began)
-    each = ", ".join(f"[{number}] {took:.0f} s" for number, took in enumerate(seconds, 1))
-    print(f"\n{each}, together {sum(seconds):.0f} s")
+        print(f"      {time.monotonic() - began:.0f} s", flush=True)
     return executed
 
 
@@ -149,7 +131,12 @@ def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
     try:
         client.execute(env=environment(folder))
     except CellExecutionError as error:
-        raise evalset.EvalSetError(problems_of(path, error)) from error
+        if error.ename in ("EvalSetError", "CannotCompare"):
+            raise evalset.EvalSetError(error.evalue.splitlines()) from error
+        message = " ".join(strip_ansi(f"{error.ename}: {error.evalue}").split())[:200]
+        more = "run again with --debug for the traceback, and report it"
+        problem = f"{path.stem}: a cell failed with {message}: {more}"
+        raise evalset.EvalSetError([problem]) from error
     except (AssertionError, asyncio.CancelledError) as error:
         # on Ctrl-C nbclient ends its kernel, and then misses it
         raise KeyboardInterrupt from error
@@ -164,28 +151,15 @@ def show_part(cell: nbformat.NotebookNode, **_) -> None:
             print(f"      {heading}", flush=True)
 
 
-def problems_of(path: Path, error: CellExecutionError) -> list[str]:
-    """Return why a cell of a notebook failed: what is wrong with the set, else the error."""
-    if error.ename in ("EvalSetError", "CannotCompare"):
-        return error.evalue.splitlines()
-    message = " ".join(strip_ansi(f"{error.ename}: {error.evalue}").split())[:200]
-    more = "run again with --debug for the traceback, and report it"
-    return [f"{path.stem}: a cell failed with {message}: {more}"]
-
-
 def environment(folder: Path) -> dict[str, str]:
     """Return the environment notebooks run in: the folder, a fixed hash seed, our own kernel.
 
     Without MPLBACKEND: any other backend than the kernel's own shows no figure. Pictures stand
     still, so that the same run stores the same outputs.
     """
+    fixed = {"EVALS": str(folder), "PYTHONHASHSEED": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
     left_out = ("MPLBACKEND", "WORKBOOK_LIVE")
-    return {
-        **{name: value for name, value in os.environ.items() if name not in left_out},
-        "EVALS": str(folder),
-        "PYTHONHASHSEED": "0",
-        "JUPYTER_PREFER_ENV_PATH": "1",
-    }
+    return {name: value for name, value in os.environ.items() if name not in left_out} | fixed
 
 
 # Numbers in prose: one generated block a page, compared by `check`.
@@ -193,23 +167,22 @@ def environment(folder: Path) -> dict[str, str]:
 BLOCK = re.compile(r"(<!-- generated: make refresh -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def blocks(folder: Path) -> dict[Path, str]:
-    """Return the generated block of each page that has one."""
-    evals = evalset.load(folder)
-    return {
-        ROOT / "README.md": report.summary(results.read_results(folder)),
-        ROOT / "evals" / "README.md": report.facts(evals),
-    }
+def fresh_pages(folder: Path) -> dict[Path, str]:
+    """Return each page that has a generated block with that block made anew.
 
-
-def with_block(page: str, block: str) -> str:
-    """Return `page` with `block` between its two markers.
-
-    Raises ValueError unless they stand there once.
+    Raises ValueError unless it stands there once, between its two markers.
     """
-    if len(BLOCK.findall(page)) != 1:
-        raise ValueError("wanted one generated block between its two markers")
-    return BLOCK.sub(lambda match: f"{match[1]}{block}\n{match[2]}", page)
+    made = {
+        ROOT / "README.md": report.summary(results.read_results(folder)),
+        ROOT / "evals" / "README.md": report.facts(evalset.load(folder)),
+    }
+    pages = {}
+    for path, block in made.items():
+        before, *rest = BLOCK.split(path.read_text("utf-8"))
+        if len(rest) != 3:
+            raise ValueError(f"{path.name}: wanted one generated block between its two markers")
+        pages[path] = f"{before}{rest[0]}{block}\n{rest[1]}{rest[2]}"
+    return pages
 
 
 # Checking.
@@ -228,6 +201,26 @@ TESTS = {  # two jobs of like length
 }
 
 
+def check_command(evals: evalset.EvalSet) -> int:
+    """Run every check on copies of a set; return 0 only if all passed.
+
+    Another set than the workbook's own has no stored numbers, and the tests of the helpers say
+    nothing about it: its notebooks run in their order, no more.
+    """
+    if evals.folder == evalset.DEFAULT:
+        return check_own(evals.folder)
+    print("check: runs the four notebooks in their order on a copy of the folder", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = copy_of_set(evals.folder, Path(scratch) / "evals")
+        try:
+            run_all(copy, NOTEBOOKS)
+        except evalset.EvalSetError as error:
+            problems = [line.replace(str(copy), str(evals.folder)) for line in error.problems]
+            raise evalset.EvalSetError(problems) from error
+    print("check: every cell ran")
+    return 0
+
+
 def check_own(folder: Path) -> int:
     """Run linters, notebooks and tests, two at a time, and compare what was stored.
 
@@ -240,55 +233,40 @@ def check_own(folder: Path) -> int:
         "helpers (about a minute)",
         flush=True,
     )
-    problems = lint()
+    problems, ruff = [], [sys.executable, "-m", "ruff"]
+    for words in (["check", "--quiet"], ["format", "--check", "--quiet"]):
+        if subprocess.run([*ruff, *words, str(ROOT)], cwd=ROOT).returncode:
+            problems.append(f"ruff {words[0]} complains")
     for path in (*NOTEBOOKS, *FURTHER):
         problems += guard(path)
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as pool:
-        copies = {path: copy_of_set(folder, Path(scratch) / path.stem) for path in NOTEBOOKS}
-        for path, copy in copies.items():
+        jobs = {name: (folder, *words) for name, words in TESTS.items()}
+        for path in (SESSIONS[2], SESSIONS[1], SESSIONS[0], WRITE_UP):  # longest first
+            copy = copy_of_set(folder, Path(scratch) / path.stem)
             for name in derived(copy, WRITES[path]):
                 (copy / name).unlink()
-        longest_first = [SESSIONS[2], SESSIONS[1], SESSIONS[0], WRITE_UP]
-        jobs = {name: (folder, *words) for name, words in TESTS.items()}
-        jobs |= {path.stem: (copies[path], *NBVAL_STRICT, str(path)) for path in longest_first}
-        running = {name: pool.submit(run_pytest, *job) for name, job in jobs.items()}
-        done = {name: future.result() for name, future in running.items()}
-        for path, copy in copies.items():
-            problems += stale_files(folder, copy, WRITES[path])
+            jobs[path.stem] = (copy, *NBVAL_STRICT, str(path))
+        processes = [*pool.map(lambda job: run_pytest(*job), jobs.values())]
+        for path in NOTEBOOKS:
+            problems += stale_files(folder, jobs[path.stem][0], WRITES[path])
     problems += stale_blocks(folder)
-    for name, process in done.items():
+    for name, process in zip(jobs, processes, strict=True):
         print(f"{name}:\n{process.stdout}", flush=True)
         if process.returncode:
             problems.append(f"{name}: pytest ended with {process.returncode}, see above")
     subprocess.run([sys.executable, "helpers/tests/weight.py"], cwd=ROOT)
     print("\n".join(problems) or "check: everything agrees")
-    shown = "".join(process.stdout for process in done.values())
+    shown = "".join(process.stdout for process in processes)
     counts = [sum(map(int, re.findall(rf"(\d+) {word}", shown))) for word in ("passed", "failed")]
     print(f"{counts[0]} passed, {counts[1]} failed")
     return 1 if problems else 0
 
 
-def lint() -> list[str]:
-    """Return a line for each command of ruff that complains; its own words go to the screen."""
-    problems = []
-    for words in (["check", "--quiet"], ["format", "--check", "--quiet"]):
-        command = [sys.executable, "-m", "ruff", *words, str(ROOT)]
-        if subprocess.run(command, cwd=ROOT).returncode:
-            problems.append(f"ruff {words[0]} complains")
-    return problems
-
-
 def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess:
     """Run pytest on `folder` to its end; what it says is in one text."""
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *words],
-        cwd=ROOT,
-        env=environment(folder),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-    )
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
+    command = [sys.executable, "-m", "pytest", *words]
+    return subprocess.run(command, cwd=ROOT, env=environment(folder), **outputs)
 
 
 def copy_of_set(folder: Path, to: Path) -> Path:
@@ -329,30 +307,24 @@ def stale_files(committed: Path, fresh: Path, globs: Iterable[str]) -> list[str]
     """Return a line for each derived file that differs from what a session has just written."""
     problems = []
     for name in sorted(derived(committed, globs) | derived(fresh, globs)):
-        if not (committed / name).exists():
-            problems.append(f"evals/{name} is stale: it is not committed")
-        elif not (fresh / name).exists():
-            problems.append(f"evals/{name} is stale: no session writes it")
-        elif (committed / name).read_bytes() != (fresh / name).read_bytes():
-            sides = [(folder / name).read_bytes().splitlines(True) for folder in (committed, fresh)]
-            pairs = enumerate(zip_longest(*sides, fillvalue=b""), 1)
-            number, (old, new) = next((n, pair) for n, pair in pairs if pair[0] != pair[1])
-            old, new = (line.decode("utf-8", "replace")[:100] for line in (old, new))
-            problems.append(
-                f"evals/{name}:{number} is stale: found {old!r}, a session writes {new!r}, "
-                "run: make refresh"
-            )
+        paths = (committed / name, fresh / name)
+        sides = [path.read_bytes().splitlines(True) if path.exists() else [] for path in paths]
+        for number, lines in enumerate(zip_longest(*sides, fillvalue=b""), 1):
+            if lines[0] != lines[1]:
+                old, new = (line.decode("utf-8", "replace")[:100] for line in lines)
+                problems.append(
+                    f"evals/{name}:{number} is stale: found {old!r}, a session writes {new!r}, "
+                    "run: make refresh"
+                )
+                break
     return problems
 
 
 def stale_blocks(folder: Path) -> list[str]:
     """Return a line for each generated block that differs from the fresh results."""
-    problems = []
-    for path, block in blocks(folder).items():
-        page = path.read_text(encoding="utf-8")
-        if with_block(page, block) != page:
-            name = path.relative_to(ROOT).as_posix()
-            problems.append(
-                f"{name}: its generated block differs from the results, run: make refresh"
-            )
-    return problems
+    return [
+        f"{path.relative_to(ROOT).as_posix()}: its generated block differs from the results, "
+        "run: make refresh"
+        for path, page in fresh_pages(folder).items()
+        if page != path.read_text("utf-8")
+    ]

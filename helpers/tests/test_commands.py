@@ -6,14 +6,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import __main__, compare, evalset, report, results, stats, workbook
+from helpers import __main__, compare, evalset, report, results, workbook
 from helpers.labels import audit, checks, merge
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import export, site, write
+from helpers.sql import bm25
+from helpers.sql import command as sql_command
 
 ROOT = evalset.DEFAULT.parent
 REPORT_IT = "run again with --debug for the traceback, and report it"
@@ -73,14 +76,6 @@ def test_a_command_reads_its_folder_once(folder, monkeypatch, called):
         read.clear()
 
 
-def test_every_command_has_a_target_of_make():
-    page = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for name in __main__.COMMANDS:
-        recipe = re.search(rf"^{name}: \$\(READY\)  ## .+\n((?:\t.+\n)+)", page, re.MULTILINE)
-        assert f"$(HELPERS) {name}" in recipe[1]
-        assert re.search(rf"^\.PHONY:.* {name}\b", page, re.MULTILINE), name
-
-
 @WITH_MAKE
 def test_a_target_that_needs_a_variable_asks_for_it():
     for name in ("export", "import", "new", "drop", "compare", "sql"):
@@ -104,33 +99,41 @@ def test_one_of_a_thing_is_told_in_the_singular(folder):
 
 # What a command passes on, as (words, room, function, what it is called with).
 
-COMPARED = {"base": None, "split": "dev", "matters": stats.MATTERS, "strict": False, "to": None}
-IMPORTED = dict.fromkeys("split max_docs title text columns queries labels language".split())
-IMPORTED |= {"halve": False}
+FOLDER, TO, RUNS = Path("/here"), Path("y"), [Path("a.trec")]
+LOADED = SimpleNamespace(folder=FOLDER, next_step=str)
+SET, IMPORTED = {"evals": LOADED}, {"source": "beir:x", "to": TO}
 PASSED_ON = [
-    (["report"], workbook, "report_command", ["FOLDER", False]),
-    (["report", "--full"], workbook, "report_command", ["FOLDER", True]),
-    (["check"], workbook, "check_command", ["FOLDER"]),
-    (["new", "--to", "y"], write, "new_command", [Path("y")]),
+    (["report"], workbook, "report_command", SET),
+    (["report", "--full"], workbook, "report_command", SET | {"full": True}),
+    (["check"], workbook, "check_command", SET),
+    (["refresh"], workbook, "refresh_command", SET),
+    (["freeze"], workbook, "freeze_command", SET),
+    (["new", "--to", "y"], write, "new_command", {"to": TO}),
+    (["learn"], copies, "make", ()),
+    (["learn", "--fresh"], copies, "make", {"fresh": True}),
+    (["drop", "q7"], merge, "drop_query", {"folder": FOLDER, "query_id": "q7"}),
+    (["site"], site, "write_site", ()),
     *(
-        (["compare", "a.trec", *words], compare, "command", ["SET", runs, *changed.values()])
-        for words, runs, changed in [
-            ([], [Path("a.trec")], COMPARED),
-            (["b.jsonl"], [Path("a.trec"), Path("b.jsonl")], COMPARED),
-            (["--base", "b.trec"], [Path("a.trec")], COMPARED | {"base": Path("b.trec")}),
-            (["--split", "test"], [Path("a.trec")], COMPARED | {"split": "test"}),
-            (["--split", "all"], [Path("a.trec")], COMPARED | {"split": "all"}),
-            (["--matters", "1"], [Path("a.trec")], COMPARED | {"matters": 1.0}),
-            (["--strict"], [Path("a.trec")], COMPARED | {"strict": True}),
-            (["--to", "out"], [Path("a.trec")], COMPARED | {"to": Path("out")}),
+        (["compare", "a.trec", *words], compare, "command", SET | {"paths": RUNS} | more)
+        for words, more in [
+            ([], {}),
+            (["b.jsonl"], {"paths": [*RUNS, Path("b.jsonl")]}),
+            (["--base", "b.trec"], {"base": Path("b.trec")}),
+            (["--split", "test"], {"split": "test"}),
+            (["--split", "all"], {"split": "all"}),
+            (["--matters", "1"], {"matters": 1.0}),
+            (["--strict"], {"strict": True}),
+            (["--to", "out"], {"to": Path("out")}),
         ]
     ),
     *(
         (
             ["import", "--from", "beir:x", "--to", "y", *words],
-            *(write, "import_command", ["beir:x", Path("y"), IMPORTED | changed]),
+            write,
+            "import_command",
+            IMPORTED | more,
         )
-        for words, changed in [
+        for words, more in [
             ([], {}),
             (["--split", "dev,test"], {"split": "dev,test"}),
             (["--max-docs", "20"], {"max_docs": 20}),
@@ -142,33 +145,32 @@ PASSED_ON = [
             (["--halve"], {"halve": True}),
         ]
     ),
+    (
+        ["sql", "--to", "y", "--docs", "d", "--queries", "q", "--k1", "2", "--idf", "lucene"],
+        *(sql_command, "sql_command"),
+        (None, "duckdb", TO, "d", "q", None, bm25.Settings(k1=2.0, idf="lucene")),
+    ),
 ]
 
 
-def test_a_command_passes_its_options_on_and_ends_as_it_is_told(folder, monkeypatch, called):
-    monkeypatch.setenv("EVALS", str(folder))
+def test_a_command_passes_on_what_was_typed_and_ends_as_it_is_told(monkeypatch, called):
+    monkeypatch.setenv("EVALS", "/here")
+    monkeypatch.setattr(evalset, "load", lambda folder: LOADED if folder == FOLDER else None)
     for words, room, name, wanted in PASSED_ON:
         notes = stub(monkeypatch, room, name)
         assert called(*words) == 7, words
-        told = {"FOLDER": folder, "SET": evalset.load(folder)}
-        ((first, *rest),) = notes
-        wanted_first = told.get(wanted[0], wanted[0]) if isinstance(wanted[0], str) else wanted[0]
-        assert getattr(first, "folder", first) == getattr(wanted_first, "folder", wanted_first)
-        assert rest == wanted[1:], words
+        assert notes == [wanted if isinstance(wanted, tuple) else (wanted,)], words
 
 
 def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
-    for words, room, name, returned, wanted, shown in [
-        (["learn"], copies, "make", ["one", "two"], (False,), "one\ntwo\n"),
-        (["learn", "--fresh"], copies, "make", ["one"], (True,), "one\n"),
-        (["drop", "q7"], merge, "drop_query", ["a: 1 row", "b"], (folder, "q7"), "a: 1 row\nb\n"),
-        (["progress"], progress, "progress_report", "done", (folder, {"run": False}), "done\n"),
+    for words, room, name, returned, shown in [
+        (["learn"], copies, "make", ["one", "two"], "one\ntwo\n"),
+        (["drop", "q7", "--evals", folder], merge, "drop_query", ["a: 1 row"], "a: 1 row\n"),
+        (["progress", "--evals", folder], progress, "progress_report", "done", "done\n"),
+        (["site"], site, "write_site", Path("site"), "site\n"),
     ]:
-        notes = stub(monkeypatch, room, name, returned)
-        assert called(*words, "--evals", folder) == 0
-        assert (notes, capsys.readouterr().out) == ([wanted], shown), words
-    stub(monkeypatch, site, "write_site", "site/")
-    assert called("site") == 0 and capsys.readouterr().out == "site/\n"
+        stub(monkeypatch, room, name, returned)
+        assert called(*words) == 0 and capsys.readouterr().out == shown, words
     assert called("export", "--evals", folder, "--to", folder / "out") == 0
     assert str(folder / "out" / "labels.csv") in capsys.readouterr().out.splitlines()
     for status, code in [("pass", 0), ("warn", 0), ("fail", 1)]:
@@ -179,46 +181,32 @@ def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
 
 
 def test_a_folder_is_that_of_the_option_then_of_the_variable_then_our_own(
-    folder, monkeypatch, called
+    tmp_path, monkeypatch, called
 ):
-    notes = stub(monkeypatch, workbook, "check_command", 0)
-    monkeypatch.setattr(
-        evalset, "load", lambda path, load=evalset.load: load(folder)._replace(folder=path)
-    )
-    monkeypatch.chdir(folder.parent)
+    read = []
+    monkeypatch.setattr(evalset, "load", lambda folder: read.append(folder) or LOADED)
+    stub(monkeypatch, workbook, "check_command", 0)
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVALS", "else")
-    assert called("check", "--evals", folder.name) == 0
-    assert called("check") == 0
+    assert called("check", "--evals", "x") == called("check") == 0
     monkeypatch.delenv("EVALS")
     assert called("check") == 0
-    assert notes == [(folder.resolve(),), (folder.parent.resolve() / "else",), (evalset.DEFAULT,)]
+    assert read == [tmp_path / "x", tmp_path / "else", evalset.DEFAULT]
 
 
-def test_copies_need_no_set_and_progress_prefers_the_learners_own(tmp_path, monkeypatch, called):
-    stub(monkeypatch, copies, "make", [])
+def test_progress_prefers_the_learners_own_set(tmp_path, monkeypatch, called):
     notes = stub(monkeypatch, progress, "progress_report", "")
     monkeypatch.setattr(copies, "LEARN", tmp_path)
     monkeypatch.delenv("EVALS", raising=False)
-    assert called("learn", "--evals", tmp_path / "gone") == 0
     assert called("progress") == 0
     (tmp_path / "evals").mkdir()
-    assert called("progress") == 0
-    assert called("progress", "--run", "--evals", tmp_path / "gone") == 0
-    folders = [(evalset.DEFAULT, False), (tmp_path / "evals", False), (tmp_path / "gone", True)]
-    assert notes == [(folder, {"run": run}) for folder, run in folders]
+    assert called("progress") == called("progress", "--run", "--evals", tmp_path / "gone") == 0
+    read = [(evalset.DEFAULT, False), (tmp_path / "evals", False), (tmp_path / "gone", True)]
+    assert notes == [(folder, {"run": run}) for folder, run in read]
 
 
-def test_refresh_takes_our_own_folder_only(folder, monkeypatch, called, capsys):
-    notes = stub(monkeypatch, workbook, "refresh_command")
-    assert called("refresh", "--evals", folder) == 1 and not notes
-    assert capsys.readouterr().err.startswith("refresh writes into the workbook itself")
-    monkeypatch.setattr(evalset, "DEFAULT", folder)
-    assert called("refresh", "--evals", folder) == 7 and notes == [(folder,)]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_what_a_command_lacks_or_does_not_know_ends_with_2(called, capsys):
+    for words, said in [
         ([], "the following arguments are required: COMMAND"),
         (["report", "--half"], "unrecognized arguments: --half"),
         (["unknown"], "invalid choice: 'unknown'"),
@@ -232,35 +220,23 @@ def test_refresh_takes_our_own_folder_only(folder, monkeypatch, called, capsys):
         (["compare", "a", "--matters", "0"], "--matters: 0, wanted a number above 0, up to 1"),
         (["compare", "a", "--matters", "1.01"], "1.01, wanted a number above 0, up to 1"),
         (["compare", "a", "--matters", "much"], "invalid difference value: 'much'"),
-    ],
-)
-def test_what_a_command_lacks_or_does_not_know_ends_with_2(called, capsys, words, said):
-    with pytest.raises(SystemExit) as ended:
-        called(*words)
-    assert ended.value.code == 2 and said in capsys.readouterr().err
+    ]:
+        with pytest.raises(SystemExit) as ended:
+            called(*words)
+        assert ended.value.code == 2 and said in capsys.readouterr().err, words
 
 
-def test_help_names_every_command_and_the_options_of_each(called, capsys):
+def test_help_names_every_command_its_options_and_the_kinds_of_sources(called, capsys):
     page = " ".join(__main__.parser(None).format_help().split())
-    assert page.startswith("usage: python -m helpers ")
-    for name, (_, words) in __main__.COMMANDS.items():
+    for name, (_, _, words) in __main__.COMMANDS.items():
         assert f"{name} {words}" in page
-    for name, options in {
-        "report": "--full --evals --debug",
-        "learn": "--fresh --evals --debug",
-        "export": "--to --evals --debug",
-        "compare": "--base --split --matters --strict --to --evals --debug",
-        "import": "--to --from --split --max-docs --title --text --columns --queries --labels "
-        "--language --halve --debug",
-        "new": "--to --debug",
-        "sql": "--to --engine --docs --queries --chunks --idf --k1 --b --evals --debug",
-    }.items():
         with pytest.raises(SystemExit) as ended:
             called(name, "--help")
-        page = capsys.readouterr().out
         assert ended.value.code == 0, name
-        assert re.findall(r"^  (--\S+)", page, re.M) == options.split(), name
-        assert ("ir_datasets" in page) == (name == "import")
+        listed = re.findall(r"^  (--\S+)", capsys.readouterr().out, re.M)
+        own = [option for names, option, *_ in __main__.OPTIONS if name in names.split()]
+        assert {*listed} - {"--evals", "--debug"} == {o for o in own if o.startswith("-")}, name
+    assert sorted(__main__.KINDS.split(", ")) == sorted(write.READERS)
 
 
 # What a command says of bad input, and what else ends it. Tests run as root too, which may write
@@ -333,7 +309,7 @@ def test_a_python_without_the_packages_is_told_in_one_sentence(tmp_path):
 
 
 def test_a_module_of_ours_that_is_missing_is_our_mistake(monkeypatch, called, capsys):
-    monkeypatch.setitem(sys.modules, "helpers.learn", None)
+    monkeypatch.setitem(sys.modules, "helpers.learn.copies", None)
     assert called("learn") == 1
     assert capsys.readouterr().err.endswith(f", run_command): {REPORT_IT}\n")
 
@@ -386,7 +362,7 @@ def test_an_interrupted_command_says_so_in_one_word(monkeypatch, called, capsys)
 def learn_prints(code, output, **environment):
     """Return what `learn` ended with in a process of its own, if it prints what `code` makes."""
     page = "import sys; from helpers.learn import copies; from helpers import __main__; "
-    page += f"copies.make = lambda fresh: [{code}]; sys.exit(__main__.main())"
+    page += f"copies.make = lambda: [{code}]; sys.exit(__main__.main())"
     command = [sys.executable, "-c", page, "learn"]
     environment = {**os.environ, **environment}
     return subprocess.run(command, cwd=ROOT, env=environment, stdout=output, stderr=-1)

@@ -29,14 +29,11 @@ def test_a_notebook_runs_on_its_folder_with_a_fixed_hash_seed(monkeypatch):
     assert environment == {**kept, **changed} and environment["KEPT"] == "as it is"
 
 
-def notebook(tmp_path, *cells):
-    new = nbformat.v4
-    made = [
-        new.new_code_cell(text) if kind == "code" else new.new_markdown_cell(text)
-        for kind, text in cells
-    ]
+def notebook(tmp_path, *sources):
+    """Write a notebook, a text that begins with # as Markdown; return its path."""
+    make = {True: v4.new_markdown_cell, False: v4.new_code_cell}
     path = tmp_path / "made.ipynb"
-    nbformat.write(new.new_notebook(cells=made), path)
+    nbformat.write(v4.new_notebook(cells=[make[t.startswith("#")](t) for t in sources]), path)
     return path
 
 
@@ -44,14 +41,14 @@ def notebook(tmp_path, *cells):
 def test_a_notebook_is_executed_in_its_place_and_its_parts_are_shown(tmp_path, capsys):
     path = notebook(
         tmp_path,
-        ("text", "# Title"),
-        ("code", "import os, sys\nn = 1"),
-        ("text", "## 1. First part (30 minutes)\n\n### Below it"),
-        ("code", f"assert os.environ['EVALS'] == {str(tmp_path / 'set')!r} and n == 1"),
-        ("code", "print(1, flush=True); print(2, flush=True)"),
-        ("code", f"assert sys.executable == {sys.executable!r}; print(os.getcwd())"),
-        ("code", "n += 1; print(n)"),
-        ("code", "print(n, 'again')"),
+        "# Title",
+        "import os, sys\nn = 1",
+        "## 1. First part (30 minutes)\n\n### Below it",
+        f"assert os.environ['EVALS'] == {str(tmp_path / 'set')!r} and n == 1",
+        "print(1, flush=True); print(2, flush=True)",
+        f"assert sys.executable == {sys.executable!r}; print(os.getcwd())",
+        "n += 1; print(n)",
+        "print(n, 'again')",
     )
     before = path.read_bytes()
     executed = workbook.execute(path, tmp_path / "set")
@@ -73,67 +70,55 @@ def test_ctrl_c_ends_a_notebook_and_its_kernel_at_once(tmp_path, capfd):
     """nbclient takes SIGINT for itself, and then waits for a kernel that it has ended."""
     pid = tmp_path / "pid"
     code = f"open({str(pid)!r}, 'w').write(str(os.getpid())); os.kill(os.getppid(), 2)"
-    path = notebook(tmp_path, ("code", f"import os, time; {code}; time.sleep(60)"))
+    path = notebook(tmp_path, f"import os, time; {code}; time.sleep(60)")
     with pytest.raises(KeyboardInterrupt):
         workbook.execute(path, tmp_path)
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
 
 
-def test_notebooks_run_in_their_order_and_are_timed(monkeypatch, capsys):
-    clock = iter([0, 1, 5, 7])
-    monkeypatch.setattr(workbook, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    monkeypatch.setattr(workbook, "execute", lambda path, folder: (path.stem, folder))
-    a, b = workbook.NOTEBOOKS[:2]
-    folder = Path("x")
-    assert workbook.run_all(folder, [a, b]) == {a: (a.stem, folder), b: (b.stem, folder)}
-    assert capsys.readouterr().out == (
-        f"[1/2] {a.stem}\n[2/2] {b.stem}\n\n[1] 1 s, [2] 2 s, together 3 s\n"
-    )
-
-
-@pytest.mark.parametrize("full", [False, True])
-def test_a_report_writes_its_page_and_tells_the_summary(monkeypatch, tmp_path, capsys, full):
-    asked, said = [], {"of": "it"}
-    monkeypatch.setattr(
-        workbook, "run_all", lambda *words: asked.append(words) or {workbook.WRITE_UP: "executed"}
-    )
+def test_a_report_runs_the_notebooks_in_their_order_and_tells_the_summary(
+    folder, monkeypatch, capsys
+):
+    ran, evals = [], evalset.load(folder)
+    monkeypatch.setattr(workbook, "execute", lambda path, on: ran.append((path, on)) or path.stem)
     monkeypatch.setattr(report, "html", lambda executed: f"<p>{executed}</p>")
-    monkeypatch.setattr(results, "read_results", lambda folder: said if folder == tmp_path else {})
-    monkeypatch.setattr(report, "summary", lambda found, show: show(f"summary {found}"))
-    monkeypatch.setattr(results, "what_next", lambda folder: f"next {folder}")
-    assert workbook.report_command(tmp_path, *([True] if full else [])) == 0
-    page = tmp_path / "retrieval_eval.html"
-    paths = [*workbook.NOTEBOOKS, *(workbook.FURTHER if full else [])]
-    assert asked == [(tmp_path, paths)] and page.read_text() == "<p>executed</p>"
-    assert capsys.readouterr().out == f"\nsummary {said}\n\nwrite-up: {page}\nnext {tmp_path}\n"
+    monkeypatch.setattr(results, "read_results", lambda on: f"summary of {on.name}")
+    monkeypatch.setattr(report, "summary", lambda found, show: show(found))
+    monkeypatch.setattr(results, "what_next", lambda on: f"next {on.name}")
+    page = folder / "retrieval_eval.html"
+    for more, paths in (([], workbook.NOTEBOOKS), ([True], workbook.NOTEBOOKS + workbook.FURTHER)):
+        ran.clear()
+        assert workbook.report_command(evals, *more) == 0
+        assert ran == [(path, folder) for path in paths]
+        assert page.read_text() == "<p>retrieval_eval</p>"
+        said = capsys.readouterr().out
+        many, first = len(paths), workbook.SESSIONS[0].stem
+        assert said.startswith(f"[1/{many}] {first}\n      0 s\n[2/{many}] ")
+        told = f"\nsummary of {folder.name}\n\nwrite-up: {page}\nnext {folder.name}\n"
+        assert said.endswith(told)
 
 
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
+def test_a_cell_that_fails_is_told_without_its_traceback(monkeypatch, tmp_path):
+    class Client(SimpleNamespace):
+        create_kernel_manager = SimpleNamespace
+
+        def execute(self, env):
+            raise CellExecutionError("a\nlong\ntraceback", *self.error)
+
+    monkeypatch.setattr(workbook, "NotebookClient", lambda made, **options: Client())
+    for error, said in [
         (
             ("ValueError", "\x1b[31mno\x1b[0m\nmore"),
             "made: a cell failed with ValueError: no more: ",
         ),
         (("EvalSetError", "a:1: one\nb:2: two"), "a:1: one\nb:2: two"),
         (("CannotCompare", "x.json: made on another corpus"), "x.json: made on another corpus"),
-    ],
-)
-def test_a_cell_that_fails_is_told_without_its_traceback(monkeypatch, tmp_path, error, said):
-    class Client(SimpleNamespace):
-        create_kernel_manager = SimpleNamespace
-
-        def execute(self, env):
-            raise CellExecutionError("a\nlong\ntraceback", *error)
-
-    monkeypatch.setattr(workbook, "NotebookClient", lambda made, **options: Client(**options))
-    path = notebook(tmp_path, ("code", "1"))
-    with pytest.raises(evalset.EvalSetError) as caught:
-        workbook.execute(path, tmp_path)
-    assert str(caught.value).startswith(said) and "long" not in str(caught.value)
-    assert isinstance(caught.value.__cause__, CellExecutionError)
-    assert not (tmp_path / "retrieval_eval.html").exists()
+    ]:
+        Client.error = error
+        with pytest.raises(evalset.EvalSetError) as caught:
+            workbook.execute(notebook(tmp_path, "1"), tmp_path)
+        assert str(caught.value).startswith(said) and "long" not in str(caught.value)
 
 
 def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):
@@ -148,97 +133,84 @@ def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):
     assert workbook.freeze_command(evals) == 0 and json.loads(manifest.read_text()) == found
 
 
-def test_every_published_number_has_a_name():
-    names = results.published(evalset.DEFAULT)
-    saved = results.read_results(evalset.DEFAULT)
-    assert names["summary dev measures nDCG@10"] == saved["summary"]["dev"]["measures"]["nDCG@10"]
-    first, card = saved["per_query"][0], saved["cards"][0]
-    assert names[f"per_query {first['query_id']} measures AP"] == first["measures"]["AP"]
-    assert names[f"cards {card['query_id']}"] == card["cause"]
-
-
-def test_a_refresh_stores_what_it_executed_and_says_what_it_changed(monkeypatch, tmp_path, capsys):
-    (tmp_path / "evals").mkdir()
-    for page in ("README.md", "evals/README.md"):
-        (tmp_path / page).write_text("<!-- generated: make refresh -->\nold\n<!-- end -->\n")
-    (tmp_path / "coverage.md").write_text("as it was\n")
-    made = v4.new_notebook(cells=[v4.new_code_cell("1", id="one")])
-    values = iter([{"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}])
-
-    def run_all(folder, paths):
-        assert paths == [*workbook.NOTEBOOKS, *workbook.FURTHER]
-        (tmp_path / "coverage.md").write_text("as it is\n")
-        return {tmp_path / "n.ipynb": made}
-
-    monkeypatch.setattr(workbook, "ROOT", tmp_path)
-    monkeypatch.setattr(workbook, "run_all", run_all)
-    monkeypatch.setattr(workbook, "blocks", lambda folder: {tmp_path / "README.md": "new"})
-    monkeypatch.setattr(results, "published", lambda folder: next(values))
-    assert workbook.refresh_command(tmp_path) == 0
-    assert (tmp_path / "n.ipynb").read_text() == nbformat.writes(made) + "\n"
-    assert capsys.readouterr().out == (
-        "\npublished values that changed; each needs a reason before it is committed:\n"
-        "  a: 1 -> 2\n  README.md: - old\n  README.md: + new\n"
-        "  coverage.md: - as it was\n  coverage.md: + as it is\n"
-    )
-    assert workbook.refresh_command(tmp_path) == 0
-    assert capsys.readouterr().out == "\nno published value changed\n"
-
-
 # Generated blocks.
 
 PAGE = "a\n<!-- generated: make refresh -->\nold\nlines\n<!-- end -->\nb\n"
 
 
-def test_a_generated_block_stands_between_its_markers():
-    made = workbook.with_block(PAGE, "new \\1")
-    assert made == "a\n<!-- generated: make refresh -->\nnew \\1\n<!-- end -->\nb\n"
-    assert workbook.with_block(made, "old\nlines") == PAGE
-
-
-@pytest.mark.parametrize("page", ["", "no markers", PAGE * 2, PAGE.replace("<!-- end -->", "")])
-def test_a_page_without_just_one_block_is_refused(page):
-    with pytest.raises(ValueError, match="^wanted one generated block between its two markers$"):
-        workbook.with_block(page, "new")
-
-
-def test_the_two_pages_hold_the_summary_and_the_facts(monkeypatch, tmp_path):
-    monkeypatch.setattr(evalset, "load", lambda folder: ("set", folder))
-    monkeypatch.setattr(results, "read_results", lambda folder: ("results", folder))
-    monkeypatch.setattr(report, "summary", lambda found: found)
-    monkeypatch.setattr(report, "facts", lambda evals: evals)
-    assert workbook.blocks(tmp_path) == {
-        workbook.ROOT / "README.md": ("results", tmp_path),
-        workbook.ROOT / "evals" / "README.md": ("set", tmp_path),
-    }
-
-
-def test_a_block_that_is_not_as_the_results_say_is_named(monkeypatch, tmp_path):
-    pages = {tmp_path / "README.md": "new", tmp_path / "evals" / "README.md": "old\nlines"}
-    for page in pages:
-        files.write(page, PAGE)
+@pytest.fixture
+def pages(monkeypatch, tmp_path):
+    """Put a README and a data card in the workbook's place; their blocks are what is told here."""
+    made = {"summary": "new \\1", "facts": "old\nlines"}
+    for name in ("README.md", "evals/README.md"):
+        files.write(tmp_path / name, PAGE)
     monkeypatch.setattr(workbook, "ROOT", tmp_path)
-    monkeypatch.setattr(workbook, "blocks", lambda folder: pages if folder == tmp_path else {})
+    monkeypatch.setattr(evalset, "load", lambda folder: folder)
+    monkeypatch.setattr(results, "read_results", lambda folder: folder)
+    monkeypatch.setattr(report, "summary", lambda of: made["summary"] if of == tmp_path else "")
+    monkeypatch.setattr(report, "facts", lambda of: made["facts"] if of == tmp_path else "")
+    return made
+
+
+def test_a_block_that_is_not_as_the_results_say_is_named(pages, tmp_path):
+    fresh = workbook.fresh_pages(tmp_path)
+    block = "a\n<!-- generated: make refresh -->\nnew \\1\n<!-- end -->\nb\n"
+    assert fresh == {tmp_path / "README.md": block, tmp_path / "evals" / "README.md": PAGE}
     said = ": its generated block differs from the results, run: make refresh"
     assert workbook.stale_blocks(tmp_path) == ["README.md" + said]
-    pages[tmp_path / "evals" / "README.md"] = "other"
+    pages["facts"] = "other"
     assert workbook.stale_blocks(tmp_path)[1:] == ["evals/README.md" + said]
+    for page in ("", "no markers", PAGE * 2, PAGE.replace("<!-- end -->", "")):
+        files.write(tmp_path / "README.md", page)
+        with pytest.raises(ValueError, match="README.md: wanted one generated block between its"):
+            workbook.stale_blocks(tmp_path)
+
+
+def test_a_refresh_stores_what_it_executed_and_says_what_it_changed(
+    pages, folder, monkeypatch, capsys
+):
+    files.write(folder / "coverage.md", "as it was\n")
+    made = v4.new_notebook(cells=[v4.new_code_cell("1", id="one")])
+    values = iter([{"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}])
+
+    def run_all(on, paths):
+        assert paths == [*workbook.NOTEBOOKS, *workbook.FURTHER]
+        files.write(on / "coverage.md", "as it is\n")
+        return {on / "n.ipynb": made}
+
+    monkeypatch.setattr(workbook, "run_all", run_all)
+    monkeypatch.setattr(evalset, "DEFAULT", folder)
+    monkeypatch.setattr(results, "published", lambda on: next(values))
+    own = SimpleNamespace(folder=folder)
+    assert workbook.refresh_command(own) == 0
+    assert (folder / "n.ipynb").read_text() == nbformat.writes(made) + "\n"
+    assert capsys.readouterr().out == (
+        "\npublished values that changed; each needs a reason before it is committed:\n"
+        "  a: 1 -> 2\n  README.md: + new \\1\n  README.md: - old\n  README.md: - lines\n"
+        "  coverage.md: - as it was\n  coverage.md: + as it is\n"
+    )
+    assert workbook.refresh_command(own) == 0
+    assert capsys.readouterr().out == "\nno published value changed\n"
+    with pytest.raises(evalset.EvalSetError, match="^refresh writes into the workbook itself"):
+        workbook.refresh_command(SimpleNamespace(folder=folder / "other"))
 
 
 # Checking.
 
 
+DERIVED = ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "results.json")
+
+
 @pytest.fixture
 def checking(monkeypatch, tmp_path):
-    """Put stand-ins in place of pytest and the linters; return what they were asked and say.
+    """Put stand-ins in place of pytest and ruff; return what they were asked and say.
 
     A notebook's pytest writes its files anew, as they are committed.
     """
     own = tmp_path / "own"
-    for name in ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "results.json", "x.md"):
+    for name in (*DERIVED, "x.md"):
         files.write(own / name, "x\n")
-    asked = SimpleNamespace(own=own, calls={}, status={}, writes=True, linted=[], guarded=[])
-    asked.blocks = []
+    asked = SimpleNamespace(own=own, calls={}, status={}, writes=True, ruff=[], guard=[], blocks=[])
 
     def run_pytest(folder, *words):
         held = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
@@ -249,68 +221,69 @@ def checking(monkeypatch, tmp_path):
         status = asked.status.get(words[-1], 0)
         return subprocess.CompletedProcess(words, status, f"{status} failed, 12 passed in 1 s")
 
+    def run(words, **more):
+        return SimpleNamespace(returncode=int(words[3:4] == asked.ruff))
+
+    last = workbook.WRITE_UP
     monkeypatch.setattr(evalset, "DEFAULT", own)
-    monkeypatch.setattr(workbook, "lint", lambda: asked.linted)
-    monkeypatch.setattr(
-        workbook, "guard", lambda path: asked.guarded if path == workbook.WRITE_UP else []
-    )
+    monkeypatch.setattr(workbook, "guard", lambda path: asked.guard if path == last else [])
     monkeypatch.setattr(workbook, "run_pytest", run_pytest)
     monkeypatch.setattr(workbook, "stale_blocks", lambda folder: asked.blocks)
-    monkeypatch.setattr(workbook.subprocess, "run", lambda *words, **more: None)  # the weight
+    monkeypatch.setattr(workbook.subprocess, "run", run)
+    asked.check = lambda folder=own: workbook.check_command(SimpleNamespace(folder=folder))
     return asked
 
 
 def test_a_check_gives_each_notebook_what_is_committed_but_not_what_it_writes(checking, capsys):
-    assert workbook.check_command(checking.own) == 0
-    everything = {"coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "results.json", "x.md"}
-    missing = [{"coverage.md"}, {"chunks/fixed.jsonl", "runs/fixed.trec"}, {"results.json"}, set()]
+    assert checking.check() == 0
     folders = set()
-    for path, gone in zip(workbook.NOTEBOOKS, missing, strict=True):
+    for path, globs in workbook.WRITES.items():
         folder, words, held = checking.calls.pop(str(path))
-        assert held == everything - gone and words == (*workbook.NBVAL_STRICT, str(path))
-        assert folder != checking.own and not folder.exists()
+        gone = workbook.derived(checking.own, globs)
+        assert held == {*DERIVED, "x.md"} - gone and words == (*workbook.NBVAL_STRICT, str(path))
         folders.add(folder)
-    assert len(folders) == 4 and len(checking.calls) == len(workbook.TESTS)
+    assert len(folders) == 4 and not any(folder.exists() for folder in folders)
     for words in workbook.TESTS.values():  # two at a time, in whatever order they start
-        assert checking.calls[words[-1]][:2] == (checking.own, words)
+        assert checking.calls.pop(words[-1])[:2] == (checking.own, words)
+    assert not checking.calls
     said = capsys.readouterr().out
     assert said.startswith("check: runs each of the four notebooks on a copy of evals/ without ")
     assert "\ntests of the helpers:\n0 failed, 12" in said
     assert said.endswith("check: everything agrees\n72 passed, 0 failed\n")
 
 
-def test_a_session_that_stops_writing_a_file_is_noticed(checking, capsys):
-    checking.writes = False
-    assert workbook.check_command(checking.own) == 1
-    said = capsys.readouterr().out.splitlines()
-    names = ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "results.json")
-    assert said[-5:-1] == [f"evals/{name} is stale: no session writes it" for name in names]
-
-
 def test_a_check_ends_with_1_where_something_differs_or_pytest_fails(checking, capsys):
-    checking.linted, checking.guarded, checking.blocks = ["lint"], ["stored"], ["block"]
-    assert workbook.check_command(checking.own) == 1
+    checking.ruff, checking.guard, checking.blocks = ["format"], ["stored"], ["block"]
+    assert checking.check() == 1
     said = capsys.readouterr().out
-    assert said.endswith("\nlint\nstored\nblock\n72 passed, 0 failed\n") and "agrees" not in said
-    checking.linted = checking.guarded = checking.blocks = []
+    assert said.endswith("\nruff format complains\nstored\nblock\n72 passed, 0 failed\n")
+    checking.ruff = checking.guard = checking.blocks = []
     for which in [*map(str, workbook.NOTEBOOKS), "helpers/tests"]:
         checking.status = {which: 2}
-        assert workbook.check_command(checking.own) == 1
+        assert checking.check() == 1
         name = "tests of the helpers" if which == "helpers/tests" else Path(which).stem
         said = f"\n{name}: pytest ended with 2, see above\n72 passed, 2 failed\n"
         assert capsys.readouterr().out.endswith(said)
+    checking.status, checking.writes = {}, False
+    assert checking.check() == 1
+    gone = [line.split(" is stale")[0] for line in capsys.readouterr().out.splitlines()[-5:-1]]
+    assert gone == [f"evals/{name}:1" for name in DERIVED], "a session that stops writing a file"
 
 
 def test_a_check_of_another_set_runs_its_notebooks_on_a_copy_and_no_more(
     checking, tmp_path, monkeypatch, capsys
 ):
     other, ran = tmp_path / "other", []
-    files.write(other / "coverage.md", "x\n")
-    checking.linted = checking.guarded = checking.blocks = ["never asked"]
-    monkeypatch.setattr(workbook, "run_all", lambda *words: ran.append(words))
-    assert workbook.check_command(other) == 0 and checking.calls == {}
-    ((copy, paths),) = ran
-    assert copy != other and not copy.exists() and paths == workbook.NOTEBOOKS
+    for name in ("coverage.md", "corpus/a.md", "n.ipynb", "corpus/page.html"):
+        files.write(other / name, "x\n")
+
+    def run_all(folder, paths):
+        ran.append((folder, paths, {path.name for path in folder.rglob("*.*")}))
+
+    monkeypatch.setattr(workbook, "run_all", run_all)
+    assert checking.check(other) == 0 and checking.calls == {}
+    ((copy, paths, held),) = ran
+    assert not copy.exists() and paths == workbook.NOTEBOOKS and held == {"coverage.md", "a.md"}
     assert capsys.readouterr().out == (
         "check: runs the four notebooks in their order on a copy of the folder\n"
         "check: every cell ran\n"
@@ -321,32 +294,7 @@ def test_a_check_of_another_set_runs_its_notebooks_on_a_copy_and_no_more(
 
     monkeypatch.setattr(workbook, "run_all", fails)
     with pytest.raises(evalset.EvalSetError, match=f"^{other}/second_pass.jsonl:1: broken$"):
-        workbook.check_command(other)
-
-
-def test_the_copy_of_a_set_leaves_notebooks_and_pages_out(tmp_path):
-    kept = ["coverage.md", "corpus/a.md", "runs/a.json"]
-    left = ["n.ipynb", "page.html", ".ipynb_checkpoints/n.md", "corpus/page.html"]
-    for name in kept + left:
-        files.write(tmp_path / "set" / name, name)
-    to = tmp_path / "new" / "copy"
-    assert workbook.copy_of_set(tmp_path / "set", to) == to
-    found = {p.relative_to(to).as_posix(): p.read_text() for p in to.rglob("*") if p.is_file()}
-    assert found == {name: name for name in kept}
-
-
-@pytest.mark.parametrize("complaining", [[], ["check"], ["format"], ["check", "format"]])
-def test_both_commands_of_ruff_see_the_whole_project(monkeypatch, complaining):
-    asked = []
-
-    def run(words, cwd):
-        asked.append(words[3:])
-        return SimpleNamespace(returncode=int(words[3] in complaining))
-
-    monkeypatch.setattr(subprocess, "run", run)
-    assert workbook.lint() == [f"ruff {name} complains" for name in complaining]
-    root = str(ROOT)
-    assert asked == [["check", "--quiet", root], ["format", "--check", "--quiet", root]]
+        checking.check(other)
 
 
 # What is stored.
@@ -365,66 +313,52 @@ def stream(text, name="stdout"):
     return v4.new_output("stream", name=name, text=text)
 
 
-@pytest.mark.parametrize("counts", [(None,), (2,), (1, 1), (1, None), (2, 1), (0, 1)])
-def test_stored_cells_are_counted_from_1(tmp_path, counts):
-    assert guarded(tmp_path, *((count, stream("1\n")) for count in counts)) == [
-        f"n.ipynb: execution counts are not 1..{len(counts)}, run: make refresh"
-    ]
-
-
-def test_stored_errors_and_warnings_are_named_with_their_cell(tmp_path):
+def test_what_a_stored_notebook_may_not_hold_is_named_with_its_cell(tmp_path):
     error = v4.new_output("error", ename="E", evalue="", traceback=[])
     shown = v4.new_output("display_data", {"text/plain": "1"})
+    anywhere = stream("/usr/lib evals/home home/ https://a.b/c a:\nb")
     assert guarded(tmp_path) == []
-    assert guarded(tmp_path, (1, stream("1"), shown), (2,)) == []
+    assert guarded(tmp_path, (1, stream("1"), shown), (2, anywhere)) == []
     assert guarded(tmp_path, (1,), (2, stream("1", "stderr"), error, error), (3, error)) == [
         "n.ipynb: cell [2] stores error",
         "n.ipynb: cell [2] stores stderr",
         "n.ipynb: cell [3] stores error",
     ]
-
-
-@pytest.mark.parametrize(
-    "start", "/home/ /Users/ /root/ /tmp/ /private/ /var/folders/ C:\\".split()
-)
-def test_stored_paths_of_one_machine_are_named_with_their_cell(tmp_path, start):
-    shown = (start + "somebody").replace("\\", "\\\\")
-    said = guarded(tmp_path, (1, stream("1")), (2, stream(f"in {start}somebody/evals")))
-    assert said == [f"n.ipynb: cell [2] stores a path of one machine: {shown}"]
-
-
-def test_a_path_that_any_machine_may_have_is_stored(tmp_path):
-    assert guarded(tmp_path, (1, stream("/usr/lib evals/home home/ https://a.b/c a:\nb"))) == []
+    for counts in ((None,), (2,), (1, 1), (1, None), (2, 1), (0, 1)):
+        assert guarded(tmp_path, *((count, stream("1\n")) for count in counts)) == [
+            f"n.ipynb: execution counts are not 1..{len(counts)}, run: make refresh"
+        ]
+    for start in "/home/ /Users/ /root/ /tmp/ /private/ /var/folders/ C:\\".split():
+        path = (start + "somebody").replace("\\", "\\\\")
+        said = guarded(tmp_path, (1, stream("1")), (2, stream(f"in {start}somebody/evals")))
+        assert said == [f"n.ipynb: cell [2] stores a path of one machine: {path}"]
 
 
 def test_stale_files_are_named_with_the_first_line_that_differs(tmp_path):
     sides = {"committed": {}, "fresh": {}}
     for name in ("coverage.md", "chunks/a.jsonl", "runs/b.json", "runs/b.trec"):
-        sides["committed"][name] = sides["fresh"][name] = "same\n"
-    sides["committed"] |= {"runs/fixed.trec": "a\nold\n", "notes.md": "1", "runs/gone.jsonl": "2"}
-    sides["fresh"] |= {"runs/fixed.trec": "a\nnew\n", "notes.md": "2", "results.json": "{}"}
-    sides["committed"] |= {"runs/end.trec": "a\r\n", "runs/less.trec": "a\n" + "é" * 200}
-    sides["fresh"] |= {"runs/end.trec": "a\n", "runs/less.trec": "a\n"}
+        sides["committed"][name] = sides["fresh"][name] = b"same\n"
+    sides["committed"] |= {"notes.md": b"1", "runs/gone.jsonl": b"2", "runs/end.trec": b"a\r\n"}
+    sides["fresh"] |= {"notes.md": b"2", "results.json": b"{}", "runs/end.trec": b"a\n"}
+    sides["committed"]["runs/less.trec"] = b"a\n" + "é".encode() * 200
+    sides["fresh"]["runs/less.trec"] = b"a\n"
     for side, texts in sides.items():
-        for name, words in texts.items():
-            files.write(tmp_path / side / name, words)
-    (tmp_path / "committed" / "runs" / "end.trec").write_bytes(b"a\r\n")
+        for name, data in texts.items():
+            (tmp_path / side / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / side / name).write_bytes(data)
     globs = sum(workbook.WRITES.values(), ())
     problems = workbook.stale_files(tmp_path / "committed", tmp_path / "fresh", globs)
     assert [problem.removesuffix(", run: make refresh") for problem in problems] == [
-        "evals/results.json is stale: it is not committed",
+        "evals/results.json:1 is stale: found '', a session writes '{}'",
         r"evals/runs/end.trec:1 is stale: found 'a\r\n', a session writes 'a\n'",
-        r"evals/runs/fixed.trec:2 is stale: found 'old\n', a session writes 'new\n'",
-        "evals/runs/gone.jsonl is stale: no session writes it",
+        "evals/runs/gone.jsonl:1 is stale: found '2', a session writes ''",
         f"evals/runs/less.trec:2 is stale: found {'é' * 100!r}, a session writes ''",
     ]
 
 
 def test_what_a_check_prints_last_says_how_heavy_the_workbook_is():
-    done = subprocess.run(
-        [sys.executable, "helpers/tests/weight.py"],
-        **{"cwd": workbook.ROOT, "capture_output": True, "encoding": "utf-8"},
-    )
+    command = [sys.executable, "helpers/tests/weight.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
     flat = sum(len(p.read_text("utf-8").splitlines()) for p in (ROOT / "helpers").glob("*.py"))
     assert re.search(rf"flat rooms of helpers/ +{flat:,} in \d+$", done.stdout, re.MULTILINE)
     assert re.search(r"session_c: .*import [\d,]+ of helpers/ and load [\d,]+, ", done.stdout)

@@ -19,25 +19,26 @@ def main() -> None:
     flat, lessons = {*HELPERS.glob("*.py")}, {*NOTEBOOKS.rglob("*.py")}
     checks = (NOTEBOOKS / "check").glob("*.py")
     tables = {path for path in checks if "\ndef check_" in path.read_text(encoding="utf-8")}
-    tests = {*TESTS.rglob("*.py")}
-    proof = {path for path in tests if TESTS / "proof" in path.parents}
-    beside = [path for path in (*HELPERS.rglob("*.*"), *NOTEBOOKS.rglob("*.*")) if path.is_file()]
-    beside = [path for path in beside if TESTS not in path.parents]
-    texts = [path for path in beside if path.suffix in (".j2", ".html", ".css", ".js", ".sql")]
-    texts += HELPERS.glob("*.md")
-    data = [path for path in beside if path.suffix in (".json", ".yml", ".yaml")]
-    data += (ROOT / "evals").glob("*schema*/*.json")
-    print("lines of Python:")
-    show("product without tables of mistakes", (helpers | lessons) - tables)
-    show("flat rooms of helpers/", flat)
-    show("wings of helpers/", helpers - flat)
-    show("notebooks/ without tables", lessons - tables)
-    show("tables of mistakes", tables)
-    show("tests of make check", tests - proof)
-    show("tests of make proof", proof)
-    print("beside it:")
-    show("templates, styles, SQL", texts)
-    show("schemas and tables in JSON, YAML", data)
+    tests, proof = {*TESTS.rglob("*.py")}, {*(TESTS / "proof").rglob("*.py")}
+    others = {*HELPERS.rglob("*.*"), *NOTEBOOKS.rglob("*.*"), *ROOT.glob("evals/*schema*/*.json")}
+    others = {path for path in others if path.is_file() and TESTS not in path.parents}
+    texts = {path for path in others if path.suffix in (".j2", ".html", ".css", ".js", ".sql")}
+    for what, paths in {
+        "lines of Python:": None,
+        "product without tables of mistakes": (helpers | lessons) - tables,
+        "flat rooms of helpers/": flat,
+        "wings of helpers/": helpers - flat,
+        "notebooks/ without tables": lessons - tables,
+        "tables of mistakes": tables,
+        "tests of make check": tests - proof,
+        "tests of make proof": proof,
+        "beside it:": None,
+        "templates, styles, SQL": texts | {*HELPERS.glob("*.md")},
+        "schemas and tables in JSON, YAML": {
+            path for path in others if path.suffix in (".json", ".yml", ".yaml")
+        },
+    }.items():
+        print(what if paths is None else f"  {what:<36}{lines(paths):>7,} in {len(paths)}")
     for session in sorted(NOTEBOOKS.glob("session_*.ipynb")):
         cells = nbformat.read(session, as_version=4).cells
         code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
@@ -48,12 +49,6 @@ def main() -> None:
             f"which import {lines(direct & helpers):,} of helpers/ "
             f"and load {lines(found & helpers):,}, {lines(found):,} with those of notebooks/"
         )
-
-
-def show(what: str, paths: Iterable[Path]) -> None:
-    """Print how long some files are, and how many."""
-    paths = [*paths]
-    print(f"  {what:<36}{lines(paths):>7,} in {len(paths)}")
 
 
 def lines(paths: Iterable[Path]) -> int:

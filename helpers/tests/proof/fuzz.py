@@ -2,16 +2,18 @@
 
 A trial is a command of fuzz_sets.CASES and one thing that goes wrong: a file of what it is given,
 broken by an operator of corruptions.OPERATORS, an odd word on the command line, or a fault of the
-machine below. The command must neither crash nor hang, and where it refuses, its message names the
-file and everything is left as it was. One worker process runs all trials, with 2 GB of memory and
-20 s each. The number after a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
+machine. The command must neither crash nor hang, and where it refuses, its message names the file
+and everything is left as it was. Each runs in a fork with 2 GB of memory and 20 s. The number after
+a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
 """
 
+import errno
 import hashlib
+import importlib
 import json
 import os
 import re
-import select
+import resource
 import shutil
 import subprocess
 import sys
@@ -26,15 +28,15 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(ROOT / "helpers" / "tests")]
 
 import corruptions  # noqa: E402
-import fuzz_sets  # noqa: E402
+import forks  # noqa: E402
 
-TIMEOUT = 20  # seconds of one trial
+TIMEOUT, MEMORY = 20, 2 * 1024**3  # seconds and bytes of one trial
 NOTEBOOKS = 250  # one trial in so many runs notebooks: a command of fuzz_sets.SLOW
 FINE, FAILS = ("clear error", "harmless"), ("crash", "hang", "unclear", "left over")
-FAULTS = ("full", "denied", "interrupt", "kill")
+FAULTS, KILLED = ("full", "denied", "interrupt", "kill"), 137
 ODD_WORDS = ["", " ", "-1", "0", "nan", "1e999", "no-such", "a\nb", "x" * 5_000, "--", "a:b"]
-ROOMS = "workbook report labels.audit labels.pooling labels.merge learn.progress sources.export "
-ROOMS += "sources.site sql.command"  # imported before the first trial, so that no trial pays
+ROOMS = "__main__ workbook report labels.audit labels.pooling labels.merge learn.progress "
+ROOMS += "sources.export sources.site sql.command"  # imported once, so that no trial pays
 IN_STEPS = ("report", "refresh", "freeze", "sql")  # what came before the step that failed is whole
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 CRASH = re.compile(r"Traceback \(most recent|again with --debug|Warning: .*\n? *warnings\.warn")
@@ -47,7 +49,7 @@ class Trial(NamedTuple):
     case: str
     what: str
     path: str = ""
-    fault: tuple[str, int] | None = None
+    fault: tuple[str, int] = ("", 0)
     words: tuple[str, ...] = ()
 
 
@@ -65,80 +67,74 @@ class Outcome(NamedTuple):
 
 def main(count: int, seed: int, only: list[int]) -> int:
     """Make the trials, print findings, counts and rate; return 1 where one fails."""
-    sorts, began = Counter(), time.monotonic()
+    kinds, began = Counter(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fuzz") as folder:
         fuzzer = Fuzzer(Path(folder).resolve(), seed)
-        try:
-            for number in only or range(1, count + 1):
-                trial, kind, outcome = fuzzer.trial(number)
-                sorts[kind] += 1
-                if only or kind in FAILS:
-                    print(shown(trial, kind, outcome), flush=True)
-        finally:
-            fuzzer.worker.stop()
-    seconds, counts = time.monotonic() - began, (f"{sorts[kind]} {kind}" for kind in FINE + FAILS)
-    print(f"seed {seed}: {sorts.total()} trials in {seconds:.0f} s: {', '.join(counts)}")
-    return int(any(sorts[kind] for kind in FAILS))
-
-
-def shown(trial: Trial, kind: str, outcome: Outcome | None) -> str:
-    """Return a finding: its number, what was broken, how the command ended."""
-    line = f"{kind} at {trial.number}: {trial.case} | {trial.what} | {trial.path}"
-    if outcome is None:
-        return line
-    text = outcome.err.strip() or outcome.out
-    tail = "\n".join(f"    {line[:200]}" for line in text.splitlines()[-4:])
-    changed = ", ".join(changes(outcome))[:300]
-    return f"{line}\n    status {outcome.status}, changed: {changed}\n{tail}"
+        for number in only or range(1, count + 1):
+            trial, kind, outcome = fuzzer.trial(number)
+            kinds[kind] += 1
+            if only or kind in FAILS:
+                text = outcome.err.strip() or outcome.out
+                print(f"{kind} at {number}: {trial.case} | {trial.what} | {trial.path}")
+                print(f"    status {outcome.status}, changed: {', '.join(changes(outcome))[:300]}")
+                print(*(f"    {line[:200]}" for line in text.splitlines()[-4:]), sep="\n")
+                sys.stdout.flush()
+    counts = ", ".join(f"{kinds[kind]} {kind}" for kind in FINE + FAILS)
+    print(f"seed {seed}: {kinds.total()} trials in {time.monotonic() - began:.0f} s: {counts}")
+    return int(any(kinds[kind] for kind in FAILS))
 
 
 class Fuzzer:
-    """Stock, worker and what every command does on files that nobody broke."""
+    """Stock, trial's folder and what every command does on files that nobody broke."""
 
     def __init__(self, folder: Path, seed: int):
-        self.stock, self.folder, self.seed = folder / "stock", folder / "trial", seed
-        fuzz_sets.make(self.stock)
-        self.worker, self.sound = Worker(ROOMS), {}
+        from helpers import evalset
 
-    def trial(self, number: int) -> tuple[Trial, str, Outcome | None]:
-        """Make one trial; return it, its sort and its outcome."""
+        self.stock, self.folder, self.seed = folder / "stock", folder / "trial", seed
+        # a command that works on the workbook itself finds a small one in the trial's folder
+        evalset.DEFAULT = self.folder / "evals"
+        for name in ROOMS.split():
+            importlib.import_module(f"helpers.{name}")
+        self.sets = importlib.import_module("fuzz_sets")
+        self.sets.make(self.stock)
+        self.sound: dict[str, Outcome] = {}
+
+    def trial(self, number: int) -> tuple[Trial, str, Outcome]:
+        """Make one trial; return it, its kind and its outcome."""
         rng = Random(f"{self.seed}:{number}")
-        quick = [case for case in fuzz_sets.CASES if case not in fuzz_sets.SLOW]
-        case = rng.choice(quick if number % NOTEBOOKS else fuzz_sets.SLOW)
-        words, sound = fuzz_sets.CASES[case][0], self.sound_one(case)
-        self.fresh(case)
-        chance = rng.random() if case in quick else 1
+        slow = self.sets.SLOW if number % NOTEBOOKS == 0 else ()
+        case = rng.choice(slow or [name for name in self.sets.CASES if name not in self.sets.SLOW])
+        words = self.sets.CASES[case][0]
+        if case not in self.sound:
+            self.lay_out(case)
+            self.sound[case] = self.run(words)
+            assert self.sound[case].status in (0, 1, 3), (case, self.sound[case])
+        self.lay_out(case)
+        chance = 1 if slow else rng.random()
         if chance < 0.06 and len(words) > 1 and words[0] != "pieces":
             typed = odd_words(words, rng)
             trial = Trial(number, case, " ".join(typed)[:100], words=typed)
         elif chance < 0.16 or case == "new":
             fault = rng.choice(FAULTS), rng.choice((1, 2, 3, 4, 6, 9, 14))
-            trial = Trial(number, case, f"fault: {fault[0]} {fault[1]}", fault=fault)
+            trial = Trial(number, case, "fault: {} {}".format(*fault), fault=fault)
         else:
-            trial = self.broken(number, case, rng)
-        outcome = self.run([*(trial.words or words)], trial.fault)
-        if outcome and outcome.status is None and trial.fault and trial.fault[0] == "kill":
+            trial = self.break_file(number, case, rng)
+        outcome = self.run(trial.words or words, trial.fault)
+        if outcome.status == KILLED:
             outcome = self.run(words)  # the same command again mends what a kill left
-        return trial, sort(trial, sound, outcome, self.folder), outcome
+        names = {Path(path).name for path in (*outcome.before, *outcome.after, trial.path) if path}
+        names |= {*self.sets.CASES[case][1]}
+        return trial, verdict(trial, self.sound[case], outcome, self.folder, names), outcome
 
-    def sound_one(self, case: str) -> Outcome:
-        """Return how a case ends on files that nobody broke; it is tried once."""
-        if case not in self.sound:
-            self.fresh(case)
-            outcome = self.run(fuzz_sets.CASES[case][0])
-            assert outcome.status in (0, 1, 3) and not outcome.err, (case, outcome)
-            self.sound[case] = outcome
-        return self.sound[case]
-
-    def fresh(self, case: str) -> None:
-        """Lay out what a case needs in an empty folder."""
+    def lay_out(self, case: str) -> None:
+        """Put what a case needs into an empty folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        for name in fuzz_sets.CASES[case][1]:
+        for name in self.sets.CASES[case][1]:
             copy = shutil.copytree if (self.stock / name).is_dir() else shutil.copyfile
             copy(self.stock / name, self.folder / name)
 
-    def broken(self, number: int, case: str, rng: Random) -> Trial:
+    def break_file(self, number: int, case: str, rng: Random) -> Trial:
         """Break one file, mostly one that the command opens."""
         sound = self.sound[case]
         files = sorted(path for path in sound.before if (self.folder / path).is_file())
@@ -152,18 +148,19 @@ class Fuzzer:
                 if what:
                     return Trial(number, case, f"{name}: {what}", path)
 
-    def run(self, words: list[str], fault: tuple[str, int] | None = None) -> Outcome | None:
-        """Run a command in the folder; None where it hung."""
-        before = state(self.folder)
-        notebooks = words[0] in fuzz_sets.SLOW and words[0] not in fuzz_sets.IN_WORKER
-        if notebooks:
-            ended = by_command_line(self.folder, words)
+    def run(self, words: list[str], fault: tuple[str, int] = ("", 0)) -> Outcome:
+        """Run a command in the folder; what reads the real notebooks by the real command line."""
+        before, notes = state(self.folder), self.folder.parent / "notes.json"
+        notes.write_text("[[], false]")
+        if words[0] in ("report", "check"):
+            command = [sys.executable, "-m", "helpers", *words]
+            more = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+            job = lambda: subprocess.call(command, env=os.environ | more)  # noqa: E731
+            ended = forks.run(job, self.folder, 15 * TIMEOUT)
         else:
-            ended = self.worker.ask(self.folder, words, fault)
-        if ended is None:
-            return None
-        silent = {"status": None, "out": "", "err": "", "opened": [], "fired": False}
-        return Outcome(**(silent | ended), before=before, after=state(self.folder))
+            ended = forks.run(lambda: run_here(words, fault, notes), self.folder, TIMEOUT)
+        opened, fired = json.loads(notes.read_text())
+        return Outcome(*ended, opened, fired, before, state(self.folder))
 
 
 def odd_words(words: list[str], rng: Random) -> tuple[str, ...]:
@@ -171,6 +168,93 @@ def odd_words(words: list[str], rng: Random) -> tuple[str, ...]:
     place, odd = rng.randrange(1, len(words)), rng.choice(ODD_WORDS)
     middle = rng.choice(([odd], [odd], [], [words[place]] * 2))
     return (*words[:place], *middle, *words[place + 1 :])
+
+
+# In the fork.
+
+
+def run_here(words: list[str], fault: tuple[str, int], notes: Path) -> int:
+    """Run a command in this process, watched; return its status."""
+    from helpers import __main__
+
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    sys.dont_write_bytecode = True
+    watch = Watch(Path.cwd(), *fault)
+    sys.argv = ["helpers", *words]
+    sys.addaudithook(watch)
+    try:
+        return read_pieces(Path(words[1])) if words[0] == "pieces" else __main__.main()
+    finally:
+        watch.folder = "\0"
+        notes.write_text(json.dumps([[*watch.opened], watch.fired]))
+
+
+class Watch:
+    """An audit hook: notes what a command opens below its folder, and plays a fault of the machine.
+
+    A full disk, a read-only folder, an interrupt or a kill come at a chosen change of files.
+    """
+
+    CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.truncate"}
+    WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+    def __init__(self, folder: Path, kind: str, at: int):
+        self.folder, self.kind, self.left = f"{folder}{os.sep}", kind, at
+        self.opened, self.fired, self.first = {}, False, at == 1
+
+    def __call__(self, event: str, args: tuple) -> None:
+        if event != "open" and event not in self.CHANGES:
+            return
+        path = os.fsdecode(args[0]) if isinstance(args[0], str | bytes) else ""
+        path = os.path.abspath(path)
+        if not path.startswith(self.folder):
+            return
+        if event == "open" and not (args[2] or 0) & self.WRITES:
+            self.opened[path.removeprefix(self.folder)] = None
+        elif not path.endswith(".lock"):
+            self.left -= 1
+            if self.kind and self.left <= 0:
+                self.fail(path, event in ("open", "os.mkdir") and not os.path.isdir(path))
+
+    def fail(self, path: str, takes_room: bool) -> None:
+        """Do what the kind of fault is at a change of files."""
+        if self.kind == "kill":
+            os._exit(KILLED)
+        if self.kind == "interrupt" and not self.fired:
+            self.fired = True
+            raise KeyboardInterrupt
+        if self.kind == "full" and takes_room:
+            self.fired = True
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+        if self.kind == "denied" and self.first:
+            self.fired = True
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+
+def read_pieces(folder: Path) -> int:
+    """Read what sessions and panel read in a set; 1 where one of them says what is wrong."""
+    from helpers import evalset, report, results, text
+    from helpers.labels import log, merge
+
+    try:
+        evals = evalset.load(folder)
+        print(report.facts(evals), evals.name, evals.next_step(), results.notes(folder))
+        for table in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
+            print(len(evalset.read_extra(evals, table)))
+        print(log.entries(evals), merge.pairs_to_judge(evals))
+        if os.path.lexists(folder / "results.json"):
+            print(report.summary(results.read_results(folder)))
+            print(results.published(folder).keys())
+        print(merge.merge(evals))
+    except (evalset.EvalSetError, ValueError, OSError, KeyboardInterrupt) as error:
+        if type(error) in (UnicodeDecodeError, json.JSONDecodeError):
+            raise
+        print(text.visible(str(error)) or "interrupted", file=sys.stderr)
+        return 1
+    return 0
+
+
+# The verdict.
 
 
 def state(folder: Path) -> dict[str, str]:
@@ -191,14 +275,17 @@ def changes(outcome: Outcome) -> list[str]:
     return [path for path in paths if outcome.before.get(path) != outcome.after.get(path)]
 
 
-def sort(trial: Trial, sound: Outcome, outcome: Outcome | None, folder: Path) -> str:
-    """Return which of FINE and FAILS an outcome is."""
-    if outcome is None:
-        return "hang"
+def verdict(trial: Trial, sound: Outcome, outcome: Outcome, folder: Path, names: set[str]) -> str:
+    """Return which of FINE and FAILS an outcome is; a message must hold one of the names."""
     printed, command = outcome.out + outcome.err, trial.case.split()[0]
-    if outcome.status is None or CRASH.search(printed):
+    if outcome.status is None:
+        return "hang"
+    if outcome.status < 0 or outcome.status == forks.FAILED or CRASH.search(printed):
         return "crash"
-    if half_written(outcome, folder):
+    if any(
+        is_torn(folder / p) and outcome.after[p] not in outcome.before.values()  # no copy of it
+        for p in changes(outcome)
+    ):
         return "left over"
     refused = bool(outcome.err.strip()) and outcome.status == (2 if command == "compare" else 1)
     usage = bool(trial.words) and outcome.status == 2 and " error: " in outcome.err
@@ -211,88 +298,32 @@ def sort(trial: Trial, sound: Outcome, outcome: Outcome | None, folder: Path) ->
     if done:
         return "harmless"
     complete = outcome.after.keys() == sound.after.keys()  # an interrupt when all was done
-    may_change = command in IN_STEPS or trial.fault and (trial.fault[0] == "kill" or complete)
+    may_change = command in IN_STEPS or trial.fault[0] and (trial.fault[0] == "kill" or complete)
     if not may_change and [p for p in changes(outcome) if outcome.after.get(p) != "folder"]:
         return "left over"
-    return "clear error" if usage or stopped or trial.words or named(trial, outcome) else "unclear"
+    names = names | {"nested too deeply"}  # in whatever file: it happens to nobody
+    named = any(name in outcome.err for name in names)
+    return "clear error" if usage or stopped or trial.words or named else "unclear"
 
 
-def named(trial: Trial, outcome: Outcome) -> bool:
-    """Return whether a message names a file or folder of the trial."""
-    paths = {**outcome.before, **outcome.after, trial.path: ""}
-    names = {Path(path).name for path in paths if path} | {*fuzz_sets.CASES[trial.case][1]}
-    names |= {"nested too deeply"}  # in whatever file: it happens to nobody
-    return any(name in outcome.err for name in names)
-
-
-def half_written(outcome: Outcome, folder: Path) -> list[str]:
-    """Return the files that a command wrote and that no reader of JSON can take."""
-    torn, known = [], {*outcome.before.values()}  # a copy of a broken file is as broken as that
-    for name in changes(outcome):
-        path = folder / name
-        if path.suffix not in (".json", ".jsonl") or not path.is_file():
-            continue
-        text = path.read_text(encoding="utf-8", errors="replace")
-        rows = text.split("\n") if path.suffix == ".jsonl" else [text]
-        try:
-            for row in filter(str.strip, rows):
-                json.loads(row)
-        except (ValueError, RecursionError):
-            torn += [] if outcome.after[name] in known else [name]
-    return torn
-
-
-class Worker:
-    """The process that runs the commands; a new one comes where it hung or died."""
-
-    def __init__(self, rooms: str = ""):
-        self.process, self.rooms = None, rooms.split()
-
-    def ask(self, folder: Path, words: list[str], fault=None) -> dict | None:
-        """Return what the worker says of one command, {} where it died, None where it hung."""
-        if self.process is None:
-            code = [sys.executable, str(Path(__file__).with_name("fuzz_worker.py"))]
-            more = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-            more["PYTHONDONTWRITEBYTECODE"] = "1"  # a kernel would, beside stand_in.py
-            self.process = subprocess.Popen(
-                [*code, str(folder), *self.rooms],
-                **{"cwd": ROOT, "env": os.environ | more, "text": True, "bufsize": 1},
-                **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE},
-            )
-            self.process.stdout.readline()  # it has imported what it needs
-        job = {"folder": str(folder), "words": words, "fault": fault}
-        self.process.stdin.write(json.dumps(job) + "\n")
-        if not select.select([self.process.stdout], [], [], TIMEOUT)[0]:
-            self.stop()
-            return None
-        line = self.process.stdout.readline()
-        if not line:
-            self.stop()
-        return json.loads(line or "{}")
-
-    def stop(self) -> None:
-        """End the process."""
-        if self.process:
-            self.process.kill()
-            self.process.wait()
-        self.process = None
-
-
-def by_command_line(folder: Path, words: list[str]) -> dict | None:
-    """Return what the real command says, None where it hung."""
-    command, places = [sys.executable, "-m", "helpers", *words], [str(ROOT), *sys.path[2:]]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
+def is_torn(path: Path) -> bool:
+    """Return whether a file of JSON or JSON lines cannot be read as that."""
+    if path.suffix not in (".json", ".jsonl") or not path.is_file():
+        return False
+    text = path.read_text(encoding="utf-8", errors="replace")
     try:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, timeout=15 * TIMEOUT
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
-    return {"status": done.returncode, "out": out, "err": err}
+        for row in text.split("\n") if path.suffix == ".jsonl" else [text]:
+            if row.strip():
+                json.loads(row)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 if __name__ == "__main__":
+    fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    if not fixed.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | fixed)
     asked = {name: os.environ.get(name) or "" for name in ("N", "SEED", "TRIAL")}
     numbers = [int(number) for number in asked["TRIAL"].split(",") if number]
     sys.exit(main(int(asked["N"] or 1000), int(asked["SEED"] or 0), numbers))

@@ -21,73 +21,73 @@ from helpers.sql import command
 TOPICS = ("disk", "queue", "deploy", "certificate", "cache", "login", "mail", "clock")
 GUIDE = "Grade 0 is no help, 1 is a part, 2 is a whole answer. " + "Read it all first. " * 30
 
-# name: (words of the command, what of the stock it needs). `pieces` is what sessions and panel
-# read in a set, called by the worker without a notebook. HOUSE is a small workbook: commands that
-# work on the workbook itself find it in the trial's folder, where the worker says that it stands.
-# `report` and `check` run the real notebooks on a set, `refresh` those of the small workbook.
-HOUSE = ["README.md", "stand_in.py", "notebooks", "evals"]
-IN_WORKER = ("pieces", "learn", "progress", "refresh", "site")  # never by the real command line
-SLOW = ("report", "check", "refresh")
-SQL = ["sql", "--docs", "docs.parquet", "--queries", "asked.parquet", "--to"]
-CASES = {
-    "report": (["report", "--evals", "graded"], ["graded"]),
-    "check": (["check", "--evals", "graded"], ["graded"]),
-    "refresh": (["refresh"], HOUSE),
-    "learn": (["learn"], HOUSE),
-    "learn again": (["learn"], [*HOUSE, "learn"]),
-    "learn fresh": (["learn", "--fresh"], [*HOUSE, "learn"]),
-    "progress": (["progress"], [*HOUSE, "learn"]),
-    "site": (["site"], HOUSE),
-    "sql": (["sql", "--evals", "graded", "--to", "out"], ["graded"]),
-    "sql chunks": (
-        ["sql", "--evals", "graded", "--to", "out", "--chunks", "fixed", "--idf", "lucene"],
-        ["graded"],
-    ),
-    "sql parquet": ([*SQL, "out", "--k1", "1.2", "--b", "0.5"], ["docs.parquet", "asked.parquet"]),
-    "sql kept": ([*SQL, "kept"], ["docs.parquet", "asked.parquet", "kept"]),
-    "pieces": (["pieces", "graded"], ["graded"]),
-    "pieces table": (["pieces", "table"], ["table"]),
-    "audit": (["audit", "--evals", "graded"], ["graded"]),
-    "audit bare": (["audit", "--evals", "bare"], ["bare"]),
-    "audit table": (["audit", "--evals", "table"], ["table"]),
-    "freeze": (["freeze", "--evals", "graded"], ["graded"]),
-    "freeze bare": (["freeze", "--evals", "bare"], ["bare"]),
-    "export": (["export", "--evals", "graded", "--to", "out"], ["graded"]),
-    "export again": (["export", "--evals", "table", "--to", "old"], ["table", "old"]),
-    "drop": (["drop", "q3", "--evals", "graded"], ["graded"]),
-    "drop again": (["drop", "q4", "--evals", "dropped"], ["dropped"]),
-    "compare": (["compare", "run.trec", "--evals", "graded"], ["graded", "run.trec", "run.json"]),
-    "compare two": (
-        ["compare", "run.jsonl", "run.trec", "--evals", "graded", "--to", "out", "--split", "all"],
-        ["graded", "run.jsonl", "run.trec", "run.json"],
-    ),
-    "compare base": (
-        ["compare", "run.jsonl", "--base", "base.run", "--evals", "table", "--strict"],
-        ["table", "run.jsonl", "base.run"],
-    ),
-    "new": (["new", "--to", "out"], ["old"]),
-}
-IMPORTS = {
-    "beir": ("beir", []),
-    "beir gz": ("beirgz", ["--split", "test", "--max-docs", "3"]),
-    "trec": ("trec", []),
-    "hotpotqa": ("hotpot_dev_v1.json", []),
-    "hotpotqa jsonl": ("validation.jsonl", []),
-    "table": ("mmarco", ["--language", "ja"]),
-    "table named": ("named", ["--title", "head", "--text", "body", "--columns", "query=ask"]),
-    "table csv": ("csv", []),
-    "table passages": ("dev.jsonl", []),
-    "table array": ("passages.json", ["--language", "yo"]),
-    "markdown": ("markdown", ["--title", "name"]),
-    "text": ("text", []),
-    "code": ("code", []),
-}
-CASES |= {
-    f"import {name}": (
-        ["import", "--from", f"{name.split()[0]}:{path}", "--to", "deep/out", *more],
-        [path],
-    )
-    for name, (path, more) in IMPORTS.items()
+# `pieces` is what sessions and panel read in a set, without a notebook. HOUSE is a small workbook:
+# commands that work on the workbook itself find it in the trial's folder, and `refresh` runs its
+# notebooks. `report` and `check` run the real ones.
+HOUSE, SLOW = "README.md stand_in.py notebooks evals", ("report", "check", "refresh")
+SQL, PARQUET = "sql --evals graded --to out", "sql --docs docs.parquet --queries asked.parquet"
+IMPORTS = [  # (kind and form, source, options)
+    ("beir", "beir", ""),
+    ("beir gz", "beirgz", "--split test --max-docs 3"),
+    ("trec", "trec", ""),
+    ("hotpotqa", "hotpot_dev_v1.json", ""),
+    ("hotpotqa jsonl", "validation.jsonl", ""),
+    ("table", "mmarco", "--language ja"),
+    ("table named", "named", "--title head --text body --columns query=ask"),
+    ("table csv", "csv", ""),
+    ("table passages", "dev.jsonl", ""),
+    ("table array", "passages.json", "--language yo"),
+    ("markdown", "markdown", "--title name"),
+    ("text", "text", ""),
+    ("code", "code", ""),
+]
+CASES = {  # name: (words of the command, what of the stock it needs)
+    name: (words.split(), needs.split())
+    for name, words, needs in [
+        ("report", "report --evals graded", "graded"),
+        ("check", "check --evals graded", "graded"),
+        ("refresh", "refresh", HOUSE),
+        ("learn", "learn", HOUSE),
+        ("learn again", "learn", f"{HOUSE} learn"),
+        ("learn fresh", "learn --fresh", f"{HOUSE} learn"),
+        ("progress", "progress", f"{HOUSE} learn"),
+        ("site", "site", HOUSE),
+        ("sql", SQL, "graded"),
+        ("sql chunks", f"{SQL} --chunks fixed --idf lucene", "graded"),
+        ("sql parquet", f"{PARQUET} --to out --k1 1.2 --b 0.5", "docs.parquet asked.parquet"),
+        ("sql kept", f"{PARQUET} --to kept", "docs.parquet asked.parquet kept"),
+        ("pieces", "pieces graded", "graded"),
+        ("pieces table", "pieces table", "table"),
+        ("audit", "audit --evals graded", "graded"),
+        ("audit bare", "audit --evals bare", "bare"),
+        ("audit table", "audit --evals table", "table"),
+        ("freeze", "freeze --evals graded", "graded"),
+        ("freeze bare", "freeze --evals bare", "bare"),
+        ("export", "export --evals graded --to out", "graded"),
+        ("export again", "export --evals table --to old", "table old"),
+        ("drop", "drop q3 --evals graded", "graded"),
+        ("drop again", "drop q4 --evals dropped", "dropped"),
+        ("compare", "compare run.trec --evals graded", "graded run.trec run.json"),
+        (
+            "compare two",
+            "compare run.jsonl run.trec --evals graded --to out --split all",
+            "graded run.jsonl run.trec run.json",
+        ),
+        (
+            "compare base",
+            "compare run.jsonl --base base.run --evals table --strict",
+            "table run.jsonl base.run",
+        ),
+        ("new", "new --to out", "old"),
+        *(
+            (
+                f"import {name}",
+                f"import --from {name.split()[0]}:{source} --to deep/out {options}",
+                source,
+            )
+            for name, source, options in IMPORTS
+        ),
+    ]
 }
 
 

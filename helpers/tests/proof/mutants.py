@@ -1,26 +1,37 @@
 """Break copies of the workbook on purpose, one wrong edit at a time: each must turn a check red.
 
-Run by `make proof ONLY=mutants`: the list below, of which none may survive, and a seeded sample of systematic
-edits (mutation.py) of which 85 % must be caught (75 % in check and learn), as many from every room.
-SEED=, N= and ROOM= choose another sample; with ROOM= the list is left out. A mutant runs only what
-reaches its line; what that is stands in .cache/reach until the sources or that test file change.
+Run by `make proof ONLY=mutants`: the list below, of which none may survive, and a seeded sample of
+systematic edits (mutation.py) of which 85 % must be caught (75 % in check and learn), as many from
+every room. SEED=, N= and ROOM= choose another sample; with ROOM= the list is left out. An edit runs
+the test files that import its module, those of its name first, and one notebook.
 """
 
-import multiprocessing
 import os
+import re
+import resource
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+import forks
 import mutation
 import nbformat
 import pytest
-import reach
 from equivalent import EQUIVALENT
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "helpers" / "tests"))
+from weight import imported  # noqa: E402
+
 A, B, C = (
     f"notebooks/session_{name}.ipynb"
     for name in ("a_corpus_and_labels", "b_chunking_and_bm25", "c_metrics_and_writeup")
@@ -29,71 +40,36 @@ ANSWERS, BEST = (f"notebooks/further/{name}.ipynb" for name in ("answers", "best
 AGREEMENT = "notebooks/further/agreement.ipynb"
 WRITE_UP = "evals/retrieval_eval.ipynb"
 MATRIX = "notebooks/further/bm25_matrix.ipynb"
-(
-    DATA,
-    RUNS,
-    MEASURES,
-    PROJECT,
-    SET,
-    POOL,
-    AUDIT,
-    LOG,
-    SCHEDULE,
-    LINKS,
-    MANIFEST,
-    STATS,
-    COMPARE,
-    IMPORT,
-    QRELS,
-    COLLECTIONS,
-    CATALOGUE,
-    EXPORT,
-    SPARSE,
-    LEARN,
-    REHEARSAL,
-    VERDICT,
-    VALUES,
-    FAILURES,
-    QUIZ,
-    SESSIONS,
-    COMMANDS,
-    DISK,
-    EVIDENCE,
-) = (
-    f"helpers/tests/{name}.py"
-    for name in (
-        "test_evalset",
-        "test_runs",
-        "test_measures",
-        "test_project",
-        "proof/test_set",
-        "labels/test_pooling",
-        "labels/test_checks",
-        "labels/test_log",
-        "labels/test_schedule",
-        "labels/test_links",
-        "labels/test_manifest",
-        "test_stats",
-        "test_compare",
-        "sources/test_write",
-        "sources/test_qrels",
-        "sources/test_collections",
-        "sources/test_catalogue",
-        "sources/test_export",
-        "test_sparse",
-        "learn/test_copies",
-        "proof/test_rehearsal",
-        "check/test_verdict",
-        "check/test_values",
-        "check/test_failures",
-        "check/test_quick_test",
-        "proof/test_sessions",
-        "test_commands",
-        "test_files",
-        "test_evidence",
-    )
-)
-SETUP = "helpers/tests/proof/test_setup.py"
+TESTS = "helpers/tests"
+DATA = f"{TESTS}/test_evalset.py"
+RUNS = f"{TESTS}/test_runs.py"
+MEASURES = f"{TESTS}/test_measures.py"
+PROJECT = f"{TESTS}/test_project.py"
+SET = f"{TESTS}/proof/test_set.py"
+POOL = f"{TESTS}/labels/test_pooling.py"
+AUDIT = f"{TESTS}/labels/test_checks.py"
+LOG = f"{TESTS}/labels/test_log.py"
+SCHEDULE = f"{TESTS}/labels/test_schedule.py"
+LINKS = f"{TESTS}/labels/test_links.py"
+MANIFEST = f"{TESTS}/labels/test_manifest.py"
+STATS = f"{TESTS}/test_stats.py"
+COMPARE = f"{TESTS}/test_compare.py"
+IMPORT = f"{TESTS}/sources/test_write.py"
+QRELS = f"{TESTS}/sources/test_qrels.py"
+CATALOGUE = f"{TESTS}/sources/test_catalogue.py"
+EXPORT = f"{TESTS}/sources/test_export.py"
+SPARSE = f"{TESTS}/test_sparse.py"
+LEARN = f"{TESTS}/learn/test_copies.py"
+REHEARSAL = f"{TESTS}/proof/test_rehearsal.py"
+VERDICT = f"{TESTS}/check/test_verdict.py"
+VALUES = f"{TESTS}/check/test_values.py"
+FAILURES = f"{TESTS}/check/test_failures.py"
+QUIZ = f"{TESTS}/check/test_quick_test.py"
+SESSIONS = f"{TESTS}/proof/test_sessions.py"
+COMMANDS = f"{TESTS}/test_commands.py"
+DISK = f"{TESTS}/test_files.py"
+EVIDENCE = f"{TESTS}/test_evidence.py"
+SETUP = f"{TESTS}/proof/test_setup.py"
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
 GUARD = "import sys; from helpers import workbook; sys.exit(any(map(workbook.guard, workbook.NOTEBOOKS)))"
 
@@ -185,7 +161,7 @@ MUTANTS = [
     Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
     Mutant("a second pass without rounds", "evals/schema/second_pass.schema.json", '["query_id", "doc_id", "round"]', '["query_id", "doc_id"]', DISK),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
-    Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.of_folder(options.evals)", "from . import evalset; findings = audit.of_folder(evalset.load(options.folder))", COMMANDS),
+    Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.of_folder(evals)", "from . import evalset; findings = audit.of_folder(evalset.load(evals.folder))", COMMANDS),
     Mutant("a card with another engine", B, '"engine": engine', '"engine": runs.BASELINE["engine"]', SESSIONS),
     Mutant("a large corpus with other words", B, "bodies, words=evals.words", "bodies", SESSIONS),
     Mutant("a large corpus searched less deep", B, "k), to_documents, DEPTH)", "k), to_documents, DEPTH - 1)", SESSIONS),
@@ -217,45 +193,39 @@ MUTANTS = [
 
 SEED, SAMPLED, WORKERS = 2026, 100, 2
 WANTED = defaultdict(lambda: 0.85, check=0.75, learn=0.75)  # of a room, or of all together
+MOST = 40  # seconds of tests that an edit may cost, beside the notebook
+SLOW = ("test_sessions", "test_rehearsal", "test_witness", "test_panel", "test_fuzz")  # last
+NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=300 -p helpers.tests.nbval_alt "
+NBVAL += "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg"
 
 
 def main() -> int:
     """Run the list and a sample, or with ROOM= a sample of that room; return 1 if they fail."""
     room, seed = os.environ.get("ROOM", ""), int(os.environ.get("SEED") or SEED)
     n = int(os.environ.get("N") or (60 if room else SAMPLED))
-    edits, gone = mutation.without_equivalents(mutation.all_edits(ROOT), EQUIVALENT)
-    for entry in gone:
-        print(f"equivalent.py names an edit that is none any more: {entry.file}: {entry.before}")
-    chosen = drawn(edits, n, seed, room)
-    reach.warm()
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(WORKERS, fork) as pool:
-        try:
-            recorded = list(pool.map(reach.record, wanted_files(edits, room)))
-        except RuntimeError as error:
-            print(f"{error}\nRun make check first.")
-            return 1
-    global REACHED
-    REACHED = reach.Reach(recorded)  # the workers, forked next, have it
+    edits = mutation.all_edits(ROOT)
+    known, equivalent = set(map(lines_of, edits)), set(map(lines_of, EQUIVALENT))
+    for file, before, _ in equivalent - known:
+        print(f"equivalent.py names an edit that is none any more: {file}: {before}")
+    chosen = drawn([edit for edit in edits if lines_of(edit) not in equivalent], n, seed, room)
     print(f"{len(edits)} wrong edits, {len(chosen)} sampled with SEED={seed}", flush=True)
-    with ProcessPoolExecutor(WORKERS, fork) as pool:
-        failed = 0 if room else run_list(pool)
+    forks.warm()
+    with ProcessPoolExecutor(WORKERS, get_context("fork")) as pool:
+        tests = sorted({test for edit in chosen for test in plan(edit)})
+        failing = [*filter(None, pool.map(fails_unbroken, tests))]
+        if failing:
+            print(f"unbroken, and yet they fail: {' '.join(failing)}\nRun make check first.")
+            return 1
+        survived = 0 if room else run_list(pool)
         share = run_sample(pool, chosen)
     if share < WANTED[room]:
         print(f"wanted {WANTED[room]:.0%} caught: kill the survivors, or name the equivalent ones")
-    return int(bool(gone) or failed > 0 or share < WANTED[room])
+    return int(bool(equivalent - known) or survived > 0 or share < WANTED[room])
 
 
-def wanted_files(edits: list, room: str) -> list[str]:
-    """Return the test files and notebooks to run unbroken: all, or those near the room."""
-    if not room:
-        return reach.test_files()
-    files = {edit.file for edit in edits if mutation.room_of(edit.file) == room}
-    if room == "sessions":  # an edited cell runs its notebook, then these
-        return [f for f in reach.test_files() if "/check/" in f or f == reach.SESSIONS_TEST]
-    near = {name for file in files for name in reach.mirrors(file)}
-    near |= {*reach.files_for({Path(file).stem for file in files} | {room})}
-    return [file for file in reach.test_files() if file in near]
+def lines_of(edit: NamedTuple) -> tuple[str, str, str]:
+    """Return how an edit is known: its file, the lines before and after."""
+    return edit.file, edit.before, edit.after
 
 
 def drawn(edits: list, n: int, seed: int, room: str = "") -> list:
@@ -282,134 +252,213 @@ def run_list(pool: ProcessPoolExecutor) -> int:
     return ended["SURVIVED"]
 
 
-def run_listed(mutant: Mutant) -> str:
-    """Return which tier notices a mutant in a fresh copy: its target as check runs it, or whole."""
-    target, of_proof = mutant.target, ("/proof/", "/further/")
-    with reach.copied() as tree:
-        break_copy(tree / mutant.file, mutant)
-        if target.startswith("import "):
-            caught = reach.forked(tree, lambda: status_of(target), 120).status
-            return "caught by check" if caught else "SURVIVED"
-        beyond = any(part in target for part in of_proof)
-        if not beyond and try_target(tree, target, *reach.as_check_runs(target)):
-            return "caught by check"
-        return "caught by proof" if try_target(tree, target) else "SURVIVED"
-
-
-def try_target(tree: Path, target: str, *more: str) -> bool:
-    """Return whether a test file or notebook fails in a copy."""
-    words = ["-x", *reach.options(target), *more, target]
-    status = reach.forked(tree, lambda: pytest.main(words), 300).status
-    return status not in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
-
-
-def status_of(code: str) -> int:
-    """Run code that ends with sys.exit; return its status."""
-    try:
-        exec(code, {})
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
 def run_sample(pool: ProcessPoolExecutor, chosen: list) -> float:
     """Run the sampled edits, print the survivors and each room's share; return the share caught."""
-    caught, rooms = defaultdict(int), Counter(mutation.room_of(edit.file) for edit in chosen)
+    caught, rooms = Counter(), Counter(mutation.room_of(edit.file) for edit in chosen)
     for edit, how in zip(chosen, pool.map(run_sampled, chosen), strict=True):
         caught[mutation.room_of(edit.file)] += how.startswith("caught")
         where = f"{edit.file}:{edit.cell + ':' if edit.cell else ''}{edit.line}"
         shown = "" if how.startswith("caught") else f"\n  - {edit.before}\n  + {edit.after}"
         print(f"{how}  {where}  [{edit.kind}]{shown}", flush=True)
-    for room in sorted(rooms):
-        print(estimate(room, caught[room], rooms[room]))
-    print(estimate("together", sum(caught.values()), len(chosen)))
-    return sum(caught.values()) / len(chosen)
+    for room, n in [*sorted(rooms.items()), ("together", len(chosen))]:
+        good = caught.total() if room == "together" else caught[room]
+        low, high = mutation.wilson(good, n)
+        print(f"{room:>10}  {good}/{n} caught  {good / n:.2f} [{low:.2f}, {high:.2f}]")
+    return caught.total() / len(chosen)
 
 
-def estimate(room: str, caught: int, n: int) -> str:
-    """Return a room's line: how many of its mutants were caught, their share and its interval."""
-    low, high = mutation.wilson(caught, n)
-    return f"{room:>10}  {caught}/{n} caught  {caught / n:.2f} [{low:.2f}, {high:.2f}]"
+# One edit, in a copy.
+
+
+@contextmanager
+def copied() -> Iterator[Path]:
+    """Give a copy of the workbook in a temporary folder of its own, byte code with it."""
+    of_root = (".git", ".venv", ".cache", "learn", "learn-*", "site")
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        more = of_root if Path(folder) == ROOT else ()
+        return shutil.ignore_patterns("*.html", *more)(folder, names)
+
+    with tempfile.TemporaryDirectory(prefix="mutant-") as scratch:
+        yield Path(shutil.copytree(ROOT, Path(scratch, "workbook"), ignore=left_out))
+
+
+def run_listed(mutant: Mutant) -> str:
+    """Return which tier notices a mutant: its target as check runs it, or whole."""
+    with copied() as tree:
+        write_broken(tree / mutant.file, mutant)
+        if mutant.target.startswith("import "):
+            command = [sys.executable, "-c", mutant.target]  # finds what stands in its folder
+            return "caught by check" if subprocess.call(command, cwd=tree) else "SURVIVED"
+        of_proof = "/proof/" in mutant.target or "/further/" in mutant.target
+        if not of_proof and fails(tree, [mutant.target], "-m", "not proof"):
+            return "caught by check"
+        return "caught by proof" if fails(tree, [mutant.target]) else "SURVIVED"
+
+
+def write_broken(path: Path, mutant: Mutant) -> None:
+    """Make the edit at the first place where `old` stands. Raises ValueError if nowhere."""
+    is_notebook = path.suffix == ".ipynb"
+    notebook = nbformat.read(path, as_version=4) if is_notebook else None
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"] if is_notebook else []
+    if not mutant.old:
+        cells[1].update(outputs=[], execution_count=None)
+    for cell in cells:
+        if mutant.old and mutant.old in cell.source:
+            cell.source = cell.source.replace(mutant.old, mutant.new, 1)
+            break
+    before = path.read_text(encoding="utf-8")
+    after = before.replace(mutant.old, mutant.new, 1)
+    after = nbformat.writes(notebook) + "\n" if is_notebook else after
+    if after == before:
+        raise ValueError(f"{mutant.name}: {mutant.old!r} is not in {mutant.file}")
+    path.write_text(after, encoding="utf-8")
 
 
 def run_sampled(edit: mutation.Edit) -> str:
-    """Return "caught", "SURVIVED" or "NOT COVERED", with what was run, for an edit in a fresh copy."""
-    with reach.copied() as tree:
-        break_at(tree / edit.file, edit)
+    """Return "caught" or "SURVIVED", with what was run, for an edit in a fresh copy."""
+    with copied() as tree:
+        path, broken = tree / edit.file, mutation.apply(mutation.text_of(ROOT, edit), edit)
+        tests, books = plan(edit), notebooks(edit)
         if edit.cell:
-            return of_cell(tree, edit)
-        return of_module(tree, edit)
-
-
-def break_at(path: Path, edit: mutation.Edit) -> None:
-    """Make the edit in its file or its cell; byte code of the old text goes."""
-    if edit.cell:
-        changed = lambda name, text: mutation.apply(text, edit) if name == edit.cell else None  # noqa: E731
-        reach.write_cell(path, changed)
-        return
-    path.write_text(mutation.apply(path.read_text(encoding="utf-8"), edit), encoding="utf-8")
-    for old in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
-        old.unlink()
-
-
-def of_cell(tree: Path, edit: mutation.Edit) -> str:
-    """Run the notebook of an edited cell, then the tests that play the sessions and the exercises."""
-    if reach.run_notebook(tree, edit.file).status:
-        return "caught by its notebook"
-    checks = [f for f in reach.test_files() if "/check/test_" in f]
-    done = reach.run_tests(tree, REACHED, [*checks, reach.SESSIONS_TEST])
-    return "caught by the sessions" if done.status else "SURVIVED (notebook, checks, sessions)"
-
-
-def of_module(tree: Path, edit: mutation.Edit) -> str:
-    """Run the test files that reach an edited line, then one notebook."""
-    text, first = (ROOT / edit.file).read_text(encoding="utf-8"), reach.mirrors(edit.file)
-    lines = reach.lines_around(text, edit.line)
-    if mutation.room_of(edit.file) == "check":  # its own trace hides lines from coverage
-        lines = range(1, text.count("\n") + 2)
-    names = REACHED.of(edit.file, lines)
-    if mutation.room_of(edit.file) == "install":  # it runs in processes that coverage can't see
-        names = {SETUP}
-    if not names:
-        return "NOT COVERED"
-    books = sorted(name for name in names if name.endswith(".ipynb"))
-    order = REACHED.order(names - {*books}, first)
-    if order and reach.run_tests(tree, REACHED, order).status:
-        return "caught by tests"
-    if books and reach.run_notebook(tree, books[0]).status:
-        return "caught by a notebook"
-    return f"SURVIVED ({len(order)} of {len(names)} test files, {len(books[:1])} notebook)"
-
-
-def break_copy(path: Path, mutant: Mutant) -> None:
-    """Apply the wrong edit at the first place where `old` stands. Raises ValueError where it does not."""
-    if path.suffix == ".ipynb":
-        notebook = nbformat.read(path, as_version=4)
-        cells = [
-            cell
-            for cell in notebook.cells
-            if cell.cell_type == "code" and mutant.old in cell.source
-        ]
-        if not mutant.old:
-            cells[1].update(outputs=[], execution_count=None)
+            notebook = nbformat.read(path, as_version=4)
+            next(cell for cell in notebook.cells if cell.id == edit.cell).source = broken
+            nbformat.write(notebook, path)
+            if runs_otherwise(tree, edit.file):
+                return "caught by its notebook"
+            books = []
         else:
-            cell = next(iter(cells), None)
-            if not cell:
-                raise ValueError(f"{mutant.name}: {mutant.old!r} is not in {mutant.file}")
-            cell.source = cell.source.replace(mutant.old, mutant.new, 1)
-        nbformat.write(notebook, path)
-        return
+            path.write_text(broken, encoding="utf-8")
+        if tests and fails(tree, tests, budget=MOST):
+            return "caught by tests"
+        if books and runs_otherwise(tree, books[0]):
+            return "caught by a notebook"
+        return f"SURVIVED ({len(tests)} test files, {len(books[:1])} notebook)"
+
+
+def fails_unbroken(test: str) -> str:
+    """Return the name of a test file that fails in a copy, "" if it passes."""
+    with copied() as tree:
+        return test if fails(tree, [test], budget=MOST) else ""
+
+
+class Budget:
+    """A plugin of pytest: what begins after so many seconds, those of children too, is skipped."""
+
+    def __init__(self, seconds: float):
+        self.end = sum(os.times()[:4]) + seconds
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item) -> bool | None:
+        return True if sum(os.times()[:4]) > self.end else None
+
+
+def fails(tree: Path, names: list[str], *more: str, budget: float = 300) -> bool:
+    """Return whether test files or a notebook fail in a copy, or take far too long."""
+    nbval = NBVAL.split() if names[0].endswith(".ipynb") else ["-p", "no:nbval"]
+
+    def job() -> int:
+        inside(tree)
+        seconds = int(60 + 2 * budget)  # of the processor: an endless loop is caught
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        words = ["-x", "--tb=line", "-p", "no:xdist", *nbval, *more, *names]
+        return pytest.main(words, plugins=[Budget(budget)])
+
+    status = forks.run(job, tree, 600 + 10 * budget).status
+    return status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
+def inside(tree: Path) -> None:
+    """Let a fork find the copy's modules, and none of ours."""
+    os.environ.update(EVALS=str(tree / "evals"), PYTHONDONTWRITEBYTECODE="1")
+    os.environ.pop("CI", None)  # under CI pytest writes out whole differences, for minutes
+    sys.dont_write_bytecode = True
+    ours = [str(ROOT), str(ROOT / TESTS), str(ROOT / TESTS / "proof")]
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        if name != "__main__" and file.startswith((f"{ROOT}/helpers/", f"{ROOT}/notebooks/")):
+            del sys.modules[name]
+    sys.path[:] = [str(tree), *(place for place in sys.path if place not in ours)]
+
+
+def runs_otherwise(tree: Path, name: str) -> bool:
+    """Return whether a notebook fails, shows something else or derives another file."""
+    if fails(tree, [name]):
+        return True
+    derived = [p for p in (ROOT / "evals").rglob("*") if p.suffix in (".md", ".jsonl", ".trec")]
+    derived.append(ROOT / "evals" / "results.json")
+    copies = [tree / path.relative_to(ROOT) for path in derived]
+    pairs = zip(copies, derived, strict=True)
+    return any(not new.exists() or new.read_bytes() != old.read_bytes() for new, old in pairs)
+
+
+# What to run for an edit.
+
+
+def plan(edit: mutation.Edit) -> list[str]:
+    """Return the test files for an edit: those named after its module, then what imports it.
+
+    Of these, those that name the edited function come first. For a cell, which has run its
+    notebook, these are the tests of the sessions and of the exercises.
+    """
+    tests = sorted((ROOT / TESTS).rglob("test_*.py"))
+    if edit.cell:
+        return [SESSIONS, *(str(t.relative_to(ROOT)) for t in tests if t.parent.name == "check")]
+    path = ROOT / edit.file
+    words, wing = {*path.stem.strip("_").split("_")}, path.parent.name.replace("helpers", "tests")
+    function = function_around(path, edit.line)
+    ranked = []
+    for test in tests:
+        steps, text = distance(test, path), test.read_text(encoding="utf-8")
+        named = words <= {*test.stem.split("_")} and test.parent.name in (wing, "proof")
+        named = named or edit.file in text  # it runs the file
+        if named or steps < 3:
+            there = bool(function) and function in text
+            ranked.append((not named, test.stem in SLOW, steps > 1, not there, steps, test))
+    return [test.relative_to(ROOT).as_posix() for *_, test in sorted(ranked)]
+
+
+def notebooks(edit: mutation.Edit) -> list[str]:
+    """Return the notebooks that load an edited module, the nearest first."""
+    books = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
+    books += sorted((ROOT / "notebooks" / "further").glob("*.ipynb"))
+    books.append(ROOT / WRITE_UP)
+    steps = {book: distance(book, ROOT / edit.file) for book in books}
+    near = sorted((book for book in books if steps[book] < 9), key=steps.get)
+    return [book.relative_to(ROOT).as_posix() for book in near]
+
+
+def function_around(path: Path, line: int) -> str:
+    """Return the name of the function, class or constant that begins last before a line, or ""."""
+    above = "\n".join(path.read_text(encoding="utf-8").splitlines()[:line])
+    names = re.findall(r"^(?:def |class )?(\w+)(?=[(:]| =)", above, re.MULTILINE)
+    return names[-1] if names else ""
+
+
+@cache
+def imports(path: Path) -> set[Path]:
+    """Return our files that a module or a notebook imports."""
     text = path.read_text(encoding="utf-8")
-    if mutant.old not in text:
-        raise ValueError(f"{mutant.name}: {mutant.old!r} is not in {mutant.file}")
-    path.write_text(text.replace(mutant.old, mutant.new, 1), encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = nbformat.reads(text, as_version=4).cells
+        lines = "\n".join(cell.source for cell in cells if cell.cell_type == "code").splitlines()
+        text = "\n".join(line for line in lines if not line.startswith(("%", "!")))
+    return imported(text, path)
+
+
+@cache
+def distance(path: Path, module: Path) -> float:
+    """Return over how many imports a file reaches a module, infinity if over none."""
+    steps, seen, new = 0, {path}, {path}
+    while new and module not in new:
+        new = set().union(*map(imports, new)) - seen
+        seen |= new
+        steps += 1
+    return steps if new else float("inf")
 
 
 if __name__ == "__main__":
-    fixed = {
-        "PYTHONHASHSEED": "0",
-        "OPENBLAS_NUM_THREADS": "1",
-    }  # threads that wait slow the others
+    fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # waiting threads slow the others
     if not fixed.items() <= os.environ.items():
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | fixed)
     sys.exit(main())

@@ -2,10 +2,10 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
-import corruptions
 import fuzz
 import fuzz_sets
 import pytest
@@ -45,22 +45,18 @@ def adds(text):
 
 def becomes(make):
     """Return what puts something else in place of a file."""
-
-    def replace(path):
-        path.unlink()
-        make(path)
-
-    return replace
-
-
-def linked(path):
-    path.symlink_to("gone")
+    return lambda path: (path.unlink(), make(path))
 
 
 DEEP = "[" * 100_000
 QUERIES, RUN = "graded/retrieval_queries.jsonl", "compare two"
 TABLE = [  # (case of fuzz_sets, file, what breaks it, words of the message)
-    ("audit", "graded/judgments.jsonl", becomes(linked), "judgments.jsonl"),
+    (
+        "audit",
+        "graded/judgments.jsonl",
+        becomes(lambda path: path.symlink_to("gone")),
+        "judgments.jsonl",
+    ),
     ("audit", f"graded/{FULL}", swaps("---\n", "---\nkind: " + DEEP + "\n"), "disk-full.md"),
     ("audit", f"graded/{FULL}", swaps("---\n", "---\ntitle: B\n"), "disk-full.md:2: "),
     ("audit", f"graded/{FULL}", puts(b"---\ntitle: \xe9\n---\nx"), ":2: byte 0xe9 is not UTF-8"),
@@ -91,30 +87,23 @@ TABLE = [  # (case of fuzz_sets, file, what breaks it, words of the message)
 ]
 
 
-def outcome(stock, folder, monkeypatch, capsys, case, file, change):
-    """Return status and both outputs of a case with one broken file, and what it left over."""
-    words, needs = fuzz_sets.CASES[case]
-    for name in needs:
-        copy = shutil.copytree if (stock / name).is_dir() else shutil.copyfile
-        copy(stock / name, folder / name)
-    (folder / file).parent.mkdir(exist_ok=True)
-    change(folder / file)
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "argv", ["helpers", *words])
-    before = fuzz.state(folder)
-    status = commands.main()
-    said = capsys.readouterr()
-    assert fuzz.state(folder) == before, "a command that fails leaves everything as it was"
-    return status, said.out, said.err
-
-
-@pytest.mark.parametrize(("case", "file", "change", "words"), TABLE)
-def test_what_is_broken_is_refused_in_words(
-    stock, tmp_path, monkeypatch, capsys, case, file, change, words
-):
-    status, out, err = outcome(stock, tmp_path, monkeypatch, capsys, case, file, change)
-    assert status == (2 if case.startswith("compare") else 1) and not out
-    assert words in err and "Traceback" not in err and len(err.splitlines()) < 25
+def test_what_is_broken_is_refused_in_words(stock, tmp_path, monkeypatch, capsys):
+    for number, (case, file, change, wanted) in enumerate(TABLE):
+        folder, (words, needs) = tmp_path / str(number), fuzz_sets.CASES[case]
+        folder.mkdir()
+        for name in needs:
+            copy = shutil.copytree if (stock / name).is_dir() else shutil.copyfile
+            copy(stock / name, folder / name)
+        (folder / file).parent.mkdir(exist_ok=True)
+        change(folder / file)
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["helpers", *words])
+        before, at = fuzz.state(folder), (case, file, wanted)
+        status = commands.main()
+        out, err = capsys.readouterr()
+        assert status == (2 if case.startswith("compare") else 1) and not out, at
+        assert wanted in err and "Traceback" not in err and len(err.splitlines()) < 25, (at, err)
+        assert fuzz.state(folder) == before, at
 
 
 # The fuzzer itself.
@@ -123,56 +112,54 @@ def test_what_is_broken_is_refused_in_words(
 def test_an_outcome_is_sorted(tmp_path):
     (tmp_path / "out.json").write_text('{"a": ')
     sound = fuzz.Outcome(0, "fine\n", "", [], False, {"a.jsonl": "1"}, {"a.jsonl": "1"})
-    torn = {"after": {"a.jsonl": "1", "out.json": "2"}}
-    for case, change, kind in [
-        ("export", {}, "harmless"),
-        ("export", {"status": 1, "err": "a.jsonl:1: broken"}, "clear error"),
-        ("audit", {"status": 1, "out": "fail a.jsonl differs\n"}, "harmless"),
-        ("compare", {"status": 2, "err": "a.jsonl:1: broken"}, "clear error"),
-        ("compare", {"status": 1, "err": "a.jsonl:1: broken"}, "unclear"),
-        ("export", {"status": 1, "err": "something is wrong"}, "unclear"),
-        ("export", {"status": 1, "err": "a.jsonl:1: \x1b[31mbroken"}, "unclear"),
-        ("export", {"status": 3, "out": ""}, "unclear"),
-        ("export", {"status": 70, "err": "Traceback (most recent call last):\n"}, "crash"),
-        ("export", {"status": None}, "crash"),
-        ("export", torn, "left over"),
-        ("export", {"status": 1, "err": "a.jsonl:1: broken", "after": {}}, "left over"),
+    torn, usage = {"after": {"a.jsonl": "1", "out.json": "2"}}, "usage: x\nx: error: no such option"
+    whole = fuzz.Trial(1, "export", "cut: after byte 7", "a.jsonl")
+    for trial, change, kind in [
+        (whole, {}, "harmless"),
+        (whole, {"status": 1, "err": "a.jsonl:1: broken"}, "clear error"),
+        (whole._replace(case="audit"), {"status": 1, "out": "fail a.jsonl differs\n"}, "harmless"),
+        (whole._replace(case="compare"), {"status": 2, "err": "a.jsonl:1: bad"}, "clear error"),
+        (whole._replace(case="compare"), {"status": 1, "err": "a.jsonl:1: bad"}, "unclear"),
+        (whole, {"status": 1, "err": "something is wrong"}, "unclear"),
+        (whole, {"status": 1, "err": "a.jsonl:1: \x1b[31mbroken"}, "unclear"),
+        (whole, {"status": 3, "out": ""}, "unclear"),
+        (whole, {"status": 1, "err": "Traceback (most recent call last):\n"}, "crash"),
+        (whole, {"status": 70}, "crash"),
+        (whole, {"status": -9}, "crash"),
+        (whole, {"status": None}, "hang"),
+        (whole, torn, "left over"),
+        (whole, {"status": 1, "err": "a.jsonl:1: broken", "after": {}}, "left over"),
+        (whole, {"status": 2, "err": usage}, "unclear"),
+        (whole._replace(words=("export",)), {"status": 2, "err": usage}, "clear error"),
     ]:
-        trial = fuzz.Trial(1, case, "cut: after byte 7", "a.jsonl")
-        assert fuzz.sort(trial, sound, sound._replace(**change), tmp_path) == kind, change
-    assert fuzz.sort(trial, sound, None, tmp_path) == "hang"
-    typed, usage = trial._replace(words=("export",)), "usage: x\nx: error: no such option"
-    refused = sound._replace(status=2, err=usage)
-    assert fuzz.sort(typed, sound, refused, tmp_path) == "clear error"
-    assert fuzz.sort(trial, sound, refused, tmp_path) == "unclear"
-
-
-def test_every_operator_breaks_some_file(stock, tmp_path):
-    files = ["graded/judgments.jsonl", "graded/manifest.json", "run.trec", f"graded/{FULL}"]
-    for name, operator in corruptions.OPERATORS.items():
-        rng, broken = fuzz.Random(name), 0
-        for number, file in enumerate([*files, "docs.parquet"] * 5):
-            folder = tmp_path / name / str(number)
-            folder.mkdir(parents=True)
-            path = Path(shutil.copy(stock / file, folder))
-            before = fuzz.state(folder)
-            broken += operator(rng, path) is not None and fuzz.state(folder) != before
-        assert broken, name
+        outcome = sound._replace(**change)
+        assert fuzz.verdict(trial, sound, outcome, tmp_path, {"a.jsonl"}) == kind, change
 
 
 def test_every_command_is_among_the_cases():
     assert {words[0] for words, _ in fuzz_sets.CASES.values()} == {*commands.COMMANDS, "pieces"}
 
 
-def test_a_short_run_finds_nothing_and_a_worker_that_hangs_is_replaced(tmp_path, capsys):
-    assert fuzz.main(10, 0, []) == 0
-    assert "seed 0: 10 trials in " in capsys.readouterr().out
-    worker = fuzz.Worker()
-    try:
-        fuzz.TIMEOUT = 0
-        assert worker.ask(tmp_path, ["new", "--to", "x"]) is None and worker.process is None
-        fuzz.TIMEOUT = 20
-        assert worker.ask(tmp_path, ["new", "--to", "out"], ("kill", 2)) == {}
-        assert worker.ask(tmp_path, ["new", "--to", "more"])["status"] == 0
-    finally:
-        worker.stop()
+def test_a_short_run_finds_nothing():
+    command = [sys.executable, fuzz.__file__]
+    environment = os.environ | {"N": "10", "SEED": "0", "TRIAL": ""}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "seed 0: 10 trials in " in done.stdout, done
+
+
+def test_a_fault_of_the_machine_is_played(tmp_path):
+    code = "import fuzz, pathlib, sys; w = fuzz.Watch(pathlib.Path.cwd(), sys.argv[1], 2); "
+    code += "sys.addaudithook(w); open('a', 'w').close(); open('b', 'w').close(); print('whole')"
+    for kind, said in [
+        ("", "whole"),
+        ("full", "OSError: [Errno 28]"),
+        ("interrupt", "KeyboardInterrupt"),
+        ("kill", ""),
+    ]:
+        command = [sys.executable, "-c", code, kind]
+        environment = os.environ | {"PYTHONPATH": str(Path(fuzz.__file__).parent)}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert said in done.stdout + done.stderr and (kind == "") == (done.returncode == 0), done
+        assert (done.returncode == fuzz.KILLED) == (kind == "kill")

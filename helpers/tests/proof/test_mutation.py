@@ -2,11 +2,11 @@
 
 import os
 
+import forks
 import mutants
 import mutation
 import nbformat
 import pytest
-import reach
 from equivalent import EQUIVALENT
 
 SNIPPET = '''"""A docstring."""
@@ -21,8 +21,6 @@ def share(rows: list[int], most: int = 3, strict=True) -> float:
     kept = [row for row in sorted(rows) if row < most]
     return len(kept[1:]) / max(len(rows), 1)
 '''
-
-
 KEPT = "kept = [row for row in sorted(rows) if row < most]"
 GIVEN = "return len(kept[1:]) / max(len(rows), 1)"
 
@@ -32,22 +30,23 @@ def test_every_kind_of_edit_is_made_and_prose_annotations_and_imports_stay():
     made = {(edit.kind, edit.before, edit.after) for edit in edits}
     assert made >= {
         ("comparison", KEPT, KEPT.replace("<", ">=")),
-        ("boundary", KEPT, KEPT.replace("<", "<=")),
+        ("comparison", KEPT, KEPT.replace("<", "<=")),
         ("arithmetic", GIVEN, GIVEN.replace("/", "*")),
-        ("slice", GIVEN, GIVEN.replace("1:", ":")),
-        ("removed call", 'log("a sentence", "word")', "pass"),
-        ("swapped", 'log("a sentence", "word")', 'log("word", "a sentence")'),
-        ("flag", "if not rows and strict:", "if (rows) and strict:"),
-        ("returned default", GIVEN, "return 0"),
-        ("removed raise", "raise ValueError(most)", "pass"),
+        ("constant", GIVEN, GIVEN.replace("1:", ":")),
+        ("constant", GIVEN, GIVEN.replace(", 1", ", 2")),
+        ("removed", 'log("a sentence", "word")', "pass"),
+        ("swapped", 'log("a sentence", "word")', "log('word', 'a sentence')"),
+        ("condition", "if not rows and strict:", "if rows and strict:"),
+        ("return", GIVEN, "return 0"),
+        ("removed", "raise ValueError(most)", "pass"),
         ("condition", "if not rows and strict:", "if False:"),
-        ("and/or", "if not rows and strict:", "if not rows or strict:"),
+        ("condition", "if not rows and strict:", "if not rows or strict:"),
     }
     assert not [e for e in edits if e.line < 5 or "docstring" in e.before or "sentencex" in e.after]
     assert all("list[int]" in e.after and "-> float" in e.after for e in edits if e.line == 5)
     text = "call(\n    1,\n)\nnext = 'é' + str(2)\n"
-    gone = next(e for e in mutation.edits_of("a.py", text) if e.kind == "removed call")
-    assert mutation.apply(text, gone) == "pass\n\n\nnext = 'é' + str(2)\n", "lines keep numbers"
+    gone = next(e for e in mutation.edits_of("a.py", text) if e.kind == "removed")
+    assert mutation.apply(text, gone) == "pass\nnext = 'é' + str(2)\n"
 
 
 def test_a_sample_is_the_same_for_a_seed_and_outlives_a_move(tmp_path):
@@ -65,13 +64,15 @@ def test_a_sample_is_the_same_for_a_seed_and_outlives_a_move(tmp_path):
     assert [(e.before, e.after) for e in moved] == [(e.before, e.after) for e in first]
 
 
-def test_every_listed_text_stands_in_its_file():
+def test_every_listed_text_stands_in_its_file_and_every_target_is_there():
     gone = []
     for mutant in mutants.MUTANTS:
         text = (mutants.ROOT / mutant.file).read_text(encoding="utf-8")
         if mutant.file.endswith(".ipynb"):
             text = "\n".join(cell["source"] for cell in nbformat.reads(text, 4).cells)
         gone += [mutant.name] if mutant.old not in text else []
+        code = mutant.target.startswith("import ")
+        gone += [] if code or (mutants.ROOT / mutant.target).exists() else [mutant.target]
     assert gone == []
     assert len(EQUIVALENT) <= 100 and all(entry.reason for entry in EQUIVALENT)
 
@@ -82,13 +83,25 @@ def test_wilson_interval():
     assert mutation.wilson(0, 20) == pytest.approx((0, 0.1611), abs=1e-4)
 
 
-def test_a_statement_is_reached_as_a_whole_and_its_mirror_runs_first_then_the_quickest():
-    text = "LIMIT = 3\n\n\ndef f(a=1):\n    if a:\n        return (\n            LIMIT\n        )\n"
-    assert [*reach.lines_around(text, 1)] == [1] and [*reach.lines_around(text, 4)] == [4]
-    assert [*reach.lines_around(text, 7)] == [6, 7, 8]
-    reached = reach.Reach([])
-    reached.seconds = {"slow.py": 70.0, "quick.py": 1.0, "own.py": 5.0}
-    assert reached.order(reached.seconds, ["own.py"]) == ["own.py", "quick.py"]
+def edit_of(file, before, after):
+    """Return the edit of a file that these lines show."""
+    text = (mutants.ROOT / file).read_text(encoding="utf-8")
+    edits = mutation.edits_of(file, text)
+    return next(e for e in edits if before in e.before and after in e.after)
+
+
+def test_an_edit_runs_the_tests_named_after_its_module_then_what_imports_it():
+    plan = mutants.plan(edit_of("helpers/stats.py", "MATTERS = 0.05", "0.1"))
+    assert plan[0] == "helpers/tests/test_stats.py" and "helpers/tests/test_compare.py" in plan
+    assert "helpers/tests/test_text.py" not in plan
+    books = mutants.notebooks(edit_of("helpers/stats.py", "MATTERS = 0.05", "0.1"))
+    assert mutants.C in books[:3] and "helpers/tests/proof/test_sessions.py" not in books
+
+
+def test_a_wrong_edit_is_caught_and_what_is_whole_is_not():
+    edit = edit_of("helpers/chunks.py", " <= length", " < length")
+    assert mutants.run_sampled(edit) == "caught by tests"
+    assert mutants.fails_unbroken(mutants.plan(edit)[0]) == ""
 
 
 def test_a_fork_ends_with_the_status_of_its_job_and_an_endless_one_is_ended(tmp_path):
@@ -96,7 +109,11 @@ def test_a_fork_ends_with_the_status_of_its_job_and_an_endless_one_is_ended(tmp_
         while True:
             pass
 
-    (tmp_path / "tree").mkdir()
-    for job, status in ((lambda: 0, 0), (lambda: 1 / 0, 3), (lambda: os.getcwd() == "" or 5, 5)):
-        assert reach.forked(tmp_path / "tree", job, 5).status == status
-    assert reach.forked(tmp_path / "tree", endless, 0).status != 0
+    for job, status in (
+        (lambda: 0, 0),
+        (lambda: 1 / 0, forks.FAILED),
+        (lambda: os.getcwd() == str(tmp_path) and 5, 5),
+    ):
+        assert forks.run(job, tmp_path, 5).status == status
+    assert forks.run(lambda: print("said") or 0, tmp_path, 5) == (0, "said\n", "")
+    assert forks.run(endless, tmp_path, 0.1).status is None
