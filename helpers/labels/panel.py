@@ -50,9 +50,7 @@ class Panel:
     """Shows one document at a time and logs each judgment before the next.
 
     `pairs` are (query_id, doc_id); ValueError names ids that the folder does not know.
-    `repeats` is the share (0 to 1) that is shown twice, unannounced; `task` is what for. One panel
-    writes a log at a time: where another has written meanwhile, this one says so and writes
-    nothing.
+    `repeats` is the share (0 to 1) that is shown twice, unannounced; `task` is what for.
     """
 
     def __init__(
