@@ -23,7 +23,6 @@ TOOLTIPS = {
     FINISH: "end here: what is judged goes into the folder",
 }
 KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "j": NEXT_LINE, "k": LINE_BEFORE}
-LINES_HELP = "evidence by keyboard: j and k in the box of keys go through the lines"
 
 
 class Task(NamedTuple):
@@ -62,7 +61,17 @@ class Panel:
         task: Task = LABELLING,
     ):
         pairs = {tuple(pair) for pair in pairs}
-        _refuse_unknown_ids(evals, pairs)
+        unknown = [
+            f"query {q} is not in {merge.QUERY_TABLE}"
+            for q in {q for q, _ in pairs} - {*evals.asked}
+        ]
+        unknown += [
+            f"document {d} is not in the corpus"
+            for d in {d for _, d in pairs} - {*evals.documents, ""}
+        ]
+        if unknown:
+            wanted = (f"{problem}, wanted one of the folder's ids" for problem in sorted(unknown))
+            raise ValueError("\n".join(wanted))
         if not 0 <= repeats <= 1:
             raise ValueError(f"repeats is {repeats}, wanted a share from 0 to 1")
         self.evals, self.task = evals, task
@@ -86,14 +95,9 @@ class Panel:
             placeholder=" ".join(self.keys), tooltip=self._keys_in_words(), layout={"width": "8em"}
         )
         self.key.observe(self._typed, "value")
-        self.lines = widgets.ToggleButton(
-            description="List of lines", tooltip=LINES_HELP, layout={"width": "max-content"}
-        )
-        self.lines.observe(lambda _: self._show_lines(), "value")
-        self.choice = widgets.Select(rows=8, layout={"width": "99%"})
-        self.choice.observe(self._chosen, "value")
         self.evidence = widgets.Textarea(
             placeholder="Evidence for 1 and more: select it in the text above",
+            tooltip="evidence by keyboard: j and k in the box of keys go through the lines",
             layout={"width": "99%", "height": "4.5em"},
         )
         guide = Page(markup.guide_html(self.evals.folder))
@@ -101,8 +105,8 @@ class Panel:
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
         progress = widgets.HBox([self.bar, self.count], layout=wrap)
         actions = widgets.HBox([*self.buttons.values(), self.key], layout=wrap)
-        rows = [progress, self.query, self.document, self.lines, self.choice, self.evidence]
-        rows += [actions, self.message, self.guide]
+        rows = [progress, self.query, self.document, self.evidence, actions]
+        rows += [self.message, self.guide]
         self.box = widgets.VBox(rows, layout={"max_width": "60em"})
 
     def _make_actions(self) -> None:
@@ -219,10 +223,6 @@ class Panel:
         words = (key if key == name else f"{key} for {name}" for key, name in self.keys.items())
         return f"Keys: {', '.join(words)}."
 
-    def _chosen(self, change: dict) -> None:
-        if change["new"]:
-            self.evidence.value = change["new"]
-
     def _selected(self, change: dict) -> None:
         """Take what is selected in the document as evidence, where it is a passage of it."""
         if not change["new"].strip() or not (self.turn and self.turn.doc_id):
@@ -235,29 +235,18 @@ class Panel:
 
     def _offer(self, document: evalset.Document | None) -> None:
         """Offer a document's lines as evidence, of which none is taken yet."""
-        self.document.selected = ""
-        self.choice.options = markup.passages(document) if document else ()
-        self.choice.index = None
-        self.evidence.value = ""  # last: new options choose their first line by themselves
-        for widget in (self.lines, self.evidence):
-            widget.layout.display = None if document else "none"
-        self._show_lines()
+        lines = document.retrieval_text.split("\n") if document else []
+        self.lines, self.line = [line.strip() for line in lines if line.strip()], -1
+        self.document.selected = self.evidence.value = ""
+        self.evidence.layout.display = None if document else "none"
 
     def _go(self, by: int) -> None:
         """Take the next line as evidence, or the one before; it stops at both ends."""
-        lines = self.choice.options
-        if not lines:
+        if not self.lines:
             return self._say("There is no line to choose.")
-        self.lines.value = True
-        chosen = -1 if self.choice.index is None else self.choice.index
-        self.choice.index = min(max(chosen + by, 0), len(lines) - 1)
-        where = f"Line {self.choice.index + 1} of {len(lines)}"
-        return self._say(f"{where}: {self.choice.label}", wrong=False)
-
-    def _show_lines(self) -> None:
-        """Show the list of lines where it is wanted."""
-        wanted = self.lines.value and self.choice.options
-        self.choice.layout.display = None if wanted else "none"
+        self.line = min(max(self.line + by, 0), len(self.lines) - 1)
+        line = self.evidence.value = self.lines[self.line]
+        return self._say(f"Line {self.line + 1} of {len(self.lines)}: {line}", wrong=False)
 
     def _say(self, words: str, wrong: bool = True) -> None:
         self.message.value = markup.message_html(words, wrong)
@@ -268,19 +257,17 @@ class Panel:
         self.turn = following(self.queue, given)
         query = self.evals.asked[self.turn.query_id] if self.turn else None
         document = self.evals.documents.get(self.turn.doc_id) if self.turn else None
-        done = self.bar.value = len(self.shown.intersection(map(turn_of, given)))
-        self.count.value = f"{done} of {len(self.shown)} judged"
+        done, n = len(self.shown.intersection(map(turn_of, given))), len(self.shown)
+        self.bar.value, self.count.value = done, f"{done} of {n} judged"
         if document:
-            number = self.queries.index(query.query_id) + 1
-            self.count.value = (
-                f"{done + 1} of {len(self.shown)}, query {number} of {len(self.queries)}"
-            )
-            self.document.value = markup.document_html(document, self.words[query.query_id])
+            place = f"query {self.queries.index(query.query_id) + 1} of {len(self.queries)}"
+            self.count.value = f"{done + 1} of {n}, {place}"
+            page = markup.document_html(document, self.words[query.query_id])
         elif query:
-            self.document.value = markup.question_html(query)
+            page = markup.question_html(query)
         else:
-            end = (given, len(self.shown), self.evals.grades, self.task.then)
-            self.document.value = markup.end_html(*end)
+            page = markup.end_html(given, n, self.evals.grades, self.task.then)
+        self.document.value = page
         self.query.value = markup.query_html(query) if query else ""
         self._offer(document)
         live = {UNDO: True, FINISH: True, SKIP: query, ASIDE: query and not document}
@@ -314,12 +301,3 @@ def require_labels(evals: evalset.EvalSet) -> None:
 
 def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat()
-
-
-def _refuse_unknown_ids(evals: evalset.EvalSet, pairs: set[tuple[str, str]]) -> None:
-    queries = sorted({q for q, _ in pairs} - {*evals.asked})
-    documents = sorted({d for _, d in pairs} - {*evals.documents, ""})
-    problems = [f"query {q} is not in retrieval_queries.jsonl" for q in queries]
-    problems += [f"document {d} is not in the corpus" for d in documents]
-    if problems:
-        raise ValueError("\n".join(f"{p}, wanted one of the folder's ids" for p in problems))

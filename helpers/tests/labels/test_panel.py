@@ -39,38 +39,35 @@ def skip_to(shown, doc_id):
 # Pages.
 
 
-@pytest.mark.parametrize(
-    ("text", "page"),
-    [
-        ("# A b\n", "<h1>A <mark>b</mark></h1>\n"),
-        ("a\nb", "<p>a<br>\n<mark>b</mark></p>\n"),
-        ("- a\n- `b`", "<ul>\n<li>a</li>\n<li><code><mark>b</mark></code></li>\n</ul>\n"),
-        ("1986. A year", '<ol start="1986">\n<li>A year</li>\n</ol>\n'),
-        ("```sh\na b\n```", "<pre><code>a <mark>b</mark>&#10;</code></pre>\n"),
-        ("<b>b</b>", "<p>&#60;<mark>b</mark>&#62;<mark>b</mark>&#60;/<mark>b</mark>&#62;</p>\n"),
-        ("<div>\na\n</div>", "<p>&#60;div&#62;&#10;a&#10;&#60;/div&#62;</p>\n"),
-        ("[a](https://x/b)", "<p>a (https&#58;//x/<mark>b</mark>)</p>\n"),
-        ("<https://x>", "<p>https&#58;//x</p>\n"),
-        ("![a](https://x/y.png)", "<p>a (https&#58;//x/y&#46;png)</p>\n"),
-        ("~~a~~ **B**", "<p><del>a</del> <strong><mark>B</mark></strong></p>\n"),
-    ],
-)
-def test_markdown_is_rendered_with_the_words_of_the_query_marked(text, page):
-    assert html.unescape(markup.rendered(text, {"b"})) == html.unescape(page)
+PAGES = {
+    "# A b\n": "<h1>A <mark>b</mark></h1>\n",
+    "a\nb": "<p>a<br>\n<mark>b</mark></p>\n",
+    "- a\n- `b`": "<ul>\n<li>a</li>\n<li><code><mark>b</mark></code></li>\n</ul>\n",
+    "1986. A year": '<ol start="1986">\n<li>A year</li>\n</ol>\n',
+    "```sh\na b\n```": "<pre><code>a <mark>b</mark>&#10;</code></pre>\n",
+    "<b>b</b>": "<p>&#60;<mark>b</mark>&#62;<mark>b</mark>&#60;/<mark>b</mark>&#62;</p>\n",
+    "<div>\na\n</div>": "<p>&#60;div&#62;&#10;a&#10;&#60;/div&#62;</p>\n",
+    "[a](https://x/b)": "<p>a (https&#58;//x/<mark>b</mark>)</p>\n",
+    "<https://x>": "<p>https&#58;//x</p>\n",
+    "![a](https://x/y.png)": "<p>a (https&#58;//x/y&#46;png)</p>\n",
+    "~~a~~ **B**": "<p><del>a</del> <strong><mark>B</mark></strong></p>\n",
+}
 
 
-def test_a_table_is_a_table():
+def test_markdown_is_rendered_with_the_words_of_the_query_marked():
+    for text, page in PAGES.items():
+        assert html.unescape(markup.rendered(text, {"b"})) == html.unescape(page), text
     page = html.unescape(markup.rendered("| a | b |\n|---|--:|\n| 1 | 2 \\| 3 |\n", {"b"}))
     assert re.findall(r"<t[hd][^>]*>(.*?)</t", page) == ["a", "<mark>b</mark>", "1", "2 | 3"]
 
 
-@pytest.mark.parametrize("text", [RAW, *RAW.split("\n"), f"| {RAW} |", f"- {RAW}", f"```\n{RAW}"])
-def test_a_hostile_text_has_no_tags_but_those_of_a_text(text):
-    page = markup.rendered(text, {"a"})
-    seen = set(re.findall(r"<(\w+)([^>]*)>", page))
+def test_a_hostile_text_has_no_tags_but_those_of_a_text():
     tags = {"p", "br", "mark", "span", "strong", "em", "del", "code", "pre", "h1", "h2", "hr"}
     tags |= {"ul", "ol", "li", "blockquote", "table", "thead", "tbody", "tr", "th", "td"}
-    assert {tag for tag, _ in seen} <= tags and {facts for _, facts in seen} <= {"", ' start="1"'}
+    for text in (RAW, *RAW.split("\n"), f"| {RAW} |", f"- {RAW}", f"```\n{RAW}"):
+        seen = set(re.findall(r"<(\w+)([^>]*)>", markup.rendered(text, {"a"})))
+        assert {tag for tag, _ in seen} <= tags, text
+        assert {facts for _, facts in seen} <= {"", ' start="1"'}, text
 
 
 def test_names_and_texts_in_the_panel_are_inert(folder):
@@ -100,29 +97,19 @@ def test_the_document_has_its_facts_and_its_words_marked(folder):
     assert "<old>" not in page
     assert "runbook · disk · 2026-04-08</div>" in page
     assert ("<mark>disk</mark>&#45;<mark>full</mark>" in page) == (shown.turn.query_id == "q1")
-    assert [value for _, value in shown.choice.options] == ["disk-full", *BODY.split("\n\n")]
+    assert shown.lines == ["disk-full", *BODY.split("\n\n")]
     bare = markup.document_html(evalset.Document("d", "t", "x"), set())
     assert '<div class="facts"></div>' in bare
 
 
-@pytest.mark.parametrize(
-    ("documents", "having", "marked"),
-    [(12, 10, True), (12, 11, False), (30, 15, True), (30, 16, False)],
-)
-def test_a_word_is_marked_in_up_to_ten_documents_or_half(documents, having, marked):
-    rows = [evalset.Document(f"d{n}", "", "rare" * (n < having) or "x") for n in range(documents)]
-    rows[0] = rows[0]._replace(text="rare own rare")
+def test_a_word_is_marked_in_up_to_ten_documents_or_half():
     query, common = evalset.Query("q", "own rare rare", ()), evalset.Query("r", "rare", ())
-    asked = {"q": query, "r": common}
-    evals = evalset.EvalSet(evalset.DEFAULT, {d.doc_id: d for d in rows}, asked, [])
-    words = {"own", "rare"} if marked else {"own"}
-    assert markup.telling_words(evals) == {"q": words, "r": {"rare"}}  # else none would be
-
-
-def test_long_lines_are_cut_where_they_are_chosen_and_whole_as_evidence():
-    whole = "y" + "z" * 120
-    shown = markup.passages(evalset.Document("d", "", "\n".join(["x" * 120, "", f"  {whole}"])))
-    assert shown == [("x" * 120, "x" * 120), (whole[:117] + "...", whole)]
+    for documents, having, marked in ((12, 10, 1), (12, 11, 0), (30, 15, 1), (30, 16, 0)):
+        texts = ["rare own rare", *("rare" * (n < having) or "x" for n in range(1, documents))]
+        corpus = {f"d{n}": evalset.Document(f"d{n}", "", text) for n, text in enumerate(texts)}
+        evals = evalset.EvalSet(evalset.DEFAULT, corpus, {"q": query, "r": common}, [])
+        words = {"own", "rare"} if marked else {"own"}
+        assert markup.telling_words(evals) == {"q": words, "r": {"rare"}}  # else none would be
 
 
 def test_the_guide_is_rendered_and_its_absence_is_a_hint(folder):
@@ -161,11 +148,9 @@ def test_the_end_word_for_word():
 
 def test_the_panel_from_top_to_bottom(folder):
     shown = opened(folder)
-    progress, query, document, lines, choice, evidence, *rest = shown.box.children
+    progress, query, document, evidence, actions, message, guide = shown.box.children
     assert progress.children == (shown.bar, shown.count) and query is shown.query
     assert (document, evidence) == (shown.document, shown.evidence)
-    assert (lines, choice) == (shown.lines, shown.choice)
-    actions, message, guide = rest
     assert (message, guide) == (shown.message, shown.guide)
     assert actions.children == (*shown.buttons.values(), shown.key)
     assert [(button.description, button.tooltip) for button in shown.buttons.values()] == [
@@ -177,8 +162,8 @@ def test_the_panel_from_top_to_bottom(folder):
         ("Undo", "u: take the last judgment back"),
         ("Finish", "end here: what is judged goes into the folder"),
     ]
-    assert shown.key.placeholder == "0 1 2 n s u j k" and "j and k" in lines.tooltip
-    assert guide.titles == ("Labelling guide",) and lines.description == "List of lines"
+    assert shown.key.placeholder == "0 1 2 n s u j k" and "j and k" in evidence.tooltip
+    assert guide.titles == ("Labelling guide",)
     seen = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(panel, "display", seen.append)
@@ -186,18 +171,18 @@ def test_the_panel_from_top_to_bottom(folder):
     assert seen == [shown.box]
 
 
-@pytest.mark.parametrize(
-    ("highest", "means", "keys"),
-    [(1, "0 does not help|1 answers it", "01nsujk"), (10, "10 answers it", "0123456789nsujk")],
-)
-def test_the_panel_offers_the_grades_of_the_set(folder, highest, means, keys):
+def test_the_panel_offers_the_grades_of_the_set(folder):
     (folder / "judgments.jsonl").unlink()
-    (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
-    shown = opened(folder)
-    assert means in "|".join(button.description for button in shown.buttons.values())
-    assert [*shown.keys] == [*keys]
-    turn = do(shown, highest)
-    assert grades(folder) == {turn[:2]: highest}
+    for highest, means, keys in (
+        (1, "0 does not help|1 answers it", "01nsujk"),
+        (10, "10 answers it", "0123456789nsujk"),
+    ):
+        (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
+        shown = opened(folder)
+        assert means in "|".join(button.description for button in shown.buttons.values())
+        assert [*shown.keys] == [*keys]
+        turn = do(shown, highest)
+        assert grades(folder)[turn[:2]] == highest
 
 
 def test_progress_counts_documents_and_queries(many):
@@ -210,7 +195,7 @@ def test_progress_counts_documents_and_queries(many):
     assert panel.Panel(many, pairs).queue == schedule.schedule(pairs, 0, 0.1)
     nothing = panel.Panel(many, [])
     assert (nothing.bar.max, nothing.bar.value, nothing.count.value) == (1, 0, "0 of 0 judged")
-    assert nothing.query.value == "" and nothing.turn is None and not nothing.choice.options
+    assert nothing.query.value == "" and nothing.turn is None and not nothing.lines
 
 
 def test_what_the_folder_does_not_know_is_refused(folder):
@@ -218,10 +203,10 @@ def test_what_the_folder_does_not_know_is_refused(folder):
     with pytest.raises(ValueError) as caught:
         panel.Panel(evalset.load(folder), pairs)
     assert str(caught.value).splitlines() == [
-        "query q8 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
-        "query q9 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
         "document x is not in the corpus, wanted one of the folder's ids",
         "document y is not in the corpus, wanted one of the folder's ids",
+        "query q8 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
+        "query q9 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
     ]
     for share in (-0.1, 1.1):
         with pytest.raises(ValueError, match=f"repeats is {share}, wanted a share from 0 to 1"):
@@ -248,37 +233,34 @@ def test_a_judgment_is_on_disk_before_the_next_document(folder, monkeypatch):
     assert datetime.datetime.fromisoformat(panel._now()).utcoffset() == datetime.timedelta(0)
 
 
-@pytest.mark.parametrize("grade", "12")
-@pytest.mark.parametrize(
-    "words", ["", "  \n", "delete the logs", "Add a consumer. Delete", "<img>"]
-)
-def test_grades_need_evidence_that_stands_in_the_document(folder, grade, words):
+def test_grades_need_evidence_that_stands_in_the_document(folder):
     shown = opened(folder)
-    before, shown.evidence.value = shown.turn, words
-    shown.buttons[grade].click()
-    assert "evidence" in shown.message.value and shown.turn == before
-    assert ("Select the words" in shown.message.value) == (not words.strip())
-    assert not (folder / log.LOG).exists() and shown.evidence.value == words
+    before = shown.turn
+    for words in ("", "  \n", "delete the logs", "Add a consumer. Delete", "<img>"):
+        for grade in "12":
+            shown.evidence.value = words
+            shown.buttons[grade].click()
+            assert "evidence" in shown.message.value and shown.turn == before, words
+            assert ("Select the words" in shown.message.value) == (not words.strip())
+            assert not (folder / log.LOG).exists() and shown.evidence.value == words
     do(shown, 1)
-    assert shown.evidence.value == "" and shown.choice.index is None  # a document starts without
+    assert shown.evidence.value == ""  # a document starts without
 
 
-@pytest.mark.parametrize(
-    ("typed", "evidence"),
-    [
+def test_evidence_is_stored_word_for_word(folder):
+    page = folder / "corpus" / "disk-full.md"
+    page.write_text(f"{page.read_text()}call it. call **it**\n")
+    for typed, evidence in (
         ("\nDelete ", "Delete"),
         (" logs. Then ", "logs.\n\nThen"),  # copied as it is shown
         ("call **it**", "call **it**"),  # as it stands there, though the words stand there before
-    ],
-)
-def test_evidence_is_stored_word_for_word(folder, typed, evidence):
-    page = folder / "corpus" / "disk-full.md"
-    page.write_text(f"{page.read_text()}call it. call **it**\n")
-    shown = opened(folder)
-    skip_to(shown, "disk-full")
-    shown.evidence.value = typed
-    shown.buttons["1"].click()
-    assert logged(folder)[0]["evidence"] == evidence
+    ):
+        (folder / log.LOG).unlink(missing_ok=True)
+        shown = opened(folder)
+        skip_to(shown, "disk-full")
+        shown.evidence.value = typed
+        shown.buttons["1"].click()
+        assert logged(folder)[0]["evidence"] == evidence
 
 
 def test_what_is_selected_becomes_evidence(folder):
@@ -320,23 +302,17 @@ def test_keys_act_at_once_and_empty_the_box(folder):
 
 def test_two_keys_go_through_the_lines(folder):
     shown = opened(folder)
-    parts = (shown.lines, shown.choice, shown.evidence)
-    assert [part.layout.display for part in parts] == [None, "none", None]
-    lines = markup.passages(shown.evals.documents[shown.turn.doc_id])
-    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), *(("j", 1),) * (len(lines) == 2)):
+    skip_to(shown, "disk-full")
+    lines = ["disk-full", *BODY.split("\n\n")]
+    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), ("j", 1), ("j", 2), ("j", 2)):
         shown.key.value = key
-        assert shown.evidence.value == lines[n][1]
-        assert shown.message.value == said(f"Line {n + 1} of {len(lines)}: {lines[n][0]}")
-    assert shown.lines.value and [part.layout.display for part in parts] == [None] * 3
-    for _ in lines:
-        shown.key.value = "j"
-    shown.choice.index = None
-    assert shown.evidence.value == lines[-1][1]  # what was chosen stays
+        assert shown.evidence.value == lines[n]
+        assert shown.message.value == said(f"Line {n + 1} of 3: {lines[n]}")
     shown.key.value = "2"
-    assert logged(folder)[0]["evidence"] == lines[-1][1]
+    assert logged(folder)[0]["evidence"] == lines[2]
     while shown.turn:
         do(shown, 0)
-    assert [part.layout.display for part in parts] == ["none"] * 3
+    assert shown.evidence.layout.display == "none"
     shown.key.value = "j"
     assert shown.message.value == said("There is no line to choose.", True)
 
@@ -536,7 +512,7 @@ def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
     stored = {(j.query_id, j.doc_id): j.relevance for j in evalset.load(folder).judgments}
     assert stored[turn.pair] == 2
     assert live(shown) == set() and shown.key.disabled and shown.turn is None
-    assert shown.document.value == shown.query.value == "" and not shown.choice.options
+    assert shown.document.value == shown.query.value == "" and not shown.lines
     assert opened(folder).bar.value == 1
 
 
