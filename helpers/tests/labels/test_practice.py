@@ -63,21 +63,24 @@ def test_twenty_pairs_of_all_grades_and_three_of_a_query_at_most(tmp_path):
         assert max(map(of_query.count, of_query)) <= 3
 
 
-def zeros_among(evals):
-    pairs = practice.pairs_to_practise(evals)
-    given = zip(pairs, grades_of(evals, pairs), strict=True)
-    return [doc_id for (_, doc_id), grade in given if not grade]
+def test_a_zero_is_ranked_high_and_a_document_is_short(tmp_path, monkeypatch):
+    evals = many(tmp_path)  # the zeros are d00, which is long, and d03
+    for near, zeros in ((("d00", "d03"), {"d03"}), (("d00",), {"d00"})):
+        top = {(query_id, doc_id) for query_id in evals.queries for doc_id in near}
+        monkeypatch.setattr(practice, "_near_the_top", lambda evals, top=top: top)
+        pairs = practice.pairs_to_practise(evals)
+        given = zip(pairs, grades_of(evals, pairs), strict=True)
+        chosen = [doc_id for (_, doc_id), grade in given if not grade]
+        assert len(chosen) == 8 and {*chosen} == zeros
 
 
-def test_a_zero_is_ranked_high_and_a_document_is_short(tmp_path):
-    """Of the zeros d00 is long, and d03 is short; d02 and d05 are the other grades' documents."""
-    evals = many(tmp_path)
-    assert zeros_among(evals) == ["d03"] * 8  # the first ten by BM25 hold both
-    unlike = evals.documents["d03"]._replace(title="", text="other")
-    near = {"d00": evals.documents["d00"], "d03": unlike}
-    assert zeros_among(evals._replace(documents=evals.documents | near)) == ["d00"] * 8
+def test_the_first_ten_of_dev_queries_by_bm25_count_as_near_the_top(tmp_path):
+    evals = made(tmp_path, {"7": {7: 2}, "8": {8: 2}}, documents=30)
+    near = practice._near_the_top(evals)
+    assert len(near) == 20 and {("7", "d07"), ("8", "d08")} <= near
     blank = {d: doc._replace(title="", text="--") for d, doc in evals.documents.items()}
-    assert len(practice.pairs_to_practise(evals._replace(documents=blank))) == 20
+    assert practice._near_the_top(evals._replace(documents=blank)) == set()
+    assert practice._near_the_top(made(tmp_path, {"7": {7: 2}}, split="test")) == set()
 
 
 def test_the_shorter_documents_are_a_third_and_those_as_long(tmp_path):
