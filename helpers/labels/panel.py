@@ -80,7 +80,7 @@ class Panel:
         self.shown = {turn for turn in self.queue if turn.doc_id}
         self.queries = list(dict.fromkeys(t.query_id for t in self.queue if t.doc_id))
         self.words = markup.telling_words(evals)
-        self.own = pairs | {(query_id, "") for query_id in evals.unanswered}  # what Undo may take
+        self.pairs = pairs | {(query_id, "") for query_id in evals.unanswered}  # what Undo may take
         self.turn: Turn | None = None
         self._build()
         self._next("")
@@ -134,17 +134,14 @@ class Panel:
 
     def judge(self, relevance: int) -> None:
         """Log the grade of the shown document and show the next; without evidence say so."""
-        if self.turn is None:
-            return self._say("There is no document left to judge. Undo takes the last one back.")
-        if not self.turn.doc_id:
-            return self._say(f"There is no document to grade: {ASIDE}, {SKIP} or {UNDO}.")
         evidence = self._evidence_given() if relevance else ""
         fault = log.judgment_fault(log.Entry(*self.turn.pair, relevance, evidence), self.evals)
         if fault:
             select = " Select the words that prove it in the text, then press the grade again."
-            return self._say(f"Not saved: {fault}.{select * (not evidence)}")
-        self._log(relevance, evidence)
-        return self._next(f"Saved: {relevance}.")
+            self._say(f"Not saved: {fault}.{select * (not evidence)}")
+        else:
+            self._log(relevance, evidence)
+            self._next(f"Saved: {relevance}.")
 
     def _evidence_given(self) -> str:
         """Return the evidence, word for word where it was typed or copied as it is shown."""
@@ -153,12 +150,10 @@ class Panel:
         return typed if typed in text else quote_of(typed, text).words or typed
 
     def set_aside(self) -> None:
-        """Log that no document answers the query, once its documents are judged."""
-        if self.turn is None or self.turn.doc_id:
-            return self._say(f"{ASIDE} is for the end: judge the documents of the query first.")
+        """Log that no document answers the query, whose documents are judged."""
         query = self.evals.asked[self.turn.query_id]
         self._log(0, "", kind=query.kind)
-        return self._next(f"Set aside: no document answers {query.query_id}.")
+        self._next(f"Set aside: no document answers {query.query_id}.")
 
     def _log(self, relevance: int, evidence: str, **more: str) -> None:
         query_id, doc_id, repeat = self.turn
@@ -167,25 +162,20 @@ class Panel:
 
     def skip(self) -> None:
         """Move the shown document to the end. Nothing is written."""
-        if self.turn is None:
-            return self._say("There is no document left to skip.")
-        skipped = self.turn
-        self._move(skipped, len(self.queue))
+        self._move(self.turn, len(self.queue))
         self._next("Skipped: it comes again at the end.")
-        if self.turn == skipped:
-            self._say(f"This is the last {'document' if skipped.doc_id else 'question'} left.")
-        return None
 
     def undo(self) -> None:
         """Withdraw the last judgment of these pairs and show it again, also after a restart."""
-        own = [entry for entry in self.log.entries if entry.pair in self.own]
-        if not own:
-            return self._say("There is nothing to undo.")
-        last = own[-1]
+        last = self._judged()[-1]
         named = {name: getattr(last, name) for name in ("query_id", "doc_id", "repeat", "time")}
         self.log.append({"undo": named, "time": _now()})
         self._move(turn_of(last), 0)
-        return self._next(f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
+        self._next(f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
+
+    def _judged(self) -> list[log.Entry]:
+        """Return the judgments that Undo may take back."""
+        return [entry for entry in self.log.entries if entry.pair in self.pairs]
 
     def finish(self) -> None:
         """Do what the task does with its judgments, and end this panel: a new one goes on."""
@@ -194,8 +184,8 @@ class Panel:
         self.turn = None
         self._offer(None)
         self.query.value = self.document.value = ""
-        for widget in (*self.buttons.values(), self.key):
-            widget.disabled = True
+        self._allow()
+        self.key.disabled = True
         rest = f" {how_many(left, 'document')} left: run this cell again to judge on."
         self._say(done + rest * bool(left), wrong=False)
 
@@ -203,12 +193,20 @@ class Panel:
         self.queue = [other for other in self.queue if other != turn]
         self.queue.insert(place, turn)
 
+    def _allow(self, *names: str) -> None:
+        """Let no button and no key do anything but `names`."""
+        self.live = names
+        for name, button in self.buttons.items():
+            button.disabled = name not in names
+
     def _act(self, name: str) -> None:
         """Do what a button says. A bad log or a full disk is a message, and nothing moves."""
+        if name not in self.live:
+            return self._say(f"{name} does nothing now. Choose one of: {', '.join(self.live)}.")
         try:
-            self.actions[name]()
+            return self.actions[name]()
         except (ValueError, OSError) as error:  # an EvalSetError is a ValueError
-            self._say(str(error))
+            return self._say(str(error))
 
     def _typed(self, change: dict) -> None:
         typed = change["new"].strip()[-1:].lower()  # the last: the box may not be empty yet
@@ -242,11 +240,9 @@ class Panel:
 
     def _go(self, by: int) -> None:
         """Take the next line as evidence, or the one before; it stops at both ends."""
-        if not self.lines:
-            return self._say("There is no line to choose.")
         self.line = min(max(self.line + by, 0), len(self.lines) - 1)
         line = self.evidence.value = self.lines[self.line]
-        return self._say(f"Line {self.line + 1} of {len(self.lines)}: {line}", wrong=False)
+        self._say(f"Line {self.line + 1} of {len(self.lines)}: {line}", wrong=False)
 
     def _say(self, words: str, wrong: bool = True) -> None:
         self.message.value = markup.message_html(words, wrong)
@@ -270,9 +266,9 @@ class Panel:
         self.document.value = page
         self.query.value = markup.query_html(query) if query else ""
         self._offer(document)
-        live = {UNDO: True, FINISH: True, SKIP: query, ASIDE: query and not document}
-        for name, button in self.buttons.items():
-            button.disabled = not live.get(name, document)
+        of_document = [name for name in self.actions if name not in TOOLTIPS]
+        live = of_document if document else [ASIDE] if query else []
+        self._allow(*live, *[SKIP] * bool(query), *[UNDO] * bool(self._judged()), FINISH)
         self._say(words, wrong=False)
 
 

@@ -15,7 +15,7 @@ from helpers.labels import log, markup, merge, panel, schedule
 from helpers.text import Markup
 
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
-ALL = {"0", "1", "2", "Skip", "Undo", "Finish"}
+ALL = {"0", "1", "2", "Skip", "Finish"}
 
 
 @pytest.fixture
@@ -314,24 +314,27 @@ def test_two_keys_go_through_the_lines(folder):
         do(shown, 0)
     assert shown.evidence.layout.display == "none"
     shown.key.value = "j"
-    assert shown.message.value == said("There is no line to choose.", True)
+    assert "the next line does nothing now. Choose one of: Undo, Finish." in shown.message.value
 
 
 def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
     shown = opened(folder)
     assert shown.message.value == said("")
-    first = shown.turn
+    first, seen = shown.turn, []
+    document = "0, 1, 2, the next line, the line before, Skip"
+    now = "does nothing now. Choose one of:"
     steps = [
-        ("Undo", "There is nothing to undo.", True),
+        ("u", f"Undo {now} {document}, Finish.", True),
         ("Skip", "Skipped: it comes again at the end.", False),
         ("0", "Saved: 0.", False),
         ("Undo", "Taken back: 0.", False),
-        ("n", "No answer is for the end: judge the documents of the query first.", True),
-        *[("0", "Saved: 0.", False)] * 3,
-        ("Skip", "This is the last document left.", True),
         ("0", "Saved: 0.", False),
-        ("s", "There is no document left to skip.", True),
-        ("0", "There is no document left to judge. Undo takes the last one back.", True),
+        ("n", f"No answer {now} {document}, Undo, Finish.", True),
+        *[("0", "Saved: 0.", False)] * 2,
+        ("Skip", "Skipped: it comes again at the end.", False),
+        ("0", "Saved: 0.", False),
+        ("s", f"Skip {now} Undo, Finish.", True),
+        ("0", f"0 {now} Undo, Finish.", True),
     ]
     for name, words, wrong in steps:
         if name in shown.buttons and not shown.buttons[name].disabled:
@@ -339,9 +342,9 @@ def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
         else:
             shown.key.value = name
         assert shown.message.value == said(words, wrong)
-        skipped = words.startswith(("There is nothing", "Skipped"))
-        assert (folder / log.LOG).exists() == (not skipped)  # neither writes anything
-        assert shown.turn == first or not words.startswith("This is the last")
+        seen.append((folder / log.LOG).exists())
+        assert shown.turn == first or len(seen) != 9  # it is the only one left
+    assert seen[:3] == [False, False, True]  # a skip writes nothing
     assert shown.count.value == "4 of 4 judged" and shown.bar.value == 4
     line = '<div role="status" style="min-height:1.5em;line-height:1.5;opacity:0.8">a<br>b</div>'
     assert said("a\nb") == line
@@ -357,8 +360,7 @@ def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(fol
     assert again.turn == second and again.bar.value == 1
     again.buttons["Undo"].click()
     assert again.turn == first and grades(folder) == {} and len(logged(folder)) == 4
-    again.buttons["Undo"].click()
-    assert "nothing to undo" in again.message.value and len(logged(folder)) == 4
+    assert "Undo" not in live(again)
     do(again, 1)
     assert grades(folder) == {first[:2]: 1} and again.turn == second
 
@@ -366,8 +368,7 @@ def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(fol
 def test_undo_leaves_what_belongs_to_other_pairs(folder):
     write_rows(folder / log.LOG, entry("q2", time="1"))
     shown = panel.Panel(evalset.load(folder), [("q1", "disk-full")], repeats=0)
-    shown.buttons["Undo"].click()
-    assert "nothing to undo" in shown.message.value and len(logged(folder)) == 1
+    assert "Undo" not in live(shown)
 
 
 def test_a_second_panel_goes_on_with_the_log_and_a_broken_log_is_told(folder):
@@ -413,12 +414,11 @@ def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     assert live(shown) == {markup.ASIDE, "Skip", "Undo", "Finish"}
     assert shown.count.value == "2 of 2 judged" and shown.evidence.layout.display == "none"
     shown.key.value = "2"
-    assert "There is no document to grade: No answer, Skip or Undo" in shown.message.value
+    assert "2 does nothing now. Choose one of: No answer, Skip, Undo, F" in shown.message.value
     shown.buttons[markup.ASIDE].click()
     assert "Set aside: no document answers q1" in shown.message.value
     assert logged(folder)[-1]["kind"] == "symptom" and shown.turn == ("q2", "", False)
     shown.buttons["Skip"].click()
-    assert "This is the last question left" in shown.message.value
     shown.buttons[markup.ASIDE].click()
     page = shown.document.value
     assert "2 documents shown, all are judged" in page and "no document answers: q1, q2." in page
