@@ -12,7 +12,6 @@ from test_inert import RAW
 
 from helpers import evalset
 from helpers.labels import log, markup, merge, panel, schedule
-from helpers.text import Markup
 
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
 ALL = {"0", "1", "2", "Skip", "Finish"}
@@ -525,17 +524,3 @@ def test_what_cannot_be_merged_is_told_and_the_panel_goes_on(folder):
     assert "labelling.jsonl:1 says 1" in html.unescape(shown.message.value)
     assert "wanted one grade for the pair" in html.unescape(shown.message.value)
     assert shown.turn and "Undo" in live(shown)
-
-
-def test_a_task_has_a_log_of_its_own(folder):
-    then = Markup("<p>Next</p>")
-    task = panel.Task("mine.jsonl", lambda evals: f"Done in {evals.folder.name}.", then)
-    shown = opened(folder, task=task)
-    while shown.turn:
-        do(shown, 0)
-    assert shown.document.value.endswith("<p>Next</p>")
-    shown.buttons["Undo"].click()
-    assert not (folder / log.LOG).exists() and len((folder / "mine.jsonl").open().readlines()) == 5
-    assert opened(folder, task=task).bar.value == 3 and opened(folder).bar.value == 0
-    shown.buttons["Finish"].click()
-    assert f"Done in {folder.name}. 1 document left" in html.unescape(shown.message.value)
