@@ -87,12 +87,12 @@ def check_kinds(case: AuditCase) -> Finding:
     counts = Counter(query.kind for query in case.evals.queries.values())
     unmarked, fewest = {*counts} == {"unspecified"}, min(counts.values())
     rarest = min(kind for kind in counts if counts[kind] == fewest)
-    one = "Write queries of other kinds: one kind shows one side of a system."
+    alone = "Write queries of other kinds: one kind shows one side of a system."
     warns = {
         "Give each query a kind (keyword, symptom, question, ...).": unmarked,
         f"Write more of the kind {rarest}.": max(counts.values()) > IMBALANCE * fewest,
     }
-    return _finding("kinds", _counted(counts), {one: len(counts) == 1 and not unmarked}, warns)
+    return _finding("kinds", _counted(counts), {alone: len(counts) == 1 and not unmarked}, warns)
 
 
 def check_head_and_tail(case: AuditCase) -> Finding:
@@ -187,15 +187,15 @@ def check_labels_per_query(case: AuditCase) -> Finding:
     relevant = {q: sum(g > 0 for g in row.values()) for q, row in case.evals.qrels().items()}
     none = [q for q, n in relevant.items() if not n]
     many = [q for q, n in relevant.items() if n > MANY_ANSWERS]
-    given = Counter(judgment.relevance for judgment in case.evals.judgments)
+    grades = Counter(judgment.relevance for judgment in case.evals.judgments)
     highest, low, high = case.evals.grades[-1], min(relevant.values()), max(relevant.values())
     warns = {
         f"Narrow {_some(many)}: over {MANY_ANSWERS} answers.": many,
         f"Tell whole answers ({highest}) from partial ones (1).": highest > 1
-        and len(given.keys() - {0}) < 2,
+        and len(grades.keys() - {0}) < 2,
     }
     found = f"{low} to " * (low < high) + f"{how_many(high, 'relevant document')} a query"
-    found += "; grade " + _counted(given) if given else ""
+    found += "; grade " + _counted(grades) if grades else ""
     return _finding("labels per query", found, {f"Label {_some(none)}, or drop them.": none}, warns)
 
 
@@ -287,8 +287,8 @@ def check_guide(case: AuditCase) -> Finding:
         remedy = "Write down how each grade is decided, with edge cases."
         return _finding("labelling guide", "no labeling_guide.md", {remedy: True})
     words = case.evals.words(files.optional_page(path))
-    given = sorted({judgment.relevance for judgment in case.evals.judgments})
-    silent = [f"grade {grade}" for grade in given if str(grade) not in words]
+    grades = sorted({judgment.relevance for judgment in case.evals.judgments})
+    silent = [f"grade {grade}" for grade in grades if str(grade) not in words]
     short = "Add a test for each grade, edge cases and worked examples."
     fails = {f"Say when to give {_some(silent)}.": silent, short: len(words) < GUIDE_WORDS}
     return _finding("labelling guide", how_many(len(words), "word"), fails)
@@ -365,8 +365,8 @@ def check_near_duplicates(case: AuditCase) -> Finding:
         for pair in case.twins
         for doc_id in pair
     }
-    one = sorted(case.linked & {*case.twins})
-    torn = [f"{a} and {b}" for a, b in one if relevant[a] != relevant[b]]
+    same = sorted(case.linked & {*case.twins})
+    torn = [f"{a} and {b}" for a, b in same if relevant[a] != relevant[b]]
     alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
     found = _some(f"{a} ~ {b} ({case.twins[a, b]:.2f})" for a, b in alike) or "none"
     fails = {f"Drop one, or label both alike: {_some(torn)}.": torn}

@@ -117,12 +117,12 @@ class Panel:
         self.actions |= {FINISH: self.finish}
         self.actions |= {NEXT_LINE: partial(self._go, 1), LINE_BEFORE: partial(self._go, -1)}
         self.keys = {str(grade): str(grade) for grade in means if grade < 10} | KEYS
-        told = {
+        graded = {
             str(grade): (f"{grade} {words}", f"{grade}: {words}" + ", with evidence" * (grade > 0))
             for grade, words in means.items()
         }
         self.buttons = {}
-        for name, (words, tooltip) in (told | {n: (n, t) for n, t in TOOLTIPS.items()}).items():
+        for name, (words, tooltip) in (graded | {n: (n, t) for n, t in TOOLTIPS.items()}).items():
             layout = {"width": "auto", "min_width": "5em"}
             button = widgets.Button(description=words, tooltip=tooltip, layout=layout)
             button.on_click(lambda _, name=name: self._act(name))
@@ -134,7 +134,10 @@ class Panel:
 
     def judge(self, relevance: int) -> None:
         """Log the grade of the shown document and show the next; without evidence say so."""
-        evidence = self._evidence_given() if relevance else ""
+        evidence = self.evidence.value.strip() if relevance else ""
+        text = self.evals.documents[self.turn.doc_id].retrieval_text
+        if evidence not in text:  # word for word, also where it was copied as it is shown
+            evidence = quote_of(evidence, text).words or evidence
         fault = log.judgment_fault(log.Entry(*self.turn.pair, relevance, evidence), self.evals)
         if fault:
             select = " Select the words that prove it in the text, then press the grade again."
@@ -142,12 +145,6 @@ class Panel:
         else:
             self._log(relevance, evidence)
             self._next(f"Saved: {relevance}.")
-
-    def _evidence_given(self) -> str:
-        """Return the evidence, word for word where it was typed or copied as it is shown."""
-        typed = self.evidence.value.strip()
-        text = self.evals.documents[self.turn.doc_id].retrieval_text
-        return typed if typed in text else quote_of(typed, text).words or typed
 
     def set_aside(self) -> None:
         """Log that no document answers the query, whose documents are judged."""

@@ -91,7 +91,7 @@ def selection_text(quote: Quote) -> str:
             "No passage of the document reads like this selection: begin and end it inside the "
             "text, or go through its lines with j and k."
         )
-    taken = f"Evidence taken: {how_many(len(quote.words.split()), 'word')}."
-    if quote.places == 1:
-        return f"{taken} Choose a grade, or select anew."
-    return f"{taken} They stand at {quote.places} places, so select more to say which one you mean."
+    n = how_many(len(quote.words.split()), "word")
+    several = f"They stand at {quote.places} places, so select more to say which one you mean."
+    then = "Choose a grade, or select anew." if quote.places == 1 else several
+    return f"Evidence taken: {n}. {then}"
