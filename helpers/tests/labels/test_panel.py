@@ -145,13 +145,13 @@ def test_the_end_word_for_word():
 # The panel.
 
 
-def test_the_panel_from_top_to_bottom(folder):
-    shown = opened(folder)
-    progress, query, document, evidence, actions, message, guide = shown.box.children
-    assert progress.children == (shown.bar, shown.count) and query is shown.query
-    assert (document, evidence) == (shown.document, shown.evidence)
-    assert (message, guide) == (shown.message, shown.guide)
-    assert actions.children == (*shown.buttons.values(), shown.key)
+def test_the_panel_from_top_to_bottom(folder, monkeypatch):
+    shown, seen = opened(folder), []
+    rows = shown.box.children
+    assert rows[0].children == (shown.bar, shown.count)
+    assert rows[1:4] == (shown.query, shown.document, shown.evidence)
+    assert rows[4].children == (*shown.buttons.values(), shown.key)
+    assert rows[5:] == (shown.message, shown.guide) and shown.guide.titles == ("Labelling guide",)
     assert [(button.description, button.tooltip) for button in shown.buttons.values()] == [
         ("0 does not help", "0: does not help"),
         ("1 helps in part", "1: helps in part, with evidence"),
@@ -161,12 +161,9 @@ def test_the_panel_from_top_to_bottom(folder):
         ("Undo", "u: take the last judgment back"),
         ("Finish", "end here: what is judged goes into the folder"),
     ]
-    assert shown.key.placeholder == "0 1 2 n s u j k" and "j and k" in evidence.tooltip
-    assert guide.titles == ("Labelling guide",)
-    seen = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(panel, "display", seen.append)
-        shown.show()
+    assert shown.key.placeholder == "0 1 2 n s u j k" and "j and k" in shown.evidence.tooltip
+    monkeypatch.setattr(panel, "display", seen.append)
+    shown.show()
     assert seen == [shown.box]
 
 
@@ -362,12 +359,9 @@ def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(fol
     assert "Undo" not in live(again)
     do(again, 1)
     assert grades(folder) == {first[:2]: 1} and again.turn == second
-
-
-def test_undo_leaves_what_belongs_to_other_pairs(folder):
-    write_rows(folder / log.LOG, entry("q2", time="1"))
-    shown = panel.Panel(evalset.load(folder), [("q1", "disk-full")], repeats=0)
-    assert "Undo" not in live(shown)
+    (other,) = {"q1", "q2"} - {first.query_id}
+    of_another_query = panel.Panel(evalset.load(folder), [(other, "disk-full")], repeats=0)
+    assert "Undo" not in live(of_another_query)  # what belongs to other pairs is left
 
 
 def test_a_second_panel_goes_on_with_the_log_and_a_broken_log_is_told(folder):
