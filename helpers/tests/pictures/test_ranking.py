@@ -74,7 +74,6 @@ def test_weights_name_the_largest_rise(drawn):
     assert (one.xy, two.xy) == ((4, 0.2), (4, 1.0))
     assert (arrow.xy, arrow.xyann) == ((5, 1.4), (4, 0.2))
     assert "one 3.00 at 1, 0.20 at 4, 1.40 at 5; two 3.00 at 1, 1.00 at 4, 0.50 at 5." in words
-    assert ranking.largest_rise(curves) == ("one", 4, 0.2, 1.4)
     assert named(ax) == ("documents that hold the word, of 5", "weight (IDF)")
     ranking.weights({"one": [3.0, 2.0, 1.0, 0.5]}, 4)  # weights that only fall make no jump
     ax = drawn[1][0]
