@@ -216,8 +216,9 @@ def test_names_are_listed_up_to_twenty(small):
 def test_a_card_tells_where_both_documents_stand_and_what_was_read(small):
     (small.folder / "notes.md").write_text("## a0\nsay `a<b`\n")
     failure = card("tie", unjudged=True) | {"query_id": "a0", "lacks": ["x", "y"]}
-    page = made(small, cards=[failure | {"wanted": "disk-full", "rival": "queue-full"}])
-    page.results["per_query"][0]["retrieved"] = [["queue-full", 2.0]]
+    failure |= {"wanted": "disk-full", "rival": "queue-full"}
+    page = made(small, cards=[failure], test=False)
+    page.rows["dev"].at["a0", "retrieved"] = [["queue-full", 2.0]]
     assert said(page, "card", **page.cards()[0]) == (
         "#### a0: a\n\na; nDCG@10 1.000; cause: **tie**. Wanted <code>disk-full</code> (after rank "
         "10), rival <code>queue-full</code> (rank 1, which nobody has judged). The wanted one "
