@@ -38,30 +38,27 @@ def said_of(capsys, call, *args):
     return capsys.readouterr().out
 
 
-def refusal(*said, **more) -> str:
-    """Return why a prediction is refused."""
-    with pytest.raises(NoPrediction) as caught:
-        predict("a-x", *said, **more)
-    return str(caught.value)
-
-
-def test_the_dots_of_the_lesson_say_nothing_and_the_truth_is_simply_shown(own, capsys):
-    predict("a-x", ..., ..., top=100)
+def test_without_a_prediction_the_truth_is_simply_shown(own, capsys):
+    predict("a-x", ..., ..., top=100)  # the dots of the lesson say nothing
     predict("a-x", ..., among=CHOICES)
     assert capsys.readouterr().out == ""
-    for value, form, shown in ((13.34, ".1f", "13.3"), ("low", "", "low")):
+    for value, form, shown in ((13.34, ".1f", "13.3"), ("low", "", "low"), (12345, ",d", "12,345")):
         assert said_of(capsys, truth, "a-x", value, form) == f"a-x: {shown}\n"
-    assert said_of(capsys, truth, "a-x", 1234567) == "a-x: 1,234,567\n"
     assert not [*own.iterdir()]
 
 
-def test_a_range_stands_beside_the_truth_and_is_kept(own, capsys):
+def test_a_range_stands_beside_the_truth_and_is_kept_until_it_may_not_change(own, capsys):
+    predict("a-y", 10, 20)
+    assert said_of(capsys, predict, "a-x", 5, 12) == "a-x: 5 to 12, noted\n"
     assert said_of(capsys, predict, "a-x", 5, 12.5) == "a-x: 5 to 12.5, noted\n"
-    assert kept(own) == {"a-x": {"said": [5, 12.5]}}
+    assert kept(own) == {"a-y": {"said": [10, 20]}, "a-x": {"said": [5, 12.5]}}
     shown = said_of(capsys, truth, "a-x", 13.34, ".1f")
     assert shown == "a-x: 13.3; you said 5 to 12.5: not\n"
-    predict("a-y", 10, 20)
     assert said_of(capsys, truth, "a-y", 20, ",d").endswith("20; you said 10 to 20: held\n")
+    stays = "a-x: 5 to 12.5 stays, because it has met its truth\n"
+    assert said_of(capsys, predict, "a-x", 5, 14) == stays
+    assert said_of(capsys, predict, "a-x", 5, 12.5) == "a-x: 5 to 12.5, noted\n"  # Run All again
+    predict("a-x", ..., ...)
     first, second = {"said": [5, 12.5], "held": False}, {"said": [10, 20], "held": True}
     assert kept(own) == {"a-x": first, "a-y": second}
 
@@ -107,18 +104,19 @@ ON_SCALE = [((0, 1), 100), ((0, 100), 100), ((0.5, 1.5), 100), ((0, 1), 1), ((1,
 
 
 def test_what_is_no_prediction_is_refused_with_what_is_wanted(own):
-    form = 'two numbers, predict("a-x", low, high) with low <= high'
-    for said in NO_RANGES:
+    two = 'two numbers, predict("a-x", low, high) with low <= high'
+    choices = [("faqs",), ("",), (3, 5), ("faq", "runbook"), (), (None,)]
+    for said, more, wanted in (
+        *((said, {}, two) for said in NO_RANGES),
+        *((said, {"among": ("runbook", "faq")}, "one of 'faq', 'runbook'") for said in choices),
+        *((said, {"top": top}, unit) for said, top, unit in OTHER_SCALE),
+        *((said[::-1], {"top": top}, two) for said, top, _ in OTHER_SCALE),
+    ):
         found = ", ".join(map(repr, said)) or "nothing"
-        assert refusal(*said) == f"a-x: found {found}; wanted {form}"
-    for said in [("faqs",), ("",), (3, 5), ("faq", "runbook"), (), (None,)]:
-        found = ", ".join(map(repr, said)) or "nothing"
-        wanted = f"a-x: found {found}; wanted one of 'faq', 'runbook'"
-        assert refusal(*said, among=("runbook", "faq")) == wanted
-    for said, top, unit in OTHER_SCALE:
-        assert refusal(*said, top=top) == f"a-x: found {said[0]}, {said[1]}; wanted {unit}"
-        assert "wanted two numbers" in refusal(said[1], said[0], top=top)
-    assert issubclass(NoPrediction, ValueError) and not [*own.iterdir()]
+        with pytest.raises(NoPrediction) as caught:
+            predict("a-x", *said, **more)
+        assert str(caught.value) == f"a-x: found {found}; wanted {wanted}"
+    assert not [*own.iterdir()]
     for said, top in ON_SCALE:
         predict("a-x", *said, top=top)
         assert kept(own)["a-x"]["said"] == [*said]
@@ -131,18 +129,6 @@ def test_a_notebook_shows_the_words_and_no_frames(own, tmp_path, capsys):
     capsys.readouterr()
     shell.run_cell('predict("a-x", 9, 3)', silent=True)
     assert capsys.readouterr().out.startswith("a-x: found 9, 3; wanted two numbers, predict(")
-
-
-def test_a_range_may_be_changed_until_it_has_met_its_truth(own, capsys):
-    predict("a-x", 5, 9)
-    predict("a-x", 5, 8)
-    assert kept(own)["a-x"]["said"] == [5, 8]
-    truth("a-x", 8.5)
-    stays = "a-x: 5 to 8 stays, because it has met its truth\n"
-    assert said_of(capsys, predict, "a-x", 5, 9) == stays
-    assert said_of(capsys, predict, "a-x", 5, 8) == "a-x: 5 to 8, noted\n"  # Run All again
-    predict("a-x", ..., ...)
-    assert kept(own)["a-x"] == {"said": [5, 8], "held": False}
 
 
 def test_a_range_that_comes_after_its_truth_is_shown_and_not_counted(own, monkeypatch, capsys):
