@@ -1,4 +1,7 @@
-"""Pictures of the sessions: what they draw, what titles claim, what is told without eyes."""
+"""Pictures of the sessions: what they draw and claim, on examples small enough to count on paper.
+
+What is told without eyes is compared by the notebooks that show them: `nbval_alt`.
+"""
 
 import numpy as np
 import pandas as pd
@@ -47,11 +50,10 @@ LENGTHS = pd.DataFrame({"tokens": [10, 20, 30, 512, 513, 900], "kind": [*"bbbaaa
 def test_lengths_stand_above_the_kinds_that_make_them(drawn):
     corpus.lengths(LENGTHS)
     corpus.lengths(LENGTHS.assign(kind="unspecified"), 20)
-    (top, told), (alone, _) = drawn
+    (top, _), (alone, _) = drawn
     below = top.figure.axes[1]
     longer = "33% of the documents are longer than 512 tokens; b is the shortest kind, a the lo"
     assert title(top).startswith(longer)
-    assert told == f"{title(top)}. Median tokens by kind: b 20, a 513."
     cells = below.collections[0].get_array()
     assert cells.sum(axis=0).tolist() == [bar.get_height() for bar in top.patches]
     assert cells.sum(axis=1).tolist() == [3, 3]
@@ -83,12 +85,12 @@ def test_a_square_for_each_document_and_the_least_reached_service_on_top(drawn):
     )
     n = 2 * corpus.SQUARES
     corpus.coverage(pd.DataFrame({"service": "x", "reached": [True] * 10 + [False] * (n - 10)}))
-    (ax, told), (large, _) = drawn
+    (ax, _), (large, _) = drawn
     assert squares(ax) == [
         (2, DARK, [0]), (0, "#ffffff", []), (1, DARK, [1]), (2, "#ffffff", [1])
     ]  # fmt: skip
     assert rows(ax) == ["b  2 of 2", "a  1 of 3"]
-    assert told == "Queries ask for 3 of 5 documents, least for a. a 1 of 3, b 2 of 2."
+    assert title(ax) == "Queries ask for 3 of 5 documents, least for a"
     assert named(ax)[0] == "a square is a document: filled where a query asks for it"
     assert [part[:2] for part in squares(large)] == [(5, DARK), (corpus.SQUARES - 5, "#ffffff")]
     assert title(large) == f"Queries ask for 10 of {n} documents"
@@ -98,13 +100,12 @@ def test_a_square_for_each_document_and_the_least_reached_service_on_top(drawn):
 def test_overlap_by_kind(drawn):
     overlaps = [1.0, 0.5, 0.25, 0.25, 0.0]
     corpus.overlap(pd.DataFrame({"kind": [*"aabbb"], "overlap": overlaps}))
-    ((ax, told),) = drawn
+    ((ax, _),) = drawn
     assert rows(ax) == ["a  0.75", "b  0.17"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.75, 0.5 / 3])
     places = {*points(ax)["o"]}
     assert len(places) == 5 and all(round(y) == (x < 0.5) for x, y in places)  # equal ones apart
     assert named(ax)[0] == "share of content words found in a relevant document"
-    assert told.startswith(f"{title(ax)}. Mean share by kind: a 0.75, b 0.17.")
     for kinds, values, claim in (
         ("aabbb", overlaps, "Fewest shared words: b, 0.17 on average"),
         ("aab", [0.25, 0.75, 0.5], "Fewest shared words: a and b, 0.50 on average"),
@@ -131,11 +132,8 @@ def test_spans_show_every_chunk_heading_and_quote_and_cross_what_a_seam_cuts(dra
     assert points(ax)["x"] == [(80, -1)] and [x for x, _ in points(ax)["|"]] == [9, 33]
     assert rows(ax) == ["fixed\n3 chunks", "paragraph\n2 chunks", "2 headings", "2 quotes"]
     assert named(ax) == ("characters of the document", "")
-    assert told == (
-        "The paragraph chunker keeps 80% of a-doc in one chunk. Chunks by character: fixed: 0 to "
-        "50, 40 to 90, 80 to 100; paragraph: 0 to 80, 82 to 100. Quotes that a seam cuts, of 2: "
-        "fixed 0, paragraph 1."
-    )
+    assert title(ax) == "The paragraph chunker keeps 80% of a-doc in one chunk"
+    assert told.endswith("Quotes that a seam cuts, of 2: fixed 0, paragraph 1.")
     assert bars(short)[1] == (5, 12) and f"100% of {'a' * 29}… in one chunk" in title(short)
     assert (
         rows(plain) == ["fixed\n1 chunk", "0 headings", "0 quotes"] and "of a b c in" in plain_told
@@ -146,14 +144,13 @@ def test_weights_name_the_largest_rise(drawn):
     curves = {"one": [3.0, 1.0, 1.5, 0.2, 1.4], "two": [3.0, 2.0, 1.5, 1.0, 0.5]}
     ranking.weights(curves, 5)
     ranking.weights({"one": [3.0, 2.0, 1.0, 0.5]}, 4)  # weights that only fall make no jump
-    (ax, told), (falling, _) = drawn
+    (ax, _), (falling, _) = drawn
     assert title(ax) == "one: one more document, and the weight jumps from 0.20 to 1.40"
     for mark, curve in zip("o^", curves.values(), strict=True):
         assert points(ax)[mark] == [*enumerate(curve, 1)]
     assert [y for _, y in points(ax)["None"]] == [0, 0]
     assert texts(ax) == [("one", 4, 0.2), ("two", 4, 1.0), ("", 5, 1.4)]
     assert ax.texts[2].xyann == (4, 0.2)
-    assert "one 3.00 at 1, 0.20 at 4, 1.40 at 5; two 3.00 at 1, 1.00 at 4, 0.50 at 5." in told
     assert named(ax) == ("documents that hold the word, of 5", "weight (IDF)")
     assert title(falling) == "The more documents hold a word, the less it weighs"
     assert words(falling.texts) == ["one"]
@@ -168,15 +165,12 @@ def worth(times, k1, b, length):
 def test_saturation_draws_the_moved_curve_beside_the_defaults(drawn):
     ranking.saturation(worth, 1.2, 0.5, 200)
     ranking.saturation(worth, 1.5, 0.75, 100)  # at the defaults there is one curve
-    (ax, told), (defaults, _) = drawn
+    (ax, _), (defaults, _) = drawn
     for mark, of in (("s", (1.5, 0.75, 100)), ("o", (1.2, 0.5, 200))):
         assert points(ax)[mark] == [(n, pytest.approx(worth(n, *of))) for n in range(13)]
     assert [y for _, y in points(ax)["None"]] == [2.2, 2.2]  # nothing earns more than k1 + 1
     assert texts(ax) == [("ceiling k1 + 1 = 2.2", 0.1, 2.2)]
-    assert told == (
-        "The first occurrence earns 0.79, the twelfth adds 0.02. k1 1.2, b 0.5, length 200: 0.79 "
-        "at 1, 1.16 at 2, 1.52 at 4, 1.80 at 8, 1.91 at 12; the ceiling is 2.2."
-    )
+    assert title(ax) == "The first occurrence earns 0.79, the twelfth adds 0.02"
     assert named(ax) == ("how often the word occurs", "score, for a weight of 1")
     assert words(defaults.get_legend().get_texts()) == ["k1 1.5, b 0.75, length 100"]
 
@@ -190,7 +184,7 @@ BARS = {
 def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     ranking.score_parts(BARS, most=3)
     ranking.score_parts({name: {"one": np.float64(part)} for name, part in (("x", 2), ("y", -1))})
-    (ax, told), (few, _) = drawn
+    (ax, _), (few, _) = drawn
     assert bars(ax) == [
         (0, 5.0), (0, 0), (5, 1.0), (0, 1.5), (0, -0.5), (0, 0), (6, 0.6), (1.5, 0.5)
     ]  # fmt: skip
@@ -198,9 +192,7 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     assert len({bar.get_facecolor() for bar in ax.patches}) == 4
     assert texts(ax) == [("6.1", 6.6, 0), ("2.0", 2, -1)]  # where bars end
     assert rows(ax) == [*BARS] and named(ax) == ("score", "")
-    begins = "“disk” alone puts the first 5.0 ahead, all words 4.1. rank 1, rival#0: the 1.00, disk"
-    assert told.startswith(begins)
-    assert told.endswith("rank 7, wanted#2: the 1.50, disk 0.00, a 0.00, b 0.00, c 0.40, d 0.10.")
+    assert title(ax) == "“disk” alone puts the first 5.0 ahead, all words 4.1"
     assert words(few.get_legend().get_texts()) == ["one"]  # few words stand each for themselves
 
 
@@ -233,39 +225,31 @@ def test_a_card_holds_the_first_results_and_the_best_relevant_one():
 def test_each_rank_says_its_discount_and_what_it_adds(drawn):
     scores.discount_by_rank(["a", "b"], {"b": 2, "x": 1})
     scores.discount_by_rank(["a"], {})
-    (ax, told), (_, nothing) = drawn
+    (ax, _), (_, nothing) = drawn
     second = 1 / np.log2(3)
     assert points(ax) == {"o": [(1, 1), (2, second)]}
     assert [bar.get_height() for bar in ax.patches] == [0, 2 * second]
     assert words(ax.get_xticklabels()) == ["rank 1\na: grade 0", "rank 2\nb: grade 2"]
     assert texts(ax)[1] == ("adds 1.26", 2, round(2 * second + 0.03, 9))
     assert named(ax) == ("", "discount, contribution")
-    assert told == (
-        "DCG 1.26, 1.26 of it from rank 2. "
-        "rank 1: discount 1.00, adds 0.00; rank 2: discount 0.63, adds 1.26"
-    )
+    assert title(ax) == "DCG 1.26, 1.26 of it from rank 2"
     assert nothing == "DCG 0.00. rank 1: discount 1.00, adds 0.00"
 
 
 def test_the_measures_at_the_chosen_place_stand_in_the_title(drawn):
     scores.measures_by_place({"RR": [1.0, 0.5], "AP": [0.5, 0.25]}, "b", 2)
-    ((ax, told),) = drawn
+    ((ax, _),) = drawn
     assert points(ax)["o"] == [(1, 1), (2, 0.5), (2, 0.5)]
     assert texts(ax) == [("RR", 2, 0.5), ("AP", 2, 0.25)]
     assert named(ax) == ("rank of b", "") and upright(ax) == [2]
-    assert told == "b at rank 2: RR .50, AP .25. By rank from 1: RR 1.00 .50; AP .50 .25"
+    assert title(ax) == "b at rank 2: RR .50, AP .25"
 
 
 def test_the_bootstrap_says_both_ends(drawn):
     for values in ([0.2], [0.5, 0.5], [0.0, 1.0, 0.5]):
         scores.bootstrap_means(np.array(values), 0.25, 0.75, "dev nDCG@10")
-        ax, told = drawn[-1]
-        mean = np.mean(values)
-        assert told == (
-            f"dev nDCG@10 {mean:.2f}: other queries could have given 0.25 to 0.75. Histogram of "
-            "10,000 means; the middle 95 % lie between 0.250 and 0.750"
-        )
-        assert upright(ax) == pytest.approx([mean, 0.25, 0.75])
+        ax = drawn[-1][0]
+        assert upright(ax) == pytest.approx([np.mean(values), 0.25, 0.75])
         assert [text[:2] for text in texts(ax)] == [("0.25", 0.25), ("0.75", 0.75)]
         assert named(ax) == (f"mean of {len(values)} values drawn anew", "draws")
 
@@ -273,11 +257,8 @@ def test_the_bootstrap_says_both_ends(drawn):
 def test_the_tosses_say_what_was_seen(drawn):
     for p, share in ((0.0746, ".07"), (0.0004, "Fewer than .001"), (1.0, "1.00")):
         scores.flipped_means(np.array([0.1, -0.2, 0.4]), p, "new minus baseline")
-        ax, told = drawn[-1]
-        assert told == (
-            f"{share} of the coin tosses lie at least as far out as +0.100. new minus baseline: "
-            f"histogram of 10,000 means with random signs; p {p:.4f}"
-        )
+        ax = drawn[-1][0]
+        assert title(ax) == f"{share} of the coin tosses lie at least as far out as +0.100"
         assert upright(ax) == [0.1, -0.1] and texts(ax)[0][:2] == ("seen +0.100", 0.1)
         assert named(ax) == ("mean difference with signs tossed", "tosses")
 
@@ -286,17 +267,14 @@ def test_overlap_marks_the_lowest_kind_and_returns_the_rank_correlation(drawn):
     table = {"kind": [*"aabb"], "overlap": [0.1, 0.2, 0.3, 0.4], "nDCG@10": [0.0, 0.1, 0.3, 0.9]}
     assert scores.overlap_and_score(pd.DataFrame(table)) == pytest.approx(1)
     assert scores.overlap_and_score(pd.DataFrame(table | {"nDCG@10": [0.5] * 4})) == 0
-    (ax, told), (_, equal) = drawn
+    (ax, _), (_, equal) = drawn
     assert words(ax.figure.legends[0].get_texts()) == ["other kinds", "a: lowest mean"]
     near = {"o": [(0.3, 0.3), (0.4, 0.9)], "^": [(0.1, 0.0), (0.2, 0.1)]}
     assert points(ax) == {
         mark: [(pytest.approx(x, abs=0.013), y) for x, y in pairs] for mark, pairs in near.items()
     }
     assert named(ax) == ("share of the query's words in an answer", "nDCG@10")
-    assert told == (
-        "More shared words, higher nDCG (rank correlation 1.00). "
-        "a: overlap 0.15, nDCG@10 0.05; b: overlap 0.35, nDCG@10 0.60"
-    )
+    assert title(ax) == "More shared words, higher nDCG (rank correlation 1.00)"
     assert equal.startswith("Shared words explain little (rank correlation 0.00)")
 
 
@@ -310,14 +288,11 @@ def test_a_card_shows_the_words_that_gave_something(drawn):
     }
     scores.two_documents(card)
     scores.two_documents(card | {"words": [["zzz", None, 0, 0]], "score": [0, 0]})
-    (ax, told), (_, nothing) = drawn
+    (ax, _), (_, nothing) = drawn
     places = [round(bar.get_y() + bar.get_height() / 2, 9) for bar in ax.patches]
     assert [width for _, width in bars(ax)] == [0.5, 0, 0.25, 3.0]
     assert places == [0.2, 1.2, -0.2, 0.8]
     assert rows(ax) == ["the (common, lacked)", "his (lacked)"]
     assert named(ax) == ("what each word gave", "")
-    assert told == (
-        'q1: wanted 0.50, rival 3.25; "his" decides most. Wanted and rival by word: '
-        "the (common, lacked) 0.50 and 0.25; his (lacked) 0.00 and 3.00"
-    )
+    assert title(ax) == 'q1: wanted 0.50, rival 3.25; "his" decides most'
     assert nothing == "q1: wanted 0.00, rival 0.00. Wanted and rival by word: "
