@@ -74,13 +74,9 @@ def show(ax: plt.Axes, title: str, values: str, x: str = "", y: str = "") -> Non
     put(ax.figure, f"{title}. {values}")
 
 
-def table(frame: pd.DataFrame, wide: bool = False):
-    """Return `frame` as an HTML table with three decimals.
-
-    `wide` sets its cells left, for tables of words.
-    """
-    form = {"float_format": "{:.3f}".format, "border": 0, "classes": ["text"] if wide else None}
-    return text.html(Markup(frame.to_html(**form)))
+def table(frame: pd.DataFrame):
+    """Return `frame` as an HTML table with three decimals."""
+    return text.html(Markup(frame.to_html(float_format="{:.3f}".format, border=0)))
 
 
 def captioned(frame: pd.DataFrame, caption: str, shape: str = "narrow"):

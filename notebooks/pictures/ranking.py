@@ -51,9 +51,7 @@ def spans(name: str, chunkers: dict[str, list[Stretch]], body: str, quotes: list
         ax.barh(below - 0.65, max(end - start, least), 0.3, start, color=GREEN)
     rows += [how_many(len(heads), "heading"), how_many(len(quotes), "quote")]
     ax.set_yticks([*range(0, below, -1), below + 0.1, below - 0.65], rows)
-    ax.set(
-        xlim=(-least, len(body)), ylim=(below - 1, 0.6)
-    )  # room for a mark at the first character
+    ax.set(xlim=(-least, len(body)), ylim=(below - 1, 0.6))  # clear of a mark at the start
     ax.grid(visible=False)
     longest, chunker = max((b - a, c) for c, chunks in chunkers.items() for a, b in chunks)
     share = longest / max(1, len(body))
@@ -172,20 +170,20 @@ def score_parts(bars: dict[str, dict[str, float]], most: int = 5) -> None:
 
 
 def result_card(
-    query: Query, found: dict[str, tuple[str, str]], words: set, lost: list[str], top: int
+    query: Query, hits: dict[str, tuple[str, str]], words: set, missing: list[str], top: int
 ) -> Markup:
     """Return the first `top` results and the best relevant one as markup, with `words` marked.
 
-    `found` is {doc_id: (id of its chunk, text)}, best first; `lost` are the words of the query
+    `hits` is {doc_id: (id of its chunk, text)}, best first; `missing` are the words of the query
     that no relevant document contains.
     """
     kind = f" ({query.kind})" if query.kind != "unspecified" else ""
     card = Markup("<h4>{}</h4>").format(f"{query.query_id}{kind}: {query.query}")
     row = Markup("<p>{} {}. <b>{}</b><br>{}</p>")
-    best = next((doc_id for doc_id in found if doc_id in query.relevant_doc_ids), None)
-    for rank, (doc_id, (chunk_id, text)) in enumerate(found.items(), 1):
+    best = next((doc_id for doc_id in hits if doc_id in query.relevant_doc_ids), None)
+    for rank, (doc_id, (chunk_id, text)) in enumerate(hits.items(), 1):
         if rank <= top or doc_id == best:
             tick = "✓" if doc_id in query.relevant_doc_ids else "·"
             card += row.format(tick, rank, chunk_id, marked(snippet(text, words), words))
     lacking = Markup("<p>Words in no relevant document: {}</p>")
-    return card + lacking.format(", ".join(lost) or "none")
+    return card + lacking.format(", ".join(missing) or "none")
