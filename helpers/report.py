@@ -77,7 +77,7 @@ def week(evals: EvalSet, passed: set[str]) -> Markup:
     if evals.folder.parent.name != "learn":  # the workbook's own page tells nothing of a learner
         pages.append(evalset.DEFAULT.parent / "README.md")
     texts = [page.read_text(encoding="utf-8") for page in pages if page.exists()]
-    told = any("nDCG@10" in page and evals.name in page for page in texts)
+    is_told = any("nDCG@10" in page and evals.name in page for page in texts)
     read = sum(query_id in evals.queries for query_id in results.notes(evals.folder))
     right = len(passed & {*METRICS})
     try:
@@ -91,7 +91,7 @@ def week(evals: EvalSet, passed: set[str]) -> Markup:
         (len(saved) >= 3, "retrievals saved: ", ", ".join(saved) or "none, run session B"),
         (right == len(METRICS), f"metrics pass their checks: {right} of {len(METRICS)}", ""),
         (fresh, "results.json holds the scores of these documents and labels", ""),
-        (told, "the baseline told in a README or in notes.md: nDCG@10 of ", evals.name),
+        (is_told, "the baseline told in a README or in notes.md: nDCG@10 of ", evals.name),
         (read >= 5, f"failure modes written down in notes.md: {read} of 5 queries", ""),
     ]
     lines = [Markup(f"- [{'x' if done else ' '}] {words}") + name for done, words, name in rows]

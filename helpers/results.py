@@ -54,9 +54,9 @@ def measured(
         },
         "run": {"file": RUN, "sha256": files.file_hash(evals.folder / RUN)},
         "method": {**method, "words": text.TOLD[made["tokenizer"]]},
-        "summary": {name: _summed(rows) for name, rows in (halves | together).items()},
-        "by_kind": {split: _by(evals, rows, "kind") for split, rows in halves.items()},
-        "by_popularity": {s: _by(evals, rows, "popularity") for s, rows in halves.items()},
+        "summary": {name: _summary(rows) for name, rows in (halves | together).items()},
+        "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
+        "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
         "told_apart": {split: measures.told_apart(evals, split, run) for split in halves},
         "compared_dev": compared,
         "evidence": quoted,
@@ -65,7 +65,7 @@ def measured(
     }
 
 
-def _summed(rows: dict[str, dict[str, float]]) -> dict:
+def _summary(rows: dict[str, dict[str, float]]) -> dict:
     """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing)."""
     middle = measures.median_first_rank(rows)
     return {
@@ -79,7 +79,7 @@ def _summed(rows: dict[str, dict[str, float]]) -> dict:
     }
 
 
-def _by(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> dict:
+def _means_by(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> dict:
     """Return n and means for each kind (or popularity) of query among `rows`."""
     return {
         name: {"n": len(ids), "measures": measures.means({q: rows[q] for q in ids})}
@@ -118,7 +118,10 @@ def of_evidence(
         quoted[split] = {
             "n": len(wanted),
             "by_k": evidence.by_k(wanted, rankings[base]),
-            "sets": {name: {"chunks": len(known[name]), **_recall(rows[name])} for name in rows},
+            "sets": {
+                name: {"chunks": len(known[name]), **_means_and_intervals(rows[name])}
+                for name in rows
+            },
         }
         if split == files.SPLITS[0]:
             quoted["best"] = two_best(rows)
@@ -126,7 +129,7 @@ def of_evidence(
     return quoted
 
 
-def _recall(rows: dict[str, dict[str, float]]) -> dict:
+def _means_and_intervals(rows: dict[str, dict[str, float]]) -> dict:
     """Return means, and of recall under each budget the 95 % bootstrap interval."""
     values = pd.DataFrame(rows).T
     return {

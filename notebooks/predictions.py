@@ -48,7 +48,7 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
     """
     if values and all(value is ... for value in values):
         return
-    prediction, folder = _as_noted(name, values, sorted({*among}), top), evalset.folder()
+    prediction, folder = _prediction_from(name, values, sorted({*among}), top), evalset.folder()
     if folder == evalset.DEFAULT:
         print(f"{name}: {_in_words(prediction)}. The workbook's own set keeps no predictions")
         return
@@ -58,12 +58,12 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
         return
     if (folder, name) in SHOWN:
         entry["late"] = True
-    _keep(folder, name, entry | {"said": prediction})
+    _write_entry(folder, name, entry | {"said": prediction})
     late = ", but not counted: its truth was shown before" if "late" in entry else ""
     print(f"{name}: {_in_words(prediction)}, noted{late}")
 
 
-def _as_noted(name: str, values: tuple, choices: list[str], top: float) -> Prediction:
+def _prediction_from(name: str, values: tuple, choices: list[str], top: float) -> Prediction:
     """Return a prediction as JSON can hold it. Raises NoPrediction."""
     wanted = f"{name}: found {', '.join(map(repr, values)) or 'nothing'}; wanted"
     if choices:
@@ -93,7 +93,7 @@ def _entries(folder: Path) -> dict[str, dict]:
     return files.json_page(path) if path.exists() else {}
 
 
-def _keep(folder: Path, name: str, entry: dict) -> None:
+def _write_entry(folder: Path, name: str, entry: dict) -> None:
     files.write(folder / PREDICTIONS, json.dumps(_entries(folder) | {name: entry}, indent=1) + "\n")
 
 
@@ -120,7 +120,7 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
         low, high = prediction
         held = bool(low <= value <= high) or shown in (format(low, form), format(high, form))
     print(f"{beside}: {'held' if held else 'not'}")
-    _keep(folder, name, {"said": prediction, "held": held})
+    _write_entry(folder, name, {"said": prediction, "held": held})
 
 
 def calibration() -> None:

@@ -68,7 +68,7 @@ class WriteUp:
         """Return a section of the template as Markdown for a cell; `more` are further values."""
         template = _template()
         parts = template.blocks[name](template.new_context(self.values | more))
-        return text.markdown(text.Markup(_unwrapped("".join(parts))))
+        return text.markdown(text.Markup(_one_line_each("".join(parts))))
 
     @functools.cached_property
     def values(self) -> dict:
@@ -92,7 +92,7 @@ class WriteUp:
             "all": whole,
             "half": self.half,
             "bar": ENOUGH,
-            "undecided": _price(by_verdict["too_few"], self.compared["matters"], evals),
+            "undecided": _cost_of_deciding(by_verdict["too_few"], self.compared["matters"], evals),
             "unjudged": sum(card["unjudged"] for card in self.results["cards"]),
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
@@ -107,14 +107,14 @@ class WriteUp:
                 for name, words in report.label_facts(evals).items()
                 if "second pass" in name
             },
-            **_repair_places(dev, evals),
+            **_reorder_or_fetch(dev, evals),
         }
 
     @functools.cached_property
     def compared(self) -> dict:
         """Return the comparison on dev, its runs by their difference, the largest first."""
         compared = self.results["compared_dev"]
-        ordered = sorted(compared["runs"], key=lambda run: -_primary(run)["difference"])
+        ordered = sorted(compared["runs"], key=lambda run: -_deciding_row(run)["difference"])
         return compared | {"runs": ordered}
 
     @functools.cached_property
@@ -266,26 +266,26 @@ def _template() -> jinja2.Template:
             *ends
         ),
         "many": text.how_many,
-        "names": _names,
-        "some": _some,
+        "names": _in_italics,
+        "some": _first_names,
         "p": stats.p_text,
     }
     return environment.get_template(TEMPLATE.name)
 
 
-def _names(names: list[str]) -> text.Markup:
+def _in_italics(names: list[str]) -> text.Markup:
     """Return names in italics, with "and" before the last."""
     *most, last = [text.Markup("*{}*").format(name) for name in names]
     return text.Markup(", ").join(most) + " and " + last if most else last
 
 
-def _some(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
     """Return the first names and how many more there are."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more or "none"
 
 
-def _unwrapped(page: str) -> str:
+def _one_line_each(page: str) -> str:
     """Return Markdown with a line for each paragraph, item and heading."""
     return re.sub(r"(?<![ \n])\n *(?![ \n#>]|- )", " ", page.strip())
 
@@ -293,7 +293,7 @@ def _unwrapped(page: str) -> str:
 # Rules: what the numbers decide.
 
 
-def _primary(run: dict) -> dict:
+def _deciding_row(run: dict) -> dict:
     """Return a run's comparison on the measure that decides."""
     return run["measures"][run["primary"]]
 
@@ -304,16 +304,16 @@ def questions_needed(row: dict, difference: float) -> int:
     return max(stats.queries_needed(difference, spread), row["n"])
 
 
-def _price(runs_too_few: list[dict], matters: float, evals: EvalSet) -> dict:
+def _cost_of_deciding(runs_too_few: list[dict], matters: float, evals: EvalSet) -> dict:
     """Return what would decide the most promising of what is undecided, {} where nothing waits.
 
     `more` questions than there are, each with `pairs` judged documents; it `gains` where its
     difference is one that matters.
     """
-    waiting = [run for run in runs_too_few if _primary(run)["detectable"]]
+    waiting = [run for run in runs_too_few if _deciding_row(run)["detectable"]]
     if not waiting:
         return {}
-    row = _primary(waiting[0])
+    row = _deciding_row(waiting[0])
     least, gains = questions_needed(row, matters), row["difference"] > matters
     needed = questions_needed(row, row["difference"]) if gains else least
     pairs = round(len(evals.judgments) / (len(evals.queries) + len(evals.unanswered)))
@@ -329,7 +329,7 @@ def _largest_repair(cards: list[dict]) -> dict:
     return {"name": largest, "helped": helped[largest]} if helped[largest] else {}
 
 
-def _repair_places(dev: pd.DataFrame, evals: EvalSet) -> dict:
+def _reorder_or_fetch(dev: pd.DataFrame, evals: EvalSet) -> dict:
     """Return which imperfect queries another order would repair, and which miss a document.
 
     A reranker looks at 5 % of the corpus, 10 to 100 documents (`depth`).
