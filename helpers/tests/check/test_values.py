@@ -99,8 +99,8 @@ def test_long_values_are_cut_and_long_calls_have_an_argument_a_line():
      ({"a": 1 / 3}, 3, {"a": 0.333}), ("a", 1, "a")],
 )  # fmt: skip
 def test_rounded_in_all_its_members(value, decimals, rounded):
-    assert values.is_rounded(value, rounded, decimals) == (rounded is not None)
-    assert not values.is_rounded(value, 0.3, 2)
+    assert values.is_same(value, rounded, decimals=decimals) == (rounded is not None)
+    assert not values.is_same(value, 0.3, decimals=2)
 
 
 @pytest.mark.parametrize(
@@ -142,15 +142,4 @@ def test_what_is_said_of_a_type(wanted, got, said):
 
 
 def test_members_are_not_looked_at_where_a_view_has_changed_them():
-    assert values.on_form([(0, 4)], [3], nested=False) == ""
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [(ZeroDivisionError(), "nothing to divide by"), (IndexError(), "past the last one"),
-     (RecursionError(), "calls itself on and on"), (KeyError("a"), ".get(key, default)"),
-     (values.Endless(), "before the loop begins")],
-)  # fmt: skip
-def test_common_errors_have_a_sentence_and_others_none(error, said):
-    assert said in values.on_error(error)
-    assert values.on_error(TypeError()) == ""
+    assert values.on_form([(0, 4)], [3], members=False) == ""
