@@ -155,12 +155,21 @@ def test_a_folder_without_sessions_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('"cells"', "<<<<<<<", r"cannot be read as a notebook \(Expecting.* line 2 column 2 .*\)"),
+        (
+            '"cells"',
+            "<<<<<<<",
+            r"cannot be read as a notebook \(broken JSON \(Expecting.* line 2 column 2 .*\)",
+        ),
         ("# Session A", "\udcff", "cannot be read as a notebook .'utf-8' codec can't decode .*"),
         ('"id": "setup"', '"id": "a b"', r"cell a b, id: 'a b' does not match .*"),
         ('"id": "setup",', "", "cell 2: 'id' is a required property, wanted .*"),
         ('"tags": [', '"tags": "setup", "a": [', "cell scale, metadata, tags: 'setup' is not .*"),
         ('"cell_type": "code"', '"cell_type": "test"', "cell setup: does not fit the format, .*"),
+        (
+            '"cell_type": "code"',
+            '"cell_type": 4',
+            "cell setup, cell_type: 4, wanted code, markdown or raw",
+        ),
         ('"name": "stdout"', '"title": "stdout"', "cell setup, outputs, 0: .*"),
         (
             '"nbformat": 4',
