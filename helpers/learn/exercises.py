@@ -65,17 +65,14 @@ def read_notebook(path: Path) -> dict:
     except ValueError as error:
         raise LearnError(f"{path.name}: cannot be read as a notebook ({error})") from error
     cells = content["cells"] if isinstance(content.get("cells"), list) else []
-    names = [cell.get("id") if isinstance(cell, dict) else None for cell in cells]
-    names = [f"cell {name or number}" for number, name in enumerate(names, 1)]
-    for name, cell in zip(names, cells, strict=True):  # nbformat itself stumbles over other types
-        kind = cell.get("cell_type", "") if isinstance(cell, dict) else ""
-        if not isinstance(kind, str):
-            wanted = "wanted code, markdown or raw"
-            raise LearnError(f"{path.name}: {name}, cell_type: {files.shown(kind)}, {wanted}")
+    for cell in cells:
+        if isinstance(cell, dict):  # where this is a number, nbformat cannot tell what is wrong
+            cell["cell_type"] = str(cell.get("cell_type"))
     for error in validator.iter_validate(content, version=4, version_minor=5):
         place = [*error.relative_path]  # such as ["cells", 3, "metadata", "tags"]
         if place[:1] == ["cells"] and len(place) > 1:
-            place[:2] = [names[place[1]]]
+            name = cells[place[1]].get("id") if isinstance(cells[place[1]], dict) else None
+            place[:2] = [f"cell {name or place[1] + 1}"]
         where = ", ".join(map(str, place)) or "the notebook"
         why = error.message if len(error.message) < 100 else "does not fit the format"
         wanted = "wanted nbformat 4.5, as JupyterLab saves it"
