@@ -137,15 +137,12 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> str:
             for exercise in exercises_of(name, source)
         ]
         width = max((len(exercise.title) for exercise, *_ in rows), default=0)
-        told = [_line(*row, width) for row in rows] + stopped_cells(saved.notebooks.get(name))
+        exercise_lines = [_line(*row, width) for row in rows]
+        exercise_lines += stopped_cells(saved.notebooks.get(name))
         if exercises.is_further(name):
-            beyond += told
+            beyond += exercise_lines
         else:
-            title = source.cells[0].source.splitlines()[0].lstrip("# ")
-            done = [exercise.minutes for exercise, status, _ in rows if status == "done"]
-            planned = sum(exercise.minutes for exercise, *_ in rows)
-            count = f"{len(done)} of {len(rows)} done, {sum(done)} of {planned} minutes"
-            lines += [f"{title}: {count}", *told, ""]
+            lines += [_headline(source, rows), *exercise_lines, ""]
         open_exercises += [(name, exercise) for exercise, status, _ in rows if status != "done"]
         statuses |= {status for _, status, _ in rows}
     if beyond:
@@ -159,6 +156,13 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> str:
     if "not checked" in statuses and not saved.runs:
         lines.append(NO_RECORD.format(RECORD))
     return "\n".join(lines)
+
+
+def _headline(source, rows: list[tuple]) -> str:
+    title = source.cells[0].source.splitlines()[0].lstrip("# ")
+    done = [exercise.minutes for exercise, status, _ in rows if status == "done"]
+    planned = sum(exercise.minutes for exercise, *_ in rows)
+    return f"{title}: {len(done)} of {len(rows)} done, {sum(done)} of {planned} minutes"
 
 
 def _line(exercise: Exercise, status: str, words: str, width: int) -> str:

@@ -7,6 +7,7 @@ learner's answers equal one of theirs, its sentence is shown. Lists and tuples c
 """
 
 import functools
+import inspect
 from collections.abc import Callable
 
 from helpers.learn import record
@@ -26,7 +27,7 @@ from . import (
 )
 from .failures import CAUSES
 from .passed import PASSED
-from .verdict import NotStarted, Wrong, unwrapped
+from .verdict import NotStarted, Wrong
 
 EXERCISES = agreement, answers, bm25, chunking, labels, measures, passages, recursive, statistics
 
@@ -37,7 +38,7 @@ def recorded(name: str, check: Callable) -> Callable:
     @functools.wraps(check)
     def run(*args) -> None:
         called = " ".join([name, *(arg for arg in args if isinstance(arg, str))])  # "quiz A"
-        function = next((unwrapped(arg) for arg in args if callable(arg)), None)
+        function = next((inspect.unwrap(arg) for arg in args if callable(arg)), None)
         try:
             check(*args)
         except Wrong as error:

@@ -175,7 +175,7 @@ def called(name: str, function: object, args: tuple) -> tuple[object, tuple]:
             return function(*args), args
     except NotImplementedError as error:
         place = learners_line(function, error)
-        own = getattr(unwrapped(function), "__name__", name)
+        own = getattr(inspect.unwrap(function), "__name__", name)
         inner = place[0].f_code.co_name if place else own
         raise not_started(name, "" if inner == own else inner) from None
     except Exception as error:
@@ -224,16 +224,9 @@ def stopped(function: Callable) -> Iterator[None]:
         sys.settrace(before)
 
 
-def unwrapped(function: object) -> object:
-    """Return the function inside wrappers and partials."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return inspect.unwrap(function)
-
-
 def home_of(function: Callable) -> dict | None:
     """Return the globals of a function: all cells of a notebook share them, no library has them."""
-    return getattr(unwrapped(function), "__globals__", None)
+    return getattr(inspect.unwrap(function), "__globals__", None)
 
 
 def learners_line(function: Callable, error: Exception) -> tuple | None:

@@ -246,12 +246,12 @@ def test_means_shared_members_and_picks():
     assert {type(word) for word in verdict.pick(rng, "a b c", 3, 3)} == {str}
 
 
-def test_wrappers_and_partials_are_looked_through():
-    def own(a):
-        return a
-
-    wrapped = functools.wraps(own)(lambda a: own(a))
-    assert verdict.unwrapped(functools.partial(functools.partial(wrapped), 1)) is own
+def test_wrappers_are_looked_through():
+    cached = functools.cache(learnt("def it(n):\n    raise NotImplementedError\n")["it"])
+    with pytest.raises(check.NotStarted, match="^it is not started yet"):
+        give(cached, [(1, 1)])
+    failing = functools.cache(learnt("def it(n):\n    return n / 0\n")["it"])
+    assert said_of(failing, [(1, 1)])[0] == "it stops with an error, line 2 of its cell, in it"
 
 
 def test_what_is_given_may_be_a_value_or_a_function_of_nothing():
