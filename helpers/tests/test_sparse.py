@@ -202,7 +202,7 @@ def test_bad_vectors_are_refused():
         ([{0: 1.0}, {}, {}], "3 vectors for 2 texts"),
     ):
         with pytest.raises(ValueError, match=message):
-            sparse.build(Fixed(*vectors), ["a", "b"], ["", ""])
+            sparse.encode(Fixed(*vectors).encode_documents, ["", ""], 3)
         with pytest.raises(ValueError, match=message):
             ranked((Fixed(*vectors), found), {"q1": "", "q2": ""})
     with pytest.raises(ValueError, match="text 3: dimension 3, wanted 0 to 2"):  # over all batches
