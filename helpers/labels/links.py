@@ -1,5 +1,7 @@
 """Documents that count as one, and the queries that share their answers through them."""
 
+from collections.abc import Iterable, Mapping
+
 from .. import evalset, text
 
 Pairs = set[text.Pair]
@@ -17,15 +19,20 @@ def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pai
 
 
 def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[str]]:
-    """Return the groups of queries that share answers, in the order of their first id.
+    """Return the connected groups of a set's queries; `links` are computed where not given."""
+    return connected(_answers(evals), alike_documents(evals)[1] if links is None else links)
 
-    Two share one where both have it, or where theirs count as one (`links`). A link to a document
-    that answers nothing connects nobody.
+
+def connected(answers: Mapping[str, Iterable[str]], links: Iterable[text.Pair]) -> list[set[str]]:
+    """Return the groups of queries of {query_id: relevant doc_ids}, in the order of their first id.
+
+    Two queries are connected by a document in common, or by two that count as one: `links`. A
+    link to a document that answers nothing connects nobody.
     """
-    family = _families(evals, links)
+    family = _families(answers, links)
     ties = [
-        [("query", query_id), *(("family", family[d]) for d in query.relevant_doc_ids)]
-        for query_id, query in evals.queries.items()
+        [("query", query_id), *(("family", family[d]) for d in doc_ids)]
+        for query_id, doc_ids in answers.items()
     ]
     groups = ({name for what, name in tie if what == "query"} for tie in text.merged(ties))
     return sorted(groups, key=min)
@@ -39,7 +46,8 @@ def leaking_answers(
     The two documents are one or count as one. Empty exactly where no component
     of `components` has queries of both halves.
     """
-    family = _families(evals, links)
+    links = alike_documents(evals)[1] if links is None else links
+    family = _families(_answers(evals), links)
     answers = {"dev": {}, "test": {}}  # of a half and family: (query, document)
     for query in evals.queries.values():
         for doc_id in query.relevant_doc_ids:
@@ -53,9 +61,12 @@ def leaking_answers(
     )
 
 
-def _families(evals: evalset.EvalSet, links: Pairs | None) -> dict[str, int]:
-    """Return {document that answers: number of its family}; `links` are computed where None."""
-    links = alike_documents(evals)[1] if links is None else links
-    answers = {d for query in evals.queries.values() for d in query.relevant_doc_ids}
-    ties = [{d} for d in answers] + [{*pair} for pair in links if answers.issuperset(pair)]
+def _answers(evals: evalset.EvalSet) -> dict[str, tuple[str, ...]]:
+    return {query_id: query.relevant_doc_ids for query_id, query in evals.queries.items()}
+
+
+def _families(answers: Mapping[str, Iterable[str]], links: Iterable[text.Pair]) -> dict[str, int]:
+    """Return {document that answers: number of its family}."""
+    known = {doc_id for doc_ids in answers.values() for doc_id in doc_ids}
+    ties = [{doc_id} for doc_id in known] + [{*pair} for pair in links if known.issuperset(pair)]
     return {doc_id: n for n, group in enumerate(text.merged(ties)) for doc_id in group}
