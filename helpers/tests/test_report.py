@@ -187,7 +187,12 @@ def counted(tmp_path, monkeypatch):
     documents = {
         f"d{n}": Document(f"d{n}", str(tokens), "x", kind, service)
         for n, (tokens, kind, service) in enumerate(
-            [(7, "page", "s"), (1200, "page", "s"), (10, "note", "s"), (9, "note", "s")]
+            [
+                (7, "page", "s"),
+                (1200, "page", "s"),
+                (10, "note", "s"),
+                (9, "unspecified", "unspecified"),
+            ]
         )
     }
     queries = {

@@ -74,6 +74,8 @@ def test_what_the_baseline_is_good_enough_for(small):
         assert told == f"**{verdict}** No other system was measured.", parts
     for low, high, side in ((ENOUGH, 1, "open"), (0, ENOUGH, "open"), (ENOUGH + 0.01, 1, "good")):
         assert Share("a", 1, 2, low, high).side == side
+    shares = made(small, ("a", 1, 9), ("b", 8, 9), ("c", 8, 9)).shares
+    assert [share.name for share in shares] == ["all questions", "b", "c", "a"]
     share = made(small, ("a", 9, 10)).shares[0]
     assert (round(share.low, 3), round(share.high, 3)) == (0.596, 0.982)  # Wilson's of 9 of 10
 
