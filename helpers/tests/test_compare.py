@@ -335,18 +335,6 @@ def test_warnings_of_the_base_stand_once_and_nothing_moved_has_no_table(many):
     assert found["runs"][0]["judged@10"] == pytest.approx(found["base"]["judged@10"] / 2)
 
 
-def test_holm_over_several_runs(many):
-    evals = evalset.load(many)
-    base, worse = compare.saved_baseline(evals), runs.read_run(many / "worse.trec", evals)
-    found = compare.compare(evals, base, [worse, base._replace(name="itself"), worse])
-    ps = [row["measures"]["nDCG@10"]["p"] for row in found["runs"]]
-    assert [row["p_holm"] for row in found["runs"]] == pytest.approx(stats.holm(ps))
-    assert found["runs"][0]["p_holm"] == pytest.approx(3 * ps[0])
-    board = compare.board(found)
-    assert list(board.index) == ["baseline", "itself", "worse", "worse"]
-    assert list(board.loc["baseline"])[1:] == ["", "", "", "", "", "", "0.10", "the baseline"]
-
-
 def test_runs_and_baselines_of_another_folder_are_refused_with_their_remedy(many):
     evals = evalset.load(many)
     corpus, queries, topics = evals.corpus_hash(), evals.queries_hash(), evals.topics_hash()
@@ -464,18 +452,6 @@ def test_files_and_folders_in_each_others_place_are_told(many, monkeypatch, caps
         assert called(monkeypatch, *words) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith(f"cannot compare: {many / 'worse.trec'}") and "a folder" in line
-
-
-def test_unjudged_results_are_warned_about(many):
-    evals = evalset.load(many)
-    base = compare.saved_baseline(evals)
-    judged = {q: [(d, 1.0)] for q, row in evals.qrels().items() for d in row}
-    judged["q1"] = base.rankings["q1"]  # or it were a run of one document a query
-    found = compare.compare(evals, base, [runs.Run("judged", judged, [])])
-    assert found["base"]["judged@10"] == pytest.approx(0.1)
-    (warning,) = found["runs"][0]["warnings"]
-    assert warning.startswith("judged@10 differs by 0.88: what baseline found")
-    assert "Warning (judged)" in compare.comparison_page(found)
 
 
 def test_page_and_numbers_are_written_under_the_names_of_runs_and_half(many, capsys):
@@ -628,17 +604,6 @@ def test_the_leaderboard_of_several_runs_has_the_best_first_and_names_in_order()
     short = found_of(row_of())
     short["base"]["primary"] = "nDCG@4"
     assert compare.board(short)["nDCG@10"]["base"] == "0.410"
-
-
-def test_the_gate_closes_for_worse_and_where_strict_for_too_few():
-    for verdicts, status, strict in (
-        ((stats.SAME, stats.BETTER), 0, 0),
-        ((stats.SAME, stats.TOO_FEW), 0, 3),
-        ((stats.TOO_FEW, stats.WORSE), 1, 1),
-        ((stats.BETTER, stats.WORSE), 1, 1),
-    ):
-        found = {"runs": [{"verdict": verdict} for verdict in verdicts]}
-        assert (compare.status(found, False), compare.status(found, True)) == (status, strict)
 
 
 @pytest.mark.parametrize(("split", "which"), [("test", "test"), ("dev", "dev"), (None, "single")])
