@@ -4,7 +4,6 @@ import itertools
 import json
 import math
 import re
-import subprocess
 import sys
 
 import pytest
@@ -112,21 +111,18 @@ def many(tmp_path):
     return tmp_path
 
 
-def gate(folder, *words):
-    return subprocess.run(
-        [sys.executable, "-m", "helpers", "compare", "--evals", str(folder), *map(str, words)],
-        capture_output=True,
-        text=True,
-        cwd=compare.Path(__file__).resolve().parents[2],
-    )
+def called(monkeypatch, *words):
+    """Return the exit status of a command line, run in this process."""
+    monkeypatch.setattr(sys, "argv", ["helpers", *map(str, words)])
+    return commands.main()
 
 
-@pytest.mark.proof
-def test_gate_closes_for_a_worse_run_and_writes_both_forms(many):
-    done = gate(many, many / "worse.trec")
-    assert done.returncode == 1 and "## worse: worse" in done.stdout, done.stderr
+def test_gate_closes_for_a_worse_run_and_writes_both_forms(many, monkeypatch, capsys):
+    assert called(monkeypatch, "compare", many / "worse.trec", "--evals", many) == 1
+    printed = capsys.readouterr().out
+    assert "## worse: worse" in printed
+    assert (many / "comparisons" / "worse.md").read_text() in printed
     found = json.loads((many / "comparisons" / "worse.json").read_text())
-    assert (many / "comparisons" / "worse.md").read_text() in done.stdout
     (row,) = found["runs"]
     assert row["verdict"] == "worse" and found["n"] == 40
     at = row["measures"]["RR@10"]
@@ -134,12 +130,6 @@ def test_gate_closes_for_a_worse_run_and_writes_both_forms(many):
     assert at["low"] < at["difference"] < at["high"] < 0
     assert (at["wins"], at["ties"], at["losses"]) == (1, 0, 39)
     assert [m["query_id"] for m in row["moved"]][-1] == "q0" and len(row["moved"]) == 6
-
-
-def called(monkeypatch, *words):
-    """Return the exit status of a command line, run in this process."""
-    monkeypatch.setattr(sys, "argv", ["helpers", *map(str, words)])
-    return commands.main()
 
 
 def test_each_option_has_its_effect(many, monkeypatch, capsys):
