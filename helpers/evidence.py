@@ -150,20 +150,15 @@ def share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Doc
         for span in quotes.get(chunk.doc_id, ())
         if whole([span], chunk)
     }
-    bodies = (documents[d].retrieval_text[start:end] for d, start, end in _without_overlap(held))
+    stretches: list[tuple[str, int, int]] = []  # those that overlap or touch, as one
+    for doc_id, start, end in sorted(held):
+        if stretches and stretches[-1][0] == doc_id and start <= stretches[-1][2]:
+            stretches[-1] = (doc_id, stretches[-1][1], max(end, stretches[-1][2]))
+        else:
+            stretches.append((doc_id, start, end))
+    bodies = (documents[d].retrieval_text[start:end] for d, start, end in stretches)
     tokens = sum(chunk.n_tokens for chunk in taken)
     return sum(len(_token_ids(body)) for body in bodies) / tokens if tokens else 0.0
-
-
-def _without_overlap(spans: Iterable[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Return (doc_id, start, end) with those joined that overlap or touch."""
-    joined: list[tuple[str, int, int]] = []
-    for doc_id, start, end in sorted(spans):
-        if joined and joined[-1][0] == doc_id and start <= joined[-1][2]:
-            joined[-1] = (doc_id, joined[-1][1], max(end, joined[-1][2]))
-        else:
-            joined.append((doc_id, start, end))
-    return joined
 
 
 # All of it.
@@ -251,12 +246,13 @@ def by_k(asked: dict[str, Wanted], rankings: Rankings, most: int = 20) -> dict[s
     One value for each k from 1 to `most`.
     """
     pairs = [(query, rankings.get(query_id, [])) for query_id, query in asked.items()]
-    document = [document_ranks(query, ranking) for query, ranking in pairs]
-    quoted = [ranks_of(query.quotes, ranking) for query, ranking in pairs]
+    ranks = {
+        "document": [document_ranks(query, ranking) for query, ranking in pairs],
+        "evidence": [ranks_of(query.quotes, ranking) for query, ranking in pairs],
+    }
     cutoffs = range(1, most + 1)
     return {
-        "document": [mean(hit(ranks, k) for ranks in document) for k in cutoffs],
-        "evidence": [mean(hit(ranks, k) for ranks in quoted) for k in cutoffs],
+        name: [mean(hit(row, k) for row in rows) for k in cutoffs] for name, rows in ranks.items()
     }
 
 
@@ -273,17 +269,14 @@ def loss(query: Wanted, ranking: list[Chunk], taken: list[Chunk], known: Iterabl
         return DELIVERED
     if not ranked:
         return NOT_FOUND
-    if is_cut(query.quotes, [chunk for chunk in known if chunk.doc_id in ranked]):
+    found = [chunk for chunk in known if chunk.doc_id in ranked]
+    spans = [(chunk, span) for chunk in found for span in query.quotes[chunk.doc_id]]
+    touched = any(start < chunk.end and chunk.start < end for chunk, (start, end) in spans)
+    if touched and not ranks_of(query.quotes, found):
         return SEAM
     if document_ranks(query, taken) and not ranks_of(query.quotes, ranking[: len(taken)]):
         return OTHER_CHUNK
     return BELOW
-
-
-def is_cut(quotes: dict[str, Spans], chunks: list[Chunk]) -> bool:
-    """Return whether chunks hold parts of quotes, and none of them a whole one."""
-    parts = (a < chunk.end and chunk.start < b for chunk in chunks for a, b in quotes[chunk.doc_id])
-    return not ranks_of(quotes, chunks) and any(parts)
 
 
 def losses(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import write_rows
 
-from helpers import chunks, compare, evalset, evidence, measures, results, runs, text
+from helpers import chunks, compare, evalset, evidence, results, runs, text
 from helpers.chunks import Chunk
 from helpers.evalset import Document
 
@@ -320,21 +320,6 @@ def test_the_page_of_a_comparison_tells_the_evidence(evals, monkeypatch):
     assert "A list ends before 500, 1,000, 2,000, 4,000, 8,000 tokens" in page
     assert "| evidence cut by a seam                    | 0    | 0   |" in page
     assert "| delivered                                 | 0    | 1   |" in page
-
-
-def test_with_whole_documents_as_chunks_evidence_is_the_document():
-    rng = np.random.default_rng(2026)
-    for _ in range(200):
-        documents, query, ranking = drawn(rng)
-        length = {d: len(document.text) for d, document in documents.items()}
-        whole = [c._replace(start=0, end=length[c.doc_id]) for c in ranking]
-        grades = {"q": query.grades}
-        run = {"q": [(d, -float(n)) for n, d in enumerate(dict.fromkeys(c.doc_id for c in whole))]}
-        for k in (1, 3, 8):
-            hit = measures.per_query(grades, run, [f"hit@{k}"])["q"][f"hit@{k}"]
-            first = [*{c.doc_id: c for c in reversed(whole)}.values()][::-1]
-            found = evidence.at_cutoffs(query, sorted(first, key=whole.index), [k])
-            assert found[f"evidence hit@{k}"] == hit
 
 
 def test_measures_are_taken_at_one_five_and_ten(evals):

@@ -64,13 +64,6 @@ def test_ties_go_by_the_order_of_the_list():
         assert values["RR@10"] == values["RR"] == 1 / (order.index("a") + 1)
 
 
-def test_measures_at_a_depth_are_those_of_the_shorter_list():
-    qrels, names = {"q": {"a": 1, "b": 1}}, ["recall@2", "AP@2", "nDCG@2", "RR@2"]
-    long = measures.per_query(qrels, {"q": ranking("x", "a", "b")}, names)["q"]
-    assert long == measures.per_query(qrels, {"q": ranking("x", "a")}, names)["q"]
-    assert (long["recall@2"], long["AP@2"], long["RR@2"]) == (0.5, 0.25, 0.5)
-
-
 def test_linear_gain_and_ideal_from_the_labels():
     values = measures.per_query({"q": {"a": 2, "b": 1, "c": 1}}, {"q": ranking("x", "b", "a")})["q"]
     assert (round(values["nDCG@10"], 5), round(values["AP"], 5)) == (0.52091, 0.38889)

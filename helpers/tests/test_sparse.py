@@ -254,12 +254,6 @@ def test_batches_bound_what_a_model_sees():
     assert model.batches == [1000, 1]
 
 
-def test_long_documents_count_beyond_a_byte():
-    bodies = ["disk " * 300, "disk full", "log"]
-    found = sparse.bm25(["a", "b", "c"], bodies)
-    assert ranked(found, {"q": "disk"})["q"] == by_library(bodies, ["a", "b", "c"], "disk")
-
-
 def test_an_encoded_corpus_is_kept_and_never_stale(tmp_path, monkeypatch):
     folder, encoded = tmp_path / "not" / "yet", []
 

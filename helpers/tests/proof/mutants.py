@@ -185,7 +185,7 @@ MUTANTS = [
     Mutant("the last chunk that holds a quote", "helpers/evidence.py", "chunk.doc_id not in ranks and ", "", EVIDENCE),
     Mutant("a budget overrun by the last chunk", "helpers/evidence.py", "[*taken, cut_to(chunk, room, documents)]", "[*taken, chunk]", EVIDENCE),
     Mutant("the ideal from what was delivered", "helpers/evidence.py", "sorted(query.grades.values(), reverse=True)", "sorted((query.grades[d] for d in ranks), reverse=True) or [1]", EVIDENCE),
-    Mutant("shared text counted twice", "helpers/evidence.py", "in _without_overlap(held)", "in held", EVIDENCE),
+    Mutant("shared text counted twice", "helpers/evidence.py", "end in stretches)", "end in held)", EVIDENCE),
     Mutant("a span beyond its document", "helpers/runs.py", "int(start) < int(end) <= length", "int(start) < int(end)", EVIDENCE),
     Mutant("stored output cleared", C, "", "", GUARD),
 ]  # fmt: skip
