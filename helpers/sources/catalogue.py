@@ -2,35 +2,37 @@
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
 
 from ..files import EvalSetError
 from . import readers
-from .readers import SIDES, WORDS, Label, Log, Options, Source
+from .readers import SIDES, WORDS, Label, Source, Task
 
 
-def by_name(options: Options, log: Log) -> Source:
+def read_dataset(task: Task) -> Source:
     """Read a collection by its name in the catalogue; names below it, as /test, are its splits.
 
     --queries names where the queries come from: mMARCO's are the same in every language.
     """
-    name, parts = options.path, options.path.split("/")
+    options, name, parts = task.options, task.options.path, task.options.path.split("/")
     if _load(name).has_qrels():
         if options.split:
             problem = f"--split: {name} has its own labels, wanted the name above it or no --split"
             raise EvalSetError([problem])
-        last = next((n for n in reversed(range(len(parts))) if readers.side(parts[n])), None)
+        last = next((n for n in reversed(range(len(parts))) if readers.half_of(parts[n])), None)
         splits = {parts[last] if last else "all": name}
         offered = (*splits, *(_splits_below("/".join(parts[:last])) if last else ()))
     else:
         below = _splits_below(name)
-        splits = readers.choose(below or {"all": name}, options.split, f"ir_datasets:{name}")
-        offered = tuple(below)
+        splits, offered = readers.choose_splits(below or {"all": name}, task), tuple(below)
     queries = [options.queries] if options.queries else splits.values()
     codes = [*parts, *(options.queries or "").split("/")]
     return Source(
-        ((place, _document(entry, log)) for place, entry in _entries(name, "docs")),
-        ((place, _query(entry)) for part in queries for place, entry in _entries(part, "queries")),
+        ((place, document_row(fields, task)) for place, fields in _entries(name, "docs")),
+        (
+            (place, query_row(fields))
+            for part in queries
+            for place, fields in _entries(part, "queries")
+        ),
         chain.from_iterable(_labels(labelled, split) for split, labelled in splits.items()),
         offered,
         words=next((WORDS[code] for code in codes if code in WORDS), "words"),
@@ -62,46 +64,39 @@ def _splits_below(name: str) -> dict[str, str]:
     return splits
 
 
-def _entries(name: str, part: str) -> Iterator[tuple[str, NamedTuple]]:
-    """Yield (place, entry); the catalogue downloads when an entry is first read."""
-    if not getattr(_load(name), f"has_{part}")():
+def _entries(name: str, part: str) -> Iterator[tuple[str, dict]]:
+    """Yield (place, fields); the catalogue downloads when an entry is first read.
+
+    The field default_text is what the catalogue takes for the text of a document or query.
+    """
+    dataset = _load(name)
+    if not getattr(dataset, f"has_{part}")():
         problem = f"ir_datasets:{name}: no {part}, wanted a name with docs, queries, qrels"
         raise EvalSetError([problem])
     try:
-        for number, entry in enumerate(getattr(_load(name), f"{part}_iter")(), 1):
-            yield f"ir_datasets:{name}:{number}", entry
+        for number, entry in enumerate(getattr(dataset, f"{part}_iter")(), 1):
+            default = entry.default_text() if hasattr(entry, "default_text") else ""
+            yield f"ir_datasets:{name}:{number}", {**entry._asdict(), "default_text": default}
     except Exception as error:
         problem = f"ir_datasets:{name}: cannot be read ({type(error).__name__}: "
         problem += f"{str(error)[:200]}), wanted a network connection or the files it asks for"
         raise EvalSetError([problem]) from error
 
 
-def _document(entry: NamedTuple, log: Log) -> dict:
-    title, text = _text(entry, "title"), _text(entry, "text", "body")
-    whole = _default_text(entry)
-    return readers.document_of(
-        readers.encoded(entry.doc_id), title, text or ("" if whole == title else whole), log
-    )
+def document_row(fields: dict, task: Task) -> dict:
+    """Return the document of an entry; one without a text takes the catalogue's default."""
+    title, default = readers.text_of(fields, "title"), readers.text_of(fields, "default_text")
+    text = readers.text_of(fields, "text", "body") or (default if default != title else "")
+    return readers.document(readers.encode_id(fields["doc_id"]), title, text, task)
 
 
-def _query(entry: NamedTuple) -> dict:
-    text = _text(entry, "text", "title", "description") or _default_text(entry)
-    return {"query_id": readers.encoded(entry.query_id), "query": text}
+def query_row(fields: dict) -> dict:
+    """Return the query of an entry."""
+    text = readers.text_of(fields, "text", "title", "description", "default_text")
+    return {"query_id": readers.encode_id(fields["query_id"]), "query": text}
 
 
 def _labels(name: str, split: str) -> Iterator[Label]:
-    for place, entry in _entries(name, "qrels"):
-        ids = readers.encoded(entry.query_id), readers.encoded(entry.doc_id)
-        yield Label(place, split, *ids, entry.relevance)
-
-
-def _text(entry: NamedTuple, *names: str) -> str:
-    return readers.text_of({name: getattr(entry, name, None) for name in names}, *names)
-
-
-def _default_text(entry: NamedTuple) -> str:
-    return (
-        readers.text_of({"text": entry.default_text()}, "text")
-        if hasattr(entry, "default_text")
-        else ""
-    )
+    for place, fields in _entries(name, "qrels"):
+        ids = readers.encode_id(fields["query_id"]), readers.encode_id(fields["doc_id"])
+        yield Label(place, split, *ids, fields["relevance"])

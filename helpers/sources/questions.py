@@ -1,15 +1,13 @@
 """Rows that hold a query with its documents: HotpotQA's questions, MIRACL's passages, triples."""
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from .. import files
 from ..files import EvalSetError
 from . import readers
-from .readers import Label, Log, Options, Source
-from .tables import DOCUMENT, QUERY, columns, ending, rows_of, title_and_text
+from .readers import Label, Source, Task
+from .tables import DOCUMENT, QUERY, column_names, document_of, ending, rows_of
 
 FORM = (
     "question, context or supporting_facts is missing or of another form, wanted "
@@ -24,158 +22,141 @@ PASSAGES = {  # fields that hold passages or texts, and the grade that they say
 }
 
 
-class Question(NamedTuple):
-    """What one row holds. `judged` has (doc_id, grade, quotes), also of documents elsewhere."""
-
-    query: dict
-    documents: list[dict]
-    judged: list[tuple[str, int, list[str]]]
+# What one row holds: the query, its documents, and (doc_id, grade, quotes) of what was judged, also
+# of documents elsewhere.
+Question = tuple[dict, list[dict], list[tuple[str, int, list[str]]]]
 
 
-def hotpotqa(options: Options, log: Log) -> Source:
+def hotpotqa(task: Task) -> Source:
     """Read HotpotQA (Yang et al. 2018): the original JSON or Hugging Face's columns.
 
     Paragraphs are documents, questions are queries, supporting titles are the labels, and their
     supporting sentences the evidence, each by itself.
     """
-    path = Path(options.path)
-    paths = sorted(path.rglob("*")) if path.is_dir() else [path] if path.exists() else []
+    path = Path(task.options.path)
+    paths = [p for p in [path, *sorted(path.rglob("*"))] if p.is_file()]
     paths = [p for p in paths if ending(p) in (".json", ".jsonl", ".parquet")]
     if not paths:
         raise EvalSetError([f"{path}:1: no questions, wanted a .json, .jsonl or .parquet"])
     about = "Unlabelled paragraphs of a question are distractors; nobody judged them."
-    return _source(paths, _hotpot_question, about, options, log)
+    return _source(paths, hotpot_question, about, task)
 
 
-def passages(paths: list[Path], options: Options, log: Log) -> Source:
+def passages(paths: list[Path], task: Task) -> Source:
     """Read rows of a query and its passages, as MIRACL's (Zhang et al. 2023), or triples of texts.
 
     A text without an id is known by the start of its SHA-256.
     """
     about = "Documents are the passages of the rows; what else the collection has is not here."
-    return _source(paths, _passages_question, about, options, log)
+    return _source(paths, passages_question, about, task)
 
 
-def _source(
-    paths: list[Path],
-    question_of: Callable[[str, dict, str, Options, Log], Question],
-    about: str,
-    options: Options,
-    log: Log,
-) -> Source:
-    """Return the questions of the chosen splits; `question_of` raises ValueError in words."""
+def _source(paths: list[Path], question_of, about: str, task: Task) -> Source:
+    """Return the questions of the chosen splits; rows of one query are joined.
+
+    `question_of(place, row, name, task)` returns a Question or raises ValueError in words.
+    """
     documents, queries, labels = {}, {}, []
-    splits = readers.by_split(paths)
-    for split, chosen in readers.choose(splits, options.split, options.path).items():
-        rows = (row for path in chosen for row in readers.with_bar(rows_of(path, log), "questions"))
-        for number, (place, row) in enumerate(rows, 1):
+    splits = readers.files_by_split(paths)
+    for split, chosen in readers.choose_splits(splits, task).items():
+        rows = (row for path in chosen for row in rows_of(path, task))
+        for number, (place, row) in enumerate(readers.with_bar(rows, "questions"), 1):
             try:
-                question = question_of(place, row, f"{split}-{number}", options, log)
+                query, paragraphs, judged = question_of(place, row, f"{split}-{number}", task)
             except ValueError as error:
-                log.problems.append(f"{place}: {error}")
+                task.problems.append(f"{place}: {error}")
                 continue
-            query = question.query
             key = query["query_id"], query["query"]
             if key in queries:
-                log.changed["rows of a query that was there, which were joined"] += 1
+                task.changed["rows of a query that was there, which were joined"] += 1
             queries.setdefault(key, (place, query))
-            for document in question.documents:
-                former = documents.setdefault(document["doc_id"], (place, document))[1]
+            for document in paragraphs:
+                _, former = documents.setdefault(document["doc_id"], (place, document))
                 if former["text"] != document["text"]:
-                    log.leave("documents with another text under an id that was there", place)
-            for doc_id, grade, quotes in question.judged:
+                    task.leave_out("documents with another text under an id that was there", place)
+            for doc_id, grade, quotes in judged:
                 text = documents[doc_id][1]["text"] if doc_id in documents else ""
                 evidence = tuple(quote for quote in quotes if quote and quote in text)
                 labels.append(Label(place, split, query["query_id"], doc_id, grade, evidence))
     return Source(documents.values(), queries.values(), labels, tuple(splits), about=(about,))
 
 
-def _own_id(place: str, row: dict, names: tuple[str, ...], other: str, log: Log) -> str:
-    """Return a row's id, or another where it has none."""
-    if all(row.get(name) is None for name in names):
-        return other
-    return readers.id_of(place, row, names, log) or other
+def _id_or_else(
+    other: str, place: str, row: dict, names: tuple[str, ...], task: Task
+) -> str | None:
+    return readers.id_of(place, {**row, "": other}, (*names, ""), task)
 
 
-# HotpotQA.
-
-
-def _hotpot_question(place: str, row: dict, name: str, options: Options, log: Log) -> Question:
+def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
+    """Return a row of HotpotQA; a question without an id takes `name`. Raises ValueError: FORM."""
     try:
         question = row["question"].strip()
-        context = _pairs(row["context"], "sentences")
-        facts = _pairs(row.get("supporting_facts") or [], "sent_id")
+        context = _pairs(row["context"], "sentences", list)
+        facts = _pairs(row.get("supporting_facts") or [], "sent_id", int)
+        paragraphs = {title: [s.strip() for s in sentences] for title, sentences in context}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ValueError(FORM) from None
-    lists = all(isinstance(sentences, list) for _, sentences in context)
-    texts = [title for title, _ in (*context, *facts)]
-    texts += [sentence for _, sentences in context for sentence in sentences] if lists else []
-    numbers = all(type(number) is int and number >= 0 for _, number in facts)
-    if not lists or not numbers or not all(isinstance(text, str) for text in texts):
-        raise ValueError(FORM)
-    query = {"query_id": _own_id(place, row, ("_id", "id"), name, log), "query": question}
+    query = {"query_id": _id_or_else(name, place, row, ("_id", "id"), task), "query": question}
     kind, answer = readers.text_of(row, "type"), readers.text_of(row, "answer")
     form = files.schema("retrieval_queries")
     if form.fits("kind", kind):
         query["kind"] = kind
     elif kind:
-        log.leave(f"types that are no label ({form.wanted('kind')})", place)
+        task.leave_out(f"types that are no label ({form.wanted('kind')})", place)
     query |= {"answers": [answer]} if answer else {}
-    stripped = {title: [s.strip() for s in sentences] for title, sentences in context}
     documents = [
         {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}
-        for title, sentences in stripped.items()
+        for title, sentences in paragraphs.items()
     ]
     quotes: dict[str, list[str]] = {}
     for title, number in facts:
-        sentences = stripped.get(title, [])
-        quotes.setdefault(title, []).extend(sentences[number : number + 1])
-        if sentences and number >= len(sentences):
-            log.leave("evidence whose sentence number is beyond its paragraph", place)
+        sentences = paragraphs.get(title, [])
+        chosen = quotes.setdefault(title, [])
+        if 0 <= number < len(sentences):
+            chosen.append(sentences[number])
+        elif sentences:
+            task.leave_out("evidence whose sentence number is beyond its paragraph", place)
     judged = [(_title_id(title), 1, sentences) for title, sentences in quotes.items()]
-    return Question(query, documents, judged)
+    return query, documents, judged
 
 
-def _pairs(values: dict | list, second: str) -> list[tuple]:
-    """Return (title, other) of both layouts: a dict of two lists, or a list of pairs."""
+def _pairs(values: dict | list, second: str, kind: type) -> list[tuple]:
+    """Return (title, value of `kind`) of both layouts: a dict of two lists, or a list of pairs."""
     if isinstance(values, dict):
         values = zip(values["title"], values[second], strict=True)
-    return [(title, other) for title, other in values]
+    pairs = [(title, value) for title, value in values]
+    if not all(isinstance(title, str) and type(value) is kind for title, value in pairs):
+        raise TypeError
+    return pairs
 
 
 def _title_id(title: str) -> str:
-    return readers.encoded(title.strip().replace(" ", "_"))
+    return readers.encode_id(title.strip().replace(" ", "_"))
 
 
-# Passages.
-
-
-def _passages_question(place: str, row: dict, _: str, options: Options, log: Log) -> Question:
-    names = columns(options, QUERY)
-    query = readers.text_of(row, *names["query"])
+def passages_question(place: str, row: dict, _: str, task: Task) -> Question:
+    """Return a row of a query and its passages. Raises ValueError: what is of another form."""
+    id_names, names = column_names(task, QUERY).values()
+    query = readers.text_of(row, *names)
     if not query:
-        raise ValueError(readers.missing("query", names["query"], row, "--columns"))
-    query_id = _own_id(place, row, names["query_id"], _hash(query), log)
-    question = Question({"query_id": query_id, "query": query}, [], [])
+        raise ValueError(readers.missing_field("query", names, row, "--columns"))
+    query_id = _id_or_else(_hash(query), place, row, id_names, task)
+    documents, judged = [], []
     for field, grade in PASSAGES.items():
         values = row.get(field) or []
         for value in values if isinstance(values, list) else [values]:
-            document = _passage(place, field, value, options, log)
-            question.documents.append(document)
+            passage = {"text": value} if isinstance(value, str) else value
+            if not isinstance(passage, dict):
+                wanted = "wanted a text or an object with docid and text"
+                raise ValueError(f"{field} holds {str(value)[:40]}, {wanted}")
+            document = document_of(place, "", passage, task)
+            words = _hash(f"{document['title']}\n{document['text']}")
+            doc_names = column_names(task, DOCUMENT)["doc_id"]
+            document["doc_id"] = _id_or_else(words, place, passage, doc_names, task)
+            documents.append(document)
             if grade is not None:
-                question.judged.append((document["doc_id"], grade, []))
-    return question
-
-
-def _passage(place: str, field: str, value: dict | str, options: Options, log: Log) -> dict:
-    passage = {"text": value} if isinstance(value, str) else value
-    if not isinstance(passage, dict):
-        wanted = "wanted a text or an object with docid and text"
-        raise ValueError(f"{field} holds {str(value)[:40]}, {wanted}")
-    title, text = title_and_text(place, passage, options, log)
-    names = columns(options, DOCUMENT)["doc_id"]
-    doc_id = _own_id(place, passage, names, _hash(f"{title}\n{text}"), log)
-    return readers.document_of(doc_id, title, text, log)
+                judged.append((document["doc_id"], grade, []))
+    return {"query_id": query_id, "query": query}, documents, judged
 
 
 def _hash(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What all readers share: a source, what is wrong with it, ids, fields and splits."""
+"""What all readers share: a task, the source that they return, ids, fields and splits."""
 
 import json
 import re
@@ -34,7 +34,7 @@ class Label(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What a reader gives. Documents and queries are (place, row); they may be read lazily."""
+    """What a reader returns. Documents and queries are (place, row); they may be read lazily."""
 
     documents: Iterable[tuple[str, dict]]
     queries: Iterable[tuple[str, dict]] = ()
@@ -60,25 +60,27 @@ class Options(NamedTuple):
     halve: bool = False
 
 
-class Log:
-    """What is wrong with a source, what is left out of it and what is read differently."""
+class Task:
+    """One import: its options, what is wrong, what is left out and what is read differently."""
 
-    def __init__(self):
+    def __init__(self, options: Options):
+        self.options = options
+        self.source = f"{options.kind}:{options.path}"
         self.problems: list[str] = []
         self.left: dict[str, tuple[int, str]] = {}  # reason: how often, first place
         self.changed: Counter[str] = Counter()
         self.absent: dict[str, str] = {}  # wanted field: the problem, "" once a row had it
 
-    def leave(self, reason: str, place: str) -> None:
+    def leave_out(self, reason: str, place: str) -> None:
         """Count something that is left out."""
         count, first = self.left.get(reason, (0, place))
         self.left[reason] = count + 1, first
 
     def expect(self, what: str, names: tuple[str, ...], place: str, row: dict, option: str) -> None:
         """Note a problem if no row has one of the named fields: the one of the first row."""
-        problem = f"{place}: {missing(what, names, row, option)}"
-        there = any(name in row for name in names)
-        self.absent[what] = "" if there else self.absent.get(what, problem)
+        problem = f"{place}: {missing_field(what, names, row, option)}"
+        present = any(name in row for name in names)
+        self.absent[what] = "" if present else self.absent.get(what, problem)
 
     def stop(self) -> None:
         """Raise EvalSetError if there were problems."""
@@ -89,24 +91,23 @@ class Log:
     def lines(self) -> list[str]:
         """Return a line for each reason, with its count and first place."""
         left = [
-            f"left out: {reason}: {count}, first {first}"
-            for reason, (count, first) in self.left.items()
+            f"left out: {why}: {count}, first {first}" for why, (count, first) in self.left.items()
         ]
-        return [*left, *(f"changed: {what}: {n}" for what, n in self.changed.items())]
+        return [*left, *(f"changed: {what}: {count}" for what, count in self.changed.items())]
 
 
 def with_bar(items: Iterable, what: str) -> Iterable:
     """Return `items` with a bar on stderr where somebody looks."""
     from tqdm import tqdm
 
-    below = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see text.Screen
-    return tqdm(items, desc=what, unit="", leave=False, disable=None, file=below)
+    stream = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see text.Screen
+    return tqdm(items, desc=what, unit="", leave=False, disable=None, file=stream)
 
 
-# Values.
+# Ids and fields.
 
 
-def encoded(name) -> str:
+def encode_id(name) -> str:
     """Return an id without spaces, slashes, #, and what nobody sees: they would break files.
 
     They are percent-encoded: urllib.parse.unquote gives the original.
@@ -119,26 +120,24 @@ def encoded(name) -> str:
     return "".join(c if files.is_id(f"a{c}") else quote(c) for c in name)
 
 
-def id_of(place: str, row: dict, names: tuple[str, ...], log: Log) -> str | None:
+def id_of(place: str, row: dict, names: tuple[str, ...], task: Task) -> str | None:
     """Return the id under the first of `names` that `row` has, as text; None notes a problem."""
     name = next((name for name in names if row.get(name) is not None), None)
     if name is None:
-        log.problems.append(f"{place}: {missing('id', names, row, '--columns')}")
+        task.problems.append(f"{place}: {missing_field('id', names, row, '--columns')}")
         return None
-    value = row[name]
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    if isinstance(value, str) and value.strip():
-        return encoded(value.strip())
-    shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
-    log.problems.append(f"{place}: field {name} is {shown}, wanted an id: text or whole number")
-    return None
+    value = str(row[name]).strip() if type(row[name]) in (str, int) else ""
+    if not value:
+        shown = json.dumps(row[name], ensure_ascii=False, default=str)[:60]
+        wanted = "wanted an id: text or whole number"
+        task.problems.append(f"{place}: field {name} is {shown}, {wanted}")
+    return encode_id(value) if value else None
 
 
-def missing(what: str, names: tuple[str, ...], row: dict, option: str) -> str:
+def missing_field(what: str, names: tuple[str, ...], row: dict, option: str) -> str:
     """Return what is wrong with a row that has none of the named fields."""
-    found = ", ".join(sorted(map(str, row))) or "nothing"
-    return f"no {what}, found {found}, wanted one of: {', '.join(names)}; {option} names another"
+    present = ", ".join(sorted(map(str, row))) or "nothing"
+    return f"no {what}, found {present}, wanted one of: {', '.join(names)}; {option} names another"
 
 
 def text_of(row: dict, *names: str) -> str:
@@ -147,46 +146,35 @@ def text_of(row: dict, *names: str) -> str:
     return next((text for text in texts if text.strip()), "").strip()
 
 
-def document_of(doc_id: str, title: str, text: str, log: Log) -> dict:
+def asked_fields(place: str, fields: dict, task: Task) -> tuple[str, str]:
+    """Return (title, text) of a document from the fields of --title and --text, "" without them.
+
+    The fields of a text stand below each other, in the order asked for. That a document has none
+    is counted; a field that no document has is a problem: see Task.stop.
+    """
+    texts: dict[str, list[str]] = {}
+    for option, asked in (("--title", task.options.title), ("--text", task.options.text)):
+        names = asked.split(",") if asked else []
+        for name in names:
+            task.expect(f"{option} {name} in any document", (name,), place, fields, option)
+        texts[option] = [text for name in names if (text := text_of(fields, name))]
+        if names and not texts[option]:
+            task.leave_out(f"{option} where a document has no {' or '.join(names)}", place)
+    return next(iter(texts["--title"]), ""), "\n\n".join(texts["--text"])
+
+
+def document(doc_id: str, title: str, text: str, task: Task) -> dict:
     """Return a document's row; a title without a text becomes the text."""
     if title and not text:
-        log.changed["documents with a title only, which became their text"] += 1
+        task.changed["documents with a title only, which became their text"] += 1
         title, text = "", title
     return {"doc_id": doc_id, "title": title, "text": text}
 
 
-def title_and_text(
-    place: str, fields: dict, title: str, text: str, options: Options, log: Log
-) -> tuple[str, str]:
-    """Return (title, text) of a document: from the fields of --title and --text, else as given.
-
-    Several fields of the text stand below each other, in the order asked for. A document that has
-    none of them keeps what it has; a field that no document has is a problem: see Log.stop.
-    """
-    chosen = {}
-    for option, names in (("--title", options.title), ("--text", options.text)):
-        wanted = names.split(",") if names else []
-        for name in wanted:
-            log.expect(f"{option} {name} in any document", (name,), place, fields, option)
-        texts = [value for name in wanted if (value := text_of(fields, name))]
-        chosen[option] = texts
-        if wanted and not texts:
-            log.leave(f"{option} where a document has no {' or '.join(wanted)}", place)
-    return [*chosen["--title"], title][0], "\n\n".join(chosen["--text"]) or text
+# Splits.
 
 
-# Folders and splits.
-
-
-def folder_of(options: Options) -> Path:
-    """Return the path as a folder. Raises EvalSetError if it is none."""
-    path = Path(options.path)
-    if not path.is_dir():
-        raise EvalSetError([f"{path}:1: is no folder, wanted a folder for {options.kind}:"])
-    return path
-
-
-def by_split(paths: Iterable[Path]) -> dict[str, list[Path]]:
+def files_by_split(paths: Iterable[Path]) -> dict[str, list[Path]]:
     """Return {split: files} by the split that each name holds, "all" for a name without one."""
     splits: dict[str, list[Path]] = {}
     for path in paths:
@@ -195,27 +183,28 @@ def by_split(paths: Iterable[Path]) -> dict[str, list[Path]]:
     return splits
 
 
-def choose(splits: dict[str, object], wanted: str | None, where: str | Path) -> dict[str, object]:
-    """Return the splits to read: those wanted, else one for dev and one for test.
+def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
+    """Return the splits to read: those of --split, else one for dev and one for test.
 
     Raises EvalSetError with every split there is.
     """
-    offer = f"found {', '.join(sorted(splits)) or 'none'}"
-    if wanted:
-        missing = [name for name in wanted.split(",") if name not in splits]
-        if missing:
-            raise EvalSetError([f"{where}: no split {missing[0]}, {offer}"])
-        return {name: splits[name] for name in wanted.split(",")}
-    first: dict[str, str] = {}
+    names = ", ".join(sorted(splits)) or "none"
+    if task.options.split:
+        chosen = task.options.split.split(",")
+        if unknown := [name for name in chosen if name not in splits]:
+            raise EvalSetError([f"{task.source}: no split {unknown[0]}, found {names}"])
+        return {name: splits[name] for name in chosen}
+    by_half: dict[str, str] = {}
     for word, half in SIDES.items():
-        for name in sorted(name for name in splits if _first_word(name) == word):
-            first.setdefault(half, name)
-    if not first and len(splits) != 1:
-        raise EvalSetError([f"{where}: {offer}, wanted one of them named by --split"])
-    return {name: splits[name] for name in list(first.values()) or splits}
+        for name in sorted(splits):
+            if _first_word(name) == word:
+                by_half.setdefault(half, name)
+    if not by_half and len(splits) != 1:
+        raise EvalSetError([f"{task.source}: found {names}, wanted one of them named by --split"])
+    return {name: splits[name] for name in [*by_half.values()] or splits}
 
 
-def side(split: str) -> str | None:
+def half_of(split: str) -> str | None:
     """Return dev or test for the name of a split; None for a name that says neither."""
     return SIDES.get(_first_word(split))
 

@@ -11,10 +11,14 @@ from pathlib import Path
 from .. import files
 from ..files import EvalSetError
 from . import readers
-from .readers import Log, Options
+from .readers import Task
 
-ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
-PAIRS = {2: ("_id", "text")}  # lines `id TAB text`
+# Lines of cells without a head: `id TAB text`, BEIR's labels of three cells, TREC's of four.
+PAIRS = {2: ("_id", "text")}
+QRELS = {
+    3: ("query_id", "doc_id", "relevance"),
+    4: ("query_id", "", "doc_id", "relevance"),
+}
 
 # What the columns of others are called; the first that a row has counts.
 DOCUMENT = {
@@ -34,25 +38,20 @@ LABEL = {
 COLUMNS = ("doc_id", "query_id", "query", "relevance")  # of --columns; --title and --text have own
 
 
-def columns(options: Options, table: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def column_names(task: Task, table: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Return {our field: names of it}, those that --columns gives first.
 
     Raises EvalSetError: --columns is of another form.
     """
     names = dict(table)
-    for pair in options.columns.split(",") if options.columns else ():
+    for pair in task.options.columns.split(",") if task.options.columns else ():
         ours, _, theirs = pair.partition("=")
         if ours not in COLUMNS or not theirs:
             wanted = f"wanted {', '.join(f'{name}=NAME' for name in COLUMNS)}"
             raise EvalSetError([f"--columns {pair}: {wanted} (--title and --text name the others)"])
-        names |= {ours: (theirs, *table[ours])} if ours in table else {}
+        if ours in table:
+            names[ours] = (theirs, *table[ours])
     return names
-
-
-def title_and_text(place: str, row: dict, options: Options, log: Log) -> tuple[str, str]:
-    """Return (title, text) of a row, from the usual fields or those of --title and --text."""
-    title, text = (readers.text_of(row, *DOCUMENT[field]) for field in ("title", "text"))
-    return readers.title_and_text(place, row, title, text, options, log)
 
 
 def ending(path: Path) -> str:
@@ -60,8 +59,15 @@ def ending(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix
 
 
+def document_of(place: str, doc_id: str, row: dict, task: Task) -> dict:
+    """Return the document of a row, from the usual fields or those of --title and --text."""
+    title, text = readers.asked_fields(place, row, task)
+    title = title or readers.text_of(row, *DOCUMENT["title"])
+    return readers.document(doc_id, title, text or readers.text_of(row, *DOCUMENT["text"]), task)
+
+
 def rows_of(
-    path: Path, log: Log, names: Collection[str] = (), forms: dict[int, tuple] = PAIRS
+    path: Path, task: Task, names: Collection[str] = (), forms: dict[int, tuple] = PAIRS
 ) -> Iterator[tuple[str, dict]]:
     """Yield (place, row) of a table; text may be packed as .gz.
 
@@ -70,41 +76,39 @@ def rows_of(
     """
     match ending(path):
         case ".jsonl":
-            return files.rows(path, log.problems)
+            return files.rows(path, task.problems)
         case ".json" | ".parquet":
-            return _database_rows(path, log)
+            return _database_rows(path, task)
         case ".csv":
-            return _csv_rows(path, log)
-    return _line_rows(path, log, names, forms)
+            return _csv_rows(path, task)
+    return _line_rows(path, task, names, forms)
 
 
-def _database_rows(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
+def _database_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
     """Yield rows that DuckDB reads in pieces: published arrays are one line of 500 MB."""
     import duckdb
 
-    kind, number = ending(path)[1:], 0
-    json = "read_json_objects($1)"  # one column, the text of an object
-    reader = json if kind == "json" else "read_parquet($1, hive_partitioning = false)"
-    with files.database() as tables:
+    is_json = ending(path) == ".json"  # read as one column, the text of an object
+    reader = "read_json_objects($1)" if is_json else "read_parquet($1, hive_partitioning = false)"
+    with files.database() as database:
         try:
-            tables.execute(f"FROM {reader}", [glob.escape(str(path.resolve()))])
-            names = [column[0] for column in tables.description]
-            for row in chain.from_iterable(iter(lambda: tables.fetchmany(1000), [])):
-                number += 1
+            database.execute(f"FROM {reader}", [glob.escape(str(path.resolve()))])
+            names = [column[0] for column in database.description]
+            rows = chain.from_iterable(iter(lambda: database.fetchmany(1000), []))
+            for number, row in enumerate(rows, 1):
                 place = f"{path}, row {number}"
-                fields = dict(zip(names, row, strict=True))
                 try:
-                    fields = files.json_object(row[0], "objects") if kind == "json" else fields
+                    fields = dict(zip(names, row, strict=True))
+                    yield place, files.json_object(row[0], "objects") if is_json else fields
                 except ValueError as error:
-                    log.problems.append(f"{place}: {' '.join(str(error).split())}")
-                else:
-                    yield place, fields
+                    task.problems.append(f"{place}: {' '.join(str(error).split())}")
         except duckdb.Error as error:
             reason = str(error).partition("\n")[0].strip()
-            log.problems.append(f"{path}: cannot be read ({reason}), wanted a {kind} file")
+            wanted = f"wanted a {ending(path)[1:]} file"
+            task.problems.append(f"{path}: cannot be read ({reason}), {wanted}")
 
 
-def _csv_rows(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
+def _csv_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
     csv.field_size_limit(2**31 - 1)  # a cell may hold a whole document
     number = 1
     try:
@@ -114,33 +118,33 @@ def _csv_rows(path: Path, log: Log) -> Iterator[tuple[str, dict]]:
                 number = reader.line_num
                 if None in row or None in row.values():
                     wanted = f"wanted {len(reader.fieldnames)} cells as in the first line"
-                    log.problems.append(f"{path}:{number}: found more or fewer, {wanted}")
+                    task.problems.append(f"{path}:{number}: found more or fewer, {wanted}")
                 else:
                     yield f"{path}:{number}", row
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or error
-        log.problems.append(
+        task.problems.append(
             f"{path}:{number}: cannot be read on from here ({reason}), wanted CSV in UTF-8"
         )
 
 
-def _line_rows(path: Path, log: Log, names, forms) -> Iterator[tuple[str, dict]]:
+def _line_rows(path: Path, task: Task, names, forms) -> Iterator[tuple[str, dict]]:
     wanted = " or ".join(" ".join(cell or "0" for cell in form) for form in forms.values())
-    for number, (place, line) in enumerate(files.lines(path, log.problems, newline="\n")):
+    for number, (place, line) in enumerate(files.lines(path, task.problems, newline="\n")):
         between = "\t" if "\t" in line or forms is PAIRS else None
-        if not number and {*names} & {*map(unquoted, line.split(between))}:
-            header = [*map(unquoted, line.split(between))]
-            forms, wanted = {len(header): header}, f"{len(header)} cells as in the first line"
+        head = [_unquote(cell) for cell in line.split(between)] if number == 0 else []
+        if {*names} & {*head}:
+            forms, wanted = {len(head): head}, f"{len(head)} cells as in the first line"
             continue
         cells = line.split(between, max(forms) - 1)
         if len(cells) in forms:
-            values = cells if forms is PAIRS else map(unquoted, cells)
+            values = cells if forms is PAIRS else map(_unquote, cells)
             yield place, dict(zip(forms[len(cells)], values, strict=True))
         else:
-            log.problems.append(f"{place}: found {line[:40]!r}, wanted {wanted}")
+            task.problems.append(f"{place}: found {line[:40]!r}, wanted {wanted}")
 
 
-def unquoted(cell: str) -> str:
+def _unquote(cell: str) -> str:
     """Return a cell, stripped, without the quotes that CSV writers put around one with quotes."""
     cell = cell.strip()
     quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from .. import files
+from ..files import EvalSetError
 from . import readers
-from .readers import Log, Options, Source
+from .readers import Source, Task
 
 VENDORED = set(
     "node_modules bower_components vendor vendored third_party thirdparty site-packages "
@@ -29,94 +30,89 @@ CODE_FILES = (
     ".py .pyi .js .jsx .mjs .ts .tsx .java .kt .scala .go .rs .c .h .cc .cpp .hpp .cs .swift .m "
     ".rb .php .pl .lua .r .jl .hs .ml .ex .exs .erl .clj .sh .bash .ps1 .sql .tf .proto .vue .dart"
 ).split()
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+NOT_BODY = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 
 
-def markdown_tree(options: Options, log: Log) -> Source:
+def markdown_tree(task: Task) -> Source:
     """Read a tree of Markdown files: front matter is optional, the first heading is the title."""
-    return Source(
-        (f"{path}:1", {"doc_id": doc_id, **_markdown(path, text, options, log)})
-        for path, doc_id, text in tree(options, PAGES, log)
-    )
+    return Source(_markdown(*page, task) for page in tree(task, PAGES))
 
 
-def text_tree(options: Options, log: Log) -> Source:
+def text_tree(task: Task) -> Source:
     """Read a tree of text files; the first line is the title where it is short."""
-    return Source(
-        (f"{path}:1", {"doc_id": doc_id, **_plain(path, text)})
-        for path, doc_id, text in tree(options, TEXTS, log)
-    )
+    return Source(_plain(*page) for page in tree(task, TEXTS))
 
 
-def code_tree(options: Options, log: Log) -> Source:
+def code_tree(task: Task) -> Source:
     """Read a source tree: Python by function, method and class, other languages by file."""
-    return Source(_code(options, log))
+    pages = tree(task, CODE_FILES, VENDORED | BUILT)
+    return Source(unit for page in pages for unit in _code(*page, task))
 
 
 def tree(
-    options: Options, suffixes: Collection[str], log: Log, skip: Collection[str] = VENDORED
+    task: Task, endings: Collection[str], skip: Collection[str] = VENDORED
 ) -> Iterator[tuple[Path, str, str]]:
-    """Yield (path, id, text) of the files with one of `suffixes`, in a fixed order.
+    """Yield (path, id, text) of the files with one of `endings`, in a fixed order.
 
     An id is the path below the folder, with : for /; .md and .txt are left out of it. Hidden and
-    vendored folders, binary files and links are left out and counted.
+    vendored folders, binary files and links are left out and counted. Raises EvalSetError where
+    there is no folder.
     """
-    folder = readers.folder_of(options)
-    for here, folders, names in os.walk(folder):
-        skipped = {
-            name
-            for name in folders
-            if name in skip or name[0] == "." or Path(here, name, "pyvenv.cfg").exists()
-        }
-        for name in sorted(skipped):
-            log.leave("hidden, vendored or built folders", os.path.join(here, name))
-        folders[:] = sorted(set(folders) - skipped)
+    root = Path(task.options.path)
+    if not root.is_dir():
+        wanted = f"wanted a folder for {task.options.kind}:"
+        raise EvalSetError([f"{root}:1: is no folder, {wanted}"])
+    for here, folders, names in os.walk(root):
+        for name in sorted(folders):
+            if name in skip or name[0] == "." or Path(here, name, "pyvenv.cfg").exists():
+                task.leave_out("hidden, vendored or built folders", os.path.join(here, name))
+                folders.remove(name)
+        folders.sort()
         for path in (Path(here, name) for name in sorted(names)):
-            if path.suffix.lower() not in suffixes or not path.is_file():
-                log.leave("files of another type", str(path))
-                continue
             shown = str(path).encode("utf-8", "backslashreplace").decode()
-            if path.is_symlink() or shown != str(path):
-                why = "links" if path.is_symlink() else "files whose names are not UTF-8"
-                log.leave(why, shown)
-                continue
-            unreadable: list[str] = []
-            text = files.page(path, unreadable)
-            if text is None:
-                log.leave("files that are not UTF-8", unreadable[0])
+            problems: list[str] = []
+            if path.suffix.lower() not in endings or not path.is_file():
+                task.leave_out("files of another type", shown)
+            elif path.is_symlink():
+                task.leave_out("links", shown)
+            elif shown != str(path):
+                task.leave_out("files whose names are not UTF-8", shown)
+            elif (text := files.page(path, problems)) is None:
+                task.leave_out("files that are not UTF-8", problems[0])
             elif "\0" in text:
-                log.leave("binary files", str(path))
+                task.leave_out("binary files", shown)
             else:
-                name = path.stem if path.suffix.lower() in (".md", ".txt") else path.name
-                parts = (*path.relative_to(folder).parts[:-1], name)
-                yield path, ":".join(readers.encoded(p).replace(":", "%3A") for p in parts), text
+                last = path.stem if path.suffix.lower() in (".md", ".txt") else path.name
+                parts = (*path.relative_to(root).parts[:-1], last)
+                yield path, ":".join(readers.encode_id(p).replace(":", "%3A") for p in parts), text
 
 
-def _markdown(path: Path, text: str, options: Options, log: Log) -> dict:
-    """Return title, text and known fields of a page."""
-    broken: list[str] = []
-    fields, rest = files.front_matter(path, text, broken) or ({}, text)
-    if broken:
-        log.leave("front matters that are not YAML fields, kept as text", f"{path}:2")
-    else:
-        text = rest
+def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict]:
+    """Return a page with the fields of its front matter that a set knows."""
+    problems: list[str] = []
+    fields, body = files.front_matter(path, text, problems) or ({}, text)
+    if problems:
+        task.leave_out("front matters that are not YAML fields, kept as text", f"{path}:2")
+        body = text
     form = files.schema("page")
     known = {name: value for name, value in fields.items() if form.fits(name, value)}
-    used = f"{options.title},{options.text}".split(",")
+    used = f"{task.options.title},{task.options.text}".split(",")
     for name in sorted(fields.keys() - known.keys() - {*used}):
         wanted = form.wanted(name) if name in form.fields else "no such field"
-        log.leave(f"front-matter field {name} ({wanted})", f"{path}:2")
-    given = {**fields, "body": text}
-    title, body = readers.title_and_text(f"{path}:1", given, "", "", options, log)
+        task.leave_out(f"front-matter field {name} ({wanted})", f"{path}:2")
+    title, chosen = readers.asked_fields(f"{path}:1", {**fields, "body": body}, task)
     known |= {"title": title} if title else {}
-    heading = _heading(text)
+    heading = _heading(body)
     if "title" not in known and heading:
         line = heading[1].strip()
         bare = line.rstrip("#")  # those of a word (C#) stay
         known["title"] = bare.rstrip() if bare[-1:].isspace() else line
-        rest = text[heading.end() :]
-        if not text[: heading.start()].strip() and rest.strip():
-            text = rest  # the heading is the title now; both would count its words twice
-    return {"title": path.stem, **known, "text": body or text.strip("\n")}
+        below = body[heading.end() :]
+        if not body[: heading.start()].strip() and below.strip():
+            body = below  # the heading is the title now; both would count its words twice
+    row = {"doc_id": doc_id, "title": path.stem, **known, "text": chosen or body.strip("\n")}
+    return f"{path}:1", row
 
 
 def _heading(text: str) -> re.Match | None:
@@ -128,29 +124,27 @@ def _heading(text: str) -> re.Match | None:
     return next((m for m in headings if not any(m.start() in range(*f) for f in fences)), None)
 
 
-def _plain(path: Path, text: str) -> dict:
+def _plain(path: Path, doc_id: str, text: str) -> tuple[str, dict]:
     first, _, rest = text.strip().partition("\n")
-    if len(first) <= 100 and rest.strip():
-        return {"title": first.strip(), "text": rest.strip("\n")}
-    return {"title": path.stem, "text": text.strip("\n")}
+    title, body = (first.strip(), rest) if len(first) <= 100 and rest.strip() else (path.stem, text)
+    return f"{path}:1", {"doc_id": doc_id, "title": title, "text": body.strip("\n")}
 
 
-def _code(options: Options, log: Log) -> Iterator[tuple[str, dict]]:
-    for path, doc_id, text in tree(options, CODE_FILES, log, VENDORED | BUILT):
-        if GENERATED.search(path.name) or MADE.search(text[:1000]) or LONG_LINE.search(text):
-            log.leave("generated files", str(path))
-            continue
-        if path.suffix.lower() in (".py", ".pyi"):
-            try:
-                yield from _python(path, text, doc_id, log)
-                continue
-            except (SyntaxError, ValueError, RecursionError):
-                log.changed["Python files that do not parse, taken whole"] += 1
-        title = path.relative_to(options.path).as_posix()
-        yield f"{path}:1", {"doc_id": doc_id, "title": title, "text": text.strip("\n")}
+def _code(path: Path, doc_id: str, text: str, task: Task) -> Iterator[tuple[str, dict]]:
+    if GENERATED.search(path.name) or MADE.search(text[:1000]) or LONG_LINE.search(text):
+        task.leave_out("generated files", str(path))
+        return
+    if path.suffix.lower() in (".py", ".pyi"):
+        try:
+            yield from _python(path, text, doc_id, task)
+            return
+        except (SyntaxError, ValueError, RecursionError):
+            task.changed["Python files that do not parse, taken whole"] += 1
+    title = path.relative_to(task.options.path).as_posix()
+    yield f"{path}:1", {"doc_id": doc_id, "title": title, "text": text.strip("\n")}
 
 
-def _python(path: Path, text: str, name: str, log: Log) -> Iterator[tuple[str, dict]]:
+def _python(path: Path, text: str, name: str, task: Task) -> Iterator[tuple[str, dict]]:
     """Yield a module's units. Each line belongs to the innermost of them: nothing stands twice."""
     module, lines = ast.parse(text), text.split("\n")
     owners: list = [module] * len(lines)
@@ -162,7 +156,7 @@ def _python(path: Path, text: str, name: str, log: Log) -> Iterator[tuple[str, d
     for qualified, node in units:
         own = [number for number, owner in enumerate(owners) if owner is node]
         if node is module and all(isinstance(part, NOT_BODY) for part in node.body):
-            log.leave("module bodies of imports alone", f"{path}:1")
+            task.leave_out("module bodies of imports alone", f"{path}:1")
             continue
         doc_id = name if node is module else f"{name}:{qualified}"
         seen[doc_id] += 1
@@ -171,10 +165,6 @@ def _python(path: Path, text: str, name: str, log: Log) -> Iterator[tuple[str, d
         body = textwrap.dedent("\n".join(lines[number] for number in own)).strip("\n")
         place = f"{path}:{own[0] + 1 if own else 1}"
         yield place, {"doc_id": doc_id, "title": title, "text": body}
-
-
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-NOT_BODY = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 
 
 def _units(parent: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:

@@ -11,23 +11,18 @@ from pathlib import Path
 from .. import evalset, files
 from ..files import EvalSetError
 from . import catalogue, collections, questions, trees
-from .qrels import Labels, ids_in_common, keep, read_labels, split
-from .readers import WORDS, Log, Options, Source, with_bar
+from .qrels import Labels, assign_halves, count_common_ids, keep_answered, read_labels
+from .readers import WORDS, Options, Source, Task, with_bar
 
 READERS = {  # KIND of KIND:PATH
     "markdown": trees.markdown_tree,
     "text": trees.text_tree,
     "code": trees.code_tree,
     "hotpotqa": questions.hotpotqa,
-    "beir": collections.beir,
-    "trec": collections.trec,
-    "table": collections.table,
-    "ir_datasets": catalogue.by_name,
-}
-FORMER = {  # kinds that others have taken over
-    "miracl": "ir_datasets:miracl/yo/dev, or of files table:FOLDER --language yo",
-    "mmarco": "ir_datasets:mmarco/v2/de/dev/small, or of files table:COLLECTION.tsv "
-    "--queries FILE --labels FILE",
+    "beir": collections.read_tables,
+    "trec": collections.read_tables,
+    "table": collections.read_tables,
+    "ir_datasets": catalogue.read_dataset,
 }
 TREES = ("markdown", "text", "code")  # they have no labels, and an id is a path
 BELONGS = {  # option: the kinds that it is for; the others are for all
@@ -43,6 +38,18 @@ TRUNCATED = (
     "truncated: --max-docs kept every relevant document and part of the others, "
     "so scores are too high to compare with published ones"
 )
+CARD = """# {name} ({kind})
+
+Imported with `--from {kind}:{name}{options}`. The heading is the name under which results are \
+shown: change it to your own. Where documents, queries and labels are other people's, see the \
+source for authors and licence before you pass them on.
+
+{ids}
+
+## What was found
+
+{found}
+"""
 
 
 def import_command(source: str, to: Path, **more) -> int:
@@ -93,18 +100,18 @@ def import_into(options: Options, to: Path) -> list[str]:
     if problems := wrong_options(options):
         raise EvalSetError(problems)
     with new_set(to) as folder:
-        log = Log()
-        source = READERS[options.kind](options, log)
+        task = Task(options)
+        source = READERS[options.kind](task)
         if options.language:
             source = source._replace(words=WORDS.get(options.language, "words"))
-        return write_source(source, options, folder, log)
+        lines = write_source(source, folder, task)
+        files.write(folder / "README.md", data_card(options, lines))
+    return lines
 
 
 def wrong_options(options: Options) -> list[str]:
     """Return what is wrong with a kind and its options."""
-    kind = options.kind
-    if kind in FORMER:
-        return [f"--from {kind}: is no kind any more, wanted {FORMER[kind]}"]
+    kind, language = options.kind, options.language
     if kind not in READERS:
         return [f"--from {kind}: is unknown, wanted KIND:PATH of {', '.join(READERS)}"]
     problems = [
@@ -114,92 +121,100 @@ def wrong_options(options: Options) -> list[str]:
     ]
     if options.max_docs is not None and options.max_docs < 1:
         problems.append(f"--max-docs is {options.max_docs}, wanted a number from 1")
-    if options.language and not re.fullmatch("[a-z]{2,3}", options.language):
-        problems.append(f"--language is {options.language}, wanted a code of ISO 639, such as ja")
+    if language and not re.fullmatch("[a-z]{2,3}", language):
+        problems.append(f"--language is {language}, wanted a code of ISO 639, such as ja")
     return problems
 
 
-def write_source(source: Source, options: Options, folder: Path, log: Log) -> list[str]:
+def write_source(source: Source, folder: Path, task: Task) -> list[str]:
     """Write what a source holds into `folder` and return what was found, line by line.
 
     Raises EvalSetError with every problem.
     """
-    where = f"{options.kind}:{options.path}"
     queries, places = {}, {}
     for place, row in source.queries:
         if not row["query"]:
-            log.leave("queries without text", place)
-        elif is_new(place, row["query_id"], "query_id", places, log):
+            task.leave_out("queries without text", place)
+        elif _is_new(place, row["query_id"], "query_id", places, task):
             queries[row["query_id"]] = row
-    qrels = read_labels(source, log)
-    log.stop()
-    in_common = [ids_in_common("query", qrels, queries, source)] if qrels else []
-    held, seen, truncated = write_corpus(folder, source, qrels, options.max_docs, log)
-    log.stop()
-    if not held:
-        raise EvalSetError([f"{where}: no documents with a text found"])
+    qrels = read_labels(source, task)
+    task.stop()
+    in_common = [count_common_ids("query", qrels, queries, source)] if qrels else []
+    written, document_places, truncated = write_corpus(folder, source, qrels, task)
+    task.stop()
+    if not written:
+        raise EvalSetError([f"{task.source}: no documents with a text found"])
     if qrels:
         judged = {doc_id: None for row in qrels.values() for doc_id in row}
-        in_common.append(ids_in_common("document", judged, seen, source))
-    kept = keep(queries, qrels, held, log)
+        in_common.append(count_common_ids("document", judged, document_places, source))
+    kept = keep_answered(queries, qrels, written, task)
     if source.labels is not None and not kept:
-        reasons = "; ".join([*in_common, *log.lines()])
-        raise EvalSetError([f"{where}: no query has a relevant document in the corpus: {reasons}"])
-    halves, drawn = split(kept, source, options.halve, folder) if kept else ({}, "")
-    lines = [*counts(held, kept, halves), *in_common, *log.lines()]
-    lines += [TRUNCATED] if truncated else []
-    lines += [drawn] if drawn else []
-    lines += [*write_settings(folder, options, source, kept), *source.about]
+        problem = f"{task.source}: no query has a relevant document in the corpus: "
+        raise EvalSetError([problem + "; ".join([*in_common, *task.lines()])])
+    halves, drawn = assign_halves(kept, source, task.options.halve, folder) if kept else ({}, "")
     write_labels(folder, queries, kept, halves)
-    files.write(folder / "README.md", data_card(options, lines))
-    return lines
+    grades = Counter(label.grade for row in kept.values() for label in row.values())
+    settings = write_settings(folder, task.options.kind, source.words, grades)
+    return [
+        f"documents: {len(written)}",
+        f"queries: {len(kept)}" + _breakdown(Counter(halves.values()), ""),
+        f"judgments: {grades.total()}" + _breakdown(grades, "of grade "),
+        *in_common,
+        *task.lines(),
+        *([TRUNCATED] if truncated else []),
+        *([drawn] if drawn else []),
+        *settings,
+        *source.about,
+    ]
 
 
-def is_new(place: str, key: str, name: str, places: dict, log: Log) -> bool:
-    """Return whether `key` is new; one that stands twice is a problem with both places."""
+def _breakdown(counts: Counter, words: str) -> str:
+    parts = ", ".join(f"{number} {words}{name}" for name, number in sorted(counts.items()))
+    return f" ({parts})" if parts else ""
+
+
+def _is_new(place: str, key: str, name: str, places: dict[str, str], task: Task) -> bool:
     if key in places:
-        log.problems.append(
-            f"{place}: {name} {key} stands already at {places[key]}, wanted each once"
-        )
+        problem = f"{name} {key} stands already at {places[key]}, wanted each once"
+        task.problems.append(f"{place}: {problem}")
         return False
     places[key] = place
     return True
 
 
 def write_corpus(
-    folder: Path, source: Source, qrels: Labels, most: int | None, log: Log
+    folder: Path, source: Source, qrels: Labels, task: Task
 ) -> tuple[set[str], dict[str, str], bool]:
     """Write corpus.jsonl; return the ids in it, {id: place} of those read, and if it was cut.
 
-    `most` limits the documents: the relevant ones always stay, then the ones judged 0, then the
-    first of the others. Reading stops when nothing more can come.
+    --max-docs limits the documents: the relevant ones always stay, then the ones judged 0, then
+    the first of the others. Reading stops when nothing more can come.
     """
     labels = [label for row in qrels.values() for label in row.values()]
     relevant = {label.doc_id for label in labels if label.grade}
     zeros = {label.doc_id for label in labels} - relevant
-    room = math.inf if most is None else max(0, most - len(relevant))
-    rooms = {"zeros": min(room, len(zeros)), "others": max(0, room - len(zeros))}
-    held, seen, truncated = set(), {}, False
+    room = max(0, (task.options.max_docs or math.inf) - len(relevant))
+    places_left = {"relevant": len(relevant), "zeros": min(room, len(zeros))}
+    places_left["others"] = max(0, room - len(zeros))
+    written, places, truncated = set(), {}, False
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for place, row in with_bar(source.documents, "documents"):
-            if not relevant and not any(rooms.values()):
+            if not any(places_left.values()):
                 truncated = True
                 break
             doc_id = row["doc_id"]
-            if not is_new(place, doc_id, "doc_id", seen, log):
+            if not _is_new(place, doc_id, "doc_id", places, task):
                 continue
             tier = "relevant" if doc_id in relevant else "zeros" if doc_id in zeros else "others"
-            relevant.discard(doc_id)
             if not row["text"].strip():
-                log.leave("documents without text", place)
-            elif tier == "relevant" or rooms[tier]:
-                if tier != "relevant":
-                    rooms[tier] -= 1
-                held.add(doc_id)
+                task.leave_out("documents without text", place)
+            elif places_left[tier]:
+                places_left[tier] -= 1
+                written.add(doc_id)
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
                 truncated = True
-    return held, seen, truncated
+    return written, places, truncated
 
 
 def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, str]) -> None:
@@ -220,51 +235,36 @@ def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, st
     files.write_jsonl(folder / "judgments.jsonl", judgments)
 
 
-def write_settings(folder: Path, options: Options, source: Source, kept: Labels) -> list[str]:
-    """Write settings.json where it must say something: tokenizer, grades above 2, an import."""
-    highest = max((label.grade for row in kept.values() for label in row.values()), default=0)
-    settings = {} if source.words == "words" else {"words": source.words}
-    settings |= {"highest_grade": highest} if highest > files.GRADES[-1] else {}
+def write_settings(folder: Path, kind: str, words: str, grades: Counter) -> list[str]:
+    """Write settings.json where it must say something: tokenizer, grades above 2, an import.
+
+    `grades` counts the labels by grade. Returns a line for each setting.
+    """
+    settings = {} if words == "words" else {"words": words}
+    if max(grades, default=0) > files.GRADES[-1]:
+        settings["highest_grade"] = max(grades)
     lines = [f"{name}: {value}, in settings.json" for name, value in settings.items()]
-    settings |= {"imported": options.kind} if kept else {}  # with labels, not only documents
+    settings |= {"imported": kind} if grades else {}  # with labels, not only documents
     if settings:
         files.write(folder / "settings.json", json.dumps(settings) + "\n")
     return lines
 
 
-def counts(held: set[str], kept: Labels, halves: dict[str, str]) -> list[str]:
-    """Return the counts of documents, queries by half and judgments by grade."""
-    sides = Counter(halves.values())
-    grades = Counter(label.grade for row in kept.values() for label in row.values())
-    by_half = ", ".join(f"{n} {half}" for half, n in sorted(sides.items()))
-    by_grade = ", ".join(f"{n} of grade {grade}" for grade, n in sorted(grades.items()))
-    return [
-        f"documents: {len(held)}",
-        f"queries: {len(kept)}" + f" ({by_half})" * bool(kept),
-        f"judgments: {grades.total()}" + f" ({by_grade})" * bool(kept),
-    ]
-
-
 def data_card(options: Options, lines: list[str]) -> str:
     """Return the data card: the source without the paths of this machine, and what was found."""
-    found, given = "\n".join(f"- {line}" for line in lines), options._asdict()
+    what_was_found, given = "\n".join(f"- {line}" for line in lines), options._asdict()
     for option in ("path", "queries", "labels") if options.kind != "ir_datasets" else ():
         path = Path(given[option] or "")
         given[option] = path.resolve().name if given[option] else None
-        found = found.replace(str(path), path.name) if path.is_absolute() else found
-    source = f"{given.pop('kind')}:{given.pop('path')}"
-    name, halve = source.partition(":")[2], " --halve" * given.pop("halve")
-    command = "".join(
-        f" --{option.replace('_', '-')} {value}" for option, value in given.items() if value
-    )
+        if path.is_absolute():
+            what_was_found = what_was_found.replace(str(path), path.name)
+    kind, name, halve = given.pop("kind"), given.pop("path"), " --halve" * given.pop("halve")
+    words = [f" --{option.replace('_', '-')} {value}" for option, value in given.items() if value]
     ids = (
         "An id is the path in the source, with : for each / and without the ending."
-        if options.kind in TREES
+        if kind in TREES
         else "Ids are the source's, with spaces, slashes, # and % percent-encoded."
     )
-    return (
-        f"# {name} ({options.kind})\n\nImported with `--from {source}{command}{halve}`. The "
-        "heading is the name under which results are shown: change it to your own. Where "
-        "documents, queries and labels are other people's, see the source for authors and licence "
-        f"before you pass them on.\n\n{ids}\n\n## What was found\n\n{found}\n"
+    return CARD.format(
+        kind=kind, name=name, options="".join(words) + halve, ids=ids, found=what_was_found
     )

@@ -1,4 +1,4 @@
-"""Speed and memory in one run: engines, evaluation, evidence, report and audit.
+"""Speed and memory in one run: engines, evaluation and evidence.
 
 Run by `make proof ONLY=bench`, with MILLION=1 for the largest corpus too. Seconds
 differ from machine to machine and from hour to hour; ratios of one run less so, and no test
@@ -6,11 +6,9 @@ asserts either. Memory is read from the operating system, so this command needs 
 """
 
 import importlib.util
-import json
 import multiprocessing
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,7 +27,7 @@ from rank_bm25 import BM25Okapi
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from helpers import chunks, evalset, evidence, measures, sparse, text, workbook  # noqa: E402
+from helpers import chunks, evidence, measures, sparse, text, workbook  # noqa: E402
 from helpers.sql import bm25  # noqa: E402
 from helpers.sql import engines as sql_engines  # noqa: E402
 
@@ -61,9 +59,9 @@ def write_corpus(path: Path, n_documents: int) -> None:
             for document in np.split(words, np.cumsum(lengths)[:-1]):
                 file.write(" ".join(document) + "\n")
     names, texts = (f"d{n:07}" for n in range(n_documents)), lines(path)
+    table = pd.DataFrame({"doc_id": list(names), "text": [line[:-1] for line in texts]})
     with duckdb.connect() as connection:
-        found = pd.DataFrame({"doc_id": list(names), "text": [text[:-1] for text in texts]})
-        connection.from_df(found).write_parquet(str(path.with_suffix(".parquet")))
+        connection.from_df(table).write_parquet(str(path.with_suffix(".parquet")))
 
 
 def queries(skip: int, n: int = 2_000) -> list[str]:
@@ -189,130 +187,74 @@ def engines(n_documents: int, folder: Path) -> pd.DataFrame:
     return table
 
 
-def exponents(tables: dict[int, pd.DataFrame]) -> pd.DataFrame:
-    """Return p for each engine: seconds and bytes grow as n_documents ** p, by least squares."""
-    rows: dict[str, dict[str, float]] = {}
-    for engine in ENGINES:
-        sizes = [n for n, table in tables.items() if engine in table.index]
-        for name in ("index s", "all words q/s", "content words q/s", "peak MB"):
-            values = [float(tables[n].loc[engine, name]) for n in sizes]
-            if len(sizes) > 1:
-                slope = np.polyfit(np.log(sizes), np.log(values), 1)[0]
-                slope = -slope if name.endswith("q/s") else slope
-                rows.setdefault(engine, {})[name.replace("q/s", "s/q")] = slope
-    return pd.DataFrame(rows).T
-
-
 # The other goals, a line each.
+
+
+def rankings(n: int) -> Iterator[tuple[np.random.Generator, str, list[str], list[str]]]:
+    """Yield a generator, a query, `K` documents in their order, and four that are judged."""
+    rng = np.random.default_rng(2)
+    for number in range(n):
+        found = [f"d{doc}" for doc in rng.choice(100_000, K, replace=False)]
+        yield rng, f"q{number}", found, [str(doc) for doc in rng.choice(found, 4)]
+
+
+def best_of_three(ours: Callable, library: Callable) -> str:
+    """Return the seconds of our function and of the library's, and their ratio."""
+    own, other = (min(timed(side)[0] for _ in range(3)) for side in (ours, library))
+    return f"{own:.2f} s, ir_measures {other:.2f} s, ratio {own / other:.2f}"
 
 
 def evaluation(n: int = 10_000) -> str:
     """Return the time of our measures against plain ir_measures, `n` queries to depth `K`."""
-    rng, run, qrels = np.random.default_rng(2), {}, {}
-    for number in range(n):
-        found = [f"d{doc}" for doc in rng.choice(100_000, K, replace=False)]
-        run[f"q{number}"] = list(zip(found, np.sort(rng.random(K))[::-1].tolist(), strict=True))
-        qrels[f"q{number}"] = {doc: int(rng.integers(0, 3)) for doc in rng.choice(found, 4)}
+    run, qrels = {}, {}
+    for rng, query_id, found, judged in rankings(n):
+        run[query_id] = list(zip(found, np.sort(rng.random(K))[::-1].tolist(), strict=True))
+        qrels[query_id] = {doc: int(rng.integers(0, 3)) for doc in judged}
     plain = {query_id: dict(ranking) for query_id, ranking in run.items()}
     wanted = list(measures.NAMED.values())
-    ours = min(timed(measures.per_query, qrels, run)[0] for _ in range(3))
-    library = lambda: list(ir_measures.iter_calc(wanted, qrels, plain))  # noqa: E731
-    theirs = min(timed(library)[0] for _ in range(3))
-    return (
-        f"evaluation: {n:,} queries to depth {K}, {len(wanted)} measures: "
-        f"{ours:.1f} s, ir_measures {theirs:.1f} s, ratio {ours / theirs:.2f}"
+    ratio = best_of_three(
+        lambda: measures.per_query(qrels, run),
+        lambda: list(ir_measures.iter_calc(wanted, qrels, plain)),
     )
+    return f"evaluation: {n:,} queries to depth {K}, {len(wanted)} measures: {ratio}"
 
 
 def quotes(n: int = 10_000) -> str:
     """Return the time of evidence nDCG@10 against ir_measures' nDCG@10, on the same rankings."""
-    rng, asked, run, qrels, plain = np.random.default_rng(2), {}, {}, {}, {}
-    for number in range(n):
-        found = [f"d{doc}" for doc in rng.choice(100_000, K, replace=False)]
-        run[f"q{number}"] = [chunks.Chunk(doc, 0, 0, 2_000, 512) for doc in found]
-        grades = {str(doc): int(rng.integers(1, 3)) for doc in rng.choice(found, 4)}
-        quoted = {doc: [(1_900, 1_900 + int(rng.integers(50, 150)))] for doc in grades}
-        asked[f"q{number}"], qrels[f"q{number}"] = evidence.Wanted(grades, quoted), grades
-        plain[f"q{number}"] = {doc: float(K - rank) for rank, doc in enumerate(found)}
+    asked, run, qrels, plain = {}, {}, {}, {}
+    for rng, query_id, found, judged in rankings(n):
+        run[query_id] = [chunks.Chunk(doc, 0, 0, 2_000, 512) for doc in found]
+        qrels[query_id] = {doc: int(rng.integers(1, 3)) for doc in judged}
+        quoted = {doc: [(1_900, 1_900 + int(rng.integers(50, 150)))] for doc in judged}
+        asked[query_id] = evidence.Wanted(qrels[query_id], quoted)
+        plain[query_id] = {doc: float(K - rank) for rank, doc in enumerate(found)}
 
     def ours() -> list[float]:
         ranks = ((query, evidence.ranks_of(query.quotes, run[q])) for q, query in asked.items())
         return [evidence.ndcg(query, found, 10) for query, found in ranks]
 
-    def theirs() -> list:
+    def library() -> list:
         return list(ir_measures.iter_calc([ir_measures.nDCG @ 10], qrels, plain))
 
-    own, other = (min(timed(side)[0] for _ in range(3)) for side in (ours, theirs))
-    return (
-        f"evidence: {n:,} queries of {K} chunks, nDCG@10: {own:.2f} s, "
-        f"ir_measures {other:.2f} s, ratio {own / other:.2f}"
-    )
-
-
-SEEDED = {"documents": 5_200, "words": 200, "queries": 300}  # as large as SciFact
-
-
-def write_set(folder: Path) -> Path:
-    """Write a seeded evaluation set: each query takes six words of its one relevant document."""
-    rng, names = np.random.default_rng(0), np.array([f"w{n}" for n in range(WORDS)], dtype=object)
-    documents = names[draw(rng, (SEEDED["documents"], SEEDED["words"]))]
-    folder.mkdir()
-    with (folder / "corpus.jsonl").open("w") as file:
-        for number, words in enumerate(documents):
-            paragraphs = (" ".join(part) + "." for part in np.split(words, 4))
-            row = {"doc_id": f"d{number:04}", "title": " ".join(words[:6])}
-            file.write(json.dumps(row | {"text": "\n\n".join(paragraphs)}) + "\n")
-    relevant = rng.choice(SEEDED["documents"], SEEDED["queries"], replace=False)
-    with (folder / "retrieval_queries.jsonl").open("w") as file:
-        for number, doc in enumerate(relevant):
-            words = [*rng.choice(documents[doc], 6, replace=False), *names[draw(rng, 4)]]
-            row = {"query_id": f"q{number:03}", "query": " ".join(words)}
-            row |= {"relevant_doc_ids": [f"d{doc:04}"], "split": ("dev", "test")[number % 2]}
-            file.write(json.dumps(row) + "\n")
-    (folder / "README.md").write_text("# Seeded set\n")
-    return folder
-
-
-def command(name: str, folder: Path) -> str:
-    """Return the CPU seconds and peak memory of a command and all that it starts."""
-    code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], capture_output=True); "
-    code += "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
-    code += "print(used.ru_utime + used.ru_stime, used.ru_maxrss)"
-    words = [sys.executable, "-m", "helpers", name, "--evals", str(folder)]
-    said = subprocess.run(
-        [sys.executable, "-c", code, *words], cwd=workbook.ROOT, capture_output=True, text=True
-    ).stdout
-    seconds, peak = map(float, said.split())
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return f"{name}: {seconds:.1f} s of CPU time, {peak / unit:.0f} MB at most in one process"
-
-
-def commands(folder: Path) -> str:
-    """Return what report and audit take on the workbook's own set and on a seeded larger one."""
-    own = workbook.copy_of_set(evalset.DEFAULT, folder / "own")
-    larger = "{documents:,} documents of {words} words, {queries} queries".format(**SEEDED)
-    lines = []
-    for title, path in {"own set": own, larger: write_set(folder / "larger")}.items():
-        lines += [f"{title}: {command(name, path)}" for name in ("report", "audit")]
-    return "\n".join(lines)
+    return f"evidence: {n:,} queries of {K} chunks, nDCG@10: {best_of_three(ours, library)}"
 
 
 def main() -> None:
     """Print every comparison."""
-    tables: dict[int, pd.DataFrame] = {}
     sizes = (*SIZES, MILLION) if os.environ.get("MILLION") else SIZES
     pd.set_option("display.width", 200, "display.max_columns", 20)
-    with tempfile.TemporaryDirectory() as scratch:
-        for n_documents in sizes:
-            with tempfile.TemporaryDirectory(dir=scratch) as folder:
-                table = tables[n_documents] = engines(n_documents, Path(folder))
-            title = f"first {K}, one thread (DuckDB and Sail: all cores)"
-            print(f"\n{n_documents:,} documents of about {LENGTH} words, {title}")
-            plain = lambda value: f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: E731
-            print(table.to_string(float_format=plain), flush=True)
-        print("\nexponents: seconds and memory grow as the number of documents to the power of")
-        print(exponents(tables).to_string(float_format="{:.2f}".format))
-        print("\n" + evaluation(), quotes(), commands(Path(scratch)), sep="\n", flush=True)
+    for n_documents in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            table = engines(n_documents, Path(folder))
+        title = f"first {K}, one thread (DuckDB and Sail: all cores)"
+        print(f"\n{n_documents:,} documents of about {LENGTH} words, {title}")
+        print(table.to_string(float_format=plain), flush=True)
+    print("\n" + evaluation(), quotes(), sep="\n", flush=True)
+
+
+def plain(value: float) -> str:
+    """Return a number with as many digits as a reader needs."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import functools
 import os
 
 import browser_hostile
+import browser_lab
 import browser_labelling
 import browser_learning
 
@@ -15,7 +16,7 @@ def main(sessions: str = "a") -> None:
     """Run the tests, or say how many are skipped and why."""
     learning = functools.partial(browser_learning.main, sessions)
     tests = (browser_labelling.main, learning, browser_hostile.main)
-    missing = browser_labelling.missing()
+    missing = browser_lab.missing()
     if missing:
         print(f"browser tests skipped: {len(tests)}, because {missing}")
         return

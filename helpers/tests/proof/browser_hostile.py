@@ -5,20 +5,15 @@ trusted and opened in JupyterLab, its page is opened as a file, its panel is wor
 script may run, no request may leave this machine, no dialog may open, no formula may be typeset.
 """
 
-import sys
 import tempfile
 import time
 from pathlib import Path
 
+import browser_lab
 import nbformat
 import nbformat.sign
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
-
-import browser_labelling as browser  # noqa: E402
-
-from helpers import report, workbook  # noqa: E402
+from helpers import files, report, workbook
 
 AWAY = "https://evil.invalid"
 PAYLOADS = (  # ran() tells Python that it was called, from any frame
@@ -69,15 +64,12 @@ OUTPUT = ".jp-OutputArea-output.jp-RenderedHTMLCommon, .jp-OutputArea-output .wi
 
 def main() -> None:
     """Raise where a text of a set does something."""
-    from playwright.sync_api import sync_playwright
-
     began, scratch = time.time(), Path(tempfile.mkdtemp(prefix="hostile-"))
     folder = write_set(scratch / "evals")
     pages = [write_page(scratch / "raw.html", raw_notebook())]
     names = write_notebooks(scratch, folder)
     pages.append(folder.with_name("write-up.html"))
-    with browser.lab(scratch, scratch) as address, sync_playwright() as player:
-        window = player.chromium.launch(executable_path=browser.chromium(), args=browser.FLAGS)
+    with browser_lab.lab(scratch, scratch) as address, browser_lab.window() as window:
         watch = Watch(window.new_context(viewport={"width": 1250, "height": 1150}))
         for path in pages:
             watch.opened(path.as_uri())
@@ -88,7 +80,6 @@ def main() -> None:
             watch.page.screenshot(path=scratch / f"{name}.png")
         work(watch, address("panel.ipynb"))
         watch.page.screenshot(path=scratch / "panel.png")
-        window.close()
     print(f"passed: {len(PAYLOADS)} payloads did nothing, {time.time() - began:.0f} s, {scratch}")
 
 
@@ -118,8 +109,11 @@ class Watch:
             self.page.close()
         self.page = self.context.new_page()
         self.page.on("dialog", self.refuse)
-        self.page.goto(address)
-        self.page.wait_for_timeout(500)
+        if address.startswith("file:"):
+            self.page.goto(address)
+            self.page.wait_for_timeout(500)
+        else:
+            browser_lab.open_notebook(self.page, address)
 
     def check(self, name: str, where: str, links: bool = False) -> None:
         """Raise where something happened, or stands ready to happen on a click.
@@ -147,8 +141,6 @@ class Watch:
 def look(watch: Watch, address: str, name: str) -> None:
     """Open an executed notebook, wait until all its outputs are drawn, and check them."""
     watch.opened(address)
-    idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
-    watch.page.locator(idle).first.wait_for(timeout=90_000)
     watch.page.locator(OUTPUT).last.wait_for(timeout=30_000, state="attached")
     watch.page.wait_for_timeout(2000)  # formulas come late
     shown = watch.page.locator(OUTPUT)
@@ -161,9 +153,7 @@ def look(watch: Watch, address: str, name: str) -> None:
 def work(watch: Watch, address: str) -> None:
     """Run the panel, look at each document and the guide, and check each."""
     watch.opened(address)
-    idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
-    watch.page.locator(idle).first.wait_for(timeout=90_000)
-    browser.run_all_cells(watch.page)
+    browser_lab.run_all_cells(watch.page)
     skip = watch.page.locator(".widget-button:text-is('Skip')")
     skip.wait_for(timeout=60_000)
     watch.page.get_by_text("Labelling guide").click()
@@ -204,7 +194,7 @@ def write_set(folder: Path) -> Path:
     folder.mkdir()
     tables = {"corpus": rows, "retrieval_queries": queries, "judgments": judgments}
     for name, table in {**tables, "second_pass": second, "pool": pool}.items():
-        browser.write_rows(folder / f"{name}.jsonl", table)
+        files.write_jsonl(folder / f"{name}.jsonl", table)
     heading = " ".join(PAYLOADS)
     pages = {"README.md": f"# {heading}\n\n{heading}\n", "labeling_guide.md": "\n\n".join(PAYLOADS)}
     sections = [f"## {q['query_id']}\n{PAYLOADS[-i]}\n" for i, q in enumerate(queries)]
@@ -256,19 +246,9 @@ def write_notebooks(scratch: Path, folder: Path) -> list[str]:
         if path == workbook.WRITE_UP:
             write_page(folder.with_name("write-up.html"), notebook)
     notary.store.close()
-    cell = nbformat.v4.new_code_cell(PANEL.format(root=str(ROOT), folder=str(folder)))
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=kernel), scratch / "panel.ipynb")
+    pairs = "[(q.query_id, d) for q in evals.queries.values() for d in q.relevant_doc_ids]"
+    browser_lab.write_panel(scratch / "panel.ipynb", folder, pairs)
     return [path.name for path in workbook.NOTEBOOKS]
-
-
-PANEL = """import sys
-sys.path.insert(0, {root!r})
-from helpers import evalset
-from helpers.labels import panel
-evals = evalset.load({folder!r})
-pairs = [(q.query_id, d) for q in evals.queries.values() for d in q.relevant_doc_ids]
-panel.Panel(evals, pairs, repeats=0).show()"""
 
 
 if __name__ == "__main__":

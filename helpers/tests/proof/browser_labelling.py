@@ -1,40 +1,16 @@
 """The labelling panel in a real browser; make proof ONLY=browser calls it.
 
-Starts JupyterLab on a free loopback port, runs a notebook with the panel in headless Chromium,
-judges three documents, takes evidence from a table, from code and from a line, goes on after a
-reload, sets a query aside, finishes, and reads the log and the folder.
+Runs a notebook with the panel, judges three documents, takes evidence from a table, from code and
+from a line, goes on after a reload, sets a query aside, finishes, and reads the log and the folder.
 """
 
-import importlib.util
-import json
-import os
-import secrets
-import shutil
-import socket
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.request
-from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-LAB = (
-    "--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=0 "
-    "--LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
-).split()
-CELL = """import sys
-sys.path.insert(0, {root!r})
-from helpers import evalset
-from helpers.labels import merge, panel
-evals = evalset.load({folder!r})
-panel.Panel(evals, merge.pairs_to_judge(evals), repeats=0).show()"""
+import browser_lab
+
+from helpers import files
+
 DOCUMENTS = {
     "disk-full": (
         "Delete <old> logs.\n\n| cost | who |\n|---|---|\n| $5 or **$10** | Storage, `on call` |\n"
@@ -55,31 +31,15 @@ GUIDE = "# Guide\n\n| grade | meaning |\n|---|---|\n| 2 | answers |\n| 0 | does 
 
 def main() -> None:
     """Raise where the panel does not work in the browser."""
-    from playwright.sync_api import sync_playwright
-
     scratch = Path(tempfile.mkdtemp(prefix="labelling-"))
     folder = write_folder(scratch)
-    with lab(scratch, scratch) as address, sync_playwright() as player:
-        window = player.chromium.launch(executable_path=chromium(), args=FLAGS)
+    with browser_lab.lab(scratch, scratch) as address, browser_lab.window() as window:
         page = window.new_page(viewport={"width": 1250, "height": 1150})
         try:
             judge(page, address("panel.ipynb"), folder / "labelling.jsonl", scratch)
         finally:
             page.screenshot(path=scratch / "last.png")
-            window.close()
     print(f"passed: the log holds what was typed and clicked; screenshots in {scratch}")
-
-
-def missing() -> str:
-    """Return what these tests need and do not find, "" where all is there."""
-    if not importlib.util.find_spec("playwright"):
-        return "the package playwright is not installed"
-    return "" if chromium() else f"no browser found, wanted one of: {', '.join(BROWSERS)}"
-
-
-def chromium() -> str | None:
-    """Return the path of the browser to drive."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def write_folder(scratch: Path) -> Path:
@@ -92,64 +52,13 @@ def write_folder(scratch: Path) -> Path:
     query = {"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"]}
     pool = [{"query_id": "q1", "doc_id": d, "rankers": ["by-hand"]} for d in DOCUMENTS]
     waits = {"query_id": "q2", "query": "bread", "relevant_doc_ids": []}
-    write_rows(folder / "retrieval_queries.jsonl", [query, waits])
-    write_rows(folder / "pool.jsonl", pool)
+    files.write_jsonl(folder / "retrieval_queries.jsonl", [query, waits])
+    files.write_jsonl(folder / "pool.jsonl", pool)
     (folder / "labeling_guide.md").write_text(GUIDE, encoding="utf-8")
-    code = CELL.format(root=str(ROOT), folder=str(folder))
-    cell = {"cell_type": "code", "id": "panel", "source": code, "outputs": [], "metadata": {}}
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    notebook = {"cells": [{**cell, "execution_count": None}], "metadata": kernel}
-    write_rows(scratch / "panel.ipynb", [{**notebook, "nbformat": 4, "nbformat_minor": 5}])
+    browser_lab.write_panel(scratch / "panel.ipynb", folder, "merge.pairs_to_judge(evals)")
     return folder
 
-
-def write_rows(path: Path, rows: list[dict]) -> None:
-    """Write one JSON object a line."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
-@contextmanager
-def lab(folder: Path, scratch: Path):
-    """Run JupyterLab in `folder` and yield the address of a notebook by name; end it afterwards.
-
-    All that it writes of its own goes to `scratch`.
-    """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    token = secrets.token_hex(16)
-    own = ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
-    own += ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
-    home = {name: str(scratch / "jupyter" / name.lower()) for name in own}
-    shown = Path(home["JUPYTERLAB_SETTINGS_DIR"], *"@jupyterlab/notebook-extension".split("/"))
-    shown.mkdir(parents=True)
-    (shown / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')  # all cells
-    environment = {**os.environ, **home, "JUPYTER_PREFER_ENV_PATH": "1", "JUPYTER_TOKEN": token}
-    command = [sys.executable, "-m", "jupyterlab", *LAB, f"--ServerApp.port={port}"]
-    with (scratch / "lab.log").open("wb") as log:
-        server = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        wait_for(f"{address}/api/status?token={token}", server, scratch / "lab.log")
-        yield lambda name: f"{address}/lab/workspaces/{Path(name).stem}/tree/{name}?token={token}"
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
-def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
-    """Return when `address` answers; raise RuntimeError with the server's words if it ends."""
-    for _ in range(240):
-        try:
-            urllib.request.urlopen(address, timeout=5).close()
-            return
-        except OSError:
-            if server.poll() is not None:
-                break
-            time.sleep(0.25)
-    raise RuntimeError(f"JupyterLab does not answer:\n{log.read_text()[-2000:]}")
+    return folder
 
 
 def judge(page, address: str, log: Path, shots: Path) -> None:
@@ -205,9 +114,8 @@ def judge(page, address: str, log: Path, shots: Path) -> None:
 
 def opened(page, address: str) -> None:
     """Open the notebook, or open it anew, and run it."""
-    page.goto(address)
-    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(timeout=90_000)
-    run_all_cells(page)
+    browser_lab.open_notebook(page, address)
+    browser_lab.run_all_cells(page)
     buttons(page)["Skip"].wait_for(timeout=30_000)
 
 
@@ -291,31 +199,9 @@ def choose_line(page) -> None:
     assert page.get_by_placeholder("Evidence").input_value() == "Look at the queue depth first."
 
 
-def run_all_cells(page) -> None:
-    """Choose Run All Cells until the cell has its number.
-
-    While JupyterLab starts, its menu may be drawn anew under the mouse and the kernel loses runs.
-    """
-    from playwright.sync_api import Error
-
-    for _ in range(10):
-        try:
-            page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click(timeout=4000)
-            page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click(timeout=4000)
-        except Error:
-            page.keyboard.press("Escape")
-            continue
-        for _ in range(10):
-            prompt = page.locator(".jp-CodeCell .jp-InputPrompt").first
-            if prompt.inner_text().strip(" []:"):
-                return
-            page.wait_for_timeout(500)
-    raise AssertionError("the notebook does not run")
-
-
 def rows(log: Path) -> list[dict]:
     """Return the objects of the log."""
-    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return [row for _, row in files.rows(log)]
 
 
 def grades(log: Path) -> list[int]:

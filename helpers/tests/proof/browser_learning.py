@@ -10,18 +10,14 @@ import json
 import os
 import re
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+import browser_lab
 
-import browser_labelling as browser  # noqa: E402
-
-from helpers.learn import copies  # noqa: E402
-from helpers.learn import exercises as learn  # noqa: E402
+from helpers.learn import copies
+from helpers.learn import exercises as learn
 
 OPEN = "not started yet"
 REFUSED = re.compile("is not right yet|wants a dict")
@@ -31,15 +27,12 @@ ACCEPTED = re.compile("right on|as by rule|passed")
 
 def main(letters: str = "a") -> None:
     """Raise where the sessions of these letters cannot be worked in the browser."""
-    from playwright.sync_api import sync_playwright
-
     scratch = Path(tempfile.mkdtemp(prefix="learning-"))
-    folder = Path(tempfile.mkdtemp(prefix="learn-visit-", dir=ROOT))
+    folder = Path(tempfile.mkdtemp(prefix="learn-visit-", dir=browser_lab.ROOT))
     try:
         copies.make(folder=folder)
         os.environ |= {"WORKBOOK_LIVE": "1", "EVALS": str(folder / "evals")}  # as make lab does
-        with browser.lab(folder, scratch) as address, sync_playwright() as player:
-            window = player.chromium.launch(executable_path=browser.chromium(), args=browser.FLAGS)
+        with browser_lab.lab(folder, scratch) as address, browser_lab.window() as window:
             for name, source in learn.lessons().items():
                 if learn.session_letter(name).lower() not in letters:
                     continue
@@ -53,7 +46,6 @@ def main(letters: str = "a") -> None:
                 finally:
                     page.screenshot(path=scratch / f"{name[:9]}-last.png")
                     page.close()
-            window.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         for variable in ("WORKBOOK_LIVE", "EVALS"):
@@ -64,10 +56,9 @@ def main(letters: str = "a") -> None:
 def work(page, address: str, source, exercises: list, shots: Path) -> None:
     """Work one session from its first cell to its last."""
     began = time.time()
-    page.goto(address)
-    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(timeout=90_000)
+    browser_lab.open_notebook(page, address)
     for n, e in enumerate(exercises):
-        browser.run_all_cells(page)
+        browser_lab.run_all_cells(page)
         said = says(page, e.check, OPEN)
         assert "Traceback" not in said, said
         assert e.title in said if e.number else True, f"{said} does not name {e.title}"
@@ -87,7 +78,7 @@ def work(page, address: str, source, exercises: list, shots: Path) -> None:
         if e.number:
             unfold(page, e)
         shoot(page, e.check, shots / f"{e.grade_id}-3-right.png")
-    browser.run_all_cells(page)
+    browser_lab.run_all_cells(page)
     last = max(i for i, c in enumerate(source.cells) if learn.is_code(c))
     page.wait_for_function(
         "i => /\\d/.test(document.querySelectorAll('.jp-Notebook > * .jp-Cell, .jp-Cell')[i]"
@@ -132,7 +123,7 @@ def predict_again(page, source, kept: Path) -> None:
     for index, name in found[:1]:
         open_ends, text = f'"{name}", ..., ...', source.cells[index].source
         retype(page, index, text.replace(open_ends, f'"{name}", 9, 3', 1))
-        browser.run_all_cells(page)
+        browser_lab.run_all_cells(page)
         says(page, index, "found 9, 3; wanted two numbers, predict")
         stands_at(page, index)
         retype(page, index, text.replace(open_ends, f'"{name}", -5, 123456', 1))

@@ -4,17 +4,14 @@ Needs a Chromium and the package playwright, as the tests in a browser do.
 """
 
 import io
-import sys
 import tempfile
 from pathlib import Path
 
 import nbformat
-from browser_labelling import FLAGS, chromium, missing
+from browser_lab import missing, window
 from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-
-from helpers import report, workbook  # noqa: E402
+from helpers import report, workbook
 
 PICTURE = workbook.ROOT / ".github" / "write_up.png"
 SCREEN = {"width": 1100, "height": 540}
@@ -37,15 +34,10 @@ def main() -> None:
 
 def first_screen(path: Path) -> bytes:
     """Return what a browser shows of a page before anybody scrolls, as PNG."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as player:
-        window = player.chromium.launch(executable_path=chromium(), args=FLAGS)
-        page = window.new_page(viewport=SCREEN, color_scheme="light")
+    with window() as browser:
+        page = browser.new_page(viewport=SCREEN, color_scheme="light")
         page.goto(path.as_uri())
-        shot = page.screenshot()
-        window.close()
-    return shot
+        return page.screenshot()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ def test_browser_tests_that_cannot_run_are_counted_with_the_reason(monkeypatch, 
         "browser tests skipped: 3, because the package playwright is not installed\n"
     )
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    monkeypatch.setattr(browser.browser_labelling.shutil, "which", lambda name: None)
+    monkeypatch.setattr(browser.browser_lab.shutil, "which", lambda name: None)
     browser.main()
     assert (
         "skipped: 3, because no browser found, wanted one of: chromium" in capsys.readouterr().out
@@ -24,7 +24,7 @@ def test_browser_tests_that_cannot_run_are_counted_with_the_reason(monkeypatch, 
 
 def test_browser_tests_that_can_run_do(monkeypatch):
     ran = []
-    monkeypatch.setattr(browser.browser_labelling, "missing", lambda: "")
+    monkeypatch.setattr(browser.browser_lab, "missing", lambda: "")
     monkeypatch.setattr(browser.browser_labelling, "main", lambda: ran.append("labelling"))
     monkeypatch.setattr(browser.browser_learning, "main", ran.append)
     monkeypatch.setattr(browser.browser_hostile, "main", lambda: ran.append("hostile"))

@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, figures, measures, runs, stats, text, workbook
+from helpers import evalset, figures, runs, stats, text, workbook
 from helpers.labels import audit
 from notebooks import cards
 
@@ -84,50 +84,52 @@ def test_session_b_ranks_a_large_corpus_as_rank_bm25_does(tmp_path, monkeypatch)
             assert same, path.name
 
 
+def write_set(folder, documents, queries, quoted):
+    """Write documents, and {query_id: (fields, {doc_id: grade})} as queries and judgments.
+
+    If `quoted`, the evidence of a relevant document is its text.
+    """
+    write_rows(folder / "corpus.jsonl", *documents)
+    bodies, asked, judgments = {d["doc_id"]: d["text"] for d in documents}, [], []
+    for query_id, (fields, grades) in queries.items():
+        relevant = [d for d, grade in grades.items() if grade]
+        asked.append({"query_id": query_id, "relevant_doc_ids": relevant, **fields})
+        for d, grade in grades.items():
+            row = {"query_id": query_id, "doc_id": d, "relevance": grade}
+            judgments.append(row | ({"evidence": bodies[d]} if grade and quoted else {}))
+    write_rows(folder / "retrieval_queries.jsonl", *asked)
+    write_rows(folder / "judgments.jsonl", *judgments)
+
+
 @pytest.fixture
-def graded(folder):
+def graded(tmp_path):
     """Return a set in Japanese with grades up to 3 and a second pass, and nothing derived."""
-    shutil.rmtree(folder / "corpus")
     texts = {
         "d1": "東京タワーの営業時間は九時から",
         "d2": "京都の寺は朝六時に開く",
         "d3": "大阪の地図と電車の時刻",
         "d4": "東京の電車は五分おきに来る",
     }
-    write_rows(
-        folder / "corpus.jsonl",
-        *({"doc_id": d, "title": body[:3], "text": body} for d, body in texts.items()),
-    )
     labels = {
         "q1": ("東京タワーは何時から", "dev", {"d1": 3, "d4": 0, "d2": 0}),
         "q2": ("京都の寺", "dev", {"d2": 3, "d1": 1, "d3": 0}),
         "q3": ("大阪の電車", "test", {"d3": 2, "d4": 1}),
         "q4": ("東京の電車は来るか", "test", {"d4": 3, "d3": 0, "d1": 0}),
     }
-    queries, judgments = [], []
+    queries, second = {}, []
     for query_id, (query, split, grades) in labels.items():
-        relevant = [d for d, grade in grades.items() if grade]
-        row = {"query_id": query_id, "query": query, "split": split, "relevant_doc_ids": relevant}
-        queries.append({**row, "answers": [texts[relevant[0]][:4]]})
-        judgments += [
-            {"query_id": query_id, "doc_id": d, "relevance": grade} for d, grade in grades.items()
-        ]
-    write_rows(folder / "retrieval_queries.jsonl", *queries)
-    write_rows(folder / "judgments.jsonl", *judgments)
-    names = ("first", "second", "final")
-    again = [
-        {
-            **{name: row[name] for name in ("query_id", "doc_id")},
-            "round": 1,
-            **dict.fromkeys(names, row["relevance"]),
-            "reason": "",
-        }
-        for row in judgments
-    ]
-    again[0]["second"] = 2
-    write_rows(folder / "second_pass.jsonl", *again)
-    (folder / "settings.json").write_text('{"words": "bigrams", "highest_grade": 3}')
-    return folder
+        answers = [texts[next(iter(grades))][:4]]
+        queries[query_id] = {"query": query, "split": split, "answers": answers}, grades
+        for doc_id, grade in grades.items():
+            readings = dict.fromkeys(("first", "second", "final"), grade)
+            second.append({"query_id": query_id, "doc_id": doc_id, "round": 1, "reason": ""})
+            second[-1] |= readings
+    second[0]["second"] = 2
+    documents = [{"doc_id": d, "title": body[:3], "text": body} for d, body in texts.items()]
+    write_set(tmp_path, documents, queries, quoted=False)
+    write_rows(tmp_path / "second_pass.jsonl", *second)
+    (tmp_path / "settings.json").write_text('{"words": "bigrams", "highest_grade": 3}')
+    return tmp_path
 
 
 def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
@@ -202,12 +204,6 @@ def test_session_c_needs_session_b_first(graded):
         play(workbook.SESSIONS[2], graded, "c-setup")
 
 
-def test_published_judged_at_counts_an_unanswered_query(folder):
-    evals = evalset.load(folder)
-    run = {"q1": [("disk-full", 2.0), ("queue-full", 1.0)]}
-    assert measures.judged_at(evals.qrels(), run) == 1 / 2
-
-
 # Each session on a set so small that its counts are known on paper.
 
 
@@ -223,40 +219,25 @@ def small(tmp_path_factory):
     bodies |= {"b": "full full full", "h-v1": "old queue of jobs", "h-v2": "queue of jobs anew"}
     bodies |= {"g": "queue of jobs", "i": "first of jobs", "j": "no job here", "k": "no job there"}
     service = {d: "disk" if d in lengths else "queue" for d in bodies}
-    write_rows(
-        folder / "corpus.jsonl",
-        *(
-            {"doc_id": d, "title": "", "text": body, "service": service[d]}
-            | {"kind": "runbook" if d in lengths else "how-to" if d == "h-v2" else "faq"}
-            | ({"version": d[-1], "updated": f"2026-01-0{d[-1]}"} if "-v" in d else {})
-            for d, body in bodies.items()
-        ),
-    )
-    labels = {
+    documents = [
+        {"doc_id": d, "title": "", "text": body, "service": service[d]}
+        | {"kind": "runbook" if d in lengths else "how-to" if d == "h-v2" else "faq"}
+        | ({"version": d[-1], "updated": f"2026-01-0{d[-1]}"} if "-v" in d else {})
+        for d, body in bodies.items()
+    ]
+    fields = ("query", "split", "kind", "popularity")
+    queries = {
         "q1": ("disk full", "dev", "entity", "head", {"a": 1}),
-        "q2": ("jobs of the full queue", "test", "entity", "", {"h-v2": 2, "g": 1, "a": 0}),
+        "q2": ("jobs of the full queue", "test", "entity", None, {"h-v2": 2, "g": 1, "a": 0}),
         "q3": ("disk", "test", "keyword", "tail", {"a": 2}),
-        "q4": ("the queue zzz", "dev", "keyword", "", {"g": 2, "h-v1": 0}),
+        "q4": ("the queue zzz", "dev", "keyword", None, {"g": 2, "h-v1": 0}),
         "q5": ("old", "dev", "entity", "tail", {"h-v1": 1}),
     }
-    write_rows(
-        folder / "retrieval_queries.jsonl",
-        *(
-            {"query_id": q, "query": query, "split": split, "kind": kind}
-            | {"relevant_doc_ids": [d for d, grade in grades.items() if grade]}
-            | ({"popularity": popularity} if popularity else {})
-            for q, (query, split, kind, popularity, grades) in labels.items()
-        ),
-    )
-    write_rows(
-        folder / "judgments.jsonl",
-        *(
-            {"query_id": q, "doc_id": d, "relevance": grade}
-            | ({"evidence": bodies[d]} if grade else {})
-            for q, (*_, grades) in labels.items()
-            for d, grade in grades.items()
-        ),
-    )
+    told = {
+        q: ({name: value for name, value in zip(fields, row, strict=False) if value}, row[-1])
+        for q, row in queries.items()
+    }
+    write_set(folder, documents, told, quoted=True)
     return [play(path, folder, quick=True) for path in workbook.SESSIONS]
 
 
@@ -299,21 +280,13 @@ def test_session_a_counts_a_small_set(small):
     assert value["a-agree-table"].to_numpy().tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 1]]
 
 
-@pytest.mark.parametrize("asked", [{}, {"q1": evalset.Query("q1", "old", ())}])
-def test_session_a_opens_without_a_label_or_a_query(small, asked, capsys):
-    """The first query is asked, and without one the title of the first document."""
-    evals = small[0].space["evals"]
-    evals = evals._replace(queries=asked, judgments=[])
-    cells = "a-open-bm25", "a-open-choose", "a-open-shown"
-    run_cells(0, *cells, **{**small[0].space, "evals": evals})
-    first = asked["q1"].query if asked else ""
-    assert capsys.readouterr().out == f"{first}\nbest answer: rank 0 of 12\n"
+def test_session_a_opens_with_the_hardest_mismatch_query_of_dev(small, capsys):
+    """Of equal grades the first counts, and the best grade before a lower one further up.
 
-
-def test_the_hardest_mismatch_query_opens_session_a(small):
-    """Of equal grades the first counts, and the best grade before a lower one further up."""
+    Else the first query is asked, and without one the title of the first document.
+    """
     space, evals = small[0].space, small[0].space["evals"]
-    asked = {
+    mismatch = {
         "q1": evalset.Query("q1", "old queue", ("g", "h-v1"), kind="mismatch"),
         "q2": evalset.Query("q2", "old queue", ("h-v1", "k"), kind="mismatch"),
         "q3": evalset.Query("q3", "zzz", ("k",)),
@@ -322,14 +295,21 @@ def test_the_hardest_mismatch_query_opens_session_a(small):
     grades = {"q1": {"g": 2, "h-v1": 1, "a": 0}, "q2": {"h-v1": 2, "k": 2}}
     grades |= dict.fromkeys(("q3", "q4"), {"k": 1})
     labels = [evalset.Judgment(q, d, n) for q, row in grades.items() for d, n in row.items()]
-    cells = "a-open-bm25", "a-open-choose", "a-open-shown"
-    names = {**space, "evals": evals._replace(queries=asked, judgments=labels)}
-    found = run_cells(0, *cells, **names)
-    ranks = [found["first_answer"](query) for query in asked.values()]
-    assert ranks == [2, 1, 12, 12] and (found["night"].query_id, found["at"]) == ("q1", 2)
+    for queries, judgments, opening in (
+        (mismatch, labels, "old queue\nbest answer: rank 2 of 12\n"),
+        ({"q1": evalset.Query("q1", "old", ())}, [], "old\nbest answer: rank 0 of 12\n"),
+        ({}, [], "\nbest answer: rank 0 of 12\n"),
+    ):
+        names = {**space, "evals": evals._replace(queries=queries, judgments=judgments)}
+        opened = run_cells(0, "a-open-bm25", "a-open-choose", "a-open-shown", **names)
+        assert capsys.readouterr().out == opening
+        if judgments:
+            assert opened["night"].query_id == "q1"
+            ranks = [opened["first_answer"](query) for query in queries.values()]
+            assert ranks == [2, 1, 12, 12]
 
 
-def test_session_a_writes_what_it_counted(small):
+def test_session_a_writes_what_it_counted(small, tmp_path):
     page = (small[0].space["evals"].folder / "coverage.md").read_text(encoding="utf-8")
     assert page == (
         "# Coverage\n\n4 of 12 documents (33%) are relevant to at least one query.\n"
@@ -341,12 +321,9 @@ def test_session_a_writes_what_it_counted(small):
         "## Documents that no query reaches\n\n"
         "- b\n- c\n- d\n- e\n- f\n- i\n- j\n- k\n"
     )
-
-
-def test_a_coverage_page_without_an_unreached_document_ends_with_its_heading(small, tmp_path):
-    evals = small[0].space["evals"]._replace(folder=tmp_path)
-    none = small[0].space["unreached"].head(0)
-    run_cells(0, "a-write-page", **{**small[0].space, "evals": evals, "unreached": none})
+    space, evals = small[0].space, small[0].space["evals"]._replace(folder=tmp_path)
+    all_reached = {"evals": evals, "unreached": space["unreached"].head(0)}
+    run_cells(0, "a-write-page", **{**space, **all_reached})
     page = (tmp_path / "coverage.md").read_text(encoding="utf-8")
     assert page.endswith("## Documents that no query reaches\n")
 
@@ -436,18 +413,17 @@ def test_two_engines_agree_in_order_and_to_nine_decimals():
     assert not same(own, [("b", 2.0), ("a", 1.0)])
 
 
-def test_pieces_are_cut_before_a_separator_and_joined_up_to_the_size():
-    cells = run_cells(1, "b-recursive-code", "b-recursive-join")
-    assert cells["split_before"](" a bc", " ") == [" a", " bc"]
-    assert cells["split_before"]("abc", "") == ["a", "b", "c"]
-    assert cells["join_neighbours"](["ab", "cd", "e", "f"], 4, len) == ["abcd", "ef"]
-    assert cells["join_neighbours"](["abcde", "f", "g"], 4, len) == ["abcde", "fg"]
-    assert cells["join_neighbours"]([], 4, len) == []
-
-
-def test_recursive_chunks_leave_out_white_space():
+def test_recursive_pieces_are_cut_before_a_separator_joined_up_to_the_size_and_stripped():
     ids = ("b-recursive-code", "b-recursive-join", "b-first-cut", "b-recursive-run")
     cells = run_cells(1, *ids, "b-recursive-spans-code", n_tokens=len, SIZE=8)
+    assert cells["split_before"](" a bc", " ") == [" a", " bc"]
+    assert cells["split_before"]("abc", "") == ["a", "b", "c"]
+    for parts, joined in (
+        (["ab", "cd", "e", "f"], ["abcd", "ef"]),
+        (["abcde", "f", "g"], ["abcde", "fg"]),
+        ([], []),
+    ):
+        assert cells["join_neighbours"](parts, 4, len) == joined
     assert cells["chunk_recursive"]("  ab cd\n\n      \n\nef ") == [(2, 7, 5), (17, 19, 2)]
 
 
@@ -499,40 +475,39 @@ def test_the_parts_of_the_words_add_up_to_the_score_of_rank_bm25(small, words, b
     }
 
 
-def weights_of_words(*bodies):
-    """Return the weights of chunks of the documents d0, d0, d1, d1 and so on."""
-    units = [SimpleNamespace(doc_id=f"d{n // 2}") for n in range(len(bodies))]
-    return cards.Weights(units, [body.split() for body in bodies], set())
+def test_common_words_and_the_best_chunk_of_each_word(monkeypatch):
+    """A word of more than a quarter of the chunks is common; chunks are of d0, d0, d1, d1, ..."""
 
+    def weights_of(*bodies):
+        units = [SimpleNamespace(doc_id=f"d{n // 2}") for n in range(len(bodies))]
+        return cards.Weights(units, [body.split() for body in bodies], set())
 
-def test_words_of_more_than_a_quarter_of_the_chunks_are_common():
-    weights = weights_of_words("often seldom", "often often seldom", "often", *"abcde")
+    weights = weights_of("often seldom", "often often seldom", "often", *"abcde")
     assert weights.common == {"often"}
     assert weights.held("d0") == {"often", "seldom"} and weights.units_of["d1"] == [2, 3]
-
-
-def test_a_union_takes_each_word_from_its_best_chunk(monkeypatch):
-    parts = [{"x": 1 / 3, "y": 0.0}, {"x": 0.25, "y": 2.0}]
-    weights = weights_of_words("x", "y")
+    parts, weights = [{"x": 1 / 3, "y": 0.0}, {"x": 0.25, "y": 2.0}], weights_of("x", "y")
     monkeypatch.setattr(weights, "parts", lambda words, unit: parts[unit])
     assert weights.union(["x", "y", "y"], "d0") == 2.3333333333
 
 
 def card_in(space):
     """Return the function that makes the card of a query of a session."""
-    order = lambda q: [doc_id for doc_id, _ in space["run"].get(q, [])]  # noqa: E731
-    return lambda q: cards.card_of(space["evals"], space["weights"], q, order(q))
+
+    def card(query_id):
+        order = [doc_id for doc_id, _ in space["run"].get(query_id, [])]
+        return cards.card_of(space["evals"], space["weights"], query_id, order)
+
+    return card
 
 
-def test_a_card_says_what_separates_wanted_from_rival(small):
+def test_a_card_says_what_separates_wanted_from_rival(small, monkeypatch):
     card = card_in(small[2].space)
-    asked, wanted = card("q1"), {"wanted": "a", "rival": "b", "unjudged": True, "versions": False}
-    wanted |= {"common": ["disk"], "lacks": ["full"], "without words it lacks": [0, 0]}
-    assert {name: asked[name] for name in wanted} == wanted
-    graded = card("q2")
-    wanted = {"wanted": "h-v2", "rival": "g", "unjudged": False, "versions": False}
-    wanted |= {"common": ["jobs", "of"], "lacks": ["the", "full"]}
-    assert {name: graded[name] for name in wanted} == wanted
+    names = ("wanted", "rival", "unjudged", "versions", "common", "lacks")
+    asked, graded = card("q1"), card("q2")
+    assert [asked[name] for name in names] == ["a", "b", True, False, ["disk"], ["full"]]
+    assert asked["without words it lacks"] == [0, 0]
+    common, lacks = ["jobs", "of"], ["the", "full"]
+    assert [graded[name] for name in names] == ["h-v2", "g", False, False, common, lacks]
     rows = {word: row for word, *row in graded["words"]}
     sums = [sum(row[n] for row in rows.values()) for n in (1, 2)]
     assert graded["score"] == pytest.approx(sums) == graded["best of all chunks"]
@@ -540,14 +515,10 @@ def test_a_card_says_what_separates_wanted_from_rival(small):
     assert graded["without words it lacks"] == graded["score"]
     assert graded["without length"][0] == graded["without length"][1]
     assert [card(q) for q in ("q3", "q4", "q5")] == [None] * 3
-
-
-def test_a_card_knows_two_versions_and_a_query_without_results(small, monkeypatch):
-    space = small[2].space
-    monkeypatch.setitem(space, "run", {"q5": [("h-v2", 2.0), ("h-v1", 1.0)]})
-    found = card_in(space)("q5")
-    assert (found["wanted"], found["rival"], found["versions"]) == ("h-v1", "h-v2", True)
-    assert card_in(space)("q1") is None
+    monkeypatch.setitem(small[2].space, "run", {"q5": [("h-v2", 2.0), ("h-v1", 1.0)]})
+    versions = card("q5")
+    told = versions["wanted"], versions["rival"], versions["versions"]
+    assert told == ("h-v1", "h-v2", True) and card("q1") is None
 
 
 def test_the_lines_of_a_card_say_ranks_and_scores(small):

@@ -11,7 +11,7 @@ from conftest import WITH_MAKE
 from helpers import workbook
 
 pytestmark = WITH_MAKE
-INSTALLER = """#!/bin/sh
+INSTALLER = """
 [ "$1" = venv ] && { mkdir -p .venv/bin; exit 0; }
 [ -n "$SAID" ] && { echo "$SAID"; exit 1; }
 for name in $NO_WHEEL; do
@@ -19,6 +19,21 @@ for name in $NO_WHEEL; do
 done
 cat .venv/wanted.txt >> .venv/installed.txt
 """
+
+
+def write_script(path, page):
+    path.write_text(f"#!/bin/sh\n{page}")
+    path.chmod(0o755)
+
+
+def make(folder, bin_, *words, **more):
+    """Return what make says in a folder, whose programs are first those of `bin_`."""
+    outside = ("MAKE", "MFLAGS", "EVALS")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(outside)}
+    environment |= more | {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(
+        ["make", *words], cwd=folder, env=environment, capture_output=True, text=True
+    )
 
 
 @pytest.fixture
@@ -30,23 +45,13 @@ def set_up(tmp_path):
     bin_ = tmp_path / "bin"
     bin_.mkdir()
 
-    def script(name, page):
-        (bin_ / name).write_text(page)
-        (bin_ / name).chmod(0o755)
-
     def run(*missing, version=(3, 11), said=""):
-        script("uv", INSTALLER)
         code = f"import sys; sys.version_info = {version}; del sys.argv[0]; "
         code += "exec(open(sys.argv[0]).read())"
-        words = f"""exec '{sys.executable}' -c '{code}' "$@"\n"""
-        script("python-x", f"#!/bin/sh\n{words}")
-        outside = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        write_script(bin_ / "python-x", f"""exec '{sys.executable}' -c '{code}' "$@"\n""")
+        write_script(bin_ / "uv", INSTALLER)
         more = {"NO_WHEEL": " ".join(missing), "SAID": said}
-        more["PATH"] = f"{bin_}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            ["make", "-B", ".venv/ready", "PYTHON=python-x"],
-            **{"cwd": tmp_path, "env": outside | more, "capture_output": True, "text": True},
-        )
+        done = make(tmp_path, bin_, "-B", ".venv/ready", "PYTHON=python-x", **more)
         return done.returncode, done.stdout.splitlines()
 
     run.folder = tmp_path
@@ -109,14 +114,8 @@ def test_lab_stays_on_this_machine_ends_at_once_and_lets_root_in_with_a_word(
     (tmp_path / ".venv" / "ready").touch()
     said = 'echo "$WORKBOOK_LIVE $EVALS"; echo "$@"'
     for name, page in (("python", "exit"), ("id", f"echo {user}"), ("jupyter", said)):
-        (bin_ / name).write_text(f"#!/bin/sh\n{page}\n")
-        (bin_ / name).chmod(0o755)
-    outside = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "EVALS"))}
-    more = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "SOLUTIONS": solutions}
-    done = subprocess.run(
-        ["make", "lab"],
-        **{"cwd": tmp_path, "env": outside | more, "capture_output": True, "text": True},
-    )
+        write_script(bin_ / name, page)
+    done = make(tmp_path, bin_, "lab", SOLUTIONS=solutions)
     (live, words), word = done.stdout.splitlines(), done.stderr.splitlines()
     folder, own = ("notebooks", "evals") if solutions else ("learn", "learn/evals")
     assert live == f"1 {tmp_path}/{own}"

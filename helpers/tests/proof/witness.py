@@ -73,24 +73,24 @@ def read(folder: Path) -> Files:
     documents = {}
     for path in (folder / "corpus").glob("*.md"):
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
-        documents[path.stem] = yaml.safe_load(front) | {"body": body.strip("\n")}
-        documents[path.stem]["text"] = f"{documents[path.stem]['title']}\n\n{body.strip(chr(10))}"
+        facts, body = yaml.safe_load(front), body.strip("\n")
+        documents[path.stem] = facts | {"body": body, "text": f"{facts['title']}\n\n{body}"}
     asked = {row["query_id"]: row for row in rows(folder / "retrieval_queries.jsonl")}
     queries = {query_id: row for query_id, row in asked.items() if row.get("kind") != "none"}
     grades = {query_id: {} for query_id in sorted(asked)}
     for row in rows(folder / "judgments.jsonl"):
         grades[row["query_id"]][row["doc_id"]] = row["relevance"]
-    documents, queries = (dict(sorted(found.items())) for found in (documents, queries))
+    documents, queries = (dict(sorted(rows.items())) for rows in (documents, queries))
     return Files(folder, documents, queries, grades, asked)
 
 
 def trec(path: Path) -> dict[str, list[tuple[str, float]]]:
     """Return {query_id: [(doc_id, score), ...]}: score descending, then id, the first hundred."""
-    found = {}
+    run = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         query_id, _, doc_id, _, score, _ = line.split()
-        found.setdefault(query_id, []).append((doc_id, float(score)))
-    return {q: sorted(hits, key=lambda h: (-h[1], h[0]))[:100] for q, hits in found.items()}
+        run.setdefault(query_id, []).append((doc_id, float(score)))
+    return {q: sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:100] for q, hits in run.items()}
 
 
 def words(text: str) -> list[str]:
@@ -123,11 +123,6 @@ def digest(lines) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def file_hash(files: Files, name: str) -> str:
-    """The bytes of a file; Git may have written CRLF for LF."""
-    return hashlib.sha256((files.folder / name).read_bytes().replace(b"\r\n", b"\n")).hexdigest()
-
-
 def corpus_hash(files: Files) -> str:
     """Ids and texts of the documents."""
     return digest([doc_id, d["text"]] for doc_id, d in files.documents.items())
@@ -135,12 +130,9 @@ def corpus_hash(files: Files) -> str:
 
 def queries_hash(files: Files) -> str:
     """Queries with their half and every label."""
-    return digest(
-        [q, row["query"], row["split"], sorted(map(list, files.grades[q].items()))]
-        if row.get("kind") != "none"
-        else [q, row["query"], row["split"], []]
-        for q, row in sorted(files.asked.items())
-    )
+    labels = {q: sorted(map(list, files.grades[q].items())) for q in files.queries}
+    asked = sorted(files.asked.items())
+    return digest([q, row["query"], row["split"], labels.get(q, [])] for q, row in asked)
 
 
 def topics_hash(files: Files) -> str:
@@ -162,14 +154,15 @@ def measures(order: list[str], grades: dict[str, int]) -> dict[str, float]:
     ideal = sorted(grades.values(), reverse=True)
     ranks = [rank for rank, gain in enumerate(gains, 1) if gain > 0]
     n = sum(grade > 0 for grade in ideal)
-    found = {"nDCG@10": dcg(gains[:10]) / dcg(ideal[:10])}
-    found["RR@10"] = 1 / ranks[0] if ranks and ranks[0] <= 10 else 0.0
-    found |= {f"hit@{k}": float(any(r <= k for r in ranks)) for k in (1, 5, 10)}
-    found |= {f"recall@{k}": sum(r <= k for r in ranks) / n for k in (5, 10, 100)}
-    found["P@10"] = sum(r <= 10 for r in ranks) / 10
-    found["AP"] = sum(i / rank for i, rank in enumerate(ranks, 1)) / n
-    found["RR"] = 1 / ranks[0] if ranks else 0.0
-    return found
+    return {
+        "nDCG@10": dcg(gains[:10]) / dcg(ideal[:10]),
+        "RR@10": 1 / ranks[0] if ranks and ranks[0] <= 10 else 0.0,
+        **{f"hit@{k}": float(any(r <= k for r in ranks)) for k in (1, 5, 10)},
+        **{f"recall@{k}": sum(r <= k for r in ranks) / n for k in (5, 10, 100)},
+        "P@10": sum(r <= 10 for r in ranks) / 10,
+        "AP": sum(i / rank for i, rank in enumerate(ranks, 1)) / n,
+        "RR": 1 / ranks[0] if ranks else 0.0,
+    }
 
 
 def first_rank(order: list[str], grades: dict[str, int]) -> int | None:
@@ -260,21 +253,29 @@ def paired(base: list[float], run: list[float]) -> dict:
     sd = d.std(ddof=1)
     error = sd / math.sqrt(n)
     reach = stats.t.ppf(1 - ALPHA / 2, n - 1) * error
-    ends = {"low": d.mean() - reach, "high": d.mean() + reach, "p": sign_flip_p(d)}
-    counts = {"wins": (d > TIE).sum(), "ties": (abs(d) <= TIE).sum(), "losses": (d < -TIE).sum()}
-    found = {"n": n, "base": mean(base), "run": mean(run), "difference": d.mean(), **ends}
-    found |= {"detectable": detectable(n, sd)} | counts
-    found = {name: float(value) for name, value in found.items()}
-    return found | {"t_p": 2 * stats.t.sf(abs(d.mean() / error), n - 1) if error else None}
+    row = {
+        "n": n,
+        "base": mean(base),
+        "run": mean(run),
+        "difference": d.mean(),
+        "low": d.mean() - reach,
+        "high": d.mean() + reach,
+        "p": sign_flip_p(d),
+        "detectable": detectable(n, sd),
+        "wins": (d > TIE).sum(),
+        "ties": (abs(d) <= TIE).sum(),
+        "losses": (d < -TIE).sum(),
+    }
+    t_p = 2 * stats.t.sf(abs(d.mean() / error), n - 1) if error else None
+    return {name: float(value) for name, value in row.items()} | {"t_p": t_p}
 
 
 def holm(ps: list[float]) -> list[float]:
     """Return adjusted p values (Holm 1979): the smallest times m, the next times m - 1, ..."""
-    order, found, least = sorted(range(len(ps)), key=ps.__getitem__), [0.0] * len(ps), 0.0
+    order, adjusted, least = sorted(range(len(ps)), key=ps.__getitem__), [0.0] * len(ps), 0.0
     for i, place in enumerate(order):
-        least = max(least, min(1.0, (len(ps) - i) * ps[place]))
-        found[place] = least
-    return found
+        adjusted[place] = least = max(least, min(1.0, (len(ps) - i) * ps[place]))
+    return adjusted
 
 
 def verdict(at: dict, p: float) -> str:
@@ -398,15 +399,19 @@ def fused(first: dict, second: dict) -> dict:
 
 def card(files: Files, chunker: str) -> dict:
     """Return the card that stands beside a run."""
-    said = {name: value for name, value in METHOD.items() if name != "words"}
-    said |= {"chunker": chunker, "tokenizer": "words"}
-    if chunker == "paragraph":  # more chunks than rank_bm25 searches in a reasonable time
-        said |= {"engine": "helpers.sparse.bm25"}
-    said |= {"chunks": len(rows(files.folder / "chunks" / f"{chunker}.jsonl"))}
-    said |= {"corpus_sha256": corpus_hash(files), "topics_sha256": topics_hash(files)}
-    if chunker == "paragraph":
-        del said["chunk_tokens"], said["overlap_tokens"]
-    return said | ({"overlap_tokens": 0} if chunker == "recursive" else {})
+    left_out = {"words"} | ({"chunk_tokens", "overlap_tokens"} if chunker == "paragraph" else set())
+    own = {
+        "recursive": {"overlap_tokens": 0},
+        "paragraph": {"engine": "helpers.sparse.bm25"},  # too many chunks for rank_bm25
+    }
+    return {name: value for name, value in METHOD.items() if name not in left_out} | {
+        "chunker": chunker,
+        "tokenizer": "words",
+        "chunks": len(rows(files.folder / "chunks" / f"{chunker}.jsonl")),
+        "corpus_sha256": corpus_hash(files),
+        "topics_sha256": topics_hash(files),
+        **own.get(chunker, {}),
+    }
 
 
 # results.json.
@@ -418,6 +423,9 @@ def results(files: Files) -> dict:
     judged = [grade for grades in files.grades.values() for grade in grades.values()]
     sizes = [tokens(d["text"]) for d in files.documents.values()]
     heading = (files.folder / "README.md").read_text(encoding="utf-8").splitlines()[0]
+    lines = (
+        (files.folder / "runs" / "fixed.trec").read_bytes().replace(b"\r\n", b"\n")
+    )  # as Git may
     return {
         "corpus": {
             "name": heading.removeprefix("# "),
@@ -432,10 +440,9 @@ def results(files: Files) -> dict:
             "grades": sorted(set(judged)),
             "sha256": queries_hash(files),
         },
-        "run": {"file": "runs/fixed.trec", "sha256": file_hash(files, "runs/fixed.trec")},
+        "run": {"file": "runs/fixed.trec", "sha256": hashlib.sha256(lines).hexdigest()},
         "method": METHOD,
-        "summary": {split: half(files, run, split) for split in SPLITS}
-        | {"all": half(files, run, None)},
+        "summary": {split or "all": half(files, run, split) for split in (*SPLITS, None)},
         "by_kind": {split: by_field(files, run, split, "kind") for split in SPLITS},
         "by_popularity": {split: by_field(files, run, split, "popularity") for split in SPLITS},
         "told_apart": {split: told_apart(files, run, split) for split in SPLITS},
@@ -459,10 +466,10 @@ def half(files: Files, run: dict, split: str) -> dict:
 
 def by_field(files: Files, run: dict, split: str, field: str) -> dict:
     """Return n and means of each kind (or popularity) of query in one half."""
-    found = {}
+    groups = {}
     for query_id, values in scored(files, run, split).items():
-        found.setdefault(files.queries[query_id][field], []).append(values)
-    return {name: {"n": len(v), "measures": means(v)} for name, v in found.items()}
+        groups.setdefault(files.queries[query_id][field], []).append(values)
+    return {name: {"n": len(group), "measures": means(group)} for name, group in groups.items()}
 
 
 def told_apart(files: Files, run: dict, split: str | None) -> dict:
@@ -477,19 +484,18 @@ def told_apart(files: Files, run: dict, split: str | None) -> dict:
     ]
     if not all(sides):
         return {}
-    found = stats.mannwhitneyu(*sides).statistic / len(sides[0]) / len(sides[1])
+    area = stats.mannwhitneyu(*sides).statistic / len(sides[0]) / len(sides[1])
     wins = np.array([[(a > b) + (a == b) / 2 for b in sides[1]] for a in sides[0]])
     spread = sum(wins.mean(axis=1 - n).var(ddof=1) / wins.shape[n] for n in (0, 1)) ** 0.5
-    ends = {"low": found - 1.96 * spread, "high": found + 1.96 * spread}
-    return {"n": len(sides[0]), "unanswerable": len(sides[1]), "AUROC": found} | ends
+    ends = {"low": area - 1.96 * spread, "high": area + 1.96 * spread}
+    return {"n": len(sides[0]), "unanswerable": len(sides[1]), "AUROC": area} | ends
 
 
 def per_query(files: Files, run: dict, query_id: str) -> dict:
     """Return the labels, the first ten documents and the measures of one query."""
     order, grades = [d for d, _ in run[query_id]], files.grades[query_id]
-    return {
-        name: files.queries[query_id][name] for name in ("query_id", "query", "kind", "split")
-    } | {
+    facts = {name: files.queries[query_id][name] for name in ("query_id", "query", "kind", "split")}
+    return facts | {
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
         "retrieved": [list(hit) for hit in run[query_id][:10]],
         "first_rank": first_rank(order, grades),
@@ -499,10 +505,10 @@ def per_query(files: Files, run: dict, query_id: str) -> dict:
 
 def systems(files: Files, base: dict) -> dict[str, dict]:
     """Return the runs that are held against the baseline, in their order."""
-    found = {name: trec(files.folder / "runs" / f"{name}.trec") for name in CHUNKERS[1:]}
-    others = sorted((files.folder / "systems").glob("*.trec"))
-    found |= {path.stem: trec(path) for path in others}
-    return found | {f"baseline + {p.stem}": fused(base, found[p.stem]) for p in others}
+    paths = sorted((files.folder / "systems").glob("*.trec"))
+    others = {path.stem: trec(path) for path in paths}
+    own = {name: trec(files.folder / "runs" / f"{name}.trec") for name in CHUNKERS[1:]}
+    return own | others | {f"baseline + {name}": fused(base, run) for name, run in others.items()}
 
 
 def compared(files: Files, base: dict) -> dict:
@@ -522,48 +528,52 @@ def compared(files: Files, base: dict) -> dict:
     }
 
 
-def decided(found: dict) -> None:
+def decided(comparison: dict) -> None:
     """Add to a comparison what follows from its p values: Holm's p over runs, measures; verdicts.
 
     A p from random patterns is within .01 or so of another one; times four it would not be.
     """
-    over_runs = holm([run["measures"]["nDCG@10"]["p"] for run in found["runs"]])
-    for run, p in zip(found["runs"], over_runs, strict=True):
-        at = run["measures"]
-        for name, adjusted in zip(at, holm([m["p"] for m in at.values()]), strict=True):
-            at[name]["p_holm"] = adjusted
-        run |= {"p_holm": p, "verdict": verdict(at["nDCG@10"], p)}
+    over_runs = holm([run["measures"]["nDCG@10"]["p"] for run in comparison["runs"]])
+    for run, p in zip(comparison["runs"], over_runs, strict=True):
+        measured = run["measures"].values()
+        for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
+            at["p_holm"] = adjusted
+        run |= {"p_holm": p, "verdict": verdict(run["measures"]["nDCG@10"], p)}
 
 
 def described(files: Files, run: dict, values: dict) -> dict:
     """Return means and judged@10 of a run that deserves no warning."""
     judged = mean(mean(d in files.grades[q] for d, _ in run[q][:10]) for q in values)
-    found = {"means": means(list(values.values()), COMPARED), "judged@10": judged, "warnings": []}
-    return found | {"primary": "nDCG@10", "told_apart": told_apart(files, run, "dev")}
+    return {
+        "means": means(list(values.values()), COMPARED),
+        "judged@10": judged,
+        "warnings": [],
+        "primary": "nDCG@10",
+        "told_apart": told_apart(files, run, "dev"),
+    }
 
 
 def held(files: Files, run: dict, base: dict) -> dict:
     """Return one run beside the base: measures, kinds, and the queries that moved most."""
-    after, before = (scored(files, of, "dev") for of in (run, base))
-    at = {n: paired(*([v[q][n] for q in before] for v in (before, after))) for n in COMPARED}
+    before, after = (scored(files, side, "dev") for side in (base, run))
+    compared = {n: paired(*([v[q][n] for q in before] for v in (before, after))) for n in COMPARED}
     parts = {}
     for field in ("kind", "popularity"):
-        sides = [by_field(files, of, "dev", field) for of in (base, run)]
-        parts[f"by_{field}"] = {
-            name: {"n": row["n"], "base": row["measures"]["nDCG@10"]}
-            | {"run": sides[1][name]["measures"]["nDCG@10"]}
-            for name, row in sides[0].items()
-        }
-        for row in parts[f"by_{field}"].values():
-            row["difference"] = row["run"] - row["base"]
-    changes = sorted((after[q]["nDCG@10"] - before[q]["nDCG@10"], q) for q in before)
+        old, new = (by_field(files, side, "dev", field) for side in (base, run))
+        table = parts[f"by_{field}"] = {}
+        for name, row in old.items():
+            first, second = (side[name]["measures"]["nDCG@10"] for side in (old, new))
+            ends = {"base": first, "run": second, "difference": second - first}
+            table[name] = {"n": row["n"], **ends}
+    ndcg = {q: (before[q]["nDCG@10"], after[q]["nDCG@10"]) for q in before}
+    changes = sorted((second - first, q) for q, (first, second) in ndcg.items())
     moved = [q for d, q in changes if d < -TIE][:5] + [q for d, q in changes if d > TIE][-5:]
-    moved = [
+    parts["moved"] = [
         {name: files.queries[q][name] for name in ("query_id", "kind", "query")}
-        | {"base": before[q]["nDCG@10"], "run": after[q]["nDCG@10"]}
+        | dict(zip(("base", "run"), ndcg[q], strict=True))
         for q in moved
     ]
-    return described(files, run, after) | parts | {"measures": at, "moved": moved}
+    return described(files, run, after) | parts | {"measures": compared}
 
 
 # The other pages: data card, coverage, word overlap.
@@ -573,7 +583,7 @@ def facts(files: Files) -> dict[str, list[float]]:
     """Return the numbers of each row of the data card's table, in their order."""
     sizes = [tokens(d["text"]) for d in files.documents.values()]
     grades = [g for judged in files.grades.values() for g in judged.values()]
-    found, n = reached(files), len(files.documents)
+    n_reached, n = len(reached(files)), len(files.documents)
     kinds, services = ({d[f] for d in files.documents.values()} for f in ("kind", "service"))
     halves = Counter(
         row[mark] for mark in ("split", "popularity") for row in files.queries.values()
@@ -581,6 +591,7 @@ def facts(files: Files) -> dict[str, list[float]]:
     graded = [number for grade in (0, 1, 2) for number in (grades.count(grade), grade)]
     pool = rows(files.folder / "pool.jsonl")
     relevant = [p for p in pool if "first" in p and files.grades[p["query_id"]][p["doc_id"]]]
+    missed = [p for p in relevant if not p["first"]]
     answered = sum(bool(row.get("answers")) for row in files.queries.values())
     table = {
         "documents": [n, len(kinds), len(services)],
@@ -588,13 +599,10 @@ def facts(files: Files) -> dict[str, list[float]]:
         "queries": [len(files.queries), *(n for _, n in sorted(halves.items()))],
         "queries that no document answers": [len(files.asked) - len(files.queries)],
         "judgments": [len(grades), *graded],
-        "documents reached by a query": [len(found), len(found) / n],
+        "documents reached by a query": [n_reached, n_reached / n],
         "queries with short answers": [answered],
         "pairs judged in the pool": [len(pool)],
-        "relevant, missed by the first labelling": [
-            sum(not p["first"] for p in relevant),
-            len(relevant),
-        ],
+        "relevant, missed by the first labelling": [len(missed), len(relevant)],
     }
     for name, at in second_pass(files).items():
         table[name] = [at["pairs"], at["equal"], at["kappa"], *at["by grade"]]
@@ -625,12 +633,8 @@ def manner(files: Files) -> dict[str, str]:
         four for w in counted for four in {tuple(w[i : i + 4]) for i in range(len(w) - 3)}
     )
     most = min(runs, key=lambda run: (-runs[run], run))
-    heads = Counter()
-    for body in plain:
-        found = [
-            line.lstrip("#").strip().lower() for line in body.split("\n") if line.startswith("##")
-        ]
-        heads.update([tuple(found)] if len(found) > 1 else [])
+    listed = (re.findall(r"^##+(.*)", body, re.MULTILINE) for body in plain)
+    heads = Counter(tuple(h.strip().lower() for h in names) for names in listed if len(names) > 1)
     first = min(heads, key=lambda names: (-heads[names], names))
     page = "\n".join(bodies)
     marks = re.findall(r"\b(?:TODO|TBD|FIXME)\b", page)
@@ -666,9 +670,9 @@ def reached(files: Files) -> set[str]:
 
 def coverage(files: Files, field: str) -> dict[str, dict[str, float]]:
     """Return documents, reached and share for each service or kind."""
-    found, table = reached(files), {}
+    relevant, table = reached(files), {}
     for doc_id, document in files.documents.items():
-        table.setdefault(document[field], []).append(doc_id in found)
+        table.setdefault(document[field], []).append(doc_id in relevant)
     return {
         value: {"documents": len(hits), "reached": sum(hits), "share": mean(hits)}
         for value, hits in table.items()
@@ -677,10 +681,10 @@ def coverage(files: Files, field: str) -> dict[str, dict[str, float]]:
 
 def overlap(files: Files, query_id: str) -> float:
     """Return the share of a query's content words that stand in a relevant document."""
-    asked = [w for w in words(files.queries[query_id]["query"]) if w not in STOP_WORDS]
-    answers = files.queries[query_id]["relevant_doc_ids"]
-    held = {w for doc_id in answers for w in words(files.documents[doc_id]["text"])}
-    return mean(w in held for w in asked) if asked else 0.0
+    query = files.queries[query_id]
+    asked = [word for word in words(query["query"]) if word not in STOP_WORDS]
+    held = {w for d in query["relevant_doc_ids"] for w in words(files.documents[d]["text"])}
+    return mean(word in held for word in asked) if asked else 0.0
 
 
 def manifest(folder: Path) -> dict[str, str]:
@@ -752,7 +756,7 @@ def one_card(files: Files, engine: Okapi, query_id: str, wanted: str, rival: str
     common = [w for w in asked if len(engine.holders.get(w, ())) > quarter]
     lacks = [w for w in asked if not any(engine.counts[u][w] for u in units[wanted])]
     rare, known = ([w for w in asked if w not in cut] for cut in (common, lacks))
-    found = {
+    row = {
         "query_id": query_id,
         "wanted": wanted,
         "rival": rival,
@@ -767,16 +771,18 @@ def one_card(files: Files, engine: Okapi, query_id: str, wanted: str, rival: str
         "without common words": score(left=rare),
         "without words it lacks": score(left=known),
     }
-    level = {
-        "evidence split across chunks": found["best of all chunks"],
-        "length penalty": found["without length"],
-        "common word dominates": found["without common words"],
-        "missing word": found["without words it lacks"],
-    }
-    holds = {cause: ends[0] >= ends[1] for cause, ends in level.items()} | {
-        "version confusion": found["versions"],
+
+    def is_level(name: str) -> bool:
+        return row[name][0] >= row[name][1]
+
+    holds = {
+        "version confusion": row["versions"],
         "no shared word": not set(rare) & set(known),
-        "tie": found["score"][0] == found["score"][1],
-        CAUSES[-1]: True,
+        "tie": row["score"][0] == row["score"][1],
+        "evidence split across chunks": is_level("best of all chunks"),
+        "length penalty": is_level("without length"),
+        "common word dominates": is_level("without common words"),
+        "missing word": is_level("without words it lacks"),
+        "stronger match elsewhere": True,
     }
-    return found | {"cause": next(cause for cause in CAUSES if holds[cause])}
+    return row | {"cause": next(cause for cause in CAUSES if holds[cause])}

@@ -3,7 +3,6 @@
 No positions are compared. A chunk holds a quote if its text does, and a context is texts.
 """
 
-import math
 import re
 from collections.abc import Iterable
 from statistics import fmean
@@ -19,6 +18,7 @@ from witness import (
     bootstrap,
     chunk_texts,
     coding,
+    dcg,
     paired,
     rows,
     token_ids,
@@ -43,24 +43,24 @@ class Passage(NamedTuple):
 
 def evidence(files: Files, lists: dict[str, dict]) -> dict:
     """Return what results.json says of evidence; `lists` are those of `searched`."""
-    asked = {split: quoted(files, split) for split in SPLITS}
-    found = {s: {"n": len(asked[s]), "by_k": {}, "sets": {}} for s in SPLITS}
-    dev = {}
-    for name in SETS:
-        for split in SPLITS:
-            values = [scored(files, at, lists[name][q]) for q, at in asked[split].items()]
-            of_set = {n: [row[n] for row in values] for n in values[0]}
-            told = {n: bootstrap(v, shares=SHARES) for n, v in of_set.items() if " within " in n}
-            means = {n: fmean(v) for n, v in of_set.items()}
-            size = len(chunk_texts(files, name))
-            found[split]["sets"][name] = {"chunks": size, "means": means, "intervals": told}
-            if split == "dev":
-                dev[name] = of_set[NAMED]
+    halves, dev = {}, {}
     for split in SPLITS:
-        found[split]["by_k"] = by_k(asked[split], lists["fixed"])
-    known = passages(files, "fixed").values()
-    lost = {q: where(at, lists["fixed"][q], known) for q, at in asked["dev"].items()}
-    return {**found, "best": best(dev), "lost": lost}
+        asked, sets = quoted(files, split), {}
+        for name in SETS:
+            rows = [scored(files, labels, lists[name][q]) for q, labels in asked.items()]
+            values = {measure: [row[measure] for row in rows] for measure in rows[0]}
+            within = [measure for measure in values if " within " in measure]
+            sets[name] = {
+                "chunks": len(chunk_texts(files, name)),
+                "means": {measure: fmean(column) for measure, column in values.items()},
+                "intervals": {measure: bootstrap(values[measure], SHARES) for measure in within},
+            }
+            if split == "dev":
+                dev[name] = values[NAMED]
+        halves[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
+    known, asked = passages(files, "fixed").values(), quoted(files, "dev")
+    lost = {q: where(labels, lists["fixed"][q], known) for q, labels in asked.items()}
+    return {**halves, "best": best(dev), "lost": lost}
 
 
 def passages(files: Files, name: str) -> dict[str, Passage]:
@@ -123,13 +123,11 @@ def scored(files: Files, labels: dict, units: list[Passage]) -> dict[str, float]
     """Return every measure of one query."""
     ranks, row = seen_at(labels, units), {}
     for k in (1, 5, 10):
-        top = {doc_id: rank for doc_id, rank in ranks.items() if rank <= k}
-        gain = sum(labels[d][0] / math.log2(rank + 1) for d, rank in top.items())
+        top = {rank: labels[doc_id][0] for doc_id, rank in ranks.items() if rank <= k}
         ideal = sorted((grade for grade, _ in labels.values()), reverse=True)[:k]
-        best_gain = sum(grade / math.log2(place + 2) for place, grade in enumerate(ideal))
         row[f"evidence hit@{k}"] = float(bool(top))
         row[f"evidence recall@{k}"] = len(top) / len(labels)
-        row[f"evidence nDCG@{k}"] = gain / best_gain
+        row[f"evidence nDCG@{k}"] = dcg([top.get(r, 0) for r in range(1, k + 1)]) / dcg(ideal)
     for budget in BUDGETS:
         got = delivered(units, budget)
         row[f"evidence recall within {budget} tokens"] = len(seen_at(labels, got)) / len(labels)
@@ -158,12 +156,12 @@ def share(files: Files, labels: dict, got: list[Passage]) -> float:
 
 def by_k(asked: dict, lists: dict) -> dict[str, list[float]]:
     """Return the shares of queries with a right document, and with a quote, in k chunks."""
-    found = {"document": [], "evidence": []}
+    shares = {"document": [], "evidence": []}
     for k in range(1, 21):
         tops = [(labels, lists[q][:k]) for q, labels in asked.items()]
-        found["document"].append(fmean(any(u.doc_id in at for u in top) for at, top in tops))
-        found["evidence"].append(fmean(bool(seen_at(at, top)) for at, top in tops))
-    return found
+        shares["document"].append(fmean(any(u.doc_id in at for u in top) for at, top in tops))
+        shares["evidence"].append(fmean(bool(seen_at(at, top)) for at, top in tops))
+    return shares
 
 
 def where(labels: dict, units: list[Passage], known: Iterable[Passage]) -> str:
@@ -185,10 +183,6 @@ def best(dev: dict[str, list[float]]) -> dict:
     """Return the comparison of the two best chunk sets; of equal ones the first counts."""
     first, second = sorted(dev, key=lambda name: -fmean(dev[name]))[:2]
     at = paired(dev[second], dev[first])
-    return {"best": first, "next": second, "measure": NAMED, "verdict": said(at)} | at
-
-
-def said(at: dict) -> str:
-    """Return the verdict on exact p, which the test lays beside ours."""
     assert abs(at["p"] - ALPHA) > 0.02, "too near to the limit for drawn values: compare by hand"
-    return witness.verdict(at, at["p"])
+    verdict = witness.verdict(at, at["p"])
+    return {"best": first, "next": second, "measure": NAMED, "verdict": verdict} | at

@@ -14,6 +14,11 @@ def options(kind, path, **more):
     return readers.Options(kind, str(path), **more)
 
 
+def task(kind="table", path="p", **more):
+    """Return the task that a reader is given."""
+    return readers.Task(options(kind, path, **more))
+
+
 def bring(kind, path, to, **more):
     """Import and return what was printed and the folder, loaded."""
     lines = write.import_into(options(kind, path, **more), to)

@@ -1,81 +1,39 @@
 """The catalogue through a stand-in with the attributes of the real one, and its names in both."""
 
-import inspect
 import sys
 import types
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from importing import bring, options, problems
+from importing import bring, problems, task
 
 from helpers import evalset
-from helpers.sources import catalogue, readers
+from helpers.sources import catalogue
 
 
 class Dataset:
     """One dataset: like the library's, it has no docs_iter where it has no documents."""
 
     def __init__(self, **parts):
+        for part in ("docs", "queries", "qrels"):
+            setattr(self, f"has_{part}", lambda part=part: part in parts)
         for part, entries in parts.items():
             setattr(self, f"{part}_iter", lambda entries=entries: iter(entries))
 
-    def has_docs(self):
-        return hasattr(self, "docs_iter")
 
-    def has_queries(self):
-        return hasattr(self, "queries_iter")
-
-    def has_qrels(self):
-        return hasattr(self, "qrels_iter")
+def entries_of(name, fields, default):
+    """Return a class of entries with a default text, as the library has them."""
+    made = namedtuple(name, fields)
+    made.default_text = lambda self: default.format(self)
+    return made
 
 
-class MiraclDoc(NamedTuple):
-    doc_id: str
-    title: str
-    text: str
-
-    def default_text(self):
-        return f"{self.title} {self.text}"
-
-
-class GenericDoc(NamedTuple):
-    doc_id: str
-    text: str
-
-    def default_text(self):
-        return self.text
-
-
-class GenericQuery(NamedTuple):
-    query_id: str
-    text: str
-
-    def default_text(self):
-        return self.text
-
-
-class TrecQrel(NamedTuple):
-    query_id: str
-    doc_id: str
-    relevance: int
-    iteration: str
-
-
-class Page(NamedTuple):
-    doc_id: str
-    title: str
-    url: str
-
-    def default_text(self):
-        return f"{self.title} {self.url}"
-
-
-class Topic(NamedTuple):
-    query_id: str
-    title: str
-    description: str
-
-
+MiraclDoc = entries_of("MiraclDoc", "doc_id title text", "{0.title} {0.text}")
+GenericDoc = entries_of("GenericDoc", "doc_id text", "{0.text}")
+GenericQuery = entries_of("GenericQuery", "query_id text", "{0.text}")
+Page = entries_of("Page", "doc_id title url", "{0.title} {0.url}")
+TrecQrel = namedtuple("TrecQrel", "query_id doc_id relevance iteration")
+Topic = namedtuple("Topic", "query_id title description")
 DOCS = [GenericDoc("a b", "wind"), Page("c", "Rain", "x")]
 SMALL = Dataset(
     docs=DOCS,
@@ -105,7 +63,7 @@ def test_a_name_with_labels(tmp_path, monkeypatch):
     assert {q.query for q in evals.queries.values()} == {"wind", "rain"}
     assert evals.documents["c"].title == "Rain" and evals.documents["c"].text == "Rain x"
     assert "changed: grades below 0, which became 0: 1" in lines
-    source = catalogue.by_name(options("ir_datasets", "small/test"), readers.Log())
+    source = catalogue.read_dataset(task("ir_datasets", "small/test"))
     for part in (source.documents, source.queries):
         assert [place for place, _ in part] == [f"ir_datasets:small/test:{n}" for n in (1, 2)]
     assert next(iter(source.labels)) == ("ir_datasets:small/test:1", "test", "1", "a%20b", 1, ())
@@ -189,7 +147,7 @@ def test_a_name_with_labels_says_its_split_and_those_beside_it(monkeypatch):
         sets = {"c": Dataset(docs=DOCS), "c/train": labelled(("1", "c"))}
         sets |= {"c/test": labelled(("2", "c")), name: labelled(("3", "c"))}
         stand_in(monkeypatch, **sets)
-        found = catalogue.by_name(options("ir_datasets", name), readers.Log())
+        found = catalogue.read_dataset(task("ir_datasets", name))
         assert found.splits == offered and [n.split for n in found.labels] == [split], name
 
 
@@ -218,27 +176,25 @@ def test_names_and_failures_of_the_catalogue_are_told(tmp_path, monkeypatch):
     ]
 
 
-def test_an_entry_becomes_a_row():
-    class Body(NamedTuple):
-        doc_id: str
-        title: str
-        body: str = ""
-
-    log = readers.Log()
-    for entry, row in (
-        (Body("a b", " T ", " x "), ("a%20b", "T", "x")),
-        (MiraclDoc("d", "T", ""), ("d", "", "T")),
-        (Page("d", "T", "u"), ("d", "T", "T u")),
-        (Body("d", "T"), ("d", "", "T")),
-    ):
-        assert tuple(catalogue._document(entry, log).values()) == row, entry
-    assert log.changed == {"documents with a title only, which became their text": 2}
-    for entry, row in (
-        (Topic("q/1", "t", "d"), ("q%2F1", "t")),
-        (Topic("q", "", "d"), ("q", "d")),
-        (GenericQuery("q", "x"), ("q", "x")),
-    ):
-        assert tuple(catalogue._query(entry).values()) == row, entry
+def test_an_entry_becomes_a_row(monkeypatch):
+    body = namedtuple("Body", "doc_id title body")
+    documents = {
+        body("a b", " T ", " x "): ("a%20b", "T", "x"),
+        MiraclDoc("m", "T", ""): ("m", "", "T"),
+        Page("d", "T", "u"): ("d", "T", "T u"),
+        body("d", "T", ""): ("d", "", "T"),
+    }
+    queries = {
+        Topic("q/1", "t", "d"): ("q%2F1", "t"),
+        Topic("q", "", "d"): ("q", "d"),
+        GenericQuery("q", "x"): ("q", "x"),
+    }
+    stand_in(monkeypatch, s=Dataset(docs=[*documents], queries=[*queries], qrels=[]))
+    asked = task("ir_datasets", "s")
+    source = catalogue.read_dataset(asked)
+    assert [tuple(row.values()) for _, row in source.documents] == [*documents.values()]
+    assert [tuple(row.values()) for _, row in source.queries] == [*queries.values()]
+    assert asked.changed == {"documents with a title only, which became their text": 2}
 
 
 @pytest.fixture
@@ -248,15 +204,11 @@ def library(monkeypatch, tmp_path):
     return pytest.importorskip("ir_datasets")
 
 
-def test_the_real_catalogue_has_the_names_of_the_page(library):
+def test_the_real_catalogue_has_the_names_of_the_page_and_the_stand_in_is_like_it(library):
     for name in ("miracl/yo/dev", "mmarco/v2/de/dev/small", "mmarco/v2/ja/dev/small"):
-        source = catalogue.by_name(options("ir_datasets", name), readers.Log())
-        assert source.splits  # a name that is not there raises; nothing is downloaded
+        assert catalogue.read_dataset(task("ir_datasets", name)).splits  # nothing is downloaded
     with pytest.raises(evalset.EvalSetError, match="KeyError 'miracl/yo/no'"):
-        catalogue.by_name(options("ir_datasets", "miracl/yo/no"), readers.Log())
-
-
-def test_the_stand_in_is_like_the_real_catalogue(library):
+        catalogue.read_dataset(task("ir_datasets", "miracl/yo/no"))
     for name, document in (("miracl/yo/dev", MiraclDoc), ("mmarco/v2/de/dev/small", GenericDoc)):
         data = library.load(name)
         for real, own in (
@@ -268,5 +220,3 @@ def test_the_stand_in_is_like_the_real_catalogue(library):
             assert hasattr(real, "default_text") == hasattr(own, "default_text")
     bare = library.load("mmarco/v2/de")
     assert not hasattr(bare, "qrels_iter") and not bare.has_qrels() and bare.has_docs()
-    methods = {name for name, _ in inspect.getmembers(Dataset, inspect.isfunction)}
-    assert all(hasattr(bare, name) for name in methods)

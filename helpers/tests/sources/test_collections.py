@@ -5,9 +5,9 @@ import time
 
 import pytest
 from conftest import write_rows
-from importing import beir_folder, bring, mmarco_folder, options, problems, put
+from importing import beir_folder, bring, mmarco_folder, problems, put, task
 
-from helpers.sources import collections, readers, write
+from helpers.sources import collections, write
 
 
 @pytest.fixture
@@ -21,6 +21,7 @@ def mmarco(tmp_path):
 
 
 def test_beir_with_both_halves(beir, tmp_path):
+    put(beir / "old_corpus.jsonl", "of no layout, so not read")
     lines, evals = bring("beir", beir, tmp_path / "to")
     assert evals.qrels() == {"1": {"d1": 2, "d2": 0, "a%2Fb%20%234": 1}, "2": {"3": 1}}
     assert {q.query_id: q.split for q in evals.queries.values()} == {"1": "test", "2": "dev"}
@@ -58,53 +59,69 @@ def test_gzip_windows_line_ends_and_byte_order_marks_change_nothing(beir, tmp_pa
         assert sides[0] == sides[1]
 
 
-BAD_BEIR = [  # file, its content, the first problem
+CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
+BAD = [  # file, its content, line and problem
     (
-        "corpus.jsonl",
+        CORPUS,
         '{"id_": "d1", "text": "a"}\n',
-        "corpus.jsonl:1: no id, found id_, text, want",
+        "1: no id, found id_, text, wanted one of: _id, doc_id",
     ),
-    ("corpus.jsonl", '{"_id": "d1", "body_": "a"}\n', "corpus.jsonl:1: no text, found _id, body_,"),
-    ("corpus.jsonl", "{\n", "corpus.jsonl:1: broken JSON"),
-    ("corpus.jsonl", '{"_id": "\\ud800"}\n', "corpus.jsonl:1: field _id holds half of a surrogate"),
-    ("corpus.jsonl", "\n7\n", "corpus.jsonl:2: found 7, wanted a JSON object"),
+    (CORPUS, '{"_id": "d1", "body_": "a"}\n', "1: no text, found _id, body_, wanted one of: text,"),
+    (CORPUS, "{\n", "1: broken JSON"),
+    (CORPUS, '{"_id": "\\ud800"}\n', "1: field _id holds half of a surrogate"),
+    (CORPUS, "\n7\n", "2: found 7, wanted a JSON object"),
+    (CORPUS, b'{"_id": 1}\n{"_id": "\xe9"}\n', "2: byte 0xe9 is not UTF-8, save"),
     (
-        "corpus.jsonl",
-        b'{"_id": 1}\n{"_id": "\xe9"}\n',
-        "corpus.jsonl:2: byte 0xe9 is not UTF-8, save",
+        CORPUS,
+        '{"_id": 1, "text": "a"}\n' * 2,
+        "2: doc_id 1 stands already at corpus.jsonl:1, wanted",
     ),
-    ("queries.jsonl", '{"_id": true, "text": "a"}\n', "queries.jsonl:1: field _id is true, wanted"),
-    ("queries.jsonl", '{"_id": 1, "t": "a"}\n', "queries.jsonl:1: no query, found _id, t, wanted"),
+    (CORPUS, "[]\n" * 200, "1: found [], wanted a JSON object such as {...}"),
+    (QUERIES, '{"_id": true, "text": "a"}\n', "1: field _id is true, wanted an id: text or whole"),
+    (QUERIES, '{"_id": 1, "t": "a"}\n', "1: no query, found _id, t, wanted one of: text, query"),
     (
-        "qrels/test.tsv",
-        "query-id\tcorpus-id\tscore\n1\td1\n",
-        "qrels/test.tsv:2: found '1\\td1', wanted 3 cells as in the first line",
+        QUERIES,
+        '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n',
+        "3: query_id 1 stands alre",
     ),
-    ("qrels/test.tsv", "1\td1\n", "qrels/test.tsv:1: found '1\\td1', wanted query_id doc_id rel"),
-    ("qrels/test.tsv", "1\t\t1\n", 'qrels/test.tsv:1: field doc_id is "", wanted an id: text or'),
+    (QRELS, "query-id\tcorpus-id\tscore\n1\td1\n", "2: found '1\\td1', wanted 3 cells as in the"),
+    (QRELS, "1\td1\n", "1: found '1\\td1', wanted query_id doc_id rel"),
+    (QRELS, "1\t\t1\n", '1: field doc_id is "", wanted an id: text or whole number'),
+    (QRELS, "1\td1\t1\n1\td1\t2\n", "2: 1 d1 has grade 2 and at qrels/test.tsv:1 grade 1, wanted"),
+    (QRELS, "1\td1\t0.5\n", "1: grade '0.5' is not a grade, wanted a whole number up to 999"),
 ]
 
 
 def test_a_bad_line_is_named(beir, tmp_path):
-    for file, content, wanted in BAD_BEIR:
+    for file, content, wanted in BAD:
         former = (beir / file).read_bytes()
         put(beir / file, content)
         told = problems("beir", beir, tmp_path / "to", split="test")
-        assert told[0].startswith(wanted), told
+        assert told[0].startswith(f"{file}:{wanted}"), told
+        assert len(told) < 9 or told[100:] == ["and 100 more like these"], told
         put(beir / file, former)
 
 
-def test_what_a_beir_folder_lacks_is_named(beir, tmp_path):
-    assert problems("beir", beir, tmp_path / "to", split="x") == [
-        "qrels: no split x, found dev, test"
-    ]
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert problems("beir", empty, tmp_path / "to") == [
-        f"{empty}:1: no corpus.jsonl here, wanted corpus.jsonl or corpus.jsonl.gz",
-        f"{empty}:1: no queries.jsonl here, wanted queries.jsonl or queries.jsonl.gz",
-        "qrels:1: no labels found, wanted qrels/test.tsv or the like",
-    ]
+DOCUMENTS_OF = {
+    "beir": "corpus.jsonl or corpus.jsonl.gz",
+    "trec": "a file of .jsonl",
+    "table": "a file of .jsonl, .json, .csv, .tsv, .parquet",
+}
+
+
+def test_what_a_folder_lacks_is_named_with_the_first_nine_files(beir, tmp_path):
+    told = problems("beir", beir, tmp_path / "to", split="x")
+    assert told == [f"beir:{beir}: no split x, found dev, test"]
+    folder = tmp_path / "t"
+    for n in range(12):
+        put(folder / f"f{n:02}.txt", "x")
+    found = f"found {', '.join(f'f{n:02}.txt' for n in range(9))}, wanted"
+    for kind, documents in DOCUMENTS_OF.items():
+        assert problems(kind, folder, tmp_path / "to") == [
+            f"{folder}:1: no documents, {found} {documents}",
+            f"{folder}:1: no queries, {found} a file with queries or topics in its name",
+            f"{folder}:1: no labels, {found} a file with qrels or labels in its name",
+        ]
 
 
 TOPICS = """
@@ -130,9 +147,8 @@ fights
 
 
 def test_topics_of_all_forms(tmp_path):
-    path, log = put(tmp_path / "topics.txt", TOPICS), readers.Log()
-    asked = options("trec", tmp_path)
-    assert list(collections.queries_of(path, asked, log)) == [
+    path, log = put(tmp_path / "topics.txt", TOPICS), task()
+    assert list(collections.queries_of(path, log)) == [
         (f"{path}:2", {"query_id": "1", "query": "International crime"}),
         (f"{path}:7", {"query_id": "2%2Fb", "query": "Who fights"}),
         (f"{path}:14", {"query_id": "3", "query": ""}),
@@ -141,9 +157,9 @@ def test_topics_of_all_forms(tmp_path):
         f"{path}:15: topic without a number, wanted <num> Number: 301",
         f"{path}:18: topic without an end, wanted </top>",
     ]
-    start, log = time.perf_counter(), readers.Log()
+    start, log = time.perf_counter(), task()
     put(path, "<top><num>" + " " * 200_000 + "</top>\n")
-    assert list(collections.queries_of(path, asked, log)) == [] and log.problems
+    assert list(collections.queries_of(path, log)) == [] and log.problems
     assert time.perf_counter() - start < 2
 
 
@@ -169,19 +185,8 @@ def test_trec_finds_its_files_by_name(trec, tmp_path):
     }
     assert evals.qrels() == {"1": {"A": 1}, "2": {"B": 2, "A": 0}}
     assert "halves: the source's own (test, train)" in lines
-    assert [*bring("trec", trec, tmp_path / "one", split="test")[1].queries] == ["1"]
-
-
-def test_trec_names_all_that_lacks_and_the_first_nine_files(tmp_path):
-    folder = tmp_path / "t"
-    for n in range(12):
-        put(folder / f"f{n:02}.txt", "x")
-    found = ", ".join(f"f{n:02}.txt" for n in range(9))
-    assert problems("trec", folder, tmp_path / "to") == [
-        f"{folder}:1: no documents, found {found}, wanted a file of .jsonl",
-        f"{folder}:1: no queries, found {found}, wanted a file with queries or topics in its name",
-        f"{folder}:1: no labels, found {found}, wanted a file with qrels or labels in its name",
-    ]
+    lines, evals = bring("trec", trec, tmp_path / "one", split="test")
+    assert [*evals.queries] == ["1"] and not any("without judgments" in line for line in lines)
 
 
 LABELS = [  # lines, (query, document, grade) of each label
@@ -196,8 +201,8 @@ LABELS = [  # lines, (query, document, grade) of each label
 
 def test_labels_of_three_and_four_columns_and_with_a_header(tmp_path):
     for lines, wanted in LABELS:
-        path, log = put(tmp_path / "qrels.tsv", lines), readers.Log()
-        labels = list(collections.labels_of(path, "dev", options("beir", "p"), log))
+        path, log = put(tmp_path / "qrels.tsv", lines), task()
+        labels = list(collections.labels_of(path, "dev", log))
         assert [(n.query_id, n.doc_id, n.grade) for n in labels] == wanted, lines
         assert not log.problems and {(n.split, n.evidence) for n in labels} == {("dev", ())}
         assert labels[-1].place == f"{path}:{len(lines.splitlines())}"
@@ -208,13 +213,13 @@ def test_rows_under_the_names_of_many_tools(tmp_path):
     for name in ("_id", "doc_id", "docid", "docno", "id", "pid", "passage_id"):
         for text in ("text", "contents", "body", "content", "passage"):
             write_rows(path, {name: " d ", "title": " T ", text: " words "})
-            found = list(collections.documents_of([path], options("trec", "p"), readers.Log()))
+            found = list(collections.documents_of([path], task()))
             wanted = {"doc_id": "d", "title": "T", "text": "words"}
             assert found == [(f"{path}:1", wanted)], (name, text)
     for name in ("_id", "query_id", "qid", "id"):
         for text in ("text", "query", "title", "question"):
             write_rows(path, {name: 7, text: " words "})
-            found = list(collections.queries_of(path, options("trec", "p"), readers.Log()))
+            found = list(collections.queries_of(path, task()))
             assert found == [(f"{path}:1", {"query_id": "7", "query": "words"})], (name, text)
 
 

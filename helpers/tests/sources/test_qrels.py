@@ -1,8 +1,7 @@
 """What labels mean, which queries they keep, and how queries come into halves."""
 
-import pytest
 from conftest import write_rows
-from importing import bring, put
+from importing import bring, put, task
 
 from helpers import evalset
 from helpers.labels import audit, links
@@ -28,7 +27,7 @@ def test_labels_are_read_by_query_and_doubled_ones_told():
         label("p", "c", "1.5", "f:9"),
         label("p", "d", "0.00", "f:10"),
     ]
-    log = readers.Log()
+    log = task()
     found = qrels.read_labels(readers.Source([], labels=given), log)
     assert {q: {d: n.grade for d, n in row.items()} for q, row in found.items()} == {
         "q": {"a": 2, "b": 0, "c": 1},
@@ -44,43 +43,6 @@ def test_labels_are_read_by_query_and_doubled_ones_told():
     assert log.left == {"pairs judged twice with one grade": (1, "f:3")}
     assert log.changed == {"grades below 0, which became 0": 1}
     assert qrels.read_labels(readers.Source([]), log) == {}
-
-
-def test_ids_of_which_none_is_there_are_a_problem():
-    def in_common(judged, held, splits=()):
-        source = readers.Source([], splits=splits)
-        judged, held = dict.fromkeys(judged.split()), dict.fromkeys(held.split())
-        return qrels.ids_in_common("document", judged, held, source)
-
-    for splits, offer in ((("dev", "test"), "dev, test"), ((), "unknown")):
-        with pytest.raises(evalset.EvalSetError) as caught:
-            in_common("007 8", "7 9", splits)
-        assert caught.value.problems == [
-            "document ids in the qrels: 2, of them in the corpus: 0; the qrels have 007 and the "
-            "like, the corpus 7, wanted qrels of the same split and ids written the same way, with "
-            f"the same leading zeros; splits found: {offer}"
-        ]
-    assert in_common("x y", "") == "document ids in the qrels: 2, of them in the corpus: 0"
-    assert in_common("a b", "b c") == "document ids in the qrels: 2, of them in the corpus: 1"
-
-
-def test_what_is_kept_and_what_is_left_out():
-    given = {
-        "q": {"a": label("q", "a", 2), "z": label("q", "z", 0), "x": label("q", "x", 1, "f:3")},
-        "gone": {"a": label("gone", "a", 1, "f:4")},
-        "zeros": {"a": label("zeros", "a", 0, "f:5"), "y": label("zeros", "y", 0, "f:6")},
-        "lost": {"z": label("lost", "z", 0, "f:7"), "x": label("lost", "x", 2, "f:8")},
-    }
-    log = readers.Log()
-    kept = qrels.keep(dict.fromkeys(("q", "zeros", "lost", "none")), given, {"a", "z"}, log)
-    assert kept == {"q": {d: given["q"][d] for d in "az"}}
-    assert log.left == {
-        "relevant labels of documents that are not there": (2, "f:3"),
-        "judged queries without a text": (1, "f:4"),
-        "grade-0 labels of documents that are not there": (1, "f:6"),
-        "judged queries without a relevant document": (2, "f:5"),
-        "queries without judgments": (1, "query none"),
-    }
 
 
 # Halves.
@@ -109,34 +71,15 @@ def halves(evals):
 
 
 BOTH = {"train": {"t1": "a", "t2": "b", "t3": "c"}, "test": {"q1": "a"}}
-NONE_IS = "halves: the source's own ({0}); none is {1}, {2}: import with --split {0},{3}, or with "
+NONE_IS = "the source's own ({0}); none is {1}, {2}: import with --split {0},{3}, or with --halve "
+NONE_IS += "to draw halves from these queries"
+READ, FINAL = "where failures are read", "where final numbers come from"
+HASH = "drawn by a hash, queries that share an answer in one (test, train)"
 OPTIONS = [  # options, dev, test, what is said
-    (
-        {},
-        "t1 t2 t3",
-        "q1",
-        "halves: the source's own (test, train)",
-    ),  # uneven, leaking: it is theirs
-    (
-        {"split": "test"},
-        "",
-        "q1",
-        NONE_IS.format("test", "dev", "where failures are read", "train")
-        + "--halve to draw halves from these queries",
-    ),
-    (
-        {"split": "train"},
-        "t1 t2 t3",
-        "",
-        NONE_IS.format("train", "test", "where final numbers come from", "test")
-        + "--halve to draw halves from these queries",
-    ),
-    (
-        {"halve": True},  # t1 and q1 share an answer
-        "q1 t1",
-        "t2 t3",
-        "halves: drawn by a hash, queries that share an answer in one (test, train)",
-    ),
+    ({}, "t1 t2 t3", "q1", "the source's own (test, train)"),  # uneven, leaking: it is theirs
+    ({"split": "test"}, "", "q1", NONE_IS.format("test", "dev", READ, "train")),
+    ({"split": "train"}, "t1 t2 t3", "", NONE_IS.format("train", "test", FINAL, "test")),
+    ({"halve": True}, "q1 t1", "t2 t3", HASH),  # t1 and q1 share an answer
 ]
 
 
@@ -145,14 +88,14 @@ def test_the_splits_of_the_source_stay_unless_halves_are_asked_for(tmp_path):
     for number, (options, dev, test, said) in enumerate(OPTIONS):
         lines, evals = bring("beir", folder, tmp_path / str(number), **options)
         assert halves(evals) == {"dev": dev, "test": test}, options
-        assert [line for line in lines if line.startswith("halves")] == [said], options
+        assert [line for line in lines if line.startswith("halves")] == [f"halves: {said}"], options
         card = (tmp_path / str(number) / "README.md").read_text()
         assert card.partition("`.")[0].endswith("--halve") == ("halve" in options)
 
 
 def halved(splits, rows, halve, folder):
     kept = {q: {"d": label(q, split=split)} for q, split in rows.items()}
-    return qrels.split(kept, readers.Source([], splits=splits), halve, folder)
+    return qrels.assign_halves(kept, readers.Source([], splits=splits), halve, folder)
 
 
 def test_halves_are_drawn_where_the_names_of_splits_do_not_say_both(tmp_path):
@@ -199,26 +142,31 @@ def test_groups_are_torn_where_the_smaller_half_is_below_a_quarter(tmp_path):
 
 def test_the_largest_group_goes_first_and_ties_follow_a_hash():
     one, two = {f"a{n}" for n in range(5)}, {"b1", "b2"}
-    found = qrels.deal([two, {"c"}, one, {"d"}])
+    found = qrels.deal_halves([two, {"c"}, one, {"d"}])
     assert {found[q] for q in one} == {"dev"}
     assert {found[q] for q in (*two, "c", "d")} == {"test"}
     names = [{f"q{n}"} for n in range(8)]
-    assert qrels.deal(names) == qrels.deal(names[::-1])
-    found = qrels.deal([*names, {"a", "b", "c"}])  # the same on every machine
+    assert qrels.deal_halves(names) == qrels.deal_halves(names[::-1])
+    found = qrels.deal_halves([*names, {"a", "b", "c"}])  # the same on every machine
     assert "".join(q for q in sorted(found) if found[q] == "dev") == "abcq0q1q6"
 
 
-def test_what_connects_queries():
+def test_neither_a_zero_nor_a_stock_phrase_connects_queries(tmp_path):
     words = LONG.split()
-    for zero, a, b, groups in (
-        (1, ["one"], ["two"], [{"q1"}, {"q2"}]),  # both have judged z, as 0
-        (1, ["one"], ["one"], [{"q1", "q2"}]),
-        (2, words[:12], words[4:16], [{"q1"}, {"q2"}]),  # a third of 12 runs: a stock phrase
-        (2, words, words[4:], [{"q1", "q2"}]),
+    for a, b, said in (
+        (words[:12], words[4:16], "drawn by a hash, queries that share an answer in one (test)"),
+        (
+            words,
+            words[4:],
+            "drawn by a hash (test); shared answers connect 2 of 2 queries, so the ",
+        ),
     ):
-        kept = {"q1": {"a": label(), "z": label(grade=0)}, "q2": {"b": label()}}
-        kept["q2"] |= {"z": label(grade=0)} if zero == 1 else {}
-        assert qrels.connected(kept, {"a": a, "b": b}) == groups
+        texts = {"x": " ".join(a), "z": " ".join(b)}
+        folder = collection(tmp_path / str(len(a)), {"test": {"qx": "x", "qz": "z"}}, texts)
+        with (folder / "qrels" / "test.tsv").open("a") as file:
+            file.write("qx\tz\t0\n")
+        lines, _ = bring("beir", folder, tmp_path / f"to{len(a)}")
+        assert lines[-1].startswith(f"halves: {said}"), lines
 
 
 def test_answers_are_compared_in_the_words_of_the_set(tmp_path):

@@ -4,7 +4,7 @@ import sys
 import types
 
 import pytest
-from importing import options
+from importing import task
 
 from helpers import files
 from helpers.files import EvalSetError
@@ -22,7 +22,7 @@ def test_each_side_has_its_names():
     sides = {"Dev": "dev", "dev.small": "dev", "test-a": "test", "train_1": "dev", "TEST": "test"}
     sides |= dict.fromkeys(("valid", "val", "validation"), "dev")
     sides |= dict.fromkeys(("devel", "my-test", ""))
-    assert {name: readers.side(name) for name in sides} == sides
+    assert {name: readers.half_of(name) for name in sides} == sides
 
 
 SPLITS = [  # found, wanted, those that are read or the problem
@@ -34,10 +34,10 @@ SPLITS = [  # found, wanted, those that are read or the problem
     ("Train DEV.small", None, "DEV.small"),
     ("all test", None, "test"),
     ("train dev test", "test,train", "test train"),
-    ("b a", None, ["w: found a, b, wanted one of them named by --split"]),
-    ("", None, ["w: found none, wanted one of them named by --split"]),
-    ("test dev", "test,x,y", ["w: no split x, found dev, test"]),
-    ("", "x", ["w: no split x, found none"]),
+    ("b a", None, ["table:p: found a, b, wanted one of them named by --split"]),
+    ("", None, ["table:p: found none, wanted one of them named by --split"]),
+    ("test dev", "test,x,y", ["table:p: no split x, found dev, test"]),
+    ("", "x", ["table:p: no split x, found none"]),
 ]
 
 
@@ -45,28 +45,17 @@ def test_the_splits_that_are_read():
     for found, wanted, chosen in SPLITS:
         numbered = {name: n for n, name in enumerate(found.split())}
         if isinstance(chosen, list):
-            assert refused(readers.choose, numbered, wanted, "w") == chosen, found
+            assert refused(readers.choose_splits, numbered, task(split=wanted)) == chosen, found
         else:
-            picked = readers.choose(numbered, wanted, "w")
+            picked = readers.choose_splits(numbered, task(split=wanted))
             assert [*picked] == chosen.split() and picked.items() <= numbered.items(), found
 
 
-def test_files_by_the_split_in_their_name(tmp_path):
-    names = "hotpot_train_v1.1.json Dev-1.json dev-2.json interval.json test.jsonl.gz".split()
-    found = readers.by_split(tmp_path / name for name in names)
-    assert {split: [p.name for p in paths] for split, paths in found.items()} == {
-        "train": names[:1],
-        "dev": names[1:3],
-        "all": names[3:4],
-        "test": names[4:],
-    }
-
-
 def test_the_log_counts_and_keeps_the_first_place():
-    log = readers.Log()
+    log = task()
     log.stop()
     for reason, place in (("links", "a"), ("links", "b"), ("pages", "c")):
-        log.leave(reason, place)
+        log.leave_out(reason, place)
     log.changed["grades"] += 2
     assert log.lines() == [
         "left out: links: 2, first a",
@@ -98,7 +87,7 @@ IDS = {
 
 def test_an_id_keeps_no_space_slash_sign_or_what_nobody_sees():
     for name, encoded in IDS.items():
-        assert readers.encoded(name) == encoded and files.is_id(encoded), name
+        assert readers.encode_id(name) == encoded and files.is_id(encoded), name
 
 
 ROWS = [  # row, its id, the problem
@@ -116,52 +105,9 @@ ROWS = [  # row, its id, the problem
 
 def test_an_id_is_text_or_a_whole_number():
     for row, wanted, problem in ROWS:
-        log = readers.Log()
+        log = task()
         assert readers.id_of("f:1", row, ("_id", "id"), log) == wanted, row
         assert log.problems == ([f"f:1: {problem}"] if problem else []), row
-
-
-def test_the_first_field_with_a_text_counts():
-    row = {"a": 1, "b": " \n", "c": " x ", "d": "y"}
-    for names, text in (("abcd", "x"), ("dc", "y"), ("abz", ""), ("", "")):
-        assert readers.text_of(row, *names) == text, names
-
-
-def test_a_title_without_a_text_is_the_text():
-    log = readers.Log()
-    for given, row in ((("t", ""), ("", "t")), (("t", "x"), ("t", "x")), (("", ""), ("", ""))):
-        document = readers.document_of("d", *given, log)
-        assert document == {"doc_id": "d", "title": row[0], "text": row[1]}
-    assert log.changed == {"documents with a title only, which became their text": 1}
-
-
-CHOSEN = [  # --title, --text, title and text; without them T and X
-    (None, None, ("T", "X")),
-    ("b", "b,a", ("B", "B\n\nA")),
-    (None, "c,a", ("T", "A")),
-    ("c,a,b", None, ("A", "X")),
-    ("c", "n,c", ("T", "X")),
-]
-
-
-def test_fields_are_chosen_in_the_order_asked_for():
-    log, fields = readers.Log(), {"a": " A ", "b": "B", "c": "", "n": 1}
-    for title, text, wanted in CHOSEN:
-        asked = options("beir", "p", title=title, text=text)
-        found = readers.title_and_text("f:1", fields, "T", "X", asked, log)
-        assert found == wanted, (title, text)
-    assert log.left == {
-        "--title where a document has no c": (1, "f:1"),
-        "--text where a document has no n or c": (1, "f:1"),
-    }
-    log.stop()
-    readers.title_and_text("f:2", fields, "T", "X", options("beir", "p", title="z"), log)
-    assert refused(log.stop) == [
-        "f:2: no --title z in any document, found a, b, c, n, wanted one of: z; --title names "
-        "another"
-    ]
-    readers.title_and_text("f:3", {"z": ""}, "T", "X", options("beir", "p", title="z"), log)
-    log.stop()
 
 
 def test_the_bar_goes_to_stderr_where_somebody_looks(monkeypatch):
@@ -171,10 +117,3 @@ def test_the_bar_goes_to_stderr_where_somebody_looks(monkeypatch):
     assert list(readers.with_bar([1, 2], "documents")) == [1, 2]
     wanted = {"desc": "documents", "unit": "", "leave": False, "disable": None}
     assert asked == {**wanted, "file": sys.stderr}  # None: no bar into a file
-
-
-def test_a_path_that_is_no_folder_is_named(tmp_path):
-    missing = tmp_path / "no"
-    wanted = [f"{missing}:1: is no folder, wanted a folder for trec:"]
-    assert refused(readers.folder_of, options("trec", missing)) == wanted
-    assert readers.folder_of(options("trec", tmp_path)) == tmp_path

@@ -4,18 +4,20 @@ import gzip
 import json
 from pathlib import Path
 
-from importing import options, put
+from importing import put, task
 from test_readers import refused
 
 from helpers import files
-from helpers.sources import readers, tables
+from helpers.sources import tables
 
 
 def rows(path, **more):
     """Return the rows by place and the problems, both without the path."""
-    log = readers.Log()
-    found = {place.removeprefix(str(path)): row for place, row in tables.rows_of(path, log, **more)}
-    return found, [problem.removeprefix(str(path)) for problem in log.problems]
+    asked = task()
+    found = {
+        place.removeprefix(str(path)): row for place, row in tables.rows_of(path, asked, **more)
+    }
+    return found, [problem.removeprefix(str(path)) for problem in asked.problems]
 
 
 GOOD = {  # file: (content, rows by place)
@@ -121,17 +123,16 @@ def test_parquet_is_read_row_by_row(tmp_path):
 def test_a_long_array_on_one_line_is_read_in_pieces(tmp_path):
     row = {"a": "x" * 10_000}
     path = put(tmp_path / "a.json", json.dumps([row] * 3000))
-    log = readers.Log()
-    found = tables.rows_of(path, log)
+    found = tables.rows_of(path, task())
     assert next(found) == (f"{path}, row 1", row) and sum(1 for _ in found) == 2999
 
 
 def test_names_that_are_given_count_first():
-    names = tables.columns(options("table", "p", columns="doc_id=p,relevance=r"), tables.LABEL)
+    names = tables.column_names(task(columns="doc_id=p,relevance=r"), tables.LABEL)
     for field, name in (("doc_id", "p"), ("relevance", "r")):
         assert names.pop(field) == (name, *tables.LABEL[field])
     assert names == {"query_id": tables.LABEL["query_id"]}
     wanted = "wanted doc_id=NAME, query_id=NAME, query=NAME, relevance=NAME"
     for pair in ("doc=x", "doc_id", "query=", "text=body"):
-        (told,) = refused(tables.columns, options("table", "p", columns=pair), tables.LABEL)
+        (told,) = refused(tables.column_names, task(columns=pair), tables.LABEL)
         assert told.startswith(f"--columns {pair}: {wanted}"), pair

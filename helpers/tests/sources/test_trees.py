@@ -5,48 +5,37 @@ import sys
 import time
 
 import pytest
-from importing import bring, options, problems, put
+from importing import bring, problems, put, task
 
 from helpers import evalset
-from helpers.sources import readers, trees, write
-
-PAGE = "---\nkind: runbook\nupdated: soon\nweight: 3\n---\n\n# Disk full #\n\nDelete logs.\n"
+from helpers.sources import trees, write
 
 
 def test_markdown(tmp_path):
     tree = tmp_path / "tree"
-    put(tree / "node" / "disk full.md", PAGE.replace("\n", "\r\n"))
-    put(tree / "front.md", "---\ntitle: From the front\n---\n# Heading\n\nBody.\n")
-    put(tree / "fence.md", "```\n# no heading\n```\n\nReal one\n========\n\nBody.\n")
+    page = "---\nkind: runbook\nupdated: soon\n---\n\n# Disk full #\n\nDelete logs.\n"
+    put(tree / "node" / "disk full.md", page.replace("\n", "\r\n"))
     put(tree / "none.markdown", b"\xef\xbb\xbfBody only.\n")
     put(tree / "broken.md", "---\n[a: b\n---\nBody.\n")
     put(tree / "empty.md", "---\ntitle: x\n---\n")
-    put(tree / "latin.md", b"ok\ncaf\xe9\n")
-    put(tree / "bin.md", b"\0\1")
-    put(tree / "pic.png", b"\0")
-    put(tree / "node_modules" / "x.md", "vendored\n")
-    put(tree / ".git" / "x.md", "hidden\n")
     lines, evals = bring("markdown", tree, tmp_path / "to")
     assert {d.doc_id: (d.title, d.text) for d in evals.documents.values()} == {
         "node:disk%20full": ("Disk full", "Delete logs."),
-        "front": ("From the front", "# Heading\n\nBody."),
-        "fence": ("Real one", "```\n# no heading\n```\n\nReal one\n========\n\nBody."),
         "none.markdown": ("none", "Body only."),
         "broken": ("broken", "---\n[a: b\n---\nBody."),
     }
     assert evals.documents["node:disk%20full"].kind == "runbook"
     assert not evals.queries and not (tmp_path / "to" / "retrieval_queries.jsonl").exists()
-    assert lines[:3] == ["documents: 5", "queries: 0", "judgments: 0"]
-    assert {line.rpartition(",")[0].replace("left out: ", "") for line in lines[3:]} >= {
-        "hidden, vendored or built folders: 2",
-        "binary files: 1",
-        "files of another type: 1",
-        "documents without text: 1",
-        "front matters that are not YAML fields, kept as text: 1",
-        "front-matter field updated (a date such as 2026-04-08): 1",
-        "front-matter field weight (no such field): 1",
-    }
-    assert f"UTF-8: 1, first {tree / 'latin.md'}:2: byte 0xe9 is not UTF-8, save" in str(lines)
+    first = f"first {tree}"
+    assert lines == [
+        "documents: 3",
+        "queries: 0",
+        "judgments: 0",
+        f"left out: front matters that are not YAML fields, kept as text: 1, {first}/broken.md:2",
+        f"left out: documents without text: 1, {first}/empty.md:1",
+        "left out: front-matter field updated (a date such as 2026-04-08): 1, "
+        f"{first}/node/disk full.md:2",
+    ]
     assert evals.next_step() == evalset.NO_QUERIES
     guides = (folder / "labeling_guide.md" for folder in (tmp_path / "to", write.NEW))
     assert len({guide.read_bytes() for guide in guides}) == 1
@@ -73,12 +62,9 @@ def test_a_tree_is_walked_in_order_and_what_is_left_out_is_counted(tmp_path):
     put(tmp_path / "bin.txt", b"x\0")
     put(tmp_path / "zlatin.txt", b"caf\xe9\n")
     (tmp_path / "link.txt").symlink_to(tmp_path / "a.txt")
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(tmp_path / "q.txt")  # nothing waits for it
-    else:
-        put(tmp_path / "q.png", "")
-    log, asked = readers.Log(), options("text", tmp_path)
-    found = {doc_id: text for _, doc_id, text in trees.tree(asked, [".txt"], log)}
+    put(tmp_path / "q.png", "")
+    log = task("text", tmp_path)
+    found = {doc_id: text for _, doc_id, text in trees.tree(log, [".txt"])}
     assert found == {
         "a": "a.txt",
         "b:1": "b/1.TXT",
@@ -109,9 +95,9 @@ def test_a_file_whose_name_is_not_utf_8_is_left_out_and_counted(tmp_path):
 
 def page(tmp_path, content, name="p.md", **more):
     """Return the row of a page, and what was left out of it."""
-    log = readers.Log()
     path = put(tmp_path / "pages" / name, content)
-    (found,) = trees.markdown_tree(options("markdown", path.parent, **more), log).documents
+    log = task("markdown", path.parent, **more)
+    (found,) = trees.markdown_tree(log).documents
     path.unlink()
     assert found[0] == f"{path}:1"
     return found[1], left(log, path.parent)
@@ -148,42 +134,33 @@ def test_the_first_heading_is_the_title(tmp_path):
     assert time.perf_counter() - start < 1
 
 
-def test_front_matter_fields_that_fit_are_kept_and_others_told(tmp_path):
-    fields = "title: T\nservice: s\nupdated: soon\nzeta: 1\nalpha: 2\nkind: ''\n"
-    row, out = page(tmp_path, f"---\n{fields}---\n# H\nBody.\n", "a.mdx")
-    assert row == {"doc_id": "a.mdx", "title": "T", "service": "s", "text": "# H\nBody."}
-    assert out == {
-        "front-matter field alpha (no such field)": (1, "a.mdx:2"),
-        "front-matter field kind (1 to 60 letters, digits, spaces and -_/.&+())": (1, "a.mdx:2"),
-        "front-matter field updated (a date such as 2026-04-08)": (1, "a.mdx:2"),
-        "front-matter field zeta (no such field)": (1, "a.mdx:2"),
-    }
-    assert [*out] == sorted(out)
+FIELDS = "title: T\nservice: s\nupdated: soon\nzeta: 1\nalpha: 2\nkind: ''\n"
+UNKNOWN = "front-matter field {} (no such field)"
+UNFIT = {
+    UNKNOWN.format("alpha"),
+    "front-matter field kind (1 to 60 letters, digits, spaces and -_/.&+())",
+    "front-matter field updated (a date such as 2026-04-08)",
+    UNKNOWN.format("zeta"),
+}
+FAQ = "question: Why?\nhint: Look.\n"
+ASKED = [  # fields, --title, --text, title, text, what is left out
+    (FIELDS, None, None, "T", "# H\n\nSo.", UNFIT),
+    (FAQ, "question", None, "Why?", "# H\n\nSo.", {UNKNOWN.format("hint")}),
+    (FAQ, "hint,question", "hint,body", "Look.", "Look.\n\n# H\n\nSo.", set()),
+    (FAQ, None, "question", "H", "Why?", {UNKNOWN.format("hint")}),
+]
 
 
-def test_fields_of_the_front_matter_become_title_and_text(tmp_path):
-    tree = tmp_path / "faq"
-    put(tree / "a.md", "---\nquestion: Why?\nhint: Look.\nweight: 3\n---\n# Old title\n\nSo.\n")
-    put(tree / "b.md", "# No front matter\n\nText.\n")
-    for more, a, b in (
-        ({"title": "question"}, ("Why?", "# Old title\n\nSo."), ("No front matter", "Text.")),
-        (
-            {"title": "question", "text": "hint,body"},
-            ("Why?", "Look.\n\n# Old title\n\nSo."),
-            ("No front matter", "# No front matter\n\nText."),
-        ),
-        ({"text": "question"}, ("Old title", "Why?"), ("No front matter", "Text.")),
-    ):
-        lines, evals = bring(
-            "markdown", tree, tmp_path / f"to{len(more)}{more.get('text')}", **more
-        )
-        assert {d.doc_id: (d.title, d.text) for d in evals.documents.values()} == {"a": a, "b": b}
-        assert not [line for line in lines if "field question" in line]
-        assert any("field weight (no such field)" in line for line in lines)
-    (told,) = problems("markdown", tree, tmp_path / "no", title="quest")
-    assert told.startswith(
-        "a.md:1: no --title quest in any document, found body, hint, question, w"
-    )
+def test_fields_of_the_front_matter_are_kept_become_title_and_text_or_are_told(tmp_path):
+    for fields, title, text, *wanted in ASKED:
+        content = f"---\n{fields}---\n# H\n\nSo.\n"
+        row, out = page(tmp_path, content, "a.mdx", title=title, text=text)
+        assert [row["title"], row["text"], {*out}] == wanted and [*out] == sorted(out), fields
+        assert row.get("service") == ("s" if fields == FIELDS else None)
+        assert {*out.values()} <= {(1, "a.mdx:2")} and row["doc_id"] == "a.mdx"
+    put(tmp_path / "pages" / "a.md", f"---\n{FAQ}---\nText.")
+    (told,) = problems("markdown", tmp_path / "pages", tmp_path / "no", title="quest")
+    assert told.startswith("a.md:1: no --title quest in any document, found body, hint, question,")
 
 
 TEXTS = [  # file, title, text
@@ -199,7 +176,7 @@ TEXTS = [  # file, title, text
 def test_a_short_first_line_is_the_title_of_a_text(tmp_path):
     for text, title, body in TEXTS:
         path = put(tmp_path / "t" / "p.txt", text)
-        found = list(trees.text_tree(options("text", path.parent), readers.Log()).documents)
+        found = list(trees.text_tree(task("text", path.parent)).documents)
         assert found == [(f"{path}:1", {"doc_id": "p", "title": title, "text": body})], text
 
 
@@ -208,8 +185,9 @@ def test_a_short_first_line_is_the_title_of_a_text(tmp_path):
 
 def code(tmp_path, name, text):
     """Return {id: (line, title, text)} of a source file, and the log."""
-    path, log = put(tmp_path / "code" / name, text), readers.Log()
-    found = list(trees.code_tree(options("code", path.parent), log).documents)
+    path = put(tmp_path / "code" / name, text)
+    log = task("code", path.parent)
+    found = list(trees.code_tree(log).documents)
     assert all(place.startswith(f"{path}:") for place, _ in found)
     path.unlink()
     return {
@@ -312,8 +290,8 @@ def test_other_languages_are_taken_by_file(tmp_path):
     tree = tmp_path / "code"
     put(tree / "b" / "x.GO", "\npackage x\n\n")
     put(tree / "target" / "y.go", "x")
-    log = readers.Log()
-    source = trees.code_tree(options("code", tree), log)
+    log = task("code", tree)
+    source = trees.code_tree(log)
     assert list(source.documents) == [
         (f"{tree}/b/x.GO:1", {"doc_id": "b:x.GO", "title": "b/x.GO", "text": "package x"})
     ]
