@@ -55,48 +55,19 @@ def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None
     chunks: list[Chunk] = []
     problems: list[str] = []
     for place, row in files.rows(path, problems):
-        if {name: type(value) for name, value in row.items()} != Chunk.__annotations__:
-            wanted = "wanted text in doc_id, whole numbers in " + ", ".join(Chunk._fields[1:])
-            problems.append(f"{place}: found {str(row)[:100]}, {wanted}")
-            continue
-        chunk = Chunk(**row)
-        length = math.inf
-        if documents is not None:
-            known = documents.get(chunk.doc_id)
-            length = len(known.retrieval_text) if known else 0
-        if 0 <= chunk.start < chunk.end <= length:
-            chunks.append(chunk)
-        else:
-            problems.append(
-                f"{place}: chunk {chunk.start}:{chunk.end} is not in {chunk.doc_id}, wanted a span "
-                "of a document of the corpus"
-            )
+        faults = files.schema("chunks").faults(row)
+        if not faults:
+            chunk = Chunk(**row)
+            length = math.inf
+            if documents is not None:
+                document = documents.get(chunk.doc_id)
+                length = len(document.retrieval_text) if document else 0
+            if chunk.start < chunk.end <= length:
+                chunks.append(chunk)
+            else:
+                span = f"chunk {chunk.start}:{chunk.end} is not in {chunk.doc_id}"
+                faults = [f"{span}, wanted a span of a document of the corpus"]
+        problems += [f"{place}: {fault}" for fault in faults]
     if problems:
         raise evalset.EvalSetError(problems)
     return chunks
-
-
-# Spans of other engines, in a run.
-
-
-def pair(result) -> tuple:
-    """Return (id, score) of a result in a run, where a span is `doc_id#start:end`.
-
-    Raises KeyError, TypeError or ValueError for anything else.
-    """
-    if isinstance(result, dict):
-        return f"{result['doc_id']}#{result['start']}:{result['end']}", result["score"]
-    ranked_id, score = result
-    return ranked_id, score
-
-
-def span_fault(name: str, documents: dict[str, evalset.Document]) -> str:
-    """Return why a span cannot be one, "" if it can or if `name` is none."""
-    doc_id, _, part = name.partition("#")
-    start, colon, end = part.partition(":")
-    if not colon:
-        return ""
-    length = len(documents[doc_id].retrieval_text)
-    fits = start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length
-    wanted = f"wanted 0 <= start < end <= {length}, in characters of title, blank line and text"
-    return "" if fits else f"span {start} to {end} of {doc_id}, {wanted}"

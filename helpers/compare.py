@@ -4,7 +4,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +15,7 @@ from .text import how_many, inert
 MEASURES = measures.MEASURES
 PRIMARY = MEASURES[0]  # the verdict rests on it; the others are described
 MOVED = 5  # queries shown on each side
+FIELDS = ("kind", "popularity")  # of a query: means are told for each of their values
 CANNOT, STRICT = 2, 3
 
 
@@ -97,38 +98,35 @@ def _row(evals, qrels, base: runs.Run, base_values: Callable, run: runs.Run) -> 
     """Return everything about one run against the base, whose values depend on the measures."""
     cut = measures.shortest(len(evals.documents), base, run)
     names = _names(cut)
-    before, after = base_values(names), measures.per_query(qrels, run.rankings, names)
-    row = _described(run, qrels, names, after)
-    row["measures"] = stats.by_measure(before, after, names)
-    for field in ("kind", "popularity"):
-        row[f"by_{field}"] = _by(field, evals, before, after, names[0])
-    row["moved"] = _moved(evals, before, after, names[0])
+    values, primary = (base_values(names), measures.per_query(qrels, run.rankings, names)), names[0]
+    row = _described(run, qrels, names, values[1])
+    row["measures"] = stats.by_measure(*values, names)
+    pairs = {q: tuple(of_run[q][primary] for of_run in values) for q in qrels}
+    for field in FIELDS:
+        groups = measures.groups(evals, qrels, field)
+        row[f"by_{field}"] = {
+            name: _of_group([pairs[q] for q in ids]) for name, ids in groups.items()
+        }
+    row["moved"] = _largest_changes(evals, pairs)
     row["evidence"] = evidence.compared(evals, qrels, base, run)
-    row["warnings"] += _about_depth(*cut) if cut else []
+    if cut:
+        shorter = [f"{new} for {name}" for name in MEASURES
+                   if (new := measures.at_depth(name, cut[0])) != name]  # fmt: skip
+        most = f"{cut[1]} returns at most {how_many(cut[0], 'document')} a query"
+        row["warnings"].append(f"{most}, so both are measured there: {', '.join(shorter)}")
     row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 10, base, run)
     return row
 
 
-def _about_depth(depth: int, name: str) -> list[str]:
-    """Return the warning that a run is too short for some measures."""
-    named = [(measures.at_depth(measure, depth), measure) for measure in MEASURES]
-    cut = ", ".join(f"{new} for {measure}" for new, measure in named if new != measure)
-    documents = how_many(depth, "document")
-    return [f"{name} returns at most {documents} a query, so both are measured there: {cut}"]
+def _of_group(pairs: list[tuple[float, float]]) -> dict:
+    """Return n and both means of a group of queries, without p: n is small."""
+    base, run = (sum(values) / len(pairs) for values in zip(*pairs, strict=True))
+    return {"n": len(pairs), "base": base, "run": run, "difference": run - base}
 
 
-def _by(field: str, evals, before: dict, after: dict, primary: str) -> dict:
-    """Return n and both means of the primary measure by a field, without p: n is small."""
-    rows = {}
-    for name, ids in measures.groups(evals, before, field).items():
-        base, run = (sum(of[q][primary] for q in ids) / len(ids) for of in (before, after))
-        rows[name] = {"n": len(ids), "base": base, "run": run, "difference": run - base}
-    return rows
-
-
-def _moved(evals, before: dict, after: dict, primary: str) -> list[dict]:
-    """Return the queries that lost and won most in the primary measure, losses first."""
-    changes = sorted((after[q][primary] - before[q][primary], q) for q in before)
+def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float]]) -> list[dict]:
+    """Return the queries that lost and won most, losses first."""
+    changes = sorted((run - base, q) for q, (base, run) in pairs.items())
     lost = [q for change, q in changes if change < -stats.TIE][:MOVED]
     won = [q for change, q in changes if change > stats.TIE][-MOVED:]
     return [
@@ -136,8 +134,8 @@ def _moved(evals, before: dict, after: dict, primary: str) -> list[dict]:
             "query_id": q,
             "kind": evals.queries[q].kind,
             "query": evals.queries[q].query,
-            "base": before[q][primary],
-            "run": after[q][primary],
+            "base": pairs[q][0],
+            "run": pairs[q][1],
         }
         for q in lost + won
     ]
@@ -169,18 +167,18 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
     With that card an empty file is a run that found nothing. Raises EvalSetError for bad lines or a
     bad card, CannotCompare where corpus or queries differ.
     """
+    if not path.name:  # given as "", which is the folder one stands in
+        raise CannotCompare(f"the run {str(path)!r} is no file, wanted one such as runs/mine.trec")
     card_path = path.with_suffix(".json")
     if not os.path.lexists(card_path):
         return runs.read_run(path, evals)
     card = runs.read_card(card_path)
-    for made_on, wanted, what in (
-        (card["corpus_sha256"], evals.corpus_hash(), "another corpus"),
-        (card["topics_sha256"], evals.topics_hash(), "another query set"),
-    ):
-        if made_on != wanted:
+    hashes = evals.corpus_hash(), evals.topics_hash()
+    for what, name, wanted in zip(("corpus", "query set"), runs.CARD, hashes, strict=True):
+        if card[name] != wanted:
             raise CannotCompare(
-                f"{card_path}: made on {what} ({made_on[:12]}, the folder has {wanted[:12]}): "
-                "make the run again, or check out the folder that it was made on"
+                f"{card_path}: made on another {what} ({card[name][:12]}, the folder has "
+                f"{wanted[:12]}): make the run again, or check out the folder that it was made on"
             )
     nothing = path.is_file() and not path.stat().st_size
     run = runs.Run(path.stem, {}, []) if nothing else runs.read_run(path, evals)
@@ -212,7 +210,7 @@ def board(comparison: dict) -> pd.DataFrame:
         line |= {"p (Holm)": row["p_holm"], "detectable": pair["detectable"]}
         line["wins/ties/losses"] = _counts(pair)
         rows.append(line | {"judged@10": row["judged@10"], "verdict": row["verdict"]})
-    return _as_text(pd.DataFrame(rows, columns=list(rows[-1]))).set_index("run")
+    return pd.DataFrame(_as_text(rows)).set_index("run")
 
 
 def comparison_page(comparison: dict, show: Callable[[str], str] = inert) -> str:
@@ -228,7 +226,8 @@ def comparison_page(comparison: dict, show: Callable[[str], str] = inert) -> str
         _warnings(base, show),
     ]
     if len(rows) > 1:
-        parts.append(_table(board(comparison).rename(index=show).reset_index()))
+        lines = board(comparison).rename(index=show).reset_index()
+        parts.append(_table(lines.to_dict("records")))
     for row in rows:
         parts += _run_parts(row, comparison, show)
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -251,15 +250,17 @@ def _run_parts(row: dict, comparison: dict, show: Callable[[str], str]) -> list[
         f"p (Holm) is adjusted for the measures of this table; the verdict rests on {primary}, "
         "adjusted for the runs.",
     ]
-    for field in ("kind", "popularity"):
-        by = [{field: show(name), **values} for name, values in row[f"by_{field}"].items()]
-        parts += [f"By {field}, {primary}:", _table(pd.DataFrame(by))] if len(by) > 1 else []
+    for field in FIELDS:
+        groups = [{field: show(name)} | group for name, group in row[f"by_{field}"].items()]
+        parts += [f"By {field}, {primary}:", _table(groups)] if len(groups) > 1 else []
     parts.append(measures.apart_text(base["told_apart"], row["told_apart"]))
     parts += _evidence_parts(row["evidence"]) if row["evidence"] else []
     if comparison["split"] == "dev" and row["moved"]:
-        moved = pd.DataFrame(row["moved"])[["query_id", "kind", "base", "run", "query"]]
-        texts = {name: moved[name].map(show) for name in ("query_id", "kind", "query")}
-        parts += ["Moved most:", _table(moved.assign(**texts))]
+        columns = ("query_id", "kind", "base", "run", "query")
+        shown = [{name: query[name] for name in columns} for query in row["moved"]]
+        for query in shown:
+            query |= {name: show(query[name]) for name in ("query_id", "kind", "query")}
+        parts += ["Moved most:", _table(shown)]
     return parts
 
 
@@ -269,7 +270,7 @@ def _evidence_parts(row: dict) -> list[str]:
     verdict = f"{row['verdict']} on {evidence.DECIDES}: {row['reason']}"
     lost = {name: [*places.values()] for name, places in row["lost"].items()}
     losses = [
-        {"where": place, **{name: str(places.count(place)) for name, places in lost.items()}}
+        {"where": place} | {name: str(places.count(place)) for name, places in lost.items()}
         for place in evidence.LOSSES
     ]
     return [
@@ -278,18 +279,17 @@ def _evidence_parts(row: dict) -> list[str]:
         _measures_table(row["measures"]),
         f"A list ends before {short} tokens, so these are left out." if short else "",
         f"Where it is lost within {evidence.BUDGET:,} tokens, in queries:",
-        _table(pd.DataFrame(losses)),
+        _table(losses),
     ]
 
 
 def _measures_table(pairs: dict[str, dict]) -> str:
-    rows = [
+    return _table(
         {"measure": measures.mean_name(name), "base": pair["base"], "run": pair["run"]}
         | _certainty(pair)
         | {"p (Holm)": pair["p_holm"], "p (t)": pair["t_p"], "detectable": pair["detectable"]}
         for name, pair in pairs.items()
-    ]
-    return _table(pd.DataFrame(rows))
+    )
 
 
 def _certainty(pair: dict) -> dict:
@@ -301,28 +301,28 @@ def _counts(pair: dict) -> str:
     return f"{pair['wins']}/{pair['ties']}/{pair['losses']}"
 
 
-FORMATS = {"difference": "{:+.3f}".format, "judged@10": "{:.2f}".format, "n": "{:.0f}".format}
+FORMATS = {"difference": "{:+.3f}".format, "judged@10": "{:.2f}".format, "n": str}
 FORMATS |= dict.fromkeys(("p", "p (Holm)", "p (t)"), stats.p_text)
 
 
-def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with its numbers as texts by FORMATS, else with three decimals."""
+def _as_text(rows: list[dict]) -> list[dict[str, str]]:
+    """Return rows with the columns of the last one; numbers by FORMATS, else three decimals."""
 
-    def text(value, name: str) -> str:
-        if isinstance(value, str):
-            return value
-        return "" if pd.isna(value) else FORMATS.get(name, "{:.3f}".format)(value)
+    def as_text(name: str, value: str | float | None) -> str:
+        value = "" if value is None else value
+        return value if isinstance(value, str) else FORMATS.get(name, "{:.3f}".format)(value)
 
-    return pd.DataFrame({name: [text(v, name) for v in frame[name]] for name in frame.columns})
+    return [{name: as_text(name, row.get(name)) for name in rows[-1]} for row in rows]
 
 
-def _table(frame: pd.DataFrame) -> str:
-    """Return a frame as a Markdown table with aligned columns; bars and line ends break none."""
-    texts = _as_text(frame).map(lambda text: " ".join(text.split()).replace("|", "\\|"))
-    columns = [[name, *texts[name]] for name in texts]
-    widths = [max(map(len, column)) for column in columns]
-    padded = ([t.ljust(w) for t in column] for column, w in zip(columns, widths, strict=True))
-    head, *body = [f"| {' | '.join(cells)} |" for cells in zip(*padded, strict=True)]
+def _table(rows: Iterable[dict]) -> str:
+    """Return rows as a Markdown table with aligned columns; bars and line ends break none."""
+    texts = _as_text([*rows])
+    cells = [[" ".join(t.split()).replace("|", "\\|") for t in row.values()] for row in texts]
+    widths = [max(map(len, column)) for column in zip(texts[0], *cells, strict=True)]
+    head, *body = (
+        f"| {' | '.join(map(str.ljust, row, widths))} |" for row in ([*texts[0]], *cells)
+    )
     return "\n".join([head, "|" + "|".join("-" * (w + 2) for w in widths) + "|", *body])
 
 
@@ -347,7 +347,13 @@ def command(
         against = read_checked(base, evals) if base else saved_baseline(evals)
         others = [read_checked(path, evals) for path in paths]
         comparison = compare(evals, against, others, None if split == "all" else split, matters)
-        _refuse_unjudged(comparison)
+        for run in (comparison["base"], *comparison["runs"]):
+            if not run["judged@10"]:
+                raise CannotCompare(
+                    f"{run['name']}: not one of its first ten documents is judged for any of the "
+                    f"{how_many(comparison['n'], 'query')} ({comparison['split']}): "
+                    "was it made on another corpus or for other queries?"
+                )
     except (CannotCompare, evalset.EvalSetError) as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return CANNOT
@@ -360,17 +366,6 @@ def command(
     )
     print(f"{comparison_page(comparison, str)}\nwritten: {folder / name}.md and .json")
     return status(comparison, strict)
-
-
-def _refuse_unjudged(comparison: dict) -> None:
-    """Raise CannotCompare where nothing that a run found is judged: nothing can be said of it."""
-    for run in (comparison["base"], *comparison["runs"]):
-        if not run["judged@10"]:
-            raise CannotCompare(
-                f"{run['name']}: not one of its first ten documents is judged for any of the "
-                f"{how_many(comparison['n'], 'query')} ({comparison['split']}): "
-                "was it made on another corpus or for other queries?"
-            )
 
 
 def status(comparison: dict, strict: bool) -> int:

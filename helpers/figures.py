@@ -6,7 +6,6 @@ import platform
 import re
 import textwrap
 from base64 import b64encode
-from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from .text import Markup
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 COLOURS = 32  # of a stored picture
 DARK, LIGHT, GREEN, GREY = "#1f4e79", "#c96f1a", "#4a8577", "#c5ced8"
+BAND = "#e3e6ea"
 PAGE = 5  # inches: a figure of the write-up, to be read on a telephone
 LETTERS = {7: 12, PAGE: 11.5}  # points on a figure of so many inches
 LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
@@ -74,13 +74,9 @@ def show(ax: plt.Axes, title: str, values: str, x: str = "", y: str = "") -> Non
     put(ax.figure, f"{title}. {values}")
 
 
-def table(frame: pd.DataFrame, wide: bool = False):
-    """Return `frame` as an HTML table with three decimals.
-
-    `wide` sets its cells left, for tables of words.
-    """
-    form = {"float_format": "{:.3f}".format, "border": 0, "classes": ["text"] if wide else None}
-    return text.html(Markup(frame.to_html(**form)))
+def table(frame: pd.DataFrame):
+    """Return `frame` as an HTML table with three decimals."""
+    return text.html(Markup(frame.to_html(float_format="{:.3f}".format, border=0)))
 
 
 def captioned(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
@@ -88,40 +84,32 @@ def captioned(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
 
     On a narrow screen the shape "cards" shows each row as a card; the roles keep it a table.
     """
+    columns, rows = [*map(str, frame.columns)], Markup("")
     head = Markup('<th scope="col" role="columnheader">{}</th>')
-    side = Markup('<th scope="row" role="rowheader">{}</th>')
     cell = Markup('<td role="cell" data-label="{}">{}</td>')
-    rows = []
-    for index, values in zip(frame.index, frame.itertuples(index=False), strict=True):
+    row = Markup('<tr role="row"><th scope="row" role="rowheader">{}</th>{}</tr>')
+    for name, *values in frame.itertuples():
         texts = (Markup("{:.3f}").format(v) if isinstance(v, float) else str(v) for v in values)
-        cells = [cell.format(*pair) for pair in zip(map(str, frame.columns), texts, strict=True)]
-        rows.append(Markup('<tr role="row">{}{}</tr>').format(side.format(str(index)), join(cells)))
+        rows += row.format(str(name), Markup("").join(map(cell.format, columns, texts)))
     return text.html(
         Markup(
             '<table class="{}" role="table"><caption>{}</caption><thead role="rowgroup">'
             '<tr role="row"><td role="cell"></td>{}</tr></thead>'
             '<tbody role="rowgroup">{}</tbody></table>'
-        ).format(shape, caption, join(head.format(str(c)) for c in frame.columns), join(rows))
+        ).format(shape, caption, Markup("").join(map(head.format, columns)), rows)
     )
-
-
-def join(parts: Iterable[str]) -> Markup:
-    """Return texts one after the other; what is not Markup becomes inert."""
-    return Markup("").join(parts)
 
 
 def marked(body: str, words: set[str]) -> Markup:
     """Return `body` as markup in which the given lower-case words are marked."""
-    mark = Markup("<mark>{}</mark>")
-    parts = re.split(r"(\w+)", body)
-    return join(mark.format(part) if part.lower() in words else part for part in parts)
+    mark, parts = Markup("<mark>{}</mark>"), re.split(r"(\w+)", body)
+    return Markup("").join(mark.format(part) if part.lower() in words else part for part in parts)
 
 
 def with_code(body: str) -> Markup:
     """Return `body` as markup in which what stands between two backticks is code."""
-    code = Markup("<code>{}</code>")
-    parts = enumerate(re.split(r"`([^`]+)`", body))
-    return join(code.format(part) if n % 2 else part for n, part in parts)
+    code, parts = Markup("<code>{}</code>"), enumerate(re.split(r"`([^`]+)`", body))
+    return Markup("").join(code.format(part) if n % 2 else part for n, part in parts)
 
 
 def snippet(body: str, words: set[str], width: int = 240) -> str:
@@ -138,7 +126,9 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
     return "… " * bool(best) + " ".join(stretch.split())
 
 
-# Figures of the write-up, and those that session C shares with it, with a width.
+# Figures of the write-up. Session C shows some of them, too, on a wider page.
+
+SIDES = {"good": ("o", DARK, DARK), "poor": ("s", LIGHT, LIGHT), "open": ("o", DARK, "white")}
 
 
 def _name_rows(ax: plt.Axes, names: list[str]) -> None:
@@ -148,47 +138,45 @@ def _name_rows(ax: plt.Axes, names: list[str]) -> None:
     ax.grid(axis="y", visible=False)
 
 
-def found_in_five(rows: list[tuple[str, int, int, float, float]], bar: float) -> None:
-    """Plot shares with their intervals against a bar; a row is (name, found, n, low, high)."""
-    ax = axes(1.3 + 0.34 * len(rows), PAGE)
-    for y, (_, found, n, low, high) in enumerate(rows):
-        above, below = low > bar, high < bar
-        color = LIGHT if below else DARK
-        ax.plot([low, high], [y, y], color=color, linewidth=2)
-        face = color if above or below else "white"
-        ax.plot(found / n, y, "s" if below else "o", color=color, markerfacecolor=face)
+def found_in_five(shares: list, bar: float) -> None:
+    """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES."""
+    ax = axes(1.3 + 0.34 * len(shares), PAGE)
+    for y, share in enumerate(shares):
+        mark, color, face = SIDES[share.side]
+        ax.plot([share.low, share.high], [y, y], color=color, linewidth=2)
+        ax.plot(share.found / share.n, y, mark, color=color, markerfacecolor=face)
         place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
-        ax.annotate(f" {found} of {n}", (1.02, y), **place)
+        ax.annotate(f" {share.found} of {share.n}", (1.02, y), **place)
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
-    _name_rows(ax, [name for name, *_ in rows])
+    _name_rows(ax, [share.name for share in shares])
     ax.set_xlim(0, 1.02)
-    kinds = rows[1:] or rows
-    above, below = sum(row[3] > bar for row in kinds), sum(row[4] < bar for row in kinds)
-    noun = "kinds" if rows[1:] else "shares"
-    title = f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}"
-    values = ", ".join(
-        f"{name} {found} of {n} ({low:.2f} to {high:.2f})" for name, found, n, low, high in rows
+    kinds = shares[1:] or shares
+    above, below = (sum(kind.side == side for kind in kinds) for side in ("good", "poor"))
+    noun = "kinds" if shares[1:] else "shares"
+    values = (f"{s.name} {s.found} of {s.n} ({s.low:.2f} to {s.high:.2f})" for s in shares)
+    show(
+        ax,
+        f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}",
+        f"Questions with a useful document among the first five: {', '.join(values)}.",
+        f"share, with 95 % interval (dashed: the bar, {bar:.0%})",
     )
-    words = f"Questions with a useful document among the first five: {values}."
-    show(ax, title, words, f"share, with 95 % interval (dashed: the bar, {bar:.0%})")
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     """Plot a point for each query (columns `kind`, `value`), lowest kind first."""
-    means = values.groupby("kind")["value"].mean().sort_values()
-    count = values.groupby("kind").size()
-    ax = axes(1.2 + 0.42 * len(means), PAGE)
-    places = values["kind"].map({kind: y for y, kind in enumerate(means.index)})
+    kinds = values.groupby("kind")["value"].agg(["mean", "size"]).sort_values("mean")
+    ax = axes(1.2 + 0.42 * len(kinds), PAGE)
+    places = values["kind"].map({kind: y for y, kind in enumerate(kinds.index)})
     places = places + aside(values["kind"], values["value"].round(2), 0.8, 6)
     low = values["value"] < 0.5
     for part, mark, color in ((~low, "o", DARK), (low, "s", LIGHT)):
         ax.plot(values["value"][part], places[part], mark, color=color, markersize=4)
-    ax.plot(means, range(len(means)), "|", color="black", markersize=22, markeredgewidth=2)
-    _name_rows(ax, [f"{kind} ({count[kind]})" for kind in means.index])
+    ax.plot(kinds["mean"], range(len(kinds)), "|", color="black", ms=22, markeredgewidth=2)
+    _name_rows(ax, [f"{kind} ({n})" for kind, n in kinds["size"].items()])
     ax.set_xlim(-0.03, 1.03)
-    words = ", ".join(f"{kind} {mean:.3f}" for kind, mean in means.items())
+    means = ", ".join(f"{kind} {mean:.3f}" for kind, mean in kinds["mean"].items())
     title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
-    show(ax, title, f"Means of {name}: {words}.", f"{name}, a point a query (line: mean)")
+    show(ax, title, f"Means of {name}: {means}.", f"{name}, a point a query (line: mean)")
 
 
 def aside(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
@@ -202,22 +190,18 @@ def aside(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.S
 
 
 def first_ranks(ranks: pd.Series, where: str) -> None:
-    """Plot how many queries have their first relevant document at each rank.
-
-    A missing rank means not found.
-    """
+    """Plot how many queries have their first relevant document at each rank (NaN: not found)."""
     labels = ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
-    binned = pd.cut(ranks.fillna(np.inf), [0, 1, 2, 3, 5, 10, 100, np.inf], labels=labels)
-    counts = binned.value_counts().reindex(labels)
+    edges = [0, 1, 2, 3, 5, 10, 100, np.inf]
+    counts = pd.cut(ranks.fillna(np.inf), edges, labels=labels).value_counts().reindex(labels)
     ax = axes(2.6, PAGE)
     bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT, LIGHT])
     ax.bar_label(bars, fontsize=LETTERS[PAGE])
     ax.margins(y=0.12)  # room for the labels below the title
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
-    first = (ranks == 1).sum()
-    find = "finds" if first == 1 else "find"
-    title = f"{first} of {len(ranks)} {where} queries {find} one at rank 1"
+    find = "finds" if counts["1"] == 1 else "find"
+    title = f"{counts['1']} of {len(ranks)} {where} queries {find} one at rank 1"
     words = ", ".join(f"{label} {n}" for label, n in counts.items())
     show(ax, title, f"Queries by rank: {words}.", "rank of the first relevant document", "queries")
 
@@ -234,10 +218,10 @@ def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
     _name_rows(ax, [f"{kind} ({n})" for kind, n in ends["n"].items()])
     ax.set_xlim(0, 1.02)
     ax.figure.legend(loc="outside lower left", frameon=False, fontsize=LETTERS[PAGE])
-    led = int((ends["highest"] > ends["baseline"]).sum())
-    columns = zip(ends.index, ends["baseline"], ends["lowest"], ends["highest"], strict=True)
+    led = (ends["highest"] > ends["baseline"]).sum()
+    columns = ends[["baseline", "lowest", "highest"]].itertuples()
     words = ", ".join(
-        f"{kind} {at:.3f} in {low:.3f} to {high:.3f}" for kind, at, low, high in columns
+        f"{kind} {base:.3f} in {low:.3f} to {high:.3f}" for kind, base, low, high in columns
     )
     title = f"Another system leads on {led} of {len(ends)} kinds"
     words = f"The baseline in the range of all: {words}."
@@ -249,26 +233,25 @@ def forest(compared: dict, width: float = 7) -> None:
 
     `compared` comes from compare.compare. The band holds differences that change no decision.
     """
-    matters = compared["matters"]
-    rows = [(r["name"], r["measures"][r["primary"]], r["verdict"]) for r in compared["runs"]]
-    ax = axes(1.2 + 0.55 * len(rows), width)
-    ax.axvspan(-matters, matters, color="#e3e6ea")
+    matters, runs, words = compared["matters"], compared["runs"], []
+    ax = axes(1.2 + 0.55 * len(runs), width)
+    ax.axvspan(-matters, matters, color=BAND)
     ax.axvline(0, color="black", linewidth=1)
-    for y, (name, row, verdict) in enumerate(rows):
-        mark = {stats.BETTER: ">", stats.WORSE: "<"}.get(verdict, "o")
+    for y, run in enumerate(runs):
+        row = run["measures"][run["primary"]]
+        difference, low, high = row["difference"], row["low"], row["high"]
+        mark = {stats.BETTER: ">", stats.WORSE: "<"}.get(run["verdict"], "o")
         color = DARK if mark == "o" else LIGHT
-        if row["low"] is not None:
-            ax.plot([row["low"], row["high"]], [y, y], color=color, linewidth=2.5)
-        ax.plot(row["difference"], y, mark, color=color, markersize=10)
-        ax.text(row["difference"], y - 0.22, name, ha="center", fontsize=LETTERS[width] - 1)
-    ax.set(yticks=[], ylim=(len(rows) - 0.5, -0.8))
-    shown = sum(verdict in (stats.BETTER, stats.WORSE) for *_, verdict in rows)
-    words = []
-    for name, row, verdict in rows:
-        known = row["low"] is not None
-        ends = f" ({row['low']:+.3f} to {row['high']:+.3f})" if known else ""
-        words.append(f"{name} {row['difference']:+.3f}{ends}, {verdict}")
-    title = f"{shown} of {len(rows)} systems are shown to differ from the baseline"
+        ends = ""
+        if low is not None:
+            ax.plot([low, high], [y, y], color=color, linewidth=2.5)
+            ends = f" ({low:+.3f} to {high:+.3f})"
+        ax.plot(difference, y, mark, color=color, markersize=10)
+        ax.text(difference, y - 0.22, run["name"], ha="center", fontsize=LETTERS[width] - 1)
+        words.append(f"{run['name']} {difference:+.3f}{ends}, {run['verdict']}")
+    ax.set(yticks=[], ylim=(len(runs) - 0.5, -0.8))
+    differing = sum(run["verdict"] in (stats.BETTER, stats.WORSE) for run in runs)
+    title = f"{differing} of {len(runs)} systems are shown to differ from the baseline"
     show(ax, title, "; ".join(words), f"difference in nDCG@10; grey: within ±{matters:g}")
 
 
@@ -277,19 +260,19 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
 
     `by_k` holds a list of shares for each, from k = 1 on; `n` is the number of queries.
     """
+    document, quote = by_k["document"], by_k["evidence"]
+    cutoffs = range(1, len(document) + 1)
     ax = axes(3.4, width)
-    cutoffs = range(1, len(by_k["document"]) + 1)
     for name, mark, color, up in (("document", "o", LIGHT, 6), ("evidence", "s", DARK, -14)):
         ax.plot(cutoffs, by_k[name], f"{mark}-", color=color, markersize=5)
         place = {"textcoords": "offset points", "ha": "right", "fontsize": LETTERS[width]}
         ax.annotate(name, (cutoffs[-1], by_k[name][-1]), (0, up), **place)
-    ax.fill_between(cutoffs, by_k["evidence"], by_k["document"], color="#e3e6ea")
+    ax.fill_between(cutoffs, quote, document, color=BAND)
     ax.set(ylim=(0, 1.1), xlim=(0.5, cutoffs[-1] + 0.5))
     ax.xaxis.get_major_locator().set_params(integer=True)
-    five = min(5, len(cutoffs))
-    document, quote = (by_k[name][five - 1] for name in ("document", "evidence"))
-    title = f"In {five} chunks: right document {document:.0%}, its evidence {quote:.0%}"
-    pairs = zip(cutoffs, by_k["document"], by_k["evidence"], strict=True)
+    k = min(5, len(cutoffs))
+    title = f"In {k} chunks: right document {document[k - 1]:.0%}, its evidence {quote[k - 1]:.0%}"
+    pairs = zip(cutoffs, document, quote, strict=True)
     words = "; ".join(f"k = {k}: {a:.2f} and {b:.2f}" for k, a, b in pairs)
     show(ax, title, words, "first k chunks", f"share of {n} queries")
 
@@ -311,21 +294,20 @@ def evidence_by_budget(
     for name, row in recall.iterrows():
         mark, color, thick = looks.get(name, ("", "#8a8a8a", 1))
         ax.plot(recall.columns, row, f"{mark}-", color=color, linewidth=thick, zorder=thick)
-    named = dict.fromkeys([best, base])
-    for name, (dx, dy, side) in zip(named, ((-8, 8, "right"), (8, -14, "left")), strict=False):
+    for name, offset, side in ((best, (-8, 8), "right"), (base, (8, -14), "left"))[: len(looks)]:
         label, place = f"{name}{' (baseline)' * (name == base)}", (budget, recall.loc[name, budget])
         around = {"textcoords": "offset points", "bbox": {"fc": "white", "ec": "none"}}
-        ax.annotate(label, place, (dx, dy), ha=side, fontsize=LETTERS[width], **around)
+        ax.annotate(label, place, offset, ha=side, fontsize=LETTERS[width], **around)
+    columns = [f"{column:,}" for column in recall.columns]
     ax.set_xscale("log")
-    ax.set_xticks(recall.columns, [f"{column:,}" for column in recall.columns])
+    ax.set_xticks(recall.columns, columns)
     ax.minorticks_off()
     ax.set_ylim(0, 1.02)
-    columns = ", ".join(f"{column:,}" for column in recall.columns)
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
-    title = (
-        f"Within {budget:,} tokens {best} delivers the most evidence, {recall[budget].max():.0%}"
-    )
-    show(ax, title, f"By tokens {columns}: {rows}", "tokens of context", "evidence recall")
+    share = recall.loc[best, budget]
+    title = f"Within {budget:,} tokens {best} delivers the most evidence, {share:.0%}"
+    values = f"By tokens {', '.join(columns)}: {rows}"
+    show(ax, title, values, "tokens of context", "evidence recall")
 
 
 def short(value: float) -> str:

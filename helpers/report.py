@@ -17,11 +17,13 @@ POLICY = (
     "form-action 'none'"
 )
 STYLE = Path(__file__).with_name("page.css")
-SAY = (
-    "I can implement nDCG and MRR without looking them up.",
-    "I can defend starting with BM25.",
-    "I have a measured baseline.",
-)
+SAY = Markup("""
+
+Say of yourself, truthfully:
+
+- I can implement nDCG and MRR without looking them up.
+- I can defend starting with BM25.
+- I have a measured baseline.""")
 METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
 TICK_BOX = re.compile(r'<input [^<>]*type="checkbox"[^<>]*>')  # of a checklist
 SECTION = re.compile(r'<h([23]) id="([^"]*)">(.*?)(?:<a class="anchor-link".*?</a>)?</h\1>', re.S)
@@ -71,33 +73,29 @@ def week(evals: EvalSet, passed: set[str]) -> Markup:
     queries, reached = len(evals.queries), {j.doc_id for j in evals.judgments if j.relevance}
     share = len(reached) / len(evals.documents)
     saved = [path.stem for path in sorted((evals.folder / "runs").glob("*.trec"))]
-    right = [name for name in METRICS if name in passed]
     pages = [evals.folder / "README.md", evals.folder / "notes.md"]
     if evals.folder.parent.name != "learn":  # the workbook's own page tells nothing of a learner
         pages.append(evalset.DEFAULT.parent / "README.md")
     texts = [page.read_text(encoding="utf-8") for page in pages if page.exists()]
-    told = any("nDCG@10" in page and evals.name in page for page in texts)
-    read = [query_id for query_id in results.notes(evals.folder) if query_id in evals.queries]
+    is_told = any("nDCG@10" in page and evals.name in page for page in texts)
+    read = sum(query_id in evals.queries for query_id in results.notes(evals.folder))
+    right = len(passed & {*METRICS})
+    try:
+        fresh = bool(results.verified(evals))
+    except EvalSetError:
+        fresh = False
     rows = [
         (bool(evals.documents), f"a corpus: {len(evals.documents)} documents", ""),
-        (queries >= 30, f"30 labelled queries or more: {queries:d}", ""),
+        (queries >= 30, f"30 labelled queries or more: {queries}", ""),
         (share >= 0.5, f"coverage of 50 % or more: {100 * share:.0f} %", ""),
         (len(saved) >= 3, "retrievals saved: ", ", ".join(saved) or "none, run session B"),
-        (right == METRICS, f"metrics pass their checks: {len(right)} of {len(METRICS)}", ""),
-        (_is_fresh(evals), "results.json holds the scores of these documents and labels", ""),
-        (told, "the baseline told in a README or in notes.md: nDCG@10 of ", evals.name),
-        (len(read) >= 5, f"failure modes written down in notes.md: {len(read)} of 5 queries", ""),
+        (right == len(METRICS), f"metrics pass their checks: {right} of {len(METRICS)}", ""),
+        (fresh, "results.json holds the scores of these documents and labels", ""),
+        (is_told, "the baseline told in a README or in notes.md: nDCG@10 of ", evals.name),
+        (read >= 5, f"failure modes written down in notes.md: {read} of 5 queries", ""),
     ]
     lines = [Markup(f"- [{'x' if done else ' '}] {words}") + name for done, words, name in rows]
-    say = [Markup(f"- {sentence}") for sentence in SAY]
-    return Markup("\n").join([*lines, Markup("\nSay of yourself, truthfully:\n"), *say])
-
-
-def _is_fresh(evals: EvalSet) -> bool:
-    try:
-        return bool(results.verified(evals))
-    except EvalSetError:
-        return False
+    return Markup("\n").join(lines) + SAY
 
 
 def summary(content: dict, show: Callable[[object], str] = inert) -> str:
@@ -116,6 +114,17 @@ def summary(content: dict, show: Callable[[object], str] = inert) -> str:
         last = f"{middle:g}" if middle else f"none within {method['depth']:d}"
         rows.append([show(half), f"{row['n']:d}", *means, last])
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    lines = []
+    for half in evalset.SPLITS:
+        if half in content["evidence"]:
+            row = content["evidence"][half]
+            document, quote = (row["by_k"][name][4] for name in ("document", "evidence"))
+            within = row["sets"][method["chunker"]]["means"][evidence.DECIDES]
+            lines.append(
+                f"Evidence, {half} (n = {row['n']:d}): in the first five chunks for {quote:.3f} of "
+                f"the queries, the right document for {document:.3f}; {evidence.DECIDES} "
+                f"{within:.3f}."
+            )
     return (
         f"Corpus: {show(corpus['name'])}, {text.how_many(corpus['documents'], 'document')}, "
         f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}{unanswered}, labelled with "
@@ -123,24 +132,9 @@ def summary(content: dict, show: Callable[[object], str] = inert) -> str:
         f"(grade{'s' * (len(queries['grades']) > 1)} {grades}).\n"
         f"Method: {show(method['engine'])} (k1 = {method['k1']:g}, b = {method['b']:g}) over "
         f"chunks of {method['chunk_tokens']:d} tokens with {method['overlap_tokens']:d} overlap, "
-        f"best chunk of each document. nDCG with linear gain.\n\n{table}{_quoted(content)}"
+        f"best chunk of each document. nDCG with linear gain.\n\n"
+        + "\n\n".join([table, "\n".join(lines)]).rstrip()
     )
-
-
-def _quoted(content: dict) -> str:
-    """Return a line for each half on what the reader gets of evidence, "" where none is quoted."""
-    lines = []
-    for half in evalset.SPLITS:
-        if half in content["evidence"]:
-            row = content["evidence"][half]
-            document, quote = (row["by_k"][name][4] for name in ("document", "evidence"))
-            within = row["sets"][content["method"]["chunker"]]["means"][evidence.DECIDES]
-            lines.append(
-                f"Evidence, {half} (n = {row['n']:d}): in the first five chunks for "
-                f"{quote:.3f} of the queries, the right document for {document:.3f}; "
-                f"{evidence.DECIDES} {within:.3f}."
-            )
-    return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def disclosure(evals: EvalSet) -> Markup:
@@ -150,27 +144,39 @@ def disclosure(evals: EvalSet) -> Markup:
     return inert(" ".join(re.sub(r"[*`]", "", next(parts, "")).split()))
 
 
+def sizes(evals: EvalSet) -> dict:
+    """Return the tokens of each document, and how many kinds, services and relevant labels.
+
+    `reached` documents have such a label. An imported set may say no kind and no service.
+    """
+    documents = evals.documents.values()
+    relevant = [judgment.doc_id for judgment in evals.judgments if judgment.relevance]
+    return {
+        "tokens": [len(text.token_ids(document.retrieval_text)) for document in documents],
+        "kinds": len({document.kind for document in documents} - {"unspecified"}),
+        "services": len({document.service for document in documents} - {"unspecified"}),
+        "relevant": len(relevant),
+        "reached": len({*relevant}),
+    }
+
+
 def facts(evals: EvalSet) -> Markup:
     """Return the counts of the data card as a Markdown table."""
-    tokens = [len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values()]
+    size, queries = sizes(evals), evals.queries.values()
+    tokens, reached = size["tokens"], size["reached"]
+    marks = Counter(mark for query in queries for mark in (query.split, query.popularity) if mark)
+    each = [Markup("{:d} {}").format(n, name) for name, n in sorted(marks.items())]
     grades = Counter(judgment.relevance for judgment in evals.judgments)
-    reached = {judgment.doc_id for judgment in evals.judgments if judgment.relevance}
-    kinds = {document.kind for document in evals.documents.values()}
-    services = {document.service for document in evals.documents.values()}
-    queries = evals.queries.values()
-    marks = Counter([query.split for query in queries] + [query.popularity for query in queries])
-    del marks[""]
-    told = [Markup("{:d} {}").format(n, name) for name, n in sorted(marks.items())]
     by_grade = ", ".join(f"{n:d} of grade {grade:d}" for grade, n in sorted(grades.items()))
     rows = {
-        "documents": f"{len(tokens)} of {text.how_many(len(kinds), 'kind')} about "
-        + text.how_many(len(services), "service"),
+        "documents": f"{len(tokens)} of {text.how_many(size['kinds'], 'kind')} about "
+        + text.how_many(size["services"], "service"),
         "tokens (cl100k_base)": f"{sum(tokens):,}: "
         f"shortest document {min(tokens):d}, median {median(tokens):.0f}, longest {max(tokens):,}",
-        "queries": Markup("{:d}: ").format(len(queries)) + Markup(", ").join(told),
+        "queries": Markup("{:d}: ").format(len(queries)) + Markup(", ").join(each),
         "queries that no document answers": len(evals.unanswered),
         "judgments": f"{len(evals.judgments)}: {by_grade}",
-        "documents reached by a query": f"{len(reached)} ({len(reached) / len(tokens):.0%})",
+        "documents reached by a query": f"{reached} ({reached / len(tokens):.0%})",
         "queries with short answers": sum(bool(query.answers) for query in queries),
         **label_facts(evals),
         **{name: Markup(words) for name, words in prose.manner(evals).items()},  # inert there
@@ -194,11 +200,11 @@ def label_facts(evals: EvalSet) -> dict[str, Markup | str]:
         passes.setdefault((pair["round"], pair.get("reader", "")), []).append(pair)
     for number, reader in sorted(passes):
         name = f"second pass, round {number:d}" + f", by a {reader}" * bool(reader)
-        rows[name] = agreement(passes[number, reader], evals.grades)
+        rows[name] = _agreement(passes[number, reader], evals.grades)
     return rows
 
 
-def agreement(pairs: list[dict], grades: tuple[int, ...]) -> Markup:
+def _agreement(pairs: list[dict], grades: tuple[int, ...]) -> Markup:
     """Return how well two readings agree, in all and by the first one's grade, and who read."""
     first, second = ([pair[name] for pair in pairs] for name in ("first", "second"))
     equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(pairs)
@@ -206,11 +212,8 @@ def agreement(pairs: list[dict], grades: tuple[int, ...]) -> Markup:
     shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
     shares = stats.equal_by_grade(first, second).items()
     by_grade = ", ".join(f"{grade:d}: {share:.0%}" for grade, share in shares)
-    who = stats.by_whom(pairs)
-    return (
-        Markup(
-            f"{text.how_many(len(pairs), 'pair')}, {equal:.1%} equal, Cohen's kappa {shown}; "
-            f"equal by first grade {by_grade}" + "; " * bool(who)
-        )
-        + who
+    readers = stats.by_whom(pairs)
+    return Markup(
+        f"{text.how_many(len(pairs), 'pair')}, {equal:.1%} equal, Cohen's kappa {shown}; "
+        f"equal by first grade {by_grade}{'; ' * bool(readers)}{readers}"
     )

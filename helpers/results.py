@@ -11,12 +11,13 @@ from pathlib import Path
 from statistics import mean
 
 import fastjsonschema
-from pandas import json_normalize
+import pandas as pd
 
 from . import chunks, evalset, evidence, files, measures, runs, stats, text
 from .evalset import EvalSet, EvalSetError
 
 RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
+ANEW = "make report EVALS={} measures the baseline anew"
 
 
 # What session C measures.
@@ -53,9 +54,9 @@ def measured(
         },
         "run": {"file": RUN, "sha256": files.file_hash(evals.folder / RUN)},
         "method": {**method, "words": text.TOLD[made["tokenizer"]]},
-        "summary": {name: _summed(rows) for name, rows in (halves | together).items()},
-        "by_kind": {split: _parts(evals, rows, "kind") for split, rows in halves.items()},
-        "by_popularity": {s: _parts(evals, rows, "popularity") for s, rows in halves.items()},
+        "summary": {name: _summary(rows) for name, rows in (halves | together).items()},
+        "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
+        "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
         "told_apart": {split: measures.told_apart(evals, split, run) for split in halves},
         "compared_dev": compared,
         "evidence": quoted,
@@ -64,22 +65,21 @@ def measured(
     }
 
 
-def _summed(rows: dict[str, dict[str, float]]) -> dict:
+def _summary(rows: dict[str, dict[str, float]]) -> dict:
     """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing)."""
     middle = measures.median_first_rank(rows)
-    intervals = {
-        measures.mean_name(name): stats.bootstrap_interval([row[name] for row in rows.values()])
-        for name in measures.MEASURES
-    }
     return {
         "n": len(rows),
         "measures": measures.means(rows),
-        "intervals": intervals,
+        "intervals": {
+            measures.mean_name(name): stats.bootstrap_interval([row[name] for row in rows.values()])
+            for name in measures.MEASURES
+        },
         "median_first_rank": middle if middle < math.inf else None,
     }
 
 
-def _parts(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> dict:
+def _means_by(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> dict:
     """Return n and means for each kind (or popularity) of query among `rows`."""
     return {
         name: {"n": len(ids), "measures": measures.means({q: rows[q] for q in ids})}
@@ -115,22 +115,29 @@ def of_evidence(
         if not (wanted and rankings):
             continue
         rows = {name: evidence.by_query(evals, wanted, ranked) for name, ranked in rankings.items()}
-        sets = {name: {"chunks": len(known[name]), **_with_ends(row)} for name, row in rows.items()}
-        by_k = evidence.by_k(wanted, rankings[base])
-        quoted[split] = {"n": len(wanted), "by_k": by_k, "sets": sets}
+        quoted[split] = {
+            "n": len(wanted),
+            "by_k": evidence.by_k(wanted, rankings[base]),
+            "sets": {
+                name: {"chunks": len(known[name]), **_means_and_intervals(rows[name])}
+                for name in rows
+            },
+        }
         if split == files.SPLITS[0]:
             quoted["best"] = two_best(rows)
             quoted["lost"] = evidence.losses(evals, wanted, rankings[base], known[base])
     return quoted
 
 
-def _with_ends(rows: dict[str, dict[str, float]]) -> dict:
+def _means_and_intervals(rows: dict[str, dict[str, float]]) -> dict:
     """Return means, and of recall under each budget the 95 % bootstrap interval."""
-    lists = {name: [row[name] for row in rows.values()] for name in next(iter(rows.values()))}
-    recall = [evidence.recall_name(budget) for budget in evidence.BUDGETS]
+    values = pd.DataFrame(rows).T
     return {
-        "means": {name: mean(values) for name, values in lists.items()},
-        "intervals": {name: stats.bootstrap_interval(lists[name]) for name in recall},
+        "means": {name: mean(values[name]) for name in values},
+        "intervals": {
+            name: stats.bootstrap_interval(values[name])
+            for name in map(evidence.recall_name, evidence.BUDGETS)
+        },
     }
 
 
@@ -158,39 +165,11 @@ def notes(path: Path) -> dict[str, str]:
 
 def write_results(folder: Path, content: dict) -> None:
     """Write results.json, numbers rounded to 10 decimals so that every machine writes the same."""
-    page = json.dumps(_rounded(content), indent=1, ensure_ascii=False)
-    files.write(folder / "results.json", page + "\n")
-
-
-def _rounded(value):
-    if isinstance(value, dict):
-        return {name: _rounded(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(part) for part in value]
-    return round(value, 10) if isinstance(value, float) else value
+    rounded = json.loads(json.dumps(content), parse_float=lambda number: round(float(number), 10))
+    files.write(folder / "results.json", json.dumps(rounded, indent=1, ensure_ascii=False) + "\n")
 
 
 # Reading it: types by JSON Schema, and whether it is of this set.
-
-
-@functools.cache
-def _check() -> Callable[[dict], dict]:
-    schema = (files.FORMS / "results.schema.json").read_text(encoding="utf-8")
-    return fastjsonschema.compile(json.loads(schema))
-
-
-def misfit(content: dict) -> str:
-    """Return the first field of results.json that is missing or of another type, "" if none is."""
-    try:
-        _check()(content)
-    except fastjsonschema.JsonSchemaValueException as error:
-        field = error.name[len("data.") :]
-        if error.rule == "required":
-            lost = next(name for name in error.rule_definition if name not in error.value)
-            return f"field {field}{'.' * bool(field)}{lost} is missing"
-        wanted = re.sub("^(be|contain) ", "", error.message.rpartition(" must ")[2])
-        return f"field {field}: found {files.shown(error.value)}, wanted {wanted}"
-    return ""
 
 
 def read_results(folder: Path) -> dict:
@@ -202,16 +181,29 @@ def read_results(folder: Path) -> dict:
     page = files.page(path)
     try:
         content = files.json_object(page, "one object")
-        problem = misfit(content)
+        _check()(content)
+        return content
+    except fastjsonschema.JsonSchemaValueException as error:
+        problem = _misfit(error)
     except ValueError as error:
         problem = str(error)
-    if problem:
-        raise EvalSetError([f"{path}:1: {problem}; {_again(folder)}"])
-    return content
+    raise EvalSetError([f"{path}:1: {problem}; {ANEW.format(folder)}"])
 
 
-def _again(folder: Path) -> str:
-    return f"make report EVALS={folder} measures the baseline anew"
+@functools.cache
+def _check() -> Callable[[dict], dict]:
+    schema = (files.FORMS / "results.schema.json").read_text(encoding="utf-8")
+    return fastjsonschema.compile(json.loads(schema))
+
+
+def _misfit(error: fastjsonschema.JsonSchemaValueException) -> str:
+    """Return the field that is missing or of another type, what was found and what is wanted."""
+    field = error.name[len("data.") :]
+    if error.rule == "required":
+        missing = next(name for name in error.rule_definition if name not in error.value)
+        return f"field {field}{'.' * bool(field)}{missing} is missing"
+    wanted = re.sub("^(be|contain) ", "", error.message.rpartition(" must ")[2])
+    return f"field {field}: found {files.shown(error.value)}, wanted {wanted}"
 
 
 def changed(evals: EvalSet, content: dict) -> dict[str, tuple[str, str]]:
@@ -235,10 +227,10 @@ def verified(evals: EvalSet) -> dict:
     Raises EvalSetError where it, or the run that it measured, is not of these documents, queries
     and labels.
     """
-    content, path = read_results(evals.folder), evals.folder / "results.json"
+    content, anew = read_results(evals.folder), ANEW.format(evals.folder)
     problems = [
-        f"{path}: made on {what} ({then[:12]}, the folder has {now[:12]}): {_again(evals.folder)}, "
-        "or check out the folder that it was made on"
+        f"{evals.folder / 'results.json'}: made on {what} ({then[:12]}, the folder has {now[:12]}):"
+        f" {anew}, or check out the folder that it was made on"
         for what, (then, now) in changed(evals, content).items()
     ]
     if problems:
@@ -259,7 +251,7 @@ def published(folder: Path) -> dict[str, object]:
     content["per_query"] = {row.pop("query_id"): row for row in content["per_query"]}
     compared = content["compared_dev"]
     compared["runs"] = {row.pop("name"): row for row in compared["runs"]}
-    return json_normalize(content, sep=" ").iloc[0].to_dict()
+    return pd.json_normalize(content, sep=" ").iloc[0].to_dict()
 
 
 def changes(before: dict[str, object], after: dict[str, object], most: int = 30) -> list[str]:

@@ -2,12 +2,12 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from . import chunks, evalset, files
+from . import evalset, files
 from .text import how_many
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
@@ -94,51 +94,45 @@ def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
     files.write(path, "".join(lines))
 
 
-def read_chunk_run(path: Path) -> dict[str, Ranking]:
-    """Read a chunk run that `write_chunk_run` made. Raises EvalSetError for anything else."""
-    return _read_own(path, _json_line)
-
-
-def read_trec(path: Path) -> dict[str, Ranking]:
-    """Read a TREC run that `write_trec` made, in the order of its scores.
+def read_own(path: Path) -> dict[str, Ranking]:
+    """Read a run that `write_chunk_run` or `write_trec` made, in the order of its scores.
 
     Raises EvalSetError for anything else.
     """
-    return {q: in_order(ranking) for q, ranking in _read_own(path, _trec_line).items()}
-
-
-def _read_own(path: Path, parse: Callable[[str], tuple]) -> dict[str, Ranking]:
     run: dict[str, Ranking] = {}
     problems: list[str] = []
-    for _, query_id, results in _lines(path, parse, problems):
+    for _, query_id, results in _lines(path, problems):
         run.setdefault(query_id, []).extend(results)
     if problems:
         raise evalset.EvalSetError(problems)
-    return run
+    return {query_id: in_order(ranking) for query_id, ranking in run.items()}
 
+
+read_chunk_run = read_trec = read_own
 
 TREC_LINE = "query Q0 document rank score tag"
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
 SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
 
 
-def _lines(
-    path: Path, parse: Callable[[str], tuple], problems: list[str]
-) -> Iterator[tuple[str, str, Ranking]]:
+def _lines(path: Path, problems: list[str]) -> Iterator[tuple[str, str, Ranking]]:
     """Yield (file:line, query id, results) of each line; what is wrong goes into `problems`."""
+    parse = _json_line if path.suffix == ".jsonl" else _trec_line
     for place, line in files.lines(path, problems):
         try:
             query_id, results = parse(line)
         except ValueError as error:
             problems.append(f"{place}: {error}")
             continue
-        numbers = [(str(ranked_id), _number(score)) for ranked_id, score in results]
-        problems += [
-            f"{place}: score {score!r} of {ranked_id}, wanted a finite number"
-            for (ranked_id, score), (_, number) in zip(results, numbers, strict=True)
-            if number is None
-        ]
-        yield place, query_id, [pair for pair in numbers if pair[1] is not None]
+        ranking: Ranking = []
+        for ranked_id, score in results:
+            number = _number(score)
+            if math.isfinite(number):
+                ranking.append((str(ranked_id), number))
+            else:
+                wanted = "wanted a finite number"
+                problems.append(f"{place}: score {score!r} of {ranked_id}, {wanted}")
+        yield place, query_id, ranking
 
 
 def _trec_line(line: str) -> tuple[str, list[tuple]]:
@@ -149,22 +143,28 @@ def _trec_line(line: str) -> tuple[str, list[tuple]]:
 
 
 def _json_line(line: str) -> tuple[str, list[tuple]]:
-    row = files.json_object(line)
+    row, results = files.json_object(line), []
     try:
         if type(row["query_id"]) not in (str, int):
             raise TypeError("an id is text or a whole number")
-        return str(row["query_id"]), [chunks.pair(result) for result in row["results"]]
+        for result in row["results"]:
+            if isinstance(result, dict):
+                span = f"{result['doc_id']}#{result['start']}:{result['end']}"
+                result = span, result["score"]
+            ranked_id, score = result
+            results.append((ranked_id, score))
     except (KeyError, TypeError, ValueError):
         wanted = f"wanted {JSON_LINE}, or for a span {SPAN}"
         raise ValueError(f"found {line[:60]!r}, {wanted}") from None
+    return str(row["query_id"]), results
 
 
-def _number(score) -> float | None:
+def _number(score) -> float:
+    """Return a score as a number, NaN for what is none."""
     try:
-        value = float(score)
+        return math.nan if isinstance(score, bool) else float(score)
     except (TypeError, ValueError, OverflowError):  # JSON has whole numbers without end
-        return None
-    return value if math.isfinite(value) and not isinstance(score, bool) else None
+        return math.nan
 
 
 # The card beside a run says how it was made, so that nobody has to guess it later.
@@ -180,15 +180,12 @@ def write_card(path: Path, evals: evalset.EvalSet, facts: dict) -> None:
 
 def read_card(path: Path, *more: str) -> dict:
     """Return a card. Raises EvalSetError where it is missing or lacks a hash or one of `more`."""
-    problems: list[str] = []
-    card = files.json_page(path, problems)
+    card, wanted = files.json_page(path), (*CARD, *more)
     missing = [name for name in CARD if not isinstance(card.get(name), str)]
     missing += [name for name in more if name not in card]
-    if missing and not problems:
-        wanted = ", ".join((*CARD, *more))
-        problems.append(f"{path}:1: field {missing[0]} is missing, wanted {wanted}")
-    if problems:
-        raise evalset.EvalSetError(problems)
+    if missing:
+        lacks = f"field {missing[0]} is missing, wanted {', '.join(wanted)}"
+        raise evalset.EvalSetError([f"{path}:1: {lacks}"])
     return card
 
 
@@ -238,55 +235,53 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     EvalSetError with file, line and remedy for every other line that cannot be used.
     """
     problems: list[str] = []
-    scores, unknown_queries = _scores_by_query(path, evals, problems)
+    scores, unknown = _scores_by_query(path, evals, problems)
     if not scores and not problems:
         nothing = "the file holds no results"
-        if unknown_queries:
-            nothing = f"no query of the run is in this set ({some(unknown_queries)})"
+        if unknown:
+            nothing = f"no query of the run is in this set ({some(unknown)})"
         known = how_many(len(evals.asked), "query")
         problems.append(f"{path}:1: {nothing}, wanted results for the {known} of the set")
     if problems:
         raise evalset.EvalSetError(problems)
     rankings = {query_id: _to_documents(of_query) for query_id, of_query in scores.items()}
-    whole = any("#" not in name for of_query in scores.values() for name in of_query)
-    parts = {} if whole else {q: in_order([*scores[q].items()]) for q in scores}
+    parts = {query_id: in_order([*of_query.items()]) for query_id, of_query in scores.items()}
+    if any("#" not in name for of_query in scores.values() for name in of_query):
+        parts = {}
     warnings = _about_ties(rankings)
-    if unknown_queries:
-        many = how_many(len(unknown_queries), "unknown query id")
-        warnings.insert(0, f"{many} left out: {some(unknown_queries)}")
+    if unknown:
+        many = how_many(len(unknown), "unknown query id")
+        warnings.insert(0, f"{many} left out: {some(unknown)}")
     return Run(path.stem, rankings, warnings, parts)
 
 
 def _scores_by_query(
     path: Path, evals: evalset.EvalSet, problems: list[str]
-) -> tuple[dict[str, dict[str, float]], list[str]]:
+) -> tuple[dict[str, dict[str, float]], dict[str, None]]:
     """Return {query_id: {document or chunk: score}} and the query ids that the set lacks."""
     scores: dict[str, dict[str, float]] = {}
-    unknown_queries, unknown_documents = [], []
+    unknown: dict[str, None] = {}
     queries, documents = _spellings(evals.asked), _spellings(evals.documents)
-    parse = _json_line if path.suffix == ".jsonl" else _trec_line
-    for place, query_id, results in _lines(path, parse, problems):
+    for place, query_id, results in _lines(path, problems):
         if query_id not in queries:
-            unknown_queries.append(query_id)
+            unknown[query_id] = None
             continue
         of_query = scores.setdefault(queries[query_id], {})
         for ranked_id, score in results:
-            name = _known_id(ranked_id, documents)
-            if name is None:
-                unknown_documents.append(ranked_id)
+            whole, mark, chunk = ranked_id.rpartition("#")
+            name = documents.get(ranked_id) or documents.get(whole, "") + mark + chunk
+            doc_id, _, part = name.partition("#")  # no document id holds a #
+            if doc_id not in evals.documents:
                 wanted = f"one of the {len(evals.documents)} ids of the corpus, or id#n for a chunk"
                 problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
-            elif fault := chunks.span_fault(name, evals.documents):
+            elif ":" in part and (fault := _span_fault(part, evals.documents[doc_id])):
                 problems.append(f"{place}: {fault}")
             elif name in of_query:
                 twice = f"{ranked_id} is ranked twice for query {query_id}, wanted once"
                 problems.append(f"{place}: {twice}")
             else:
                 of_query[name] = score
-    if len(unknown_documents) > 1:
-        many = how_many(len(set(unknown_documents)), "unknown document")
-        problems.insert(0, f"{path}: {len(unknown_documents)} results name {many}")
-    return scores, [*dict.fromkeys(unknown_queries)]
+    return scores, unknown
 
 
 def _spellings(ids: Iterable[str]) -> dict[str, str]:
@@ -294,19 +289,21 @@ def _spellings(ids: Iterable[str]) -> dict[str, str]:
     return {unquote(known): known for known in ids} | {known: known for known in ids}
 
 
-def _known_id(ranked_id: str, documents: dict[str, str]) -> str | None:
-    """Return a document id, or a document id with # and a chunk, as the set spells it."""
-    if ranked_id in documents:
-        return documents[ranked_id]
-    whole, mark, chunk = ranked_id.rpartition("#")
-    return documents[whole] + mark + chunk if whole in documents else None
+def _span_fault(span: str, document: evalset.Document) -> str:
+    """Return why `start:end` is no span of a document, "" where it is one."""
+    start, _, end = span.partition(":")
+    length = len(document.retrieval_text)
+    if start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length:
+        return ""
+    wanted = f"wanted 0 <= start < end <= {length}, in characters of title, blank line and text"
+    return f"span {start} to {end} of {document.doc_id}, {wanted}"
 
 
 def _to_documents(scores: dict[str, float]) -> Ranking:
     """Return the documents by the best score among their ids, to the depth of the baseline."""
     best: dict[str, float] = {}
     for name, score in scores.items():
-        doc_id = name.partition("#")[0]  # no document id holds a #
+        doc_id = name.partition("#")[0]
         best[doc_id] = max(score, best.get(doc_id, -math.inf))
     return in_order([*best.items()])[: BASELINE["depth"]]
 

@@ -9,10 +9,11 @@ move scores in the seventh digit, and then the ranking is no longer that of rank
 import hashlib
 import json
 import math
+import pickle
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -23,7 +24,6 @@ from . import files, measures, text
 from .runs import BASELINE, DECIMALS, Ranking
 
 BATCH = 1_000  # texts that a model encodes at a time
-SLICE = 4_000_000  # weights computed at a time: temporary arrays stay below 100 MB
 REPORTED = ("nDCG@10", "recall@100", "AP", "RR")
 Vector = dict[int, float]  # {dimension: weight}
 Encoded = np.ndarray | sparse.csr_array  # a row for each text
@@ -57,34 +57,25 @@ def encode(encoder: Callable, texts: Iterable[str], dim: int, size: int = BATCH)
     A text without a dimension gives an empty row. Raises ValueError for a dimension outside 0 to
     `dim` - 1, a weight that is no finite number, or a vector too many or too few.
     """
-    ends, dims, weights = array("q", [0]), array("i"), array("d")
+    ends, columns, values = array("i", [0]), array("i"), array("d")
     for batch in batches(texts, size):
         vectors = encoder(batch)
         if len(vectors) != len(batch):
             raise ValueError(f"{len(vectors)} vectors for {len(batch)} texts, wanted one for each")
         for vector in vectors:
-            number = len(ends) - 1
-            if vector and not 0 <= min(vector) <= max(vector) < dim:
-                wrong = min(vector) if min(vector) < 0 else max(vector)
-                raise ValueError(f"text {number}: dimension {wrong}, wanted 0 to {dim - 1}")
-            if not math.isfinite(sum(vector.values())):
-                found = f"text {number}: a weight is infinite or no number"
-                raise ValueError(f"{found}, wanted finite weights")
-            dims.extend(vector)
-            weights.extend(vector.values())
-            ends.append(len(dims))
-    return _matrix(np.asarray(weights), np.asarray(dims), np.asarray(ends), dim)
-
-
-def _matrix(values: np.ndarray, columns: np.ndarray, ends: np.ndarray, dim: int):
-    """Return rows of (column, value) as a matrix; `ends` says where each row ends.
-
-    Entries keep their order. 32-bit positions wherever they suffice: SciPy takes 64 bits for all
-    numbers as soon as one array has them.
-    """
-    if len(columns) <= np.iinfo(np.int32).max:
-        ends = ends.astype(np.int32)
-    return sparse.csr_array((values, columns, ends), shape=(len(ends) - 1, dim))
+            columns.extend(vector)
+            values.extend(vector.values())
+            ends.append(len(columns))
+    dims, weights = np.asarray(columns), np.asarray(values)
+    for wrong, found, wanted in (
+        ((dims < 0) | (dims >= dim), "dimension {}", f"0 to {dim - 1}"),
+        (~np.isfinite(weights), "the weight of dimension {} is no finite number", "finite weights"),
+    ):
+        if wrong.any():
+            first = wrong.argmax()
+            number = np.searchsorted(ends, first, side="right") - 1
+            raise ValueError(f"text {number}: {found.format(dims[first])}, wanted {wanted}")
+    return sparse.csr_array((weights, dims, np.asarray(ends)), shape=(len(ends) - 1, dim))
 
 
 def kept(folder: Path, model: dict, texts: list[str], encoder: Callable[[list[str]], Encoded]):
@@ -93,20 +84,13 @@ def kept(folder: Path, model: dict, texts: list[str], encoder: Callable[[list[st
     Encoding is what is slow about a learned model. The file is named by a hash of `model` (its
     name and settings) and of all texts, so no file can be stale.
     """
-    key = hashlib.sha256()
-    for part in (model, *texts):
-        key.update(json.dumps(part, sort_keys=True).encode() + b"\n")
-    path = folder / f"encoded-{key.hexdigest()}.npz"
-    if path.exists():
-        with np.load(path) as saved:
-            return saved["dense"] if "dense" in saved else sparse.load_npz(path)
-    encoded = encoder(texts)
-    with files.new_file(path) as part, part.open("xb") as file:
-        if sparse.issparse(encoded):
-            sparse.save_npz(file, encoded)
-        else:
-            np.savez(file, dense=encoded)
-    return encoded
+    key = hashlib.sha256(json.dumps([model, texts], sort_keys=True).encode()).hexdigest()
+    path = folder / f"encoded-{key}.pickle"
+    if not path.exists():
+        encoded = pickle.dumps(encoder(texts))
+        with files.new_file(path) as part:
+            part.write_bytes(encoded)
+    return pickle.loads(path.read_bytes())
 
 
 # The index and its search.
@@ -116,13 +100,12 @@ class Index(NamedTuple):
     """Documents to search.
 
     `postings` has a row for each dimension and a column for each document; `places` holds the
-    place of each document in the order of ids; `positive` says that every weight is above 0.
+    place of each document in the order of ids.
     """
 
     ids: list[str]
     places: np.ndarray
     postings: sparse.csr_array
-    positive: bool
 
 
 def index(ids: list[str], postings: sparse.csr_array) -> Index:
@@ -137,7 +120,7 @@ def index(ids: list[str], postings: sparse.csr_array) -> Index:
         raise ValueError(f"document id {twice} stands twice, wanted each once")
     places = np.empty(len(ids), np.int32)
     places[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-    return Index(list(ids), places, postings, bool(postings.data.min(initial=np.inf) > 0))
+    return Index(list(ids), places, postings)
 
 
 def build(model: Model, ids: list[str], texts: Iterable[str]) -> Index:
@@ -149,61 +132,46 @@ def search(documents: Index, queries: sparse.csr_array, k: int | None = None) ->
     """Yield the first `k` (id, score) for each row of `queries`; all of them without `k`.
 
     Only documents that share a dimension with the query are ranked, by score rounded to 10
-    decimals, descending, then by id. Beyond the index a query takes one number for each document.
+    decimals, descending, then by id. Beyond the index a query takes two numbers a document.
     """
     if k is not None and k < 1:
         raise ValueError(f"k {k}, wanted 1 or more")
-    for start, end in zip(queries.indptr, queries.indptr[1:], strict=False):
-        scores, floor = _scores(documents, queries.indices[start:end], queries.data[start:end])
-        candidates = _candidates(scores, floor, k)
-        rounded = np.round(scores[candidates], DECIMALS)
-        best = np.lexsort((documents.places[candidates], -rounded))[:k]
-        ids = map(documents.ids.__getitem__, candidates[best].tolist())
+    for start, end in pairwise(queries.indptr):
+        matches, scores = _scores(documents, queries.indices[start:end], queries.data[start:end])
+        if k and k < len(scores):
+            floor = np.partition(scores, -k)[-k]
+            floor -= 1e-9 * (1 + abs(floor))  # more than rounding can move a score
+            leading = np.flatnonzero(scores >= floor)
+            matches, scores = matches[leading], scores[leading]
+        rounded = np.round(scores, DECIMALS)
+        best = np.lexsort((documents.places[matches], -rounded))[:k]
+        ids = map(documents.ids.__getitem__, matches[best].tolist())
         yield list(zip(ids, rounded[best].tolist(), strict=True))
 
 
-def _scores(documents: Index, dims: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return every document's score, and the value above which a document shares a dimension.
+def _scores(
+    documents: Index, dims: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the documents that share a dimension, and their scores.
 
     The sum takes dimension after dimension in the query's order, as rank_bm25 adds words: scores
     are the same to the last bit, unless the query repeats a word.
     """
-    postings = documents.postings
-    starts, ends = postings.indptr[dims], postings.indptr[dims + 1]
-    rows = [slice(0, 0), *map(slice, starts.tolist(), ends.tolist())]
-    holders = np.concatenate([postings.indices[row] for row in rows])
-    products = np.concatenate([postings.data[row] for row in rows])
-    products *= np.repeat(weights, ends - starts)
-    scores = np.bincount(holders, products, len(documents.ids))
-    if documents.positive and (weights > 0).all():
-        return scores, 0.0
-    shared = np.full(len(scores), -np.inf)  # a true match may score 0 or below
-    shared[holders] = scores[holders]
-    return shared, -np.inf
-
-
-def _candidates(scores: np.ndarray, floor: float, k: int | None) -> np.ndarray:
-    """Return the documents above `floor` that can be among the first `k`, ties included.
-
-    The k-th largest maximum of more than `k` blocks of scores is a bound that `k` documents reach,
-    and cheaper than the k-th largest score.
-    """
-    if k and k < len(scores):
-        blocks = min(16 * k, len(scores))
-        maxima = scores[: len(scores) // blocks * blocks].reshape(-1, blocks).max(axis=0)
-        bound = np.partition(maxima, -k)[-k]
-        bound -= 1e-9 * (1 + abs(bound))  # more than rounding can move a score
-        floor = max(floor, np.nextafter(bound, -np.inf))
-    return np.flatnonzero(scores > floor)
+    rows = documents.postings[dims]
+    rows.data *= np.repeat(weights, np.diff(rows.indptr))
+    scores = np.bincount(rows.indices, rows.data, len(documents.ids))
+    matched = np.zeros(len(scores), bool)  # a match may score 0 or below
+    matched[rows.indices] = True
+    matches = np.flatnonzero(matched)
+    return matches, scores[matches]
 
 
 def rankings(
     model: Model, documents: Index, queries: dict[str, str], k: int | None = None
 ) -> Iterator[tuple[str, Ranking]]:
-    """Yield (query_id, ranking) for {query_id: text}. Queries are encoded a batch at a time."""
-    for batch in batches(queries.items()):
-        encoded = encode(model.encode_queries, [body for _, body in batch], model.sparse_dim)
-        yield from zip((q for q, _ in batch), search(documents, encoded, k), strict=True)
+    """Yield (query_id, ranking) for {query_id: text}."""
+    encoded = encode(model.encode_queries, queries.values(), model.sparse_dim)
+    yield from zip(queries, search(documents, encoded, k), strict=True)
 
 
 def evaluate(
@@ -241,10 +209,8 @@ def okapi_idf(df: np.ndarray, n_docs: int, epsilon: float) -> np.ndarray:
     Robertson and Spärck Jones 1976; the replacement is that of rank_bm25. Logarithms and sum are
     taken as there, so that the results agree to the last bit.
     """
-    distinct, which = np.unique(df, return_inverse=True)
-    weights = [math.log(n_docs - f + 0.5) - math.log(f + 0.5) for f in distinct.tolist()]
-    idf = np.array(weights)[which]
-    return np.where(idf < 0, epsilon * (np.cumsum(idf)[-1] / len(idf)), idf)
+    idf = np.array([math.log(n_docs - n + 0.5) - math.log(n + 0.5) for n in df.tolist()])
+    return np.where(idf < 0, epsilon * (sum(idf.tolist()) / len(idf)), idf)
 
 
 def lucene_idf(df: np.ndarray, n_docs: int, epsilon: float) -> np.ndarray:
@@ -279,19 +245,22 @@ class BM25(NamedTuple):
 
     def encode_documents(self, texts: list[str]) -> list[Vector]:
         """Return {dimension: weight} of each text; words outside the vocabulary count as length."""
-        return [self._weights(self.words(body)) for body in texts]
+        vectors = []
+        for words in map(self.words, texts):
+            k, norm = self.k1 + 1, self.norm(len(words))
+            counts = self._counts(words).items()
+            vectors.append({n: float(self.idf[n] * (f * k / (f + norm))) for n, f in counts})
+        return vectors
 
     def encode_queries(self, texts: list[str]) -> list[Vector]:
         """Return {dimension: count} of each text; words outside the vocabulary are dropped."""
-        return [{n: float(times) for n, times in self._counts(self.words(t))} for t in texts]
+        return [
+            {n: float(times) for n, times in self._counts(self.words(body)).items()}
+            for body in texts
+        ]
 
-    def _counts(self, words: list[str]) -> list[tuple[int, int]]:
-        known = Counter(word for word in words if word in self.vocabulary)
-        return [(self.vocabulary[word], times) for word, times in known.items()]
-
-    def _weights(self, words: list[str]) -> Vector:
-        k, norm = self.k1 + 1, self.norm(len(words))
-        return {n: float(self.idf[n] * (f * k / (f + norm))) for n, f in self._counts(words)}
+    def _counts(self, words: list[str]) -> dict[int, int]:
+        return Counter(self.vocabulary[word] for word in words if word in self.vocabulary)
 
 
 def bm25(
@@ -313,10 +282,16 @@ def bm25(
     vocabulary, counts, lengths = count(texts, words)
     if not vocabulary:
         raise ValueError(f"no word in {len(lengths)} documents, wanted at least one to index")
-    rarity = IDF[idf](np.diff(counts.indptr), len(lengths), epsilon)
-    average_length = int(lengths.sum()) / len(lengths)
-    model = BM25(vocabulary, rarity, average_length, k1, b, words)
-    return model, index(ids, _weigh(model, counts, lengths))
+    df = np.diff(counts.indptr)
+    rarity = IDF[idf](df, len(lengths), epsilon)
+    model = BM25(vocabulary, rarity, float(lengths.mean()), k1, b, words)
+    divisors = model.norm(lengths)[counts.indices]
+    divisors += counts.data
+    weights = counts.data * (k1 + 1)
+    weights /= divisors
+    weights *= np.repeat(rarity, df)
+    counts.data = weights
+    return model, index(ids, counts)
 
 
 def count(
@@ -324,27 +299,16 @@ def count(
 ) -> tuple[dict[str, int], sparse.csr_array, np.ndarray]:
     """Return the vocabulary, the count of each word (row) in each text (column), the lengths.
 
-    Words are numbered as they first occur. Of each text only the numbers are kept: 4 bytes a word.
+    Words are numbered as they first occur, as in rank_bm25. Of each text only the numbers are
+    kept: 4 bytes a word.
     """
     vocabulary: dict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__  # a new word gets the next number
-    numbers, ends = array("i"), array("q", [0])
+    numbers, ends = array("i"), array("i", [0])
     for body in texts:
         numbers.extend(map(vocabulary.__getitem__, words(body)))
         ends.append(len(numbers))
-    lengths = np.diff(np.asarray(ends))
-    ones = np.ones(len(numbers), np.min_scalar_type(lengths.max(initial=0)))
-    by_text = _matrix(ones, np.asarray(numbers), np.asarray(ends), len(vocabulary))
-    by_word = by_text.T.tocsr()
-    by_word.sum_duplicates()
-    return dict(vocabulary), by_word, lengths
-
-
-def _weigh(model: BM25, counts: sparse.csr_array, lengths: np.ndarray) -> sparse.csr_array:
-    """Return the weights of all counts, a slice at a time."""
-    weights, norms = np.repeat(model.idf, np.diff(counts.indptr)), model.norm(lengths)
-    for start in range(0, len(weights), SLICE):
-        part = slice(start, start + SLICE)
-        times = counts.data[part]
-        weights[part] *= times * (model.k1 + 1) / (times + norms[counts.indices[part]])
-    return sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
+    ones, shape = np.ones(len(numbers), np.int32), (len(ends) - 1, len(vocabulary))
+    counts = sparse.csr_array((ones, np.asarray(numbers), np.asarray(ends)), shape=shape).T.tocsr()
+    counts.sum_duplicates()
+    return dict(vocabulary), counts, np.diff(np.asarray(ends))

@@ -110,34 +110,27 @@ def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
 def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dict[Pair, float]:
     """Return {(id, id): Jaccard} of texts, given by their words, that share many shingles.
 
-    Only texts that share a rare shingle are compared; `rarest` says why no pair is missed. Of more
-    than COPIES that share one, each is compared with the first COPIES: n equal texts would make
-    n (n - 1) / 2 pairs.
+    Only texts with a rare shingle in common are compared: every text that is as alike as t holds
+    one of the |A| - ceil(t |A|) + 1 rarest shingles of A (Chaudhuri et al. 2006), so a footer under
+    every text costs nothing. Of more than COPIES that share one, each is compared with the first
+    COPIES: n equal texts would make n (n - 1) / 2 pairs.
     """
     sets = {name: shingles(words) for name, words in sorted(texts.items())}
     often = Counter(chain.from_iterable(sets.values()))
     pairs: dict[Pair, float] = {}
     holders = defaultdict(list)  # of a shingle: the texts in which it is among the rarest
     for name, own in sets.items():
-        rare = rarest(own, often, threshold)
-        for other in sorted({other for shingle in rare for other in holders[shingle][:COPIES]}):
+        shared = sorted((often[shingle], shingle) for shingle in own if often[shingle] > 1)
+        rarest = shared[: max(0, len(shared) - ceil(threshold * len(own)) + 1)]
+        for other in sorted(
+            {other for _, shingle in rarest for other in holders[shingle][:COPIES]}
+        ):
             jaccard = len(sets[other] & own) / len(sets[other] | own)
             if jaccard >= threshold:
                 pairs[other, name] = jaccard
-        for shingle in rare:
+        for _, shingle in rarest:
             holders[shingle].append(name)
     return pairs
-
-
-def rarest(own: set[str], often: Counter, threshold: float) -> list[str]:
-    """Return the members of a set of which every set that is as alike holds at least one.
-
-    Those are its rarest |A| - ceil(t |A|) + 1 members, for a Jaccard of at least t (Chaudhuri et
-    al. 2006), so a footer under every text costs nothing. `often` counts the sets that hold a
-    member; what stands in one set alone is left out.
-    """
-    shared, least = sorted((often[m], m) for m in own if often[m] > 1), ceil(threshold * len(own))
-    return [member for _, member in shared[: max(0, len(shared) - least + 1)]]
 
 
 def count_as_one(a: list[str], b: list[str]) -> bool:
@@ -170,18 +163,15 @@ def encoding() -> tiktoken.Encoding:
     Raises OSError if that file is not the one that tiktoken wants: tiktoken would delete it and
     go to the network.
     """
-    path, former = VOCABULARY / CACHED, os.environ.get("TIKTOKEN_CACHE_DIR")
+    from unittest.mock import patch
+
+    path = VOCABULARY / CACHED
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
     if sha256 != SHA256:
         remedy = "take the file from the workbook's repository again"
         raise OSError(f"{path}: SHA-256 is {sha256}, wanted {SHA256}: {remedy}")
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
-    try:
+    with patch.dict(os.environ, TIKTOKEN_CACHE_DIR=str(VOCABULARY)):
         return tiktoken.get_encoding(ENCODING)
-    finally:
-        del os.environ["TIKTOKEN_CACHE_DIR"]
-        if former is not None:
-            os.environ["TIKTOKEN_CACHE_DIR"] = former
 
 
 def token_ids(text: str) -> list[int]:

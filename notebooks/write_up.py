@@ -20,7 +20,6 @@ from helpers.evalset import EvalSet
 
 TEMPLATE = Path(__file__).with_suffix(".jinja")
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
-SIDES = ("good", "poor", "open")  # of the bar, for a whole interval; open: on both
 REPAIRS = {  # which causes of session C a repair would remove
     "words": ("no shared word", "missing word"),
     "weights": ("length penalty", "common word dominates", "stronger match elsewhere", "tie"),
@@ -29,7 +28,6 @@ REPAIRS = {  # which causes of session C a repair would remove
 }
 MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
 MOST_NAMED = 20  # queries named in a sentence
-SMALL_CORPUS = 10_000  # documents
 SHARE = 20  # reranking looks at one document in so many
 BESIDE = "README.md labeling_guide.md notes.md retrieval_queries.jsonl judgments.jsonl results.json"
 
@@ -45,8 +43,14 @@ class Share(NamedTuple):
 
     @property
     def side(self) -> str:
-        """Return on which of SIDES the interval lies."""
-        return SIDES[0 if self.low > ENOUGH else 1 if self.high < ENOUGH else 2]
+        """Return on which side of the bar the whole interval lies; open: on both."""
+        return "good" if self.low > ENOUGH else "poor" if self.high < ENOUGH else "open"
+
+    @classmethod
+    def of(cls, name: str, hits: pd.Series) -> "Share":
+        """Return a share with Wilson's interval, which holds for few questions too (1927)."""
+        found, n = round(hits.sum()), len(hits)
+        return cls(name, found, n, *map(float, proportion_confint(found, n, method="wilson")))
 
 
 class WriteUp:
@@ -56,90 +60,87 @@ class WriteUp:
         """Take results.json, as `results.verified` returns it, and its set."""
         self.results, self.evals = results, evals
         self.half = "test" if "test" in results["summary"] else "dev"  # gives the final numbers
+        rows = pd.DataFrame([row | row["measures"] for row in results["per_query"]])
+        rows = rows.set_index("query_id")
+        self.rows = {half: rows[rows["split"] == half] for half in ("dev", "test")}
 
     def section(self, name: str, **more: object):
         """Return a section of the template as Markdown for a cell; `more` are further values."""
         template = _template()
         parts = template.blocks[name](template.new_context(self.values | more))
-        return text.markdown(text.Markup(_unwrapped("".join(parts))))
+        return text.markdown(text.Markup(_one_line_each("".join(parts))))
 
     @functools.cached_property
     def values(self) -> dict:
         """Return what the template is given: results.json and what follows from it."""
-        whole, *kinds = self.shares
-        cards, too_few = self.results["cards"], self._runs(stats.TOO_FEW)
-        by_side = {side: [kind.name for kind in kinds if kind.side == side] for side in SIDES}
-        readings = report.label_facts(self.evals).items()
-        rows = [row for row in self.results["per_query"] if row["split"] == "dev"]
+        evals, dev, (whole, *kinds) = self.evals, self.rows["dev"], self.shares
+        verdicts = {"better": stats.BETTER, "worse": stats.WORSE, "same": stats.SAME}
+        verdicts["too_few"] = stats.TOO_FEW
+        by_verdict = {
+            name: [run for run in self.compared["runs"] if run["verdict"] == verdict]
+            for name, verdict in verdicts.items()
+        }
+        size, chunk = report.sizes(evals), self.results["method"]["chunk_tokens"]
         return {
             **self.results,
-            **by_side,
+            **{s: [kind.name for kind in kinds if kind.side == s] for s in figures.SIDES},
+            **by_verdict,
+            **size,
+            "median": median(size["tokens"]),
+            "longest": max(size["tokens"]),
+            "long": sum(n > chunk for n in size["tokens"]),
             "all": whole,
             "half": self.half,
             "bar": ENOUGH,
-            "better": self._runs(stats.BETTER),
-            "worse": self._runs(stats.WORSE),
-            "same": self._runs(stats.SAME),
-            "too_few": too_few,
-            "undecided": _price(too_few, self.compared["matters"], self.evals),
-            "unjudged": sum(card["unjudged"] for card in cards),
-            "repair": _largest_repair(cards),
+            "undecided": _cost_of_deciding(by_verdict["too_few"], self.compared["matters"], evals),
+            "unjudged": sum(card["unjudged"] for card in self.results["cards"]),
+            "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
-            "disclosure": report.disclosure(self.evals),
-            "beside": [name for name in BESIDE.split() if (self.evals.folder / name).exists()],
-            "dev": len(rows),
-            "at_first": sum(row["first_rank"] == 1 for row in rows),
-            "missed": sum((row["first_rank"] or 11) > 10 for row in rows),
-            "sharing_nothing": [row["query_id"] for row in rows if not row["retrieved"]],
-            "small_corpus": SMALL_CORPUS,
-            "readings": [(name, words) for name, words in readings if "second pass" in name],
-            **_sizes(self.evals, self.results["method"]["chunk_tokens"]),
-            **_repair_places(rows, self.evals),
+            "disclosure": report.disclosure(evals),
+            "beside": [name for name in BESIDE.split() if (evals.folder / name).exists()],
+            "dev": len(dev),
+            "at_first": (dev["first_rank"] == 1).sum(),
+            "missed": (~(dev["first_rank"] <= 10)).sum(),
+            "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
+            "readings": {
+                name: words
+                for name, words in report.label_facts(evals).items()
+                if "second pass" in name
+            },
+            **_reorder_or_fetch(dev, evals),
         }
 
     @functools.cached_property
     def compared(self) -> dict:
         """Return the comparison on dev, its runs by their difference, the largest first."""
         compared = self.results["compared_dev"]
-        ordered = sorted(compared["runs"], key=lambda run: -_primary(run)["difference"])
+        ordered = sorted(compared["runs"], key=lambda run: -_deciding_row(run)["difference"])
         return compared | {"runs": ordered}
-
-    def _runs(self, verdict: str) -> list[dict]:
-        return [run for run in self.compared["runs"] if run["verdict"] == verdict]
 
     @functools.cached_property
     def shares(self) -> list[Share]:
         """Return the share of all questions of the half, then of each kind, highest first."""
-        hits: dict[str, list[float]] = {}
-        for row in self.results["per_query"]:
-            if row["split"] == self.half:
-                hits.setdefault(row["kind"], []).append(row["measures"]["hit@5"])
-        whole = _share("all questions", sum(hits.values(), []))
-        kinds = [_share(name, values) for name, values in hits.items()] if len(hits) > 1 else []
-        return [whole, *sorted(kinds, key=lambda kind: (-kind.found / kind.n, kind.name))]
+        rows = self.rows[self.half]
+        kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")["hit@5"]]
+        kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
+        return [Share.of("all questions", rows["hit@5"]), *(kinds if len(kinds) > 1 else [])]
 
     def dev_queries(self) -> pd.DataFrame:
         """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""
-        rows = {
-            row["query_id"]: (row["kind"], row["first_rank"], row["measures"]["nDCG@10"])
-            for row in self.results["per_query"]
-            if row["split"] == "dev"
-        }
-        frame = pd.DataFrame.from_dict(rows, "index", columns=["kind", "first_rank", "value"])
-        return frame.astype({"first_rank": float})
+        rows = self.rows["dev"].rename(columns={"nDCG@10": "value"})
+        return rows[["kind", "first_rank", "value"]].astype({"first_rank": float})
 
     def cards(self, most: int = 5) -> list[dict]:
         """Return the values of section "card" for the first failures, with their notes."""
-        queries = {row["query_id"]: row for row in self.results["per_query"]}
         notes = saved.notes(self.evals.folder)
         shown = []
         for card in self.results["cards"][:most]:
             query_id = card["query_id"]
-            order = [doc_id for doc_id, _ in queries[query_id]["retrieved"]]
-            ranks = {doc_id: f"rank {rank}" for rank, doc_id in enumerate(order, 1)}
-            values = {"card": card, "query": queries[query_id]}
-            values |= {f"{n}_at": ranks.get(card[n], "after rank 10") for n in ("wanted", "rival")}
-            shown.append(values | {"note": figures.with_code(notes.get(query_id, ""))})
+            query = self.rows["dev"].loc[query_id].to_dict()
+            ranks = {doc_id: f"rank {n}" for n, (doc_id, _) in enumerate(query["retrieved"], 1)}
+            values = {f"{n}_at": ranks.get(card[n], "after rank 10") for n in ("wanted", "rival")}
+            note = figures.with_code(notes.get(query_id, ""))
+            shown.append(values | {"card": card, "query": query, "note": note})
         return shown
 
     # Tables.
@@ -204,7 +205,7 @@ class WriteUp:
         for kind, first in compared[0]["by_kind"].items() if compared else ():
             means = {"baseline": first["base"]}
             means |= {run["name"]: run["by_kind"][kind]["run"] for run in compared}
-            best = max(means, key=lambda name: means[name])
+            best = max(means, key=means.get)
             rows[kind] = {"n": str(first["n"]), "baseline": means["baseline"]}
             rows[kind] |= {"lowest": min(means.values()), "highest": means[best], "led by": best}
         return pd.DataFrame(rows).T
@@ -212,27 +213,25 @@ class WriteUp:
     def evidence_recall(self) -> pd.DataFrame:
         """Return evidence recall on dev (0 to 1) of each chunk set (rows) by tokens of context."""
         sets = self.results["evidence"]["dev"]["sets"]
-        recall = {budget: evidence.recall_name(budget) for budget in evidence.BUDGETS}
-        rows = {
-            chunks: {budget: row["means"][name] for budget, name in recall.items()}
-            for chunks, row in sets.items()
-        }
-        return pd.DataFrame(rows).T
+        means = pd.DataFrame({chunks: row["means"] for chunks, row in sets.items()}).T
+        names = {evidence.recall_name(budget): budget for budget in evidence.BUDGETS}
+        return means[[*names]].rename(columns=names)
 
     def losses(self) -> pd.DataFrame:
         """Return where evidence is lost (rows), in dev queries."""
-        places: dict[str, list[str]] = {place: [] for place in evidence.LOSSES}
-        for query_id, place in self.results["evidence"]["lost"].items():
-            places[place].append(query_id)
-        return self._counted_by_kind(places)
+        lost = self.results["evidence"]["lost"].items()
+        return self._counted_by_kind(
+            {place: [q for q, at in lost if at == place] for place in evidence.LOSSES}
+        )
 
     def causes(self) -> pd.DataFrame:
         """Return the causes (rows) of failures in dev queries, the most frequent first."""
-        cards = self.results["cards"]
-        often = Counter(card["cause"] for card in cards).most_common()
-        failed = {c: [card["query_id"] for card in cards if card["cause"] == c] for c, _ in often}
-        table = self._counted_by_kind(failed)
-        unjudged = Counter(card["cause"] for card in cards if card["unjudged"])
+        failed: dict[str, list[str]] = {}
+        for card in self.results["cards"]:
+            failed.setdefault(card["cause"], []).append(card["query_id"])
+        often = sorted(failed, key=lambda cause: -len(failed[cause]))
+        table = self._counted_by_kind({cause: failed[cause] for cause in often})
+        unjudged = Counter(card["cause"] for card in self.results["cards"] if card["unjudged"])
         if unjudged:
             table["rival unjudged"] = [str(unjudged[cause]) for cause in table.index]
         return table
@@ -267,26 +266,26 @@ def _template() -> jinja2.Template:
             *ends
         ),
         "many": text.how_many,
-        "names": _names,
-        "some": _some,
+        "names": _in_italics,
+        "some": _first_names,
         "p": stats.p_text,
     }
     return environment.get_template(TEMPLATE.name)
 
 
-def _names(names: list[str]) -> text.Markup:
+def _in_italics(names: list[str]) -> text.Markup:
     """Return names in italics, with "and" before the last."""
     *most, last = [text.Markup("*{}*").format(name) for name in names]
     return text.Markup(", ").join(most) + " and " + last if most else last
 
 
-def _some(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
     """Return the first names and how many more there are."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more or "none"
 
 
-def _unwrapped(page: str) -> str:
+def _one_line_each(page: str) -> str:
     """Return Markdown with a line for each paragraph, item and heading."""
     return re.sub(r"(?<![ \n])\n *(?![ \n#>]|- )", " ", page.strip())
 
@@ -294,14 +293,7 @@ def _unwrapped(page: str) -> str:
 # Rules: what the numbers decide.
 
 
-def _share(name: str, hits: list[float]) -> Share:
-    """Return a share with its Wilson interval, which holds for few questions too (Wilson 1927)."""
-    found, n = round(sum(hits)), len(hits)
-    low, high = proportion_confint(found, n, method="wilson")
-    return Share(name, found, n, float(low), float(high))
-
-
-def _primary(run: dict) -> dict:
+def _deciding_row(run: dict) -> dict:
     """Return a run's comparison on the measure that decides."""
     return run["measures"][run["primary"]]
 
@@ -312,16 +304,16 @@ def questions_needed(row: dict, difference: float) -> int:
     return max(stats.queries_needed(difference, spread), row["n"])
 
 
-def _price(runs_too_few: list[dict], matters: float, evals: EvalSet) -> dict:
+def _cost_of_deciding(runs_too_few: list[dict], matters: float, evals: EvalSet) -> dict:
     """Return what would decide the most promising of what is undecided, {} where nothing waits.
 
     `more` questions than there are, each with `pairs` judged documents; it `gains` where its
     difference is one that matters.
     """
-    waiting = [run for run in runs_too_few if _primary(run)["detectable"]]
+    waiting = [run for run in runs_too_few if _deciding_row(run)["detectable"]]
     if not waiting:
         return {}
-    row = _primary(waiting[0])
+    row = _deciding_row(waiting[0])
     least, gains = questions_needed(row, matters), row["difference"] > matters
     needed = questions_needed(row, row["difference"]) if gains else least
     pairs = round(len(evals.judgments) / (len(evals.queries) + len(evals.unanswered)))
@@ -337,23 +329,7 @@ def _largest_repair(cards: list[dict]) -> dict:
     return {"name": largest, "helped": helped[largest]} if helped[largest] else {}
 
 
-def _sizes(evals: EvalSet, chunk_tokens: int) -> dict[str, float]:
-    """Return what results.json does not say of the size of documents, queries and labels."""
-    tokens = [len(text.token_ids(document.retrieval_text)) for document in evals.documents.values()]
-    relevant = [judgment.doc_id for judgment in evals.judgments if judgment.relevance > 0]
-    unspecified = {"unspecified"}  # an imported set may not say
-    return {
-        "kinds": len({document.kind for document in evals.documents.values()} - unspecified),
-        "services": len({document.service for document in evals.documents.values()} - unspecified),
-        "median": median(tokens),
-        "longest": max(tokens),
-        "long": sum(n > chunk_tokens for n in tokens),
-        "relevant": len(relevant),
-        "reached": len({*relevant}),
-    }
-
-
-def _repair_places(rows: list[dict], evals: EvalSet) -> dict:
+def _reorder_or_fetch(dev: pd.DataFrame, evals: EvalSet) -> dict:
     """Return which imperfect queries another order would repair, and which miss a document.
 
     A reranker looks at 5 % of the corpus, 10 to 100 documents (`depth`).
@@ -361,8 +337,7 @@ def _repair_places(rows: list[dict], evals: EvalSet) -> dict:
     depth = min(len(evals.documents), 100, max(10, len(evals.documents) // SHARE))
     rankings = compare.read_checked(evals.folder / saved.RUN, evals).rankings
     reorder, fetch = [], []
-    for row in rows:
-        if row["measures"]["nDCG@10"] < 1:
-            first = {doc_id for doc_id, _ in rankings.get(row["query_id"], [])[:depth]}
-            (reorder if {*row["relevant"]} <= first else fetch).append(row["query_id"])
+    for query_id, labels in dev["relevant"][dev["nDCG@10"] < 1].items():
+        first = {doc_id for doc_id, _ in rankings.get(query_id, [])[:depth]}
+        (reorder if {*labels} <= first else fetch).append(query_id)
     return {"depth": depth, "reorder": reorder, "fetch": fetch}

@@ -12,7 +12,7 @@ from ..text import how_many
 from . import checks, links
 
 EXTRAS = ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl")
-DERIVED_ROWS = ("runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
+DERIVED = ("runs/*.json", "runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
     "kinds": ("The source sets the kinds of its queries.", ""),
     "head and tail": ("The source does not say which needs are frequent.", ""),
@@ -31,22 +31,16 @@ WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
 
 def of_folder(evals: evalset.EvalSet) -> list[checks.Finding]:
-    """Return the findings of a set and of what the sessions made of it.
-
-    Raises evalset.EvalSetError where one of all these files cannot be read.
-    """
-    problems = unreadable(evals)
-    if problems:
-        raise evalset.EvalSetError(problems)
+    """Return the findings of a set and of what the sessions made of it; raises as `findings`."""
     return [*findings(evals), check_baseline(evals)]
 
 
 def findings(evals: evalset.EvalSet) -> list[checks.Finding]:
     """Run every check on a set, in a fixed order.
 
-    Raises evalset.EvalSetError where one of its optional files cannot be read.
+    Raises evalset.EvalSetError where a file cannot be read, with what is wrong with all of them.
     """
-    problems = [line for name in EXTRAS for line in _problems(evalset.read_extra, evals, name)]
+    problems = unreadable(evals)
     if problems:
         raise evalset.EvalSetError(problems)
     extra = [evalset.read_extra(evals, name) for name in ("negatives.jsonl", "second_pass.jsonl")]
@@ -93,9 +87,9 @@ def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[
     """
     folder, hashes = evals.folder, (evals.corpus_hash(), evals.topics_hash())
     labels = [line for name in names for line in _problems(evalset.read_extra, evals, name)]
-    made = [line for path in folder.glob("runs/*.json") for line in _problems(_made_on, path)]
-    for path in (path for glob in DERIVED_ROWS for path in sorted(folder.glob(glob))):
-        made += _problems(_read_fresh, path, evals, hashes)
+    made = []
+    for path in (path for pattern in DERIVED for path in sorted(folder.glob(pattern))):
+        made += _problems(_read_derived, path, evals, hashes)
     if os.path.lexists(folder / "results.json"):
         made += _problems(results.read_results, folder)
     if made:
@@ -111,38 +105,30 @@ def _problems(read: Callable, *given) -> list[str]:
     return []
 
 
-def _made_on(path: Path) -> tuple[str, str]:
-    """Return the hashes of the corpus and the queries that a run was made on."""
-    card = runs.read_card(path)
-    return tuple(card[name] for name in runs.CARD)
-
-
-def _read_fresh(path: Path, evals: evalset.EvalSet, hashes: tuple[str, str]) -> None:
-    """Read a run or chunks, unless their card says that they are of something else."""
+def _read_derived(path: Path, evals: evalset.EvalSet, hashes: tuple[str, str]) -> None:
+    """Read a card, and run or chunks unless their card says that they are of something else."""
     card = evals.folder / "runs" / f"{path.stem}.json"
-    if os.path.lexists(card) and _made_on(card) != hashes:
-        return
+    if os.path.lexists(card):
+        content = runs.read_card(card)
+        if path == card or tuple(content[name] for name in runs.CARD) != hashes:
+            return
     if path.parent.name == "chunks":
         chunks.read_chunks(path, evals.documents)
     else:
         compare.read_checked(path, evals)
 
 
-# What is printed.
-
-
-def as_table(found: list[checks.Finding]) -> str:
+def as_table(findings: list[checks.Finding]) -> str:
     """Return the findings as a plain-text table of at most 100 columns, counts in its last line."""
-    rows = [("status", "check", "found", "remedy"), tuple("-" * width for width in WIDTHS)]
-    rows += [(f.status, f.check, f.found, f.remedy) for f in found]
+    rows = [("status", "check", "found", "remedy"), ["-" * width for width in WIDTHS]]
+    rows += [(f.status, f.check, f.found, f.remedy) for f in findings]
     lines = []
     for row in rows:
-        cells = [
-            textwrap.wrap(*cell, break_on_hyphens=False) for cell in zip(row, WIDTHS, strict=True)
-        ]
-        for parts in zip_longest(*cells, fillvalue=""):
+        cells = zip(row, WIDTHS, strict=True)
+        wrapped = [textwrap.wrap(*cell, break_on_hyphens=False) for cell in cells]
+        for parts in zip_longest(*wrapped, fillvalue=""):
             lines.append("  ".join(map("{:{}}".format, parts, WIDTHS)).rstrip())
-    counts = Counter(finding.status for finding in found)
+    counts = Counter(finding.status for finding in findings)
     warned = how_many(counts["warn"], "warning")
     total = f"{counts['pass']} passed, {warned}, {counts['fail']} failed"
     total += f", {counts['n/a']} not applicable" if counts["n/a"] else ""

@@ -1,7 +1,5 @@
 """Documents that count as one, and the queries that share their answers through them."""
 
-from collections.abc import Iterable, Mapping
-
 from .. import evalset, text
 
 Pairs = set[text.Pair]
@@ -18,23 +16,19 @@ def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pai
     return {pair: n for pair, n in near.items() if pair not in versions}, versions | one
 
 
-def connected(answers: Mapping[str, Iterable[str]], links: Iterable[text.Pair]) -> list[set[str]]:
-    """Return the groups of queries of {query_id: relevant doc_ids}, in the order of their first id.
+def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[str]]:
+    """Return the groups of queries that share answers, in the order of their first id.
 
-    Two queries are connected by a document in common, or by two that count as one: `links`. A
-    link to a document that answers nothing connects nobody.
+    Two share one where both have it, or where theirs count as one (`links`). A link to a document
+    that answers nothing connects nobody.
     """
-    known = {doc_id for doc_ids in answers.values() for doc_id in doc_ids}
-    ties = [[("query", q), *(("document", d) for d in ids)] for q, ids in answers.items()]
-    ties += [[("document", d) for d in pair] for pair in links if known.issuperset(pair)]
+    family = _families(evals, links)
+    ties = [
+        [("query", query_id), *(("family", family[d]) for d in query.relevant_doc_ids)]
+        for query_id, query in evals.queries.items()
+    ]
     groups = ({name for what, name in tie if what == "query"} for tie in text.merged(ties))
     return sorted(groups, key=min)
-
-
-def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[str]]:
-    """Return the connected groups of a set's queries; `links` are computed where not given."""
-    answers = {query_id: query.relevant_doc_ids for query_id, query in evals.queries.items()}
-    return connected(answers, alike_documents(evals)[1] if links is None else links)
 
 
 def leaking_answers(
@@ -45,18 +39,23 @@ def leaking_answers(
     The two documents are one or count as one. Empty exactly where no component
     of `components` has queries of both halves.
     """
+    family = _families(evals, links)
+    answers = {"dev": {}, "test": {}}  # of a half and family: (query, document)
+    for query in evals.queries.values():
+        for doc_id in query.relevant_doc_ids:
+            of_family = answers[query.split].setdefault(family[doc_id], [])
+            of_family.append((query.query_id, doc_id))
+    return sorted(
+        (dev, test, a, b)
+        for n, of_family in answers["dev"].items()
+        for dev, a in of_family
+        for test, b in answers["test"].get(n, ())
+    )
+
+
+def _families(evals: evalset.EvalSet, links: Pairs | None) -> dict[str, int]:
+    """Return {document that answers: number of its family}; `links` are computed where None."""
     links = alike_documents(evals)[1] if links is None else links
     answers = {d for query in evals.queries.values() for d in query.relevant_doc_ids}
     ties = [{d} for d in answers] + [{*pair} for pair in links if answers.issuperset(pair)]
-    family = {doc_id: n for n, group in enumerate(text.merged(ties)) for doc_id in group}
-    halves: dict[str, dict[int, list]] = {"dev": {}, "test": {}}
-    for query in evals.queries.values():
-        for doc_id in query.relevant_doc_ids:
-            answered = halves[query.split].setdefault(family[doc_id], [])
-            answered.append((query.query_id, doc_id))
-    return sorted(
-        (dev, test, a, b)
-        for n, answered in halves["dev"].items()
-        for dev, a in answered
-        for test, b in halves["test"].get(n, ())
-    )
+    return {doc_id: n for n, group in enumerate(text.merged(ties)) for doc_id in group}

@@ -1,9 +1,6 @@
-"""The panel's log of judgments: one JSON object a line, only ever appended to."""
+"""The panel's log of judgments: one JSON object a line, to which every judgment adds one."""
 
-import errno
-import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,61 +35,47 @@ class Entry(NamedTuple):
 
 
 class JudgmentLog:
-    """A log that is read once, checked, and from then on appended to.
+    """A log of judgments; each judgment writes it whole, behind those of other panels.
 
     `rows` are its lines as (file:line, object). Raises EvalSetError with file and line for every
     bad line.
     """
 
     def __init__(self, evals: evalset.EvalSet, name: str = LOG):
-        self.path = evals.folder / name
-        content = _content(self.path)
-        self.size = len(content)  # when it was read: whoever appends next must find it so
-        content = content.removesuffix(_torn_end(content))
-        self.whole = len(content)
-        self.gap = b"" if content.endswith(b"\n") or not content else b"\n"
+        self.evals, self.path = evals, evals.folder / name
+        self.rows = self._read()
+
+    def _read(self) -> list[tuple[str, dict]]:
         problems: list[str] = []
-        self.rows = list(_objects(self.path, content, problems))
-        problems += _faults(self.rows, evals)
+        rows = list(files.rows(self.path, problems)) if os.path.lexists(self.path) else []
+        problems += _faults(rows, self.evals)
         if problems:
             raise evalset.EvalSetError(problems)
+        return rows
 
     @property
     def entries(self) -> list[Entry]:
         """The judgments that nobody took back, in the order they were given."""
         kept: list[Entry] = []
         for place, row in self.rows:
-            if "undo" in row:
-                _withdraw(kept, row["undo"])
+            if "undo" in row:  # the newest it names; what is gone already may stay gone
+                named = [e for e in kept if row["undo"].items() <= e._asdict().items()]
+                kept = [e for e in kept if e not in named[-1:]]
             else:
                 kept.append(Entry(**row, place=place))
         return kept
 
     def append(self, row: dict) -> None:
-        """Append `row` as one line; when this returns, the line is on disk.
+        """Write `row` behind all that is in the log; when this returns, it is on disk.
 
-        Raises OSError, and leaves the log as it was, if it cannot be locked or written whole, or
-        if another panel has written to it since it was read: one judges at a time.
+        Raises OSError or EvalSetError, and leaves the log as it was, if it cannot be locked, read
+        or written whole.
         """
-        line = self.gap + (json.dumps(row, ensure_ascii=False) + "\n").encode()
-        with locked(self.path), self.path.open("ab", buffering=0) as file:
-            if file.tell() != self.size:
-                raise OSError(
-                    f"{self.path} was changed by another panel or program, so nothing was "
-                    "written: run this cell again to go on from there"
-                )
-            file.truncate(self.whole)  # a torn line was never confirmed to anybody
-            try:
-                if os.write(file.fileno(), line) < len(line):
-                    raise OSError(errno.ENOSPC, "the line was not written whole", str(self.path))
-                os.fsync(file.fileno())
-            except OSError:
-                file.truncate(self.whole)
-                self.size = self.whole
-                raise
-        self.size = self.whole = self.whole + len(line)
-        self.gap = b""
-        self.rows.append((str(self.path), row))
+        with locked(self.path):
+            rows = self._read()  # another panel may have judged meanwhile
+            rows.append((f"{self.path}:{len(rows) + 1}", row))
+            files.write_jsonl(self.path, (row for _, row in rows))
+        self.rows = rows
 
 
 def locked(path: Path) -> AcquireReturnProxy:
@@ -107,67 +90,24 @@ def locked(path: Path) -> AcquireReturnProxy:
         raise OSError(f"{path} cannot be locked, so nothing was written: {error}") from error
 
 
-def _content(path: Path) -> bytes:
-    """Return the bytes of a log, none where there is none yet."""
-    if not os.path.lexists(path):
-        return b""
-    try:
-        if not path.is_file():
-            raise OSError(errno.EINVAL, "no regular file")
-        return path.read_bytes()
-    except OSError as error:
-        problem = f"{path}:1: cannot be read ({error.strerror}), wanted a readable file"
-        raise evalset.EvalSetError([problem]) from error
-
-
-def _torn_end(content: bytes) -> bytes:
-    """Return what a killed kernel left of a last line; a whole one may lack its line end only."""
-    tail = content.rpartition(b"\n")[2]
-    try:
-        json.loads(tail or b"{}")
-    except ValueError:
-        return tail
-    return b""
-
-
-def _objects(path: Path, content: bytes, problems: list[str]) -> Iterator[tuple[str, dict]]:
-    lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    for number, line in enumerate(lines, 1):
-        try:
-            if line.strip():
-                yield f"{path}:{number}", files.json_object(line.decode())
-        except ValueError as error:
-            problems.append(f"{path}:{number}: {error}")
-
-
 def _faults(rows: list[tuple[str, dict]], evals: evalset.EvalSet) -> list[str]:
-    """Return what is wrong with a log's objects: their fields, then their queries, then the rest.
-
-    An undo may name what is gone.
-    """
-    problems, sound = [], []
+    """Return what is wrong with a log's rows; an undo may name a query or document that is gone."""
+    form, problems, judgments = files.schema("labelling"), [], []
     for place, row in rows:
-        misfits = _misfits(row, evals)
-        problems += [f"{place}: {misfit}" for misfit in misfits]
-        sound += [] if misfits or "undo" in row else [(place, row)]
-    problems += evalset.orphans(sound, evals.asked, evals.folder)
-    for place, row in sound:
-        entry = Entry(**row)
+        undone = row.get("undo", {})
+        if not isinstance(undone, dict):
+            faults = [f"field undo is {files.shown(undone)}, wanted an object"]
+        else:
+            faults = form.faults({"relevance": 0, **undone} if undone else row, evals.grades)
+        problems += [f"{place}: {fault}" for fault in faults]
+        judgments += [] if faults or undone else [(place, row)]
+    problems += evalset.orphans(judgments, evals.asked, evals.folder)
+    for place, entry in [(place, Entry(**row)) for place, row in judgments]:
         sets_aside = not entry.doc_id and not entry.relevance
-        if entry.query_id in evals.asked and not sets_aside:
-            fault = judgment_fault(entry, evals)
-            problems += [f"{place}: {fault}"] if fault else []
+        fault = "" if sets_aside else judgment_fault(entry, evals)
+        if fault and entry.query_id in evals.asked:
+            problems.append(f"{place}: {fault}")
     return problems
-
-
-def _misfits(row: dict, evals: evalset.EvalSet) -> list[str]:
-    """Return what is wrong with the fields of one object of the log."""
-    form = files.schema("labelling")
-    if "undo" not in row:
-        return form.faults(row, evals.grades)
-    if not isinstance(row["undo"], dict):
-        return [f"field undo is {files.shown(row['undo'])}, wanted an object"]
-    return form.faults({"relevance": 0, **row["undo"]}, evals.grades)  # fields of what goes
 
 
 def judgment_fault(entry: Entry, evals: evalset.EvalSet) -> str:
@@ -178,14 +118,6 @@ def judgment_fault(entry: Entry, evals: evalset.EvalSet) -> str:
     if not fault and entry.relevance and not quotes:
         return f"grade {entry.relevance} needs evidence, wanted a passage of {entry.doc_id}"
     return fault
-
-
-def _withdraw(kept: list[Entry], undo: dict) -> None:
-    """Remove the newest judgment that `undo` names; one that is gone already may stay gone."""
-    for i in reversed(range(len(kept))):
-        if all(getattr(kept[i], name) == value for name, value in undo.items()):
-            del kept[i]
-            return
 
 
 def entries(evals: evalset.EvalSet, name: str = LOG) -> list[Entry]:

@@ -9,13 +9,8 @@ from pathlib import Path
 from .. import evalset, files
 
 LABEL_FILES = (
-    "retrieval_queries.jsonl",
-    "judgments.jsonl",
-    "pool.jsonl",
-    "second_pass.jsonl",
-    "negatives.jsonl",
-    "labeling_guide.md",
-    "settings.json",
+    *("retrieval_queries.jsonl", "judgments.jsonl", "pool.jsonl", "second_pass.jsonl"),
+    *("negatives.jsonl", "labeling_guide.md", "settings.json"),
 )
 VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "tiktoken")
 NO_MANIFEST = "manifest.json is missing"
@@ -25,8 +20,8 @@ BROKEN = 'manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}'
 def inputs(folder: Path) -> dict[str, Path]:
     """Return {posix path inside the folder: file} of the corpus and the label files."""
     corpus = [*(folder / "corpus").glob("*.md")] or [folder / "corpus.jsonl"]
-    files = [*corpus, *(folder / name for name in LABEL_FILES)]
-    return {path.relative_to(folder).as_posix(): path for path in files if os.path.lexists(path)}
+    paths = [*corpus, *(folder / name for name in LABEL_FILES)]
+    return {path.relative_to(folder).as_posix(): path for path in paths if os.path.lexists(path)}
 
 
 def _hashes(folder: Path) -> dict[str, str]:

@@ -124,15 +124,14 @@ def end_html(
     then: Markup = MERGED_THEN,
 ) -> Markup:
     """Return what stands in place of a document when all `n` are judged; `then` comes last."""
-    aside = ", ".join(sorted({entry.query_id for entry in given if not entry.doc_id}))
-    noted = Markup("<p>Set aside, because no document answers: {}.</p>").format(aside)
-    parts = [noted] if aside else []
+    page = Markup("<p>There is nothing to judge.</p>")
     if n:
-        shown = Markup("<p><b>{} shown, all are judged.</b></p>").format(how_many(n, "document"))
-        parts = [shown, agreement_html(given, grades), *parts]
-    else:
-        parts = [Markup("<p>There is nothing to judge.</p>"), *parts]
-    return Markup("").join([*parts, then])
+        page = Markup("<p><b>{} shown, all are judged.</b></p>").format(how_many(n, "document"))
+        page += agreement_html(given, grades)
+    aside = ", ".join(sorted({entry.query_id for entry in given if not entry.doc_id}))
+    if aside:
+        page += Markup("<p>Set aside, because no document answers: {}.</p>").format(aside)
+    return page + then
 
 
 def question_html(query: evalset.Query) -> Markup:
@@ -147,26 +146,19 @@ def question_html(query: evalset.Query) -> Markup:
 
 def agreement_html(given: list[log.Entry], grades: tuple[int, ...]) -> Markup:
     """Return agreement with oneself, in judgments some of which are repeats, and what differs."""
-    own = agreement(given, grades)
-    if not own.n:
+    n, kappa, differ = agreement(given, grades)
+    if not n:
         words = "No document was shown twice, so your agreement with yourself is unknown."
         return Markup("<p>{}</p>").format(words)
-    kappa = "not defined (one grade only)" if own.kappa is None else f"{own.kappa:.2f}"
     words = (
-        "Some documents were shown twice. Agreement with yourself: "
-        f"n = {own.n}, {own.equal:.0%} equal, weighted kappa (linear) {kappa}."
+        f"Some documents were shown twice. Agreement with yourself: n = {n}, "
+        f"{1 - len(differ) / n:.0%} equal, weighted kappa (linear) "
+        + ("not defined (one grade only)." if kappa is None else f"{kappa:.2f}.")
     )
-    rows = [("query", "document", "first", "second"), *own.differ]
     row = Markup("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>")
-    table = Markup("").join(row.format(*cells) for cells in rows)
-    page = Markup("{}<p>{}</p>").format(PANEL_STYLE, words)
-    return page + Markup("<table>{}</table>").format(table) * bool(own.differ)
-
-
-def passages(document: evalset.Document) -> list[tuple[str, str]]:
-    """Return (shown, evidence) for each line of the document that holds words."""
-    lines = [line.strip() for line in document.retrieval_text.split("\n")]
-    return [(f"{line[:117]}..." if len(line) > 120 else line, line) for line in lines if line]
+    rows = [row.format(*cells) for cells in [("query", "document", "first", "second"), *differ]]
+    table = Markup("<table>{}</table>").format(Markup("").join(rows)) * bool(differ)
+    return Markup("{}<p>{}</p>{}").format(PANEL_STYLE, words, table)
 
 
 def grade_words(grades: tuple[int, ...]) -> dict[int, str]:

@@ -45,12 +45,14 @@ def merge(evals: evalset.EvalSet) -> int:
     """
     with locked(evals.folder / LOG):
         evals = evalset.load(evals.folder)  # the files may be newer than what is held
-        log = JudgmentLog(evals)
-        given, table = latest(log.entries), _rows(evals.folder / QUERY_TABLE)
+        log, table = JudgmentLog(evals), list(files.rows(evals.folder / QUERY_TABLE))
         graded = (evals.folder / JUDGMENTS).exists()
         stored = _stored(evals.folder, table, graded)
-        _refuse_conflicts(given, stored, graded)
-        new = {pair: given[pair] for pair in sorted(given) if not (graded and pair in stored)}
+        given = dict(sorted(latest(log.entries).items()))
+        conflicts = _conflicts(given, stored, graded)
+        if conflicts:
+            raise ValueError("\n".join(conflicts))
+        new = {pair: given[pair] for pair in given if not (graded and pair in stored)}
         judgments = _with_new(stored, new)
         queries = _with_kinds([row for _, row in table], judgments, log)
         turned = sum(row != query for (_, row), query in zip(table, queries, strict=True))
@@ -61,43 +63,40 @@ def merge(evals: evalset.EvalSet) -> int:
     return len(new) + turned
 
 
-def _rows(path: Path) -> list[tuple[str, dict]]:
-    return list(files.rows(path))
-
-
 def _stored(folder: Path, table: list[tuple[str, dict]], graded: bool) -> Stored:
     """Return the rows of judgments.jsonl, without that file rows of grade 1 for what is listed."""
-    if graded:
-        rows = _rows(folder / JUDGMENTS)
-    else:
-        rows = [
+    rows = (
+        files.rows(folder / JUDGMENTS)
+        if graded
+        else (
             (place, {"query_id": query["query_id"], "doc_id": doc_id, "relevance": 1})
             for place, query in table
             for doc_id in query["relevant_doc_ids"]
-        ]
+        )
+    )
     return {(row["query_id"], row["doc_id"]): (place, row) for place, row in rows}
 
 
-def _refuse_conflicts(given: dict[tuple[str, str], Entry], stored: Stored, graded: bool) -> None:
+def _conflicts(given: dict[tuple[str, str], Entry], stored: Stored, graded: bool) -> list[str]:
+    """Return a line for each pair with two grades; what is only listed may be 1 or more."""
     conflicts = []
-    for pair in sorted(given.keys() & stored.keys()):
-        entry, (place, row) = given[pair], stored[pair]
-        agrees = entry.relevance == row["relevance"] if graded else entry.relevance > 0
-        known = f"says {row['relevance']}" if graded else "lists it as relevant (1 or more)"
-        if not agrees:
+    for (query_id, doc_id), entry in given.items():
+        place, row = stored.get((query_id, doc_id), ("", {}))
+        says = f"says {row.get('relevance')}" if graded else "lists it as relevant (1 or more)"
+        agrees = entry.relevance == row.get("relevance") if graded else entry.relevance > 0
+        if row and not agrees:
             conflicts.append(
-                f"query {pair[0]}, document {pair[1]}: {entry.place} says {entry.relevance}, "
-                f"{place} {known}, wanted one grade for the pair"
+                f"query {query_id}, document {doc_id}: {entry.place} says {entry.relevance}, "
+                f"{place} {says}, wanted one grade for the pair"
             )
-    if conflicts:
-        raise ValueError("\n".join(conflicts))
+    return conflicts
 
 
 def _with_new(stored: Stored, new: dict[tuple[str, str], Entry]) -> list[dict]:
     """Return the rows of judgments.jsonl with the new ones behind those of the same query."""
     rows = [row for pair, (_, row) in stored.items() if pair not in new]
-    for entry in new.values():
-        row = {"query_id": entry.query_id, "doc_id": entry.doc_id, "relevance": entry.relevance}
+    for (query_id, doc_id), entry in new.items():
+        row = {"query_id": query_id, "doc_id": doc_id, "relevance": entry.relevance}
         rows.append({**row, "evidence": entry.evidence} if entry.evidence else row)
     order = {query_id: n for n, query_id in enumerate(dict.fromkeys(r["query_id"] for r in rows))}
     return sorted(rows, key=lambda row: order[row["query_id"]])
@@ -131,12 +130,8 @@ def _with_kinds(queries: list[dict], judgments: list[dict], log: JudgmentLog) ->
 
 NAMING = (  # the query table last: until it is written, the same command finds the query again
     JUDGMENTS,
-    "pool.jsonl",
-    "second_pass.jsonl",
-    "negatives.jsonl",
-    LOG,
-    PRACTICE,
-    QUERY_TABLE,
+    *("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"),
+    *(LOG, PRACTICE, QUERY_TABLE),
 )
 DROPPED = "dropped.jsonl"
 
@@ -144,41 +139,34 @@ DROPPED = "dropped.jsonl"
 def drop_query(folder: Path, query_id: str) -> list[str]:
     """Move all rows of a query into dropped.jsonl; return a line for each file that had some.
 
-    Each file is written whole, dropped.jsonl first: if the process is killed, the same command
-    does the rest. Raises EvalSetError, and writes nothing, where no file names the query or one
-    has a bad line.
+    The set may not load: it is repaired here. Each file is written whole, dropped.jsonl first: if
+    the process is killed, the same command does the rest. Raises EvalSetError, and writes nothing,
+    where no file names the query or one has a bad line.
     """
     if not folder.is_dir():
         raise evalset.EvalSetError([f"{folder}: is no folder, wanted an evaluation set"])
     problems: list[str] = []
     with locked(folder / LOG):
-        dropped = _rows_of_people(folder / DROPPED, problems)
-        kept, moved = {}, {}
-        for name in NAMING:
-            rows = _rows_of_people(folder / name, problems)
-            moved[name] = [row for row in rows if _query_of(row) == query_id]
-            kept[name] = [row for row in rows if _query_of(row) != query_id]
-        taken = [name for name in NAMING if moved[name]]
-        if not problems and not taken:
-            problems.append(
-                f"{folder}: no file has a row of the query {query_id}, wanted one of its ids"
-            )
+        rows = {
+            name: [row for _, row in files.rows(folder / name, problems)]
+            for name in (*NAMING, DROPPED)
+            if os.path.lexists(folder / name)
+        }
+        dropped = rows.pop(DROPPED, [])
+        own = {name: [row for row in rows[name] if _query_of(row) == query_id] for name in rows}
+        named = [name for name in own if own[name]]
+        if not problems and not named:
+            wanted = "wanted one of its ids"
+            problems.append(f"{folder}: no file has a row of the query {query_id}, {wanted}")
         if problems:
             raise evalset.EvalSetError(problems)
-        there = set(map(json.dumps, dropped))  # also what a killed run has moved already
-        new = [{"file": name, **row} for name in taken for row in moved[name]]
-        dropped += [row for row in new if json.dumps(row) not in there]
-        files.write_jsonl(folder / DROPPED, dropped)
-        for name in taken:
-            files.write_jsonl(folder / name, kept[name])
-    return [
-        f"{name}: {text.how_many(len(moved[name]), 'row')} moved to {DROPPED}" for name in taken
-    ]
-
-
-def _rows_of_people(path: Path, problems: list[str]) -> list[dict]:
-    """Return the objects of a file as they stand: a set is repaired here, so it may not load."""
-    return [row for _, row in files.rows(path, problems)] if os.path.lexists(path) else []
+        moved = [{"file": name, **row} for name in named for row in own[name]]
+        there = set(map(json.dumps, dropped))  # what a killed run has moved already
+        new = [row for row in moved if json.dumps(row) not in there]
+        files.write_jsonl(folder / DROPPED, [*dropped, *new])
+        for name in named:
+            files.write_jsonl(folder / name, (r for r in rows[name] if _query_of(r) != query_id))
+    return [f"{name}: {text.how_many(len(own[name]), 'row')} moved to {DROPPED}" for name in named]
 
 
 def _query_of(row: dict) -> object:

@@ -23,7 +23,6 @@ TOOLTIPS = {
     FINISH: "end here: what is judged goes into the folder",
 }
 KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "j": NEXT_LINE, "k": LINE_BEFORE}
-LINES_HELP = "evidence by keyboard: j and k in the box of keys go through the lines"
 
 
 class Task(NamedTuple):
@@ -50,9 +49,7 @@ class Panel:
     """Shows one document at a time and logs each judgment before the next.
 
     `pairs` are (query_id, doc_id); ValueError names ids that the folder does not know.
-    `repeats` is the share (0 to 1) that is shown twice, unannounced; `task` is what for. One panel
-    writes a log at a time: where another has written meanwhile, this one says so and writes
-    nothing.
+    `repeats` is the share (0 to 1) that is shown twice, unannounced; `task` is what for.
     """
 
     def __init__(
@@ -64,7 +61,17 @@ class Panel:
         task: Task = LABELLING,
     ):
         pairs = {tuple(pair) for pair in pairs}
-        _refuse_unknown_ids(evals, pairs)
+        unknown = [
+            f"query {q} is not in {merge.QUERY_TABLE}"
+            for q in {q for q, _ in pairs} - {*evals.asked}
+        ]
+        unknown += [
+            f"document {d} is not in the corpus"
+            for d in {d for _, d in pairs} - {*evals.documents, ""}
+        ]
+        if unknown:
+            wanted = (f"{problem}, wanted one of the folder's ids" for problem in sorted(unknown))
+            raise ValueError("\n".join(wanted))
         if not 0 <= repeats <= 1:
             raise ValueError(f"repeats is {repeats}, wanted a share from 0 to 1")
         self.evals, self.task = evals, task
@@ -73,7 +80,7 @@ class Panel:
         self.shown = {turn for turn in self.queue if turn.doc_id}
         self.queries = list(dict.fromkeys(t.query_id for t in self.queue if t.doc_id))
         self.words = markup.telling_words(evals)
-        self.own = pairs | {(query_id, "") for query_id in evals.unanswered}  # what Undo may take
+        self.pairs = pairs | {(query_id, "") for query_id in evals.unanswered}  # what Undo may take
         self.turn: Turn | None = None
         self._build()
         self._next("")
@@ -88,14 +95,9 @@ class Panel:
             placeholder=" ".join(self.keys), tooltip=self._keys_in_words(), layout={"width": "8em"}
         )
         self.key.observe(self._typed, "value")
-        self.lines = widgets.ToggleButton(
-            description="List of lines", tooltip=LINES_HELP, layout={"width": "max-content"}
-        )
-        self.lines.observe(lambda _: self._show_lines(), "value")
-        self.choice = widgets.Select(rows=8, layout={"width": "99%"})
-        self.choice.observe(self._chosen, "value")
         self.evidence = widgets.Textarea(
             placeholder="Evidence for 1 and more: select it in the text above",
+            tooltip="evidence by keyboard: j and k in the box of keys go through the lines",
             layout={"width": "99%", "height": "4.5em"},
         )
         guide = Page(markup.guide_html(self.evals.folder))
@@ -103,8 +105,8 @@ class Panel:
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
         progress = widgets.HBox([self.bar, self.count], layout=wrap)
         actions = widgets.HBox([*self.buttons.values(), self.key], layout=wrap)
-        rows = [progress, self.query, self.document, self.lines, self.choice, self.evidence]
-        rows += [actions, self.message, self.guide]
+        rows = [progress, self.query, self.document, self.evidence, actions]
+        rows += [self.message, self.guide]
         self.box = widgets.VBox(rows, layout={"max_width": "60em"})
 
     def _make_actions(self) -> None:
@@ -115,12 +117,12 @@ class Panel:
         self.actions |= {FINISH: self.finish}
         self.actions |= {NEXT_LINE: partial(self._go, 1), LINE_BEFORE: partial(self._go, -1)}
         self.keys = {str(grade): str(grade) for grade in means if grade < 10} | KEYS
-        told = {
+        graded = {
             str(grade): (f"{grade} {words}", f"{grade}: {words}" + ", with evidence" * (grade > 0))
             for grade, words in means.items()
         }
         self.buttons = {}
-        for name, (words, tooltip) in (told | {n: (n, t) for n, t in TOOLTIPS.items()}).items():
+        for name, (words, tooltip) in (graded | {n: (n, t) for n, t in TOOLTIPS.items()}).items():
             layout = {"width": "auto", "min_width": "5em"}
             button = widgets.Button(description=words, tooltip=tooltip, layout=layout)
             button.on_click(lambda _, name=name: self._act(name))
@@ -132,31 +134,23 @@ class Panel:
 
     def judge(self, relevance: int) -> None:
         """Log the grade of the shown document and show the next; without evidence say so."""
-        if self.turn is None:
-            return self._say("There is no document left to judge. Undo takes the last one back.")
-        if not self.turn.doc_id:
-            return self._say(f"There is no document to grade: {ASIDE}, {SKIP} or {UNDO}.")
-        evidence = self._evidence_given() if relevance else ""
+        evidence = self.evidence.value.strip() if relevance else ""
+        text = self.evals.documents[self.turn.doc_id].retrieval_text
+        if evidence not in text:  # word for word, also where it was copied as it is shown
+            evidence = quote_of(evidence, text).words or evidence
         fault = log.judgment_fault(log.Entry(*self.turn.pair, relevance, evidence), self.evals)
         if fault:
             select = " Select the words that prove it in the text, then press the grade again."
-            return self._say(f"Not saved: {fault}.{select * (not evidence)}")
-        self._log(relevance, evidence)
-        return self._next(f"Saved: {relevance}.")
-
-    def _evidence_given(self) -> str:
-        """Return the evidence, word for word where it was typed or copied as it is shown."""
-        typed = self.evidence.value.strip()
-        text = self.evals.documents[self.turn.doc_id].retrieval_text
-        return typed if typed in text else quote_of(typed, text).words or typed
+            self._say(f"Not saved: {fault}.{select * (not evidence)}")
+        else:
+            self._log(relevance, evidence)
+            self._next(f"Saved: {relevance}.")
 
     def set_aside(self) -> None:
-        """Log that no document answers the query, once its documents are judged."""
-        if self.turn is None or self.turn.doc_id:
-            return self._say(f"{ASIDE} is for the end: judge the documents of the query first.")
+        """Log that no document answers the query, whose documents are judged."""
         query = self.evals.asked[self.turn.query_id]
         self._log(0, "", kind=query.kind)
-        return self._next(f"Set aside: no document answers {query.query_id}.")
+        self._next(f"Set aside: no document answers {query.query_id}.")
 
     def _log(self, relevance: int, evidence: str, **more: str) -> None:
         query_id, doc_id, repeat = self.turn
@@ -165,25 +159,20 @@ class Panel:
 
     def skip(self) -> None:
         """Move the shown document to the end. Nothing is written."""
-        if self.turn is None:
-            return self._say("There is no document left to skip.")
-        skipped = self.turn
-        self._move(skipped, len(self.queue))
+        self._move(self.turn, len(self.queue))
         self._next("Skipped: it comes again at the end.")
-        if self.turn == skipped:
-            self._say(f"This is the last {'document' if skipped.doc_id else 'question'} left.")
-        return None
 
     def undo(self) -> None:
         """Withdraw the last judgment of these pairs and show it again, also after a restart."""
-        own = [entry for entry in self.log.entries if entry.pair in self.own]
-        if not own:
-            return self._say("There is nothing to undo.")
-        last = own[-1]
+        last = self._judged()[-1]
         named = {name: getattr(last, name) for name in ("query_id", "doc_id", "repeat", "time")}
         self.log.append({"undo": named, "time": _now()})
         self._move(turn_of(last), 0)
-        return self._next(f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
+        self._next(f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
+
+    def _judged(self) -> list[log.Entry]:
+        """Return the judgments that Undo may take back."""
+        return [entry for entry in self.log.entries if entry.pair in self.pairs]
 
     def finish(self) -> None:
         """Do what the task does with its judgments, and end this panel: a new one goes on."""
@@ -192,8 +181,8 @@ class Panel:
         self.turn = None
         self._offer(None)
         self.query.value = self.document.value = ""
-        for widget in (*self.buttons.values(), self.key):
-            widget.disabled = True
+        self._allow()
+        self.key.disabled = True
         rest = f" {how_many(left, 'document')} left: run this cell again to judge on."
         self._say(done + rest * bool(left), wrong=False)
 
@@ -201,12 +190,20 @@ class Panel:
         self.queue = [other for other in self.queue if other != turn]
         self.queue.insert(place, turn)
 
+    def _allow(self, *names: str) -> None:
+        """Let no button and no key do anything but `names`."""
+        self.live = names
+        for name, button in self.buttons.items():
+            button.disabled = name not in names
+
     def _act(self, name: str) -> None:
         """Do what a button says. A bad log or a full disk is a message, and nothing moves."""
+        if name not in self.live:
+            return self._say(f"{name} does nothing now. Choose one of: {', '.join(self.live)}.")
         try:
-            self.actions[name]()
+            return self.actions[name]()
         except (ValueError, OSError) as error:  # an EvalSetError is a ValueError
-            self._say(str(error))
+            return self._say(str(error))
 
     def _typed(self, change: dict) -> None:
         typed = change["new"].strip()[-1:].lower()  # the last: the box may not be empty yet
@@ -221,10 +218,6 @@ class Panel:
         words = (key if key == name else f"{key} for {name}" for key, name in self.keys.items())
         return f"Keys: {', '.join(words)}."
 
-    def _chosen(self, change: dict) -> None:
-        if change["new"]:
-            self.evidence.value = change["new"]
-
     def _selected(self, change: dict) -> None:
         """Take what is selected in the document as evidence, where it is a passage of it."""
         if not change["new"].strip() or not (self.turn and self.turn.doc_id):
@@ -237,29 +230,16 @@ class Panel:
 
     def _offer(self, document: evalset.Document | None) -> None:
         """Offer a document's lines as evidence, of which none is taken yet."""
-        self.document.selected = ""
-        self.choice.options = markup.passages(document) if document else ()
-        self.choice.index = None
-        self.evidence.value = ""  # last: new options choose their first line by themselves
-        for widget in (self.lines, self.evidence):
-            widget.layout.display = None if document else "none"
-        self._show_lines()
+        lines = document.retrieval_text.split("\n") if document else []
+        self.lines, self.line = [line.strip() for line in lines if line.strip()], -1
+        self.document.selected = self.evidence.value = ""
+        self.evidence.layout.display = None if document else "none"
 
     def _go(self, by: int) -> None:
         """Take the next line as evidence, or the one before; it stops at both ends."""
-        lines = self.choice.options
-        if not lines:
-            return self._say("There is no line to choose.")
-        self.lines.value = True
-        chosen = -1 if self.choice.index is None else self.choice.index
-        self.choice.index = min(max(chosen + by, 0), len(lines) - 1)
-        where = f"Line {self.choice.index + 1} of {len(lines)}"
-        return self._say(f"{where}: {self.choice.label}", wrong=False)
-
-    def _show_lines(self) -> None:
-        """Show the list of lines where it is wanted."""
-        wanted = self.lines.value and self.choice.options
-        self.choice.layout.display = None if wanted else "none"
+        self.line = min(max(self.line + by, 0), len(self.lines) - 1)
+        line = self.evidence.value = self.lines[self.line]
+        self._say(f"Line {self.line + 1} of {len(self.lines)}: {line}", wrong=False)
 
     def _say(self, words: str, wrong: bool = True) -> None:
         self.message.value = markup.message_html(words, wrong)
@@ -270,24 +250,22 @@ class Panel:
         self.turn = following(self.queue, given)
         query = self.evals.asked[self.turn.query_id] if self.turn else None
         document = self.evals.documents.get(self.turn.doc_id) if self.turn else None
-        done = self.bar.value = len(self.shown.intersection(map(turn_of, given)))
-        self.count.value = f"{done} of {len(self.shown)} judged"
+        done, n = len(self.shown.intersection(map(turn_of, given))), len(self.shown)
+        self.bar.value, self.count.value = done, f"{done} of {n} judged"
         if document:
-            number = self.queries.index(query.query_id) + 1
-            self.count.value = (
-                f"{done + 1} of {len(self.shown)}, query {number} of {len(self.queries)}"
-            )
-            self.document.value = markup.document_html(document, self.words[query.query_id])
+            place = f"query {self.queries.index(query.query_id) + 1} of {len(self.queries)}"
+            self.count.value = f"{done + 1} of {n}, {place}"
+            page = markup.document_html(document, self.words[query.query_id])
         elif query:
-            self.document.value = markup.question_html(query)
+            page = markup.question_html(query)
         else:
-            end = (given, len(self.shown), self.evals.grades, self.task.then)
-            self.document.value = markup.end_html(*end)
+            page = markup.end_html(given, n, self.evals.grades, self.task.then)
+        self.document.value = page
         self.query.value = markup.query_html(query) if query else ""
         self._offer(document)
-        live = {UNDO: True, FINISH: True, SKIP: query, ASIDE: query and not document}
-        for name, button in self.buttons.items():
-            button.disabled = not live.get(name, document)
+        of_document = [name for name in self.actions if name not in TOOLTIPS]
+        live = of_document if document else [ASIDE] if query else []
+        self._allow(*live, *[SKIP] * bool(query), *[UNDO] * bool(self._judged()), FINISH)
         self._say(words, wrong=False)
 
 
@@ -316,12 +294,3 @@ def require_labels(evals: evalset.EvalSet) -> None:
 
 def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat()
-
-
-def _refuse_unknown_ids(evals: evalset.EvalSet, pairs: set[tuple[str, str]]) -> None:
-    queries = sorted({q for q, _ in pairs} - {*evals.asked})
-    documents = sorted({d for _, d in pairs} - {*evals.documents, ""})
-    problems = [f"query {q} is not in retrieval_queries.jsonl" for q in queries]
-    problems += [f"document {d} is not in the corpus" for d in documents]
-    if problems:
-        raise ValueError("\n".join(f"{p}, wanted one of the folder's ids" for p in problems))

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from .. import evalset, runs, sparse, stats
 
-STEMMER = snowballstemmer.stemmer("english")
+STEM = functools.cache(snowballstemmer.stemmer("english").stemWord)
 LATENT = 100  # dimensions of latent semantic analysis
 NOISE = 1e-9  # a cosine of rounding alone
 PRIOR, FEEDBACK, EXPANSION = 1000, 10, 20  # of RM3: Dirichlet's mu, its documents and its words
@@ -29,15 +29,14 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, ru
     """
     if not evals.asked:
         return {}
-    bodies = [d.retrieval_text for d in evals.documents.values()]
+    bodies = [document.retrieval_text for document in evals.documents.values()]
     built = (lucene_stemmed, character_ngrams, latent_semantics, relevance_model)
-    found = {of.__name__.replace("_", "-"): of(evals, bodies, depth) for of in built}
-    for path in [
-        p for of in ("runs", "systems") for p in sorted((evals.folder / of).glob("*.trec"))
-    ]:
-        saved = runs.read_trec(path)
-        found[path.stem] = {q: saved.get(q, [])[:depth] for q in evals.asked}
-    return found
+    rankings = {rank.__name__.replace("_", "-"): rank(evals, bodies, depth) for rank in built}
+    for folder in ("runs", "systems"):
+        for path in sorted((evals.folder / folder).glob("*.trec")):
+            run = runs.read_trec(path)
+            rankings[path.stem] = {q: run.get(q, [])[:depth] for q in evals.asked}
+    return rankings
 
 
 def asked(evals: evalset.EvalSet) -> dict[str, str]:
@@ -45,24 +44,15 @@ def asked(evals: evalset.EvalSet) -> dict[str, str]:
     return {query_id: query.query for query_id, query in evals.asked.items()}
 
 
-@functools.cache
-def stem(word: str) -> str:
-    """Return the English stem of a word (Snowball, Porter 2001)."""
-    return STEMMER.stemWord(word)
-
-
 def stems(words: list[str]) -> list[str]:
-    """Return the stem of each word."""
-    return [stem(word) for word in words]
+    """Return the English stem of each word (Snowball, Porter 2001)."""
+    return [STEM(word) for word in words]
 
 
 def lucene_stemmed(evals: evalset.EvalSet, texts: list[str], depth: int) -> dict[str, runs.Ranking]:
     """Return the run of BM25 with Lucene's IDF over English stems."""
-
-    def words(text: str) -> list[str]:
-        return stems(evals.words(text))
-
-    model, index = sparse.bm25(list(evals.documents), texts, "lucene", words=words)
+    ids, words = list(evals.documents), lambda text: stems(evals.words(text))
+    model, index = sparse.bm25(ids, texts, "lucene", words=words)
     return dict(sparse.rankings(model, index, asked(evals), depth))
 
 
@@ -82,29 +72,30 @@ def character_ngrams(
     documents = weights.transform(documents, copy=False)
     index = sparse.index(list(evals.documents), csr_array(documents.T))
     queries = cut.set_params(vocabulary=grams).transform(asked(evals).values())
-    found = sparse.search(index, csr_array(weights.transform(queries)), depth)
-    return dict(zip(evals.asked, found, strict=True))
+    rankings = sparse.search(index, csr_array(weights.transform(queries)), depth)
+    return dict(zip(evals.asked, rankings, strict=True))
 
 
-def _stemmed(evals: evalset.EvalSet, texts: Iterable[str]) -> tuple[csr_array, csr_array]:
+def _stem_counts(evals: evalset.EvalSet, texts: Iterable[str]) -> tuple[csr_array, csr_array]:
     """Return how often each stem stands in each text (rows) and in each query (rows)."""
-    vocabulary, counts, _ = sparse.count(texts, lambda body: stems(evals.words(body)))
-    queries = CountVectorizer(analyzer=lambda body: stems(evals.words(body)), vocabulary=vocabulary)
+    cut = lambda body: stems(evals.words(body))  # noqa: E731
+    vocabulary, counts, _ = sparse.count(texts, cut)
+    queries = CountVectorizer(analyzer=cut, vocabulary=vocabulary)
     return csr_array(counts.T), csr_array(queries.transform(asked(evals).values()))
 
 
 def _best(evals: evalset.EvalSet, scores: np.ndarray, above: float, depth: int) -> runs.Ranking:
     """Return the documents with the best scores, of those `above` a bound."""
     ids, most = list(evals.documents), min(depth, len(scores))
-    found = np.flatnonzero((scores >= np.partition(scores, -most)[-most]) & (scores > above))
-    return runs.in_order([(ids[n], float(scores[n])) for n in found])[:depth]
+    places = np.flatnonzero((scores >= np.partition(scores, -most)[-most]) & (scores > above))
+    return runs.in_order([(ids[n], float(scores[n])) for n in places])[:depth]
 
 
 def latent_semantics(
     evals: evalset.EvalSet, texts: list[str], depth: int
 ) -> dict[str, runs.Ranking]:
     """Return the run of latent semantic analysis, by cosine (Deerwester et al. 1990)."""
-    documents, queries = _stemmed(evals, texts)
+    documents, queries = _stem_counts(evals, texts)
     dimensions = min(LATENT, min(documents.shape) - 1)
     if dimensions < 1:  # one document, or one stem
         return {query_id: [] for query_id in evals.asked}
@@ -124,50 +115,48 @@ def relevance_model(
     Query likelihood with Dirichlet smoothing (Zhai and Lafferty 2001) ranks; the words come from
     the relevance model of the first ten (Lavrenko and Croft 2001; Abdul-Jaleel et al. 2004).
     """
-    counts, queries = (table.astype(float) for table in _stemmed(evals, texts))
+    counts, queries = (table.astype(float) for table in _stem_counts(evals, texts))
     lengths, often = counts.sum(axis=1), counts.sum(axis=0)
     gains = csr_array(counts / (PRIOR * often / often.sum()))
     gains.data = np.log1p(gains.data)
 
-    def score(model: np.ndarray) -> np.ndarray:
-        """Return the log likelihood of a query model, minus infinity where no word is shared."""
+    def score(model: np.ndarray) -> np.ndarray:  # log likelihood, -inf where no word is shared
         shared = gains @ model
         return np.where(shared > 0, shared + np.log(PRIOR / (lengths + PRIOR)), -np.inf)
 
-    def grown(asked_for: np.ndarray, n_words: float) -> np.ndarray:
+    def grown(model: np.ndarray, n_words: float) -> np.ndarray:
         """Return the query model and, with equal weight, the words of its first results."""
-        first = score(asked_for)
+        first = score(model)
         best = np.argsort(-first, kind="stable")[:FEEDBACK]
         likely = np.exp(n_words * (first[best] - first[best[0]]))
-        model = np.atleast_1d(likely @ (counts[best] / np.maximum(lengths[best, None], 1)))
-        model[model < np.sort(model)[-min(EXPANSION, len(model))]] = 0
-        return (asked_for + model / model.sum()) / 2
+        words = np.atleast_1d(likely @ (counts[best] / np.maximum(lengths[best, None], 1)))
+        words[words < np.sort(words)[-min(EXPANSION, len(words))]] = 0
+        return (model + words / words.sum()) / 2
 
-    found = {}
-    for query_id, row in zip(evals.asked, queries, strict=True):
-        n_words, asked_for = row.sum(), row.toarray().ravel()
-        model = grown(asked_for / n_words, n_words) if n_words else asked_for
-        found[query_id] = _best(evals, score(model), -np.inf, depth)
-    return found
+    rankings = {}
+    for query_id, counted in zip(evals.asked, queries, strict=True):
+        row = counted.toarray().ravel()
+        model = grown(row / row.sum(), row.sum()) if row.any() else row
+        rankings[query_id] = _best(evals, score(model), -np.inf, depth)
+    return rankings
 
 
 # The pool.
 
 
-def pool(found: dict[str, dict[str, runs.Ranking]], depth: int = 10) -> list[dict]:
+def pool(by_ranker: dict[str, dict[str, runs.Ranking]], depth: int = 10) -> list[dict]:
     """Return {"query_id", "doc_id", "rankers"} for every pair in some ranker's first `depth`."""
     pooled: dict[tuple[str, str], list[str]] = {}
-    for name, run in found.items():
+    for name, run in by_ranker.items():
         for query_id, ranking in run.items():
             for doc_id, _ in ranking[:depth]:
                 pooled.setdefault((query_id, doc_id), []).append(name)
-    return [
-        {"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in sorted(pooled.items())
-    ]
+    rows = sorted(pooled.items())
+    return [{"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in rows]
 
 
 def negatives(
-    evals: evalset.EvalSet, found: dict[str, dict[str, runs.Ranking]], seed: int, n: int = 10
+    evals: evalset.EvalSet, by_ranker: dict[str, dict[str, runs.Ranking]], seed: int, n: int = 10
 ) -> list[dict]:
     """Return {"query_id", "easy", "hard"}, `n` document ids each, none of them relevant.
 
@@ -176,18 +165,16 @@ def negatives(
     judged and is no easy one.
     """
     rng, qrels = np.random.default_rng(seed), evals.qrels()
-    places: dict[str, dict[str, list[int]]] = {query_id: {} for query_id in qrels}
-    for run in found.values():
-        for query_id in places:
-            for rank, (doc_id, _) in enumerate(run.get(query_id, [])):
-                places[query_id].setdefault(doc_id, []).append(rank)
     rows = []
-    for query_id, ranks in places.items():
+    for query_id in qrels:
+        ranks: dict[str, list[int]] = {}
+        for run in by_ranker.values():
+            for rank, (doc_id, _) in enumerate(run.get(query_id, [])):
+                ranks.setdefault(doc_id, []).append(rank)
         outside = [d for d in evals.documents if d not in ranks and not qrels[query_id].get(d)]
         easy = rng.choice(outside, size=min(n, len(outside)), replace=False).tolist()
-        zeros = [d for d in ranks if qrels[query_id].get(d) == 0]
-        hard = sorted(zeros, key=lambda d: (-len(ranks[d]), min(ranks[d]), d))
-        known = {*ranks, *easy}
-        hard += sorted(d for d, grade in qrels[query_id].items() if grade == 0 and d not in known)
+        zeros = {d for d, grade in qrels[query_id].items() if grade == 0}
+        hard = sorted(zeros & {*ranks}, key=lambda d: (-len(ranks[d]), min(ranks[d]), d))
+        hard += sorted(zeros - {*ranks, *easy})
         rows.append({"query_id": query_id, "easy": sorted(easy), "hard": hard[:n]})
     return rows

@@ -3,7 +3,6 @@
 What is judged here stays in a log of its own and never becomes a label.
 """
 
-from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -32,38 +31,25 @@ def judge_twenty(evals: EvalSet) -> None:
 
     The workbook's own set is never written to.
     """
-    n = _pairs_wanted(_of_dev(evals))
-    if not n:
+    pairs = pairs_to_practise(evals)
+    if not pairs:
         print("no judgments of dev queries are stored, so there is nothing to practise on")
     elif figures.is_live() and evals.folder.resolve() != evalset.DEFAULT:
         from . import panel  # its widgets take time to import
 
         task = panel.Task(log.PRACTICE, _finished, COMPARE_NEXT)
-        panel.Panel(evals, pairs_to_practise(evals), stats.SEED, repeats=0, task=task).show()
+        panel.Panel(evals, pairs, stats.SEED, repeats=0, task=task).show()
     else:
-        wait = f"{how_many(n, 'pair')} wait{'s' * (n == 1)} for you"
+        wait = f"{how_many(len(pairs), 'pair')} wait{'s' * (len(pairs) == 1)} for you"
         print(f"{wait} in `make lab`; everything below uses the stored labels")
 
 
 def _finished(evals: EvalSet) -> str:
-    """Say how much is judged; it stays in its log."""
-    done = f"{len(_both(evals))} of {_pairs_wanted(_of_dev(evals))} judged."
+    done = f"{len(_own(evals))} of {len(pairs_to_practise(evals))} judged."
     return f"{done} Run the next cell to compare them with the stored labels."
 
 
 # Which pairs.
-
-
-def _of_dev(evals: EvalSet) -> list[Judgment]:
-    """Return the stored labels of dev queries."""
-    dev = {q.query_id for q in evals.queries.values() if q.split == "dev"}
-    return [label for label in evals.judgments if label.query_id in dev]
-
-
-def _pairs_wanted(stored: list[Judgment]) -> int:
-    """Return how many of the stored labels are asked for, without a look at which."""
-    by_query = Counter(label.query_id for label in stored)
-    return min(PAIRS, sum(min(n, OF_A_QUERY) for n in by_query.values()))
 
 
 def pairs_to_practise(evals: EvalSet) -> list[Pair]:
@@ -73,7 +59,7 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     is one of the first ten by BM25, and documents are among the shorter ones. What a set lacks is
     made up for by other labels.
     """
-    stored = sorted(_of_dev(evals))
+    stored = sorted(_stored(evals).values())
     order = np.random.default_rng(stats.SEED).permutation(len(stored))
     stored = [stored[n] for n in order]
     near, short, own = _near_the_top(evals), _shorter(evals), _own(evals)
@@ -90,15 +76,21 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
             room = len(chosen) < PAIRS and of_query < OF_A_QUERY
             if room and of_grade < limit[label.relevance] and label not in chosen:
                 chosen.append(label)
-    return sorted((label.query_id, label.doc_id) for label in chosen)
+    return sorted(label[:2] for label in chosen)
+
+
+def _stored(evals: EvalSet) -> dict[Pair, Judgment]:
+    """Return the stored labels of dev queries."""
+    dev = {q.query_id for q in evals.queries.values() if q.split == "dev"}
+    return {label[:2]: label for label in evals.judgments if label.query_id in dev}
 
 
 def _near_the_top(evals: EvalSet) -> set[Pair]:
     """Return the pairs of dev queries with their first documents by BM25."""
     bodies = [document.retrieval_text for document in evals.documents.values()]
-    asked = {q.query_id: q.query for q in evals.queries.values() if q.split == "dev"}
     if not any(map(evals.words, bodies)):
         return set()
+    asked = {q.query_id: q.query for q in evals.queries.values() if q.split == "dev"}
     model, index = sparse.bm25([*evals.documents], bodies, words=evals.words)
     rankings = sparse.rankings(model, index, asked, NEAR_TOP)
     return {(query_id, doc_id) for query_id, ranking in rankings for doc_id, _ in ranking}
@@ -111,45 +103,40 @@ def _shorter(evals: EvalSet) -> set[str]:
     return {doc_id for doc_id, length in lengths.items() if length <= most}
 
 
-# What was judged.
-
-
 def _own(evals: EvalSet) -> dict[Pair, int]:
-    """Return {pair: grade} of the learner's log."""
-    return {pair: e.relevance for pair, e in log.latest(log.entries(evals, log.PRACTICE)).items()}
+    """Return {pair: grade} of the learner's log, of pairs with a stored label."""
+    given, stored = log.latest(log.entries(evals, log.PRACTICE)), _stored(evals)
+    return {pair: given[pair].relevance for pair in sorted(given) if pair in stored}
 
 
-def _both(evals: EvalSet) -> list[tuple[Judgment, int]]:
-    """Return (stored label, learner's grade) of what has both, by query and document."""
-    own = _own(evals)
-    return [(label, own[label[:2]]) for label in sorted(_of_dev(evals)) if label[:2] in own]
+# What was judged.
 
 
 def agree_with_stored(evals: EvalSet) -> None:
     """Show kappa, AC1, the confusion table, and five pairs that differ with the stored evidence."""
-    both, grades = _both(evals), evals.grades
-    if not both:
+    given, labels, grades = _own(evals), _stored(evals), evals.grades
+    if not given:
         print("no labels of yours yet, so there is nothing to compare")
         return
-    stored, own = [label.relevance for label, _ in both], [grade for _, grade in both]
-    wanted, same = max(len(both), _pairs_wanted(_of_dev(evals))), int(np.equal(stored, own).sum())
-    print(f"{len(both)} of {wanted} judged, {same} equal ({same / len(own):.0%})")
-    measures = {
-        "Cohen's kappa": lambda a, b: stats.kappa(a, b, grades),
-        "Gwet's AC1": lambda a, b: beyond_chance(a, b, grades),
-    }
-    for name, measure in measures.items():
-        print(f"{name}: {agreement_text(measure, stored, own)}")
-    display(figures.table(grade_table(stored, own, grades)))
-    display(texts.html(differing_html(evals, both)))
-    intervals = ": see how wide the intervals are" if len(both) >= LEAST_PAIRS else ""
+    stored, own = [labels[pair].relevance for pair in given], [*given.values()]
+    wanted, same = len(pairs_to_practise(evals)), int(np.equal(stored, own).sum())
+    print(f"{len(own)} of {wanted} judged, {same} equal ({same / len(own):.0%})")
+    print(f"Cohen's kappa: {agreement_text(stats.kappa, stored, own, grades)}")
+    print(f"Gwet's AC1: {agreement_text(beyond_chance, stored, own, grades)}")
+    table = pd.crosstab(pd.Series(stored), pd.Series(own)).reindex(grades, fill_value=0)
+    table = table.reindex(columns=grades, fill_value=0)
+    names = [[f"{whose} {grade}" for grade in grades] for whose in ("stored", "yours")]
+    display(figures.table(pd.DataFrame(table.to_numpy(), *names)))
+    differing = [(labels[pair], grade) for pair, grade in given.items()]
+    display(texts.html(differing_html(evals, differing)))
+    intervals = ": see how wide the intervals are" if len(own) >= LEAST_PAIRS else ""
     conclusion = Markup(
         "<p>From {} you can't tell how good a reader you are{}. The pairs that differ tell more. "
         "Read each with the stored evidence and decide: did you miss it, is the stored label "
         "wrong, or does the guide leave the case open?</p>"
         "<p>Your labels stay in your log. All figures below use the stored ones.</p>"
     )
-    display(texts.html(conclusion.format(how_many(len(both), "pair"), Markup(intervals))))
+    display(texts.html(conclusion.format(how_many(len(own), "pair"), intervals)))
 
 
 def beyond_chance(first: list[int], second: list[int], grades: tuple[int, ...]) -> float:
@@ -163,53 +150,41 @@ def beyond_chance(first: list[int], second: list[int], grades: tuple[int, ...]) 
     return float((equal - chance) / (1 - chance))
 
 
-def agreement_text(measure: Callable, first: list[int], second: list[int]) -> str:
+def agreement_text(
+    measure: Callable, first: list[int], second: list[int], grades: tuple[int, ...]
+) -> str:
     """Return a measure of agreement with its 95 % percentile bootstrap interval over pairs.
 
     The measure is None where chance is all there is; such draws are left out.
     """
-    value = measure(first, second)
+    value = measure(first, second, grades)
     if value is None:
         return "not defined, because one grade only was given"
     if len(first) < LEAST_PAIRS:
         return f"{value:.2f} (too few pairs for an interval)"
     rng, pairs = np.random.default_rng(stats.SEED), np.array([first, second])
     drawn = (pairs[:, rng.integers(0, len(first), len(first))] for _ in range(RESAMPLES))
-    values = [measure(*draw) for draw in drawn]
-    ends = np.percentile([each for each in values if each is not None], [2.5, 97.5])
-    low, high = ends.round(2) + 0.0  # no -0.00
+    values = np.array([measure(*draw, grades) for draw in drawn], dtype=float)  # None is NaN
+    low, high = np.nanpercentile(values, [2.5, 97.5]).round(2) + 0.0  # no -0.00
     return f"{value:.2f} (95 % interval {low:.2f} to {high:.2f})"
 
 
-def grade_table(stored: list[int], own: list[int], grades: tuple[int, ...]) -> pd.DataFrame:
-    """Return how often each stored grade (row) met each grade of the learner (column)."""
-    counts = Counter(zip(stored, own, strict=True))
-    rows = {f"stored {a}": [counts[a, b] for b in grades] for a in grades}
-    return pd.DataFrame.from_dict(rows, "index", columns=[f"yours {b}" for b in grades])
-
-
-def differing_html(evals: EvalSet, both: list[tuple[Judgment, int]]) -> Markup:
+def differing_html(evals: EvalSet, judged: list[tuple[Judgment, int]]) -> Markup:
     """Return the pairs that differ most, with query, title, both grades and stored evidence."""
-    differ = [(label, own) for label, own in both if label.relevance != own]
-    differ.sort(key=lambda pair: -abs(pair[0].relevance - pair[1]))
+    differ = [(label, own) for label, own in judged if label.relevance != own]
     if not differ:
         return Markup("<p>No pair differs.</p>")
-    items = Markup("").join(_pair_html(evals, label, own) for label, own in differ[:DIFFERING])
+    items = Markup("")
+    for label, own in sorted(differ, key=lambda pair: -abs(pair[0].relevance - pair[1]))[
+        :DIFFERING
+    ]:
+        quotes = [Markup("<blockquote>{}</blockquote>").format(quote) for quote in label.evidence]
+        items += Markup("<li><b>{}</b><br>{}: stored {}, yours {}<p>{}</p>{}</li>").format(
+            evals.queries[label.query_id].query,
+            evals.documents[label.doc_id].title or label.doc_id,
+            *(label.relevance, own),
+            "Stored evidence:" if quotes else "No evidence is stored with this grade.",
+            Markup("").join(quotes),
+        )
     page = Markup("<p><b>{} with different grades, furthest first</b></p><ol>{}</ol>")
     return page.format(how_many(len(differ), "pair"), items)
-
-
-def _pair_html(evals: EvalSet, label: Judgment, own: int) -> Markup:
-    """Return one pair that differs."""
-    quotes = [Markup("<blockquote>{}</blockquote>").format(quote) for quote in label.evidence]
-    proof = Markup("<p>{}</p>{}").format(
-        "Stored evidence:" if quotes else "No evidence is stored with this grade.",
-        Markup("").join(quotes),
-    )
-    return Markup("<li><b>{}</b><br>{}: stored {}, yours {}{}</li>").format(
-        evals.queries[label.query_id].query,
-        evals.documents[label.doc_id].title or label.doc_id,
-        label.relevance,
-        own,
-        proof,
-    )

@@ -25,27 +25,27 @@ def manner(evals: evalset.EvalSet) -> dict[str, str]:
     bodies = [document.text.replace("’", "'") for document in evals.documents.values()]
     plain = [CODE.sub(" ", body) for body in bodies]
     words = [evals.words(body) for body in plain]
-    short = sum(len(CONTRACTION.findall(body)) for body in plain)
-    share = 1000 * short / max(1, sum(map(len, words)))
+    contractions = sum(len(CONTRACTION.findall(body)) for body in plain)
+    share = 1000 * contractions / max(1, sum(map(len, words)))
     links, marks = (sum(len(mark.findall(b)) for b in bodies) for mark in (ADDRESS, OPEN))
-    runs = (zip(w, w[1:], w[2:], w[3:], strict=False) for w in words)
-    run, having = _most_frequent(runs)
-    lists = (tuple(h.strip().lower() for h in LOWER_HEADING.findall(body)) for body in plain)
-    headings, alike = _most_frequent([each] for each in lists if len(each) > 1)
-    alike_in_words = f"{inert(' / '.join(headings))}, in {alike} documents"
+    runs = [{*zip(w, w[1:], w[2:], w[3:], strict=False)} for w in words]
+    run, n_run = _most_frequent(runs)
+    outlines = [tuple(h.strip().lower() for h in LOWER_HEADING.findall(body)) for body in plain]
+    outline, n_outline = _most_frequent({each} for each in outlines if len(each) > 1)
+    alike = f"{inert(' / '.join(outline))}, in {n_outline} documents"
     tone = (f"{word} in {sum(word in body.lower() for body in plain)}" for word in TONE)
     return {
         "contractions per 1,000 words": f"{share:.2f}",
         "links; TODO, TBD or FIXME": f"{links}; {marks}",
         "most frequent run of four words": (
-            f"{inert(' '.join(run))}, in {having} documents" if run else "none"
+            f"{inert(' '.join(run))}, in {n_run} documents" if run else "none"
         ),
-        "most frequent list of headings": alike_in_words if alike > 1 else "none stands twice",
+        "most frequent list of headings": alike if n_outline > 1 else "none stands twice",
         "documents with a word of tone": ", ".join(tone),
     }
 
 
-def _most_frequent(of_documents: Iterable[Iterable[tuple]]) -> tuple[tuple, int]:
+def _most_frequent(of_documents: Iterable[set[tuple]]) -> tuple[tuple, int]:
     """Return what most documents hold, the first by its words, and how many they are."""
-    counts = Counter(each for own in of_documents for each in {*own})
+    counts = Counter(each for own in of_documents for each in own)
     return min(counts.items(), key=lambda item: (-item[1], item[0]), default=((), 0))

@@ -27,19 +27,6 @@ class Turn(NamedTuple):
         return self.query_id, self.doc_id
 
 
-class Agreement(NamedTuple):
-    """Agreement with oneself over `n` repeats: share equal (0 to 1), linearly weighted kappa.
-
-    `equal` is None without repeats, `kappa` also where every grade is the same.
-    `differ` holds (query_id, doc_id, first grade, second grade).
-    """
-
-    n: int
-    equal: float | None
-    kappa: float | None
-    differ: list[tuple[str, str, int, int]]
-
-
 def turn_of(entry: Entry) -> Turn:
     """Return the turn of the schedule that a judgment did."""
     return Turn(*entry.pair, entry.repeat)
@@ -67,8 +54,7 @@ def schedule(pairs: Iterable[tuple[str, str]], seed: int = 0, repeats: float = 0
 
 def _repeat_place(turns: list[Turn], turn: Turn, rng: np.random.Generator) -> int:
     """Return where the repeat of `turn` goes: later in the same query if there is room."""
-    first = turns.index(turn)
-    end = first + 1
+    end = first = turns.index(turn)
     while end < len(turns) and turns[end].query_id == turn.query_id:
         end += 1
     earliest = first + 1 + GAP
@@ -91,17 +77,20 @@ def following(queue: list[Turn], given: list[Entry]) -> Turn | None:
     return next(iter(due or documents or questions), None)
 
 
-def agreement(given: list[Entry], grades: tuple[int, ...] = files.GRADES) -> Agreement:
-    """Compare each repeat with the standing grade of its pair; the set allows `grades`."""
+def agreement(
+    given: list[Entry], grades: tuple[int, ...] = files.GRADES
+) -> tuple[int, float | None, list[tuple[str, str, int, int]]]:
+    """Compare each repeat with the standing grade of its pair; the set allows `grades`.
+
+    Returns how many repeats there are, linearly weighted kappa (None without repeats or where
+    every grade is the same) and what differs: (query_id, doc_id, first grade, second grade).
+    """
     from .. import stats  # SciPy takes a second to import
 
     standing = latest(given)
     again = {entry.pair: entry.relevance for entry in given if entry.repeat}
     pairs = [pair for pair in sorted(again) if pair in standing]
-    if not pairs:
-        return Agreement(0, None, None, [])
-    first = {pair: standing[pair].relevance for pair in pairs}
-    differ = [(*pair, first[pair], again[pair]) for pair in pairs if first[pair] != again[pair]]
-    readings = [[grade[pair] for pair in pairs] for grade in (first, again)]
-    kappa = stats.kappa(*readings, grades, weights="linear")
-    return Agreement(len(pairs), 1 - len(differ) / len(pairs), kappa, differ)
+    first, second = [standing[pair].relevance for pair in pairs], [again[pair] for pair in pairs]
+    kappa = stats.kappa(first, second, grades, weights="linear")
+    rows = zip(pairs, first, second, strict=True)
+    return len(pairs), kappa, [(*pair, a, b) for pair, a, b in rows if a != b]

@@ -58,10 +58,9 @@ def quote_of(selected: str, text: str) -> Quote:
         letters = "".join(page[n] for n in signs)
         starts = [match.start() for match in re.finditer(f"(?={wanted})", letters)]
         spans = [(signs[n], signs[n + len(wanted) - 1] + 1) for n in starts]
-        widened = [_widened(text, *span) for span in spans]
-        whole = [span for span, wide in zip(spans, widened, strict=True) if span == wide]
         if spans:
-            spans = whole or sorted({*widened})
+            whole = [span for span in spans if _widened(text, *span) == span]
+            spans = whole or sorted({_widened(text, *span) for span in spans})
             return Quote(_with_marks(selected, text, *spans[0]), len(spans))
     return Quote("", 0)
 
@@ -90,9 +89,9 @@ def selection_text(quote: Quote) -> str:
     if not quote.words:
         return (
             "No passage of the document reads like this selection: begin and end it inside the "
-            "text, or choose a line from the list."
+            "text, or go through its lines with j and k."
         )
-    taken = f"Evidence taken: {how_many(len(quote.words.split()), 'word')}."
-    if quote.places == 1:
-        return f"{taken} Choose a grade, or select anew."
-    return f"{taken} They stand at {quote.places} places, so select more to say which one you mean."
+    n = how_many(len(quote.words.split()), "word")
+    several = f"They stand at {quote.places} places, so select more to say which one you mean."
+    then = "Choose a grade, or select anew." if quote.places == 1 else several
+    return f"Evidence taken: {n}. {then}"

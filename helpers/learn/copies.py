@@ -5,13 +5,9 @@ The copies are derived from the sessions and never written over; `progress` runs
 
 import copy
 import datetime
-import errno
 import os
 import re
-import shutil
-import tempfile
 from fnmatch import fnmatch
-from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
@@ -29,7 +25,6 @@ OWN_SET = """import os
 os.environ.setdefault("EVALS", "{evals}")  # your copy in learn/evals, unless EVALS names another
 """
 NOT_COPIED = ("notes.md", "predictions.json", "*.ipynb", "*.html", "comparisons", "*.part")
-PART = ".part"  # of what is being written
 AGAIN = "make learn FRESH=1 moves them aside"
 LINK = re.compile(r"""(\]\(|(?:src|href)=["'])([^)"'#\s]+)""")
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
@@ -49,20 +44,28 @@ def learner_copies(notebooks: Path, folder: Path) -> dict[str, nbformat.Notebook
 
     Raises LearnError where a lesson's solutions or exercises cannot be told.
     """
-    made = {}
-    for name, notebook in (found := lessons(notebooks)).items():
-        sides = (notebooks / name).parent, (folder / name).parent
-        link = partial(_moved_link, copied={notebooks / n for n in found}, sides=sides)
-        made[name] = _learner_copy(name, notebook, link)
-    return made
+    sources = lessons(notebooks)
+    copied = {notebooks / name for name in sources}
+    return {
+        name: _learner_copy(name, source, notebooks, folder, copied)
+        for name, source in sources.items()
+    }
 
 
-def _learner_copy(name: str, notebook, link) -> nbformat.NotebookNode:
+def _learner_copy(name: str, source, notebooks: Path, folder: Path, copied: set[Path]):
     """Return what a learner gets: stubs, numbers, no outputs, links that work where it stands."""
-    made = copy.deepcopy(notebook)
-    for exercise in exercises_of(name, notebook):
+
+    def link(match: re.Match) -> str:
+        before, target = match.groups()
+        leads_to = Path(os.path.normpath((notebooks / name).parent / target))
+        if ELSEWHERE.match(target) or leads_to in copied:  # copies stand to each other as lessons
+            return match[0]
+        return before + Path(os.path.relpath(leads_to, (folder / name).parent)).as_posix()
+
+    made = copy.deepcopy(source)
+    for exercise in exercises_of(name, source):
         try:
-            made.cells[exercise.code].source = stubbed(notebook.cells[exercise.code])
+            made.cells[exercise.code].source = stubbed(source.cells[exercise.code])
         except LearnError as error:
             raise LearnError(f"{name}: {error}") from None
         made.cells[exercise.code].metadata["deletable"] = False
@@ -82,89 +85,49 @@ def _learner_copy(name: str, notebook, link) -> nbformat.NotebookNode:
     return made
 
 
-def _moved_link(link: re.Match, copied: set[Path], sides: tuple[Path, Path]) -> str:
-    """Return a link of a lesson, which stands in the first of `sides`, as it reads in the second.
-
-    Lessons that are copied too stand to each other as they did.
-    """
-    before, target = link.groups()
-    if ELSEWHERE.match(target) or Path(os.path.normpath(sides[0] / target)) in copied:
-        return link[0]
-    return before + Path(os.path.relpath(sides[0] / target, sides[1])).as_posix()
-
-
 def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -> list[str]:
     """Write the copies that are missing, or all of them afresh, and say what was done.
 
-    With `fresh` the old folder moves aside. What is new is written whole beside the folder, then
-    renamed where nothing has that name: two runs at once leave one whole set. Raises LearnError
-    before anything is written, and OSError, which names the folder, with nothing left of what was.
+    With `fresh` the old folder moves aside. A new folder appears whole or not at all. Raises
+    LearnError before anything is written, and OSError, which names the folder.
     """
-    texts = {n: nbformat.writes(c) + "\n" for n, c in learner_copies(notebooks, folder).items()}
-    names = [*texts, RECORD, "evals"]
-    wanted = [name for name in names if fresh or not (folder / name).exists()]
-    place = {"prefix": f"{folder.name}.", "suffix": PART, "dir": folder.parent}
-    try:
-        with tempfile.TemporaryDirectory(**place) as scratch:
-            new = Path(scratch, folder.name)
-            new.mkdir()
-            for name in wanted:
-                if name == "evals":
-                    copy_set(new / name)
-                else:
-                    files.write(new / name, texts.get(name, ""))
-            old = _move_aside(folder) if fresh else None
-            made = _move_in(new, folder, wanted, fresh)
-    except OSError as error:
-        if PART in f"{error.filename or PART} {error.filename2}":
-            error.filename = str(folder)  # which was wanted, not what is written meanwhile
-        raise
-    if old:
-        return [f"{folder.name}/ has new copies; the old ones stand in {old.name}/"]
-    said = [f"{folder.name}/{name} written" for name in texts if name in made]
-    if kept := ", ".join(name for name in texts if name not in made):
-        said.append(f"left as they are in {folder.name}/: {kept} ({AGAIN})")
-    return said
-
-
-def _move_in(new: Path, folder: Path, names: list[str], whole: bool) -> list[str]:
-    """Rename a folder to its place and return which of `names` it brought; another may have been.
-
-    What the folder there lacks is then moved into it, unless only the `whole` will do.
-    """
-    if _renamed(new, folder):
-        return names
-    made = []
-    for name in () if whole else names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        made += [name] if _renamed(new / name, folder / name) else []
-    return made
-
-
-def _renamed(path: Path, to: Path) -> bool:
-    """Rename a file or folder, unless another has that name; return whether it was done."""
-    try:
-        if not to.exists():
-            path.rename(to)
-            return True
-    except OSError as error:
-        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOENT):
-            raise  # it is not that another run was faster
-    return False
+    made = learner_copies(notebooks, folder)
+    texts = {name: nbformat.writes(notebook) + "\n" for name, notebook in made.items()}
+    if fresh or not folder.exists():
+        missing = [*texts]
+        with files.new_folder(folder) as new:
+            for name, text in {**texts, RECORD: ""}.items():
+                files.write(new / name, text)
+            copy_set(new / "evals")
+            former = _move_aside(folder)  # last, and again if another run was faster
+        if former:
+            return [f"{folder.name}/ has new copies; the old ones stand in {former.name}/"]
+    else:
+        missing = [name for name in texts if not (folder / name).exists()]
+        for name in missing:
+            files.write(folder / name, texts[name])
+        if not (folder / RECORD).exists():
+            files.write(folder / RECORD, "")
+        if not (folder / "evals").exists():
+            with files.new_folder(folder / "evals") as new:
+                copy_set(new)
+    lines = [f"{folder.name}/{name} written" for name in missing]
+    if kept := ", ".join(name for name in texts if name not in missing):
+        lines.append(f"left as they are in {folder.name}/: {kept} ({AGAIN})")
+    return lines
 
 
 def _move_aside(folder: Path) -> Path | None:
     """Give a folder the first free name with today's date, learn-2026-04-08 or learn-2026-04-08-2.
 
-    Return None where it is not there, or no longer.
+    Return None where it is not there.
     """
-    day = folder.with_name(f"{folder.name}-{datetime.date.today().isoformat()}")
-    names = chain([day], (day.with_name(f"{day.name}-{n}") for n in count(2)))
-    while folder.exists():
-        old = next(names)
-        if _renamed(folder, old):
-            return old
-    return None
+    if not folder.exists():
+        return None
+    day = f"{folder.name}-{datetime.date.today().isoformat()}"
+    names = chain([day], (f"{day}-{n}" for n in count(2)))
+    former = next(path for path in map(folder.with_name, names) if not path.exists())
+    return folder.rename(former)
 
 
 def copy_set(to: Path) -> None:
@@ -176,4 +139,4 @@ def copy_set(to: Path) -> None:
         name = path.relative_to(evalset.DEFAULT)
         if path.is_file() and not any(fnmatch(n, left) for n in name.parts for left in NOT_COPIED):
             (to / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, to / name)
+            (to / name).write_bytes(path.read_bytes())

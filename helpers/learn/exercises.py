@@ -4,12 +4,11 @@ A session holds its solutions between `### BEGIN SOLUTION` and `### END SOLUTION
 nbgrader's metadata. That ours are sound is proved by helpers/tests/learn, not on every run.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import evalset
+from .. import evalset, files
 from . import LearnError
 
 LESSONS = evalset.DEFAULT.parent / "notebooks"
@@ -45,10 +44,10 @@ def lessons(notebooks: Path = LESSONS) -> dict[str, dict]:
 
     Raises LearnError: there is no session, or what is wrong with a notebook.
     """
-    found = {name: read_notebook(path) for name, path in lesson_paths(notebooks).items()}
-    if not any(name.startswith("session_") for name in found):
+    read = {name: read_notebook(path) for name, path in lesson_paths(notebooks).items()}
+    if not any(name.startswith("session_") for name in read):
         raise LearnError(f"{notebooks}: no session_*.ipynb")
-    return found
+    return read
 
 
 def is_further(name: str) -> bool:
@@ -62,29 +61,29 @@ def read_notebook(path: Path) -> dict:
 
     try:
         text = path.read_text(encoding="utf-8")
-        content = json.loads(text)
+        content = files.json_object(text, "a notebook")
     except ValueError as error:
         raise LearnError(f"{path.name}: cannot be read as a notebook ({error})") from error
-    for error in validator.iter_validate(content or {}, version=4, version_minor=5):
-        raise LearnError(f"{path.name}: {_fault(content, error)}") from None
+    cells = content["cells"] if isinstance(content.get("cells"), list) else []
+    for cell in cells:
+        if isinstance(cell, dict):  # where this is a number, nbformat cannot tell what is wrong
+            cell["cell_type"] = str(cell.get("cell_type"))
+    for error in validator.iter_validate(content, version=4, version_minor=5):
+        place = [*error.relative_path]  # such as ["cells", 3, "metadata", "tags"]
+        if place[:1] == ["cells"] and len(place) > 1:
+            name = cells[place[1]].get("id") if isinstance(cells[place[1]], dict) else None
+            place[:2] = [f"cell {name or place[1] + 1}"]
+        where = ", ".join(map(str, place)) or "the notebook"
+        why = error.message if len(error.message) < 100 else "does not fit the format"
+        wanted = "wanted nbformat 4.5, as JupyterLab saves it"
+        raise LearnError(f"{path.name}: {where}: {why}, {wanted}") from None
     return v4.reads(text)
-
-
-def _fault(content: dict, error) -> str:
-    """Return which part of a notebook does not fit its format, and why."""
-    place = [*error.relative_path]  # such as ["cells", 3, "metadata", "tags"]
-    if place[:1] == ["cells"] and len(place) > 1:
-        cell = content["cells"][place[1]]
-        name = cell.get("id") if isinstance(cell, dict) else None
-        place[:2] = [f"cell {name or place[1] + 1}"]
-    why = error.message if len(error.message) < 100 else "does not fit the format"
-    where = ", ".join(map(str, place)) or "the notebook"
-    return f"{where}: {why}, wanted nbformat 4.5, as JupyterLab saves it"
 
 
 def grading(cell) -> dict:
     """Return nbgrader's metadata of a cell, {} where it has none."""
-    return cell["metadata"].get("nbgrader", {})
+    metadata = cell["metadata"].get("nbgrader")
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def is_check(cell) -> bool:
@@ -117,48 +116,47 @@ def regions(cell) -> list[tuple[int, int]]:
 
     Raises LearnError where the markers do not take turns.
     """
-    found, start = [], None
+    spans, start = [], 0
     for number, line in enumerate(cell["source"].splitlines(), 1):
-        mark, at = line.strip(), f"cell {cell['id']}, line {number}"
+        mark, place = line.strip(), f"cell {cell['id']}, line {number}"
         if mark == BEGIN and start:
-            raise LearnError(f"{at}: a region begins inside the one of line {start}")
+            raise LearnError(f"{place}: a region begins inside the one of line {start}")
         if mark == END and not start:
-            raise LearnError(f"{at}: a region ends that never began")
-        if mark == END:
-            found.append((start, number))
-        start = number if mark == BEGIN else None if mark == END else start
+            raise LearnError(f"{place}: a region ends that never began")
+        if mark == BEGIN:
+            start = number
+        elif mark == END:
+            spans.append((start, number))
+            start = 0
     if start:
         raise LearnError(f"cell {cell['id']}, line {start}: a region begins that never ends")
-    return found
+    return spans
 
 
 def exercises_of(name: str, notebook) -> list[Exercise]:
     """Return the exercises of a session, numbered. Raises LearnError: which cell, what it lacks."""
-    found, heading, further = [], None, is_further(name)
-    for index, cell in enumerate(notebook["cells"]):
-        if not is_code(cell):
-            heading = index if HEADING.search(cell["source"]) else heading
-        elif is_solution(cell):
-            number = f"{session_letter(name)}{1 + sum(bool(e.number) for e in found)}"
-            number = cell["metadata"].get("exercise", number)  # it may have moved out of a session
-            try:
-                found.append(_exercise_at(index, heading, notebook["cells"], number, further))
-            except LearnError as error:
-                raise LearnError(f"{name}: cell {cell['id']}, line 1: {error}") from None
-            heading = None
-    return found
-
-
-def _exercise_at(code: int, heading: int | None, cells, number: str, further: bool) -> Exercise:
-    """Return the exercise of the solution cell `code`. Raises LearnError: what it lacks."""
-    if heading is None:
-        raise LearnError("no heading '### Exercise: name' in a cell before it")
-    _, name, test = HEADING.search(cells[heading]["source"]).groups()
-    plan = (PLAN if name else MINUTES).search(cells[heading]["source"])
-    if plan is None:
-        raise LearnError("its heading lacks the line 'difficulty 1 of 3 · 10 minutes · what for'")
-    after = [index for index in range(code + 1, len(cells)) if is_code(cells[index])]
-    if not after or not is_check(cells[after[0]]):
-        raise LearnError("the next code cell is no check: wanted nbgrader's metadata with grade")
-    place = (grading(cells[code]).get("grade_id"), heading, code, after[0])
-    return Exercise(*place, number if name else "", name or test, int(plan[1]), further)
+    exercises, heading, cells = [], None, notebook["cells"]
+    for index, cell in enumerate(cells):
+        if not is_code(cell) and HEADING.search(cell["source"]):
+            heading = index
+        if not is_code(cell) or not is_solution(cell):
+            continue
+        place = f"{name}: cell {cell['id']}, line 1"
+        if heading is None:
+            raise LearnError(f"{place}: no heading '### Exercise: name' in a cell before it")
+        _, title, quick_test = HEADING.search(cells[heading]["source"]).groups()
+        plan = (PLAN if title else MINUTES).search(cells[heading]["source"])
+        if plan is None:
+            wanted = "the line 'difficulty 1 of 3 · 10 minutes · what for'"
+            raise LearnError(f"{place}: its heading lacks {wanted}")
+        check = next((n for n in range(index + 1, len(cells)) if is_code(cells[n])), None)
+        if check is None or not is_check(cells[check]):
+            wanted = "wanted nbgrader's metadata with grade"
+            raise LearnError(f"{place}: the next code cell is no check: {wanted}")
+        number = f"{session_letter(name)}{1 + sum(bool(e.number) for e in exercises)}"
+        number = cell["metadata"].get("exercise", number)  # it may have moved out of a session
+        ids = (grading(cell).get("grade_id"), heading, index, check)
+        numbered = (number, title) if title else ("", quick_test)
+        exercises.append(Exercise(*ids, *numbered, int(plan[1]), is_further(name)))
+        heading = None
+    return exercises

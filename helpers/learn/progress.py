@@ -22,21 +22,13 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from . import LearnError, copies, exercises, record
-from .exercises import Exercise, checks_called, exercises_of, is_code
+from .exercises import Exercise, checks_called, exercises_of, grading, is_code
 from .record import RECORD, CheckRun
 
 LIMIT = 60  # seconds for a cell
 NO_FAULT = {"NotStarted", "NotImplementedError", "KeyboardInterrupt"}
 OTHER_CODE = "checked with other code than the file holds: save it, then run its check"
-NO_RECORD = "no check of {} is in {}: run its checks again, or make progress RUN=1"
-
-
-class Row(NamedTuple):
-    """What is reported of one exercise."""
-
-    exercise: Exercise
-    status: str  # done, wrong, not started, changed, not checked, broken, missing
-    words: str
+NO_RECORD = "no check is in {} yet: run the checks of your copies again, or make progress RUN=1"
 
 
 def progress_report(
@@ -108,9 +100,6 @@ def run_copy(path: Path, evals: Path, limit: float = LIMIT) -> str:
     return ""
 
 
-# Reading what is there.
-
-
 class Copies(NamedTuple):
     """The copies of a folder and what their checks wrote down."""
 
@@ -131,62 +120,9 @@ def read_copies(folder: Path, names: Iterable[str]) -> Copies:
         except LearnError as error:
             unreadable[name] = str(error)
     cells = [cell for notebook in notebooks.values() for cell in notebook.cells if is_code(cell)]
-    graded = {exercises.grading(cell).get("grade_id"): cell for cell in cells}
+    graded = {str(grading(cell).get("grade_id")): cell for cell in cells}
     hashes = {record.cell_hash(cell.source) for cell in cells}
     return Copies(notebooks, unreadable, graded, hashes, record.check_runs(folder))
-
-
-def rows_of(name: str, source, saved: Copies) -> list[Row]:
-    """Return a row for each exercise of one lesson, whose committed form is `source`."""
-    rows = []
-    for exercise in exercises_of(name, source):
-        if exercise.grade_id in saved.graded:
-            status, words = status_of(exercise, source.cells[exercise.check], saved)
-        elif name in saved.unreadable:
-            status, words = "broken", saved.unreadable[name]
-        elif name in saved.notebooks:
-            status, words = "missing", "its cell is gone; make learn FRESH=1 writes new copies"
-        else:
-            status, words = "missing", "no copy yet; make learn writes it"
-        rows.append(Row(exercise, status, words))
-    return rows
-
-
-def status_of(exercise: Exercise, check, saved: Copies) -> tuple[str, str]:
-    """Return status and words of an exercise whose cell is there; `check` is the lesson's cell."""
-    cell = saved.graded[exercise.grade_id]
-    for name in checks_called(check):
-        status, words = result_of(saved.runs.get(name, []), saved.hashes)
-        if status == "done":
-            continue
-        if status.startswith("not ") and "raise NotImplementedError" in cell.source:
-            return "not started", ""
-        if status == "not checked":
-            both = cell, saved.graded.get(exercises.grading(check)["grade_id"], {})
-            errors = [error for part in both for error in saved_errors(part)]
-            return ("wrong", f"when it last ran: {errors[0]}") if errors else (status, words)
-        return status, words
-    return "done", ""
-
-
-def result_of(runs: list[CheckRun], hashes: set[str]) -> tuple[str, str]:
-    """Return status and words of a check from its runs and the code that is in the files."""
-    of_file = [run for run in runs if run.cell in hashes]
-    if of_file and of_file[-1].result == "passed":
-        return "done", ""  # other code was perhaps tried later, and not kept
-    if runs and runs[-1] not in of_file:
-        return "changed", OTHER_CODE
-    return of_file[-1][1:] if of_file else ("not checked", "run its check")
-
-
-def saved_errors(cell) -> list[str]:
-    """Return the errors in the saved outputs of a cell, without those that stand for no fault."""
-    errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
-    faults = [error for error in errors if error.ename not in NO_FAULT]
-    return [_shortened(f"{e.ename}: {e.evalue}".removesuffix(": ")) for e in faults]
-
-
-# Reporting it.
 
 
 def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> str:
@@ -194,52 +130,90 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> str:
 
     What goes beyond the week follows, under one heading.
     """
-    lines, beyond, following, stopped, older = [], [], {}, False, []
+    lines, beyond, open_exercises, statuses = [], [], [], set()
     for name, source in sources.items():
-        rows = rows_of(name, source, saved)
-        cells = stopped_cells(saved.notebooks[name]) if name in saved.notebooks else []
-        stopped = stopped or bool(cells)
+        rows = [
+            (exercise, *status_of(name, exercise, source.cells[exercise.check], saved))
+            for exercise in exercises_of(name, source)
+        ]
+        width = max((len(exercise.title) for exercise, *_ in rows), default=0)
+        exercise_lines = [_line(*row, width) for row in rows]
+        exercise_lines += stopped_cells(saved.notebooks.get(name))
         if exercises.is_further(name):
-            beyond += [*_row_lines(rows), *cells]
+            beyond += exercise_lines
         else:
-            lines += [_headline(source, rows), *_row_lines(rows), *cells, ""]
-        for exercise in (row.exercise for row in rows if row.status != "done"):
-            label = f"{exercise.number} {exercise.title}".strip()
-            words = f"{label} ({exercise.minutes} minutes) in {name}"
-            following.setdefault(exercise.further, words)
-        checks = {c for row in rows for c in checks_called(source.cells[row.exercise.check])}
-        if "not checked" in {row.status for row in rows} and not checks & {*saved.runs}:
-            older.append(NO_RECORD.format(name, RECORD))
-    lines += ["Going further, not in the minutes of the week", *beyond, ""] if beyond else []
-    come = following.get(False) or following.get(True)
-    done = "every exercise is done" if stopped else "everything is done"
-    return "\n".join([*lines, f"next: {come}" if come else done, *older])
+            lines += [_headline(source, rows), *exercise_lines, ""]
+        open_exercises += [(name, exercise) for exercise, status, _ in rows if status != "done"]
+        statuses |= {status for _, status, _ in rows}
+    if beyond:
+        lines += ["Going further, not in the minutes of the week", *beyond, ""]
+    if open_exercises:
+        name, exercise = min(open_exercises, key=lambda pair: pair[1].further)
+        label = f"{exercise.number} {exercise.title}".strip()
+        lines.append(f"next: {label} ({exercise.minutes} minutes) in {name}")
+    else:
+        lines.append("every exercise is done")
+    if "not checked" in statuses and not saved.runs:
+        lines.append(NO_RECORD.format(RECORD))
+    return "\n".join(lines)
+
+
+def _headline(source, rows: list[tuple]) -> str:
+    title = source.cells[0].source.splitlines()[0].lstrip("# ")
+    done = [exercise.minutes for exercise, status, _ in rows if status == "done"]
+    planned = sum(exercise.minutes for exercise, *_ in rows)
+    return f"{title}: {len(done)} of {len(rows)} done, {sum(done)} of {planned} minutes"
+
+
+def _line(exercise: Exercise, status: str, words: str, width: int) -> str:
+    mark = "+" if exercise.further else " "
+    what = f" {mark}{exercise.number:<3} {exercise.title:<{width}}  {exercise.minutes:>3} min"
+    return f"{what}  {status:<11}  {_shortened(words)}".rstrip()
+
+
+def status_of(name: str, exercise: Exercise, check, saved: Copies) -> tuple[str, str]:
+    """Return (status, words) of an exercise of the lesson `name`; `check` is the lesson's cell.
+
+    The status is done, wrong, not started, changed, not checked, broken or missing.
+    """
+    cell = saved.graded.get(exercise.grade_id)
+    if cell is None and name in saved.unreadable:
+        return "broken", saved.unreadable[name]
+    if cell is None and name in saved.notebooks:
+        return "missing", "its cell is gone; make learn FRESH=1 writes new copies"
+    if cell is None:
+        return "missing", "no copy yet; make learn writes it"
+    for called in checks_called(check):
+        runs = saved.runs.get(called, [])
+        of_file = [run for run in runs if run.cell in saved.hashes]
+        result = of_file[-1].result if of_file else "not checked"
+        if result == "passed":
+            continue  # other code was perhaps tried later, and not kept
+        if runs and runs[-1] not in of_file:
+            return "changed", OTHER_CODE
+        if result.startswith("not ") and "raise NotImplementedError" in cell.source:
+            return "not started", ""
+        if of_file:
+            return result, of_file[-1].words
+        check_cell = saved.graded.get(grading(check)["grade_id"])
+        errors = saved_errors(cell) + (saved_errors(check_cell) if check_cell else [])
+        return ("wrong", f"when it last ran: {errors[0]}") if errors else (result, "run its check")
+    return "done", ""
 
 
 def stopped_cells(notebook) -> list[str]:
     """Return a line for each cell beside the exercises whose saved output ends in an error."""
-    cells = [cell for cell in notebook.cells if is_code(cell) and not exercises.grading(cell)]
-    where = "      cell {} stopped with an error when it last ran: {}"
-    return [where.format(cell.id, error) for cell in cells for error in saved_errors(cell)]
+    cells = [cell for cell in notebook.cells if is_code(cell)] if notebook else []
+    line = "      cell {} stopped with an error when it last ran: {}"
+    beside = [cell for cell in cells if not grading(cell)]
+    return [line.format(cell.id, error) for cell in beside for error in saved_errors(cell)]
 
 
-def _headline(source, rows: list[Row]) -> str:
-    """Return the title of a session and how much of its core path is done."""
-    title = source.cells[0].source.splitlines()[0].lstrip("# ")
-    core = [row for row in rows if not row.exercise.further]
-    done = [row.exercise.minutes for row in core if row.status == "done"]
-    planned = sum(row.exercise.minutes for row in core)
-    return f"{title}: {len(done)} of {len(core)} done, {sum(done)} of {planned} minutes"
-
-
-def _row_lines(rows: list[Row]) -> list[str]:
-    """Return a line for each exercise."""
-    width, lines = max((len(row.exercise.title) for row in rows), default=0), []
-    for e, status, words in rows:
-        state = f"{status:<11}  {_shortened(words)}".rstrip()
-        further = "+" if e.further else " "
-        lines.append(f" {further}{e.number:<3} {e.title:<{width}}  {e.minutes:>3} min  {state}")
-    return lines
+def saved_errors(cell) -> list[str]:
+    """Return the errors in the saved outputs of a cell, without those that stand for no fault."""
+    errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
+    faults = [error for error in errors if error.ename not in NO_FAULT]
+    return [_shortened(f"{e.ename}: {e.evalue}".removesuffix(": ")) for e in faults]
 
 
 def _shortened(words: str) -> str:

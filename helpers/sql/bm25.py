@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from .. import chunks, evalset, runs
-from .engines import INDEXED, Engine, script, tell_errors
+from .engines import INDEXED, Engine, is_indexed, script, tell_errors
 
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
 ID_PATTERN = r"[^\p{Z}\p{C}/\\#]+"  # as files.is_id has it
@@ -170,7 +170,7 @@ def index_offered(engine: Engine, settings: Settings) -> str:
     """
     engine.put("settings", pd.DataFrame([settings], columns=Settings._fields))
     now = (str(run_part(engine, "fingerprint")[0][0]), repr(settings))
-    if any(INDEXED in row for row in engine.rows("SHOW TABLES")):
+    if is_indexed(engine):
         before = engine.rows(f"SELECT texts, parameters FROM {INDEXED}")[0]
         if before == now:
             return "the index stood there, of the same texts and parameters"

@@ -68,21 +68,19 @@ def sql_command(
 
 def _refuse_unfit(evals, docs, queries, chunker, settings: bm25.Settings) -> None:
     """Raise EvalSetError for options that do not go together or are out of range."""
+    idf, k1, b = settings.idf, settings.k1, settings.b
     faults = {
         "found --docs and --chunks, wanted one: ids doc#n make chunks of --docs": docs and chunker,
         "found no --evals, wanted it or both --docs and --queries": (
             evals is None and not (docs and queries)
         ),
-        f"found --idf {settings.idf}, wanted {' or '.join(bm25.IDFS)}": (
-            settings.idf not in bm25.IDFS
+        f"found --idf {idf}, wanted {' or '.join(bm25.IDFS)}": idf not in bm25.IDFS,
+        f"found k1 {k1}, b {b}, wanted k1 from 0 to 1000, b from 0 to 1": (
+            not (0 <= k1 <= 1000 and 0 <= b <= 1)
         ),
-        f"found k1 {settings.k1}, b {settings.b}, wanted k1 from 0 to 1000, b from 0 to 1": (
-            not (0 <= settings.k1 <= 1000 and 0 <= settings.b <= 1)
-        ),
-        "found --docs without a value, wanted one or no --docs": docs == "",
-        "found --queries without a value, wanted one or no --queries": queries == "",
-        "found --chunks without a value, wanted one or no --chunks": chunker == "",
     }
+    for name, value in {"--docs": docs, "--queries": queries, "--chunks": chunker}.items():
+        faults[f"found {name} without a value, wanted one or no {name}"] = value == ""
     problems = [problem for problem, holds in faults.items() if holds]
     if problems:
         raise evalset.EvalSetError(problems)

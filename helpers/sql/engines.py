@@ -103,13 +103,7 @@ def engine(kind: str, folder: Path) -> Iterator[Engine]:
     Raises EvalSetError for an unknown kind, a missing package and what the engine raises.
     """
     if kind == "duckdb":
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / "bm25.duckdb"
-        remedy = " (if it is damaged or no index of this command, delete it, or name another --to)"
-        with tell_errors(str(path), duckdb.Error, remedy), files.database(path) as connection:
-            made = DuckDB(connection)
-            for statement in script("duckdb"):
-                made.rows(statement)
+        with _duckdb(folder) as made:
             yield made
     elif kind == "sail" or kind.startswith("sc://"):
         if not importlib.util.find_spec("pyspark"):
@@ -120,6 +114,33 @@ def engine(kind: str, folder: Path) -> Iterator[Engine]:
     else:
         wanted = "wanted duckdb, sail or sc://host:port"
         raise evalset.EvalSetError([f"found engine {kind!r}, {wanted}"])
+
+
+@contextlib.contextmanager
+def _duckdb(folder: Path) -> Iterator[DuckDB]:
+    """Yield DuckDB with its tables in a folder; without an index, nothing new stays there."""
+    path = folder / "bm25.duckdb"
+    remedy = " (if it is damaged or no index of this command, delete it, or name another --to)"
+    new = [place for place in (path, folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with tell_errors(str(path), duckdb.Error, remedy), files.database(path) as connection:
+            made = DuckDB(connection)
+            for statement in script("duckdb"):
+                made.rows(statement)
+            try:
+                yield made
+            finally:
+                new = [] if is_indexed(made) else new
+    finally:
+        with contextlib.suppress(OSError):  # what else stands there keeps its folder
+            for place in new:
+                place.unlink() if place == path else place.rmdir()
+
+
+def is_indexed(engine: Engine) -> bool:
+    """Return whether a whole index stands there: its last table is made when all others are."""
+    return any(INDEXED in row for row in engine.rows("SHOW TABLES"))
 
 
 @contextlib.contextmanager

@@ -39,16 +39,17 @@ def test_empty_spans_and_repeated_ids_are_not_written(tmp_path):
 
 def test_rows_that_are_no_chunks_are_all_told_with_their_lines(tmp_path):
     good = {"doc_id": "a", "chunk_idx": 0, "start": 0, "end": 4, "n_tokens": 1}
-    fields = "wanted text in doc_id, whole numbers in chunk_idx, start, end, n_tokens"
     span = "is not in {}, wanted a span of a document of the corpus"
     rows = {  # by what is told of them
-        "found {'doc_id': 'a'}, " + fields: {"doc_id": "a"},
-        "'more': 1}, " + fields: good | {"more": 1},
-        "found {'doc_id': 1, ": good | {"doc_id": 1},
-        "found {'doc_id': 'a', 'chunk_idx': True, ": good | {"chunk_idx": True},
-        "'n_tokens': 1.5}, " + fields: good | {"n_tokens": 1.5},
+        "field n_tokens is missing, wanted a whole number of tokens": {
+            name: value for name, value in good.items() if name != "n_tokens"
+        },
+        "field more is unknown, wanted one of: doc_id, chunk_idx, start": good | {"more": 1},
+        "field doc_id is 1, wanted text of up to": good | {"doc_id": 1},
+        "field chunk_idx is true, wanted a whole number from 0": good | {"chunk_idx": True},
+        "field n_tokens is 1.0, wanted": good | {"n_tokens": 1.0},
+        "field start is -1, wanted a whole number of characters from 0": good | {"start": -1},
         "chunk 3:3 " + span.format("a"): good | {"start": 3, "end": 3},
-        "chunk -1:4 " + span.format("a"): good | {"start": -1},
         "chunk 0:5 " + span.format("a"): good | {"end": 5},
         "chunk 0:4 " + span.format("b"): good | {"doc_id": "b"},
     }
@@ -57,6 +58,6 @@ def test_rows_that_are_no_chunks_are_all_told_with_their_lines(tmp_path):
     with pytest.raises(evalset.EvalSetError) as caught:
         chunks.read_chunks(path, documents)
     for line, (told, problem) in enumerate(zip(rows, caught.value.problems, strict=True), 2):
-        assert problem.startswith(f"{path}:{line}: ") and told in problem
+        assert problem.startswith(f"{path}:{line}: {told}")
     write_rows(path, good)
     assert chunks.read_chunks(path, documents) == [FIRST]

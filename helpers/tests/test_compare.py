@@ -455,6 +455,10 @@ def test_files_and_folders_in_each_others_place_are_told(many, monkeypatch, caps
         assert called(monkeypatch, "compare", many / name, "--evals", many) == 2
         assert told in capsys.readouterr().err
     (many / "worse.json").rmdir()
+    for words in (("",), (many / "worse.trec", "--base", "")):
+        assert called(monkeypatch, "compare", *words, "--evals", many) == 2
+        told = "cannot compare: the run '.' is no file, wanted one such as runs/mine.trec\n"
+        assert capsys.readouterr().err == told
     for to in ("worse.trec", "worse.trec/below"):
         words = ("compare", many / "worse.trec", "--evals", many, "--to", many / to)
         assert called(monkeypatch, *words) == 2
@@ -650,13 +654,11 @@ def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
     asked = {f"q{n:02}": evalset.Query(f"q{n:02}", "a", ()) for n in range(16)}
     evals = evalset.EvalSet(tmp_path, {}, asked, [])
     changes = [0.3, -0.3, 1e-9, -1e-9, *(0.1 * n for n in range(4, 10)), *[-0.2] * 6]
-    before = {q: {"AP": 0.0} for q in asked}
-    after = {q: {"AP": change} for q, change in zip(asked, changes, strict=True)}
-    moved = [row["query_id"] for row in compare._moved(evals, before, after, "AP")]
+    pairs = {q: (0.0, change) for q, change in zip(asked, changes, strict=True)}
+    moved = [row["query_id"] for row in compare._largest_changes(evals, pairs)]
     assert moved == ["q01", "q10", "q11", "q12", "q13", "q05", "q06", "q07", "q08", "q09"]
-    few = {q: before[q] for q in ("q00", "q01", "q02", "q03")}
-    moved = compare._moved(evals, few, after, "AP")
-    assert [row["query_id"] for row in moved] == ["q01", "q00"]
+    few = {q: pairs[q] for q in ("q00", "q01", "q02", "q03")}
+    assert [row["query_id"] for row in compare._largest_changes(evals, few)] == ["q01", "q00"]
 
 
 def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(many, monkeypatch):

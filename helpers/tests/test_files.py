@@ -208,6 +208,10 @@ KNOWN = {  # stem: (fields that must be there, fields that may, key)
         {"evidence": "", "repeat": True, "time": "", "kind": "how"},
         (),
     ),
+    "chunks": (
+        {"doc_id": "d", "chunk_idx": 0, "start": 0, "end": 1, "n_tokens": 1}, {},
+        ("doc_id", "chunk_idx"),
+    ),
 }  # fmt: skip
 ID = "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"
 LABEL = "1 to 60 letters, digits, spaces and -_/.&+()"

@@ -13,24 +13,19 @@ from helpers import evalset, measures, results, runs, stats, text
 @pytest.fixture
 def evals(folder):
     """Return the two queries of the folder and two more, q0 and q3, with a run's card."""
-    rows = [
-        {"query_id": q, "query": f"ask {q}", "relevant_doc_ids": [d], "kind": k, "split": s}
-        for q, d, k, s in (
-            ("q3", "disk-full", "typo", "dev"),
-            ("q0", "queue-full", "word", "dev"),
-            ("q1", "disk-full", "typo", "dev"),
-            ("q2", "queue-full", "word", "test"),
-        )
+    queries = [  # (id, kind, half, {document: grade})
+        ("q3", "typo", "dev", {"disk-full": 1}),
+        ("q0", "word", "dev", {"queue-full": 1}),
+        ("q1", "typo", "dev", {"disk-full": 2, "queue-full": 0}),
+        ("q2", "word", "test", {"queue-full": 1}),
     ]
-    write_rows(folder / "retrieval_queries.jsonl", *rows)
-    grades = [("q1", "disk-full", 2), ("q1", "queue-full", 0)]
-    grades += [("q0", "queue-full", 1), ("q2", "queue-full", 1), ("q3", "disk-full", 1)]
     shown = {"disk-full": "Delete <old>", "queue-full": "Add a"}
-    judged = (
+    write_rows(folder / "retrieval_queries.jsonl", *(
+        {"query_id": q, "query": f"ask {q}", "relevant_doc_ids": [d for d in grades if grades[d]],
+         "kind": kind, "split": half} for q, kind, half, grades in queries))  # fmt: skip
+    write_rows(folder / "judgments.jsonl", *(
         {"query_id": q, "doc_id": d, "relevance": g} | ({"evidence": shown[d]} if g else {})
-        for q, d, g in grades
-    )
-    write_rows(folder / "judgments.jsonl", *judged)
+        for q, _, _, grades in queries for d, g in grades.items()))  # fmt: skip
     write_rows(folder / "settings.json", {"words": "unicode-words"})
     made = evalset.load(folder)
     card = {**runs.BASELINE, "tokenizer": "unicode-words", "engine": "mine", "k1": 9, "more": 1}
@@ -53,69 +48,49 @@ def measured(evals, monkeypatch):
 
 
 def test_results_say_what_was_measured_on_what(evals, monkeypatch):
-    found, _ = measured(evals, monkeypatch)
-    bodies = [document.retrieval_text for document in evals.documents.values()]
-    assert found["corpus"] == {
-        "name": evals.folder.name,
-        "documents": 2,
-        "tokens": sum(len(text.token_ids(body)) for body in bodies),
-        "sha256": evals.corpus_hash(),
-    }
-    assert found["queries"] == {
-        "n": 4,
-        "unanswered": 0,
-        "judgments": 5,
-        "grades": [0, 1, 2],
-        "sha256": evals.queries_hash(),
-    }
-    told = text.TOLD["unicode-words"]
-    assert found["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": told}
+    content, _ = measured(evals, monkeypatch)
+    tokens = sum(
+        len(text.token_ids(document.retrieval_text)) for document in evals.documents.values()
+    )
+    size = {"name": evals.folder.name, "documents": 2, "tokens": tokens}
+    assert content["corpus"] == size | {"sha256": evals.corpus_hash()}
+    size = {"n": 4, "unanswered": 0, "judgments": 5, "grades": [0, 1, 2]}
+    assert content["queries"] == size | {"sha256": evals.queries_hash()}
+    words = text.TOLD["unicode-words"]
+    assert content["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": words}
     page = (evals.folder / "runs" / "fixed.trec").read_bytes()
-    assert found["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
-    assert (found["compared_dev"], found["cards"]) == ({"n": 1}, [{"card": 1}])
+    assert content["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
+    assert (content["compared_dev"], content["cards"]) == ({"n": 1}, [{"card": 1}])
     schema = json.loads((evalset.DEFAULT / "schema" / "results.schema.json").read_text())
-    assert list(found) == schema["required"]
+    assert list(content) == schema["required"]
 
 
 def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
-    found, values = measured(evals, monkeypatch)
+    content, values = measured(evals, monkeypatch)
+    summary, by_kind = content["summary"], content["by_kind"]
+    assert [(half, row["n"]) for half, row in summary.items()] == [
+        ("dev", 3), ("test", 1), ("all", 4)]  # fmt: skip
+    intervals = {name: [1, 1, 0] for name in ("hit@5", "recall@10", "recall@100")}
+    intervals |= {"MRR@10": [0.5, 1, 0], "MAP": [0.5, 1, 0]}
     dev = ["q0", "q1", "q3"]
-    assert {half: row["n"] for half, row in found["summary"].items()} == {
-        "dev": 3, "test": 1, "all": 4}  # fmt: skip
-    assert list(found["summary"]) == ["dev", "test", "all"]
-    assert found["summary"]["dev"] == {
+    assert summary["dev"] == {
         "n": 3,
         "measures": measures.means({q: values[q] for q in dev}),
-        "intervals": {
-            "nDCG@10": [values[q]["nDCG@10"] for q in dev],
-            "MRR@10": [0.5, 1, 0],
-            "hit@5": [1, 1, 0],
-            "recall@10": [1, 1, 0],
-            "recall@100": [1, 1, 0],
-            "MAP": [0.5, 1, 0],
-        },
+        "intervals": {"nDCG@10": [values[q]["nDCG@10"] for q in dev]} | intervals,
         "median_first_rank": 2,
     }
-    assert list(found["by_kind"]) == ["dev", "test"]
-    assert {kind: row["n"] for kind, row in found["by_kind"]["dev"].items()} == {
-        "typo": 2, "word": 1}  # fmt: skip
-    assert list(found["by_kind"]["dev"]) == ["typo", "word"]
-    assert found["by_popularity"] == {"dev": {}, "test": {}} == found["told_apart"]
-    assert found["by_kind"]["dev"]["typo"]["measures"]["MRR"] == 0.5
-    rows = found["per_query"]
-    assert rows[0]["relevant"] == {"queue-full": 1}
-    assert [row["query_id"] for row in rows] == ["q0", "q1", "q2", "q3"]
-    assert rows[1] == {
-        "query_id": "q1",
-        "query": "ask q1",
-        "kind": "typo",
-        "split": "dev",
-        "relevant": {"disk-full": 2},
-        "retrieved": [("disk-full", 2.0)],
-        "first_rank": 1,
+    assert [*by_kind] == ["dev", "test"]
+    assert [(kind, row["n"]) for kind, row in by_kind["dev"].items()] == [("typo", 2), ("word", 1)]
+    assert by_kind["dev"]["typo"]["measures"]["MRR"] == 0.5
+    assert content["by_popularity"] == {"dev": {}, "test": {}} == content["told_apart"]
+    first, second, _, last = content["per_query"]
+    assert (first["query_id"], first["relevant"]) == ("q0", {"queue-full": 1})
+    assert second == {
+        "query_id": "q1", "query": "ask q1", "kind": "typo", "split": "dev",
+        "relevant": {"disk-full": 2}, "retrieved": [("disk-full", 2.0)], "first_rank": 1,
         "measures": values["q1"],
-    }
-    assert (rows[3]["retrieved"], rows[3]["first_rank"]) == ([], None)
+    }  # fmt: skip
+    assert (last["retrieved"], last["first_rank"]) == ([], None)
 
 
 def test_one_half_has_no_sum_of_both_and_most_without_an_answer_have_no_median(
@@ -252,24 +227,17 @@ MISFITS = [  # (place, value, what is told)
     ("queries", {}, "queries.n is missing"),
     ("run sha256", 1, "run.sha256: found 1, wanted string"),
     ("corpus name", WRAPPED, f'corpus.name: found {{"{IMG}": 1}}, wanted string'),
-    ("corpus documents", IMG, f'corpus.documents: found "{IMG}", wanted integer'),
     ("queries n", 3.0, "queries.n: found 3.0, wanted integer"),
     ("queries grades", [0, True], "queries.grades[1]: found true, wanted integer"),
     ("method k1", IMG, f'method.k1: found "{IMG}", wanted number'),
-    ("method engine", [[IMG]], f'method.engine: found [["{IMG}"]], wanted string'),
-    ("method idf", None, "method.idf: found null, wanted string"),
-    ("summary dev measures nDCG@10", IMG, f'measures.nDCG@10: found "{IMG}", wanted number'),
     ("summary dev intervals MAP", [1], "intervals.MAP: found [1], wanted at least 2 items"),
     ("summary dev median_first_rank", IMG, f'rank: found "{IMG}", wanted number or null'),
     ("by_kind dev", {IMG: {}}, f"by_kind.dev.{IMG}.n is missing"),
     ("told_apart dev AUROC", WRAPPED, f'AUROC: found {{"{IMG}": 1}}, wanted number'),
-    ("compared_dev runs", {}, "compared_dev.runs: found {}, wanted array"),
     ("compared_dev base name", WRAPPED, f'.name: found {{"{IMG}": 1}}, wanted string'),
     ("evidence dev sets", {IMG: 1}, f"sets.{IMG}: found 1, wanted object"),
-    ("evidence best reason", [IMG], f'best.reason: found ["{IMG}"], wanted string'),
     ("evidence lost", {"q": 1}, "evidence.lost.q: found 1, wanted string"),
     ("cards", [CARD | {"lacks": [[IMG]]}], f'cards[0].lacks[0]: found ["{IMG}"], wanted str'),
-    ("cards", [CARD | {"unjudged": IMG}], f'unjudged: found "{IMG}", wanted boolean'),
     ("per_query", [ROW | {"retrieved": [[WRAPPED, 1]]}], "retrieved[0][0]: found {"),
     ("per_query", [ROW, ROW | {"query": WRAPPED}], "per_query[1].query: found {"),
 ]

@@ -2,9 +2,10 @@
 
 import hashlib
 import inspect
+import itertools
 import os
+import random
 import re
-from collections import Counter
 
 import pytest
 from tiktoken import load, registry
@@ -58,15 +59,23 @@ def test_shingles_are_the_runs_of_five_words_or_the_whole_of_a_shorter_text():
     assert text.shingles(numbered(0, 3), 2) == {"w0 w1", "w1 w2"}
 
 
-def test_rarest_members_are_those_that_an_alike_set_cannot_all_lack():
-    often = Counter({"a": 3, "b": 3, "c": 2, "d": 2, "e": 2, "alone": 1})
-    for threshold, wanted in (
-        (0.1, "cdeab"), (0.2, "cdeab"), (0.25, "cdea"), (0.4, "cdea"), (0.7, "cd"),
-        (1, "c"), (2, ""),
-    ):  # fmt: skip
-        assert "".join(text.rarest({*"abcde"}, often, threshold)) == wanted, threshold
-    assert text.rarest({*"ab", "alone"}, often, 0.5) == ["a"]
-    assert text.rarest({"alone"}, often, 0.5) == []
+def test_no_pair_is_missed_and_a_footer_under_every_text_makes_none():
+    rng = random.Random(5)
+    footer, texts = numbered(900, 908), {}
+    for n in range(120):
+        like = texts[f"t{rng.randrange(n):03}"][:-8] if n % 3 else numbered(50 * n, 50 * n + 40)
+        cut = rng.randrange(len(like) + 1)
+        texts[f"t{n:03}"] = [*like[:cut], *[f"x{n}"] * rng.randrange(9), *like[cut:], *footer]
+    sets = {name: text.shingles(words) for name, words in texts.items()}
+    alike = {
+        (a, b): len(sets[a] & sets[b]) / len(sets[a] | sets[b])
+        for a, b in itertools.combinations(texts, 2)
+    }
+    for threshold in (0.1, 0.15, 0.25, 0.5, 0.7, 1):
+        wanted = {pair: value for pair, value in alike.items() if value >= threshold}
+        assert text.near_duplicates(texts, threshold) == wanted
+    many = {f"d{n}": [f"{n}-{i}" for i in range(40)] + footer for n in range(3_000)}
+    assert text.near_duplicates(many) == {}  # 4.5 million pairs share the footer
 
 
 def test_near_duplicates_are_pairs_in_the_order_of_their_names_from_the_threshold_on():

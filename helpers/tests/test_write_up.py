@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import published
+from conftest import published, write_rows
 
 from helpers import evalset, results, runs, stats
 from notebooks import write_up
@@ -102,10 +102,6 @@ def actions(small, **more):
     return said(made(small, **more), "next").split("\n")
 
 
-def card(cause, unjudged=False):
-    return {"cause": cause, "unjudged": unjudged}
-
-
 REPAIRS = {
     "no shared word": "Bridge the words",
     "missing word": "Bridge the words",
@@ -117,8 +113,11 @@ REPAIRS = {
 
 
 def test_the_largest_repair_is_named_and_judging_comes_before_it(small):
-    cards = [card(c) for c in ("missing word", "missing word", "version confusion")]
-    lines = actions(small, cards=[*cards, card("tie", unjudged=True)])
+    cards = [
+        {"cause": c, "unjudged": False}
+        for c in ("missing word", "missing word", "version confusion")
+    ]
+    lines = actions(small, cards=[*cards, {"cause": "tie", "unjudged": True}])
     assert [line.partition("**")[2].partition("**")[0] for line in lines] == [
         "Stay with BM25 for now.",
         "Judge first.",
@@ -128,7 +127,8 @@ def test_the_largest_repair_is_named_and_judging_comes_before_it(small):
     assert "In 1 of 4 failure cards nobody" in lines[1] and "In 2 of 4 dev questions" in lines[2]
     assert len(actions(small)) == 2  # no failure, no repair
     for cause, words in REPAIRS.items():
-        assert f"- **{words}.** In 1 of 1 dev questions" in actions(small, cards=[card(cause)])[1]
+        lines = actions(small, cards=[{"cause": cause, "unjudged": False}])
+        assert f"- **{words}.** In 1 of 1 dev questions" in lines[1]
 
 
 def test_the_best_of_the_better_runs_is_tried_and_confirmed(small):
@@ -204,6 +204,16 @@ def test_sections_say_what_is_missing_where_it_is(small):
     assert "Besides" not in said(page, "corpus", queries=none)
 
 
+def test_each_second_reading_is_told_and_no_row_of_the_pool(small):
+    pair = {"query_id": "q1", "doc_id": "disk-full", "first": 2}
+    write_rows(small.folder / "pool.jsonl", pair | {"rankers": ["a"]})
+    again = pair | {"second": 2, "final": 2, "reason": ""}
+    write_rows(small.folder / "second_pass.jsonl", again | {"round": 1}, again | {"round": 2})
+    words = "1 pair, 100.0% equal, Cohen's kappa undefined (one grade only); equal by first grade"
+    lines = said(made(small), "agreement").split("  \n")
+    assert lines == [f"Second pass, round {n}: {words} 2: 100%." for n in (1, 2)]
+
+
 def test_names_are_listed_up_to_twenty(small):
     page = made(small)
     more = {"reorder": [f"q{n}" for n in range(22)], "fetch": []}
@@ -215,9 +225,10 @@ def test_names_are_listed_up_to_twenty(small):
 
 def test_a_card_tells_where_both_documents_stand_and_what_was_read(small):
     (small.folder / "notes.md").write_text("## a0\nsay `a<b`\n")
-    failure = card("tie", unjudged=True) | {"query_id": "a0", "lacks": ["x", "y"]}
-    page = made(small, cards=[failure | {"wanted": "disk-full", "rival": "queue-full"}])
-    page.results["per_query"][0]["retrieved"] = [["queue-full", 2.0]]
+    failure = {"query_id": "a0", "wanted": "disk-full", "rival": "queue-full", "cause": "tie"}
+    failure |= {"unjudged": True, "lacks": ["x", "y"]}
+    page = made(small, cards=[failure], test=False)
+    page.rows["dev"].at["a0", "retrieved"] = [["queue-full", 2.0]]
     assert said(page, "card", **page.cards()[0]) == (
         "#### a0: a\n\na; nDCG@10 1.000; cause: **tie**. Wanted <code>disk-full</code> (after rank "
         "10), rival <code>queue-full</code> (rank 1, which nobody has judged). The wanted one "

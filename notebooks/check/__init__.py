@@ -7,6 +7,7 @@ learner's answers equal one of theirs, its sentence is shown. Lists and tuples c
 """
 
 import functools
+import inspect
 from collections.abc import Callable
 
 from helpers.learn import record
@@ -23,13 +24,12 @@ from . import (
     quick_test,
     recursive,
     statistics,
-    stored,
 )
 from .failures import CAUSES
 from .passed import PASSED
-from .verdict import NotStarted, Wrong, unwrapped
+from .verdict import NotStarted, Wrong
 
-ROOMS = agreement, answers, bm25, chunking, failures, labels, measures, passages, quick_test
+EXERCISES = agreement, answers, bm25, chunking, labels, measures, passages, recursive, statistics
 
 
 def recorded(name: str, check: Callable) -> Callable:
@@ -38,7 +38,7 @@ def recorded(name: str, check: Callable) -> Callable:
     @functools.wraps(check)
     def run(*args) -> None:
         called = " ".join([name, *(arg for arg in args if isinstance(arg, str))])  # "quiz A"
-        function = next((unwrapped(arg) for arg in args if callable(arg)), None)
+        function = next((inspect.unwrap(arg) for arg in args if callable(arg)), None)
         try:
             check(*args)
         except Wrong as error:
@@ -50,6 +50,8 @@ def recorded(name: str, check: Callable) -> Callable:
     return run
 
 
-for room in (*ROOMS, recursive, statistics):  # check_dcg is check.dcg
-    found = {n.removeprefix("check_"): f for n, f in vars(room).items() if n.startswith("check_")}
-    globals().update({name: recorded(name, check) for name, check in found.items()})
+for room in (*EXERCISES, failures, quick_test):
+    for name, check in [*vars(room).items()]:
+        if name.startswith("check_"):  # check_dcg is check.dcg
+            name = name.removeprefix("check_")
+            globals()[name] = recorded(name, check)

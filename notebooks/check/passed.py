@@ -31,19 +31,19 @@ class Place(NamedTuple):
     solution: str  # of a cell with several checks it comes with the last
 
 
-def tell_passed(name: str, said: str) -> None:
+def tell_passed(name: str, message: str) -> None:
     """Say that `name` is right and why that matters; in a learner's copy show a model solution.
 
     The solution is read from the lesson, so no copy holds it.
     """
     PASSED.add(name)
     if get_ipython() is None:
-        print(said)
-        return
-    display(passed_page(name, said, Path.cwd()), raw=True)
+        print(message)
+    else:
+        display(passed_page(name, message, Path.cwd()), raw=True)
 
 
-def passed_page(name: str, said: str, where: Path) -> dict[str, str]:
+def passed_page(name: str, message: str, where: Path) -> dict[str, str]:
     """Return what a notebook in the folder `where` shows, as text and as HTML.
 
     The lesson itself, where the solution stands in view, does not show it again.
@@ -51,11 +51,12 @@ def passed_page(name: str, said: str, where: Path) -> dict[str, str]:
     check = getattr(sys.modules[__package__], name, None)
     reason = re.search(r"^Why: (.+?)(?=\n\n|\Z)", inspect.getdoc(check) or "", re.M | re.S)
     why = " ".join(reason[1].split()) if reason else ""
-    code = "" if where.resolve().is_relative_to(LESSONS.resolve()) else place_of_exercise(name)[1]
+    in_lesson = where.resolve().is_relative_to(LESSONS.resolve())
+    code = "" if in_lesson else place_of_exercise(name).solution
     folded = FOLDED.format(escape(code)) if code else ""
     return {
-        "text/plain": "\n".join(filter(None, (said, why))),
-        "text/html": f'<div style="{PASSED_STYLE}">{escape(said)}</div>'
+        "text/plain": f"{message}\n{why}".strip(),
+        "text/html": f'<div style="{PASSED_STYLE}">{escape(message)}</div>'
         f"<div>{escape(why)}</div>{folded}",
     }
 
@@ -68,20 +69,19 @@ def place_of_exercise(name: str, lessons: Path = LESSONS) -> Place:
 @functools.cache
 def places_of_exercises(lessons: Path = LESSONS) -> dict[str, Place]:
     """Return the exercises by the names of their checks, none where lessons cannot be read."""
-    found = {}
+    places = {}
     try:
         for lesson, path in lesson_paths(lessons).items():
             notebook = json.loads(path.read_text(encoding="utf-8"))  # nbformat takes a second
             for cell in notebook["cells"]:
                 cell["source"] = "".join(cell["source"])
             for e in exercises_of(lesson, notebook):
+                code = notebook["cells"][e.code]["source"]
+                solution = re.sub(rf"^[ \t]*({BEGIN}|{END})(\n|$)", "", code, flags=re.M)
                 names = checks_called(notebook["cells"][e.check])
-                lines = notebook["cells"][e.code]["source"].splitlines()
-                kept = [line for line in lines if line.strip() not in (BEGIN, END)]
-                solution = "\n".join(kept) if kept != lines else ""  # without markers it is a stub
-                called = f"{e.number} {e.title}".strip()
-                found |= {name: Place(called, "") for name in names}
-                found |= {name: Place(called, solution) for name in names[-1:]}
+                places |= dict.fromkeys(names, Place(f"{e.number} {e.title}".strip(), ""))
+                if solution != code:  # without markers it is a stub
+                    places[names[-1]] = places[names[-1]]._replace(solution=solution.strip())
     except (LearnError, OSError, ValueError, LookupError, TypeError):
         return {}
-    return found
+    return places

@@ -41,17 +41,17 @@ def check_quiz(session: str, answers: dict | Callable) -> None:
     passed = len(right) >= PASS * len(questions)
     lines = []
     for n, question in questions.items():
-        reason = f"  {question.reason}" if n in right or passed else ""  # gives no answer away
-        words = f"{n}  {'right' if n in right else 'wrong'}{reason}"
-        hanging = " " * len("1  right  ")
-        told = textwrap.fill(words, WIDTH, subsequent_indent=hanging)
-        lines.append(told if n in given else f"{n}  not answered")
+        outcome = "right" if n in right else "wrong" if n in given else "not answered"
+        reason = question.reason if n in right or passed else ""  # gives no answer away
+        line = f"{n}  {outcome}" + f"  {reason}" * (n in given and bool(reason))
+        lines.append(textwrap.fill(line, WIDTH, subsequent_indent=" " * len("1  right  ")))
+    score = f"{len(right)} of {len(questions)}"
+    if passed:
+        print("\n".join([*lines, f"{score}: passed"]))
+        return
     again = dict.fromkeys(question.again for n, question in questions.items() if n not in right)
-    ending = "passed" if passed else f"not passed yet. Read again: {'; '.join(again)}"
-    report = "\n".join([*lines, f"{len(right)} of {len(questions)}: {ending}"])
-    if not passed:
-        raise Wrong(report)
-    print(report)
+    lines.append(f"{score}: not passed yet. Read again: {'; '.join(again)}")
+    raise Wrong("\n".join(lines))
 
 
 def digest(session: str, number: int, answer: str) -> str:

@@ -82,7 +82,6 @@ def check_bootstrap(function: Callable) -> None:
 
     Why: With it you can say in a meeting whether .62 and .65 are the same number on your queries.
     """
-    verdict.refuse_unfit("bootstrap", function)
     answers = []
     for values in UNEVEN:
         got, written = _drawn_by(function, values, 1)
@@ -130,9 +129,8 @@ def _drawn_by(function: Callable, values: list, seed: int, *draws: int) -> tuple
     """Return what the learner's bootstrap gives, and the call as text. Its errors become Wrong."""
     more = "".join(f", {n}" for n in draws)
     written = f"bootstrap({shown(np.array(values))}, np.random.default_rng({seed}){more})"
-    case = Example((np.array(values), np.random.default_rng(seed), *draws), None)
-    got = verdict.called(function, case)[0]
-    verdict.refuse_unfinished("bootstrap", function, got)
+    args = np.array(values), np.random.default_rng(seed), *draws
+    got, _ = verdict.called("bootstrap", function, args)
     if isinstance(got, Raised):
         lines = [*verdict.error_lines("bootstrap", function, got.error), f"  {written}"]
         raise Wrong("\n".join(lines)) from None

@@ -48,9 +48,9 @@ def short_hash(body: str) -> str:
 
 def pieces_of(body: str, lengths: list[int]) -> list[str]:
     """Return the pieces of these lengths, one after the other, without the white space between."""
-    found = []
+    pieces = []
     for length in lengths:
         body = body.lstrip()
-        found.append(body[:length])
+        pieces.append(body[:length])
         body = body[length:]
-    return found
+    return pieces

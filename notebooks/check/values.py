@@ -5,6 +5,7 @@ import math
 import numbers
 from collections.abc import Callable, Iterator, MappingView, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,26 +17,10 @@ SOME_SET, COLUMN = (set, frozenset), (np.ndarray, pd.Series, pd.Index)
 REAL = (float, int, numbers.Real, np.bool, Decimal)  # the usual first: the abstract one is slow
 
 
-class Endless(Exception):
-    """Raised into code that goes on and on."""
-
-
 class Raised(NamedTuple):
     """What a call did instead of returning."""
 
     error: Exception
-
-
-ERRORS = {
-    ZeroDivisionError: "Here is nothing to divide by: what is the result then?",
-    IndexError: "A place past the last one is asked for.",
-    RecursionError: "It calls itself on and on: each call must come nearer to the end.",
-    KeyError: "A key that is not there is asked for: .get(key, default) gives one.",
-    Endless: "Refuse these arguments before the loop begins.",
-}
-
-
-# When two are the same.
 
 
 def is_sequence(value: object) -> bool:
@@ -47,12 +32,13 @@ def is_sequence(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | range)
 
 
-def is_same(wanted: object, got: object, strict: bool = True) -> bool:
+def is_same(wanted: object, got: object, strict: bool = True, decimals: int | None = None) -> bool:
     """Return whether `got` is as wanted: numbers within TOLERANCE, sequences in order.
 
     Lists, tuples, arrays and Series count as the same. `strict` asks for whole numbers where whole
-    numbers are wanted.
+    numbers are wanted. With `decimals` the wanted numbers are rounded first.
     """
+    same = partial(is_same, strict=strict, decimals=decimals)
     if isinstance(wanted, type):
         return isinstance(got, Raised) and isinstance(got.error, wanted)
     if isinstance(got, np.ndarray) and got.ndim == 0:
@@ -61,15 +47,15 @@ def is_same(wanted: object, got: object, strict: bool = True) -> bool:
         values = got.to_numpy()
         got = dict(zip(got.index, values, strict=True)) if isinstance(wanted, dict) else values
     if isinstance(wanted, REAL):
-        return isinstance(got, REAL) and _is_near(wanted, got, strict)
+        rounded = round(wanted, decimals) if decimals and isinstance(wanted, float) else wanted
+        return isinstance(got, REAL) and _is_near(rounded, got, strict)
     if isinstance(wanted, dict):
         same_keys = isinstance(got, dict) and wanted.keys() == got.keys()
-        return same_keys and all(is_same(v, got[k], strict) for k, v in wanted.items())
+        return same_keys and all(same(value, got[key]) for key, value in wanted.items())
     if is_sequence(wanted):
-        same_length = is_sequence(got) and len(wanted) == len(got)
-        return same_length and all(map(is_same, wanted, got, [strict] * len(wanted)))
-    kinds = next((kind for kind in (SOME_SET, str) if isinstance(wanted, kind)), type(wanted))
-    return isinstance(got, kinds) and wanted == got
+        return is_sequence(got) and len(wanted) == len(got) and all(map(same, wanted, got))
+    kind = next((kind for kind in (SOME_SET, str) if isinstance(wanted, kind)), type(wanted))
+    return isinstance(got, kind) and wanted == got
 
 
 def _is_near(wanted: float, got: float, strict: bool) -> bool:
@@ -78,26 +64,11 @@ def _is_near(wanted: float, got: float, strict: bool) -> bool:
         return False
     grain = 8 * float(np.finfo(got).eps) if isinstance(got, np.floating) else 0.0
     try:
-        both_nan = math.isnan(wanted) and math.isnan(got)
-        near = math.isclose(wanted, got, rel_tol=grain, abs_tol=max(TOLERANCE, grain))
+        if math.isnan(wanted) and math.isnan(got):
+            return True
+        return math.isclose(wanted, got, rel_tol=grain, abs_tol=max(TOLERANCE, grain))
     except OverflowError:  # past the largest float
         return wanted == got
-    return near or both_nan
-
-
-def is_rounded(wanted: object, got: object, decimals: int) -> bool:
-    """Return whether `got` is as wanted, rounded to so many decimals."""
-    return is_same(_to_decimals(wanted, decimals), got)
-
-
-def _to_decimals(value: object, decimals: int) -> object:
-    if isinstance(value, float):
-        return round(value, decimals)
-    if isinstance(value, dict):
-        return {key: _to_decimals(part, decimals) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_to_decimals(part, decimals) for part in value]
-    return value
 
 
 def viewed(view: Callable, value: object) -> object:
@@ -113,27 +84,17 @@ def viewed(view: Callable, value: object) -> object:
         return value
 
 
-def as_it_is(value: object) -> object:
-    return value
-
-
-# How one is written.
-
-
 def shown(value: object) -> str:
     """Return a value as a learner would type it: sets in order, ten decimals, no np.float64."""
-    if isinstance(value, type):
-        return value.__name__
     if isinstance(value, BM25Okapi):
         return f"BM25Okapi({shown(value.made_from)})"
-    if isinstance(value, np.ndarray):
-        return f"np.array({shown(value.tolist())})"
-    if isinstance(value, pd.Series | pd.Index | pd.DataFrame):
-        return f"pd.{type(value).__name__}({shown(value.to_numpy().tolist())})"
+    if isinstance(value, (*COLUMN, pd.DataFrame)):
+        maker = "np.array" if isinstance(value, np.ndarray) else f"pd.{type(value).__name__}"
+        return f"{maker}({shown(np.asarray(value).tolist())})"
+    if isinstance(value, float | np.floating):
+        return repr(round(float(value), 10))
     if isinstance(value, np.generic):
-        return shown(value.item()) if not isinstance(value, np.longdouble) else str(value)
-    if isinstance(value, float):
-        return repr(round(value, 10))
+        return shown(value.item())
     if isinstance(value, dict):
         return "{" + ", ".join(f"{shown(k)}: {shown(v)}" for k, v in value.items()) + "}"
     if isinstance(value, SOME_SET):
@@ -143,7 +104,8 @@ def shown(value: object) -> str:
     if isinstance(value, tuple):
         return "(" + ", ".join(map(shown, value)) + ("," if len(value) == 1 else "") + ")"
     try:
-        return value.__name__ if inspect.isroutine(value) else repr(value)
+        named = isinstance(value, type) or inspect.isroutine(value)
+        return value.__name__ if named else repr(value)
     except Exception:  # a class of the learner's, half written
         return f"a {type(value).__name__}"
 
@@ -161,18 +123,10 @@ def as_call(name: str, args: tuple) -> str:
     return line if len(line) < 90 else f"{name}(\n      " + ",\n      ".join(parts) + ")"
 
 
-# What is said of it.
+def on_form(wanted: object, got: object, members: bool = True) -> str:
+    """Return a sentence where an answer is of the wrong kind, else an empty one.
 
-
-def on_error(error: Exception) -> str:
-    """Return a sentence on an error, empty where there is nothing to say."""
-    return next((words for kind, words in ERRORS.items() if isinstance(error, kind)), "")
-
-
-def on_form(wanted: object, got: object, nested: bool = True) -> str:
-    """Return a sentence on the type of an answer, empty where it can stand for the wanted one.
-
-    It says nothing of the values. `nested` looks at members, too.
+    It says nothing of the values. `members` of a list are looked at, too.
     """
     if isinstance(wanted, type):
         return ""
@@ -182,27 +136,29 @@ def on_form(wanted: object, got: object, nested: bool = True) -> str:
         return "Nothing came back: does the function end with return?"
     if isinstance(got, Iterator | MappingView) and not isinstance(wanted, REAL):
         return f"The answer is of type {type(got).__name__}: put list(...) around it."
-    if (misfit := _misfit(wanted, got, nested)) is None:
-        return ""
-    part, given = misfit
-    kinds = {REAL: "a number", str: "a text", dict: "a dict", SOME_SET: "a set"}
-    kind = next((words for kind, words in kinds.items() if isinstance(part, kind)), "a list")
-    if isinstance(part, tuple) and part and not is_sequence(part[-1]):
-        kind = f"a tuple such as {shown(part)}"
-    where = "The answer" if given is got else "A member of the answer"
-    return f"{where} is of type {type(given).__name__}, wanted is {kind}."
+    for part, given in _parts(wanted, got, members):
+        kind = _kind(part)
+        if _kind(given) == kind or (kind == "a dict" and isinstance(given, pd.Series)):
+            continue
+        if isinstance(part, tuple) and part and not is_sequence(part[-1]):
+            kind = f"a tuple such as {shown(part)}"
+        where = "The answer" if given is got else "A member of the answer"
+        return f"{where} is of type {type(given).__name__}, wanted is {kind}."
+    return ""
 
 
-def _misfit(wanted: object, got: object, nested: bool) -> tuple[object, object] | None:
-    """Return the first pair, outside or inside, of which one cannot stand for the other."""
-    if isinstance(wanted, REAL):
-        bare = isinstance(got, np.ndarray) and got.ndim == 0
-        return None if isinstance(got, REAL) or bare else (wanted, got)
-    if isinstance(wanted, dict):
-        return None if isinstance(got, dict | pd.Series) else (wanted, got)
-    if not is_sequence(wanted):
-        return None if isinstance(got, type(wanted)) else (wanted, got)
-    if not is_sequence(got):
-        return wanted, got
-    parts = zip(wanted, got, strict=False) if nested else ()
-    return next((found for pair in parts if (found := _misfit(*pair, nested))), None)
+def _parts(wanted: object, got: object, members: bool) -> Iterator[tuple[object, object]]:
+    """Yield the pair, then those of its members, at any depth."""
+    yield wanted, got
+    if members and is_sequence(wanted) and is_sequence(got):
+        for pair in zip(wanted, got, strict=False):
+            yield from _parts(*pair, members)
+
+
+def _kind(value: object) -> str:
+    if is_sequence(value):
+        return "a list"
+    if isinstance(value, (*REAL, np.ndarray)):  # an array without places
+        return "a number"
+    kinds = {"a text": str, "a dict": dict, "a set": SOME_SET}
+    return next((words for words, kind in kinds.items() if isinstance(value, kind)), "")

@@ -22,51 +22,40 @@ from helpers.stats import SEED
 
 from .open_exercise import go_to_cell
 from .passed import place_of_exercise, tell_passed
-from .values import (
-    TOLERANCE,
-    Endless,
-    Raised,
-    as_call,
-    as_it_is,
-    is_rounded,
-    is_same,
-    on_error,
-    on_form,
-    shortened,
-    shown,
-    viewed,
-)
+from .values import TOLERANCE, Raised, as_call, is_same, on_form, shortened, shown, viewed
 
-SIMPLEST = "the simplest is shown."
+
+class Endless(Exception):
+    """Raised into code that goes on and on."""
+
+
 NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
 WIDTH = 66  # columns that a narrow notebook shows without breaking words
+ERRORS = {
+    ZeroDivisionError: "Here is nothing to divide by: what is the result then?",
+    IndexError: "A place past the last one is asked for.",
+    RecursionError: "It calls itself on and on: each call must come nearer to the end.",
+    KeyError: "A key that is not there is asked for: .get(key, default) gives one.",
+    Endless: "Refuse these arguments before the loop begins.",
+}
 STEPS = 300_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
 
 
 class Wrong(Exception):
     """An answer that is not right. A notebook shows its text and no frames.
 
-    `short` is the line that says most, where no rule finds it.
+    `summary` is the line that says most, for a report with a line for each exercise; the last one
+    unless it is given.
     """
 
-    def __init__(self, words: str, short: str = "") -> None:
+    def __init__(self, words: str, summary: str = "") -> None:
         super().__init__(words)
-        self.short = short
+        self.summary = summary or words.split("\n")[-1].strip()
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython prints in place of a traceback: a page breaks long lines in words."""
         return [part for line in str(self).split("\n") for part in wrapped(line)]
-
-    @property
-    def summary(self) -> str:
-        """The line that says most, for a report with a line for each exercise."""
-        if self.short:
-            return self.short
-        lines = [line.strip() for line in str(self).split("\n")]
-        lines = [line for line in lines if not line.endswith(SIMPLEST)]
-        no_sentence = lines[-1].startswith(("expected", "got"))
-        return f"{lines[0]}: {lines[-1]}" if no_sentence else lines[-1]
 
 
 def wrapped(line: str) -> list[str]:
@@ -97,7 +86,20 @@ class Example(NamedTuple):
     wanted: object
 
 
+class Answer(NamedTuple):
+    """What a learner's function gave on a case."""
+
+    case: Example
+    got: object  # or Raised
+    seen: object  # what of it is compared
+    right: bool
+
+
 Mistakes = list[tuple]  # (sentence, wrong function, another that deserves it, ...)
+
+
+def as_it_is(value: object) -> object:
+    return value
 
 
 def give(
@@ -106,64 +108,99 @@ def give(
     hand: list[Example],
     drawn: list[Example],
     mistakes: Mistakes,
+    *,
     view: Callable = as_it_is,
     say: Callable = shown,
     top: float | None = None,
 ) -> None:
     """Print that all cases are right, or raise Wrong with the simplest that fails.
 
-    `view` turns a value into what is compared, `say` writes the wanted one, `top` is the
-    largest value that can be.
+    Hand-made cases stand from simple to hard. `view` turns a value into what is compared, `say`
+    writes the wanted one, `top` is the largest value that can be.
     """
-    refuse_unfit(name, function)
     answers, changed = [], None
-    for case in [*hand, *drawn]:
-        got, args = called(function, case)
-        refuse_unfinished(name, function, got)
-        answers.append((case, got))
+    for case in [*hand, *sorted(drawn, key=lambda case: len(shown(case.args)))]:
+        got, args = called(name, function, case.args)
         pairs = zip(case.args, args, strict=True)
         if any(a != b for a, b in pairs if isinstance(a, list | dict)):
             changed = changed or case
+        seen = viewed(view, got)
+        answers.append(Answer(case, got, seen, is_same(case.wanted, seen)))
         endless = isinstance(got, Raised) and isinstance(got.error, Endless)
         if endless and not isinstance(case.wanted, type):  # ask no more: each would take a second
             lines = case_lines(name, function, case, got, say(case.wanted))
             lines.append("Does each turn of the loop come nearer to its end?")
             raise Wrong("\n".join(lines)) from None
-    wrong_at = [n for n, (c, got) in enumerate(answers) if not is_same(c.wanted, viewed(view, got))]
-    if not wrong_at and changed:
+    failing = [answer for answer in answers if not answer.right]
+    if not failing and changed:
         raise Wrong(
             f"{name}: the values are right, but the function changes what it is given\n  "
             f"{as_call(name, changed.args)}\nOther cells use the same lists: work on a copy, "
             "for example with sorted(...) in place of .sort()."
         )
-    if not wrong_at:
-        some = f" and {len(drawn)} random" if drawn else ""
-        tell_passed(name, f"{name}: right on {len(hand)} hand-made{some} cases")
+    if not failing:
+        random = f" and {len(drawn)} random" if drawn else ""
+        tell_passed(name, f"{name}: right on {len(hand)} hand-made{random} cases")
         return
-    # hand-made cases stand from simple to hard
-    by_length = sorted(wrong_at, key=lambda n: len(shown(answers[n][0].args)))
-    case, got = answers[wrong_at[0] if wrong_at[0] < len(hand) else by_length[0]]
-    sentence = reason(case, got, answers, {*wrong_at}, mistakes, view)
+    case, got, *_ = failing[0]
+    lines = case_lines(name, function, case, got, say(case.wanted))
+    summary = f"{lines[0]}: {lines[-1].strip()}"
     if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
-        beyond = f"{min(got, sys.float_info.max):.3g} where {top} is the maximum"
-        sentence = f"{beyond}: {sentence[0].lower()}{sentence[1:]}" if sentence else f"{beyond}."
-    lines = [*case_lines(name, function, case, got, say(case.wanted)), sentence]
-    lines.append(f"{len(wrong_at)} of {len(answers)} cases differ; {SIMPLEST}")
-    raise Wrong("\n".join(filter(None, lines))) from None
+        lines.append(f"Here {top} is the maximum.")
+    if sentence := reason(answers, mistakes, view):
+        lines.append(sentence)
+    lines.append(f"{len(failing)} of {len(answers)} cases differ; the simplest is shown.")
+    raise Wrong("\n".join(lines), sentence or summary) from None
 
 
 # Calling it.
 
 
-def called(function: Callable, case: Example) -> tuple[object, tuple]:
-    """Return what `function` gave and the copied arguments that it got; prints are dropped."""
-    args = pickle.loads(pickle.dumps(case.args))  # a deep copy, in a third of the time
+def called(name: str, function: object, args: tuple) -> tuple[object, tuple]:
+    """Return what `function` gave, or Raised, and the copied arguments; its prints are dropped.
+
+    Raises NotStarted where it is a stub or calls one, Wrong where it is no function.
+    """
+    if function is None or function is ...:
+        raise not_started(name)
+    if not callable(function):
+        raise Wrong(
+            f"check.{name} wants the function itself: check.{name}({name}), no brackets after "
+            f"the name. It was given {shown(function)[:60]}"
+        )
+    args = pickle.loads(pickle.dumps(args))  # a deep copy, in a third of the time
     quiet = contextlib.redirect_stdout(io.StringIO())
     try:
         with quiet, np.errstate(all="ignore"), stopped(function):
             return function(*args), args
+    except NotImplementedError as error:
+        place = learners_line(function, error)
+        own = getattr(inspect.unwrap(function), "__name__", name)
+        inner = place[0].f_code.co_name if place else own
+        raise not_started(name, "" if inner == own else inner) from None
     except Exception as error:
         return Raised(error), args
+
+
+def not_started(name: str, inner: str = "") -> NotStarted:
+    """Return the friendly line; `inner` is another stub that this function calls."""
+    if inner:
+        return NotStarted(
+            f"{name}: not started yet, because it calls {inner}, which is not started yet: "
+            f"fill in {inner} first"
+        )
+    title = place_of_exercise(name).called
+    return NotStarted(f"{title} is not started yet: fill in the cell above, then run on from here")
+
+
+def returned(name: str, given: object) -> object:
+    """Return what a function without arguments gives, or `given` itself; a stub is not started."""
+    if not callable(given):
+        return given
+    value, _ = called(name, given, ())
+    if isinstance(value, Raised):
+        raise Wrong("\n".join(error_lines(given.__name__, given, value.error)))
+    return value
 
 
 @contextlib.contextmanager
@@ -187,52 +224,16 @@ def stopped(function: Callable) -> Iterator[None]:
         sys.settrace(before)
 
 
-def unwrapped(function: object) -> object:
-    """Return the function inside wrappers and partials."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return inspect.unwrap(function)
-
-
 def home_of(function: Callable) -> dict | None:
     """Return the globals of a function: all cells of a notebook share them, no library has them."""
-    return getattr(unwrapped(function), "__globals__", None)
+    return getattr(inspect.unwrap(function), "__globals__", None)
 
 
-# Stubs, and what is no function.
-
-
-def refuse_unfit(name: str, function: object) -> None:
-    """Raise NotStarted for nothing, Wrong for what is no function."""
-    if function is None or function is ...:
-        raise not_started(name)
-    if not callable(function):
-        raise Wrong(
-            f"check.{name} wants the function itself: check.{name}({name}), no brackets after "
-            f"the name. It was given {shown(function)[:60]}"
-        )
-
-
-def refuse_unfinished(name: str, function: Callable, outcome: object) -> None:
-    """Raise NotStarted where a call ended in a stub, its own or one that it calls."""
-    if isinstance(outcome, Raised) and isinstance(outcome.error, NotImplementedError):
-        place = place_of(function, outcome.error)
-        own = getattr(unwrapped(function), "__name__", name)
-        inner = place[0].f_code.co_name if place else own
-        raise not_started(name, None if inner == own else inner) from None
-
-
-def not_started(name: str, inner: str | None = None) -> NotStarted:
-    """Return the friendly line; `inner` is another stub that this function calls."""
-    if inner in (None, name):
-        called = place_of_exercise(name).called
-        return NotStarted(
-            f"{called} is not started yet: fill in the cell above, then run on from here"
-        )
-    return NotStarted(
-        f"{name}: not started yet, because it calls {inner}, which is not started yet: "
-        f"fill in {inner} first"
-    )
+def learners_line(function: Callable, error: Exception) -> tuple | None:
+    """Return (frame, line number) of the learner's innermost line, None where it has none."""
+    home = home_of(function)
+    frames = [step for step in traceback.walk_tb(error.__traceback__) if step[0].f_globals is home]
+    return frames[-1] if frames else None
 
 
 # What is wrong.
@@ -248,76 +249,64 @@ def case_lines(name: str, function: Callable, case: Example, got: object, wanted
 
 def error_lines(name: str, function: Callable, error: Exception) -> list[str]:
     """Return the learner's own line and what went wrong there."""
-    what, place = f"  {type(error).__name__}: {error}", place_of(function, error)
+    what, place = f"  {type(error).__name__}: {error}", learners_line(function, error)
     if place is None:
         return [f"{name} cannot be called as below", what]
     frame, line = place
     code = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
-    where = f"line {line} of its cell" if frame.f_code.co_name == name else f"line {line} of a cell"
+    inside = frame.f_code.co_name
+    where = f"line {line} of {'its' if inside == name else 'a'} cell, in {inside}"
     if isinstance(error, Endless):
-        return [f"{name} runs on and on, {where}, in {frame.f_code.co_name}", f"  {code}"]
-    return [f"{name} stops with an error, {where}, in {frame.f_code.co_name}", f"  {code}", what]
+        return [f"{name} runs on and on, {where}", f"  {code}"]
+    return [f"{name} stops with an error, {where}", f"  {code}", what]
 
 
-def place_of(function: Callable, error: Exception) -> tuple | None:
-    """Return (frame, line number) of the learner's innermost line, None where it has none."""
-    home = home_of(function)
-    frames = [step for step in traceback.walk_tb(error.__traceback__) if step[0].f_globals is home]
-    return frames[-1] if frames else None
+def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
+    """Return what to say of answers of which some are wrong, empty where nothing is known.
 
-
-def reason(
-    case: Example,
-    got: object,
-    answers: list,
-    wrong_at: set[int],
-    mistakes: Mistakes,
-    view: Callable,
-) -> str:
-    """Return what to say of a wrong answer: its form, a known mistake, an error, or nothing.
-
-    What is said of values holds for all answers.
+    That is their form, a known mistake, or an error; what is said of values holds for all.
     """
-    pairs = [(case.wanted, viewed(view, got)) for case, got in answers]
+    pairs = [(answer.case.wanted, answer.seen) for answer in answers]
     if all(is_same(*pair, strict=False) for pair in pairs):
         return "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
-    if any(all(is_rounded(*pair, decimals) for pair in pairs) for decimals in range(1, 10)):
+    if any(all(is_same(*pair, decimals=n) for pair in pairs) for n in range(1, 10)):
         return "The value is rounded: return it as it is, and round when you print."
-    if sentence := sentence_for(answers, wrong_at, mistakes, view):
+    if sentence := known_mistake(answers, mistakes, view):
         return sentence
+    case, got, seen, _ = next(answer for answer in answers if not answer.right)
     if isinstance(got, Raised):
-        return on_error(got.error)
+        return next((words for kind, words in ERRORS.items() if isinstance(got.error, kind)), "")
     is_nan = isinstance(got, float) and math.isnan(got) and case.wanted == 0
-    return NAN if is_nan else on_form(case.wanted, viewed(view, got), nested=view is as_it_is)
+    return NAN if is_nan else on_form(case.wanted, seen, members=view is as_it_is)
 
 
-def sentence_for(answers: list, wrong_at: set[int], mistakes: Mistakes, view: Callable) -> str:
+def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
     """Return the sentence of the known mistake that the learner made, or an empty one.
 
     It is named only where it gives what the learner's function gave in every case, also in those
     that the learner got right. "Perhaps" stands before one that agrees in all cases that differ
     and in nearly all of the others.
     """
-    failing = [answers[n] for n in sorted(wrong_at)]
-    others = [answer for n, answer in enumerate(answers) if n not in wrong_at]
-    best, found = NEARLY_ALL, ""
+    failing = [answer for answer in answers if not answer.right]
+    others = [answer for answer in answers if answer.right]
+    best, nearest = NEARLY_ALL, ""
     for sentence, wrong in ((sentence, wrong) for sentence, *all_ in mistakes for wrong in all_):
-        if not all(agrees(wrong, case, got, view) for case, got in failing):
+        if not all(agrees(wrong, answer, view) for answer in failing):
             continue
-        share = mean(agrees(wrong, case, got, view) for case, got in others) if others else 1
+        share = mean(agrees(wrong, answer, view) for answer in others) if others else 1
         if share == 1:
             return sentence
         if share > best:
-            best, found = share, f"Perhaps: {sentence}"
-    return found
+            best, nearest = share, f"Perhaps: {sentence}"
+    return nearest
 
 
-def agrees(wrong: Callable, case: Example, got: object, view: Callable) -> bool:
-    """Return whether a known mistake gives on `case` what the learner's function gave."""
-    value = called(wrong, case)[0]
-    if isinstance(value, Raised) or isinstance(got, Raised):
-        return isinstance(got, Raised) and is_same(type(getattr(value, "error", None)), got)
-    return is_same(viewed(view, value), viewed(view, got), strict=False)
+def agrees(wrong: Callable, answer: Answer, view: Callable) -> bool:
+    """Return whether a known mistake gives on a case what the learner's function gave."""
+    value, _ = called("", wrong, answer.case.args)
+    if isinstance(value, Raised):
+        return is_same(type(value.error), answer.got)
+    return is_same(viewed(view, value), answer.seen, strict=False)
 
 
 # For the tables of mistakes.
@@ -343,15 +332,3 @@ def mean(flags) -> float:
 def common(a: list, b: list) -> int:
     """Return how many members two lists share, each as often as both have it."""
     return (Counter(a) & Counter(b)).total()
-
-
-def returned(name: str, given: object) -> object:
-    """Return what a function without arguments gives, or `given` itself; a stub is not started."""
-    if not callable(given):
-        return given
-    try:
-        return given()
-    except NotImplementedError:
-        raise not_started(name) from None
-    except Exception as error:
-        raise Wrong("\n".join(error_lines(given.__name__, given, error))) from None

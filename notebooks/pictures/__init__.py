@@ -5,8 +5,6 @@ A picture stands still; where `make lab` turns sliders on, it moves. What the wr
 `helpers.figures`.
 """
 
-from helpers.figures import is_live, put
-
 from . import corpus, ranking, scores
 from .frame import moved
 from .week import map_of_week

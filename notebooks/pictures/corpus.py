@@ -26,7 +26,8 @@ def frequent(column: pd.Series) -> pd.Series:
 def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
     """Plot how long documents are, and below it which kinds make each hump, the shortest first.
 
-    `corpus` has the columns `tokens` and `kind`; `chunk_size` is drawn as a line.
+    `corpus` has the columns `tokens` and `kind`; `chunk_size` is drawn as a line. The darker a
+    cell of a kind's row, the more of its documents are so long.
     """
     kinds = frequent(corpus.kind)
     medians = corpus.tokens.groupby(kinds).median().sort_values(kind="stable")
@@ -37,11 +38,18 @@ def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
     _, edges, _ = top.hist(corpus.tokens, bins=BINS, color=DARK)
     top.set(ylabel="documents")
     top.yaxis.get_major_locator().set_params(integer=True)
-    _darker_where_more(below, corpus.tokens, kinds, medians, edges)
+    counts = [np.histogram(corpus.tokens[kinds == kind], edges)[0] for kind in medians.index]
+    more = PowerNorm(0.5, vmin=0)  # few documents are seen, too
+    below.pcolormesh(edges, range(len(medians) + 1), counts, cmap="Blues", norm=more)
+    middle = np.arange(len(medians)) + 0.5
+    below.plot(medians, middle, "o", color="black", markerfacecolor="white", markersize=6)
+    below.set_yticks(middle, medians.index)
+    below.grid(visible=False)
+    below.set(xlabel="tokens (darker: more documents of the kind; circle: its median)")
     for ax in (top, below):
         ax.axvline(chunk_size, color=LIGHT, linestyle="--", linewidth=2)
-    title = f"{(corpus.tokens > chunk_size).mean():.0%} of the documents are longer than "
-    title += f"{chunk_size} tokens"
+    share = (corpus.tokens > chunk_size).mean()
+    title = f"{share:.0%} of the documents are longer than {chunk_size} tokens"
     if len(medians) > 1:
         title += f";\n{medians.index[0]} is the shortest kind, {medians.index[-1]} the longest"
     top.set_title(title)
@@ -49,51 +57,35 @@ def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
     figures.put(figure, f"{title}. Median tokens by kind: {values}.".replace("\n", " "))
 
 
-def _darker_where_more(
-    ax: plt.Axes, tokens: pd.Series, kinds: pd.Series, medians: pd.Series, edges: np.ndarray
-) -> None:
-    """Draw a row for each kind: the darker a cell, the more of its documents are so long."""
-    counts = [np.histogram(tokens[kinds == kind], edges)[0] for kind in medians.index]
-    more = PowerNorm(0.5, vmin=0)  # few documents are seen, too
-    ax.pcolormesh(edges, range(len(medians) + 1), counts, cmap="Blues", norm=more)
-    middle = np.arange(len(medians)) + 0.5
-    ax.plot(medians, middle, "o", color="black", markerfacecolor="white", markersize=6)
-    ax.set_yticks(middle, medians.index)
-    ax.grid(visible=False)
-    ax.set(xlabel="tokens (darker: more documents of the kind; circle: its median)")
-
-
 def coverage(corpus: pd.DataFrame) -> None:
     """Plot a square for each document in a row for its service: asked for, or not.
 
     `corpus` has the columns `service` and `reached`; the service that is reached least comes first.
     """
-    found = corpus.reached.groupby(frequent(corpus.service)).agg(["count", "sum", "mean"])
-    found = found.sort_values(["mean", "count"], ascending=[False, True], kind="stable")
-    each = ceil(found["count"].max() / SQUARES)  # documents that a square stands for
-    figure, ax = plt.subplots(figsize=(7, 1 + 0.27 * len(found)))
-    for row, (n, hits) in enumerate(zip(found["count"], found["sum"], strict=True)):
-        asked, squares = round(hits / each), ceil(n / each)
-        places = list(range(squares))
+    rows = corpus.reached.groupby(frequent(corpus.service)).agg(["count", "sum", "mean"])
+    rows = rows.sort_values(["mean", "count"], ascending=[False, True], kind="stable")
+    each = ceil(rows["count"].max() / SQUARES)  # documents that a square stands for
+    figure, ax = plt.subplots(figsize=(7, 1 + 0.27 * len(rows)))
+    labels = []
+    for y, (service, n, reached, _) in enumerate(rows.itertuples()):
+        places = list(range(ceil(n / each)))
+        filled = round(reached / each)
         style = {"marker": "s", "linestyle": "none", "markersize": 5, "color": DARK}
-        ax.plot(places[:asked], [row] * asked, **style)
-        ax.plot(places[asked:], [row] * (squares - asked), markerfacecolor="white", **style)
-    of = [f"{row['sum']:.0f} of {row['count']:.0f}" for _, row in found.iterrows()]
-    ax.set_yticks(
-        range(len(found)), [f"{name}  {n}" for name, n in zip(found.index, of, strict=True)]
-    )
+        ax.plot(places[:filled], [y] * filled, **style)
+        ax.plot(places[filled:], [y] * len(places[filled:]), markerfacecolor="white", **style)
+        labels.append((service, f"{reached} of {n}"))
+    ax.set_yticks(range(len(rows)), ["  ".join(label) for label in labels])
     ax.set_xticks([])
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     many = "a document" if each == 1 else f"{each} documents"
     ax.set(xlabel=f"a square is {many}: filled where a query asks for it", xlim=(-1, SQUARES))
-    ax.margins(y=0.5 / len(found))
+    ax.margins(y=0.5 / len(rows))
     title = f"Queries ask for {corpus.reached.sum()} of {len(corpus)} documents"
-    title += f", least for {found.index[-1]}" if len(found) > 1 else ""
+    title += f", least for {rows.index[-1]}" if len(rows) > 1 else ""
     ax.set_title(title)
-    values = ", ".join(f"{name} {n}" for name, n in [*zip(found.index, of, strict=True)][::-1])
-    figures.put(figure, f"{title}. {values}.")
+    figures.put(figure, f"{title}. {', '.join(' '.join(label) for label in labels[::-1])}.")
 
 
 def overlap(queries: pd.DataFrame) -> None:
@@ -102,19 +94,19 @@ def overlap(queries: pd.DataFrame) -> None:
     A bar shows the mean of the kind, and its end says it.
     """
     kinds = frequent(queries.kind)
-    order = queries.overlap.groupby(kinds).mean().sort_values(ascending=False)
-    figure, ax = plt.subplots(figsize=(7, 1.3 + 0.5 * len(order)))
-    ax.barh(range(len(order)), order, color=PALE_BAR, edgecolor=DARK, linewidth=EDGE)
-    places = kinds.map({kind: n for n, kind in enumerate(order.index)})
+    means = queries.overlap.groupby(kinds).mean().sort_values(ascending=False)
+    figure, ax = plt.subplots(figsize=(7, 1.3 + 0.5 * len(means)))
+    ax.barh(range(len(means)), means, color=PALE_BAR, edgecolor=DARK, linewidth=EDGE)
+    places = kinds.map({kind: n for n, kind in enumerate(means.index)})
     places = places + aside(kinds, queries.overlap.round(6), 0.7, 9)
     ax.plot(queries.overlap, places, "o", color=DARK, alpha=0.7, markersize=4)
-    ax.set_yticks(range(len(order)), [f"{kind}  {mean:.2f}" for kind, mean in order.items()])
+    ax.set_yticks(range(len(means)), [f"{kind}  {mean:.2f}" for kind, mean in means.items()])
     ax.grid(axis="y", visible=False)
     ax.set(xlabel="share of content words found in a relevant document", xlim=(-0.02, 1.02))
-    title = f"Queries share {order.iloc[-1]:.2f} of their content words with an answer, on average"
-    if len(order) > 1:
-        lowest = order.index[order.round(2) == order.round(2).iloc[-1]]
-        title = f"Fewest shared words: {' and '.join(lowest)}, {order.iloc[-1]:.2f} on average"
+    title = f"Queries share {means.iloc[-1]:.2f} of their content words with an answer, on average"
+    if len(means) > 1:
+        lowest = means.index[means.round(2) == means.round(2).iloc[-1]]
+        title = f"Fewest shared words: {' and '.join(lowest)}, {means.iloc[-1]:.2f} on average"
     ax.set_title(title)
-    values = ", ".join(f"{kind} {mean:.2f}" for kind, mean in order.items())
+    values = ", ".join(f"{kind} {mean:.2f}" for kind, mean in means.items())
     figures.put(figure, f"{title}. Mean share by kind: {values}. Each point is a query.")

@@ -1,4 +1,4 @@
-"""What all pictures share: one display, words for who cannot see it, and sliders."""
+"""Sliders and lists above a picture, where `make lab` turns them on."""
 
 from collections.abc import Callable
 
@@ -8,24 +8,19 @@ from IPython.display import display
 from helpers.figures import is_live
 
 
-def moved(draw: Callable, **controls: tuple[float, float, float, float] | list) -> None:
-    """Call `draw` with the first value of each control, and, live, again for each move of one.
+def moved(draw: Callable, **controls: tuple[float, float, float, float]) -> None:
+    """Call `draw` with the start of each slider, and, live, again for each move of one.
 
-    A control is (start, low, high, step) for a slider, or a list of choices, the first one chosen.
+    A slider is (start, low, high, step); whole numbers stay whole.
     """
     if not is_live():
-        draw(**{n: c[0] for n, c in controls.items()})
+        draw(**{name: start for name, (start, *_) in controls.items()})
         return
-    made = {name: _control(name, of) for name, of in controls.items()}
-    display(widgets.HBox([*made.values()], layout={"flex_flow": "row wrap"}))
-    display(widgets.interactive_output(draw, made))
-
-
-def _control(name: str, of: tuple | list) -> widgets.Widget:
-    """Return a slider, or a list to choose from."""
-    if isinstance(of, list):
-        return widgets.Dropdown(options=of, value=of[0], description=name)
-    start, low, high, step = of
-    whole = all(isinstance(number, int) for number in of)
-    slider = widgets.IntSlider if whole else widgets.FloatSlider
-    return slider(start, min=low, max=high, step=step, description=name, continuous_update=False)
+    sliders = {}
+    for name, (start, low, high, step) in controls.items():
+        whole = all(isinstance(number, int) for number in (start, low, high, step))
+        slider = widgets.IntSlider if whole else widgets.FloatSlider
+        look = {"description": name, "continuous_update": False}
+        sliders[name] = slider(start, min=low, max=high, step=step, **look)
+    display(widgets.HBox([*sliders.values()], layout={"flex_flow": "row wrap"}))
+    display(widgets.interactive_output(draw, sliders))

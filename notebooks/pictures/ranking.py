@@ -31,40 +31,33 @@ def spans(name: str, chunkers: dict[str, list[Stretch]], body: str, quotes: list
     Below stand its headings and its `quotes`, those that a seam cuts with a cross above. The title
     names the largest chunk.
     """
-    ax, lost = axes(1.6 + 0.75 * len(chunkers)), {}
+    ax = axes(1.6 + 0.75 * len(chunkers))
+    rows, sizes, cut = [], [], []  # what is said of each chunker
     for row, (chunker, chunks) in enumerate(chunkers.items()):
         looks = cycle([(DARK, "", 0.14), (LIGHT, "///", -0.14)])  # up and down, to show overlaps
         for (start, end), (color, hatch, up) in zip(chunks, looks, strict=False):
             look = {"color": color, "hatch": hatch, "edgecolor": "white"}
             ax.barh(up - row, end - start, 0.27, start, **look)
-        lost[chunker] = [q for q in quotes if not any(a <= q[0] and q[1] <= b for a, b in chunks)]
-        for start, end in lost[chunker]:
+        lost = [q for q in quotes if not any(a <= q[0] and q[1] <= b for a, b in chunks)]
+        for start, end in lost:
             ax.plot((start + end) / 2, -row, "x", color="black", markersize=9, markeredgewidth=2)
-    heads, below = heading_places(body), -len(chunkers)
+        rows.append(f"{chunker}\n{how_many(len(chunks), 'chunk')}")
+        sizes.append(f"{chunker}: {', '.join(f'{a} to {b}' for a, b in chunks)}")
+        cut.append(f"{chunker} {len(lost)}")
+    heads = [match.start() for match in re.finditer("^#", body, re.MULTILINE)]
+    below, least = -len(chunkers), LENGTHEN * len(body)
     ax.plot(heads, [below + 0.1] * len(heads), "|", color="black", markersize=11, clip_on=False)
     for start, end in quotes:
-        ax.barh(below - 0.65, max(end - start, LENGTHEN * len(body)), 0.3, start, color=GREEN)
-    rows = [f"{chunker}\n{how_many(len(chunks), 'chunk')}" for chunker, chunks in chunkers.items()]
+        ax.barh(below - 0.65, max(end - start, least), 0.3, start, color=GREEN)
     rows += [how_many(len(heads), "heading"), how_many(len(quotes), "quote")]
     ax.set_yticks([*range(0, below, -1), below + 0.1, below - 0.65], rows)
-    left = -LENGTHEN * len(body)  # a mark at the first character stands clear of the axis
-    ax.set(xlim=(left, len(body)), ylim=(below - 1, 0.6))
+    ax.set(xlim=(-least, len(body)), ylim=(below - 1, 0.6))  # clear of a mark at the start
     ax.grid(visible=False)
     longest, chunker = max((b - a, c) for c, chunks in chunkers.items() for a, b in chunks)
     share = longest / max(1, len(body))
     title = f"The {chunker} chunker keeps {share:.0%} of {shortened_to(name, 30)} in one chunk"
-    cut = ", ".join(f"{chunker} {len(quotes)}" for chunker, quotes in lost.items())
-    sizes = "; ".join(
-        f"{chunker}: {', '.join(f'{a} to {b}' for a, b in chunks)}"
-        for chunker, chunks in chunkers.items()
-    )
-    values = f"Chunks by character: {sizes}. Quotes that a seam cuts, of {len(quotes)}: {cut}."
-    show(ax, title, values, "characters of the document")
-
-
-def heading_places(body: str) -> list[int]:
-    """Return the places at which a line begins with #."""
-    return [match.start() for match in re.finditer("^#", body, re.MULTILINE)]
+    values = f"Chunks by character: {'; '.join(sizes)}. Quotes that a seam cuts, of {len(quotes)}: "
+    show(ax, title, f"{values}{', '.join(cut)}.", "characters of the document")
 
 
 # What a word weighs.
@@ -76,37 +69,30 @@ def weights(curves: dict[str, list[float]], n_docs: int) -> None:
     The title tells the largest rise: a weight that grows where a word gets more common.
     """
     ax = axes(3.6)
-    for (name, values), (mark, color) in zip(
-        curves.items(), (("o", LIGHT), ("^", DARK)), strict=False
-    ):
-        df = range(1, len(values) + 1)
-        ax.plot(df, values, mark, color=color, markersize=3.5)
-        at = 3 * len(values) // 4
+    looks = (("o", LIGHT), ("^", DARK))
+    for (name, values), (mark, color) in zip(curves.items(), looks, strict=False):
+        ax.plot(range(1, len(values) + 1), values, mark, color=color, markersize=3.5)
+        n = 3 * len(values) // 4
         place = {"xytext": (0, 5), "textcoords": "offset points", "va": "bottom"}
-        ax.annotate(name, (df[at], values[at]), color=color, fontsize=12, **place)
-    name, at, low, high = largest_rise(curves)
+        ax.annotate(name, (n + 1, values[n]), color=color, fontsize=12, **place)
+    rise, name, df = max(  # df documents before the largest step up
+        (after - before, name, df)
+        for name, values in curves.items()
+        for df, (before, after) in enumerate(pairwise(values), 1)
+    )
     title = "The more documents hold a word, the less it weighs"
-    if high > low:
+    if rise > 0:
+        low, high = curves[name][df - 1 : df + 1]
         arrow = {"arrowstyle": "->", "color": "black"}
-        ax.annotate("", (at + 1, high), (at, low), arrowprops=arrow)
+        ax.annotate("", (df + 1, high), (df, low), arrowprops=arrow)
         title = f"{name}: one more document, and the weight jumps from {low:.2f} to {high:.2f}"
     ax.axhline(0, color="black", linewidth=1)
-    told = sorted({1, max(1, n_docs // 4), at, min(at + 1, n_docs), n_docs})
+    places = sorted({1, max(1, n_docs // 4), df, min(df + 1, n_docs), n_docs})
     values = "; ".join(
-        f"{name} {', '.join(f'{curve[df - 1]:.2f} at {df}' for df in told)}"
+        f"{name} {', '.join(f'{curve[n - 1]:.2f} at {n}' for n in places)}"
         for name, curve in curves.items()
     )
     show(ax, title, f"{values}.", f"documents that hold the word, of {n_docs}", "weight (IDF)")
-
-
-def largest_rise(curves: dict[str, list[float]]) -> tuple[str, int, float, float]:
-    """Return (name, documents before it, value before, value after) of the largest step up."""
-    steps = [
-        (after - before, name, df, before, after)
-        for name, values in curves.items()
-        for df, (before, after) in enumerate(pairwise(values), 1)
-    ]
-    return max(steps)[1:]
 
 
 # What one more occurrence adds.
@@ -118,24 +104,23 @@ def saturation(worth: Callable, k1: float, b: float, length: int) -> None:
     `worth(times, k1, b, length)` is the score of a document of `length` words, where 100 is the
     average.
     """
-    times = range(13)
+    times, ceiling = range(13), k1 + 1
     plain = [worth(n, 1.5, 0.75, 100) for n in times]
-    moved = [worth(n, k1, b, length) for n in times]
+    scores = [worth(n, k1, b, length) for n in times]
     ax = axes(3.6)
     ax.plot(times, plain, "s--", color="#6b6b6b", markersize=4, label="k1 1.5, b 0.75, length 100")
     name = f"k1 {k1:g}, b {b:g}, length {length}"
-    if moved != plain:
-        ax.plot(times, moved, "o-", color=DARK, markersize=5, label=name)
-    ceiling = k1 + 1
+    if scores != plain:
+        ax.plot(times, scores, "o-", color=DARK, markersize=5, label=name)
     ax.axhline(ceiling, color=LIGHT, linestyle=":", linewidth=2)
     look = {"color": "#9c5210", "fontsize": 12, "va": "bottom"}
     ax.annotate(f"ceiling k1 + 1 = {ceiling:g}", (0.1, ceiling), **look)
     ax.set(xlim=(0, 12.3), ylim=(0, max(ceiling, 2.5) * 1.12))
     ax.legend(loc="lower right", frameon=False, fontsize=12)
-    last = moved[-1] - moved[-2]
-    title = f"The first occurrence earns {moved[1]:.2f}, the twelfth adds {last:.2f}"
-    told = ", ".join(f"{moved[n]:.2f} at {n}" for n in (1, 2, 4, 8, 12))
-    values = f"{name}: {told}; the ceiling is {ceiling:g}."
+    last = scores[-1] - scores[-2]
+    title = f"The first occurrence earns {scores[1]:.2f}, the twelfth adds {last:.2f}"
+    values = ", ".join(f"{scores[n]:.2f} at {n}" for n in (1, 2, 4, 8, 12))
+    values = f"{name}: {values}; the ceiling is {ceiling:g}."
     show(ax, title, values, "how often the word occurs", "score, for a weight of 1")
 
 
@@ -152,12 +137,12 @@ def score_parts(bars: dict[str, dict[str, float]], most: int = 5) -> None:
     order = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index
     stacked = parts.loc[order[:most]]
     stacked.index = [shortened_to(word, 20) for word in stacked.index]
+    looks = [(DARK, ""), (LIGHT, "///"), (GREEN, "..."), ("#6b6b6b", "xx"), (PURPLE, "\\\\")]
+    looks = [*looks[: len(stacked)], ("#8a8a8a", "")]
+    ax = axes(1.5 + 0.7 * len(bars) + 0.2 * len(stacked))
     if len(parts) > most:
         stacked.loc[how_many(len(parts) - most, "other word")] = parts.loc[order[most:]].sum()
     rows = [*range(0, -len(bars), -1)]  # the first one on top
-    ax = axes(1.5 + 0.7 * len(bars) + 0.2 * min(most, len(parts)))
-    looks = [(DARK, ""), (LIGHT, "///"), (GREEN, "..."), ("#6b6b6b", "xx"), (PURPLE, "\\\\")]
-    looks = [*looks[: min(most, len(parts))], ("#8a8a8a", "")]
     ends = np.zeros((2, len(bars)))  # below and above 0
     for (label, widths), (color, hatch) in zip(stacked.iterrows(), looks, strict=False):
         side = np.where(widths > 0, 1, 0), np.arange(len(bars))
@@ -185,21 +170,20 @@ def score_parts(bars: dict[str, dict[str, float]], most: int = 5) -> None:
 
 
 def result_card(
-    query: Query, found: dict[str, tuple[str, str]], words: set, lost: list[str], top: int
+    query: Query, hits: dict[str, tuple[str, str]], words: set, missing: list[str], top: int
 ) -> Markup:
     """Return the first `top` results and the best relevant one as markup, with `words` marked.
 
-    `found` is {doc_id: (id of its chunk, text)}, best first; `lost` are the words of the query
+    `hits` is {doc_id: (id of its chunk, text)}, best first; `missing` are the words of the query
     that no relevant document contains.
     """
-    kind = f" ({query.kind})" if query.kind != Query._field_defaults["kind"] else ""
+    kind = f" ({query.kind})" if query.kind != "unspecified" else ""
     card = Markup("<h4>{}</h4>").format(f"{query.query_id}{kind}: {query.query}")
-    best = next((doc_id for doc_id in found if doc_id in query.relevant_doc_ids), None)
-    for rank, (doc_id, (chunk_id, text)) in enumerate(found.items(), 1):
+    row = Markup("<p>{} {}. <b>{}</b><br>{}</p>")
+    best = next((doc_id for doc_id in hits if doc_id in query.relevant_doc_ids), None)
+    for rank, (doc_id, (chunk_id, text)) in enumerate(hits.items(), 1):
         if rank <= top or doc_id == best:
             tick = "✓" if doc_id in query.relevant_doc_ids else "·"
-            stretch = marked(snippet(text, words), words)
-            row = Markup("<p>{} {}. <b>{}</b><br>{}</p>")
-            card += row.format(tick, rank, chunk_id, stretch)
+            card += row.format(tick, rank, chunk_id, marked(snippet(text, words), words))
     lacking = Markup("<p>Words in no relevant document: {}</p>")
-    return card + lacking.format(", ".join(lost) or "none")
+    return card + lacking.format(", ".join(missing) or "none")

@@ -2,6 +2,7 @@
 
 import math
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -16,24 +17,23 @@ def discount_by_rank(ranking: list[str], grades: dict[str, int]) -> None:
     """Draw the discount of DCG as a line and what each rank contributes as a bar."""
     ranks = np.arange(1, len(ranking) + 1)
     discount = 1 / np.log2(ranks + 1)
-    gave = discount * [grades.get(doc_id, 0) for doc_id in ranking]
+    gains = discount * [grades.get(doc_id, 0) for doc_id in ranking]
     ax = axes(HEIGHT)
-    ax.bar(ranks, gave, color=PALE, edgecolor=DARK, width=0.6)
+    ax.bar(ranks, gains, color=PALE, edgecolor=DARK, width=0.6)
     ax.plot(ranks, discount, "o-", color=LIGHT)
     place = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center"}
     ax.annotate("discount", (ranks[-1], discount[-1]), fontsize=12, **place)
-    for rank, value in zip(ranks, gave, strict=True):
-        if value:
-            ax.text(rank, value + 0.03, f"adds {value:.2f}", ha="center", fontsize=12)
+    for rank, gain in zip(ranks, gains, strict=True):
+        if gain:
+            ax.text(rank, gain + 0.03, f"adds {gain:.2f}", ha="center", fontsize=12)
     labels = [f"rank {rank}\n{d}: grade {grades.get(d, 0)}" for rank, d in enumerate(ranking, 1)]
     ax.set_xticks(ranks, labels)
-    ax.set_ylim(0, max(1, *gave) * 1.15)
-    most = int(np.argmax(gave))
-    said = f", {gave[most]:.2f} of it from rank {most + 1}" if gave[most] else ""
-    title = f"DCG {gave.sum():.2f}{said}"
-    rows = zip(ranks, discount, gave, strict=True)
+    ax.set_ylim(0, max(1, *gains) * 1.15)
+    most = int(np.argmax(gains))
+    share = f", {gains[most]:.2f} of it from rank {most + 1}" if gains[most] else ""
+    rows = zip(ranks, discount, gains, strict=True)
     values = "; ".join(f"rank {r}: discount {d:.2f}, adds {g:.2f}" for r, d, g in rows)
-    show(ax, title, values, y="discount, contribution")
+    show(ax, f"DCG {gains.sum():.2f}{share}", values, y="discount, contribution")
 
 
 def measures_by_place(values: dict[str, list[float]], doc_id: str, rank: int) -> None:
@@ -47,40 +47,43 @@ def measures_by_place(values: dict[str, list[float]], doc_id: str, rank: int) ->
     ax.axvline(rank, color="black", linewidth=1, linestyle=":")
     ax.set(xlim=(0.8, len(row) + 0.8), ylim=(0, 1.05), xticks=[*places])
     now = ", ".join(f"{name} {short(row[rank - 1])}" for name, row in values.items())
-    listed = "; ".join(f"{n} {' '.join(map(short, row))}" for n, row in values.items())
+    listed = "; ".join(f"{name} {' '.join(map(short, row))}" for name, row in values.items())
     show(ax, f"{doc_id} at rank {rank}: {now}", f"By rank from 1: {listed}", f"rank of {doc_id}")
 
 
 def bootstrap_means(values: np.ndarray, low: float, high: float, name: str) -> None:
     """Draw the means of samples drawn anew from `values`, with the mean and its interval."""
-    rng = np.random.default_rng(2026)
-    means = rng.choice(values, size=(PATTERNS, len(values))).mean(axis=1)
-    ax = axes(HEIGHT)
-    ax.hist(means, bins=40, color=PALE, edgecolor=DARK, linewidth=0.4)
+    samples = np.random.default_rng(2026).choice(values, size=(PATTERNS, len(values)))
+    ax, top = _histogram(samples.mean(axis=1))
     ax.axvline(values.mean(), color="black")
-    top = ax.get_ylim()[1]
-    for end, aside in ((low, "right"), (high, "left")):
+    for end, side in ((low, "right"), (high, "left")):
         ax.axvline(end, color=LIGHT, linestyle="--")
-        ax.text(end, top * 0.9, f" {end:.2f} ", ha=aside, fontsize=12)
+        ax.text(end, top * 0.9, f" {end:.2f} ", ha=side, fontsize=12)
     title = f"{name} {values.mean():.2f}: other queries could have given {low:.2f} to {high:.2f}"
-    said = f"Histogram of {PATTERNS:,} means; the middle 95 % lie between {low:.3f} and {high:.3f}"
-    show(ax, title, said, f"mean of {len(values)} values drawn anew", "draws")
+    words = f"Histogram of {PATTERNS:,} means; the middle 95 % lie between {low:.3f} and {high:.3f}"
+    show(ax, title, words, f"mean of {len(values)} values drawn anew", "draws")
 
 
 def flipped_means(differences: np.ndarray, p: float, name: str) -> None:
     """Draw the mean differences that random signs give, with the one that was seen."""
     signs = np.random.default_rng(2026).choice([-1, 1], size=(PATTERNS, len(differences)))
-    means, seen = signs @ differences / len(differences), differences.mean()
+    ax, top = _histogram(signs @ differences / len(differences))
+    seen = differences.mean()
+    ax.axvline(seen, color=LIGHT)
+    ax.axvline(-seen, color=LIGHT, linestyle="--")
+    side = "left" if seen > 0 else "right"
+    ax.text(seen, top * 0.92, f" seen {seen:+.3f} ", fontsize=12, ha=side)
+    share = "Fewer than .001" if p < 0.001 else short(p)
+    title = f"{share} of the coin tosses lie at least as far out as {seen:+.3f}"
+    words = f"{name}: histogram of {PATTERNS:,} means with random signs; p {p:.4f}"
+    show(ax, title, words, "mean difference with signs tossed", "tosses")
+
+
+def _histogram(means: np.ndarray) -> tuple[plt.Axes, float]:
+    """Draw the histogram of means; return its axes and where they end at the top."""
     ax = axes(HEIGHT)
     ax.hist(means, bins=40, color=PALE, edgecolor=DARK, linewidth=0.4)
-    for at, line in ((seen, "-"), (-seen, "--")):
-        ax.axvline(at, color=LIGHT, linestyle=line)
-    outside, top = "left" if seen > 0 else "right", ax.get_ylim()[1]
-    ax.text(seen, top * 0.92, f" seen {seen:+.3f} ", fontsize=12, ha=outside)
-    told = "Fewer than .001" if p < 0.001 else short(p)
-    title = f"{told} of the coin tosses lie at least as far out as {seen:+.3f}"
-    said = f"{name}: histogram of {PATTERNS:,} means with random signs; p {p:.4f}"
-    show(ax, title, said, "mean difference with signs tossed", "tosses")
+    return ax, ax.get_ylim()[1]
 
 
 def overlap_and_score(dev: pd.DataFrame) -> float:
@@ -89,56 +92,58 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
     The kind with the lowest mean is marked. rho is 0 where nothing varies.
     """
     means = dev.groupby("kind")[["overlap", "nDCG@10"]].mean().sort_values("nDCG@10")
-    lowest, rest = dev[dev.kind == means.index[0]], dev[dev.kind != means.index[0]]
+    lowest = means.index[0]
     rho = dev["overlap"].rank().corr(dev["nDCG@10"].rank())
     rho = 0.0 if math.isnan(rho) else float(rho)
     ax = axes(4.0)
-    aside = np.random.default_rng(2026).uniform(-0.012, 0.012, len(dev))  # equal points apart
-    aside = pd.Series(aside, dev.index)
-    for part, mark, color, label in (
-        (rest, "o", DARK, "other kinds"),
-        (lowest, "^", LIGHT, f"{means.index[0] or 'all'}: lowest mean"),
+    x = dev["overlap"] + np.random.default_rng(2026).uniform(-0.012, 0.012, len(dev))
+    for part, mark, color, label in (  # equal points lie apart
+        (dev.kind != lowest, "o", DARK, "other kinds"),
+        (dev.kind == lowest, "^", LIGHT, f"{lowest or 'all'}: lowest mean"),
     ):
-        if len(part):
-            x = part["overlap"] + aside[part.index]
-            ax.plot(x, part["nDCG@10"], mark, color=color, alpha=0.75, markersize=7, label=label)
+        if part.any():
+            look = {"color": color, "alpha": 0.75, "markersize": 7, "label": label}
+            ax.plot(x[part], dev["nDCG@10"][part], mark, **look)
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.05, 1.1))
     ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
-    rows = [
+    rows = (
         f"{kind or 'all'}: overlap {x:.2f}, nDCG@10 {y:.2f}" for kind, x, y in means.itertuples()
-    ]
+    )
     how = "More shared words, higher nDCG" if rho > 0.2 else "Shared words explain little"
     title = f"{how} (rank correlation {rho:.2f})"
     show(ax, title, "; ".join(rows), "share of the query's words in an answer", "nDCG@10")
     return rho
 
 
-def two_documents(found: dict) -> None:
+def two_documents(card: dict) -> None:
     """Draw what each word of a failure card gave to the wanted document and to its rival.
 
     Words that gave nothing to either are left out; the wanted document may lack a word.
     """
-    rows = [(w, mine, other) for w, _, mine, other in found["words"] if mine or other]
-    rows = sorted(rows, key=lambda row: row[1] - row[2], reverse=True)
-    kinds = (("common", found["common"]), ("lacked", found["lacks"]))
-    notes = {w: ", ".join(kind for kind, of in kinds if w in of) for w, *_ in rows}
+    rows = [(word, mine, other) for word, _, mine, other in card["words"] if mine or other]
+    rows.sort(key=lambda row: row[1] - row[2], reverse=True)
+    labels = []
+    for word, *_ in rows:
+        kinds = [
+            kind for kind, key in (("common", "common"), ("lacked", "lacks")) if word in card[key]
+        ]
+        labels.append(f"{word} ({', '.join(kinds)})" if kinds else word)
     ax = axes(1.7 + 0.42 * max(1, len(rows)))
     places = np.arange(len(rows))
     sides = [("wanted", 1, 0.2, DARK, None), ("rival", 2, -0.2, "#f0d9c4", "///")]
-    for label, column, aside, color, hatch in sides:
+    for label, column, up, color, hatch in sides:
         widths = [row[column] for row in rows]
         look = {"color": color, "edgecolor": "black", "linewidth": 0.6, "hatch": hatch}
-        bars = ax.barh(places + aside, widths, 0.38, label=label, **look)
+        bars = ax.barh(places + up, widths, 0.38, label=label, **look)
         ax.bar_label(bars, [f"{width:.2f}" for width in widths], padding=2, fontsize=9)
     ax.margins(x=0.08)  # room for the numbers
-    labels = [w + (f" ({notes[w]})" if notes[w] else "") for w, *_ in rows]
     ax.set_yticks(places, labels)
     ax.grid(axis="y", visible=False)
     if rows:
         ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
-    mine, other = found["score"]
-    most = f'; "{rows[-1][0]}" decides most' if rows and rows[-1][2] > rows[-1][1] else ""
-    title = f"{found['query_id']}: wanted {mine:.2f}, rival {other:.2f}{most}"
+    mine, other = card["score"]
+    decides = f'; "{rows[-1][0]}" decides most' if rows and rows[-1][2] > rows[-1][1] else ""
+    title = f"{card['query_id']}: wanted {mine:.2f}, rival {other:.2f}{decides}"
     pairs = zip(labels, rows, strict=True)
     values = "; ".join(f"{label} {a:.2f} and {b:.2f}" for label, (_, a, b) in pairs)
     show(ax, title, f"Wanted and rival by word: {values}", "what each word gave")

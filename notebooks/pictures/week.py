@@ -8,7 +8,7 @@ from matplotlib.patches import FancyBboxPatch
 from helpers import figures
 from helpers.figures import DARK
 
-BOXES = {  # what a box says, and the sessions that make it
+BOXES = {  # what a box says, and the session that makes it
     "documents": "A",
     "questions\nand labels": "A",
     "chunks": "B",
@@ -17,8 +17,6 @@ BOXES = {  # what a box says, and the sessions that make it
     "measures": "C",
     "decision": "C",
 }
-
-
 A_ROW = 4
 
 
@@ -27,7 +25,11 @@ def map_of_week(lit: str) -> None:
     figure, ax = plt.subplots(figsize=(7, 2.6))
     places = [(n % A_ROW, -(n // A_ROW)) for n in range(len(BOXES))]
     for (x, y), (step, session) in zip(places, BOXES.items(), strict=True):
-        _draw_box(ax, x, y, f"{step}\n{session}", on=session == lit)
+        fill, ink = (DARK, "white") if session == lit else ("white", "black")
+        look = {"boxstyle": "round,pad=0,rounding_size=0.08", "fc": fill, "ec": DARK, "lw": 1.5}
+        ax.add_patch(FancyBboxPatch((x, y + 0.1), 0.8, 0.8, **look))
+        centred = {"ha": "center", "va": "center", "fontsize": 13}
+        ax.text(x + 0.4, y + 0.5, f"{step}\n{session}", color=ink, **centred)
     for (x, y), (to, below) in pairwise(places):
         ends = (to, y + 0.5), (x + 0.8, y + 0.5)
         if y != below:  # on to the next row
@@ -35,19 +37,7 @@ def map_of_week(lit: str) -> None:
         ax.annotate("", *ends, arrowprops={"arrowstyle": "->", "color": "black", "lw": 1.5})
     ax.set(xlim=(-0.05, A_ROW - 0.15), ylim=(-1, 1))
     ax.axis("off")
-    own = [step.replace("\n", " ") for step, session in BOXES.items() if session == lit]
-    path = " → ".join(step.replace("\n", " ") for step in BOXES)
-    figures.put(
-        figure, f"The week in {len(BOXES)} steps: {path}. This session makes {', '.join(own)}."
-    )
-
-
-def _draw_box(ax: plt.Axes, x: float, y: float, words: str, on: bool) -> None:
-    """Draw one step, filled where it belongs to the session."""
-    shape = "round,pad=0,rounding_size=0.08"
-    fill = DARK if on else "white"
-    size = {"width": 0.8, "height": 0.8}
-    box = FancyBboxPatch((x, y + 0.1), **size, boxstyle=shape, fc=fill, ec=DARK, lw=1.5)
-    ax.add_patch(box)
-    centred = {"ha": "center", "va": "center", "fontsize": 13}
-    ax.text(x + 0.4, y + 0.5, words, color="white" if on else "black", **centred)
+    steps = {step.replace("\n", " "): session for step, session in BOXES.items()}
+    own = ", ".join(step for step, session in steps.items() if session == lit)
+    words = f"The week in {len(BOXES)} steps: {' → '.join(steps)}. This session makes {own}."
+    figures.put(figure, words)

@@ -71,43 +71,42 @@ def test_causes(capsys):
     ]
 
 
-@pytest.mark.parametrize(
-    ("named", "said"),
-    [
-        ({"q2": ("tie", "4.43")}, "q2: the rule of 'tie' does not hold, and a later one does"),
-        ({"q1": ("length penalty", "7.0")}, "q1: a rule above 'length penalty' applies already"),
-        ({"q2": ("tie", "4.43")}, "with your reason: 'q2': ('tie', '4.43', 'because ...')"),
-        ({"q2": ("tie", "4.43", "I think")}, "Look at these cards again"),
-        ({"q2": ("tie", "nothing", "I have looked twice")}, "q2: 'nothing' does not show it; "),
-        ({"q1": "a tie"}, "not a cause\n  q1: 'a tie'\nThe causes are\n  version confusion"),
-        ({"q1": ("tie", "a", "b", "c")}, "not a cause\n  q1: ('tie', 'a', 'b', 'c')"),
-        ({"q1": ()}, "not a cause\n  q1: ()"),
-        ({"q1": ["late"]}, "not a cause\n  q1: 'late'"),
-        ({"q1": 3}, "not a cause\n  q1: 3"),
-        ({"q9": ("tie", "4.43")}, "no card for q9; cards: q1, q2"),
-        ({"q1": ("tie", "4.43")}, "1 of 2 named"),
-        ({"q1": "tie"}, "q1: no evidence yet; 'tie' is shown by the score of both"),
-        ({"q1": ("tie", " ")}, "For example 'q1': ('tie', '...')"),
-        ([], "wants a dict"),
-    ],
-)
-def test_causes_that_differ(named, said):
-    assert said in said_of(named)
+DIFFER = [  # (named, what is said)
+    ({"q2": ("tie", "4.43")}, "q2: the rule of 'tie' does not hold, and a later one does"),
+    ({"q1": ("length penalty", "7.0")}, "q1: a rule above 'length penalty' applies already"),
+    ({"q2": ("tie", "4.43")}, "with your reason: 'q2': ('tie', '4.43', 'because ...')"),
+    ({"q2": ("tie", "4.43", "I think")}, "Look at these cards again"),
+    ({"q2": ("tie", "nothing", "I have looked twice")}, "q2: 'nothing' does not show it; "),
+    ({"q1": "a tie"}, "not a cause\n  q1: 'a tie'\nThe causes are\n  version confusion"),
+    ({"q1": ("tie", "a", "b", "c")}, "not a cause\n  q1: ('tie', 'a', 'b', 'c')"),
+    ({"q1": ()}, "not a cause\n  q1: ()"),
+    ({"q1": ["late"]}, "not a cause\n  q1: 'late'"),
+    ({"q1": 3}, "not a cause\n  q1: 3"),
+    ({"q9": ("tie", "4.43")}, "no card for q9; cards: q1, q2"),
+    ({"q1": ("tie", "4.43")}, "1 of 2 named"),
+    ({"q1": "tie"}, "q1: no evidence yet; 'tie' is shown by the score of both"),
+    ({"q1": ("tie", " ")}, "For example 'q1': ('tie', '...')"),
+    ([], "wants a dict"),
+]
+SUMMARIES = [  # (named, the line that says most)
+    ({"q2": ("tie", "4.43")}, "q2: the rule of 'tie' does not hold, and a later one does"),
+    ({"q1": "a tie"}, "not a cause: q1: 'a tie'"),
+    ({"q1": "tie"}, "q1: no evidence yet; 'tie' is shown by the score of both"),
+    ({"q1": ("tie", "4.43")}, "causes: 1 of 1 as by rule, 1 of 2 named: read on"),
+]
 
 
-@pytest.mark.parametrize(
-    ("named", "line"),
-    [
-        ({"q2": ("tie", "4.43")}, "q2: the rule of 'tie' does not hold, and a later one does"),
-        ({"q1": "a tie"}, "not a cause: q1: 'a tie'"),
-        ({"q1": "tie"}, "q1: no evidence yet; 'tie' is shown by the score of both"),
-        ({"q1": ("tie", "4.43")}, "causes: 1 of 1 as by rule, 1 of 2 named: read on"),
-    ],
-)
-def test_the_line_that_says_most_is_about_a_card(named, line):
-    with pytest.raises(check.Wrong) as caught:
-        check.causes(named, BY_RULE, CARDS)
-    assert caught.value.summary == line
+def test_causes_that_differ():
+    for named, said in DIFFER:
+        assert said in said_of(named)
+    for named, line in SUMMARIES:
+        with pytest.raises(check.Wrong) as caught:
+            check.causes(named, BY_RULE, CARDS)
+        assert caught.value.summary == line
+    for named in ({}, {"q1": None, "q2": ...}):
+        with pytest.raises(check.NotStarted):
+            check.causes(named, BY_RULE, CARDS)
+    assert "rule of" not in said_of({"q2": "tie"})  # before there is evidence
 
 
 @pytest.mark.parametrize(("cards", "least"), [(2, 2), (3, 3), (4, 3), (5, 3)])
@@ -133,57 +132,34 @@ def test_other_causes_and_weak_evidence_are_told_at_once():
     assert said_of({"q9": ("tie", "4.43")}, rule).endswith("cards: q0, q1, q2, q3, q4, ...")
 
 
-def test_nothing_is_told_of_the_rule_before_there_is_evidence():
-    assert "rule of" not in said_of({"q2": "tie"}) and "no evidence yet" in said_of({"q2": "tie"})
+def test_evidence_that_shows_its_cause_and_some_that_does_not(capsys):
+    for cause in failures.CAUSES:
+        for evidence in SHOWN[cause]:
+            check.causes({"q": (cause, evidence)}, {"q": cause}, {"q": CARD})
+        for evidence in NOT_SHOWN[cause]:
+            said = said_of({"q": (cause, evidence)}, {"q": cause}, {"q": CARD})
+            assert failures.CAUSES[cause].told in said, f"{cause}: {evidence}"
+    words = "the refund late chargeback fee"  # all may stand there where each is a proof
+    for evidence, card in (
+        ("the", dict(CARD, lacks=[], common=["the", "refund"])),
+        (words, dict(CARD, lacks=words.split())),
+    ):
+        named = {"q": ("no shared word", evidence)}
+        check.causes(named, {"q": "no shared word"}, {"q": card})
 
 
-@pytest.mark.parametrize("cause", failures.CAUSES)
-def test_evidence_that_shows_its_cause_and_some_that_does_not(cause, capsys):
-    for evidence in SHOWN[cause]:
-        check.causes({"q": (cause, evidence)}, {"q": cause}, {"q": CARD})
-    for evidence in NOT_SHOWN[cause]:
-        said = said_of({"q": (cause, evidence)}, {"q": cause}, {"q": CARD})
-        assert failures.CAUSES[cause].told in said, f"{cause}: {evidence}"
-    alone = dict(CARD, lacks=[], common=["the", "refund"])
-    check.causes({"q": ("no shared word", "the")}, {"q": "no shared word"}, {"q": alone})
-
-
-def test_all_words_may_stand_there_where_each_is_a_proof(capsys):
-    alone = dict(CARD, lacks=[row[0] for row in CARD["words"]])
-    named = {"q": ("no shared word", "the refund late chargeback fee")}
-    check.causes(named, {"q": "no shared word"}, {"q": alone})
-
-
-WHOLE = " ".join(map(str, CARD.values()))
-
-
-@pytest.mark.parametrize(
-    "recipe",
-    [
-        lambda by_rule: by_rule,
-        lambda by_rule: {q: (cause, cause) for q, cause in by_rule.items()},
-        lambda by_rule: {q: (cause, "the card shows it") for q, cause in by_rule.items()},
-        lambda by_rule: {
-            q: (cause, "", "because the rule says so") for q, cause in by_rule.items()
-        },
-        lambda by_rule: {
-            q: (cause, "see it", "by the rule of the table") for q, cause in by_rule.items()
-        },
-        lambda by_rule: {q: (cause, WHOLE) for q, cause in by_rule.items()},
-    ],
-    ids=["by_rule", "cause twice", "one sentence", "no evidence", "no item", "the whole card"],
-)
-@pytest.mark.parametrize("cause", failures.CAUSES)
-def test_what_the_rules_name_does_not_pass_without_evidence_from_the_card(recipe, cause):
-    by_rule = {"q1": cause}
-    said = said_of(lambda: recipe(by_rule), by_rule, {"q1": CARD})
-    assert failures.CAUSES[cause].told in said or "all words" in said
-
-
-@pytest.mark.parametrize("named", [{}, {"q1": None, "q2": ...}])
-def test_no_cause_named_is_not_started(named):
-    with pytest.raises(check.NotStarted):
-        check.causes(named, BY_RULE, CARDS)
+def test_what_the_rules_name_does_not_pass_without_evidence_from_the_card():
+    for cause, shows in failures.CAUSES.items():
+        for named in (
+            cause,
+            (cause, cause),
+            (cause, "the card shows it"),
+            (cause, "", "because the rule says so"),
+            (cause, "see it", "by the rule of the table"),
+            (cause, " ".join(map(str, CARD.values()))),
+        ):
+            said = said_of(lambda named=named: {"q1": named}, {"q1": cause}, {"q1": CARD})
+            assert shows.told in said or "all words" in said, named
 
 
 def test_the_sessions_solution_finds_evidence_on_every_card(capsys):

@@ -12,34 +12,31 @@ from notebooks.check import chunking, values
 
 from .exercises import holm_of, refused
 
-
-@pytest.mark.parametrize(
-    ("wanted", "got"),
-    [(1.0, 1), (1.0, np.float64(1)), (0.5, np.array(0.5)), (0.5, 0.5 + 1e-12), (1.0, True),
+SAME = [(1.0, 1), (1.0, np.float64(1)), (0.5, np.array(0.5)), (0.5, 0.5 + 1e-12), (1.0, True),
      (math.nan, np.nan), ([(0, 4)], np.array([[0, 4]])), ([1, 2], (1, np.int64(2))),
      ({"a": 0.5}, {"a": np.float64(0.5)}), ("a", np.str_("a")), (1.0, 1 + 9e-10), ({1}, {1}),
      (1.0, np.float32(1 + 5e-7)), (1000.0, np.float32(1000.0005)), (math.inf, math.inf),
-     (1, np.int64(1)), ({"a": 0.5}, pd.Series({"a": 0.5})), ([1.5], pd.Index([1.5]))],
-)  # fmt: skip
-def test_the_same_in_another_form(wanted, got):
-    assert values.is_same(wanted, got)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "got"),
-    [(1.0, 1 + 2e-9), (1, 1.0), (1.0, "1.0"), (1.0, None), (1.0, math.nan), (math.nan, 1.0),
+     (1, np.int64(1)), ({"a": 0.5}, pd.Series({"a": 0.5})), ([1.5], pd.Index([1.5]))]  # fmt: skip
+DIFFERENT = [(1.0, 1 + 2e-9), (1, 1.0), (1.0, "1.0"), (1.0, None), (1.0, math.nan), (math.nan, 1.0),
      ([1, 2], [2, 1]), ([1, 2], {1, 2}), ([1], [1, 2]), ([], np.array(0)), ([], None),
      ({"a": 1}, {"a": 1, "b": 2}), (ValueError, []), (1.0, values.Raised(ValueError())),
      (1.0, np.float32(1 + 2e-6)), (10.0**300, 10**400), ("a", "b"), ([], ""), ([0, 1], range(2)),
-     ("ab", ["a", "b"]), ({1}, {2}), ([(0, 4)], [(0.0, 4.0)])],
-)  # fmt: skip
-def test_not_the_same(wanted, got):
-    assert not values.is_same(wanted, got)
+     ("ab", ["a", "b"]), ({1}, {2}), ([(0, 4)], [(0.0, 4.0)])]  # fmt: skip
 
 
-def test_whole_numbers_may_be_floats_where_the_form_does_not_count():
+def test_which_values_count_as_the_same():
+    for wanted, got in SAME:
+        assert values.is_same(wanted, got), (wanted, got)
+    for wanted, got in DIFFERENT:
+        assert not values.is_same(wanted, got), (wanted, got)
     assert values.is_same([(0, 4)], [(0.0, 4.0)], strict=False)
     assert values.is_same({"a": 4}, {"a": 4.0}, strict=False)
+    for wanted, decimals, got in (
+        (1 / 3, 2, 0.33), ([2 / 3, 1], 1, [0.7, 1]), ((2 / 3,), 1, [0.7]),
+        ({"a": 1 / 3}, 3, {"a": 0.333}), ("a", 1, "a"),
+    ):  # fmt: skip
+        assert values.is_same(wanted, got, decimals=decimals)
+        assert not values.is_same(wanted, 0.3, decimals=decimals)
 
 
 def test_general_sentences():
@@ -70,18 +67,18 @@ def test_odd_answers_are_refused_and_never_stop_the_check(name, odd):
     assert " not right yet" in refused(name, lambda *args: odd)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.1 + 0.2, "0.3"), (1 / 3, "0.3333333333"), (2, "2"), ("a", "'a'"), (None, "None"),
+TEXTS = [(0.1 + 0.2, "0.3"), (1 / 3, "0.3333333333"), (2, "2"), ("a", "'a'"), (None, "None"),
      (np.float64(0.5), "0.5"), (np.longdouble(2), "2.0"),
      (np.array([[1, 2]]), "np.array([[1, 2]])"),
      (pd.Series([1, 2]), "pd.Series([1, 2])"), (pd.DataFrame({"a": [1]}), "pd.DataFrame([[1]])"),
      ({"b": 1.0, "a": [2]}, "{'b': 1.0, 'a': [2]}"), ({"b", "a"}, "{'a', 'b'}"), (set(), "set()"),
      (frozenset({2, 1}), "{1, 2}"), ([], "[]"), ((), "()"), ((1,), "(1,)"), ((1, 2), "(1, 2)"),
-     (ValueError, "ValueError"), (len, "len"), (HalfWritten(), "a HalfWritten")],
-)  # fmt: skip
-def test_a_value_is_written_as_a_learner_would_type_it(value, text):
-    assert values.shown(value) == text
+     (ValueError, "ValueError"), (len, "len"), (HalfWritten(), "a HalfWritten")]  # fmt: skip
+
+
+def test_a_value_is_written_as_a_learner_would_type_it():
+    for value, text in TEXTS:
+        assert values.shown(value) == text
 
 
 def test_long_values_are_cut_and_long_calls_have_an_argument_a_line():
@@ -93,64 +90,37 @@ def test_long_values_are_cut_and_long_calls_have_an_argument_a_line():
     assert values.as_call("f", ("x" * 85, 2)) == "f(\n      '" + "x" * 85 + "',\n      2)"
 
 
-@pytest.mark.parametrize(
-    ("value", "decimals", "rounded"),
-    [(1 / 3, 2, 0.33), (1 / 3, 2, None), ([2 / 3, 1], 1, [0.7, 1]), ((2 / 3,), 1, [0.7]),
-     ({"a": 1 / 3}, 3, {"a": 0.333}), ("a", 1, "a")],
-)  # fmt: skip
-def test_rounded_in_all_its_members(value, decimals, rounded):
-    assert values.is_rounded(value, rounded, decimals) == (rounded is not None)
-    assert not values.is_rounded(value, 0.3, 2)
+def test_a_view_leaves_what_it_cannot_read():
+    assert values.viewed(sorted, [2, 1]) == [1, 2]
+    for value in ("ba", {"b": 1, "a": 2}, 3):
+        assert values.viewed(sorted, value) is value
 
 
-@pytest.mark.parametrize(
-    ("view", "value", "seen"),
-    [(sorted, [2, 1], [1, 2]), (sorted, "ba", "ba"), (sorted, {"b": 1, "a": 2}, {"b": 1, "a": 2}),
-     (sorted, 3, 3)],
-)  # fmt: skip
-def test_a_view_leaves_what_it_cannot_read(view, value, seen):
-    assert values.viewed(view, value) == seen
+FORMS = [  # (wanted, got, what is said)
+    (1.0, 2.0, ""),
+    (1.0, np.array(2.0), ""),
+    (ValueError, None, ""),
+    ({"a": 1}, {"b": 1}, ""),
+    ([(0, 4)], [], ""),
+    (math.nan, None, "None came back: here the result is not a number, so return nan."),
+    (1.0, None, "Nothing came back: does the function end with return?"),
+    ([1], iter([1]), "The answer is of type list_iterator: put list(...) around it."),
+    ([1], {}.keys(), "The answer is of type dict_keys: put list(...) around it."),
+    (1.0, "1.0", "The answer is of type str, wanted is a number."),
+    (1.0, [2.0], "The answer is of type list, wanted is a number."),
+    ("a", 1.5, "The answer is of type float, wanted is a text."),
+    ({"a": 1}, {"a"}, "The answer is of type set, wanted is a dict."),
+    ([1, 2], {1, 2}, "The answer is of type set, wanted is a list."),
+    ((1, 2), 3, "The answer is of type int, wanted is a tuple such as (1, 2)."),
+    ((1, [2]), 3, "The answer is of type int, wanted is a list."),
+    ([(0, 4)], [slice(0, 4)], "A member of the answer is of type slice, wanted is a tuple "
+     "such as (0, 4)."),
+    ([[1]], np.array([1]), "A member of the answer is of type int64, wanted is a list."),
+    ({1}, [1], "The answer is of type list, wanted is a set."),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("wanted", "got", "said"),
-    [
-        (1.0, 2.0, ""),
-        (1.0, np.array(2.0), ""),
-        (ValueError, None, ""),
-        ({"a": 1}, {"b": 1}, ""),
-        ([(0, 4)], [], ""),
-        (math.nan, None, "None came back: here the result is not a number, so return nan."),
-        (1.0, None, "Nothing came back: does the function end with return?"),
-        ([1], iter([1]), "The answer is of type list_iterator: put list(...) around it."),
-        ([1], {}.keys(), "The answer is of type dict_keys: put list(...) around it."),
-        (1.0, "1.0", "The answer is of type str, wanted is a number."),
-        (1.0, [2.0], "The answer is of type list, wanted is a number."),
-        ("a", 1.5, "The answer is of type float, wanted is a text."),
-        ({"a": 1}, {"a"}, "The answer is of type set, wanted is a dict."),
-        ([1, 2], {1, 2}, "The answer is of type set, wanted is a list."),
-        ((1, 2), 3, "The answer is of type int, wanted is a tuple such as (1, 2)."),
-        ((1, [2]), 3, "The answer is of type int, wanted is a list."),
-        ([(0, 4)], [slice(0, 4)], "A member of the answer is of type slice, wanted is a tuple "
-         "such as (0, 4)."),
-        ([[1]], np.array([1]), "A member of the answer is of type int64, wanted is a list."),
-        ({1}, [1], "The answer is of type list, wanted is a set."),
-    ],
-)  # fmt: skip
-def test_what_is_said_of_a_type(wanted, got, said):
-    assert values.on_form(wanted, got) == said
-
-
-def test_members_are_not_looked_at_where_a_view_has_changed_them():
-    assert values.on_form([(0, 4)], [3], nested=False) == ""
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [(ZeroDivisionError(), "nothing to divide by"), (IndexError(), "past the last one"),
-     (RecursionError(), "calls itself on and on"), (KeyError("a"), ".get(key, default)"),
-     (values.Endless(), "before the loop begins")],
-)  # fmt: skip
-def test_common_errors_have_a_sentence_and_others_none(error, said):
-    assert said in values.on_error(error)
-    assert values.on_error(TypeError()) == ""
+def test_what_is_said_of_a_type():
+    for wanted, got, said in FORMS:
+        assert values.on_form(wanted, got) == said
+    assert values.on_form([(0, 4)], [3], members=False) == ""

@@ -39,7 +39,7 @@ def grades(folder):
 def do(shown, grade):
     """Give the shown document a grade with good evidence, and return the turn it was."""
     turn = shown.turn
-    shown.choice.index = 1
+    shown.evidence.value = shown.lines[1]
     shown.buttons[str(grade)].click()
     return turn
 

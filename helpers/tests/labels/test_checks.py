@@ -1,6 +1,7 @@
 """Each question of the audit at its thresholds: a row is a check, a set, a status, its words."""
 
-import pytest
+import shutil
+
 from labelled_sets import BAD_SET, GUIDE, add_pool, by_check, change, complete, document
 
 from helpers import chunks, evalset
@@ -58,7 +59,9 @@ def overlapping(share):
     return made([asks("q", "d", " ".join(words))], [answer])
 
 
-def titled(*queries):
+def titled(*wordings):
+    """Each query is answered by a document with the title "Disk full"."""
+    queries = [asks(f"q{n}", "d", words) for n, words in enumerate(wordings, 1)]
     return made(queries, [evalset.Document("d", "Disk full", "delete logs now")])
 
 
@@ -70,12 +73,15 @@ def reaching(reached, documents, queries):
     return made([asks(n, f"d{n % reached}") for n in range(queries)], pages(documents))
 
 
-OF_SERVICES = [
-    *pages("a", service="disk", kind="runbook"),
-    *pages("b", service="mail", kind="note"),
-    *pages("c", service="fax", kind="runbook"),
-    *pages("d"),
-]
+def services(*answers):
+    """Four documents of three services and two kinds, and a query for each of `answers`."""
+    documents = [
+        *pages("a", service="disk", kind="runbook"),
+        *pages("b", service="mail", kind="note"),
+        *pages("c", service="fax", kind="runbook"),
+        *pages("d"),
+    ]
+    return made([asks(n, own) for n, own in enumerate(answers)], documents)
 
 
 def labelled(*judgments, queries=2, **more):
@@ -119,15 +125,13 @@ def alike(*linked):
     return made([asks("q1", "a b"), asks("q2", "c")], twins=TWINS, linked={*linked})
 
 
-SMALL = (
+FEW = (
     "8 queries can show no difference below 0.29 nDCG (sd 0.25, paired t, 80 % power), 30 none "
     "below 0.13: write more. Ten results out of 2 hit an answer by chance: add documents until "
     "there are 100 or more."
 )
 RARE = "Add queries for rare needs (tail): the average hides how they fare."
 UNEVEN = "Spread evenly over dev and test: a, b."
-COPIED = "Ask q1 in the words of somebody who has not seen the title."
-NEEDS = "Write queries from needs, before reading the answers."
 SHARE = "mean share of words found in the answers"
 ONCE = "Keep one of each: a query asked twice counts twice."
 UNREACHED = "Write queries for documents that none reaches."
@@ -135,10 +139,24 @@ UNASKED = "service fax, service mail, kind note"
 UNCLEAR = "Clear up the guide where the readings differ; include hard pairs."
 TEN = "10 easy and 10 hard"
 PARTS = "Tell whole answers (2) from partial ones (1)."
+FOUR_GRADES = [("q1", "a", 1), ("q1", "b", 2), ("q2", "a", 1), ("q2", "b", 0)]
+BARE = [("q1", "a", 1, ()), ("q1", "b", 2, ("b",)), ("q1", "c", 0), ("q2", "a", 1, ())]
+WRONG = (
+    f"{TEN} for 0 of 1 query; 4 wrong | Replace q1 a (judged relevant), q1 d (judged relevant), "
+    f"q1 b (easy and hard), q1 c (easy and hard). Choose {TEN} ones for q1."
+)
+UNLIKE = [reread("q1", "a", 0, 2, 2), reread("q1", "b", 1, 0, 1, " ")]
+UNLIKE += [reread("q2", "a", 0, 0, 1), reread("q2", "c", 2, 2, 2)]
+BY_WHOM = [reread("q2", "a", 0, 0, 0, reader="person"), reread("q1", "a", 0, 0, 0, reader="model")]
+STALE = (
+    "4 pairs, 2 of grade 0; 50% agree, kappa 0.20 | The final grade is not the one in "
+    "judgments.jsonl: q2 a, q2 c. Sharpen the guide, then judge again. Give a reason for q1 b."
+)
+LEAKS = "q1 and q2 through a, q1 and q3 through b ~ c | Put the queries of each group into one"
 
 CASES = {  # check: sets, each with its status and part of "what was found | remedy"
     "size": [
-        (made(asked(8), pages("d e")), "warn", f"8 queries, 2 documents | {SMALL}"),
+        (made(asked(8), pages("d e")), "warn", f"8 queries, 2 documents | {FEW}"),
         (made(asked(29), pages(100)), "warn", "nDCG (sd 0.25, paired t, 80 % power), 30 none"),
         (made(asked(30), pages(99)), "warn", "30 queries, 99 documents | Ten results out of"),
         (made(asked(30), pages(100)), "pass", "30 queries, 100 documents | "),
@@ -165,7 +183,7 @@ CASES = {  # check: sets, each with its status and part of "what was found | rem
     ],
     "halves": [
         (halves("aaa", ""), "fail", "dev 3, test 0 | Set the split of about half of the qu"),
-        (halves("", "a"), "fail", "dev 0, test 1 | Set the split of about half of the quer"),
+        (halves("", "a"), "fail", "about half of the queries to dev."),
         (halves("aab", "a"), "pass", "dev 3, test 1 | "),
         (halves("aaa", "a"), "warn", "dev 3, test 1 | Spread evenly over dev and test: a."),
         (halves("abbb", "ba"), "pass", "| "),
@@ -181,41 +199,36 @@ CASES = {  # check: sets, each with its status and part of "what was found | rem
         (overlapping(16), "pass", f"{SHARE} 0.80; equal to a title: 0 | "),
         (overlapping(17), "warn", "| Add paraphrases: most words are those of the answer."),
         (overlapping(19), "warn", "| Add paraphrases"),
-        (overlapping(20), "fail", f"{SHARE} 1.00; equal to a title: 0 | {NEEDS}"),
+        (overlapping(20), "fail", f"{SHARE} 1.00; equal to a title: 0 | Write queries from needs"),
         (
-            titled(asks("q1", "d", "disk: FULL"), asks("q2", "d", "storage gone")),
+            titled("disk: FULL", "storage gone"),
             "fail",
-            f"{SHARE} 0.50; equal to a title: 1 | {COPIED}",
+            "title: 1 | Ask q1 in the words of somebody",
         ),
     ],
     "same query": [
         (worded("a b", "c", "A, b", "C!", "a-b", "b a"), "fail", f"q1 = q3 = q5, q2 = q4 | {ONCE}"),
-        (worded("a b", "c"), "pass", "every query asked once | "),
-        (worded("A lowers B, not C", "B lowers A, not C", "A lowers B, C"), "pass", ""),
+        (worded("A lowers B, not C", "B lowers A, not C"), "pass", "every query asked once | "),
     ],
     "coverage": [
         (reaching(5, 10, 9), "pass", "5 of 10 documents reached (50%) | "),
         (reaching(4, 10, 9), "fail", f"4 of 10 documents reached (40%) | {UNREACHED}"),
         (reaching(3, 100, 3), "pass", "3 of 100 documents"),
         (reaching(2, 100, 3), "fail", "2 of 100 documents"),
-        (
-            made([asks("q1", "a"), asks("q2", "d a")], OF_SERVICES),
-            "warn",
-            f"2 of 4 documents reached (50%), none of {UNASKED} | Nobody asks about {UNASKED}: ",
-        ),
-        (made(asked(2, answers="a"), OF_SERVICES), "fail", f"{UNREACHED} Nobody asks"),
-        (made([asks("q1", "a b c d")], OF_SERVICES), "pass", "reached (100%) | "),
+        (services("a", "d a"), "warn", f"(50%), none of {UNASKED} | Nobody asks about {UNASKED}: "),
+        (services("a", "a"), "fail", f"{UNREACHED} Nobody asks"),
+        (services("a b c d"), "pass", "reached (100%) | "),
     ],
     "labels per query": [
         (
-            labelled(("q1", "a", 1), ("q1", "b", 2), ("q2", "a", 1), ("q2", "b", 0)),
+            labelled(*FOUR_GRADES),
             "pass",
             "1 to 2 relevant documents a query; grade 0 1, 1 2, 2 1 | ",
         ),
         (
-            labelled(("q1", "a", 1), ("q1", "b", 2), ("q2", "a", 0)),
+            labelled(*FOUR_GRADES[:2]),
             "fail",
-            "0 to 2 relevant documents a query; grade 0 1, 1 1, 2 1 | Label q2, or drop them.",
+            "0 to 2 relevant documents a query; grade 1 1, 2 1 | L",
         ),
         (labelled(), "fail", f"0 relevant documents a query | Label q1, q2, or drop them. {PARTS}"),
         (answers(20), "pass", "20 relevant documents a query"),
@@ -226,21 +239,14 @@ CASES = {  # check: sets, each with its status and part of "what was found | rem
     ],
     "evidence": [
         (
-            labelled(
-                ("q1", "a", 1, ()), ("q1", "b", 2, ("b",)), ("q1", "c", 0), ("q2", "a", 1, ())
-            ),
+            labelled(*BARE),
             "fail",
-            "1 of 3 relevant labels quoted | Quote the passage that proves q1 a, q2 a.",
+            "1 of 3 relevant labels quoted | Quote the passage that proves q1 a, q2",
         ),
     ],
     "negatives": [
         (made([asks("q1")]), "warn", f"no negatives | Write negatives.jsonl: {TEN} ones a"),
-        (
-            negatives(["a", "c", "b"], ["d", "b", "c"], "a d", 1),
-            "fail",
-            f"{TEN} for 0 of 1 query; 4 wrong | Replace q1 a (judged relevant), q1 d (judged "
-            f"relevant), q1 b (easy and hard), q1 c (easy and hard). Choose {TEN} ones for q1.",
-        ),
+        (negatives(["a", "c", "b"], ["d", "b", "c"], "a d", 1), "fail", WRONG),
         (
             negatives(LETTERS[:9], MORE),
             "warn",
@@ -257,29 +263,14 @@ CASES = {  # check: sets, each with its status and part of "what was found | rem
     "second pass": [
         (second_pass([]), "warn", "no second reading | Judge a share of the pairs again"),
         (
-            second_pass(
-                [
-                    reread("q1", "a", 0, 2, 2),
-                    reread("q1", "b", 1, 0, 1, " "),
-                    reread("q2", "a", 0, 0, 1),
-                    reread("q2", "c", 2, 2, 2),
-                ],
-                labels=[("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 0)],
-            ),
+            second_pass(UNLIKE, labels=[("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 0)]),
             "fail",
-            "4 pairs, 2 of grade 0; 50% agree, kappa 0.20 | The final grade is not the one in "
-            "judgments.jsonl: q2 a, q2 c. Sharpen the guide, then judge again. Give a reason for "
-            "q1 b.",
+            STALE,
         ),
         (
-            second_pass(
-                [
-                    reread("q2", "a", 0, 0, 0, reader="person"),
-                    reread("q1", "a", 0, 0, 0, reader="model"),
-                ]
-            ),
+            second_pass(BY_WHOM),
             "warn",
-            f"100% agree, kappa undefined (one grade only); people: 1 of 1 pair | {UNCLEAR}",
+            f"undefined (one grade only); people: 1 of 1 pair | {UNCLEAR}",
         ),
         (readings(90, 24), "pass", "kappa 0.60 | "),
         (readings(90, 27), "warn", f"kappa 0.55 | {UNCLEAR}"),
@@ -291,24 +282,16 @@ CASES = {  # check: sets, each with its status and part of "what was found | rem
         (readings(20, labels=100), "pass", ""),
     ],
     "leakage": [
-        (
-            made(LEAKING, pages("a b c"), linked={("b", "c")}),
-            "fail",
-            "q1 and q2 through a, q1 and q3 through b ~ c | Put the queries of each group into one",
-        ),
+        (made(LEAKING, pages("a b c"), linked={("b", "c")}), "fail", LEAKS),
         (made(LEAKING[::2], pages("a b c")), "pass", "no answer is shared by dev and test | "),
     ],
     "near-duplicates": [
         (
             alike(("a", "b"), ("e", "f"), ("a", "x")),
             "warn",
-            f"{SHOWN} | Drop one of each pair, or mark them as versions.",
+            f"{SHOWN} | Drop one of each pair, or mark",
         ),
-        (
-            alike(("c", "d"), ("a", "c"), ("e", "f")),
-            "fail",
-            f"{SHOWN} | Drop one, or label both alike: a and c, c and d.",
-        ),
+        (alike(("c", "d"), ("a", "c"), ("e", "f")), "fail", "label both alike: a and c, c and d."),
         (made(), "pass", "none | "),
     ],
 }
@@ -325,16 +308,8 @@ def test_each_check_on_each_case():
         for case, status, told in rows:
             finding = ask(case)
             assert (finding.check, finding.status) == (check, status), (finding, told)
-            whole = told.endswith("| ")  # no remedy
-            words = said(finding)
-            assert words.endswith(told) if whole else told in words, (finding, told)
-
-
-def test_the_checks_are_asked_in_one_order():
-    assert [check.__name__.removeprefix("check_") for check in checks.AUDIT_CHECKS] == (
-        "size kinds head_and_tail halves overlap duplicate_queries reach labels_per_query "
-        "judged_depth evidence quotes guide second_pass negatives leakage near_duplicates manifest"
-    ).split()
+            words = said(finding)  # "| " at the end: there is no remedy
+            assert words.endswith(told) if told.endswith("| ") else told in words, (finding, told)
 
 
 def test_the_gravest_status_counts_and_the_first_four_names_stand_for_many():
@@ -342,8 +317,7 @@ def test_the_gravest_status_counts_and_the_first_four_names_stand_for_many():
     finding = checks.check_near_duplicates(made(asked(1), twins=twins))
     shown = ", ".join(f"{name} ~ z (0.50)" for name in "abcd")
     assert finding.found == f"{shown} and 2 more"
-    case = labelled(*(("q1", f"d{n}", 1) for n in range(21)))
-    finding = checks.check_labels_per_query(case)
+    finding = checks.check_labels_per_query(labelled(*(("q1", f"d{n}", 1) for n in range(21))))
     assert finding.status == "fail"
     assert finding.remedy == f"Label q2, or drop them. Narrow q1: over 20 answers. {PARTS}"
 
@@ -355,84 +329,63 @@ RANKERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("judged", "status", "share", "worst"),
-    [(9, "fail", "45.0", "two"), (10, "warn", "50.0", "two"), (20, "pass", "100.0", "none")],
-)
-def test_judged_depth_names_the_worst_ranker_and_the_best_share(
-    monkeypatch, judged, status, share, worst
-):
+def test_judged_depth_names_the_worst_ranker_and_the_best_share(monkeypatch):
     """Each query counts alike: ten labels of one make half."""
-    depths = []
-    monkeypatch.setattr(
-        checks.pooling, "by_ranker", lambda evals, depth: depths.append(depth) or RANKERS
-    )
-    labels = [("q1", f"d{n}", 0) for n in range(min(judged, 10))] + [("q1", "c", 0)]
-    labels += [("q2", name, 0) for name in "ab" * (judged > 10)]
-    finding = checks.check_judged_depth(labelled(*labels))
-    shown = f"{share}% of the first 10 of {worst} are judged, the least of 3 rankers (most 100.0%)"
-    remedy = "Judge the first 10 of each ranker: an unjudged answer counts as wrong."
-    assert finding == ("judged depth", status, shown, remedy if status != "pass" else "")
-    assert depths == [10]
+    monkeypatch.setattr(checks.pooling, "by_ranker", lambda evals, depth: {10: RANKERS}[depth])
+    for judged, status, share, worst in (
+        (9, "fail", "45.0", "two"),
+        (10, "warn", "50.0", "two"),
+        (20, "pass", "100.0", "none"),
+    ):
+        labels = [("q1", f"d{n}", 0) for n in range(min(judged, 10))] + [("q1", "c", 0)]
+        labels += [("q2", name, 0) for name in "ab" * (judged > 10)]
+        found = f"{share}% of the first 10 of {worst} are judged, the least of 3 rankers (most 100"
+        finding = checks.check_judged_depth(labelled(*labels))
+        assert finding.status == status and finding.found.startswith(found)
+        assert finding.remedy.startswith("Judge the first 10 of each ranker") == (status != "pass")
 
 
 LONG = "disk " * 600
+QUOTES = [  # chunks, the quote of q1 b, what is found, part of the remedy
+    ([], "Disk full.", (1, 0, 0), "chunk holds the quotes of q1 a:"),
+    (
+        [("a", 0, 20), ("b", 0, 18), ("b", 16, 24)],
+        "Disk full.",
+        (1, 2, 0),
+        "cuts the quotes of q1 b.",
+    ),
+    (
+        [("a", 14, 24), ("b", 0, 18)],
+        "Disk full.",
+        (1, 1, 0),
+        "Every chunker cuts the quotes of q1 b.",
+    ),
+    ([], "Stop the job.", (1, 0, 1), "stands in other documents, too: q1 b."),
+]
 
 
-@pytest.mark.parametrize(
-    ("spans", "quote", "found", "remedy"),
-    [
-        (
-            [],
-            "Disk full.",
-            "1 too long, 0 cut everywhere, 0 not unique",
-            "chunk holds the quotes of q1 a:",
-        ),
-        (
-            [("a", 0, 20), ("b", 0, 18), ("b", 16, 24)],
-            "Disk full.",
-            "1 too long, 2 cut everywhere, 0 not",
-            "Every chunker cuts the quotes of q1 b.",
-        ),
-        (
-            [("a", 14, 24), ("b", 0, 18)],
-            "Disk full.",
-            "1 too long, 1 cut everywhere, 0 not",
-            "cuts the quotes of q1 b.",
-        ),
-        (
-            [],
-            "Stop the job.",
-            "1 too long, 0 cut everywhere, 1 not unique",
-            "stands in other documents, too: q1 b.",
-        ),
-    ],
-)
-def test_quotes_that_are_long_cut_by_every_chunker_or_not_unique(
-    tmp_path, spans, quote, found, remedy
-):
+def test_quotes_that_are_long_cut_by_every_chunker_or_not_unique(tmp_path):
     bodies = {"a": f"Stop the job. Then wait. {LONG}end", "b": "Stop the job. Disk full."}
     documents = [evalset.Document(d, "", body) for d, body in bodies.items()]
-    labels = [("q1", "a", 2, ("Then wait.", f"{LONG}end")), ("q1", "b", 1, (quote,))]
-    labels.append(("q2", "a", 0, ("Stop the job.",)))  # zeros need no proof
-    units = [chunks.Chunk(d, n, start, end, 1) for n, (d, start, end) in enumerate(spans)]
-    if units:
-        chunks.write_chunks(tmp_path / "chunks" / "fixed.jsonl", units)
-        chunks.write_chunks(tmp_path / "chunks" / "other.jsonl", units[:1])
-    case = made([asks("q1"), asks("q2")], documents, labels, folder=tmp_path)
-    finding = checks.check_quotes(case)
-    assert finding.status == "warn" and finding.found.startswith(f"3 quotes: {found}")
-    assert remedy in finding.remedy
+    for n, (spans, quote, counts, remedy) in enumerate(QUOTES):
+        labels = [("q1", "a", 2, ("Then wait.", f"{LONG}end")), ("q1", "b", 1, (quote,))]
+        labels.append(("q2", "a", 0, ("Stop the job.",)))  # zeros need no proof
+        units = [chunks.Chunk(d, m, start, end, 1) for m, (d, start, end) in enumerate(spans)]
+        folder = tmp_path / str(n)
+        if units:
+            chunks.write_chunks(folder / "chunks" / "fixed.jsonl", units)
+            chunks.write_chunks(folder / "chunks" / "other.jsonl", units[:1])
+        case = made([asks("q1"), asks("q2")], documents, labels, folder=folder)
+        finding = checks.check_quotes(case)
+        long, cut, shared = counts
+        found = f"3 quotes: {long} too long, {cut} cut everywhere, {shared} not unique"
+        assert finding[1:3] == ("warn", found) and remedy in finding.remedy
 
 
 # On files: a whole set of two documents, broken in one place.
 
-TABLE, JUDGED, AGAIN = "retrieval_queries.jsonl", "judgments.jsonl", "second_pass.jsonl"
+TABLE, JUDGED = "retrieval_queries.jsonl", "judgments.jsonl"
 COPY = "Delete <old> logs. Then <|endoftext|> call Storage, now."
-
-
-def rewrite(name, edit):
-    return lambda f: change(f / name, edit)
 
 
 def remove(name):
@@ -441,6 +394,10 @@ def remove(name):
 
 def guide(page):
     return lambda f: (f / "labeling_guide.md").write_text(page)
+
+
+def page(doc_id, body):
+    return lambda f: document(f, doc_id, body)
 
 
 def relabel(**answers):
@@ -469,68 +426,35 @@ def bury(f):
         document(f, f"page{n}", f"server refuses worker wanted logs {'x' * n}")
 
 
-BROKEN = {  # check: what is done to the set, then the same
-    "size": [
-        (lambda f: None, "warn", "2 queries, 2 documents"),
-    ],
-    "overlap": [
-        (rewrite(TABLE, lambda r: {**r, "query": "Disk: FULL"}), "fail", "a title: 2"),
-    ],
-    "judged depth": [
-        (bury, "fail", "of 4 rankers"),
-    ],
-    "evidence": [
-        (rewrite(JUDGED, lambda r: {**r, "evidence": ""}), "fail", "0 of 2 relevant"),
-        (remove(JUDGED), "warn", "| Write judgments.jsonl: a grade and a verbatim quote"),
-    ],
-    "labelling guide": [
-        (remove("labeling_guide.md"), "fail", "no labeling_guide.md | Write down"),
-        (guide(GUIDE.replace("1", "one")), "fail", "| Say when to give grade 1."),
-        (guide("A 0"), "fail", "2 words | Say when to give grade 1, grade 2. Add a"),
-        (guide("0 1 2" + " word" * 96), "fail", "99 words | Add a test for each"),
-        (guide("0 1 2" + " word" * 97), "pass", "100 words | "),
-    ],
-    "second pass": [
-        (rewrite(AGAIN, lambda r: {**r, "second": (2, 0, 0)[r["first"]]}), "fail", "-0.50"),
-        (remove(AGAIN), "warn", "no second reading"),
-    ],
-    "negatives": [
-        (remove("negatives.jsonl"), "warn", "no negatives"),
-    ],
-    "leakage": [
-        (relabel(), "fail", "q1 and q2 through disk-full | "),
-        (lambda f: [document(f, "copy", COPY), relabel(q2="copy")(f)], "fail", "disk-full ~ copy"),
-    ],
-    "near-duplicates": [
-        (lambda f: document(f, "copy", COPY), "fail", "copy ~ disk-full (0.75)"),
-        (
-            lambda f: [document(f, n, "Mop the floor of the hall.") for n in "ab"],
-            "warn",
-            "a ~ b (1.00)",
-        ),
-        (twins(20), "warn", "other ~ twin (0.19)"),
-        (twins(28), "fail", "other ~ twin (0.32)"),
-    ],
-    "manifest": [
-        (
-            lambda f: document(f, "disk-full", "Delete <old> logs."),
-            "fail",
-            "corpus/disk-full.md differs | Look at what changed, then restore",
-        ),
-        (add_pool, "fail", "pool.jsonl is not in the manifest"),
-        (lambda f: (f / "manifest.json").write_text("[]"), "fail", "cannot be read"),
-        (remove("manifest.json"), "warn", "no manifest.json | Write one (make freeze)"),
-        (lambda f: None, "pass", "7 files as listed | "),
-    ],
-}
+BROKEN = [  # check, what is done to the set, status, part of what is said
+    ("judged depth", bury, "fail", "of 4 rankers"),
+    ("evidence", remove(JUDGED), "warn", "| Write judgments.jsonl: a grade and a verbatim quote"),
+    ("labelling guide", remove("labeling_guide.md"), "fail", "no labeling_guide.md | Write down"),
+    ("labelling guide", guide(GUIDE.replace("1", "one")), "fail", "| Say when to give grade 1."),
+    ("labelling guide", guide("A 0"), "fail", "2 words | Say when to give grade 1, grade 2. Add a"),
+    ("labelling guide", guide("0 1 2" + " word" * 96), "fail", "99 words | Add a test for each"),
+    ("labelling guide", guide("0 1 2" + " word" * 97), "pass", "100 words | "),
+    ("leakage", relabel(), "fail", "q1 and q2 through disk-full | "),
+    ("near-duplicates", page("copy", COPY), "fail", "copy ~ disk-full (0.75)"),
+    ("near-duplicates", twins(20), "warn", "other ~ twin (0.19)"),
+    ("near-duplicates", twins(28), "fail", "other ~ twin (0.32)"),
+    (
+        "manifest",
+        page("disk-full", "Delete <old> logs."),
+        "fail",
+        "corpus/disk-full.md differs | Lo",
+    ),
+    ("manifest", add_pool, "fail", "pool.jsonl is not in the manifest"),
+    ("manifest", lambda f: (f / "manifest.json").write_text("[]"), "fail", "cannot be read"),
+    ("manifest", remove("manifest.json"), "warn", "no manifest.json | Write one (make freeze)"),
+    ("manifest", lambda f: None, "pass", "7 files as listed | "),
+]
 
 
-@pytest.mark.parametrize(
-    ("check", "row"), [(check, n) for check, rows in BROKEN.items() for n in range(len(rows))]
-)
-def test_each_check_on_a_set_broken_for_it(folder, check, row):
-    damage, status, told = BROKEN[check][row]
+def test_each_check_on_a_set_broken_for_it(folder, tmp_path_factory):
     complete(folder)
-    damage(folder)
-    finding = by_check(folder)[check]
-    assert finding.status == status and told in said(finding), finding
+    for check, damage, status, told in BROKEN:
+        copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "set")
+        damage(copy)
+        finding = by_check(copy)[check]
+        assert finding.status == status and told in said(finding), finding

@@ -22,32 +22,39 @@ def asked(**queries):
     return evalset.EvalSet(BAD_SET, documents, found, [])
 
 
+FOUR = {"q1": ("dev", "a"), "q2": ("dev", "a b"), "q3": ("test", "c"), "q4": ("test", "d")}
+MIXED = {"q1": ("test", "a"), "q2": ("dev", "a b"), "q3": ("test", "c"), "q4": ("dev", "d")}
+SHARED = ("q2", "q1", "a", "a")
+
+
 def test_components_join_through_shared_and_alike_documents():
-    evals = asked(q1=("dev", "a"), q2=("dev", "a b"), q3=("test", "c"), q4=("test", "d"))
-    assert links.components(evals, set()) == [{"q1", "q2"}, {"q3"}, {"q4"}]
-    assert links.components(evals, {("b", "c")}) == [{"q1", "q2", "q3"}, {"q4"}]
-    assert links.components(evals, {("b", "c"), ("c", "d")}) == [{"q1", "q2", "q3", "q4"}]
-    # e is like both b and d, and answers nothing: it connects nobody
-    assert links.components(evals, {("b", "e"), ("d", "e")}) == [{"q1", "q2"}, {"q3"}, {"q4"}]
+    evals = asked(**FOUR)
+    for alike, joined in (
+        (set(), [{"q1", "q2"}, {"q3"}, {"q4"}]),
+        ({("b", "c")}, [{"q1", "q2", "q3"}, {"q4"}]),
+        ({("b", "c"), ("c", "d")}, [{"q1", "q2", "q3", "q4"}]),
+        # e is like both b and d, and answers nothing: it connects nobody
+        ({("b", "e"), ("d", "e")}, [{"q1", "q2"}, {"q3"}, {"q4"}]),
+    ):
+        assert links.components(evals, alike) == joined
+    evals = asked(q3=("dev", "c"), q1=("test", "b"), q2=("dev", "a b"), q4=("dev", "b"))
+    assert links.components(evals, set()) == [{"q1", "q2", "q4"}, {"q3"}]  # by their first id
+    evals = asked(a=("dev", "b"), b=("test", "a"))  # query and document of one name are two things
+    assert links.components(evals, set()) == [{"a"}, {"b"}]
 
 
-def test_leaks_name_queries_and_documents():
-    evals = asked(q1=("test", "a"), q2=("dev", "a b"), q3=("test", "c"), q4=("dev", "d"))
-    assert links.leaking_answers(evals, set()) == [("q2", "q1", "a", "a")]
-    assert links.leaking_answers(evals, {("b", "c")}) == [
-        ("q2", "q1", "a", "a"),
-        ("q2", "q3", "b", "c"),
-    ]
-    assert links.leaking_answers(evals, {("c", "d")})[1:] == [("q4", "q3", "d", "c")]
-    assert links.leaking_answers(evals, {("c", "e"), ("d", "e")})[1:] == []
-
-
-def test_query_and_document_of_one_name_are_two_things():
-    evals = asked(a=("dev", "b"), b=("test", "a"))
-    assert (
-        links.components(evals, set()) == [{"a"}, {"b"}]
-        and links.leaking_answers(evals, set()) == []
-    )
+def test_leaks_name_queries_and_documents_in_order():
+    for alike, leaks in (
+        (set(), [SHARED]),
+        ({("b", "c")}, [SHARED, ("q2", "q3", "b", "c")]),
+        ({("c", "d")}, [SHARED, ("q4", "q3", "d", "c")]),
+        ({("c", "e"), ("d", "e")}, [SHARED]),
+    ):
+        assert links.leaking_answers(asked(**MIXED), alike) == leaks
+    evals = asked(q3=("dev", "c"), q1=("test", "b"), q2=("dev", "a b"), q4=("dev", "b"))
+    leaks = [("q2", "q1", "a", "b"), ("q2", "q1", "b", "b"), ("q4", "q1", "b", "b")]
+    assert links.leaking_answers(evals, {("a", "b")}) == leaks
+    assert links.leaking_answers(asked(a=("dev", "b"), b=("test", "a")), set()) == []
 
 
 def test_versions_and_near_duplicates_are_links(small):
@@ -85,16 +92,6 @@ def test_there_are_leaks_exactly_where_a_component_is_in_both_halves():
         }
         leaking = {q for leak in links.leaking_answers(evals, alike) for q in leak[:2]}
         assert leaking <= mixed and bool(leaking) == bool(mixed)
-
-
-def test_components_come_by_their_first_id_and_leaks_in_order():
-    evals = asked(q3=("dev", "c"), q1=("test", "b"), q2=("dev", "a b"), q4=("dev", "b"))
-    assert links.components(evals, set()) == [{"q1", "q2", "q4"}, {"q3"}]
-    assert links.leaking_answers(evals, {("a", "b")}) == [
-        ("q2", "q1", "a", "b"),
-        ("q2", "q1", "b", "b"),
-        ("q4", "q1", "b", "b"),
-    ]
 
 
 def test_alike_documents_are_told_apart_from_versions(folder):

@@ -57,13 +57,16 @@ def test_a_query_that_waits_is_asked_about_after_its_pairs(folder):
 def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else(folder):
     third = {"query_id": "q3", "query": "logs", "relevant_doc_ids": []}
     write_rows(folder / TABLE, *table(folder), third)
-    held, before, old = evalset.load(folder), contents(folder), rows(folder / JUDGED)
+    first, zero, second = rows(folder / JUDGED)
+    write_rows(folder / JUDGED, second, first, zero)  # the order of the file stays
+    held, before = evalset.load(folder), contents(folder)
     new = [helps("q3", "queue-full", 1), entry("q3"), helps("q2"), entry("q1", "queue-full")]
     write_rows(folder / log.LOG, *new)  # the last as judgments.jsonl says
     assert merge.merge(held) == 3
     assert rows(folder / JUDGED) == [
-        *old,
+        second,
         {"query_id": "q2", "doc_id": "disk-full", "relevance": 2, "evidence": "Delete "},
+        *(first, zero),
         {"query_id": "q3", "doc_id": "disk-full", "relevance": 0},
         {"query_id": "q3", "doc_id": "queue-full", "relevance": 1, "evidence": "Add a c"},
     ]
@@ -71,16 +74,8 @@ def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else
     after = evalset.load(folder)
     assert after.queries["q2"].relevant_doc_ids == ("queue-full", "disk-full")
     assert after.queries["q3"].relevant_doc_ids == ("queue-full",)
-    assert after.judgments[:3] == held.judgments
     before = contents(folder)
     assert merge.merge(held) == 0 and contents(folder) == before
-
-
-def test_merge_keeps_the_order_of_queries_in_the_file(folder):
-    write_rows(folder / JUDGED, *rows(folder / JUDGED)[::-1])
-    write_rows(folder / log.LOG, entry("q2"))
-    merge.merge(evalset.load(folder))
-    assert [r["query_id"] for r in rows(folder / JUDGED)] == ["q2", "q2", "q1", "q1"]
 
 
 def test_labels_without_grades_become_rows_of_grade_1(folder):
@@ -154,16 +149,16 @@ KINDS = [  # kind in the table, lines of the log, kind after the merge
 ]
 
 
-@pytest.mark.parametrize(("kind", "lines", "wanted"), KINDS)
-def test_the_kind_that_a_query_gets(folder, kind, lines, wanted):
-    first, second = unlabelled(folder, **({"kind": kind} if kind else {}))
-    write_rows(folder / log.LOG, *lines)
-    count = merge.merge(evalset.load(folder))
-    graded = any(line.get("doc_id") == "disk-full" for line in lines)
-    assert count == (kind != wanted) + graded
-    assert table(folder) == [{**first, **({"kind": wanted} if wanted else {})}, second]
-    assert (folder / JUDGED).exists() == graded
-    assert merge.merge(evalset.load(folder)) == 0
+def test_the_kind_that_a_query_gets(folder):
+    for kind, lines, wanted in KINDS:
+        first, second = unlabelled(folder, **({"kind": kind} if kind else {}))
+        write_rows(folder / log.LOG, *lines)
+        count = merge.merge(evalset.load(folder))
+        graded = any(line.get("doc_id") == "disk-full" for line in lines)
+        assert count == (kind != wanted) + graded, lines
+        assert table(folder) == [{**first, **({"kind": wanted} if wanted else {})}, second], lines
+        assert (folder / JUDGED).exists() == graded
+        assert merge.merge(evalset.load(folder)) == 0
 
 
 # Killed.
@@ -173,69 +168,64 @@ class Killed(BaseException):
     pass
 
 
-def killed_at(monkeypatch, step, change):
-    """Do `change` as if killed before its file number `step` is written; return whether it was."""
-    write, written = files.write, []
+def killed_everywhere(folder, factory, monkeypatch, change, between=lambda copy: None):
+    """Do `change` on copies, killed before its first, second, ... file, then again.
 
-    def dying(path, text):
-        if len(written) == step:
-            raise Killed
-        written.append(path.name)
-        write(path, text)
+    Each ends as if it had not been killed. Return how many files it writes, and the end.
+    """
+    write, undisturbed = files.write, shutil.copytree(folder, factory.mktemp("set") / "set")
+    change(undisturbed)
+    for step in range(9):
+        copy, written = shutil.copytree(folder, factory.mktemp("copy") / "set"), []
 
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "write", dying)
-        try:
-            change()
-        except Killed:
-            return True
-    return False
+        def dying(path, text, step=step, written=written):
+            if len(written) == step:
+                raise Killed
+            written.append(path.name)
+            write(path, text)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "write", dying)
+            try:
+                change(copy)
+            except Killed:
+                between(copy)
+            else:
+                return step, undisturbed
+        change(copy)
+        assert contents(copy) == contents(undisturbed)
+    raise AssertionError("it writes more files than it has")
 
 
-@pytest.mark.parametrize("graded", [True, False])
 def test_a_merge_killed_anywhere_leaves_a_set_that_loads_and_the_next_ends_it(
-    folder, tmp_path_factory, monkeypatch, graded
+    folder, tmp_path_factory, monkeypatch
 ):
     first, second = unlabelled(folder, kind="none")
     waits = {"query_id": "q3", "query": "jam", "relevant_doc_ids": []}
     write_rows(folder / TABLE, first, second, waits)
-    if graded:
-        write_rows(folder / JUDGED, {"query_id": "q2", "doc_id": "queue-full", "relevance": 1})
     write_rows(folder / log.LOG, mark(), helps(), entry("q3", "", kind="list"))
-    undisturbed = shutil.copytree(folder, tmp_path_factory.mktemp("undisturbed") / "set")
-    merge.merge(evalset.load(undisturbed))
-    wanted = contents(undisturbed)
-    kinds = [row["kind"] for row in table(undisturbed) if "kind" in row]
-    assert kinds == ["list", "none"] and "disk-full" in wanted[JUDGED]
-    for step in range(9):
-        copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "set")
-        cut = killed_at(monkeypatch, step, lambda copy=copy: merge.merge(evalset.load(copy)))
-        evalset.load(copy)
-        merge.merge(evalset.load(copy))
-        assert contents(copy) == wanted
-        if not cut:
-            break
-    assert step == 2
+    merging = lambda copy: merge.merge(evalset.load(copy))  # noqa: E731
+    for judgments in ([], [{"query_id": "q2", "doc_id": "queue-full", "relevance": 1}]):
+        if judgments:
+            write_rows(folder / JUDGED, *judgments)
+        written, end = killed_everywhere(
+            folder, tmp_path_factory, monkeypatch, merging, evalset.load
+        )
+        assert written == 2 and any(row["doc_id"] == "disk-full" for row in rows(end / JUDGED))
+        assert [row["kind"] for row in table(end) if "kind" in row] == ["list", "none"]
 
 
-@pytest.mark.parametrize("earlier", [True, False])
 def test_a_query_dropped_by_a_killed_command_is_dropped_by_the_next(
-    folder, tmp_path_factory, monkeypatch, earlier
+    folder, tmp_path_factory, monkeypatch
 ):
     complete(folder)
     write_rows(folder / log.LOG, entry("q1", time=""), entry("q2"))
-    if earlier:
-        write_rows(folder / merge.DROPPED, {"file": TABLE, "query_id": "q0"})
-    undisturbed = shutil.copytree(folder, tmp_path_factory.mktemp("undisturbed") / "set")
-    merge.drop_query(undisturbed, "q1")
-    for step in range(9):
-        copy = shutil.copytree(folder, tmp_path_factory.mktemp("copy") / "set")
-        cut = killed_at(monkeypatch, step, lambda copy=copy: merge.drop_query(copy, "q1"))
-        if not cut:
-            break
-        merge.drop_query(copy, "q1")
-        assert contents(copy) == contents(undisturbed)
-    assert step == 6  # files with rows of q1, and dropped.jsonl
+    dropping = lambda copy: merge.drop_query(copy, "q1")  # noqa: E731
+    for earlier in (False, True):
+        if earlier:
+            write_rows(folder / merge.DROPPED, {"file": TABLE, "query_id": "q0"})
+        written, _ = killed_everywhere(folder, tmp_path_factory, monkeypatch, dropping)
+        assert written == 6  # files with rows of q1, and dropped.jsonl
 
 
 def test_a_full_disk_is_told_and_the_files_are_whole(folder, monkeypatch):
@@ -297,14 +287,15 @@ REFUSED = [  # file, its content, query, what is said
 ]
 
 
-@pytest.mark.parametrize(("name", "broken", "query_id", "words"), REFUSED)
-def test_drop_says_what_is_wrong_and_moves_nothing(folder, name, broken, query_id, words):
-    path = folder / name
-    path.symlink_to("gone") if broken is None else path.write_text(broken)
-    before = contents(folder)
-    with pytest.raises(evalset.EvalSetError, match=words) as caught:
-        merge.drop_query(folder, query_id)
-    assert len(caught.value.problems) == 1 and contents(folder) == before
+def test_drop_says_what_is_wrong_and_moves_nothing(folder):
+    for name, broken, query_id, words in REFUSED:
+        path = folder / name
+        path.symlink_to("gone") if broken is None else path.write_text(broken)
+        before = contents(folder)
+        with pytest.raises(evalset.EvalSetError, match=words) as caught:
+            merge.drop_query(folder, query_id)
+        assert len(caught.value.problems) == 1 and contents(folder) == before
+        path.unlink()
 
 
 def test_drop_wants_a_folder_and_the_lock_of_the_log(folder, monkeypatch):

@@ -12,10 +12,9 @@ from test_inert import RAW
 
 from helpers import evalset
 from helpers.labels import log, markup, merge, panel, schedule
-from helpers.text import Markup
 
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
-ALL = {"0", "1", "2", "Skip", "Undo", "Finish"}
+ALL = {"0", "1", "2", "Skip", "Finish"}
 
 
 @pytest.fixture
@@ -39,38 +38,35 @@ def skip_to(shown, doc_id):
 # Pages.
 
 
-@pytest.mark.parametrize(
-    ("text", "page"),
-    [
-        ("# A b\n", "<h1>A <mark>b</mark></h1>\n"),
-        ("a\nb", "<p>a<br>\n<mark>b</mark></p>\n"),
-        ("- a\n- `b`", "<ul>\n<li>a</li>\n<li><code><mark>b</mark></code></li>\n</ul>\n"),
-        ("1986. A year", '<ol start="1986">\n<li>A year</li>\n</ol>\n'),
-        ("```sh\na b\n```", "<pre><code>a <mark>b</mark>&#10;</code></pre>\n"),
-        ("<b>b</b>", "<p>&#60;<mark>b</mark>&#62;<mark>b</mark>&#60;/<mark>b</mark>&#62;</p>\n"),
-        ("<div>\na\n</div>", "<p>&#60;div&#62;&#10;a&#10;&#60;/div&#62;</p>\n"),
-        ("[a](https://x/b)", "<p>a (https&#58;//x/<mark>b</mark>)</p>\n"),
-        ("<https://x>", "<p>https&#58;//x</p>\n"),
-        ("![a](https://x/y.png)", "<p>a (https&#58;//x/y&#46;png)</p>\n"),
-        ("~~a~~ **B**", "<p><del>a</del> <strong><mark>B</mark></strong></p>\n"),
-    ],
-)
-def test_markdown_is_rendered_with_the_words_of_the_query_marked(text, page):
-    assert html.unescape(markup.rendered(text, {"b"})) == html.unescape(page)
+PAGES = {
+    "# A b\n": "<h1>A <mark>b</mark></h1>\n",
+    "a\nb": "<p>a<br>\n<mark>b</mark></p>\n",
+    "- a\n- `b`": "<ul>\n<li>a</li>\n<li><code><mark>b</mark></code></li>\n</ul>\n",
+    "1986. A year": '<ol start="1986">\n<li>A year</li>\n</ol>\n',
+    "```sh\na b\n```": "<pre><code>a <mark>b</mark>&#10;</code></pre>\n",
+    "<b>b</b>": "<p>&#60;<mark>b</mark>&#62;<mark>b</mark>&#60;/<mark>b</mark>&#62;</p>\n",
+    "<div>\na\n</div>": "<p>&#60;div&#62;&#10;a&#10;&#60;/div&#62;</p>\n",
+    "[a](https://x/b)": "<p>a (https&#58;//x/<mark>b</mark>)</p>\n",
+    "<https://x>": "<p>https&#58;//x</p>\n",
+    "![a](https://x/y.png)": "<p>a (https&#58;//x/y&#46;png)</p>\n",
+    "~~a~~ **B**": "<p><del>a</del> <strong><mark>B</mark></strong></p>\n",
+}
 
 
-def test_a_table_is_a_table():
+def test_markdown_is_rendered_with_the_words_of_the_query_marked():
+    for text, page in PAGES.items():
+        assert html.unescape(markup.rendered(text, {"b"})) == html.unescape(page), text
     page = html.unescape(markup.rendered("| a | b |\n|---|--:|\n| 1 | 2 \\| 3 |\n", {"b"}))
     assert re.findall(r"<t[hd][^>]*>(.*?)</t", page) == ["a", "<mark>b</mark>", "1", "2 | 3"]
 
 
-@pytest.mark.parametrize("text", [RAW, *RAW.split("\n"), f"| {RAW} |", f"- {RAW}", f"```\n{RAW}"])
-def test_a_hostile_text_has_no_tags_but_those_of_a_text(text):
-    page = markup.rendered(text, {"a"})
-    seen = set(re.findall(r"<(\w+)([^>]*)>", page))
+def test_a_hostile_text_has_no_tags_but_those_of_a_text():
     tags = {"p", "br", "mark", "span", "strong", "em", "del", "code", "pre", "h1", "h2", "hr"}
     tags |= {"ul", "ol", "li", "blockquote", "table", "thead", "tbody", "tr", "th", "td"}
-    assert {tag for tag, _ in seen} <= tags and {facts for _, facts in seen} <= {"", ' start="1"'}
+    for text in (RAW, *RAW.split("\n"), f"| {RAW} |", f"- {RAW}", f"```\n{RAW}"):
+        seen = set(re.findall(r"<(\w+)([^>]*)>", markup.rendered(text, {"a"})))
+        assert {tag for tag, _ in seen} <= tags, text
+        assert {facts for _, facts in seen} <= {"", ' start="1"'}, text
 
 
 def test_names_and_texts_in_the_panel_are_inert(folder):
@@ -100,29 +96,19 @@ def test_the_document_has_its_facts_and_its_words_marked(folder):
     assert "<old>" not in page
     assert "runbook · disk · 2026-04-08</div>" in page
     assert ("<mark>disk</mark>&#45;<mark>full</mark>" in page) == (shown.turn.query_id == "q1")
-    assert [value for _, value in shown.choice.options] == ["disk-full", *BODY.split("\n\n")]
+    assert shown.lines == ["disk-full", *BODY.split("\n\n")]
     bare = markup.document_html(evalset.Document("d", "t", "x"), set())
     assert '<div class="facts"></div>' in bare
 
 
-@pytest.mark.parametrize(
-    ("documents", "having", "marked"),
-    [(12, 10, True), (12, 11, False), (30, 15, True), (30, 16, False)],
-)
-def test_a_word_is_marked_in_up_to_ten_documents_or_half(documents, having, marked):
-    rows = [evalset.Document(f"d{n}", "", "rare" * (n < having) or "x") for n in range(documents)]
-    rows[0] = rows[0]._replace(text="rare own rare")
+def test_a_word_is_marked_in_up_to_ten_documents_or_half():
     query, common = evalset.Query("q", "own rare rare", ()), evalset.Query("r", "rare", ())
-    asked = {"q": query, "r": common}
-    evals = evalset.EvalSet(evalset.DEFAULT, {d.doc_id: d for d in rows}, asked, [])
-    words = {"own", "rare"} if marked else {"own"}
-    assert markup.telling_words(evals) == {"q": words, "r": {"rare"}}  # else none would be
-
-
-def test_long_lines_are_cut_where_they_are_chosen_and_whole_as_evidence():
-    whole = "y" + "z" * 120
-    shown = markup.passages(evalset.Document("d", "", "\n".join(["x" * 120, "", f"  {whole}"])))
-    assert shown == [("x" * 120, "x" * 120), (whole[:117] + "...", whole)]
+    for documents, having, marked in ((12, 10, 1), (12, 11, 0), (30, 15, 1), (30, 16, 0)):
+        texts = ["rare own rare", *("rare" * (n < having) or "x" for n in range(1, documents))]
+        corpus = {f"d{n}": evalset.Document(f"d{n}", "", text) for n, text in enumerate(texts)}
+        evals = evalset.EvalSet(evalset.DEFAULT, corpus, {"q": query, "r": common}, [])
+        words = {"own", "rare"} if marked else {"own"}
+        assert markup.telling_words(evals) == {"q": words, "r": {"rare"}}  # else none would be
 
 
 def test_the_guide_is_rendered_and_its_absence_is_a_hint(folder):
@@ -159,15 +145,13 @@ def test_the_end_word_for_word():
 # The panel.
 
 
-def test_the_panel_from_top_to_bottom(folder):
-    shown = opened(folder)
-    progress, query, document, lines, choice, evidence, *rest = shown.box.children
-    assert progress.children == (shown.bar, shown.count) and query is shown.query
-    assert (document, evidence) == (shown.document, shown.evidence)
-    assert (lines, choice) == (shown.lines, shown.choice)
-    actions, message, guide = rest
-    assert (message, guide) == (shown.message, shown.guide)
-    assert actions.children == (*shown.buttons.values(), shown.key)
+def test_the_panel_from_top_to_bottom(folder, monkeypatch):
+    shown, seen = opened(folder), []
+    rows = shown.box.children
+    assert rows[0].children == (shown.bar, shown.count)
+    assert rows[1:4] == (shown.query, shown.document, shown.evidence)
+    assert rows[4].children == (*shown.buttons.values(), shown.key)
+    assert rows[5:] == (shown.message, shown.guide) and shown.guide.titles == ("Labelling guide",)
     assert [(button.description, button.tooltip) for button in shown.buttons.values()] == [
         ("0 does not help", "0: does not help"),
         ("1 helps in part", "1: helps in part, with evidence"),
@@ -177,27 +161,24 @@ def test_the_panel_from_top_to_bottom(folder):
         ("Undo", "u: take the last judgment back"),
         ("Finish", "end here: what is judged goes into the folder"),
     ]
-    assert shown.key.placeholder == "0 1 2 n s u j k" and "j and k" in lines.tooltip
-    assert guide.titles == ("Labelling guide",) and lines.description == "List of lines"
-    seen = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(panel, "display", seen.append)
-        shown.show()
+    assert shown.key.placeholder == "0 1 2 n s u j k" and "j and k" in shown.evidence.tooltip
+    monkeypatch.setattr(panel, "display", seen.append)
+    shown.show()
     assert seen == [shown.box]
 
 
-@pytest.mark.parametrize(
-    ("highest", "means", "keys"),
-    [(1, "0 does not help|1 answers it", "01nsujk"), (10, "10 answers it", "0123456789nsujk")],
-)
-def test_the_panel_offers_the_grades_of_the_set(folder, highest, means, keys):
+def test_the_panel_offers_the_grades_of_the_set(folder):
     (folder / "judgments.jsonl").unlink()
-    (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
-    shown = opened(folder)
-    assert means in "|".join(button.description for button in shown.buttons.values())
-    assert [*shown.keys] == [*keys]
-    turn = do(shown, highest)
-    assert grades(folder) == {turn[:2]: highest}
+    for highest, means, keys in (
+        (1, "0 does not help|1 answers it", "01nsujk"),
+        (10, "10 answers it", "0123456789nsujk"),
+    ):
+        (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
+        shown = opened(folder)
+        assert means in "|".join(button.description for button in shown.buttons.values())
+        assert [*shown.keys] == [*keys]
+        turn = do(shown, highest)
+        assert grades(folder)[turn[:2]] == highest
 
 
 def test_progress_counts_documents_and_queries(many):
@@ -210,7 +191,7 @@ def test_progress_counts_documents_and_queries(many):
     assert panel.Panel(many, pairs).queue == schedule.schedule(pairs, 0, 0.1)
     nothing = panel.Panel(many, [])
     assert (nothing.bar.max, nothing.bar.value, nothing.count.value) == (1, 0, "0 of 0 judged")
-    assert nothing.query.value == "" and nothing.turn is None and not nothing.choice.options
+    assert nothing.query.value == "" and nothing.turn is None and not nothing.lines
 
 
 def test_what_the_folder_does_not_know_is_refused(folder):
@@ -218,10 +199,10 @@ def test_what_the_folder_does_not_know_is_refused(folder):
     with pytest.raises(ValueError) as caught:
         panel.Panel(evalset.load(folder), pairs)
     assert str(caught.value).splitlines() == [
-        "query q8 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
-        "query q9 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
         "document x is not in the corpus, wanted one of the folder's ids",
         "document y is not in the corpus, wanted one of the folder's ids",
+        "query q8 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
+        "query q9 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
     ]
     for share in (-0.1, 1.1):
         with pytest.raises(ValueError, match=f"repeats is {share}, wanted a share from 0 to 1"):
@@ -248,37 +229,34 @@ def test_a_judgment_is_on_disk_before_the_next_document(folder, monkeypatch):
     assert datetime.datetime.fromisoformat(panel._now()).utcoffset() == datetime.timedelta(0)
 
 
-@pytest.mark.parametrize("grade", "12")
-@pytest.mark.parametrize(
-    "words", ["", "  \n", "delete the logs", "Add a consumer. Delete", "<img>"]
-)
-def test_grades_need_evidence_that_stands_in_the_document(folder, grade, words):
+def test_grades_need_evidence_that_stands_in_the_document(folder):
     shown = opened(folder)
-    before, shown.evidence.value = shown.turn, words
-    shown.buttons[grade].click()
-    assert "evidence" in shown.message.value and shown.turn == before
-    assert ("Select the words" in shown.message.value) == (not words.strip())
-    assert not (folder / log.LOG).exists() and shown.evidence.value == words
+    before = shown.turn
+    for words in ("", "  \n", "delete the logs", "Add a consumer. Delete", "<img>"):
+        for grade in "12":
+            shown.evidence.value = words
+            shown.buttons[grade].click()
+            assert "evidence" in shown.message.value and shown.turn == before, words
+            assert ("Select the words" in shown.message.value) == (not words.strip())
+            assert not (folder / log.LOG).exists() and shown.evidence.value == words
     do(shown, 1)
-    assert shown.evidence.value == "" and shown.choice.index is None  # a document starts without
+    assert shown.evidence.value == ""  # a document starts without
 
 
-@pytest.mark.parametrize(
-    ("typed", "evidence"),
-    [
+def test_evidence_is_stored_word_for_word(folder):
+    page = folder / "corpus" / "disk-full.md"
+    page.write_text(f"{page.read_text()}call it. call **it**\n")
+    for typed, evidence in (
         ("\nDelete ", "Delete"),
         (" logs. Then ", "logs.\n\nThen"),  # copied as it is shown
         ("call **it**", "call **it**"),  # as it stands there, though the words stand there before
-    ],
-)
-def test_evidence_is_stored_word_for_word(folder, typed, evidence):
-    page = folder / "corpus" / "disk-full.md"
-    page.write_text(f"{page.read_text()}call it. call **it**\n")
-    shown = opened(folder)
-    skip_to(shown, "disk-full")
-    shown.evidence.value = typed
-    shown.buttons["1"].click()
-    assert logged(folder)[0]["evidence"] == evidence
+    ):
+        (folder / log.LOG).unlink(missing_ok=True)
+        shown = opened(folder)
+        skip_to(shown, "disk-full")
+        shown.evidence.value = typed
+        shown.buttons["1"].click()
+        assert logged(folder)[0]["evidence"] == evidence
 
 
 def test_what_is_selected_becomes_evidence(folder):
@@ -320,42 +298,39 @@ def test_keys_act_at_once_and_empty_the_box(folder):
 
 def test_two_keys_go_through_the_lines(folder):
     shown = opened(folder)
-    parts = (shown.lines, shown.choice, shown.evidence)
-    assert [part.layout.display for part in parts] == [None, "none", None]
-    lines = markup.passages(shown.evals.documents[shown.turn.doc_id])
-    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), *(("j", 1),) * (len(lines) == 2)):
+    skip_to(shown, "disk-full")
+    lines = ["disk-full", *BODY.split("\n\n")]
+    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), ("j", 1), ("j", 2), ("j", 2)):
         shown.key.value = key
-        assert shown.evidence.value == lines[n][1]
-        assert shown.message.value == said(f"Line {n + 1} of {len(lines)}: {lines[n][0]}")
-    assert shown.lines.value and [part.layout.display for part in parts] == [None] * 3
-    for _ in lines:
-        shown.key.value = "j"
-    shown.choice.index = None
-    assert shown.evidence.value == lines[-1][1]  # what was chosen stays
+        assert shown.evidence.value == lines[n]
+        assert shown.message.value == said(f"Line {n + 1} of 3: {lines[n]}")
     shown.key.value = "2"
-    assert logged(folder)[0]["evidence"] == lines[-1][1]
+    assert logged(folder)[0]["evidence"] == lines[2]
     while shown.turn:
         do(shown, 0)
-    assert [part.layout.display for part in parts] == ["none"] * 3
+    assert shown.evidence.layout.display == "none"
     shown.key.value = "j"
-    assert shown.message.value == said("There is no line to choose.", True)
+    assert "the next line does nothing now. Choose one of: Undo, Finish." in shown.message.value
 
 
 def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
     shown = opened(folder)
     assert shown.message.value == said("")
-    first = shown.turn
+    first, seen = shown.turn, []
+    document = "0, 1, 2, the next line, the line before, Skip"
+    now = "does nothing now. Choose one of:"
     steps = [
-        ("Undo", "There is nothing to undo.", True),
+        ("u", f"Undo {now} {document}, Finish.", True),
         ("Skip", "Skipped: it comes again at the end.", False),
         ("0", "Saved: 0.", False),
         ("Undo", "Taken back: 0.", False),
-        ("n", "No answer is for the end: judge the documents of the query first.", True),
-        *[("0", "Saved: 0.", False)] * 3,
-        ("Skip", "This is the last document left.", True),
         ("0", "Saved: 0.", False),
-        ("s", "There is no document left to skip.", True),
-        ("0", "There is no document left to judge. Undo takes the last one back.", True),
+        ("n", f"No answer {now} {document}, Undo, Finish.", True),
+        *[("0", "Saved: 0.", False)] * 2,
+        ("Skip", "Skipped: it comes again at the end.", False),
+        ("0", "Saved: 0.", False),
+        ("s", f"Skip {now} Undo, Finish.", True),
+        ("0", f"0 {now} Undo, Finish.", True),
     ]
     for name, words, wrong in steps:
         if name in shown.buttons and not shown.buttons[name].disabled:
@@ -363,9 +338,9 @@ def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
         else:
             shown.key.value = name
         assert shown.message.value == said(words, wrong)
-        skipped = words.startswith(("There is nothing", "Skipped"))
-        assert (folder / log.LOG).exists() == (not skipped)  # neither writes anything
-        assert shown.turn == first or not words.startswith("This is the last")
+        seen.append((folder / log.LOG).exists())
+        assert shown.turn == first or len(seen) != 9  # it is the only one left
+    assert seen[:3] == [False, False, True]  # a skip writes nothing
     assert shown.count.value == "4 of 4 judged" and shown.bar.value == 4
     line = '<div role="status" style="min-height:1.5em;line-height:1.5;opacity:0.8">a<br>b</div>'
     assert said("a\nb") == line
@@ -381,33 +356,24 @@ def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(fol
     assert again.turn == second and again.bar.value == 1
     again.buttons["Undo"].click()
     assert again.turn == first and grades(folder) == {} and len(logged(folder)) == 4
-    again.buttons["Undo"].click()
-    assert "nothing to undo" in again.message.value and len(logged(folder)) == 4
+    assert "Undo" not in live(again)
     do(again, 1)
     assert grades(folder) == {first[:2]: 1} and again.turn == second
+    (other,) = {"q1", "q2"} - {first.query_id}
+    of_another_query = panel.Panel(evalset.load(folder), [(other, "disk-full")], repeats=0)
+    assert "Undo" not in live(of_another_query)  # what belongs to other pairs is left
 
 
-def test_undo_leaves_what_belongs_to_other_pairs(folder):
-    write_rows(folder / log.LOG, entry("q2", time="1"))
-    shown = panel.Panel(evalset.load(folder), [("q1", "disk-full")], repeats=0)
-    shown.buttons["Undo"].click()
-    assert "nothing to undo" in shown.message.value and len(logged(folder)) == 1
-
-
-def test_a_second_panel_and_a_log_that_breaks_meanwhile_write_nothing_and_say_so(folder):
+def test_a_second_panel_goes_on_with_the_log_and_a_broken_log_is_told(folder):
     one, two = opened(folder), opened(folder)
-    first, turn = do(one, 2), two.turn
-    for name in ("0", "Undo"):
-        two.key.value = name[0].lower()
-        assert two.turn == turn and grades(folder) == {first[:2]: 2}
-    assert "nothing to undo" in two.message.value
-    two.buttons["0"].click()
-    assert "changed by another panel" in two.message.value
-    assert "run this cell again" in two.message.value
-    assert opened(folder).bar.value == 1
+    skip_to(two, "queue-full") if one.turn.doc_id == "disk-full" else skip_to(two, "disk-full")
+    first, second = do(one, 2), do(two, 1)
+    assert grades(folder) == {first[:2]: 2, second[:2]: 1} and two.bar.value == 2
+    turn = two.turn
     (folder / log.LOG).write_text("{\n")
-    one.buttons["0"].click()
-    assert "nothing was written" in one.message.value
+    two.buttons["0"].click()
+    assert "labelling.jsonl:1: broken JSON" in html.unescape(two.message.value)
+    assert two.turn == turn
 
 
 # Queries that no document answers.
@@ -441,12 +407,11 @@ def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     assert live(shown) == {markup.ASIDE, "Skip", "Undo", "Finish"}
     assert shown.count.value == "2 of 2 judged" and shown.evidence.layout.display == "none"
     shown.key.value = "2"
-    assert "There is no document to grade: No answer, Skip or Undo" in shown.message.value
+    assert "2 does nothing now. Choose one of: No answer, Skip, Undo, F" in shown.message.value
     shown.buttons[markup.ASIDE].click()
     assert "Set aside: no document answers q1" in shown.message.value
     assert logged(folder)[-1]["kind"] == "symptom" and shown.turn == ("q2", "", False)
     shown.buttons["Skip"].click()
-    assert "This is the last question left" in shown.message.value
     shown.buttons[markup.ASIDE].click()
     page = shown.document.value
     assert "2 documents shown, all are judged" in page and "no document answers: q1, q2." in page
@@ -540,7 +505,7 @@ def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
     stored = {(j.query_id, j.doc_id): j.relevance for j in evalset.load(folder).judgments}
     assert stored[turn.pair] == 2
     assert live(shown) == set() and shown.key.disabled and shown.turn is None
-    assert shown.document.value == shown.query.value == "" and not shown.choice.options
+    assert shown.document.value == shown.query.value == "" and not shown.lines
     assert opened(folder).bar.value == 1
 
 
@@ -553,17 +518,3 @@ def test_what_cannot_be_merged_is_told_and_the_panel_goes_on(folder):
     assert "labelling.jsonl:1 says 1" in html.unescape(shown.message.value)
     assert "wanted one grade for the pair" in html.unescape(shown.message.value)
     assert shown.turn and "Undo" in live(shown)
-
-
-def test_a_task_has_a_log_of_its_own(folder):
-    then = Markup("<p>Next</p>")
-    task = panel.Task("mine.jsonl", lambda evals: f"Done in {evals.folder.name}.", then)
-    shown = opened(folder, task=task)
-    while shown.turn:
-        do(shown, 0)
-    assert shown.document.value.endswith("<p>Next</p>")
-    shown.buttons["Undo"].click()
-    assert not (folder / log.LOG).exists() and len((folder / "mine.jsonl").open().readlines()) == 5
-    assert opened(folder, task=task).bar.value == 3 and opened(folder).bar.value == 0
-    shown.buttons["Finish"].click()
-    assert f"Done in {folder.name}. 1 document left" in html.unescape(shown.message.value)

@@ -1,6 +1,7 @@
 """Twenty pairs to practise on, and the comparison with the stored labels, worked by hand."""
 
 import html
+import re
 
 import numpy as np
 import pytest
@@ -47,49 +48,50 @@ def grades_of(evals, pairs):
 # Which pairs.
 
 
-@pytest.mark.parametrize(
-    ("grades", "counts"),
-    [(GRADES, [8, 6, 6]), ((0, 1), [8, 12]), ((0, 1, 2, 3, 4, 5), [8, 3, 3, 2, 2, 2])],
-)
-def test_twenty_pairs_of_all_grades_and_three_of_a_query_at_most(tmp_path, grades, counts):
-    evals = many(tmp_path, grades)
-    pairs = practice.pairs_to_practise(evals)
-    assert len({*pairs}) == 20 and pairs == practice.pairs_to_practise(evals)
-    given = grades_of(evals, pairs)
-    assert [given.count(grade) for grade in grades] == counts
-    of_query = [query_id for query_id, _ in pairs]
-    assert max(map(of_query.count, of_query)) <= 3
+def test_twenty_pairs_of_all_grades_and_three_of_a_query_at_most(tmp_path):
+    for grades, counts in (
+        (GRADES, [8, 6, 6]),
+        ((0, 1), [8, 12]),
+        ((0, 1, 2, 3, 4, 5), [8, 3, 3, 2, 2, 2]),
+    ):
+        evals = many(tmp_path, grades)
+        pairs = practice.pairs_to_practise(evals)
+        assert len({*pairs}) == 20 and pairs == practice.pairs_to_practise(evals)
+        given = grades_of(evals, pairs)
+        assert [given.count(grade) for grade in grades] == counts
+        of_query = [query_id for query_id, _ in pairs]
+        assert max(map(of_query.count, of_query)) <= 3
 
 
-@pytest.mark.parametrize(("near", "zeros"), [(("d00", "d03"), {"d03"}), (("d00",), {"d00"})])
-def test_a_zero_is_ranked_high_and_a_document_is_short(tmp_path, monkeypatch, near, zeros):
+def test_a_zero_is_ranked_high_and_a_document_is_short(tmp_path, monkeypatch):
     evals = many(tmp_path)  # the zeros are d00, which is long, and d03
-    top = {(query_id, doc_id) for query_id in evals.queries for doc_id in near}
-    monkeypatch.setattr(practice, "_near_the_top", lambda evals: top)
-    pairs = practice.pairs_to_practise(evals)
-    given = zip(pairs, grades_of(evals, pairs), strict=True)
-    chosen = [doc_id for (_, doc_id), grade in given if not grade]
-    assert len(chosen) == 8 and {*chosen} == zeros
+    for near, zeros in ((("d00", "d03"), {"d03"}), (("d00",), {"d00"})):
+        top = {(query_id, doc_id) for query_id in evals.queries for doc_id in near}
+        monkeypatch.setattr(practice, "_near_the_top", lambda evals, top=top: top)
+        pairs = practice.pairs_to_practise(evals)
+        given = zip(pairs, grades_of(evals, pairs), strict=True)
+        chosen = [doc_id for (_, doc_id), grade in given if not grade]
+        assert len(chosen) == 8 and {*chosen} == zeros
 
 
-@pytest.mark.parametrize(("documents", "kept"), [(12, 4), (13, 5), (1, 1)])
-def test_the_shorter_documents_are_a_third_and_those_as_long(tmp_path, documents, kept):
-    evals = made(tmp_path, {"0": {0: 2}}, documents=documents)
-    names = sorted(evals.documents)
-    texts = {name: "word " * (9 + n) for n, name in enumerate(names)}
-    longer = {d: doc._replace(text=texts[d]) for d, doc in evals.documents.items()}
-    assert practice._shorter(evals._replace(documents=longer)) == {*names[:kept]}
-    same = {d: doc._replace(text="word") for d, doc in evals.documents.items()}
-    assert practice._shorter(evals._replace(documents=same)) == {*names}
-
-
-def test_the_first_ten_by_bm25_count_as_near_the_top(tmp_path):
+def test_the_first_ten_of_dev_queries_by_bm25_count_as_near_the_top(tmp_path):
     evals = made(tmp_path, {"7": {7: 2}, "8": {8: 2}}, documents=30)
     near = practice._near_the_top(evals)
     assert len(near) == 20 and {("7", "d07"), ("8", "d08")} <= near
     blank = {d: doc._replace(title="", text="--") for d, doc in evals.documents.items()}
     assert practice._near_the_top(evals._replace(documents=blank)) == set()
     assert practice._near_the_top(made(tmp_path, {"7": {7: 2}}, split="test")) == set()
+
+
+def test_the_shorter_documents_are_a_third_and_those_as_long(tmp_path):
+    for documents, kept in ((12, 4), (13, 5), (1, 1)):
+        evals = made(tmp_path, {"0": {0: 2}}, documents=documents)
+        names = sorted(evals.documents)
+        texts = {name: "word " * (9 + n) for n, name in enumerate(names)}
+        longer = {d: doc._replace(text=texts[d]) for d, doc in evals.documents.items()}
+        assert practice._shorter(evals._replace(documents=longer)) == {*names[:kept]}
+        same = {d: doc._replace(text="word") for d, doc in evals.documents.items()}
+        assert practice._shorter(evals._replace(documents=same)) == {*names}
 
 
 def test_what_was_judged_stays_among_the_pairs(tmp_path):
@@ -167,7 +169,7 @@ def test_what_is_judged_goes_to_a_log_of_its_own_and_changes_no_label(tmp_path, 
 # The comparison.
 
 
-def test_the_measures_worked_by_hand():
+def test_ac1_worked_by_hand():
     """7 of 10 equal. Shares: first .4 .2 .4, second .4 .2 .4 of grades 0, 1, 2.
 
     AC1's chance is (.24 + .16 + .24) / 2 = .32.
@@ -175,35 +177,26 @@ def test_the_measures_worked_by_hand():
     assert practice.beyond_chance(FIRST, SECOND, GRADES) == pytest.approx((0.7 - 0.32) / 0.68)
     assert practice.beyond_chance([1, 1], [1, 1], (0, 1)) == 1
     assert practice.beyond_chance([0, 1], [1, 0], (0, 1)) == -1
-    table = practice.grade_table(FIRST, SECOND, GRADES)
-    assert table.to_numpy().tolist() == [[3, 1, 0], [0, 1, 1], [1, 0, 3]]
-    assert [*table.index] == ["stored 0", "stored 1", "stored 2"]
-    assert [*table.columns] == ["yours 0", "yours 1", "yours 2"]
 
 
-def kappa(first, second):
-    return stats.kappa(first, second, GRADES)
-
-
-def share_equal(first, second):
+def share_equal(first, second, grades):
     return float(np.mean(np.equal(first, second)))
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(
-    ("measure", "first", "second", "told"),
-    [
-        (kappa, [1, 1], [1, 1], "not defined, because one grade only was given"),
-        (kappa, [0, 1] * 4, [0, 1] * 4, "1.00 (too few pairs for an interval)"),
-        (kappa, [0, 1] * 5, [0, 1] * 5, "1.00 (95 % interval 1.00 to 1.00)"),
-        (kappa, FIRST, SECOND, "0.53 (95 % interval "),
+def test_a_measure_is_told_with_its_interval_over_whole_pairs():
+    for measure, first, second, told in (
+        (stats.kappa, [1, 1], [1, 1], "not defined, because one grade only was given"),
+        (stats.kappa, [0, 1] * 4, [0, 1] * 4, "1.00 (too few pairs for an interval)"),
+        (stats.kappa, [0, 1] * 5, [0, 1] * 5, "1.00 (95 % interval 1.00 to 1.00)"),
+        (stats.kappa, [0] * 9 + [1], [0] * 9 + [1], "1.00 (95 % interval 1.00 to 1.00)"),  # NaN
+        (stats.kappa, FIRST, SECOND, "0.53 (95 % interval "),
         # of 40 throws 14 to 26: less than .025 lie below
         (share_equal, [0] * 40, [0, 1] * 20, "0.50 (95 % interval 0.35 to 0.65)"),
-    ],
-)
-def test_a_measure_is_told_with_its_interval_over_whole_pairs(measure, first, second, told):
-    text = practice.agreement_text(measure, first, second)
-    assert text.startswith(told) and text == practice.agreement_text(measure, first, second)
+    ):
+        text = practice.agreement_text(measure, first, second, GRADES)
+        assert text.startswith(told), text
+        assert text == practice.agreement_text(measure, first, second, GRADES)
 
 
 def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
@@ -224,7 +217,10 @@ def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
     assert lines[1].startswith("Cohen's kappa: ") and lines[2].startswith("Gwet's AC1: ")
     table, differing, conclusion = (shown.data for shown in seen)
     assert conclusion.startswith("<p>From 5 pairs you can't tell how good a reader you are. The")
-    assert "stored 2" in table and "<b>3 pairs with different grades" in differing
+    rows = re.findall(r"<th[^>]*>(stored \d)</th>\s*" + r"<td[^>]*>(\d)</td>\s*" * 3, table)
+    counts = [("stored 0", "1", "1", "0"), ("stored 1", "0", "1", "0"), ("stored 2", "1", "1", "0")]
+    assert rows == counts and "<b>3 pairs with different grades" in differing
+    assert re.findall(r"yours \d", table) == ["yours 0", "yours 1", "yours 2"]
     items = differing.split("<li>")[1:]
     assert "stored 2, yours 0" in items[0]
     assert "<p>Stored evidence:</p><blockquote>fact 2.</blockquote>" in items[0]

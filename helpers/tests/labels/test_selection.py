@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from helpers.labels import markup, selection
 from helpers.text import Markup
 
@@ -12,35 +10,32 @@ TABLE = f"Start.\n\n{ROWS}"
 STEPS = "# Steps\n\n1. Add a *consumer*.\n2. Look again.\n\n```sh\nkubectl get pods\n```\nDone.\n"
 
 
-@pytest.mark.parametrize(
-    ("selected", "text", "quote"),
-    [
-        ("Add a consumer", STEPS, "Add a *consumer"),
-        ("consumer.Look again.", STEPS, "consumer*.\n2. Look again."),
-        ("2. Look", STEPS, "2. Look"),
-        ("again.kubectl get podsDone.", STEPS, "again.\n\n```sh\nkubectl get pods\n```\nDone."),
-        ("  get pods\n", STEPS, "get pods"),
-        ("E1call ops, 24 h", TABLE, "E1 | call `ops`, 24 h"),
-        ("E1\tcall", TABLE, "E1 | call"),
-        ("what to doE1", TABLE, "what** to do |\n|------|-----|\n| E1"),
-        ("onsumer.Loo", STEPS, "consumer*.\n2. Look"),
-        ("order_id is 5", "the order\\_id *is* 5 %", "order\\_id *is* 5"),
-        ("5 %).", "(it is 5 %). So", "5 %)."),
-        ("(it is", "(it is 5 %). So", "(it is"),
-        ("unbelievable", "un**believ**able", "un**believ**able"),
-        ("2024. It", "in\n2024. It was", "2024. It"),
-        ("東京の", "私は東京の人です", "東京の"),
-        ("हिन्दी", "यह हिन्दी है", "हिन्दी"),
-        ("here (https://x.y/z) now", "[here](https://x.y/z) now", "here](https://x.y/z) now"),
-    ],
-)
-def test_a_selection_is_found_in_the_text(selected, text, quote):
-    assert selection.quote_of(selected, text) == (quote, 1) and quote in text
+FOUND = [  # what is selected on the page of a text, and the passage of that text
+    ("Add a consumer", STEPS, "Add a *consumer"),
+    ("consumer.Look again.", STEPS, "consumer*.\n2. Look again."),
+    ("2. Look", STEPS, "2. Look"),
+    ("again.kubectl get podsDone.", STEPS, "again.\n\n```sh\nkubectl get pods\n```\nDone."),
+    ("  get pods\n", STEPS, "get pods"),
+    ("E1call ops, 24 h", TABLE, "E1 | call `ops`, 24 h"),
+    ("E1\tcall", TABLE, "E1 | call"),
+    ("what to doE1", TABLE, "what** to do |\n|------|-----|\n| E1"),
+    ("onsumer.Loo", STEPS, "consumer*.\n2. Look"),
+    ("order_id is 5", "the order\\_id *is* 5 %", "order\\_id *is* 5"),
+    ("5 %).", "(it is 5 %). So", "5 %)."),
+    ("(it is", "(it is 5 %). So", "(it is"),
+    ("unbelievable", "un**believ**able", "un**believ**able"),
+    ("2024. It", "in\n2024. It was", "2024. It"),
+    ("東京の", "私は東京の人です", "東京の"),
+    ("हिन्दी", "यह हिन्दी है", "हिन्दी"),
+    ("here (https://x.y/z) now", "[here](https://x.y/z) now", "here](https://x.y/z) now"),
+]
 
 
-@pytest.mark.parametrize("selected", ["", " \n", "— ** |", "consumer Done", "add a", "Steps 1. 2."])
-def test_what_no_passage_says_is_no_quote(selected):
-    assert selection.quote_of(selected, STEPS) == ("", 0)
+def test_a_selection_is_found_in_the_text():
+    for selected, text, quote in FOUND:
+        assert selection.quote_of(selected, text) == (quote, 1) and quote in text, selected
+    for selected in ("", " \n", "— ** |", "consumer Done", "add a", "Steps 1. 2."):
+        assert selection.quote_of(selected, STEPS) == ("", 0), selected
 
 
 def test_words_at_several_places_are_counted_and_whole_words_win():
@@ -52,14 +47,12 @@ def test_words_at_several_places_are_counted_and_whole_words_win():
 
 
 def test_the_panel_says_what_it_took():
-    assert selection.selection_text(selection.Quote("a b", 1)).startswith(
-        "Evidence taken: 2 words."
-    )
-    twice = selection.selection_text(selection.Quote("a", 2))
-    assert twice == (
-        "Evidence taken: 1 word. They stand at 2 places, so select more to say which one you mean."
-    )
-    assert "begin and end it inside the text" in selection.selection_text(selection.Quote("", 0))
+    for quote, said in (
+        (("a b", 1), "Evidence taken: 2 words. Choose"),
+        (("a", 2), "Evidence taken: 1 word. They stand at 2 places, so select more to say which"),
+        (("", 0), "No passage of the document reads like this selection: begin and end it inside"),
+    ):
+        assert selection.selection_text(selection.Quote(*quote)).startswith(said)
 
 
 def test_all_that_a_page_shows_is_found_in_its_text():

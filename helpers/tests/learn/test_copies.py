@@ -1,35 +1,16 @@
 """Learner copies: stubs, numbers, links, and work that is never overwritten."""
 
 import datetime
-import inspect
 import shutil
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from helpers import evalset, files, report
 from helpers.__main__ import in_words
 from helpers.learn import LearnError, copies, exercises
+from helpers.learn.record import RECORD
 
 from .small_session import NAME, SETUP, changed, code, copied, make, session, solution, write
-
-
-def test_copies_hold_stubs_numbers_and_links_that_work(house):
-    make(house)
-    cells = {cell.id: cell for cell in copied(house).cells}
-    stub = 'def scaled(words):\n    """Return scaled."""\n    # YOUR CODE HERE\n'
-    assert cells["scaled-code"].source == (
-        stub + '    raise NotImplementedError("not started yet")'
-    )
-    assert cells["shout-head"].source.startswith("### Exercise A3: shout\n")
-    assert (
-        "(session_b_more.ipynb) [set](../evals/a.md) [far](https://a.b/c)" in cells["title"].source
-    )
-    assert cells["title"].source.endswith("[part](#part) [page](../notebooks/extra/page.md)")
-    assert cells["longest-check"].metadata["editable"] is False
-    assert cells["longest-code"].metadata["nbgrader"]["grade_id"] == "longest-code"
-    assert cells["scale"].metadata["tags"] == ["setup"]
 
 
 def test_a_copy_has_no_outputs_and_only_exercises_are_numbered(house):
@@ -42,6 +23,8 @@ def test_a_copy_has_no_outputs_and_only_exercises_are_numbered(house):
     assert notebook.cells[1].outputs and notebook.cells[3].source == solution("longest")
     code_cells = [cell for cell in made.cells if cell.cell_type == "code"]
     assert {(len(cell.outputs), cell.execution_count) for cell in code_cells} == {(0, None)}
+    assert made.cells[3].source == copies.stubbed(notebook.cells[3])
+    assert made.cells[3].metadata.nbgrader == notebook.cells[3].metadata.nbgrader
     assert made.cells[2].source == cells[2].source
     assert made.cells[7].source == cells[7].source.replace("Exercise:", "Exercise A1:")
     assert made.cells[13].source.startswith("### Exercise A2: shout\n")
@@ -61,50 +44,53 @@ def test_a_copy_has_no_outputs_and_only_exercises_are_numbered(house):
         for part, editable in (("code", None), ("check", False))
     }
 
-
-def test_a_session_without_code_is_copied_as_it_is(house):
-    made = copies.learner_copies(house / "notebooks", house / "learn")["session_b_more.ipynb"]
-    assert [cell.source for cell in made.cells] == ["# Session B: more"]
+    more = copies.learner_copies(house / "notebooks", house / "learn")["session_b_more.ipynb"]
+    assert [cell.source for cell in more.cells] == ["# Session B: more"]  # no code
 
 
-@pytest.mark.parametrize(
-    ("link", "moved"),
-    [
-        ("[a](extra/page.md)", "[a](../notebooks/extra/page.md)"),
-        ("[a](extra/page.md#part)", "[a](../notebooks/extra/page.md#part)"),
-        ("[a](../evals/a.md) [b](c.md)", "[a](../evals/a.md) [b](../notebooks/c.md)"),
-        ("![a](a.png)", "![a](../notebooks/a.png)"),
-        ("<img src='a.png'>", "<img src='../notebooks/a.png'>"),
-        ('<a href="a.md">', '<a href="../notebooks/a.md">'),
-        ("[a](session_b_more.ipynb)", "[a](session_b_more.ipynb)"),
-        ("[a](session_z.ipynb)", "[a](../notebooks/session_z.ipynb)"),
-        ("[a](https://b.c/d)", "[a](https://b.c/d)"),
-        ("[a](attachment:b.png)", "[a](attachment:b.png)"),
-        ("[a](x-y+z.1:b)", "[a](x-y+z.1:b)"),
-        ("[a](/root.md)", "[a](/root.md)"),
-        ("[a](#part)", "[a](#part)"),
-        ("no (link.md)", "no (link.md)"),
-    ],
-)
-def test_links_lead_where_they_led(house, link, moved):
-    write(house, changed("title", source=f"# Session A: words\n\n{link}"))
+LINKS = [
+    ("[a](extra/page.md#part)", "[a](../notebooks/extra/page.md#part)"),
+    ("[a](../evals/a.md) [b](c.md)", "[a](../evals/a.md) [b](../notebooks/c.md)"),
+    ("![a](a.png)", "![a](../notebooks/a.png)"),
+    ("<img src='a.png'>", "<img src='../notebooks/a.png'>"),
+    ('<a href="a.md">', '<a href="../notebooks/a.md">'),
+    ("[a](session_b_more.ipynb)", "[a](session_b_more.ipynb)"),
+    ("[a](session_z.ipynb)", "[a](../notebooks/session_z.ipynb)"),
+    ("[a](https://b.c/d)", "[a](https://b.c/d)"),
+    ("[a](attachment:b.png)", "[a](attachment:b.png)"),
+    ("[a](x-y+z.1:b)", "[a](x-y+z.1:b)"),
+    ("[a](/root.md)", "[a](/root.md)"),
+    ("[a](#part)", "[a](#part)"),
+    ("no (link.md)", "no (link.md)"),
+]
+
+
+def test_links_lead_where_they_led(house):
+    write(house, changed("title", source="\n".join(link for link, _ in LINKS)))
     made = copies.learner_copies(house / "notebooks", house / "learn")[NAME]
-    assert made.cells[0].source == f"# Session A: words\n\n{moved}"
+    assert made.cells[0].source.split("\n") == [moved for _, moved in LINKS]
 
 
-@pytest.mark.parametrize("before", ["", "def f():\n", "class A:\n    def f():\n"])
-@pytest.mark.parametrize("indent", ["", "    ", "\t  "])
-def test_a_stub_stands_where_its_region_began(before, indent):
-    inside = f"{indent}{exercises.BEGIN}\n{indent}    return 1\n{indent}{exercises.END}"
-    made = copies.stubbed(code("x", f"{before}{inside}\nend"))
+def test_a_stub_stands_where_its_region_began():
     stub = 'raise NotImplementedError("not started yet")'
-    assert made == f"{before}{indent}# YOUR CODE HERE\n{indent}{stub}\nend"
+    for before in ("", "def f():\n", "class A:\n    def f():\n"):
+        for indent in ("", "    ", "\t  "):
+            inside = f"{indent}{exercises.BEGIN}\n{indent}    return 1\n{indent}{exercises.END}"
+            made = copies.stubbed(code("x", f"{before}{inside}\nend"))
+            assert made == f"{before}{indent}# YOUR CODE HERE\n{indent}{stub}\nend"
+    both = solution("longest") + "\n\n\n" + solution("scaled")
+    parts = copies.stubbed(code("both", both, solution=True)).split("\n\n\n")
+    assert parts == [
+        f'def {name}(words):\n    """Return {name}."""\n    # YOUR CODE HERE\n    {stub}'
+        for name in ("longest", "scaled")
+    ]
 
 
 def test_what_make_says_of_copies_that_are_there(house, monkeypatch):
     monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
     both = ["session_a_words.ipynb", "session_b_more.ipynb"]
-    assert make(house) == [f"learn/{name} written" for name in both]
+    assert make(house, fresh=True) == [f"learn/{name} written" for name in both]
+    assert not list(house.glob("learn-*"))
     kept = "left as they are in learn/: {} (make learn FRESH=1 moves them aside)"
     assert make(house) == [kept.format(", ".join(both))]
     (house / "learn" / both[0]).unlink()
@@ -124,19 +110,6 @@ def test_what_make_says_of_copies_that_are_there(house, monkeypatch):
     assert [path.name for path in house.glob("*.part")] == ["learn.kept.part"]
 
 
-def test_fresh_without_old_copies_moves_nothing(house, monkeypatch):
-    monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
-    assert make(house, fresh=True)[0] == "learn/session_a_words.ipynb written"
-    assert not list(house.glob("learn-*"))
-
-
-def test_copies_are_made_of_our_sessions_into_learn_unless_told_otherwise():
-    names = ("fresh", "notebooks", "folder")
-    usual = (False, exercises.LESSONS, evalset.DEFAULT.parent / "learn")
-    found = inspect.signature(copies.make).parameters
-    assert tuple(found[name].default for name in names) == usual
-
-
 def test_a_set_is_copied_whole_without_what_the_learner_makes(tmp_path, monkeypatch):
     kept = ["corpus/a.md", "results.json", "runs/a.trec"]
     left = ["notes.md", "n.ipynb", "p.html", "comparisons/a.md", "x.part", "runs/y.part"]
@@ -154,27 +127,20 @@ def files_of(folder):
     return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
 
 
-def test_two_regions_in_a_cell_become_two_stubs():
-    both = solution("longest") + "\n\n\n" + solution("scaled")
-    made = copies.stubbed(code("both", both, solution=True))
-    stub = '    # YOUR CODE HERE\n    raise NotImplementedError("not started yet")'
-    assert made == "\n".join(
-        f'def {name}(words):\n    """Return {name}."""\n{stub}{end}'
-        for name, end in (("longest", "\n\n"), ("scaled", ""))
-    )
-
-
-def test_work_is_never_overwritten_and_fresh_moves_it_aside(house):
+def test_work_is_never_overwritten(house):
     make(house)
-    (house / "learn" / "session_a_words.ipynb").write_text("mine")
-    (house / "learn" / "session_b_more.ipynb").unlink()
-    said = make(house)
-    assert (house / "learn" / "session_a_words.ipynb").read_text() == "mine"
-    assert said[0].endswith("session_b_more.ipynb written") and "left as they are" in said[1]
-    today = datetime.date.today().isoformat()
-    for name in (f"learn-{today}", f"learn-{today}-2"):
-        assert name in make(house, fresh=True)[0]
-    assert (house / f"learn-{today}" / "session_a_words.ipynb").read_text() == "mine"
+    files.write(house / "learn" / NAME, "mine")
+    files.write(house / "learn" / "evals" / "results.json", "mine")
+    assert (house / "learn" / "evals" / "corpus" / "rollback-v2.md").exists()
+    make(house)
+    assert "left as they are" in make(house)[0]
+    shutil.rmtree(house / "learn" / "evals" / "corpus")
+    before = files_of(house / "learn")
+    (house / "learn" / RECORD).unlink()
+    make(house)
+    assert files_of(house / "learn") == before
+    make(house, fresh=True)
+    assert files_of(house / f"learn-{datetime.date.today().isoformat()}") == before
     assert "YOUR CODE" in copied(house).cells[3].source
 
 
@@ -199,31 +165,20 @@ def test_a_full_disk_is_told_and_leaves_all_as_it_was(house, monkeypatch, limit,
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-@pytest.mark.parametrize("there", [False, True])
-def test_runs_at_once_leave_one_whole_set(house, monkeypatch, there, fresh):
+def test_a_run_that_was_faster_loses_nothing(house, monkeypatch, fresh):
     monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
-    make(house)
-    whole = files_of(house / "learn")
-    if there:
-        files.write(house / "learn" / NAME, "mine")
-        shutil.rmtree(house / "learn" / "evals")
-    else:
-        shutil.rmtree(house / "learn")
-    start = threading.Barrier(4)
 
-    def begin(to, copy_set=copies.copy_set):
-        start.wait(timeout=10)
+    def slow(to, copy_set=copies.copy_set):
+        monkeypatch.setattr(copies, "copy_set", copy_set)
+        make(house)
+        files.write(house / "learn" / NAME, "mine")
         copy_set(to)
 
-    monkeypatch.setattr(copies, "copy_set", begin)
-    with ThreadPoolExecutor(4) as pool:
-        said = [*pool.map(lambda _: make(house, fresh), range(4))]
-    mine = {NAME: "mine"} if there and not fresh else {}
-    assert files_of(house / "learn") == whole | mine and not list(house.glob("*.part"))
-    assert fresh or there or sum("written" in line for lines in said for line in lines) == 2
-    if there and fresh:
-        today = datetime.date.today().isoformat()
-        assert (house / f"learn-{today}" / NAME).read_text() == "mine"
+    monkeypatch.setattr(copies, "copy_set", slow)
+    old = f"learn-{datetime.date.today().isoformat()}"
+    assert make(house, fresh) == [f"learn/ has new copies; the old ones stand in {old}/"]
+    assert (house / old / NAME).read_text() == "mine" and not list(house.glob("*.part"))
+    assert {*files_of(house / "learn")} == {*files_of(house / old)}
 
 
 def test_a_session_whose_exercises_cannot_be_told_writes_nothing(house):
@@ -241,18 +196,6 @@ def test_a_session_whose_exercises_cannot_be_told_writes_nothing(house):
         with pytest.raises(LearnError, match=words):
             make(house)
         assert not (house / "learn").exists()
-
-
-def test_copies_work_on_their_own_evaluation_set(house):
-    make(house)
-    assert (house / "learn" / "evals" / "corpus" / "rollback-v2.md").exists()
-    assert not list((house / "learn" / "evals").glob("*.ipynb"))
-    made = exercises.read_notebook(house / "learn" / "session_a_words.ipynb")
-    code = next(cell.source for cell in made.cells if cell.cell_type == "code")
-    assert 'os.environ.setdefault("EVALS", "evals")' in code
-    (house / "learn" / "evals" / "results.json").write_text("mine")
-    make(house)
-    assert (house / "learn" / "evals" / "results.json").read_text() == "mine"
 
 
 @pytest.mark.proof

@@ -28,19 +28,24 @@ def session_problems(name: str, notebooks: Path, folder: Path, evals: Path) -> l
     return wrong
 
 
-# Markers and metadata.
-
-
 def source_problems(name: str, notebook) -> list[str]:
     """Return what is wrong with a session's markers, metadata, headings and checks."""
-    taken, wrong = {}, []
+    taken, wrong, awaited = {}, [], []
     for cell in notebook.cells:
-        at = f"{name}: cell {cell.id}, line"
-        found = marker_problems(cell) or metadata_problems(cell, taken)
-        wrong += [f"{at} {line}: {words}" for line, words in found]
+        place = f"{name}: cell {cell.id}, line"
+        wrong += [f"{place} {line}: {words}" for line, words in marker_problems(cell)]
+        if not wrong:
+            wrong += [f"{place} {line}: {words}" for line, words in metadata_problems(cell, taken)]
         if exercises.grading(cell):
             taken[exercises.grading(cell).get("grade_id")] = cell.id
-    wrong += [f"{name}: cell {cell_id}: {words}" for cell_id, words in heading_problems(notebook)]
+        if exercises.is_solution(cell):
+            awaited = awaited[:-1]
+        if not exercises.is_code(cell):
+            awaited += [cell.id] * len(exercises.HEADING.findall(cell.source))
+        answerable = 0 if cell is notebook.cells[-1] else 1
+        while len(awaited) > answerable:
+            heading = f"{name}: cell {awaited.pop(0)}"
+            wrong.append(f"{heading}: an exercise's heading without a solution cell")
     try:
         exercises.exercises_of(name, notebook)
     except LearnError as error:
@@ -81,22 +86,6 @@ def metadata_problems(cell, taken: dict[str, str]) -> list[tuple[int, str]]:
     return [(line, words) for words, holds in complaints.items() if holds]
 
 
-def heading_problems(notebook) -> list[tuple[str, str]]:
-    """Return (cell id, what is wrong) for each exercise's heading without a solution cell."""
-    turns = []
-    for cell in notebook.cells:
-        if exercises.is_code(cell):
-            turns += [(cell.id, True)] if exercises.is_solution(cell) else []
-        else:
-            turns += [(cell.id, False)] * len(exercises.HEADING.findall(cell.source))
-    following = [*turns[1:], ("", False)]
-    return [
-        (cell_id, "an exercise's heading without a solution cell")
-        for (cell_id, solution), (_, answered) in zip(turns, following, strict=True)
-        if not solution and not answered
-    ]
-
-
 # What a copy tells and where it leads.
 
 
@@ -130,26 +119,18 @@ def leaks(name: str, notebook, made) -> list[str]:
     return problems
 
 
-def _place(name: str, target: str) -> str:
-    """Return where a link of a lesson leads, from the folder of the sessions."""
-    return Path(os.path.normpath(Path(name).parent / target)).as_posix()
-
-
 def dead_links(name: str, made, names: set[str], folder: Path) -> list[str]:
     """Return a line for each link of a copy that leads nowhere."""
-    targets = [
-        (cell.id, match[2])
-        for cell in made.cells
-        if not exercises.is_code(cell)
-        for match in copies.LINK.finditer(cell.source)
-        if not copies.ELSEWHERE.match(match[2])
-    ]
-    return [
-        f"{name}: cell {cell_id}: link to {target}: no such file"
-        for cell_id, target in targets
-        if _place(name, target) not in names
-        and not Path(os.path.normpath((folder / name).parent / target)).exists()
-    ]
+    problems = []
+    for cell in made.cells:
+        for match in copies.LINK.finditer("" if exercises.is_code(cell) else cell.source):
+            target = match[2]
+            among_lessons = Path(os.path.normpath(Path(name).parent / target)).as_posix()
+            if copies.ELSEWHERE.match(target) or among_lessons in names:
+                continue
+            if not Path(os.path.normpath((folder / name).parent / target)).exists():
+                problems.append(f"{name}: cell {cell.id}: link to {target}: no such file")
+    return problems
 
 
 # A learner's way through.

@@ -27,54 +27,53 @@ def refused(cells):
     return "\n".join(rehearsal.source_problems(NAME, nbformat.v4.new_notebook(cells=cells)))
 
 
-@pytest.mark.parametrize(
-    ("source", "line", "words"),
-    [
-        (solution("scaled", after=""), 3, "never ends"),
-        (solution("scaled", before=""), 4, "never began"),
-        (solution("scaled", body=f"{BEGIN}\n    return 1"), 4, "inside the one of line 3"),
-        (solution("scaled", before="# BEGIN SOLUTION"), 3, "is no marker"),
-        (f"{BEGIN}\nscaled = 1\n{END}", 1, "function body"),
-        ("def scaled(words):\n    return 1", 1, "without markers"),
-    ],
-)
-def test_markers_are_refused_with_notebook_cell_and_line(source, line, words):
-    said = refused(changed("scaled-code", source=source))
-    assert f"session_a_words.ipynb: cell scaled-code, line {line}: " in said and words in said
+MARKERS = [  # (source of a solution's cell, line, what is said)
+    (solution("scaled", after=""), 3, "never ends"),
+    (solution("scaled", before=""), 4, "never began"),
+    (solution("scaled", body=f"{BEGIN}\n    return 1"), 4, "inside the one of line 3"),
+    (solution("scaled", before="# BEGIN SOLUTION"), 3, "is no marker"),
+    (f"{BEGIN}\nscaled = 1\n{END}", 1, "function body"),
+    ("def scaled(words):\n    return 1", 1, "without markers"),
+]
 
 
-def test_metadata_and_order_are_refused():
-    cells = session()
-    assert "without nbgrader's solution metadata" in refused(
-        changed("scaled-use", source=solution("scaled"))
-    )
-    assert "not code" in refused(changed("further", source=solution("scaled")))
-    twice = code("scaled-code", solution("scaled"), solution=True, grade_id="longest-code")
-    assert "cell scaled-code, line 3: grade_id 'longest-code' is taken by cell longest-code" in (
-        refused(changed("scaled-code", metadata=twice.metadata))
-    )
-    no_check = [cell for cell in cells if cell.id != "scaled-check"]
-    assert "cell scaled-code, line 1: the next code cell is no check" in refused(no_check)
-    no_head = [cell for cell in cells if cell.id != "scaled-head"]
-    assert "no heading" in refused(no_head)
-    no_code = [cell for cell in cells if cell.id != "shout-code"]
-    assert "cell shout-head: an exercise's heading without a solution cell" in refused(no_code)
-    two = cells[2].source + "\n\n### Exercise: another"
-    assert "cell longest-head: an exercise's heading w" in refused(
-        changed("longest-head", source=two)
-    )
-    assert "lacks the line 'difficulty" in refused(
-        changed("scaled-head", source="### Exercise: scaled")
-    )
-    del twice.metadata["nbgrader"]["task"]
-    points = code("scaled-check", "", grade=True)
-    assert "lacks points" in refused(changed("scaled-check", metadata=points.metadata))
-    assert "lacks task" in refused(changed("scaled-code", metadata=twice.metadata))
+def test_markers_metadata_and_order_are_refused_with_notebook_cell_and_line():
+    for source, line, words in MARKERS:
+        said = refused(changed("scaled-code", source=source))
+        assert f"{NAME}: cell scaled-code, line {line}: " in said and words in said
+    grading = code("scaled-code", "", solution=True, grade_id="longest-code").metadata
+    lacking = code("scaled-code", "", solution=True).metadata
+    del lacking["nbgrader"]["task"]
+    no_points = code("scaled-check", "", grade=True).metadata
+    two = session()[2].source + "\n\n### Exercise: another"
+    without = {lost: [cell for cell in session() if cell.id != lost] for lost in LOST}
+    for cells, words in (
+        (changed("scaled-use", source=solution("scaled")), "without nbgrader's solution metadata"),
+        (changed("further", source=solution("scaled")), "not code"),
+        (
+            changed("scaled-code", metadata=grading),
+            "cell scaled-code, line 3: grade_id 'longest-code' is taken by cell longest-code",
+        ),
+        (changed("scaled-code", metadata=lacking), "lacks task"),
+        (changed("scaled-check", metadata=no_points), "lacks points"),
+        (changed("longest-head", source=two), "cell longest-head: an exercise's heading w"),
+        *((without[lost], words) for lost, words in LOST.items()),
+    ):
+        assert words in refused(cells), words
+
+
+LOST = {
+    "scaled-check": "cell scaled-code, line 1: the next code cell is no check",
+    "scaled-head": "no heading",
+    "shout-code": "cell shout-head: an exercise's heading without a solution cell",
+}
 
 
 def test_solutions_told_elsewhere_and_dead_links_are_refused(house):
+    (house / "learn").mkdir()
+    assert found(house) == []
+
     def said(cell_id, source):
-        (house / "learn").mkdir(exist_ok=True)
         write(house, changed(cell_id, source=source))
         return found(house)
 
@@ -88,11 +87,6 @@ def test_solutions_told_elsewhere_and_dead_links_are_refused(house):
     assert said("further", "[gone](gone.md)") == [
         "session_a_words.ipynb: cell further: link to ../notebooks/gone.md: no such file"
     ]
-
-
-def test_sound_sessions_have_no_problems(house):
-    (house / "learn").mkdir()
-    assert found(house) == []
 
 
 def test_rehearsal_finds_what_learners_would_stumble_over(house):

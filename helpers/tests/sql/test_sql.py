@@ -354,11 +354,13 @@ def test_bad_options_are_told_and_nothing_is_written(evals, tmp_path):
         ({"docs": ""}, "found --docs without a value"),
         ({"docs": "x", "chunker": "fixed"}, "found --docs and --chunks, wanted one"),
         ({"docs": "x", "evals": None}, "found no --evals, wanted it or both"),
+        ({"chunker": "x"}, "chunks/x.jsonl:1: cannot be read"),
+        ({"docs": "x"}, "x: found nothing, wanted a Parquet file or folder"),
     ):
-        options = {"evals": evals, "kind": "duckdb", "to": tmp_path / "out", **options}
+        options = {"evals": evals, "kind": "duckdb", "to": tmp_path / "a" / "b", **options}
         with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)):
             command.sql_command(**options)
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "a").exists()
 
 
 def test_a_missing_client_is_told_with_its_remedy(tmp_path, monkeypatch):
