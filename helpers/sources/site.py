@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 
 from .. import evalset, files, report, workbook
+from ..learn.exercises import read_notebook
 from ..workbook import ROOT
 
 SITE = ROOT / "site"
@@ -57,14 +58,8 @@ def write_site(folder: Path = SITE) -> Path:
 
 
 def notebook_of(path: Path) -> nbformat.NotebookNode:
-    """Return a notebook, or a Markdown page as one. Raises EvalSetError where it is neither."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        book = nbformat.reads(text, 4) if path.suffix == ".ipynb" else as_notebook(text)
-        nbformat.validate(book)
-    except (ValueError, nbformat.ValidationError) as error:
-        why = str(error).splitlines()[0]
-        raise evalset.EvalSetError([f"{path}: cannot be read as a page: {why}"]) from None
+    """Return a notebook, or a Markdown page as one. Raises LearnError or EvalSetError."""
+    book = read_notebook(path) if path.suffix == ".ipynb" else as_notebook(files.page(path))
     if not (book.cells and book.cells[0].source.strip()):
         raise evalset.EvalSetError([f"{path}: found nothing, wanted a heading"])
     return book

@@ -22,7 +22,7 @@ def main() -> None:
     tests, proof = {*TESTS.rglob("*.py")}, {*(TESTS / "proof").rglob("*.py")}
     others = {*HELPERS.rglob("*.*"), *NOTEBOOKS.rglob("*.*"), *ROOT.glob("evals/*schema*/*.json")}
     others = {path for path in others if path.is_file() and TESTS not in path.parents}
-    texts = {path for path in others if path.suffix in (".j2", ".html", ".css", ".js", ".sql")}
+    texts = {path for path in others if path.suffix in (".jinja", ".html", ".css", ".js", ".sql")}
     for what, paths in {
         "lines of Python:": None,
         "product without tables of mistakes": (helpers | lessons) - tables,
