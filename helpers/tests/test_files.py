@@ -274,6 +274,12 @@ def test_what_fits_a_field_and_what_is_wanted(field, name, fit, others, wanted):
         assert faults == [f"field {field} is {shown}, wanted {wanted}"]
 
 
+def test_a_field_fits_where_the_file_has_it_and_its_value_is_of_the_form():
+    page = files.schema("page")
+    assert page.fits("kind", "runbook") and not page.fits("kind", "<b>")
+    assert not page.fits("author", "runbook")
+
+
 def test_every_broken_field_of_a_row_is_told():
     row = {"query_id": "a b", "query": " ", "kind": ["é"], "split": "é" * 99, "mood": 1}
     faults = files.schema("retrieval_queries").faults(row)

@@ -36,4 +36,8 @@ EQUIVALENT = [
     Equivalent('notebooks/check/chunking.py', 'return "## First look" if rng.random() < 0.3 else "\\n".join(lines[: rng.integers(1, 3)])', 'return "## First look" if rng.random() <= 0.3 else "\\n".join(lines[: rng.integers(1, 3)])', 'a random number is never .3'),
     Equivalent('notebooks/check/statistics.py', '[0.1, 0.35, 0.4, 1.0, 0.95, 0.62, 0.0, 0.55],', '[0.1, 0.35, 0.4, 1.0, 0.95, 0.62, 1.0, 0.55],', 'made values to resample: any will do'),
     Equivalent('notebooks/check/labels.py', 'return len(a & b) / by(a, b) if a | b and by(a, b) else 0.0', 'return len(a & b) / by(a, b) if a & b and by(a, b) else 0.0', 'sets that share nothing give 0 either way'),
+    Equivalent('helpers/install.py', 'subprocess.run([*make, str(folder)], check=True)', 'subprocess.run([*make, (folder)], check=True)', 'a process takes a path as it takes its text'),
+    Equivalent('helpers/report.py', 'kappa = stats.kappa(first, second, grades)', 'kappa = stats.kappa(second, first, grades)', 'kappa is symmetric'),
+    Equivalent('helpers/text.py', 'shared = sorted((often[shingle], shingle) for shingle in own if often[shingle] > 1)', 'shared = sorted((often[shingle], shingle) for shingle in own if True)', 'what stands in one text alone is shared with none: nothing but time'),
+    Equivalent('notebooks/further/how_many_queries.ipynb', 'return float(np.mean((low <= dev_values.mean()) & (dev_values.mean() <= high)))', 'return float(np.mean((low <= dev_values.mean()) & (dev_values.mean() < high)))', 'no bound is the mean to the last bit'),
 ]  # fmt: skip

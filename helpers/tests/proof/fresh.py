@@ -477,6 +477,7 @@ WRONG = {
         ("lambda d: flip(sorted(d)[1:]) if len(d) > 2 else flip(d)", ""),
     ],
     "holm": [
+        ("lambda ps: [min(1.0, p * len(ps)) for p in ps]", "that is Bonferroni"),
         ("lambda ps: holm_(ps, lambda rank, n: n - rank + 1)", ""),
         ("lambda ps: [1 - (1 - p) ** len(ps) for p in ps]", ""),
         ("lambda ps: [round(p, 2) for p in holm_(ps)]", "The value is rounded"),
