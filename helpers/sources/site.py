@@ -35,7 +35,7 @@ def pages_by_source() -> dict[Path, str]:
 
 
 def write_site(folder: Path = SITE) -> Path:
-    """Write a page for each source and an index into `folder`; return the index."""
+    """Write a page for each source and an index, in place of `folder`; return the index."""
     names = pages_by_source()
     books = {path: notebook_of(path) for path in names}
     titles = {path: heading(book) for path, book in books.items()}
@@ -50,10 +50,9 @@ def write_site(folder: Path = SITE) -> Path:
     listed = "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in names)
     index = as_notebook(f"{head}\n\n{listed}\n")
     made["index.html"] = site_page(index, ROOT / "README.md", {})
-    for name, page in made.items():
-        files.write(folder / name, page)
-    for former in {*folder.glob("*.html")} - {folder / name for name in made}:
-        former.unlink()
+    with files.new_folder(folder) as part:
+        for name, page in made.items():
+            files.write(part / name, page)
     return folder / "index.html"
 
 
