@@ -45,7 +45,7 @@ def write_site(folder: Path = SITE) -> Path:
         links = {"index.html": "Contents"}
         links |= {names[near]: titles[near] for near in around if near != path}
         made[names[path]] = site_page(book, path, links)
-    head = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    head = files.page(ROOT / "README.md").partition("\n## ")[0]
     head = re.sub(r"^\[!\[.*\n", "", head, flags=re.MULTILINE)  # the picture is a page here
     listed = "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in names)
     index = as_notebook(f"{head}\n\n{listed}\n")
