@@ -218,10 +218,9 @@ def main() -> int:
             return 1
         survived = 0 if room else run_list(pool)
         share = run_sample(pool, chosen)
-    most = mutation.wilson(round(share * len(chosen)), len(chosen))[1]
-    if most < WANTED[room]:  # a hundred edits tell .85 from .77, not from .84
+    if share < WANTED[room]:
         print(f"wanted {WANTED[room]:.0%} caught: kill the survivors, or name the equivalent ones")
-    return int(bool(equivalent - known) or survived > 0 or most < WANTED[room])
+    return int(bool(equivalent - known) or survived > 0 or share < WANTED[room])
 
 
 def lines_of(edit: NamedTuple) -> tuple[str, str, str]:
