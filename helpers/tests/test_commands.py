@@ -399,3 +399,10 @@ def test_a_file_that_grows_too_large_for_the_disk_is_not_left_behind(folder, cal
         resource.setrlimit(resource.RLIMIT_FSIZE, soft)
     assert capsys.readouterr().err.endswith("File too large\n")
     assert not [path for path in folder.rglob("*") if ".part" in path.name]
+
+
+def test_sql_reads_the_set_for_what_is_not_given(monkeypatch, tmp_path):
+    monkeypatch.setattr(evalset, "load", lambda folder: "set")
+    monkeypatch.setattr(sql_command, "sql_command", lambda evals, *more: evals)
+    for docs, queries, evals in ((None, None, "set"), ("d", None, "set"), ("d", "q", None)):
+        assert __main__.sql(tmp_path, tmp_path, docs=docs, queries=queries) == evals

@@ -279,3 +279,13 @@ SNIPPETS = [  # (body, words, width, snippet)
 def test_a_snippet_is_the_stretch_with_the_most_different_words():
     for body, wanted, width, snippet in SNIPPETS:
         assert figures.snippet(body, wanted, width) == snippet, body
+
+
+@pytest.mark.parametrize(("width", "letters"), [(figures.PAGE, 50), (7, 70)])
+def test_a_long_title_is_as_wide_as_its_figure(monkeypatch, width, letters):
+    monkeypatch.setattr(figures, "put", lambda figure, words: None)
+    ax = figures.axes(2, width)
+    figures.show(ax, "four " * 30, "")
+    lines = ax.get_title().split("\n")
+    plt.close(ax.figure)
+    assert {len(line) for line in lines[:-1]} == {letters - 1}
