@@ -34,48 +34,50 @@ class Entry(NamedTuple):
         return self.query_id, self.doc_id
 
 
-class JudgmentLog:
-    """A log of judgments; each judgment writes it whole, behind those of other panels.
+def read(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
+    """Return the lines of a log as (file:line, object), [] where it is missing.
 
-    `rows` are its lines as (file:line, object). Raises EvalSetError with file and line for every
-    bad line.
+    Raises EvalSetError with file and line for every bad line.
     """
+    path, form = evals.folder / name, files.schema("labelling")
+    problems, judgments = [], []
+    rows = list(files.rows(path, problems)) if os.path.lexists(path) else []
+    for place, row in rows:
+        undone = row.get("undo")
+        is_undo = isinstance(undone, dict)  # it may name a query or document that is gone
+        faults = form.faults({"relevance": 0, **undone} if is_undo else row, evals.grades)
+        if not faults and not is_undo:
+            judgments.append((place, row))
+            if row["query_id"] in evals.asked:
+                faults = judgment_faults(Entry(**row), evals)
+        problems += [f"{place}: {fault}" for fault in faults]
+    problems += evalset.orphans(judgments, evals.asked, evals.folder)
+    if problems:
+        raise evalset.EvalSetError(problems)
+    return rows
 
-    def __init__(self, evals: evalset.EvalSet, name: str = LOG):
-        self.evals, self.path = evals, evals.folder / name
-        self.rows = self._read()
 
-    def _read(self) -> list[tuple[str, dict]]:
-        problems: list[str] = []
-        rows = list(files.rows(self.path, problems)) if os.path.lexists(self.path) else []
-        problems += _faults(rows, self.evals)
-        if problems:
-            raise evalset.EvalSetError(problems)
-        return rows
+def judgment_faults(entry: Entry, evals: evalset.EvalSet) -> list[str]:
+    """Return why a judgment cannot stand, [] if it can: its ids, or the evidence of 1 and more."""
+    if not entry.doc_id and not entry.relevance and entry.query_id in evals.asked:
+        return []  # it sets the query aside
+    quotes = evalset.quotes({"evidence": entry.evidence})
+    judgment = evalset.Judgment(*entry.pair, entry.relevance, quotes)
+    fault = evalset.misplaced(judgment, evals.asked, evals.documents)
+    if not fault and entry.relevance and not quotes:
+        fault = f"grade {entry.relevance} needs evidence, wanted a passage of {entry.doc_id}"
+    return [fault] if fault else []
 
-    @property
-    def entries(self) -> list[Entry]:
-        """The judgments that nobody took back, in the order they were given."""
-        kept: list[Entry] = []
-        for place, row in self.rows:
-            if "undo" in row:  # the newest it names; what is gone already may stay gone
-                named = [e for e in kept if row["undo"].items() <= e._asdict().items()]
-                kept = [e for e in kept if e not in named[-1:]]
-            else:
-                kept.append(Entry(**row, place=place))
-        return kept
 
-    def append(self, row: dict) -> None:
-        """Write `row` behind all that is in the log; when this returns, it is on disk.
+def append(evals: evalset.EvalSet, name: str, row: dict) -> None:
+    """Write `row` behind all that is in a log; when this returns, it is on disk.
 
-        Raises OSError or EvalSetError, and leaves the log as it was, if it cannot be locked, read
-        or written whole.
-        """
-        with locked(self.path):
-            rows = self._read()  # another panel may have judged meanwhile
-            rows.append((f"{self.path}:{len(rows) + 1}", row))
-            files.write_jsonl(self.path, (row for _, row in rows))
-        self.rows = rows
+    Raises OSError or EvalSetError, and leaves the log as it was, if it cannot be locked, read or
+    written whole.
+    """
+    path = evals.folder / name
+    with locked(path):  # another panel may judge meanwhile
+        files.write_jsonl(path, [row for _, row in read(evals, name)] + [row])
 
 
 def locked(path: Path) -> AcquireReturnProxy:
@@ -90,44 +92,24 @@ def locked(path: Path) -> AcquireReturnProxy:
         raise OSError(f"{path} cannot be locked, so nothing was written: {error}") from error
 
 
-def _faults(rows: list[tuple[str, dict]], evals: evalset.EvalSet) -> list[str]:
-    """Return what is wrong with a log's rows; an undo may name a query or document that is gone."""
-    form, problems, judgments = files.schema("labelling"), [], []
+def standing(rows: list[tuple[str, dict]]) -> list[Entry]:
+    """Return the judgments of a log's rows that nobody took back, in the order they were given."""
+    entries: list[Entry] = []
     for place, row in rows:
-        undone = row.get("undo", {})
-        if not isinstance(undone, dict):
-            faults = [f"field undo is {files.shown(undone)}, wanted an object"]
-        else:
-            faults = form.faults({"relevance": 0, **undone} if undone else row, evals.grades)
-        problems += [f"{place}: {fault}" for fault in faults]
-        judgments += [] if faults or undone else [(place, row)]
-    problems += evalset.orphans(judgments, evals.asked, evals.folder)
-    for place, entry in [(place, Entry(**row)) for place, row in judgments]:
-        sets_aside = not entry.doc_id and not entry.relevance
-        fault = "" if sets_aside else judgment_fault(entry, evals)
-        if fault and entry.query_id in evals.asked:
-            problems.append(f"{place}: {fault}")
-    return problems
-
-
-def judgment_fault(entry: Entry, evals: evalset.EvalSet) -> str:
-    """Return why a judgment cannot stand, "" if it can: its ids, or the evidence of 1 and more."""
-    quotes = evalset.quotes({"evidence": entry.evidence})
-    judgment = evalset.Judgment(*entry.pair, entry.relevance, quotes)
-    fault = evalset.misplaced(judgment, evals.asked, evals.documents)
-    if not fault and entry.relevance and not quotes:
-        return f"grade {entry.relevance} needs evidence, wanted a passage of {entry.doc_id}"
-    return fault
+        if "undo" not in row:
+            entries.append(Entry(**row, place=place))
+            continue
+        named = [entry for entry in entries if row["undo"].items() <= entry._asdict().items()]
+        for entry in named[-1:]:  # the newest; what is gone already may stay gone
+            entries.remove(entry)
+    return entries
 
 
 def entries(evals: evalset.EvalSet, name: str = LOG) -> list[Entry]:
-    """Return the judgments of a log that nobody took back, in the order they were given.
-
-    Raises EvalSetError with file and line for every bad line.
-    """
-    return JudgmentLog(evals, name).entries
+    """Return the judgments of a log that nobody took back, in the order they were given."""
+    return standing(read(evals, name))
 
 
-def latest(given: list[Entry]) -> dict[tuple[str, str], Entry]:
+def latest(judgments: list[Entry]) -> dict[tuple[str, str], Entry]:
     """Return {(query_id, doc_id): judgment}, the last word on each pair; repeats do not count."""
-    return {entry.pair: entry for entry in given if entry.doc_id and not entry.repeat}
+    return {entry.pair: entry for entry in judgments if entry.doc_id and not entry.repeat}

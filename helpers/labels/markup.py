@@ -12,28 +12,21 @@ import mistune
 
 from .. import evalset, figures, files
 from ..text import Markup, clean, how_many
-from . import log
+from .log import Entry
 from .schedule import agreement
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
 ASIDE, FINISH = "No answer", "Finish"
-MERGED_THEN = Markup(
-    f"<p><b>{FINISH}</b> takes your judgments into the folder; then run this notebook again, "
-    "or <code>make report EVALS=folder</code>.</p>"
-)
-NO_GUIDE = Markup(
-    "<p>No guide yet. Write labeling_guide.md in the folder: a test for each grade, and the edge "
-    "cases you meet.</p>"
-)
-PANEL_STYLE = Markup(  # JupyterLab resets marks and tables
-    "<style>.labelling mark{background:#ffe58f;color:#000}.labelling h1,.labelling h2,"
-    ".labelling h3,.labelling h4{font-size:1.1em;margin:0.8em 0 0.3em}.labelling table"
-    "{border-collapse:collapse;margin:0.5em 0}.labelling th,.labelling td{text-align:left;"
-    "vertical-align:top;padding:0.2em 0.6em;border:1px solid #999}.labelling pre{padding:0.5em;"
-    "border:1px solid #999;overflow-x:auto}.labelling p,.labelling ul,.labelling ol{margin:0.5em 0}"
-    ".labelling.page{overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999}"
+HEADING = Markup('<div style="font-size:1.25em;font-weight:600">{}</div>')
+STYLE = Markup(  # JupyterLab resets marks and tables
+    "<style>.labelling{overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999}"
+    ".labelling mark{background:#ffe58f;color:#000}.labelling table{border-collapse:collapse}"
+    ".labelling :is(h1,h2,h3,h4){font-size:1.1em;margin:0.8em 0 0.3em}"
+    ".labelling :is(p,ul,ol,table){margin:0.5em 0}.labelling :is(th,td){text-align:left;"
+    "vertical-align:top;padding:0.2em 0.6em;border:1px solid #999}"
+    ".labelling pre{padding:0.5em;border:1px solid #999;overflow-x:auto}"
     ".labelling .facts{opacity:0.75;user-select:none}"  # they are no evidence
-    ".labelling .body{overflow-wrap:anywhere;margin-top:0.5em}</style>"
+    ".labelling .body{overflow-wrap:anywhere}</style>"
 )
 
 
@@ -49,11 +42,6 @@ def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
     return telling
 
 
-def query_html(query: evalset.Query) -> Markup:
-    """Return the query as a heading."""
-    return Markup('<div style="font-size:1.25em;font-weight:600">{}</div>').format(query.query)
-
-
 class Plain(mistune.HTMLRenderer):
     """Renders Markdown so that nothing leads away: of links and drawings the address is text."""
 
@@ -66,9 +54,7 @@ class Plain(mistune.HTMLRenderer):
         address = mistune.escape(url)
         return text if text == address else f"{text} ({address})"
 
-    def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Return what a drawing shows, in words, and its address."""
-        return f"{text} ({mistune.escape(url)})"
+    image = link  # its text says what the drawing shows
 
 
 def rendered(text: str, words: set[str]) -> Markup:
@@ -89,25 +75,23 @@ def document_html(document: evalset.Document, words: set[str]) -> Markup:
     """
     facts = [document.kind, document.service, document.updated, document.version]
     page = Markup(
-        '{}<div class="labelling page" role="region" tabindex="0" aria-label="Document" '
+        '{}<div class="labelling" role="region" tabindex="0" aria-label="Document" '
         'style="max-height:26em"><b>{}</b><div class="facts">{}</div><div class="body">{}</div>'
         "</div>"
     )
-    return page.format(
-        PANEL_STYLE,
-        Markup(figures.marked(document.title, words)),
-        " · ".join(fact for fact in facts if fact not in ("", "unspecified")),
-        rendered(document.text, words),
-    )
+    title = Markup(figures.marked(document.title, words))
+    known = " · ".join(fact for fact in facts if fact not in ("", "unspecified"))
+    return page.format(STYLE, title, known, rendered(document.text, words))
 
 
 def guide_html(folder: Path) -> Markup:
     """Return the folder's labeling_guide.md as HTML, or a hint how to get one."""
-    guide = files.optional_page(folder / "labeling_guide.md")
-    if not guide:
-        return NO_GUIDE
-    page = Markup('{}<div class="labelling page" style="max-height:24em">{}</div>')
-    return page.format(PANEL_STYLE, rendered(guide, set()))
+    guide = files.optional_page(folder / "labeling_guide.md") or (
+        "No guide yet. Write labeling_guide.md in the folder: a test for each grade, and the edge "
+        "cases you meet."
+    )
+    page = Markup('{}<div class="labelling" style="max-height:24em">{}</div>')
+    return page.format(STYLE, rendered(guide, set()))
 
 
 def message_html(words: str, wrong: bool = False) -> Markup:
@@ -115,23 +99,6 @@ def message_html(words: str, wrong: bool = False) -> Markup:
     look = "color:var(--jp-error-color1,#b00020);font-weight:600" if wrong else "opacity:0.8"
     line = '<div role="status" style="min-height:1.5em;line-height:1.5;{}">{}</div>'
     return Markup(line).format(Markup(look), Markup("<br>").join(words.split("\n")))
-
-
-def end_html(
-    given: list[log.Entry],
-    n: int,
-    grades: tuple[int, ...] = files.GRADES,
-    then: Markup = MERGED_THEN,
-) -> Markup:
-    """Return what stands in place of a document when all `n` are judged; `then` comes last."""
-    page = Markup("<p>There is nothing to judge.</p>")
-    if n:
-        page = Markup("<p><b>{} shown, all are judged.</b></p>").format(how_many(n, "document"))
-        page += agreement_html(given, grades)
-    aside = ", ".join(sorted({entry.query_id for entry in given if not entry.doc_id}))
-    if aside:
-        page += Markup("<p>Set aside, because no document answers: {}.</p>").format(aside)
-    return page + then
 
 
 def question_html(query: evalset.Query) -> Markup:
@@ -144,21 +111,31 @@ def question_html(query: evalset.Query) -> Markup:
     ).format(ASIDE, f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()")
 
 
-def agreement_html(given: list[log.Entry], grades: tuple[int, ...]) -> Markup:
-    """Return agreement with oneself, in judgments some of which are repeats, and what differs."""
-    n, kappa, differ = agreement(given, grades)
+def end_html(judgments: list[Entry], n: int, grades: tuple[int, ...], then: Markup) -> Markup:
+    """Return what stands in place of a document when all `n` are judged; `then` comes last."""
+    page = Markup("<p>There is nothing to judge.</p>")
+    if n:
+        page = Markup("<p><b>{} shown, all are judged.</b></p>").format(how_many(n, "document"))
+        page += _agreement_html(judgments, grades)
+    aside = ", ".join(sorted({entry.query_id for entry in judgments if not entry.doc_id}))
+    if aside:
+        page += Markup("<p>Set aside, because no document answers: {}.</p>").format(aside)
+    return page + then
+
+
+def _agreement_html(judgments: list[Entry], grades: tuple[int, ...]) -> Markup:
+    n, kappa, differing = agreement(judgments, grades)
     if not n:
-        words = "No document was shown twice, so your agreement with yourself is unknown."
-        return Markup("<p>{}</p>").format(words)
-    words = (
-        f"Some documents were shown twice. Agreement with yourself: n = {n}, "
-        f"{1 - len(differ) / n:.0%} equal, weighted kappa (linear) "
-        + ("not defined (one grade only)." if kappa is None else f"{kappa:.2f}.")
+        words = "<p>No document was shown twice, so your agreement with yourself is unknown.</p>"
+        return Markup(words)
+    page = Markup(
+        "<p>Some documents were shown twice. Agreement with yourself: n = {}, {:.0%} equal, "
+        "weighted kappa (linear) {}.</p>"
     )
-    row = Markup("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>")
-    rows = [row.format(*cells) for cells in [("query", "document", "first", "second"), *differ]]
-    table = Markup("<table>{}</table>").format(Markup("").join(rows)) * bool(differ)
-    return Markup("{}<p>{}</p>{}").format(PANEL_STYLE, words, table)
+    value = "not defined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    row = Markup("<li>{}, {}: first {}, then {}</li>")
+    rows = Markup("").join(row.format(*reading) for reading in differing)
+    return page.format(n, 1 - len(differing) / n, value) + Markup("<ul>{}</ul>").format(rows)
 
 
 def grade_words(grades: tuple[int, ...]) -> dict[int, str]:

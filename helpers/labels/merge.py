@@ -1,14 +1,17 @@
 """Pairs to judge out of the folder, judgments of the log into it, a query out of all files."""
 
-import json
 import os
+from collections import Counter
 from pathlib import Path
 
 from .. import evalset, files, text
-from .log import LOG, PRACTICE, Entry, JudgmentLog, latest, locked
+from .log import LOG, PRACTICE, Entry, latest, locked, read, standing
 
-JUDGMENTS, QUERY_TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
-Stored = dict[tuple[str, str], tuple[str, dict]]  # of each pair its file:line and its row
+JUDGMENTS, QUERY_TABLE, DROPPED = "judgments.jsonl", "retrieval_queries.jsonl", "dropped.jsonl"
+NAMING = (  # files whose rows name a query; its own table last, so that a killed drop goes on
+    *(JUDGMENTS, "pool.jsonl", "second_pass.jsonl", "negatives.jsonl"),
+    *(LOG, PRACTICE, QUERY_TABLE),
+)
 
 
 def pairs_to_judge(
@@ -25,115 +28,96 @@ def pairs_to_judge(
         from . import pooling  # takes two seconds to import, and only this case needs it
 
         pooled = pooling.pool(pooling.by_ranker(evals))
-    graded = (evals.folder / JUDGMENTS).exists()  # else the labels are lists without a grade
-    held = {(label.query_id, label.doc_id) for label in evals.judgments} if graded else set()
-    pairs = sorted({(row["query_id"], row["doc_id"]) for row in pooled} - held)
+    labelled = {label[:2] for label in evals.judgments} if _is_graded(evals) else set()
+    pairs = sorted({(row["query_id"], row["doc_id"]) for row in pooled} - labelled)
     return pairs + [(query_id, "") for query_id in evals.waiting]
-
-
-# The judgments of the log into the folder.
 
 
 def merge(evals: evalset.EvalSet) -> int:
     """Add the log's judgments to judgments.jsonl; return how many were new.
 
     A query that the log sets aside gets the kind none, one that it takes back its former kind.
-    Without judgments.jsonl the relevant_doc_ids count as 1 or more, as evalset.load takes them.
     Kinds are written first and judgments last, each file whole: if the process is killed between
     them, the folder loads, and the next merge does the rest. Raises ValueError, and writes
     nothing, where a pair has another grade already.
     """
-    with locked(evals.folder / LOG):
-        evals = evalset.load(evals.folder)  # the files may be newer than what is held
-        log, table = JudgmentLog(evals), list(files.rows(evals.folder / QUERY_TABLE))
-        graded = (evals.folder / JUDGMENTS).exists()
-        stored = _stored(evals.folder, table, graded)
-        given = dict(sorted(latest(log.entries).items()))
-        conflicts = _conflicts(given, stored, graded)
-        if conflicts:
-            raise ValueError("\n".join(conflicts))
-        new = {pair: given[pair] for pair in given if not (graded and pair in stored)}
-        judgments = _with_new(stored, new)
-        queries = _with_kinds([row for _, row in table], judgments, log)
-        turned = sum(row != query for (_, row), query in zip(table, queries, strict=True))
-        if turned:
-            files.write_jsonl(evals.folder / QUERY_TABLE, queries)
+    folder = evals.folder
+    with locked(folder / LOG):
+        evals = evalset.load(folder)  # the files may be newer than what is held
+        log, table = read(evals), [row for _, row in files.rows(folder / QUERY_TABLE)]
+        new = _new_judgments(evals, latest(standing(log)))
+        judgments = _with_new(evals, new)
+        queries = _with_kinds(table, judgments, log)
+        changed = sum(query != row for query, row in zip(queries, table, strict=True))
+        if changed:
+            files.write_jsonl(folder / QUERY_TABLE, queries)
         if new:
-            files.write_jsonl(evals.folder / JUDGMENTS, judgments)
-    return len(new) + turned
+            files.write_jsonl(folder / JUDGMENTS, judgments)
+    return len(new) + changed
 
 
-def _stored(folder: Path, table: list[tuple[str, dict]], graded: bool) -> Stored:
-    """Return the rows of judgments.jsonl, without that file rows of grade 1 for what is listed."""
-    rows = (
-        files.rows(folder / JUDGMENTS)
-        if graded
-        else (
-            (place, {"query_id": query["query_id"], "doc_id": doc_id, "relevance": 1})
-            for place, query in table
-            for doc_id in query["relevant_doc_ids"]
-        )
-    )
-    return {(row["query_id"], row["doc_id"]): (place, row) for place, row in rows}
+def _is_graded(evals: evalset.EvalSet) -> bool:
+    """Return whether labels have grades; else what is listed is relevant, 1 or more."""
+    return (evals.folder / JUDGMENTS).exists()
 
 
-def _conflicts(given: dict[tuple[str, str], Entry], stored: Stored, graded: bool) -> list[str]:
-    """Return a line for each pair with two grades; what is only listed may be 1 or more."""
-    conflicts = []
-    for (query_id, doc_id), entry in given.items():
-        place, row = stored.get((query_id, doc_id), ("", {}))
-        says = f"says {row.get('relevance')}" if graded else "lists it as relevant (1 or more)"
-        agrees = entry.relevance == row.get("relevance") if graded else entry.relevance > 0
-        if row and not agrees:
+def _new_judgments(
+    evals: evalset.EvalSet, given: dict[tuple[str, str], Entry]
+) -> dict[tuple[str, str], Entry]:
+    """Return what the set does not hold with a grade. Raises ValueError for other grades."""
+    grades = {label[:2]: label.relevance for label in evals.judgments}
+    graded, new, conflicts = _is_graded(evals), {}, []
+    for pair, entry in sorted(given.items()):
+        if pair not in grades or (entry.relevance and not graded):
+            new[pair] = entry
+        elif entry.relevance != grades[pair]:
+            says = f"{JUDGMENTS} says {grades[pair]}" if graded else f"{QUERY_TABLE} lists it"
             conflicts.append(
-                f"query {query_id}, document {doc_id}: {entry.place} says {entry.relevance}, "
-                f"{place} {says}, wanted one grade for the pair"
+                f"{entry.place}: query {pair[0]}, document {pair[1]}: field relevance is "
+                f"{entry.relevance} and {says}, wanted one grade for the pair"
             )
-    return conflicts
+    if conflicts:
+        raise ValueError("\n".join(conflicts))
+    return new
 
 
-def _with_new(stored: Stored, new: dict[tuple[str, str], Entry]) -> list[dict]:
+def _with_new(evals: evalset.EvalSet, new: dict[tuple[str, str], Entry]) -> list[dict]:
     """Return the rows of judgments.jsonl with the new ones behind those of the same query."""
-    rows = [row for pair, (_, row) in stored.items() if pair not in new]
-    for (query_id, doc_id), entry in new.items():
-        row = {"query_id": query_id, "doc_id": doc_id, "relevance": entry.relevance}
-        rows.append({**row, "evidence": entry.evidence} if entry.evidence else row)
+    names = ("query_id", "doc_id", "relevance", "evidence")
+    if _is_graded(evals):
+        rows = [row for _, row in files.rows(evals.folder / JUDGMENTS)]
+    else:
+        listed = (label for label in evals.judgments if label[:2] not in new)
+        rows = [dict(zip(names, label[:3], strict=False)) for label in listed]
+    for entry in new.values():
+        filled = names if entry.evidence else names[:3]
+        rows.append({name: getattr(entry, name) for name in filled})
     order = {query_id: n for n, query_id in enumerate(dict.fromkeys(r["query_id"] for r in rows))}
     return sorted(rows, key=lambda row: order[row["query_id"]])
 
 
-def _with_kinds(queries: list[dict], judgments: list[dict], log: JudgmentLog) -> list[dict]:
+def _with_kinds(
+    table: list[dict], judgments: list[dict], log: list[tuple[str, dict]]
+) -> list[dict]:
     """Return the rows of the queries with the kinds that the log gives; a relevant document wins.
 
     A kind none that nobody remembers another for, and that is none no more, is unspecified.
     """
     answered = {row["query_id"] for row in judgments if row["relevance"]}
-    aside = {entry.query_id for entry in log.entries if not entry.doc_id}
+    aside = {entry.query_id for entry in standing(log) if not entry.doc_id}
     former = {  # kind before of all that were ever set aside, also of those taken back
         row["query_id"]: row.get("kind", "unspecified")
-        for _, row in log.rows
+        for _, row in log
         if row.get("doc_id") == "" and row.get("kind") != files.NO_ANSWER
     }
-    rows = []
-    for query in queries:
-        query_id, is_none = query["query_id"], query.get("kind") == files.NO_ANSWER
-        stands = query_id in aside if query_id in former else is_none
-        if stands and query_id not in answered:
-            query = {**query, "kind": files.NO_ANSWER}
-        elif is_none:
-            query = {**query, "kind": former.get(query_id, "unspecified")}
-        rows.append(query)
-    return rows
-
-
-# A query out of all files.
-
-NAMING = (  # the query table last: until it is written, the same command finds the query again
-    JUDGMENTS,
-    *("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"),
-    *(LOG, PRACTICE, QUERY_TABLE),
-)
-DROPPED = "dropped.jsonl"
+    queries = []
+    for row in table:
+        query_id, was_none = row["query_id"], row.get("kind") == files.NO_ANSWER
+        is_none = query_id in aside if query_id in former else was_none
+        is_none = is_none and query_id not in answered
+        kind = files.NO_ANSWER if is_none else former.get(query_id, "unspecified")
+        queries.append(row if is_none == was_none else {**row, "kind": kind})
+    return queries
 
 
 def drop_query(folder: Path, query_id: str) -> list[str]:
@@ -149,24 +133,22 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     with locked(folder / LOG):
         rows = {
             name: [row for _, row in files.rows(folder / name, problems)]
-            for name in (*NAMING, DROPPED)
+            for name in (DROPPED, *NAMING)
             if os.path.lexists(folder / name)
         }
         dropped = rows.pop(DROPPED, [])
-        own = {name: [row for row in rows[name] if _query_of(row) == query_id] for name in rows}
-        named = [name for name in own if own[name]]
-        if not problems and not named:
-            wanted = "wanted one of its ids"
-            problems.append(f"{folder}: no file has a row of the query {query_id}, {wanted}")
+        own = [(name, row) for name in rows for row in rows[name] if _query_of(row) == query_id]
+        if not own and not problems:
+            problems.append(f"{folder}: no file has a row of the query {query_id}, wanted its id")
         if problems:
             raise evalset.EvalSetError(problems)
-        moved = [{"file": name, **row} for name in named for row in own[name]]
-        there = set(map(json.dumps, dropped))  # what a killed run has moved already
-        new = [row for row in moved if json.dumps(row) not in there]
-        files.write_jsonl(folder / DROPPED, [*dropped, *new])
-        for name in named:
+        moved = [{"file": name, **row} for name, row in own]
+        dropped += [row for row in moved if row not in dropped]  # a killed run may have begun
+        files.write_jsonl(folder / DROPPED, dropped)
+        counts = Counter(name for name, _ in own)
+        for name in counts:
             files.write_jsonl(folder / name, (r for r in rows[name] if _query_of(r) != query_id))
-    return [f"{name}: {text.how_many(len(own[name]), 'row')} moved to {DROPPED}" for name in named]
+    return [f"{name}: {text.how_many(counts[name], 'row')} moved to {DROPPED}" for name in counts]
 
 
 def _query_of(row: dict) -> object:

@@ -21,9 +21,9 @@ def two_by_twelve(tmp_path):
     return evalset.load(tmp_path)
 
 
-def opened(folder, **options):
+def opened(folder, pairs=None, **options):
     evals = evalset.load(folder)
-    pairs = [(q, d) for q in evals.queries for d in evals.documents]
+    pairs = pairs or [(q, d) for q in evals.queries for d in evals.documents]
     return panel.Panel(evals, pairs, **{"repeats": 0, **options})
 
 

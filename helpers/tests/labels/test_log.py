@@ -18,34 +18,22 @@ from helpers.labels import log
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def opened_log(folder):
-    return log.JudgmentLog(evalset.load(folder))
-
-
-# Writing.
+def append(folder, *pair, **more):
+    log.append(evalset.load(folder), log.LOG, entry(*pair, **more))
 
 
 def test_a_log_that_somebody_edited_is_read_and_added_to(folder):
     lines = [json.dumps(row) for row in (entry("q2"), entry("q1", "queue-full"), entry("q1"))]
     path = folder / log.LOG
     path.write_bytes(f"\ufeff{lines[0]}\n \n{lines[1]}\r\n{lines[2]}".encode())  # no end of line
-    given = opened_log(folder)
-    assert [e.place for e in given.entries] == [f"{path}:{n}" for n in (1, 3, 4)]
-    given.append({**entry("q2", "queue-full"), "time": "é 文"})
-    rows = [entry("q2"), entry("q1", "queue-full"), entry("q1"), entry("q2", "queue-full")]
-    assert logged(folder) == [*rows[:3], rows[3] | {"time": "é 文"}]
+    places = [e.place for e in log.entries(evalset.load(folder))]
+    assert places == [f"{path}:{n}" for n in (1, 3, 4)]
+    append(folder, "q2", "queue-full", time="é 文")
+    assert [row["query_id"] for row in logged(folder)] == ["q2", "q1", "q1", "q2"]
     assert "é 文" in path.read_text(encoding="utf-8")  # people can read it
-    assert given.entries[3].place == f"{path}:4"
 
 
-def test_two_panels_write_one_log_and_a_line_is_on_disk_before_append_returns(folder):
-    one, two = opened_log(folder), opened_log(folder)
-    for n, (given, pair) in enumerate(
-        [(one, ("q1", "disk-full")), (two, ("q2", "queue-full")), (one, ("q2", "disk-full"))]
-    ):
-        given.append(entry(*pair))
-        assert len(logged(folder)) == n + 1 == len(given.entries)
-        assert given.entries[-1].pair == pair
+# Obstacles: each returns how the error begins.
 
 
 def full_disk(path, monkeypatch):
@@ -63,10 +51,10 @@ def held_by_another(path, monkeypatch):
 
 
 def without_locks(path, monkeypatch):
-    def none(*_, **__):
+    def fail(*_, **__):
         raise NotImplementedError("FileSystem does not appear to support flock")
 
-    monkeypatch.setattr("filelock.FileLock.acquire", none)
+    monkeypatch.setattr("filelock.FileLock.acquire", fail)
     return f"{path} cannot be locked, so nothing was written: "
 
 
@@ -75,20 +63,19 @@ def broken_meanwhile(path, monkeypatch):
     return f"{path}:1: broken JSON"
 
 
-@pytest.mark.parametrize("obstacle", [full_disk, held_by_another, without_locks, broken_meanwhile])
-def test_what_cannot_be_written_is_told_and_the_log_is_as_before(folder, monkeypatch, obstacle):
-    given = opened_log(folder)
-    given.append(entry())
-    with monkeypatch.context() as patch:
-        words = obstacle(given.path, patch)
-        before = given.path.read_bytes()
-        with pytest.raises((OSError, evalset.EvalSetError)) as caught:
-            given.append(entry("q2"))
-        assert str(caught.value).startswith(words)
-        assert given.path.read_bytes() == before and len(given.entries) == 1
-    if obstacle is full_disk:
-        given.append(entry("q2"))
-        assert len(grades(folder)) == 2
+def test_what_cannot_be_written_is_told_and_the_log_is_as_before(folder, monkeypatch):
+    append(folder)
+    path, whole = folder / log.LOG, (folder / log.LOG).read_bytes()
+    for obstacle in (full_disk, held_by_another, without_locks, broken_meanwhile):
+        with monkeypatch.context() as patch:
+            words = obstacle(path, patch)
+            before = path.read_bytes()
+            with pytest.raises((OSError, evalset.EvalSetError)) as caught:
+                append(folder, "q2")
+            assert str(caught.value).startswith(words) and path.read_bytes() == before
+        path.write_bytes(whole)
+    append(folder, "q2")
+    assert len(grades(folder)) == 2
 
 
 def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
@@ -101,7 +88,7 @@ def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
     holder.kill()
     holder.wait(30)
     assert path.with_name(f"{log.LOG}.lock").exists()
-    opened_log(folder).append(entry())
+    append(folder)
     assert len(logged(folder)) == 1
 
 
@@ -113,52 +100,46 @@ def test_git_sees_neither_log_nor_lock():
 
 # Reading.
 
-BAD_LINES = {
-    '{"query_id": "q1"': "broken JSON",
-    "[1]": "found [1], wanted a JSON object",
-    json.dumps(entry(relevance=7)): "field relevance is 7, wanted 0, 1 or 2",
-    json.dumps(entry(repeat="no")): 'field repeat is "no", wanted true or false',
-    json.dumps(entry(grade=1)): "field grade is unknown",
-    json.dumps({"query_id": "q1", "relevance": 0}): "field doc_id is missing",
-    json.dumps(entry("q9")): "query q9 is not in retrieval_queries.jsonl",
-    json.dumps(entry("q1", "nil")): "document nil is not in the corpus",
-    json.dumps(entry(relevance=1)): "grade 1 needs evidence, wanted a passage of disk-full",
-    json.dumps({**entry(relevance=1), "evidence": " "}): "grade 1 needs evidence",
-    json.dumps({**entry(relevance=2), "evidence": "Add"}): "evidence 'Add' is not in disk-full",
-    json.dumps({"undo": "q1"}): 'field undo is "q1", wanted an object',
-    json.dumps({"undo": {"query_id": "q1", "time": ""}}): "field doc_id is missing",
-    json.dumps(entry("q1", "", 1)): "document  is not in the corpus",
-    json.dumps(entry("q9", "")): "query q9 is not in retrieval_queries.jsonl",
-}
+BAD_LINES = [  # a line, what is said of it
+    ('{"query_id": "q1"', "broken JSON"),
+    ("[1]", "found [1], wanted"),
+    (entry(relevance=7), "field relevance is 7, wanted 0, 1 or 2"),
+    (entry(repeat="no"), 'field repeat is "no", wanted true or false'),
+    (entry(grade=1), "field grade is unknown"),
+    ({"query_id": "q1", "relevance": 0}, "field doc_id is missing"),
+    (entry("q9"), "query q9 is not in retrieval_queries.jsonl"),
+    (entry("q9", ""), "query q9 is not in retrieval_queries.jsonl"),
+    (entry("q1", "nil"), "document nil is not in the corpus"),
+    (entry("q1", "", 1), "document  is not in the corpus"),
+    (entry(relevance=1), "grade 1 needs evidence, wanted a passage of disk-full"),
+    (entry(relevance=1) | {"evidence": " "}, "grade 1 needs evidence"),
+    (entry(relevance=2) | {"evidence": "Add"}, "evidence 'Add' is not in disk-full"),
+    ({"undo": {"query_id": "q1", "time": ""}}, "field doc_id is missing"),
+]
 
 
 def problems_of(folder):
     with pytest.raises(evalset.EvalSetError) as caught:
-        opened_log(folder)
+        log.entries(evalset.load(folder))
     return [line.removeprefix(f"{folder / log.LOG}:") for line in caught.value.problems]
 
 
 def test_a_bad_line_is_named_with_file_and_line(folder):
     good = json.dumps(entry("q2"))
-    for line, words in BAD_LINES.items():
+    for row, words in BAD_LINES:
+        line = row if isinstance(row, str) else json.dumps(row)
         (folder / log.LOG).write_text(f"{good}\n{line}\n{good}\n")
         (problem,) = problems_of(folder)
         assert problem.startswith("2: ") and words in problem, line
 
 
-def test_every_bad_line_is_named_the_form_before_the_ids(folder):
+def test_every_bad_line_is_named_and_a_lost_query_once(folder):
     lines = [entry("q9"), entry("q1", "nil"), entry(relevance=7), {"undo": 1}, entry("q9", "")]
     write_rows(folder / log.LOG, *lines)
     problems = problems_of(folder)
-    assert [p.split(",")[0] for p in problems] == [
-        "3: field relevance is 7",
-        "4: field undo is 1",
-        "1: query q9 is not in retrieval_queries.jsonl and stands in 2 lines here: write it there "
-        "again",
-        "2: document nil is not in the corpus",
-    ]
-    dropped = f"take all its rows out of every file: make drop QUERY=q9 EVALS={folder}"
-    assert dropped in problems[2]
+    assert {p.split(":")[0] for p in problems} == {*"1234"} and problems[-1].startswith("1: ")
+    assert "stands in 2 lines here" in problems[-1]
+    assert f"make drop QUERY=q9 EVALS={folder}" in problems[-1]
 
 
 @pytest.mark.parametrize("make", [os.mkdir, lambda path: path.symlink_to("gone")])
@@ -177,6 +158,7 @@ TAKEN_BACK = [  # rows of the log, the grades that are left
     ([entry(**SAME), {**entry(relevance=2, **SAME), "evidence": "Delete"}, undo(**SAME)], [0]),
     ([entry(time=""), undo(repeat=True, time=""), entry("q2", time="9")], [0, 0]),  # none such
     ([entry(time=""), undo(time=""), undo(time="")], []),
+    ([{"undo": {"query_id": "q9", "doc_id": "nil"}}, entry()], [0]),  # they are gone
 ]
 
 

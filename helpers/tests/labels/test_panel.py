@@ -12,22 +12,19 @@ from test_inert import RAW
 
 from helpers import evalset
 from helpers.labels import log, markup, merge, panel, schedule
+from helpers.text import Markup
 
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
-ALL = {"0", "1", "2", "Skip", "Finish"}
-
-
-@pytest.fixture
-def many(tmp_path):
-    return two_by_twelve(tmp_path)
 
 
 def live(shown):
     return {name for name, button in shown.buttons.items() if not button.disabled}
 
 
-def said(words, wrong=False):
-    return markup.message_html(words, wrong)
+def message(shown):
+    """Return the words of the message, with ! before them where it is shown as wrong."""
+    page = html.unescape(shown.message.value)
+    return "!" * ("#b00020" in page) + re.sub(r"^<div[^>]*>|</div>$", "", page)
 
 
 def skip_to(shown, doc_id):
@@ -70,33 +67,27 @@ def test_a_hostile_text_has_no_tags_but_those_of_a_text():
 
 
 def test_names_and_texts_in_the_panel_are_inert(folder):
-    query = evalset.Query("<b>", "<i>", ())
-    document = evalset.Document("d", "<b>", RAW, "<b>", "<b>", version="<b>")
-    given = [log.Entry("<b>", "<b>", 1), log.Entry("<b>", "<b>", 0, repeat=True)]
-    given.append(log.Entry("<i>", "", 0))
-    pages = [markup.question_html(query), markup.query_html(query), markup.message_html("<b>")]
-    pages += [markup.document_html(document, set()), markup.end_html(given, 1)]
-    for page in pages:
-        shown = page.replace("<b>No", "").replace("<b>1 doc", "").replace("<b>&#60;", "")
-        assert not re.search("<b>(?!Finish)|<i>|<script|<img", shown), page
-        assert "&#60;b&#62;" in page or "&#60;i&#62;" in page
+    document = evalset.Document("d", "<i>", RAW, "<i>", "<i>", version="<i>")
+    entries = [log.Entry("<i>", "<i>", 1), log.Entry("<i>", "<i>", 0, repeat=True)]
+    entries.append(log.Entry("<i>", "", 0))
+    pages = [markup.question_html(evalset.Query("<i>", "<i>", ())), markup.message_html("<i>")]
+    pages += [markup.document_html(document, set()), markup.HEADING.format("<i>")]
+    pages += [markup.end_html(entries, 1, (0, 1), "<i>")]
     shown = opened(folder)
     for widget in (shown.query, shown.message, shown.count, shown.document):
-        widget.value = "<b>x</b>"
-        assert widget.value == "&#60;b&#62;x&#60;/b&#62;"
+        widget.value = "<i>x</i>"
+        pages.append(widget.value)
+    for page in pages:
+        assert not re.search("<i>|<script|<img", page) and "&#60;i&#62;" in page, page
 
 
 def test_the_document_has_its_facts_and_its_words_marked(folder):
-    shown = opened(folder)
-    skip_to(shown, "disk-full")
-    page = shown.document.value
+    shown = opened(folder, [("q1", "disk-full")])
+    page = html.unescape(shown.document.value)
     assert 'role="region" tabindex="0" aria-label="Document"' in page
-    shown_text = html.unescape(page)
-    assert "<p>Delete <old> logs.</p>\n<p>Then <|endoftext|> call" in shown_text
-    assert "<old>" not in page
-    assert "runbook · disk · 2026-04-08</div>" in page
-    assert ("<mark>disk</mark>&#45;<mark>full</mark>" in page) == (shown.turn.query_id == "q1")
-    assert shown.lines == ["disk-full", *BODY.split("\n\n")]
+    assert "<p>Delete <old> logs.</p>\n<p>Then <|endoftext|> call" in page
+    assert "<old>" not in shown.document.value and "runbook · disk · 2026-04-08</div>" in page
+    assert "<b><mark>disk</mark>-<mark>full</mark></b>" in page
     bare = markup.document_html(evalset.Document("d", "t", "x"), set())
     assert '<div class="facts"></div>' in bare
 
@@ -112,121 +103,108 @@ def test_a_word_is_marked_in_up_to_ten_documents_or_half():
 
 
 def test_the_guide_is_rendered_and_its_absence_is_a_hint(folder):
-    assert markup.guide_html(folder) == markup.NO_GUIDE
+    assert "No guide yet" in markup.guide_html(folder)
     text = "\ufeff# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n\n![a](https://x/y.png) [b](javascript:x)\n"
     (folder / "labeling_guide.md").write_text(text)
-    shown = opened(folder).guide
-    page = shown.children[0].value
+    page = opened(folder).guide.children[0].value
     assert "<h1>Ours</h1>" in page and "<td>2</td>" in page and "&#60;script&#62;" in page
     assert "<p>a (https&#58;//x/y&#46;png) b (javascript&#58;x)</p>" in page
-    assert shown.selected_index is None
 
 
-def test_the_end_word_for_word():
-    given = [log.Entry(q, "", 0) for q in ("q2", "q1", "q1")]
-    aside = "<p>Set aside, because no document answers: q1, q2.</p>"
-    nothing, then = "<p>There is nothing to judge.</p>", str(markup.MERGED_THEN)
-    assert markup.end_html([], 0) == nothing + then
-    assert markup.end_html(given, 0) == nothing + aside + then
-    told = "<p>No document was shown twice, so your agreement with yourself is unknown.</p>"
-    shown = "<p><b>3 documents shown, all are judged.</b></p>"
-    assert markup.end_html(given, 3) == shown + told + aside + then
+def test_the_end_tells_agreement_and_what_was_set_aside():
+    def end(entries, n, highest=2):
+        return html.unescape(markup.end_html(entries, n, range(highest + 1), Markup("then")))
+
+    aside = [log.Entry(q, "", 0) for q in ("q2", "q1", "q1")]
+    assert end([], 0) == "<p>There is nothing to judge.</p>then"
+    told = "There is nothing to judge.</p><p>Set aside, because no document answers: q1, q2."
+    assert end(aside, 0) == f"<p>{told}</p>then"
+    page = end(aside, 3)
+    assert "3 documents shown, all are judged" in page and "No document was shown twice" in page
     again = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
     again += [e._replace(repeat=True, relevance=min(2, e.relevance)) for e in again]
-    page = markup.end_html(again, 3, (0, 1, 2, 3))
+    page = end(again, 3, highest=3)
     assert "n = 3, 67% equal, weighted kappa (linear) 0.73.</p>" in page
-    assert page.count("<tr>") == 2 and "<tr><td>q</td><td>a</td><td>3</td><td>2</td></tr>" in page
-    alike = [log.Entry("q", "a", 2), log.Entry("q", "a", 2, repeat=True)]
-    page = markup.end_html(alike, 1, then="<b>")
-    assert "not defined (one grade only)" in page and "<table>" not in page
-    assert page.endswith("&#60;b&#62;")
+    assert re.findall("<li>(.*?)</li>", page) == ["q, a: first 3, then 2"]
+    page = end([log.Entry("q", "a", 2), log.Entry("q", "a", 2, repeat=True)], 1)
+    assert "not defined (one grade only)" in page and "<li>" not in page
 
 
 # The panel.
 
 
 def test_the_panel_from_top_to_bottom(folder, monkeypatch):
-    shown, seen = opened(folder), []
+    shown, displayed = opened(folder), []
     rows = shown.box.children
     assert rows[0].children == (shown.bar, shown.count)
     assert rows[1:4] == (shown.query, shown.document, shown.evidence)
     assert rows[4].children == (*shown.buttons.values(), shown.key)
     assert rows[5:] == (shown.message, shown.guide) and shown.guide.titles == ("Labelling guide",)
-    assert [(button.description, button.tooltip) for button in shown.buttons.values()] == [
-        ("0 does not help", "0: does not help"),
-        ("1 helps in part", "1: helps in part, with evidence"),
-        ("2 answers it", "2: answers it, with evidence"),
-        ("No answer", "n: no document answers this query, set it aside"),
-        ("Skip", "s: decide later"),
-        ("Undo", "u: take the last judgment back"),
-        ("Finish", "end here: what is judged goes into the folder"),
-    ]
+    assert shown.guide.selected_index is None  # folded
+    labels = ["0 does not help", "1 helps in part", "2 answers it"]
+    labels += ["No answer", "Skip", "Undo", "Finish"]
+    assert [button.description for button in shown.buttons.values()] == labels
+    assert all(button.tooltip for button in shown.buttons.values())
     assert shown.key.placeholder == "0 1 2 n s u j k" and "j and k" in shown.evidence.tooltip
-    monkeypatch.setattr(panel, "display", seen.append)
+    monkeypatch.setattr(panel, "display", displayed.append)
     shown.show()
-    assert seen == [shown.box]
+    assert displayed == [shown.box]
 
 
 def test_the_panel_offers_the_grades_of_the_set(folder):
     (folder / "judgments.jsonl").unlink()
-    for highest, means, keys in (
-        (1, "0 does not help|1 answers it", "01nsujk"),
+    for highest, label, keys in (
+        (1, "1 answers it", "01nsujk"),
         (10, "10 answers it", "0123456789nsujk"),
     ):
         (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
         shown = opened(folder)
-        assert means in "|".join(button.description for button in shown.buttons.values())
-        assert [*shown.keys] == [*keys]
+        assert shown.buttons[str(highest)].description == label
+        assert shown.key.placeholder.split() == [*keys]
         turn = do(shown, highest)
         assert grades(folder)[turn[:2]] == highest
 
 
-def test_progress_counts_documents_and_queries(many):
-    shown = panel.Panel(many, merge.pairs_to_judge(many), repeats=0)
+def test_progress_counts_documents_and_queries(tmp_path):
+    many = two_by_twelve(tmp_path)
+    pairs = merge.pairs_to_judge(many)
+    assert panel.Panel(many, pairs).queue == schedule.schedule(pairs, 0, 0.1)
+    shown = panel.Panel(many, pairs, repeats=0)
     assert shown.count.value == "1 of 24, query 1 of 2" and shown.bar.value == 0
     for _ in range(12):
         shown.buttons["0"].click()
     assert shown.count.value == "13 of 24, query 2 of 2" and shown.bar.value == 12
-    pairs = merge.pairs_to_judge(many)
-    assert panel.Panel(many, pairs).queue == schedule.schedule(pairs, 0, 0.1)
     nothing = panel.Panel(many, [])
     assert (nothing.bar.max, nothing.bar.value, nothing.count.value) == (1, 0, "0 of 0 judged")
-    assert nothing.query.value == "" and nothing.turn is None and not nothing.lines
+    assert nothing.query.value == "" and nothing.turn is None
 
 
-def test_what_the_folder_does_not_know_is_refused(folder):
-    pairs = [("q9", "y"), ("q8", "disk-full"), ("q1", "x"), ("q1", "")]
-    with pytest.raises(ValueError) as caught:
+def test_ids_that_the_folder_does_not_know_are_all_told(folder):
+    pairs = [("q9", "disk-full"), ("q8", ""), ("q1", "x"), ("q1", "")]
+    with pytest.raises(evalset.EvalSetError) as caught:
         panel.Panel(evalset.load(folder), pairs)
-    assert str(caught.value).splitlines() == [
-        "document x is not in the corpus, wanted one of the folder's ids",
-        "document y is not in the corpus, wanted one of the folder's ids",
-        "query q8 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
-        "query q9 is not in retrieval_queries.jsonl, wanted one of the folder's ids",
-    ]
-    for share in (-0.1, 1.1):
-        with pytest.raises(ValueError, match=f"repeats is {share}, wanted a share from 0 to 1"):
-            opened(folder, repeats=share)
+    named = [problem.partition(" is not in ")[0] for problem in caught.value.problems]
+    assert named == ["document x", "query q8", "query q9"]
 
 
 # Judging.
 
 
 def test_a_judgment_is_on_disk_before_the_next_document(folder, monkeypatch):
-    shown, seen, show = opened(folder), [], markup.document_html
-    noting = lambda *given: seen.append(len(logged(folder))) or show(*given)  # noqa: E731
+    shown, lengths, show = opened(folder), [], markup.document_html
+    noting = lambda *parts: lengths.append(len(logged(folder))) or show(*parts)  # noqa: E731
     monkeypatch.setattr(markup, "document_html", noting)
-    monkeypatch.setattr(panel, "_now", lambda: "now")
     first, second = do(shown, 2), do(shown, 0)
-    assert seen == [1, 2]
-    more = {"repeat": False, "time": "now"}
-    proof = {"relevance": 2, "evidence": PROOF[first.doc_id]}
-    pairs = [{"query_id": turn.query_id, "doc_id": turn.doc_id} for turn in (first, second)]
-    assert logged(folder) == [pairs[0] | proof | more, entry(*second[:2], **more)]
+    assert lengths == [1, 2]
     shown.buttons["Undo"].click()
-    assert logged(folder)[2] == {"undo": pairs[1] | more, "time": "now"}
-    monkeypatch.undo()
-    assert datetime.datetime.fromisoformat(panel._now()).utcoffset() == datetime.timedelta(0)
+    rows = logged(folder)
+    for row in rows:
+        time = datetime.datetime.fromisoformat(row["time"])
+        assert time.utcoffset() == datetime.timedelta(0)
+    proof = {"relevance": 2, "evidence": PROOF[first.doc_id], "time": rows[0]["time"]}
+    later = {"relevance": 0, "evidence": "", "time": rows[1]["time"]}
+    assert rows[:2] == [first._asdict() | proof, second._asdict() | later]
+    assert rows[2]["undo"] == {**second._asdict(), "time": rows[1]["time"]}
 
 
 def test_grades_need_evidence_that_stands_in_the_document(folder):
@@ -236,8 +214,8 @@ def test_grades_need_evidence_that_stands_in_the_document(folder):
         for grade in "12":
             shown.evidence.value = words
             shown.buttons[grade].click()
-            assert "evidence" in shown.message.value and shown.turn == before, words
-            assert ("Select the words" in shown.message.value) == (not words.strip())
+            assert "evidence" in message(shown) and shown.turn == before, words
+            assert ("Select the words" in message(shown)) == (not words.strip())
             assert not (folder / log.LOG).exists() and shown.evidence.value == words
     do(shown, 1)
     assert shown.evidence.value == ""  # a document starts without
@@ -252,31 +230,27 @@ def test_evidence_is_stored_word_for_word(folder):
         ("call **it**", "call **it**"),  # as it stands there, though the words stand there before
     ):
         (folder / log.LOG).unlink(missing_ok=True)
-        shown = opened(folder)
-        skip_to(shown, "disk-full")
+        shown = opened(folder, [("q1", "disk-full")])
         shown.evidence.value = typed
         shown.buttons["1"].click()
         assert logged(folder)[0]["evidence"] == evidence
 
 
 def test_what_is_selected_becomes_evidence(folder):
-    shown = opened(folder)
-    skip_to(shown, "disk-full")
-    shown.document.selected = "logs.\nThen"
-    assert shown.evidence.value == "logs.\n\nThen"
-    assert shown.message.value == said("Evidence taken: 2 words. Choose a grade, or select anew.")
-    shown.document.selected = ""  # a click
-    assert shown.evidence.value == "logs.\n\nThen"
-    shown.document.selected = "runbook"
-    assert shown.evidence.value == "logs.\n\nThen" and "#b00020" in shown.message.value
-    assert "No passage of the document reads like this" in shown.message.value
+    shown = opened(folder, [("q1", "disk-full")])
+    for selected, evidence, told in (
+        ("logs.\nThen", "logs.\n\nThen", "Evidence taken: 2 words."),
+        ("", "logs.\n\nThen", "Evidence taken: 2 words."),  # a click
+        ("runbook", "logs.\n\nThen", "!No passage of the document reads like this"),
+        ("l", "full", "Evidence taken: 1 word. They stand at 5 places: select more"),
+    ):
+        shown.document.selected = selected
+        assert shown.evidence.value == evidence and message(shown).startswith(told)
     shown.buttons["2"].click()
-    assert logged(folder)[0]["evidence"] == "logs.\n\nThen"
-    assert (shown.document.selected, shown.evidence.value) == ("", "")
-    while shown.turn:
-        do(shown, 0)
-    shown.document.selected = "4 documents"
-    assert shown.evidence.value == "" and shown.message.value == said("Saved: 0.")
+    assert logged(folder)[0]["evidence"] == "full"
+    assert (shown.turn, shown.document.selected, shown.evidence.value) == (None, "", "")
+    shown.document.selected = "1 document"
+    assert shown.evidence.value == "" and message(shown) == "Saved: 2."
 
 
 def test_keys_act_at_once_and_empty_the_box(folder):
@@ -290,64 +264,58 @@ def test_keys_act_at_once_and_empty_the_box(folder):
     shown.key.value = " "
     assert shown.message.value == before and shown.key.value == ""
     shown.key.value = "x"
-    told = "Keys: 0, 1, 2, n for No answer, s for Skip, u for Undo, j for the next line, k for the"
-    assert f"Key x does nothing. {told}" in shown.message.value and shown.key.value == ""
+    assert message(shown).startswith("!Key x does nothing. Keys: a grade, n no answer, s skip")
+    assert shown.key.value == ""
     shown.key.value = "u"
     assert "undo" in logged(folder)[1]
 
 
 def test_two_keys_go_through_the_lines(folder):
-    shown = opened(folder)
-    skip_to(shown, "disk-full")
+    shown = opened(folder, [("q1", "disk-full")])
     lines = ["disk-full", *BODY.split("\n\n")]
     for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), ("j", 1), ("j", 2), ("j", 2)):
         shown.key.value = key
         assert shown.evidence.value == lines[n]
-        assert shown.message.value == said(f"Line {n + 1} of 3: {lines[n]}")
+        assert message(shown) == f"Line {n + 1} of 3: {lines[n]}"
     shown.key.value = "2"
     assert logged(folder)[0]["evidence"] == lines[2]
-    while shown.turn:
-        do(shown, 0)
     assert shown.evidence.layout.display == "none"
     shown.key.value = "j"
-    assert "the next line does nothing now. Choose one of: Undo, Finish." in shown.message.value
+    assert message(shown) == "!the next line does nothing now."
 
 
-def test_messages_word_for_word_and_red_where_something_is_wrong(folder):
-    shown = opened(folder)
-    assert shown.message.value == said("")
-    first, seen = shown.turn, []
-    document = "0, 1, 2, the next line, the line before, Skip"
-    now = "does nothing now. Choose one of:"
-    steps = [
-        ("u", f"Undo {now} {document}, Finish.", True),
-        ("Skip", "Skipped: it comes again at the end.", False),
-        ("0", "Saved: 0.", False),
-        ("Undo", "Taken back: 0.", False),
-        ("0", "Saved: 0.", False),
-        ("n", f"No answer {now} {document}, Undo, Finish.", True),
-        *[("0", "Saved: 0.", False)] * 2,
-        ("Skip", "Skipped: it comes again at the end.", False),
-        ("0", "Saved: 0.", False),
-        ("s", f"Skip {now} Undo, Finish.", True),
-        ("0", f"0 {now} Undo, Finish.", True),
-    ]
-    for name, words, wrong in steps:
-        if name in shown.buttons and not shown.buttons[name].disabled:
+STEPS = [  # button or key, what is said
+    ("u", "!Undo does nothing now."),
+    ("Skip", "Skipped: it comes again at the end."),
+    ("0", "Saved: 0."),
+    ("Undo", "Taken back: 0."),
+    ("0", "Saved: 0."),
+    ("n", "!No answer does nothing now."),
+    *[("0", "Saved: 0.")] * 2,
+    ("Skip", "Skipped: it comes again at the end."),  # it is the only one left
+    ("0", "Saved: 0."),
+    ("s", "!Skip does nothing now."),
+    ("0", "!0 does nothing now."),
+]
+
+
+def test_what_is_said_of_each_step_and_a_skip_writes_nothing(folder):
+    shown, written = opened(folder), []
+    first = shown.turn
+    assert message(shown) == "" and 'role="status"' in shown.message.value
+    for n, (name, words) in enumerate(STEPS):
+        if name in live(shown):
             shown.buttons[name].click()
         else:
             shown.key.value = name
-        assert shown.message.value == said(words, wrong)
-        seen.append((folder / log.LOG).exists())
-        assert shown.turn == first or len(seen) != 9  # it is the only one left
-    assert seen[:3] == [False, False, True]  # a skip writes nothing
+        written.append((folder / log.LOG).exists())
+        assert message(shown) == words and (n != 8 or shown.turn == first)
+    assert written[:3] == [False, False, True]
     assert shown.count.value == "4 of 4 judged" and shown.bar.value == 4
-    line = '<div role="status" style="min-height:1.5em;line-height:1.5;opacity:0.8">a<br>b</div>'
-    assert said("a\nb") == line
+    assert markup.message_html("a\nb").endswith('opacity:0.8">a<br>b</div>')
 
 
-def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(folder, monkeypatch):
-    monkeypatch.setattr(panel, "_now", lambda: "the same instant")
+def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(folder):
     shown = opened(folder, seed=3)
     first, second = do(shown, 2), do(shown, 0)
     shown.buttons["Undo"].click()
@@ -360,20 +328,18 @@ def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(fol
     do(again, 1)
     assert grades(folder) == {first[:2]: 1} and again.turn == second
     (other,) = {"q1", "q2"} - {first.query_id}
-    of_another_query = panel.Panel(evalset.load(folder), [(other, "disk-full")], repeats=0)
-    assert "Undo" not in live(of_another_query)  # what belongs to other pairs is left
+    assert "Undo" not in live(opened(folder, [(other, "disk-full")]))  # of other pairs
 
 
 def test_a_second_panel_goes_on_with_the_log_and_a_broken_log_is_told(folder):
     one, two = opened(folder), opened(folder)
-    skip_to(two, "queue-full") if one.turn.doc_id == "disk-full" else skip_to(two, "disk-full")
+    skip_to(two, "queue-full" if one.turn.doc_id == "disk-full" else "disk-full")
     first, second = do(one, 2), do(two, 1)
     assert grades(folder) == {first[:2]: 2, second[:2]: 1} and two.bar.value == 2
     turn = two.turn
     (folder / log.LOG).write_text("{\n")
     two.buttons["0"].click()
-    assert "labelling.jsonl:1: broken JSON" in html.unescape(two.message.value)
-    assert two.turn == turn
+    assert "labelling.jsonl:1: broken JSON" in message(two) and two.turn == turn
 
 
 # Queries that no document answers.
@@ -387,87 +353,67 @@ def waiting(folder):
     write_rows(queries, *({**row, "kind": "symptom", "relevant_doc_ids": []} for row in rows))
     pairs = [{"query_id": "q1", "doc_id": d, "rankers": ["hand"]} for d in PROOF]
     write_rows(folder / "pool.jsonl", *pairs)
-    return evalset.load(folder)
-
-
-def panel_of(folder):
-    evals = evalset.load(folder)
-    return panel.Panel(evals, merge.pairs_to_judge(evals), repeats=0)
+    return merge.pairs_to_judge(evalset.load(folder))
 
 
 def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
-    waiting(folder)
-    shown = panel_of(folder)
-    assert live(shown) == ALL and shown.bar.max == 2
+    shown = opened(folder, waiting(folder))
+    assert live(shown) == {"0", "1", "2", "Skip", "Finish"} and shown.bar.max == 2
     assert shown.count.value == "1 of 2, query 1 of 1"
     do(shown, 0), do(shown, 0)
-    assert "No document judged for this query answers it" in shown.document.value
-    assert "panel.Panel(evals, [('q1', 'ID')]).show()" in html.unescape(shown.document.value)
-    assert "disk is full" in shown.query.value
-    assert live(shown) == {markup.ASIDE, "Skip", "Undo", "Finish"}
+    page = html.unescape(shown.document.value)
+    assert "No document judged for this query answers it" in page and "disk" in shown.query.value
+    assert "panel.Panel(evals, [('q1', 'ID')]).show()" in page
+    assert live(shown) == {"No answer", "Skip", "Undo", "Finish"}
     assert shown.count.value == "2 of 2 judged" and shown.evidence.layout.display == "none"
     shown.key.value = "2"
-    assert "2 does nothing now. Choose one of: No answer, Skip, Undo, F" in shown.message.value
-    shown.buttons[markup.ASIDE].click()
-    assert "Set aside: no document answers q1" in shown.message.value
+    assert message(shown) == "!2 does nothing now."
+    shown.key.value = "n"
+    assert message(shown) == "Set aside: no document answers q1."
     assert logged(folder)[-1]["kind"] == "symptom" and shown.turn == ("q2", "", False)
     shown.buttons["Skip"].click()
-    shown.buttons[markup.ASIDE].click()
-    page = shown.document.value
+    shown.buttons["No answer"].click()
+    page = html.unescape(shown.document.value)
     assert "2 documents shown, all are judged" in page and "no document answers: q1, q2." in page
     assert "make report EVALS=folder" in page and live(shown) == {"Undo", "Finish"}
-    assert merge.merge(evalset.load(folder)) == 4
-    after = evalset.load(folder)
-    assert [*after.unanswered] == ["q1", "q2"] and not after.queries
 
 
-def test_no_answer_is_taken_back_before_and_after_the_merge(folder):
-    waiting(folder)
-    shown = panel_of(folder)
-    do(shown, 0), do(shown, 0)
-    for _ in range(2):
-        shown.buttons[markup.ASIDE].click()
-        assert shown.turn == ("q2", "", False)
-        shown.buttons["Undo"].click()
-        assert "Taken back: No answer." in shown.message.value
-        assert shown.turn == ("q1", "", False)
-    shown.buttons[markup.ASIDE].click()
-    shown.buttons[markup.ASIDE].click()
+def test_a_query_set_aside_comes_back_with_undo_or_a_document_that_answers(folder):
+    pairs = waiting(folder)
+    write_rows(folder / log.LOG, *(entry(q, "", kind="symptom", time=q) for q in ("q1", "q2")))
     merge.merge(evalset.load(folder))
-    again = panel_of(folder)
-    assert "There is nothing to judge" in again.document.value and "q1, q2" in again.document.value
-    again.buttons["Undo"].click()
-    assert again.turn == ("q2", "", False) and "queue" in again.query.value
+    assert not evalset.load(folder).queries
+    shown = opened(folder, [pair for pair in pairs if not pair[1]])
+    assert "There is nothing to judge" in shown.document.value and "q1, q2" in shown.document.value
+    shown.buttons["Undo"].click()
+    assert shown.turn == ("q2", "", False) and message(shown) == "Taken back: No answer."
     merge.merge(evalset.load(folder))
-    after = evalset.load(folder)
-    assert after.waiting == ["q2"] and after.queries["q2"].kind == "symptom"
-    found = panel.Panel(after, [("q1", "disk-full")], repeats=0)  # after all, one answers
-    assert found.turn is None and not found.queue[0].repeat
-    found = panel.Panel(after, [("q2", "queue-full")], repeats=0)
-    do(found, 2)
-    merge.merge(after)
-    assert [*evalset.load(folder).queries] == ["q2"]
+    evals = evalset.load(folder)
+    assert evals.waiting == ["q2"] and evals.queries["q2"].kind == "symptom"
+    do(opened(folder, [("q1", "disk-full")]), 2)
+    merge.merge(evalset.load(folder))
+    assert [*evalset.load(folder).queries] == ["q1", "q2"]
 
 
 def test_a_query_judged_0_everywhere_is_no_dead_end(folder):
     """Also when the zeros are in judgments.jsonl already, from an explicit list of pairs."""
-    evals = waiting(folder)
-    shown = panel.Panel(evals, [("q1", d) for d in PROOF], repeats=0)
+    waiting(folder)
+    shown = opened(folder, [("q1", d) for d in PROOF])
     do(shown, 0), do(shown, 0)
     assert shown.turn is None
-    merge.merge(evals)
-    with pytest.raises(panel.Unlabelled, match="Judge in the panel above"):
+    merge.merge(evalset.load(folder))
+    with pytest.raises(evalset.EvalSetError, match="Judge in the panel above"):
         panel.require_labels(evalset.load(folder))
-    asked = panel_of(folder)
-    assert asked.turn == ("q1", "", False) and asked.count.value == "0 of 0 judged"
+    shown = opened(folder, merge.pairs_to_judge(evalset.load(folder)))
+    assert shown.turn == ("q1", "", False) and shown.count.value == "0 of 0 judged"
 
 
 # The session, and the end.
 
 
 def test_the_session_stops_until_each_query_has_an_answer(folder, capsys, monkeypatch):
-    opens = []
-    monkeypatch.setattr(panel.Panel, "show", lambda self: opens.append(self.queue))
+    queues = []
+    monkeypatch.setattr(panel.Panel, "show", lambda self: queues.append(self.queue))
     panel.require_labels(evalset.load(folder))
     assert capsys.readouterr().out == "2 queries, each with a relevant document\n"
     waiting(folder)
@@ -475,21 +421,17 @@ def test_the_session_stops_until_each_query_has_an_answer(folder, capsys, monkey
     first, second = (json.loads(line) for line in queries.read_text().splitlines())
     write_rows(queries, first, {**second, "relevant_doc_ids": ["queue-full"]})
     write_rows(folder / "pool.jsonl", {"query_id": "q2", "doc_id": "disk-full", "rankers": []})
-    words = "Judge in the panel above and click Finish, then run this notebook again."
-    with pytest.raises(panel.Unlabelled) as stop:
+    with pytest.raises(evalset.EvalSetError, match="Judge in the panel above and click Finish"):
         panel.require_labels(evalset.load(folder))
-    assert str(stop.value) == words and stop.value._render_traceback_() == [words]
-    assert opens == [[("q1", "", False)]]  # q2 has an answer
-    write_rows(folder / log.LOG, entry("q1", "", kind="symptom"))
-    merge.merge(evalset.load(folder))
-    evals = evalset.load(folder)
-    half = {"q2": evals.queries["q2"]._replace(split="dev")}
-    panel.require_labels(evals._replace(queries=half))
+    assert queues == [[("q1", "", False)]]  # q2 has an answer
+    answered = {**second, "relevant_doc_ids": ["queue-full"], "split": "dev"}
+    write_rows(queries, {**first, "kind": "none"}, answered)
+    panel.require_labels(evalset.load(folder))
     told = "1 query, each with a relevant document\nset aside, because no document answers: q1\n"
     assert capsys.readouterr().out == told
     queries.write_text("")
     (folder / "pool.jsonl").unlink()
-    with pytest.raises(panel.Unlabelled, match="no queries yet"):
+    with pytest.raises(evalset.EvalSetError, match="no queries yet"):
         panel.require_labels(evalset.load(folder))
 
 
@@ -499,22 +441,20 @@ def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
     shown.buttons["Skip"].click()
     turn = do(shown, 2)
     shown.buttons["Finish"].click()
-    done = "1 new judgment went from the log into the folder."
-    left = "Run this notebook again to go on with them. 3 documents left: run this cell again to"
-    assert shown.message.value == said(f"{done} {left} judge on.")
-    stored = {(j.query_id, j.doc_id): j.relevance for j in evalset.load(folder).judgments}
-    assert stored[turn.pair] == 2
-    assert live(shown) == set() and shown.key.disabled and shown.turn is None
-    assert shown.document.value == shown.query.value == "" and not shown.lines
+    assert message(shown).startswith("1 new judgment went from the log into the folder.")
+    assert message(shown).endswith("3 documents left: run this cell again to judge on.")
+    assert {j[:2]: j.relevance for j in evalset.load(folder).judgments}[turn[:2]] == 2
+    assert shown.box.children == (shown.message,)  # nothing is left to press
+    shown.buttons["0"].click()  # a click that was on its way
+    assert message(shown) == "!0 does nothing now." and len(logged(folder)) == 1
     assert opened(folder).bar.value == 1
 
 
 def test_what_cannot_be_merged_is_told_and_the_panel_goes_on(folder):
-    shown = opened(folder)
-    while shown.turn.pair != ("q1", "disk-full"):
+    shown = opened(folder, [("q1", "disk-full"), ("q2", "disk-full")])
+    while shown.turn[:2] != ("q1", "disk-full"):
         shown.buttons["Skip"].click()
     do(shown, 1)
     shown.buttons["Finish"].click()
-    assert "labelling.jsonl:1 says 1" in html.unescape(shown.message.value)
-    assert "wanted one grade for the pair" in html.unescape(shown.message.value)
-    assert shown.turn and "Undo" in live(shown)
+    assert "labelling.jsonl:1: query q1, document disk-full" in message(shown)
+    assert shown.turn and "Undo" in live(shown) and message(shown).startswith("!")

@@ -12,18 +12,18 @@ def many(tmp_path):
     return two_by_twelve(tmp_path)
 
 
-def of_one_query(documents, seed, repeats):
-    return schedule.schedule([("q", str(n)) for n in range(documents)], seed, repeats)
+def pairs_of(queries, documents):
+    return [(q, str(d)) for q in queries for d in range(documents)]
 
 
 def test_order_is_seeded_and_query_by_query():
-    pairs = [(q, f"d{n:02}") for q in "ab" for n in range(12)]
+    pairs = pairs_of("ab", 9)
     turns = schedule.schedule(pairs, seed=1, repeats=0)
     assert turns == schedule.schedule(pairs[::-1] + pairs, seed=1, repeats=0)
     assert turns != schedule.schedule(pairs, seed=2, repeats=0)
-    assert sorted(s[:2] for s in turns) == pairs and [s[:2] for s in turns] != pairs
-    assert len({s.query_id for s in turns[:12]}) == len({s.query_id for s in turns[12:]}) == 1
-    firsts = {schedule.schedule([(q, "d") for q in "abcdef"], seed)[0] for seed in range(9)}
+    assert sorted(t[:2] for t in turns) == pairs and [t[:2] for t in turns] != pairs
+    assert len({t.query_id for t in turns[:9]}) == len({t.query_id for t in turns[9:]}) == 1
+    firsts = {schedule.schedule(pairs_of("abcdef", 1), seed)[0] for seed in range(9)}
     assert len(firsts) > 2  # queries are shuffled too
 
 
@@ -61,33 +61,29 @@ def test_repeats_survive_skips_undo_and_a_restart(many):
         shown.buttons[("Skip", "0", "0", "Undo", "0")[turn % 5]].click()
         if turn % 7 == 0:
             shown = panel.Panel(many, pairs, repeats=0.5)
-    n, _, _ = schedule.agreement(log.entries(many))
+    n, _, _ = schedule.agreement(log.entries(many), many.grades)
     assert shown.turn is None and n == 12 and len(grades(many.folder)) == 24
 
 
 def test_a_repeat_stands_five_documents_later_in_its_own_query_where_there_is_room():
     for seed in range(8):
-        turns = schedule.schedule([(q, str(d)) for q in "abc" for d in range(9)], seed, 0.5)
+        turns = schedule.schedule(pairs_of("abc", 9), seed, 0.5)
         firsts = [turn for turn in turns if not turn.repeat]
         for i, turn in enumerate(turns):
             first = turn._replace(repeat=False)
             after = [t for t in firsts[firsts.index(first) + 1 :] if t.query_id == turn.query_id]
             if turn.repeat and len(after) >= 5:
                 assert i - turns.index(first) > 5 and turns[i - 1].query_id == turn.query_id
-
-
-def test_repeats_without_room_come_in_the_order_of_the_first_ones():
-    turns = schedule.schedule([(q, d) for q in "abcd" for d in "xyz"], repeats=1.0)
-    assert [t.pair for t in turns[12:]] == [t.pair for t in turns[:12]]
-    assert [t.repeat for t in turns] == [False] * 12 + [True] * 12
+    turns = schedule.schedule(pairs_of("abcd", 3), repeats=1.0)  # no room
+    assert turns[12:] == [turn._replace(repeat=True) for turn in turns[:12]]
 
 
 def test_a_share_of_the_documents_is_shown_twice_those_near_the_end_last():
-    for documents, repeats, shown in ((10, 0.1, 11), (14, 0.1, 15), (16, 0.1, 18), (4, 1.0, 8)):
-        turns = of_one_query(documents, 1, repeats)
-        assert len(turns) == shown and len({turn.pair for turn in turns}) == documents
+    for documents, repeats, n in ((10, 0.1, 11), (14, 0.1, 15), (16, 0.1, 18), (4, 1.0, 8)):
+        turns = schedule.schedule(pairs_of("q", documents), 1, repeats)
+        assert len(turns) == n and len({turn[:2] for turn in turns}) == documents
     for seed in range(6):
-        turns = of_one_query(8, seed, 3 / 8)
+        turns = schedule.schedule(pairs_of("q", 8), seed, 3 / 8)
         firsts = [turn for turn in turns if not turn.repeat]
         again = {turn._replace(repeat=False) for turn in turns if turn.repeat}
         assert again == {*firsts[:3]}
@@ -97,7 +93,7 @@ def test_repeats_take_every_place_that_is_left_in_their_query():
     """Of nine documents the third is repeated after the eighth at the earliest, or at the end."""
     places = set()
     for seed in range(200):
-        turns = of_one_query(9, seed, 1 / 9)
+        turns = schedule.schedule(pairs_of("q", 9), seed, 1 / 9)
         (again,) = (n for n, turn in enumerate(turns) if turn.repeat)
         first = turns.index(turns[again]._replace(repeat=False))
         assert again - first > schedule.GAP
@@ -107,57 +103,56 @@ def test_repeats_take_every_place_that_is_left_in_their_query():
 
 # What is due.
 
-AGAIN, OTHER = Turn("q", "0", True), Turn("q", "9")
-
 
 def test_a_repeat_is_due_five_judgments_after_the_first():
-    for others, due in ((4, OTHER), (5, AGAIN), (6, AGAIN)):
-        given = [log.Entry("q", str(n), 0) for n in range(others + 1)]
-        assert schedule.following([AGAIN, OTHER], given) == due
-        assert schedule.following([AGAIN], given) == AGAIN  # nothing else is left
-    assert schedule.following([AGAIN], []) is None  # its first turn was taken back
+    again, other = Turn("q", "0", True), Turn("q", "9")
+    for others, due in ((4, other), (5, again), (6, again)):
+        judged = [log.Entry("q", str(n), 0) for n in range(others + 1)]
+        assert schedule.following([again, other], judged) == due
+        assert schedule.following([again], judged) == again  # nothing else is left
+    assert schedule.following([again], []) is None  # its first turn was taken back
+
+
+DOCUMENT, AGAIN, QUESTION = Turn("a", "x"), Turn("a", "x", True), Turn("a", "")
+ZERO = log.Entry("a", "x", 0)
+REPEATED, HELPS = ZERO._replace(repeat=True), ZERO._replace(relevance=1)
+DUE = [  # judgments, what is due
+    ([], DOCUMENT),
+    ([ZERO], AGAIN),
+    ([ZERO, REPEATED], QUESTION),
+    ([ZERO, REPEATED._replace(relevance=2)], QUESTION),  # repeats are no labels
+    ([HELPS, REPEATED], Turn("b", "")),
+    ([HELPS, REPEATED, log.Entry("b", "", 0)], None),
+]
 
 
 def test_a_question_waits_for_all_documents_and_falls_away_with_an_answer():
-    pairs = [("a", ""), ("b", "x"), ("a", "x"), ("c", "")]
-    turns = schedule.schedule(pairs, repeats=1.0)
+    turns = schedule.schedule([("a", ""), ("b", "x"), ("a", "x"), ("c", "")], repeats=1.0)
     assert turns[-2:] == [Turn("a", ""), Turn("c", "")] and len(turns) == 6
-    document, again = Turn("a", "x"), Turn("a", "x", True)
-    question, other = Turn("a", ""), Turn("b", "")
-    queue, zero = [question, other, document, again], log.Entry("a", "x", 0)
-    repeated, helps = zero._replace(repeat=True), zero._replace(relevance=1)
-    for given, due in (
-        ([], document),
-        ([zero], again),
-        ([zero, repeated], question),
-        ([zero, repeated._replace(relevance=2)], question),  # repeats are no labels
-        ([helps, repeated], other),
-        ([helps, repeated, log.Entry("b", "", 0)], None),
-    ):
-        assert schedule.following(queue, given) == due
+    for judged, due in DUE:
+        queue = [QUESTION, Turn("b", ""), DOCUMENT, AGAIN]
+        assert schedule.following(queue, judged) == due, judged
 
 
-# Agreement with oneself.
+# Agreement with oneself. Linear weights, four pairs of the first row: observed distance 2 + 1 = 3;
+# expected from the margins (0: 2 of 4, 2: 2 of 4) and (0: 1, 1: 1, 2: 2 of 4):
+# (2*(1+2*2) + 2*(2*1+1)) / 4 = 4.
 
-
-def readings(first, second):
-    """Return a log of first grades and repeats, each {document: grade}."""
-    once = [log.Entry("q", d, grade) for d, grade in first.items()]
-    return once + [log.Entry("q", d, grade, repeat=True) for d, grade in second.items()]
+THREE, FOUR = (0, 1, 2), (0, 1, 2, 3)
+READINGS = [  # first grades, repeats, grades of the set, how many, kappa, what differs
+    ("00221", "0221", THREE, 4, 1 - 3 / 4, [("q", "1", 0, 2), ("q", "3", 2, 1)]),
+    ("301", "201", FOUR, 3, 1 - (1 / 3) / (11 / 9), [("q", "0", 3, 2)]),
+    ("20", "021", THREE, 2, -1, [("q", "0", 2, 0), ("q", "1", 0, 2)]),  # the third was taken back
+    ("000", "000", THREE, 3, None, []),
+    ("222", "222", THREE, 3, None, []),
+    ("", "", THREE, 0, None, []),
+]
 
 
 @pytest.mark.filterwarnings("error")
 def test_agreement_by_hand():
-    # Linear weights, four pairs: observed distance 2 + 1 = 3; expected from the margins
-    # (0: 2 of 4, 2: 2 of 4) and (0: 1, 1: 1, 2: 2 of 4): (2*(1+2*2) + 2*(2*1+1)) / 4 = 4.
-    given = readings({"a": 0, "b": 0, "c": 2, "d": 2, "e": 1}, {"a": 0, "b": 2, "c": 2, "d": 1})
-    differ = [("q", "b", 0, 2), ("q", "d", 2, 1)]
-    assert schedule.agreement(given) == (4, pytest.approx(1 - 3 / 4), differ)
-    given = readings({"a": 3, "b": 0, "c": 1}, {"a": 2, "b": 0, "c": 1})
-    assert schedule.agreement(given, (0, 1, 2, 3))[1] == pytest.approx(1 - (1 / 3) / (11 / 9))
-    given = readings({"b": 0, "a": 2, "c": 1}, {"b": 2, "a": 0, "d": 1})  # d was taken back
-    assert schedule.agreement(given)[::2] == (2, [("q", "a", 2, 0), ("q", "b", 0, 2)])
-    for grade in (0, 2):
-        same = dict.fromkeys("abc", grade)
-        assert schedule.agreement(readings(same, same)) == (3, None, [])
-    assert schedule.agreement([]) == (0, None, [])
+    for first, second, allowed, n, kappa, differing in READINGS:
+        judged = [log.Entry("q", str(d), int(grade)) for d, grade in enumerate(first)]
+        again = [log.Entry("q", str(d), int(g), repeat=True) for d, g in enumerate(second)]
+        expected = kappa if kappa is None else pytest.approx(kappa)
+        assert schedule.agreement(judged + again[::-1], allowed) == (n, expected, differing), first
