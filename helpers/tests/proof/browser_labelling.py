@@ -27,6 +27,20 @@ SELECTED = {  # document: (from, to) as they are shown, and the evidence
     "queue-full": ("consumer", "Look", "consumer.\n2. Look"),
 }
 GUIDE = "# Guide\n\n| grade | meaning |\n|---|---|\n| 2 | answers |\n| 0 | does <not> help |\n"
+CORNERS = """([words, side]) => {
+    const page = document.querySelector('[aria-label=Document]');
+    const walk = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
+    let node = walk.nextNode();
+    const passed = n => n.parentElement.closest('style, .facts') || !n.data.includes(words);
+    while (node && passed(node)) node = walk.nextNode();
+    const range = document.createRange(), start = node.data.indexOf(words);
+    range.setStart(node, start);
+    range.setEnd(node, start + words.length);
+    const box = range.getBoundingClientRect();
+    return [box[side], (box.top + box.bottom) / 2];
+}"""
+CUT_OFF = """() => [...document.querySelectorAll('.jp-OutputArea-output .widget-button')]
+    .filter(b => b.scrollWidth > b.clientWidth + 1).map(b => b.innerText)"""
 
 
 def main() -> None:
@@ -35,10 +49,13 @@ def main() -> None:
     folder = write_folder(scratch)
     with browser_lab.lab(scratch, scratch) as address, browser_lab.window() as window:
         page = window.new_page(viewport={"width": 1250, "height": 1150})
+        panel = Panel(page, address("panel.ipynb"), folder, scratch)
         try:
-            judge(page, address("panel.ipynb"), folder / "labelling.jsonl", scratch)
+            judge_two(panel)
+            reload_and_judge_the_third(panel)
+            set_aside_and_finish(panel)
         finally:
-            page.screenshot(path=scratch / "last.png")
+            panel.picture("last")
     print(f"passed: the log holds what was typed and clicked; screenshots in {scratch}")
 
 
@@ -50,160 +67,131 @@ def write_folder(scratch: Path) -> Path:
         page = f"---\ntitle: {doc_id}\nkind: runbook\nupdated: 2026-04-08\n---\n{body}"
         (folder / "corpus" / f"{doc_id}.md").write_text(page, encoding="utf-8")
     query = {"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"]}
-    pool = [{"query_id": "q1", "doc_id": d, "rankers": ["by-hand"]} for d in DOCUMENTS]
     waits = {"query_id": "q2", "query": "bread", "relevant_doc_ids": []}
     files.write_jsonl(folder / "retrieval_queries.jsonl", [query, waits])
+    pool = [{"query_id": "q1", "doc_id": d, "rankers": ["by-hand"]} for d in DOCUMENTS]
     files.write_jsonl(folder / "pool.jsonl", pool)
     (folder / "labeling_guide.md").write_text(GUIDE, encoding="utf-8")
     browser_lab.write_panel(scratch / "panel.ipynb", folder, "merge.pairs_to_judge(evals)")
     return folder
 
-    return folder
+
+class Panel:
+    """The panel on a page, and the log that it writes."""
+
+    def __init__(self, page, address: str, folder: Path, pictures: Path):
+        self.page, self.address, self.folder, self.pictures = page, address, folder, pictures
+        self.key = page.get_by_placeholder("0 1 2 n s u j k")
+        self.evidence = page.get_by_placeholder("Evidence")
+        names = ("1 helps in part", "2 answers it", "No answer", "Skip", "Undo", "Finish")
+        self.button = {n: page.locator(f".widget-button:text-is('{n}')") for n in names}
+
+    def open(self) -> None:
+        """Open the notebook, or open it anew, and run it."""
+        browser_lab.open_notebook(self.page, self.address)
+        browser_lab.run_all_cells(self.page)
+        self.button["Skip"].wait_for(timeout=30_000)
+
+    def says(self, words: str) -> None:
+        """Wait until the panel shows some words."""
+        self.page.locator(".jp-OutputArea").get_by_text(words).wait_for()
+
+    def picture(self, name: str) -> None:
+        """Take a picture of the page."""
+        self.page.screenshot(path=self.pictures / f"{name}.png")
+
+    def rows(self, name: str = "labelling.jsonl") -> list[dict]:
+        """Return the objects of the log, or of another file of the set."""
+        return [row for _, row in files.rows(self.folder / name)]
+
+    def select(self) -> str:
+        """Select a passage of the document with the mouse; return the evidence that it gives."""
+        title = self.page.locator("[aria-label=Document] b").first.inner_text()
+        first, last, evidence = SELECTED[title]
+        assert self.evidence.input_value() == "", "a document starts without evidence"
+        x, y = self.page.evaluate(CORNERS, [first, "left"])
+        self.page.mouse.move(x + 0.5, y)
+        self.page.mouse.down()
+        x, y = self.page.evaluate(CORNERS, [last, "right"])
+        self.page.mouse.move(x - 0.5, y, steps=8)
+        self.page.mouse.up()
+        self.says("Evidence taken:")
+        assert self.evidence.input_value() == evidence, self.evidence.input_value()
+        return evidence
 
 
-def judge(page, address: str, log: Path, shots: Path) -> None:
-    """Run the notebook, judge its three documents in three ways and check the log after each."""
-    opened(page, address)
-    says, button, key = area(page), buttons(page), keys(page)
-    key.press_sequentially("0")
-    says.get_by_text("Saved: 0").wait_for()
-    assert grades(log) == [0] and key.input_value() == "", "a key acts at once, the box is empty"
-    button["2 answers it"].click()
-    says.get_by_text("grade 2 needs evidence").wait_for()
-    assert grades(log) == [0], "without evidence nothing is written"
-    page.screenshot(path=shots / "refused.png")
-    evidence = select(page, log)
-    page.screenshot(path=shots / "selected.png")
-    button["2 answers it"].click()
-    says.get_by_text("Saved: 2").wait_for()
-    assert rows(log)[-1]["evidence"] == evidence
-    look_at_widths(page, shots)
-    key.press_sequentially("u")
-    says.get_by_text("Taken back: 2").wait_for()
-    opened(page, address)
-    says.get_by_text("2 of 3, query 1 of 1").wait_for()
-    select(page, log)
-    button["2 answers it"].click()
-    says.get_by_text("Saved: 2").wait_for()
-    page.get_by_text("Labelling guide").click()
-    says.get_by_text("does <not> help").wait_for()
-    page.screenshot(path=shots / "guide.png")
-    choose_line(page)
-    assert button["No answer"].is_disabled(), "a query is set aside when its documents are judged"
-    button["1 helps in part"].click()
-    says.get_by_text("No document judged for this query answers it").wait_for()
-    assert [row["relevance"] for row in rows(log)[-2:]] == [2, 1]
-    page.locator(".widget-button:disabled:text-is('1 helps in part')").wait_for()
-    page.screenshot(path=shots / "question.png")
-    button["No answer"].click()
-    says.get_by_text("all are judged").wait_for()
-    says.get_by_text("Set aside, because no document answers: q2").wait_for()
-    assert rows(log)[-1]["query_id"] == "q2" and rows(log)[-1]["doc_id"] == ""
-    key.press_sequentially("u")
-    says.get_by_text("Taken back: No answer").wait_for()
-    assert "undo" in rows(log)[-1]
-    button["No answer"].click()
-    says.get_by_text("all are judged").wait_for()
-    page.screenshot(path=shots / "end.png")
-    button["Finish"].click()
-    says.get_by_text("4 new judgments went from the log into the folder").wait_for()
-    page.screenshot(path=shots / "finished.png")
-    assert not button["Undo"].count() and not key.count(), "nothing is left to press"
-    assert sorted(grades(log.with_name("judgments.jsonl"))) == [0, 1, 2]
+def judge_two(panel: Panel) -> None:
+    """Judge one document by key and one by button, and take the second back."""
+    panel.open()
+    panel.key.press_sequentially("0")
+    panel.says("Saved: 0")
+    assert [row["relevance"] for row in panel.rows()] == [0]
+    assert panel.key.input_value() == "", "a key acts at once, the box is empty"
+    panel.button["2 answers it"].click()
+    panel.says("grade 2 needs evidence")
+    assert len(panel.rows()) == 1, "without evidence nothing is written"
+    panel.picture("refused")
+    evidence = panel.select()
+    panel.picture("selected")
+    panel.button["2 answers it"].click()
+    panel.says("Saved: 2")
+    assert panel.rows()[-1]["evidence"] == evidence
+    look_at_widths(panel)
+    panel.key.press_sequentially("u")
+    panel.says("Taken back: 2")
 
 
-def opened(page, address: str) -> None:
-    """Open the notebook, or open it anew, and run it."""
-    browser_lab.open_notebook(page, address)
-    browser_lab.run_all_cells(page)
-    buttons(page)["Skip"].wait_for(timeout=30_000)
-
-
-def area(page):
-    """Return where the panel stands."""
-    return page.locator(".jp-OutputArea")
-
-
-def buttons(page) -> dict:
-    """Return the panel's buttons by what stands on them."""
-    names = ("1 helps in part", "2 answers it", "No answer", "Skip", "Undo", "Finish")
-    return {name: page.locator(f".widget-button:text-is('{name}')") for name in names}
-
-
-def keys(page):
-    """Return the box that takes keys."""
-    return page.get_by_placeholder("0 1 2 n s u j k")
-
-
-def look_at_widths(page, shots: Path) -> None:
+def look_at_widths(panel: Panel) -> None:
     """Take pictures at two narrow widths; nothing of the panel may be cut off there."""
-    wide = page.viewport_size
+    page, wide = panel.page, panel.page.viewport_size
     page.keyboard.press("Control+B")  # the list of files goes
     for width in (700, 390):
         page.set_viewport_size({"width": width, "height": 1150})
         page.wait_for_timeout(1500)
-        buttons(page)["Undo"].scroll_into_view_if_needed()
-        page.screenshot(path=shots / f"{width}.png")
-        over = page.evaluate(
-            """() => [...document.querySelectorAll('.jp-OutputArea-output .widget-button')]
-            .filter(b => b.scrollWidth > b.clientWidth + 1).map(b => b.innerText)"""
-        )
-        assert not over, f"at {width} px the words of {over} are cut"
+        panel.button["Undo"].scroll_into_view_if_needed()
+        panel.picture(str(width))
+        words = page.evaluate(CUT_OFF)
+        assert not words, f"at {width} px the words of {words} are cut"
     page.set_viewport_size(wide)
     page.keyboard.press("Control+B")
 
 
-def shown_document(page) -> str:
-    """Return the id of the shown document, which is its title."""
-    return page.locator("[aria-label=Document] b").first.inner_text()
+def reload_and_judge_the_third(panel: Panel) -> None:
+    """Go on after a reload, look at the guide, and take a line as evidence by keyboard alone."""
+    panel.open()
+    panel.says("2 of 3, query 1 of 1")
+    panel.select()
+    panel.button["2 answers it"].click()
+    panel.says("Saved: 2")
+    panel.page.get_by_text("Labelling guide").click()
+    panel.says("does <not> help")
+    panel.picture("guide")
+    panel.key.press_sequentially("jj")
+    panel.says("Line 2 of")
+    assert panel.evidence.input_value() == "Look at the queue depth first."
+    aside = panel.button["No answer"]
+    assert aside.is_disabled(), "a query is set aside when its documents are judged"
+    panel.button["1 helps in part"].click()
+    panel.says("No document judged for this query answers it")
+    assert [row["relevance"] for row in panel.rows()[-2:]] == [2, 1]
+    panel.page.locator(".widget-button:disabled:text-is('1 helps in part')").wait_for()
+    panel.picture("question")
 
 
-def select(page, log: Path) -> str:
-    """Select a passage of the shown document with the mouse; return the evidence that it gives."""
-    first, last, evidence = SELECTED[shown_document(page)]
-    box = page.get_by_placeholder("Evidence")
-    assert box.input_value() == "", "a document starts without evidence"
-    page.mouse.move(*place(page, first, "left"))
-    page.mouse.down()
-    page.mouse.move(*place(page, last, "right"), steps=8)
-    page.mouse.up()
-    area(page).get_by_text("Evidence taken:").wait_for()
-    assert box.input_value() == evidence, box.input_value()
-    return evidence
-
-
-def place(page, words: str, side: str) -> tuple[float, float]:
-    """Return where some words of the document begin or end on the screen."""
-    found = page.evaluate(
-        """([words, side]) => {
-            const page = document.querySelector('[aria-label=Document]');
-            const walk = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
-            let node = walk.nextNode();
-            const passed = n => n.parentElement.closest('style, .facts') || !n.data.includes(words);
-            while (node && passed(node)) node = walk.nextNode();
-            const range = document.createRange(), start = node.data.indexOf(words);
-            range.setStart(node, start);
-            range.setEnd(node, start + words.length);
-            const box = range.getBoundingClientRect();
-            return [box[side], (box.top + box.bottom) / 2];
-        }""",
-        [words, side],
-    )
-    return found[0] + (0.5 if side == "left" else -0.5), found[1]
-
-
-def choose_line(page) -> None:
-    """Choose a line as evidence, by keyboard alone."""
-    keys(page).press_sequentially("jj")
-    area(page).get_by_text("Line 2 of").wait_for()
-    assert page.get_by_placeholder("Evidence").input_value() == "Look at the queue depth first."
-
-
-def rows(log: Path) -> list[dict]:
-    """Return the objects of the log."""
-    return [row for _, row in files.rows(log)]
-
-
-def grades(log: Path) -> list[int]:
-    """Return the grades in the log, in the order of its lines."""
-    return [row["relevance"] for row in rows(log) if "relevance" in row]
+def set_aside_and_finish(panel: Panel) -> None:
+    """Set a query aside, take that back, do it again and take all into the folder."""
+    panel.button["No answer"].click()
+    panel.says("all are judged")
+    panel.says("Set aside, because no document answers: q2")
+    assert (panel.rows()[-1]["query_id"], panel.rows()[-1]["doc_id"]) == ("q2", "")
+    panel.key.press_sequentially("u")
+    panel.says("Taken back: No answer")
+    assert "undo" in panel.rows()[-1]
+    panel.button["No answer"].click()
+    panel.says("all are judged")
+    panel.picture("end")
+    panel.button["Finish"].click()
+    panel.says("4 new judgments went from the log into the folder")
+    panel.picture("finished")
+    assert not panel.button["Undo"].count() and not panel.key.count(), "nothing is left to press"
+    assert sorted(row["relevance"] for row in panel.rows("judgments.jsonl")) == [0, 1, 2]
