@@ -69,11 +69,8 @@ def rendered(text: str, words: set[str]) -> Markup:
 
 
 def document_html(document: evalset.Document, words: set[str]) -> Markup:
-    """Return title, dates and body with the query's words marked, in a frame that scrolls.
-
-    The frame belongs to the document, so that each new one starts at its top.
-    """
-    facts = [document.kind, document.service, document.updated, document.version]
+    """Return title, facts and body in a frame of its own, so that it starts at its top."""
+    facts = (document.kind, document.service, document.updated, document.version)
     page = Markup(
         '{}<div class="labelling" role="region" tabindex="0" aria-label="Document" '
         'style="max-height:26em"><b>{}</b><div class="facts">{}</div><div class="body">{}</div>'

@@ -4,7 +4,8 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from .. import evalset, files, text
+from .. import evalset, files
+from ..text import Pair, how_many
 from .log import LOG, PRACTICE, Entry, latest, locked, read, standing
 
 JUDGMENTS, QUERY_TABLE, DROPPED = "judgments.jsonl", "retrieval_queries.jsonl", "dropped.jsonl"
@@ -14,9 +15,7 @@ NAMING = (  # files whose rows name a query; its own table last, so that a kille
 )
 
 
-def pairs_to_judge(
-    evals: evalset.EvalSet, pooled: list[dict] | None = None
-) -> list[tuple[str, str]]:
+def pairs_to_judge(evals: evalset.EvalSet, pooled: list[dict] | None = None) -> list[Pair]:
     """Return the pooled pairs that judgments.jsonl does not hold yet, sorted.
 
     The pool is pool.jsonl; without that file `pooled`, or else what the rankers find. A last
@@ -61,9 +60,7 @@ def _is_graded(evals: evalset.EvalSet) -> bool:
     return (evals.folder / JUDGMENTS).exists()
 
 
-def _new_judgments(
-    evals: evalset.EvalSet, given: dict[tuple[str, str], Entry]
-) -> dict[tuple[str, str], Entry]:
+def _new_judgments(evals: evalset.EvalSet, given: dict[Pair, Entry]) -> dict[Pair, Entry]:
     """Return what the set does not hold with a grade. Raises ValueError for other grades."""
     grades = {label[:2]: label.relevance for label in evals.judgments}
     graded, new, conflicts = _is_graded(evals), {}, []
@@ -81,24 +78,21 @@ def _new_judgments(
     return new
 
 
-def _with_new(evals: evalset.EvalSet, new: dict[tuple[str, str], Entry]) -> list[dict]:
+def _with_new(evals: evalset.EvalSet, new: dict[Pair, Entry]) -> list[dict]:
     """Return the rows of judgments.jsonl with the new ones behind those of the same query."""
-    names = ("query_id", "doc_id", "relevance", "evidence")
     if _is_graded(evals):
         rows = [row for _, row in files.rows(evals.folder / JUDGMENTS)]
     else:
         listed = (label for label in evals.judgments if label[:2] not in new)
-        rows = [dict(zip(names, label[:3], strict=False)) for label in listed]
+        rows = [{"query_id": q, "doc_id": d, "relevance": 1} for q, d, *_ in listed]
     for entry in new.values():
-        filled = names if entry.evidence else names[:3]
-        rows.append({name: getattr(entry, name) for name in filled})
+        names = ("query_id", "doc_id", "relevance", "evidence")[: 4 if entry.evidence else 3]
+        rows.append({name: getattr(entry, name) for name in names})
     order = {query_id: n for n, query_id in enumerate(dict.fromkeys(r["query_id"] for r in rows))}
     return sorted(rows, key=lambda row: order[row["query_id"]])
 
 
-def _with_kinds(
-    table: list[dict], judgments: list[dict], log: list[tuple[str, dict]]
-) -> list[dict]:
+def _with_kinds(table: list[dict], judgments: list[dict], log: list[tuple]) -> list[dict]:
     """Return the rows of the queries with the kinds that the log gives; a relevant document wins.
 
     A kind none that nobody remembers another for, and that is none no more, is unspecified.
@@ -148,7 +142,7 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
         counts = Counter(name for name, _ in own)
         for name in counts:
             files.write_jsonl(folder / name, (r for r in rows[name] if _query_of(r) != query_id))
-    return [f"{name}: {text.how_many(counts[name], 'row')} moved to {DROPPED}" for name in counts]
+    return [f"{name}: {how_many(counts[name], 'row')} moved to {DROPPED}" for name in counts]
 
 
 def _query_of(row: dict) -> object:

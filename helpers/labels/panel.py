@@ -24,13 +24,10 @@ TOOLTIPS = {
     UNDO: "u: take the last judgment back",
     FINISH: "end here: what is judged goes into the folder",
 }
-NO_PASSAGE = (
-    "No passage of the document reads like this selection: begin and end it inside the text, or "
-    "go through its lines with j and k."
-)
+NO_PASSAGE = "No passage reads like this: select inside the text, or take a line with j and k."
 MERGED_THEN = Markup(
-    f"<p><b>{FINISH}</b> takes your judgments into the folder; then run this notebook again, "
-    "or <code>make report EVALS=folder</code>.</p>"
+    "<p><b>Finish</b> takes your judgments into the folder; then run this notebook again, or "
+    "<code>make report EVALS=folder</code>.</p>"
 )
 
 
@@ -133,8 +130,7 @@ class Panel:
 
     def _typed(self, change: dict) -> None:
         typed = change["new"].strip()[-1:].lower()  # the last: the box may not be empty yet
-        if change["new"]:
-            self.key.value = ""
+        self.key.value = ""
         if typed in self.keys:
             self._act(self.keys[typed])
         elif typed:
@@ -180,7 +176,8 @@ class Panel:
         """Withdraw the last judgment of these pairs and show it again, also after a restart."""
         last = self.own[-1]
         names = ("query_id", "doc_id", "repeat", "time")
-        self._move(turn_of(last), 0)
+        turn = turn_of(last)
+        self.queue = [turn, *(other for other in self.queue if other != turn)]
         row = {"undo": {name: getattr(last, name) for name in names}}
         self._write(row, f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
 
@@ -190,12 +187,9 @@ class Panel:
         self._next(words)
 
     def _skip(self) -> None:
-        self._move(self.turn, len(self.queue))
+        self.queue.remove(self.turn)
+        self.queue.append(self.turn)
         self._next("Skipped: it comes again at the end.")
-
-    def _move(self, turn: Turn, place: int) -> None:
-        self.queue = [other for other in self.queue if other != turn]
-        self.queue.insert(place, turn)
 
     def _finish(self) -> None:
         """Do what the task does with its judgments, and end this panel: a new one goes on."""

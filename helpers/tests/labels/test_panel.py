@@ -241,7 +241,7 @@ def test_what_is_selected_becomes_evidence(folder):
     for selected, evidence, told in (
         ("logs.\nThen", "logs.\n\nThen", "Evidence taken: 2 words."),
         ("", "logs.\n\nThen", "Evidence taken: 2 words."),  # a click
-        ("runbook", "logs.\n\nThen", "!No passage of the document reads like this"),
+        ("runbook", "logs.\n\nThen", "!No passage reads like this"),
         ("l", "full", "Evidence taken: 1 word. They stand at 5 places: select more"),
     ):
         shown.document.selected = selected
