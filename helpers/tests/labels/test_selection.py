@@ -31,6 +31,7 @@ PASSAGES = [  # what is selected on the page of a text, its passage of that text
     ("log it", LOGS, "log **it", 2),
     ("atalo", LOGS, "catalog", 1),
     ("og", LOGS, "log", 5),
+    ("e lo", "the log", "the log", 1),
     *((selected, STEPS, "", 0) for selected in ("", " \n", "— ** |", "consumer Done", "add a")),
     ("Steps 1. 2.", STEPS, "", 0),
 ]
