@@ -35,11 +35,9 @@ def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
     spread = Counter(
         word for d in evals.documents.values() for word in set(evals.words(d.retrieval_text))
     )
-    most, telling = max(STILL_RARE, len(evals.documents) / 2), {}
-    for query in evals.asked.values():
-        words = set(evals.words(query.query))
-        telling[query.query_id] = {word for word in words if spread[word] <= most} or words
-    return telling
+    most = max(STILL_RARE, len(evals.documents) / 2)
+    asked = {query_id: set(evals.words(query.query)) for query_id, query in evals.asked.items()}
+    return {q: {word for word in asked[q] if spread[word] <= most} or asked[q] for q in asked}
 
 
 class Plain(mistune.HTMLRenderer):
@@ -123,8 +121,7 @@ def end_html(judgments: list[Entry], n: int, grades: tuple[int, ...], then: Mark
 def _agreement_html(judgments: list[Entry], grades: tuple[int, ...]) -> Markup:
     n, kappa, differing = agreement(judgments, grades)
     if not n:
-        words = "<p>No document was shown twice, so your agreement with yourself is unknown.</p>"
-        return Markup(words)
+        return Markup("<p>No document came twice: your agreement with yourself is unknown.</p>")
     page = Markup(
         "<p>Some documents were shown twice. Agreement with yourself: n = {}, {:.0%} equal, "
         "weighted kappa (linear) {}.</p>"
@@ -133,8 +130,3 @@ def _agreement_html(judgments: list[Entry], grades: tuple[int, ...]) -> Markup:
     row = Markup("<li>{}, {}: first {}, then {}</li>")
     rows = Markup("").join(row.format(*reading) for reading in differing)
     return page.format(n, 1 - len(differing) / n, value) + Markup("<ul>{}</ul>").format(rows)
-
-
-def grade_words(grades: tuple[int, ...]) -> dict[int, str]:
-    """Return {grade: what it means}; of several grades in the middle the guide tells more."""
-    return dict.fromkeys(grades, "helps in part") | {grades[-1]: "answers it", 0: "does not help"}

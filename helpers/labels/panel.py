@@ -100,8 +100,9 @@ class Panel:
             placeholder=" ".join(self.keys), tooltip=KEYS_IN_WORDS, layout={"width": "8em"}
         )
         self.key.observe(self._typed, "value")
-        grades = markup.grade_words(self.evals.grades).items()
-        labels = {str(grade): f"{grade} {words}" for grade, words in grades}
+        grades = self.evals.grades
+        labels = {str(grade): f"{grade} helps in part" for grade in grades}  # the guide tells more
+        labels |= {"0": "0 does not help", str(grades[-1]): f"{grades[-1]} answers it"}
         self.buttons = {}
         for name, tooltip in (labels | TOOLTIPS).items():
             button = widgets.Button(description=labels.get(name, name), tooltip=tooltip)

@@ -121,7 +121,7 @@ def test_the_end_tells_agreement_and_what_was_set_aside():
     told = "There is nothing to judge.</p><p>Set aside, because no document answers: q1, q2."
     assert end(aside, 0) == f"<p>{told}</p>then"
     page = end(aside, 3)
-    assert "3 documents shown, all are judged" in page and "No document was shown twice" in page
+    assert "3 documents shown, all are judged" in page and "No document came twice" in page
     again = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
     again += [e._replace(repeat=True, relevance=min(2, e.relevance)) for e in again]
     page = end(again, 3, highest=3)
