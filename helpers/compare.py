@@ -16,6 +16,8 @@ MEASURES = measures.MEASURES
 PRIMARY = MEASURES[0]  # the verdict rests on it; the others are described
 MOVED = 5  # queries shown on each side
 FIELDS = ("kind", "popularity")  # of a query: means are told for each of their values
+BOARD = ["run", PRIMARY, "difference", "95 % interval", "p", "p (Holm)", "detectable"]
+BOARD += ["wins/ties/losses", "judged@10", "verdict"]
 SHOWN = ("query_id", "kind", "query")  # of a query that moved
 STRICT = 3  # the exit status of too few queries
 
@@ -175,18 +177,18 @@ def systems(evals: evalset.EvalSet) -> list[runs.Run]:
 
 def board(comparison: dict) -> pd.DataFrame:
     """Return the leaderboard as text, best run first; a short one names its measure beside it."""
-    base, rows = comparison["base"], []
+    base = comparison["base"]
+    first = {"run": base["name"], PRIMARY: base["means"][measures.mean_name(base["primary"])]}
+    first |= {"judged@10": base["judged@10"], "verdict": "the baseline"}
+    rows = []
     for row in comparison["runs"]:
-        pair = row["measures"][row["primary"]]
-        shorter = "" if row["primary"] == PRIMARY else f" ({row['primary']})"
-        line = {"run": row["name"] + shorter, PRIMARY: pair["run"]} | _figures(pair)
-        line |= {"p (Holm)": row["p_holm"], "judged@10": row["judged@10"]}
-        rows.append(line | {"verdict": row["verdict"]})
-    rows.sort(key=lambda line: (-line[PRIMARY], line["run"]))
-    mean = base["means"][measures.mean_name(base["primary"])]
-    first = {"run": base["name"], PRIMARY: mean, "judged@10": base["judged@10"]}
-    table = _as_text([*rows, first | {"verdict": "the baseline"}])
-    return table.reindex([len(rows), *range(len(rows))]).drop(columns="p (t)").set_index("run")
+        primary = row["primary"]
+        (figures,) = _figures({primary: row["measures"][primary]})
+        name = row["name"] + ("" if primary == PRIMARY else f" ({primary})")
+        figures |= {PRIMARY: figures["run"], "run": name, "p (Holm)": row["p_holm"]}
+        rows.append(figures | {"judged@10": row["judged@10"], "verdict": row["verdict"]})
+    rows.sort(key=lambda row: (-row[PRIMARY], row["run"]))
+    return _as_text([first, *rows]).reindex(columns=BOARD, fill_value="").set_index("run")
 
 
 def comparison_page(comparison: dict) -> str:
@@ -213,7 +215,7 @@ def _run_parts(row: dict, base: dict, split: str) -> list[str]:
         f"## {inert(row['name'])}: {row['verdict']}",
         f"{row['reason']}. judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
         _warnings(row),
-        _measures_table(row["measures"]),
+        _table(_figures(row["measures"])),
         "p (Holm) is adjusted for the measures of this table; the verdict rests on "
         f"{row['primary']}, adjusted for the runs.",
     ]
@@ -252,32 +254,30 @@ def _evidence_parts(row: dict) -> list[str]:
     return [
         f"Evidence ({how_many(row['n'], 'query')} with quotes; lower bounds where another passage "
         f"also answers): {verdict if row['verdict'] else 'no verdict'}.",
-        _measures_table(row["measures"]),
+        _table(_figures(row["measures"])),
         f"A list ends before {short} tokens, so these are left out." if short else "",
         f"Where it is lost within {evidence.BUDGET:,} tokens, in queries:",
         _table(losses),
     ]
 
 
-def _measures_table(pairs: dict[str, dict]) -> str:
-    return _table(
-        {"measure": measures.mean_name(name), "base": pair["base"], "run": pair["run"]}
-        | _figures(pair)
+def _figures(pairs: dict[str, dict]) -> list[dict]:
+    """Return what is shown of comparisons of two means, a row for each measure."""
+    return [
+        {
+            "measure": measures.mean_name(name),
+            "base": pair["base"],
+            "run": pair["run"],
+            "difference": pair["difference"],
+            "95 % interval": stats.interval_text(pair["low"], pair["high"]),
+            "p": pair["p"],
+            "p (Holm)": pair["p_holm"],
+            "p (t)": pair["t_p"],
+            "detectable": pair["detectable"],
+            "wins/ties/losses": f"{pair['wins']}/{pair['ties']}/{pair['losses']}",
+        }
         for name, pair in pairs.items()
-    )
-
-
-def _figures(pair: dict) -> dict:
-    """Return what is shown of a comparison of two means, by column."""
-    return {
-        "difference": pair["difference"],
-        "95 % interval": stats.interval_text(pair["low"], pair["high"]),
-        "p": pair["p"],
-        "p (Holm)": pair["p_holm"],
-        "p (t)": pair["t_p"],
-        "detectable": pair["detectable"],
-        "wins/ties/losses": f"{pair['wins']}/{pair['ties']}/{pair['losses']}",
-    }
+    ]
 
 
 FORMATS = {"difference": "{:+.3f}".format, "judged@10": "{:.2f}".format, "n": str}
