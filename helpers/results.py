@@ -184,7 +184,7 @@ def read_results(folder: Path) -> dict:
         problem = f"field {error.message.removeprefix('data.')}, found {files.shown(error.value)}"
         if error.rule == "required":
             missing = next(name for name in error.rule_definition if name not in error.value)
-            problem = f"field {'.'.join([*error.path[1:], missing])} is missing"
+            problem = f"field {f'{error.name}.{missing}'.removeprefix('data.')} is missing"
     except ValueError as error:
         problem = str(error)
     raise EvalSetError([f"{path}:1: {problem}; {ANEW.format(folder)}"])
