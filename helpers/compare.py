@@ -31,19 +31,17 @@ def compare(
 ) -> dict:
     """Return what is known about each of `others` against `base`; `split` None takes all queries.
 
-    Two runs are measured to the depth that both have, and each measure is named by it (recall@50).
-    p values of the primary measure are adjusted over the runs, others over the measures of a run.
-    Raises EvalSetError where no query is left.
+    Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
+    one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
         wrong = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise evalset.EvalSetError([wrong])
     rows = [_row(evals, qrels, base, run) for run in others]
-    _decide(rows, [row["measures"][row["primary"]] for row in rows], matters)
+    _decide([(row, row["measures"][row["primary"]]) for row in rows], matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
-    passages = [row for row in quoted if evidence.DECIDES in row["measures"]]
-    _decide(passages, [row["measures"][evidence.DECIDES] for row in passages], matters)
+    _decide([(row, row["measures"].get(evidence.DECIDES)) for row in quoted], matters)
     names = _names(measures.shortest(len(evals.documents), base))
     described = _described(base, qrels, measures.per_query(qrels, base.rankings, names))
     for row, run in zip([described, *rows], [base, *others], strict=True):
@@ -117,10 +115,11 @@ def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float
     return [dict(zip((*SHOWN, "base", "run"), row, strict=True)) for row in rows]
 
 
-def _decide(rows: list[dict], pairs: list[dict], matters: float) -> None:
-    """Add to each row the verdict on its pair of means, p adjusted over the rows."""
-    adjusted = stats.holm([pair["p"] for pair in pairs]) if pairs else []
-    for row, pair, p in zip(rows, pairs, adjusted, strict=True):
+def _decide(rows: list[tuple[dict, dict | None]], matters: float) -> None:
+    """Add to each row the verdict on its pair of means, if it has one, p adjusted over the rows."""
+    pairs = [(row, pair) for row, pair in rows if pair]
+    adjusted = stats.holm([pair["p"] for _, pair in pairs]) if pairs else []
+    for (row, pair), p in zip(pairs, adjusted, strict=True):
         paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
         verdict, reason = stats.verdict(paired, p, matters)
         row |= {"p_holm": p, "verdict": verdict, "reason": reason}
@@ -158,9 +157,9 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
     hashes = evals.corpus_hash(), evals.topics_hash()
     for name, wanted in zip(runs.CARD, hashes, strict=True):
         if card[name] != wanted:
-            found = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
+            fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
-            raise evalset.EvalSetError([f"{card_path}:1: {found}: {remedy}"])
+            raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     nothing = not path.stat().st_size
     run = runs.Run(path.stem, {}, []) if nothing else runs.read_run(path, evals)
     return run._replace(chunker=str(card.get("chunker", "")))
@@ -226,8 +225,8 @@ def _run_parts(row: dict, base: dict, split: str) -> list[str]:
         apart = [base["told_apart"], row["told_apart"]]
         areas = ["{AUROC:.2f} ({low:.2f} to {high:.2f})".format(**of_run) for of_run in apart]
         without = f"{how_many(apart[0]['unanswerable'], 'query')} without an answer"
-        told = f"Told from {without} by the first score, AUROC: base {areas[0]}, run {areas[1]}."
-        parts.append(told)
+        area = f"AUROC: base {areas[0]}, run {areas[1]}"
+        parts.append(f"Told from {without} by the first score, {area}.")
     if row["evidence"]:
         parts += _evidence_parts(row["evidence"])
     if split == "dev" and row["moved"]:

@@ -389,6 +389,8 @@ def test_warnings_of_the_base_stand_once_and_nothing_moved_has_no_table(many):
     assert base.warnings == ["odd"] and page.count("- Warning (baseline): odd\n") == 2
     assert page.count("(a): odd") == 1 and "By kind, nDCG@10" in page and "\n\n\n" not in page
     assert "Moved most" not in page and "popularity" not in page
+    del found["runs"][0]["by_kind"]["odd"], found["runs"][1]["by_kind"]["odd"]
+    assert "By kind" not in compare.comparison_page(found)  # there is one
     gone = {q: row for q, row in base.rankings.items() if q != "q3"}
     found = compare.compare(evals, base, [runs.Run("gone", gone, [])], split=None)
     page = compare.comparison_page(found)

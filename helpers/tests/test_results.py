@@ -19,13 +19,11 @@ def evals(folder):
         ("q1", "typo", "dev", {"disk-full": 2, "queue-full": 0}),
         ("q2", "word", "test", {"queue-full": 1}),
     ]
-    shown = {"disk-full": "Delete <old>", "queue-full": "Add a"}
-    write_rows(folder / "retrieval_queries.jsonl", *(
-        {"query_id": q, "query": f"ask {q}", "relevant_doc_ids": [d for d in grades if grades[d]],
-         "kind": kind, "split": half} for q, kind, half, grades in queries))  # fmt: skip
-    write_rows(folder / "judgments.jsonl", *(
-        {"query_id": q, "doc_id": d, "relevance": g} | ({"evidence": shown[d]} if g else {})
-        for q, _, _, grades in queries for d, g in grades.items()))  # fmt: skip
+    rows = ({"query_id": q, "query": f"ask {q}", "kind": k, "split": h} for q, k, h, _ in queries)
+    write_rows(folder / "retrieval_queries.jsonl", *rows)
+    labels = [(q, d, grade) for q, _, _, grades in queries for d, grade in grades.items()]
+    rows = ({"query_id": q, "doc_id": d, "relevance": grade} for q, d, grade in labels)
+    write_rows(folder / "judgments.jsonl", *rows)
     write_rows(folder / "settings.json", {"words": "unicode-words"})
     made = evalset.load(folder)
     card = {**runs.BASELINE, "tokenizer": "unicode-words", "engine": "mine", "k1": 9, "more": 1}
@@ -49,9 +47,7 @@ def measured(evals, monkeypatch):
 
 def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     content, _ = measured(evals, monkeypatch)
-    tokens = sum(
-        len(text.token_ids(document.retrieval_text)) for document in evals.documents.values()
-    )
+    tokens = sum(len(text.token_ids(d.retrieval_text)) for d in evals.documents.values())
     size = {"name": evals.folder.name, "documents": 2, "tokens": tokens}
     assert content["corpus"] == size | {"sha256": evals.corpus_hash()}
     size = {"n": 4, "unanswered": 0, "judgments": 5, "grades": [0, 1, 2]}
@@ -130,25 +126,19 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path, monkeypatch):
     assert results.published(tmp_path) == {}
     found = {
         "corpus": {"documents": 2, "sha256": "a"},
-        "queries": {"sha256": "b"},
-        "run": {"sha256": "c"},
         "cards": [{"query_id": "q1", "cause": "typo", "score": 3}],
         "per_query": [{"query_id": "q1", "first_rank": 4}, {"query_id": "q2", "first_rank": 5}],
         "compared_dev": {"n": 2, "runs": [{"name": "mine", "verdict": "worse"}]},
-        "evidence": {"dev": {"n": 7}},
     }
     monkeypatch.setattr(results, "read_results", lambda folder: found)
     assert results.published(tmp_path) == {
         "corpus documents": 2,
         "corpus sha256": "a",
-        "queries sha256": "b",
-        "run sha256": "c",
         "cards q1": "typo",
         "per_query q1 first_rank": 4,
         "per_query q2 first_rank": 5,
         "compared_dev n": 2,
         "compared_dev runs mine verdict": "worse",
-        "evidence dev n": 7,
     }
 
 

@@ -146,7 +146,7 @@ MUTANTS = [
     Mutant("interval of half the width", "helpers/stats.py", "1 - ALPHA / 2, len", "1 - ALPHA, len", STATS),
     Mutant("p of zero", "helpers/stats.py", "return float(flipped.pvalue)", "return max(0.0, float(flipped.pvalue) - 2 / DRAWS)", STATS),
     Mutant("ties counted as wins", "helpers/stats.py", "differences > TIE", "differences > -TIE", STATS),
-    Mutant("no correction for several runs", "helpers/compare.py", 'stats.holm([pair["p"] for pair in pairs]) if pairs', '[pair["p"] for pair in pairs] if pairs', COMPARE),
+    Mutant("no correction for several runs", "helpers/compare.py", 'stats.holm([pair["p"] for _, pair in pairs]) if pairs', '[pair["p"] for _, pair in pairs] if pairs', COMPARE),
     Mutant("NaN scores accepted", "helpers/runs.py", "if not math.isfinite(number):", "if False:", RUNS),
     Mutant("chunk's last score instead of its best", "helpers/runs.py", "max(score, best.get(doc_id, -math.inf))", "score", RUNS),
     Mutant("unknown documents skipped", "helpers/runs.py", "document {ranked_id} is unknown, wanted {wanted}", "", RUNS),
