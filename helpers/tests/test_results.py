@@ -7,7 +7,7 @@ import json
 import pytest
 from conftest import published, results_of, write_rows
 
-from helpers import evalset, measures, results, runs, stats, text
+from helpers import chunks, evalset, evidence, measures, results, runs, stats, text
 
 
 @pytest.fixture
@@ -106,6 +106,27 @@ def test_a_card_that_does_not_say_the_tokenizer_is_refused(evals, monkeypatch):
     runs.write_card(evals.folder / "runs" / "fixed.json", evals, runs.BASELINE)
     with pytest.raises(evalset.EvalSetError, match="field tokenizer is missing"):
         measured(evals, monkeypatch)
+
+
+def test_evidence_is_told_for_each_half_that_has_quotes(folder):
+    evals = evalset.load(folder)
+    bodies = {d: len(document.retrieval_text) for d, document in evals.documents.items()}
+    disk, queue = (chunks.Chunk(d, 0, 0, length, 9) for d, length in bodies.items())
+    known = {"base": [disk, queue], "other": [disk]}
+    rankings = {"base": {"q1": [queue]}, "other": {"q1": [queue, disk]}}
+    quoted = results.of_evidence(evals, known, rankings, "base")
+    assert list(quoted) == ["dev", "best", "lost", "test"]
+    assert quoted["lost"] == {"q1": evidence.NOT_FOUND}
+    assert (quoted["best"]["best"], quoted["best"]["next"]) == ("other", "base")
+    dev = quoted["dev"]
+    assert dev["n"] == 1 and dev["by_k"]["document"][:2] == [0, 0]
+    assert {name: of_set["chunks"] for name, of_set in dev["sets"].items()} == {
+        "base": 2, "other": 1}  # fmt: skip
+    assert dev["sets"]["other"]["means"]["evidence hit@5"] == 1
+    assert dev["sets"]["other"]["intervals"][evidence.DECIDES] == (1, 1)
+    dev_only = evals._replace(queries={"q1": evals.queries["q1"]})
+    assert list(results.of_evidence(dev_only, known, rankings, "base")) == ["dev", "best", "lost"]
+    assert results.of_evidence(evals, known, {}, "base") == {}
 
 
 # The file.
