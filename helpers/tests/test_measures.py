@@ -169,6 +169,8 @@ def test_the_first_score_tells_answerable_queries_from_others():
     apart = measures.told_apart(evals, "dev", run)  # z1 has no result: below every other
     assert (apart["n"], apart["unanswerable"], apart["AUROC"]) == (2, 2, 3 / 4)
     assert apart["low"] < 0.75 < apart["high"]
+    below_zero = {q: [("d", score - 10)] for q, score in tops.items()}
+    assert measures.told_apart(evals, "dev", below_zero)["AUROC"] == 3 / 4
     assert measures.told_apart(evals, None, run)["AUROC"] == pytest.approx((3 + 2 + 2) / 9)
     assert measures.told_apart(evals, "test", run) == {}  # it was not asked z2
     assert measures.told_apart(evals._replace(unanswered={}), "dev", run) == {}
