@@ -11,7 +11,6 @@ from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 from . import stats
 from .evalset import EvalSet
 from .runs import BASELINE, Ranking, Run, strictly_decreasing
-from .text import how_many
 
 # Linear gain and log2(rank + 1), as trec_eval.
 # RR and AP without a cutoff go down to the depth of the run.
@@ -80,8 +79,8 @@ def _scored(qrels: Qrels, run: dict[str, Ranking]) -> dict[str, dict[str, float]
 def told_apart(evals: EvalSet, split: str | None, run: dict[str, Ranking]) -> dict:
     """Return how well the first result's score tells answerable queries of a half from others.
 
-    {"n", "unanswerable", "AUROC", "low", "high"}; {} where the half lacks one of them, or the run
-    was asked none that has no answer. A query without results counts below every other.
+    {} where the half lacks one of them, or the run answered none of the others. A query without
+    results counts below every other.
     """
     answerable, unanswerable = (
         [run.get(q) for q in queries if split in (None, queries[q].split)]
@@ -94,15 +93,6 @@ def told_apart(evals: EvalSet, split: str | None, run: dict[str, Ranking]) -> di
     area, low, high = stats.auroc(*tops)
     sizes = {"n": len(answerable), "unanswerable": len(unanswerable)}
     return sizes | {"AUROC": area, "low": low, "high": high}
-
-
-def apart_text(base: dict, run: dict) -> str:
-    """Return what `told_apart` gave for two runs as a sentence, "" where one of them is empty."""
-    if not (base and run):
-        return ""
-    values = [f"{a['AUROC']:.2f} ({a['low']:.2f} to {a['high']:.2f})" for a in (base, run)]
-    none = how_many(base["unanswerable"], "query") + " without an answer"
-    return f"Told from {none} by the first score, AUROC: base {values[0]}, run {values[1]}."
 
 
 def groups(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[str, list[str]]:
@@ -120,18 +110,12 @@ def means(values: dict[str, dict[str, float]]) -> dict[str, float]:
 
 
 def first_rank(row: dict[str, float]) -> int | None:
-    """Return the rank of the first relevant document, None if none was found.
-
-    The rank comes from RR, which `row` must hold.
-    """
+    """Return the rank of the first relevant document, from RR; None if none was found."""
     return round(1 / row["RR"]) if row["RR"] else None
 
 
 def median_first_rank(values: dict[str, dict[str, float]]) -> float:
-    """Return the median rank of the first relevant document.
-
-    A query that found none counts as infinite.
-    """
+    """Return the median of the first ranks; a query that found none counts as infinite."""
     return median(first_rank(row) or math.inf for row in values.values())
 
 
@@ -141,8 +125,8 @@ def median_first_rank(values: dict[str, dict[str, float]]) -> float:
 def shortest(documents: int, *compared: Run) -> tuple[int, str] | None:
     """Return depth and name of the shortest run where it is cut off, None where none is.
 
-    `documents` is the size of the corpus. The depth is that of the longest ranking: a system that
-    returns all it found may be shorter for some queries, one that is cut off is so for all.
+    `documents` is the size of the corpus. A run's depth is that of its longest ranking: a system
+    that returns all it found may be shorter for some queries.
     """
     full = min(BASELINE["depth"], documents)
     depths = [(max(map(len, run.rankings.values()), default=0), run.name) for run in compared]
@@ -161,13 +145,7 @@ def few_labels(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
     shares = ((judged_at(answered, run.rankings, k), run.name) for run in compared)
     (least, name), (most, _) = sorted(shares)
     if most - least > JUDGED_GAP:
-        return [
-            f"judged@{k} differs by {most - least:.2f}: what {name} found and nobody judged counts "
-            "as wrong, so judge it before you believe the difference"
-        ]
-    if least < LITTLE_JUDGED:
-        return [
-            f"few labels: {least * 100:.0f} % of the first {k} of {name} are judged, the rest "
-            "counts as wrong"
-        ]
-    return []
+        gap = f"judged@{k} differs by {most - least:.2f}: what {name} found and nobody judged "
+        return [gap + "counts as wrong, so judge it before you believe the difference"]
+    share = f"{least * 100:.0f} % of the first {k} of {name} are judged"
+    return [f"few labels: {share}, the rest counts as wrong"] if least < LITTLE_JUDGED else []

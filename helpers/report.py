@@ -17,66 +17,61 @@ POLICY = (
     "form-action 'none'"
 )
 STYLE = Path(__file__).with_name("page.css")
-SAY = Markup("""
+SAY = """
 
 Say of yourself, truthfully:
 
 - I can implement nDCG and MRR without looking them up.
 - I can defend starting with BM25.
-- I have a measured baseline.""")
+- I have a measured baseline."""
 METRICS = "reciprocal_rank hit recall average_precision dcg ndcg".split()
 TICK_BOX = re.compile(r'<input [^<>]*type="checkbox"[^<>]*>')  # of a checklist
-SECTION = re.compile(r'<h([23]) id="([^"]*)">(.*?)(?:<a class="anchor-link".*?</a>)?</h\1>', re.S)
+SECTION = re.compile(r'<h3 id="([^"]*)">(.*?)(?:<a class="anchor-link".*?</a>)?</h3>', re.S)
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><title>{title}</title><meta charset="utf-8">\
+<meta http-equiv="Content-Security-Policy" content="{policy}">\
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style></head>
+<body>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
 
 
 def html(notebook) -> str:
-    """Return the executed notebook as one page: no code runs in it, and nothing is requested.
-
-    The write-up shows texts inert; the page does not rely on it.
-    """
+    """Return the executed notebook as one page: no code runs in it, and nothing is requested."""
     from nbconvert import HTMLExporter  # takes two seconds to import; the notebooks need none
 
-    exporter = HTMLExporter(
-        template_name="basic",
-        exclude_input=True,
-        exclude_input_prompt=True,
-        exclude_output_prompt=True,
-    )
-    page = exporter.from_notebook_node(notebook)[0]
+    hidden = dict.fromkeys(("exclude_input", "exclude_input_prompt", "exclude_output_prompt"), True)
+    page = HTMLExporter(template_name="basic", **hidden).from_notebook_node(notebook)[0]
     page = TICK_BOX.sub(lambda box: "☑ " if "checked" in box[0] else "☐ ", page)
     first = next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n'
-        f"<head><title>{escape(first.splitlines()[0].lstrip('# '))}</title>"
-        '<meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{STYLE.read_text(encoding='utf-8')}</style></head>\n"
-        f"<body>\n<main>\n{with_contents(text.clean(page))}\n</main>\n</body>\n</html>\n"
-    )
+    title, style = first.splitlines()[0].lstrip("# "), STYLE.read_text(encoding="utf-8")
+    body = with_contents(text.clean(page))
+    return PAGE.format(title=escape(title), policy=POLICY, style=style, body=body)
 
 
 def with_contents(body: str) -> str:
     """Return a cleaned page with links to the parts of its appendix, below the appendix's head."""
-    heads = list(SECTION.finditer(body))
-    top = next((head for head in heads if head[2] == "Appendix"), None)
-    if top is None:
-        return body
-    parts = [head for head in heads if head[1] == "3" and head.start() > top.start()]
-    links = "".join(f'<li><a href="#{head[2]}">{head[3]}</a></li>' for head in parts)
-    contents = f'<nav aria-label="Contents of the appendix"><ul>{links}</ul></nav>'
-    return body[: top.end()] + contents + body[top.end() :]
+    before, head, appendix = body.partition('<h2 id="Appendix">')
+    heading, end, parts = appendix.partition("</h2>")
+    links = (f'<li><a href="#{part[1]}">{part[2]}</a></li>' for part in SECTION.finditer(parts))
+    contents = f'<nav aria-label="Contents of the appendix"><ul>{"".join(links)}</ul></nav>'
+    return before + head + heading + end + contents * bool(head) + parts
 
 
 def week(evals: EvalSet, passed: set[str]) -> Markup:
     """Return the checklist of the week as Markdown; `passed` are functions that passed checks."""
-    queries, reached = len(evals.queries), {j.doc_id for j in evals.judgments if j.relevance}
-    share = len(reached) / len(evals.documents)
+    queries, documents = len(evals.queries), len(evals.documents)
+    share = len({label.doc_id for label in evals.judgments if label.relevance}) / documents
     saved = [path.stem for path in sorted((evals.folder / "runs").glob("*.trec"))]
     pages = [evals.folder / "README.md", evals.folder / "notes.md"]
     if evals.folder.parent.name != "learn":  # the workbook's own page tells nothing of a learner
         pages.append(evalset.DEFAULT.parent / "README.md")
-    texts = [page.read_text(encoding="utf-8") for page in pages if page.exists()]
+    texts = map(files.optional_page, pages)
     is_told = any("nDCG@10" in page and evals.name in page for page in texts)
     read = sum(query_id in evals.queries for query_id in results.notes(evals.folder))
     right = len(passed & {*METRICS})
@@ -85,17 +80,16 @@ def week(evals: EvalSet, passed: set[str]) -> Markup:
     except EvalSetError:
         fresh = False
     rows = [
-        (bool(evals.documents), f"a corpus: {len(evals.documents)} documents", ""),
-        (queries >= 30, f"30 labelled queries or more: {queries}", ""),
-        (share >= 0.5, f"coverage of 50 % or more: {100 * share:.0f} %", ""),
-        (len(saved) >= 3, "retrievals saved: ", ", ".join(saved) or "none, run session B"),
-        (right == len(METRICS), f"metrics pass their checks: {right} of {len(METRICS)}", ""),
-        (fresh, "results.json holds the scores of these documents and labels", ""),
-        (is_told, "the baseline told in a README or in notes.md: nDCG@10 of ", evals.name),
-        (read >= 5, f"failure modes written down in notes.md: {read} of 5 queries", ""),
+        (True, f"a corpus: {documents} documents"),
+        (queries >= 30, f"30 labelled queries or more: {queries}"),
+        (share >= 0.5, f"coverage of 50 % or more: {100 * share:.0f} %"),
+        (len(saved) >= 3, f"retrievals saved: {inert(', '.join(saved) or 'none, run session B')}"),
+        (right == len(METRICS), f"metrics pass their checks: {right} of {len(METRICS)}"),
+        (fresh, "results.json holds the scores of these documents and labels"),
+        (is_told, f"the baseline told in a README or in notes.md: nDCG@10 of {inert(evals.name)}"),
+        (read >= 5, f"failure modes written down in notes.md: {read} of 5 queries"),
     ]
-    lines = [Markup(f"- [{'x' if done else ' '}] {words}") + name for done, words, name in rows]
-    return Markup("\n").join(lines) + SAY
+    return Markup("\n".join(f"- [{'x' if done else ' '}] {words}" for done, words in rows) + SAY)
 
 
 def summary(content: dict, show: Callable[[object], str] = inert) -> str:
@@ -104,36 +98,38 @@ def summary(content: dict, show: Callable[[object], str] = inert) -> str:
     `content` is results.json; `show` writes its texts: `str` for a terminal.
     """
     corpus, queries, method = content["corpus"], content["queries"], content["method"]
-    grades = ", ".join(f"{grade:d}" for grade in queries["grades"])
     unanswered = f" and {queries['unanswered']:d} without an answer" * bool(queries["unanswered"])
     names = ["nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100"]
     rows = [["half", "n", *names, "median rank of first relevant"], ["---", *["---:"] * 8]]
     for half, row in content["summary"].items():
-        middle = row["median_first_rank"]
         means = [f"{row['measures'][name]:.3f}" for name in names]
+        middle = row["median_first_rank"]
         last = f"{middle:g}" if middle else f"none within {method['depth']:d}"
         rows.append([show(half), f"{row['n']:d}", *means, last])
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    lines = []
-    for half in evalset.SPLITS:
-        if half in content["evidence"]:
-            row = content["evidence"][half]
-            document, quote = (row["by_k"][name][4] for name in ("document", "evidence"))
-            within = row["sets"][method["chunker"]]["means"][evidence.DECIDES]
-            lines.append(
-                f"Evidence, {half} (n = {row['n']:d}): in the first five chunks for {quote:.3f} of "
-                f"the queries, the right document for {document:.3f}; {evidence.DECIDES} "
-                f"{within:.3f}."
-            )
+    of_evidence = (_of_evidence(content, half) for half in evalset.SPLITS)
     return (
         f"Corpus: {show(corpus['name'])}, {text.how_many(corpus['documents'], 'document')}, "
         f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}{unanswered}, labelled with "
         f"{text.how_many(queries['judgments'], 'judgment')} "
-        f"(grade{'s' * (len(queries['grades']) > 1)} {grades}).\n"
+        f"(grade{'s' * (len(queries['grades']) > 1)} {', '.join(map(str, queries['grades']))}).\n"
         f"Method: {show(method['engine'])} (k1 = {method['k1']:g}, b = {method['b']:g}) over "
         f"chunks of {method['chunk_tokens']:d} tokens with {method['overlap_tokens']:d} overlap, "
         f"best chunk of each document. nDCG with linear gain.\n\n"
-        + "\n\n".join([table, "\n".join(lines)]).rstrip()
+        + "\n\n".join([table, "\n".join(filter(None, of_evidence))]).rstrip()
+    )
+
+
+def _of_evidence(content: dict, half: str) -> str:
+    """Return a line on what the first chunks of a half hold, "" where no label has a quote."""
+    if half not in content["evidence"]:
+        return ""
+    row = content["evidence"][half]
+    document, quote = (row["by_k"][name][4] for name in ("document", "evidence"))
+    within = row["sets"][content["method"]["chunker"]]["means"][evidence.DECIDES]
+    return (
+        f"Evidence, {half} (n = {row['n']:d}): in the first five chunks for {quote:.3f} of the "
+        f"queries, the right document for {document:.3f}; {evidence.DECIDES} {within:.3f}."
     )
 
 
@@ -147,7 +143,7 @@ def disclosure(evals: EvalSet) -> Markup:
 def sizes(evals: EvalSet) -> dict:
     """Return the tokens of each document, and how many kinds, services and relevant labels.
 
-    `reached` documents have such a label. An imported set may say no kind and no service.
+    `reached` documents have such a label.
     """
     documents = evals.documents.values()
     relevant = [judgment.doc_id for judgment in evals.judgments if judgment.relevance]
@@ -165,7 +161,7 @@ def facts(evals: EvalSet) -> Markup:
     size, queries = sizes(evals), evals.queries.values()
     tokens, reached = size["tokens"], size["reached"]
     marks = Counter(mark for query in queries for mark in (query.split, query.popularity) if mark)
-    each = [Markup("{:d} {}").format(n, name) for name, n in sorted(marks.items())]
+    each = ", ".join(f"{n:d} {name}" for name, n in sorted(marks.items()))
     grades = Counter(judgment.relevance for judgment in evals.judgments)
     by_grade = ", ".join(f"{n:d} of grade {grade:d}" for grade, n in sorted(grades.items()))
     rows = {
@@ -173,21 +169,21 @@ def facts(evals: EvalSet) -> Markup:
         + text.how_many(size["services"], "service"),
         "tokens (cl100k_base)": f"{sum(tokens):,}: "
         f"shortest document {min(tokens):d}, median {median(tokens):.0f}, longest {max(tokens):,}",
-        "queries": Markup("{:d}: ").format(len(queries)) + Markup(", ").join(each),
+        "queries": f"{len(queries):d}: {each}",
         "queries that no document answers": len(evals.unanswered),
         "judgments": f"{len(evals.judgments)}: {by_grade}",
         "documents reached by a query": f"{reached} ({reached / len(tokens):.0%})",
         "queries with short answers": sum(bool(query.answers) for query in queries),
         **label_facts(evals),
-        **{name: Markup(words) for name, words in prose.manner(evals).items()},  # inert there
+        **prose.manner(evals),  # inert there
     }
-    lines = [Markup("| {} | {} |").format(name, value) for name, value in rows.items()]
-    return Markup("\n").join([Markup("| what | count |\n|---|---|"), *lines])
+    lines = [f"| {name} | {value} |" for name, value in rows.items()]
+    return Markup("\n".join(["| what | count |\n|---|---|", *lines]))
 
 
-def label_facts(evals: EvalSet) -> dict[str, Markup | str]:
+def label_facts(evals: EvalSet) -> dict[str, str]:
     """Return what pool and second passes say of the labels, a row for each."""
-    rows: dict[str, Markup | str] = {}
+    rows = {}
     judged = {(j.query_id, j.doc_id): j.relevance for j in evals.judgments}
     pool = evalset.read_extra(evals, "pool.jsonl")
     if pool:

@@ -1,12 +1,10 @@
 """results.json: what was measured on what, in total and by query, with the failure cards."""
 
-import functools
 import hashlib
 import json
 import math
 import platform
 import re
-from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
 
@@ -31,18 +29,31 @@ def measured(
     `run` and `values` are keyed by query id, `compared` comes from compare.compare, `cards` from
     session C, `quoted` from of_evidence.
     """
-    card = evals.folder / "runs" / f"{runs.BASELINE['chunker']}.json"
-    made = runs.read_card(card, *runs.BASELINE, "tokenizer")
-    method = {name: made[name] for name in runs.BASELINE}
     halves = {split: {q: values[q] for q in evals.qrels(split)} for split in files.SPLITS}
     halves = {split: rows for split, rows in halves.items() if rows}
     together = {"all": {q: values[q] for q in evals.qrels()}} if len(halves) > 1 else {}
-    tokens = sum(len(text.token_ids(doc.retrieval_text)) for doc in evals.documents.values())
+    return {
+        **_inputs(evals),
+        "summary": {name: _summary(rows) for name, rows in (halves | together).items()},
+        "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
+        "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
+        "told_apart": {split: measures.told_apart(evals, split, run) for split in halves},
+        "compared_dev": compared,
+        "evidence": quoted,
+        "cards": cards,
+        "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],
+    }
+
+
+def _inputs(evals: EvalSet) -> dict:
+    """Return what was measured: corpus, queries, the baseline's run and how it was made."""
+    made = runs.read_card((evals.folder / RUN).with_suffix(".json"), *runs.BASELINE, "tokenizer")
+    method = {name: made[name] for name in runs.BASELINE}
     return {
         "corpus": {
             "name": evals.name,
             "documents": len(evals.documents),
-            "tokens": tokens,
+            "tokens": sum(len(text.token_ids(d.retrieval_text)) for d in evals.documents.values()),
             "sha256": evals.corpus_hash(),
         },
         "queries": {
@@ -54,14 +65,6 @@ def measured(
         },
         "run": {"file": RUN, "sha256": files.file_hash(evals.folder / RUN)},
         "method": {**method, "words": text.TOLD[made["tokenizer"]]},
-        "summary": {name: _summary(rows) for name, rows in (halves | together).items()},
-        "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
-        "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
-        "told_apart": {split: measures.told_apart(evals, split, run) for split in halves},
-        "compared_dev": compared,
-        "evidence": quoted,
-        "cards": cards,
-        "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],
     }
 
 
@@ -105,7 +108,7 @@ def of_evidence(
     rankings: dict[str, evidence.Rankings],
     base: str,
 ) -> dict:
-    """Return what results.json says of evidence, {} where no dev label has a quote.
+    """Return what results.json says of evidence, {} where no label has a quote.
 
     `known` and `rankings` are those of each chunk set, `base` names the baseline's.
     """
@@ -118,10 +121,7 @@ def of_evidence(
         quoted[split] = {
             "n": len(wanted),
             "by_k": evidence.by_k(wanted, rankings[base]),
-            "sets": {
-                name: {"chunks": len(known[name]), **_means_and_intervals(rows[name])}
-                for name in rows
-            },
+            "sets": {name: _of_chunk_set(known[name], of_set) for name, of_set in rows.items()},
         }
         if split == files.SPLITS[0]:
             quoted["best"] = two_best(rows)
@@ -129,15 +129,13 @@ def of_evidence(
     return quoted
 
 
-def _means_and_intervals(rows: dict[str, dict[str, float]]) -> dict:
-    """Return means, and of recall under each budget the 95 % bootstrap interval."""
-    values = pd.DataFrame(rows).T
+def _of_chunk_set(known: list[chunks.Chunk], rows: dict[str, dict[str, float]]) -> dict:
+    """Return the number of chunks, means, and 95 % intervals of recall under each budget."""
+    values, budgets = pd.DataFrame(rows).T, map(evidence.recall_name, evidence.BUDGETS)
     return {
+        "chunks": len(known),
         "means": {name: mean(values[name]) for name in values},
-        "intervals": {
-            name: stats.bootstrap_interval(values[name])
-            for name in map(evidence.recall_name, evidence.BUDGETS)
-        },
+        "intervals": {name: stats.bootstrap_interval(values[name]) for name in budgets},
     }
 
 
@@ -147,12 +145,12 @@ def two_best(rows: dict[str, dict[str, dict[str, float]]]) -> dict:
     `rows` is {chunk set: {query_id: {measure: value}}}; of equal sets the first one counts.
     """
     lists = {name: [row[evidence.DECIDES] for row in of.values()] for name, of in rows.items()}
-    best, next_best = (*sorted(lists, key=lambda name: -mean(lists[name])), "")[:2]
-    if not next_best:
+    best, *others = sorted(lists, key=lambda name: -mean(lists[name]))
+    if not others:
         return {}
-    paired = stats.paired(lists[next_best], lists[best])
+    paired = stats.paired(lists[others[0]], lists[best])
     verdict, reason = stats.verdict(paired, paired.p)
-    names = {"best": best, "next": next_best, "measure": evidence.DECIDES}
+    names = {"best": best, "next": others[0], "measure": evidence.DECIDES}
     return names | {"verdict": verdict, "reason": reason} | paired._asdict()
 
 
@@ -178,32 +176,18 @@ def read_results(folder: Path) -> dict:
     Raises EvalSetError where it is no file of session C, or a field has another type.
     """
     path = folder / "results.json"
-    page = files.page(path)
+    page, schema = files.page(path), files.page(files.FORMS / "results.schema.json")
     try:
         content = files.json_object(page, "one object")
-        _check()(content)
-        return content
+        return fastjsonschema.compile(json.loads(schema))(content)
     except fastjsonschema.JsonSchemaValueException as error:
-        problem = _misfit(error)
+        problem = f"field {error.message.removeprefix('data.')}, found {files.shown(error.value)}"
+        if error.rule == "required":
+            missing = next(name for name in error.rule_definition if name not in error.value)
+            problem = f"field {f'{error.name}.{missing}'.removeprefix('data.')} is missing"
     except ValueError as error:
         problem = str(error)
     raise EvalSetError([f"{path}:1: {problem}; {ANEW.format(folder)}"])
-
-
-@functools.cache
-def _check() -> Callable[[dict], dict]:
-    schema = (files.FORMS / "results.schema.json").read_text(encoding="utf-8")
-    return fastjsonschema.compile(json.loads(schema))
-
-
-def _misfit(error: fastjsonschema.JsonSchemaValueException) -> str:
-    """Return the field that is missing or of another type, what was found and what is wanted."""
-    field = error.name[len("data.") :]
-    if error.rule == "required":
-        missing = next(name for name in error.rule_definition if name not in error.value)
-        return f"field {field}{'.' * bool(field)}{missing} is missing"
-    wanted = re.sub("^(be|contain) ", "", error.message.rpartition(" must ")[2])
-    return f"field {field}: found {files.shown(error.value)}, wanted {wanted}"
 
 
 def changed(evals: EvalSet, content: dict) -> dict[str, tuple[str, str]]:
@@ -258,8 +242,7 @@ def changes(before: dict[str, object], after: dict[str, object], most: int = 30)
     """Return a line for each value that is not what it was, the first `most` of them."""
     names = [n for n in {**before, **after} if str(before.get(n)) != str(after.get(n))]
     lines = [f"  {n}: {before.get(n, 'nothing')} -> {after.get(n, 'nothing')}" for n in names]
-    more = [f"  ... and {len(names) - most} more"] if len(names) > most else []
-    return lines[:most] + more
+    return lines[:most] + [f"  ... and {len(names) - most} more"] * (len(names) > most)
 
 
 def what_next(folder: Path) -> str:

@@ -27,7 +27,24 @@ BASELINE = {
 LARGE = 4_000  # chunks above which rank_bm25 takes long and LARGE_ENGINE ranks instead
 LARGE_ENGINE = "helpers.sparse.bm25"
 DECIMALS = 10  # scores that agree to this many decimals are a tie, and ties go by id
+CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
+JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
+SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
 Ranking = list[tuple[str, float]]  # (id, score), best first
+
+
+class Run(NamedTuple):
+    """A run of documents; `warnings` are lines for the reader.
+
+    `parts` ranks passages, if it is a run of them: `doc_id#n` is chunk n of the set that `chunker`
+    names, `doc_id#start:end` a span of characters.
+    """
+
+    name: str
+    rankings: dict[str, Ranking]
+    warnings: list[str]
+    parts: dict[str, Ranking] = {}
+    chunker: str = ""
 
 
 def documents_to_rank(evals: evalset.EvalSet) -> list[evalset.Document]:
@@ -35,11 +52,13 @@ def documents_to_rank(evals: evalset.EvalSet) -> list[evalset.Document]:
     return [*evals.documents.values()][:LARGE]
 
 
-def check_order(query_id: str, ranking: Ranking) -> None:
-    """Raise ValueError unless `ranking` is in order and holds each id once.
+def in_order(ranking: Ranking) -> Ranking:
+    """Return the ranking by score, rounded, descending; ties by id, ascending."""
+    return sorted(ranking, key=lambda pair: (-round(pair[1], DECIMALS), pair[0]))
 
-    The order is by score, rounded, descending; ties by id, ascending.
-    """
+
+def check_order(query_id: str, ranking: Ranking) -> None:
+    """Raise ValueError unless `ranking` is as `in_order` has it and holds each id once."""
     if ranking != in_order(ranking):
         raise ValueError(
             f"query {query_id}: ranking out of order, wanted score descending, then id ascending"
@@ -48,17 +67,11 @@ def check_order(query_id: str, ranking: Ranking) -> None:
         raise ValueError(f"query {query_id}: an id is ranked twice, wanted each once")
 
 
-def in_order(ranking: Ranking) -> Ranking:
-    """Return the ranking by score, rounded, descending; ties by id, ascending."""
-    return sorted(ranking, key=lambda pair: (-round(pair[1], DECIMALS), pair[0]))
-
-
 def strictly_decreasing(ranking: Ranking) -> Ranking:
     """Return the ranking with tied scores pulled apart downwards: every tool then reads one order.
 
     TREC tools sort by score and break ties by rules of their own; some keep only 32-bit floats.
-    A step of one millionth of the score survives that; n tied documents move the last by
-    n millionths.
+    A step of one millionth of the score survives that.
     """
     apart: Ranking = []
     for ranked_id, score in ranking:
@@ -67,25 +80,35 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
     return apart
 
 
-# Files of runs. Our own are read for their form alone.
+# Our own runs, each with a card that says how it was made.
 
 
-def write_chunk_run(path: Path, run: dict[str, Ranking]) -> None:
-    """Write {query_id: [(chunk_id, score), ...]} as one JSON object a query.
+def save(
+    evals: evalset.EvalSet,
+    name: str,
+    chunk_run: dict[str, Ranking],
+    document_run: dict[str, Ranking],
+    differs: dict,
+) -> None:
+    """Write both rankings of a chunker into `runs/`, chunks as a JSON object a query, and a card.
 
-    Raises ValueError for a ranking out of order.
+    `differs` is what differs from BASELINE; None leaves a parameter out. Raises ValueError for a
+    ranking out of order.
     """
-    for query_id, ranking in run.items():
+    folder, rows = evals.folder / "runs", []
+    for query_id, ranking in chunk_run.items():
         check_order(query_id, ranking)
-    rounded = {q: [[c, round(score, DECIMALS)] for c, score in run[q]] for q in run}
-    files.write_jsonl(path, ({"query_id": q, "results": rounded[q]} for q in run))
+        results = [[chunk_id, round(score, DECIMALS)] for chunk_id, score in ranking]
+        rows.append({"query_id": query_id, "results": results})
+    files.write_jsonl(folder / f"{name}.jsonl", rows)
+    write_trec(folder / f"{name}.trec", document_run, tag=f"bm25-{name}")
+    facts = {**BASELINE, "chunker": name, **differs, "tokenizer": evals.tokenizer}
+    facts = {key: value for key, value in facts.items() if value is not None}
+    write_card(folder / f"{name}.json", evals, facts)
 
 
 def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
-    """Write {query_id: [(doc_id, score), ...]} as lines of a TREC run, ties pulled apart.
-
-    A line is `query Q0 doc rank score tag`. Raises ValueError for a ranking out of order.
-    """
+    """Write a TREC run, ties pulled apart. Raises ValueError for a ranking out of order."""
     lines = []
     for query_id, ranking in run.items():
         check_order(query_id, ranking)
@@ -94,11 +117,8 @@ def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
     files.write(path, "".join(lines))
 
 
-def read_own(path: Path) -> dict[str, Ranking]:
-    """Read a run that `write_chunk_run` or `write_trec` made, in the order of its scores.
-
-    Raises EvalSetError for anything else.
-    """
+def read_rankings(path: Path) -> dict[str, Ranking]:
+    """Read a run that `save` or `write_trec` made. Raises EvalSetError for any other file."""
     run: dict[str, Ranking] = {}
     problems: list[str] = []
     for _, query_id, results in _lines(path, problems):
@@ -108,68 +128,7 @@ def read_own(path: Path) -> dict[str, Ranking]:
     return {query_id: in_order(ranking) for query_id, ranking in run.items()}
 
 
-read_chunk_run = read_trec = read_own
-
-TREC_LINE = "query Q0 document rank score tag"
-JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
-SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
-
-
-def _lines(path: Path, problems: list[str]) -> Iterator[tuple[str, str, Ranking]]:
-    """Yield (file:line, query id, results) of each line; what is wrong goes into `problems`."""
-    parse = _json_line if path.suffix == ".jsonl" else _trec_line
-    for place, line in files.lines(path, problems):
-        try:
-            query_id, results = parse(line)
-        except ValueError as error:
-            problems.append(f"{place}: {error}")
-            continue
-        ranking: Ranking = []
-        for ranked_id, score in results:
-            number = _number(score)
-            if math.isfinite(number):
-                ranking.append((str(ranked_id), number))
-            else:
-                wanted = "wanted a finite number"
-                problems.append(f"{place}: score {score!r} of {ranked_id}, {wanted}")
-        yield place, query_id, ranking
-
-
-def _trec_line(line: str) -> tuple[str, list[tuple]]:
-    fields = line.split()
-    if len(fields) != 6:
-        raise ValueError(f"found {how_many(len(fields), 'field')}, wanted 6: {TREC_LINE}")
-    return fields[0], [(fields[2], fields[4])]
-
-
-def _json_line(line: str) -> tuple[str, list[tuple]]:
-    row, results = files.json_object(line), []
-    try:
-        if type(row["query_id"]) not in (str, int):
-            raise TypeError("an id is text or a whole number")
-        for result in row["results"]:
-            if isinstance(result, dict):
-                span = f"{result['doc_id']}#{result['start']}:{result['end']}"
-                result = span, result["score"]
-            ranked_id, score = result
-            results.append((ranked_id, score))
-    except (KeyError, TypeError, ValueError):
-        wanted = f"wanted {JSON_LINE}, or for a span {SPAN}"
-        raise ValueError(f"found {line[:60]!r}, {wanted}") from None
-    return str(row["query_id"]), results
-
-
-def _number(score) -> float:
-    """Return a score as a number, NaN for what is none."""
-    try:
-        return math.nan if isinstance(score, bool) else float(score)
-    except (TypeError, ValueError, OverflowError):  # JSON has whole numbers without end
-        return math.nan
-
-
-# The card beside a run says how it was made, so that nobody has to guess it later.
-
-CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
+read_chunk_run = read_trec = read_rankings
 
 
 def write_card(path: Path, evals: evalset.EvalSet, facts: dict) -> None:
@@ -181,86 +140,43 @@ def write_card(path: Path, evals: evalset.EvalSet, facts: dict) -> None:
 def read_card(path: Path, *more: str) -> dict:
     """Return a card. Raises EvalSetError where it is missing or lacks a hash or one of `more`."""
     card, wanted = files.json_page(path), (*CARD, *more)
-    missing = [name for name in CARD if not isinstance(card.get(name), str)]
-    missing += [name for name in more if name not in card]
+    missing = [name for name in wanted if name not in card]
     if missing:
         lacks = f"field {missing[0]} is missing, wanted {', '.join(wanted)}"
         raise evalset.EvalSetError([f"{path}:1: {lacks}"])
     return card
 
 
-def save(
-    evals: evalset.EvalSet,
-    name: str,
-    chunk_run: dict[str, Ranking],
-    document_run: dict[str, Ranking],
-    differs: dict,
-) -> None:
-    """Write both rankings of a chunker into `runs/`, and last their card.
-
-    `differs` is what differs from BASELINE; None leaves a parameter out.
-    """
-    path = evals.folder / "runs" / name
-    write_chunk_run(path.with_name(f"{name}.jsonl"), chunk_run)
-    write_trec(path.with_name(f"{name}.trec"), document_run, tag=f"bm25-{name}")
-    facts = {**BASELINE, "chunker": name, **differs, "tokenizer": evals.tokenizer}
-    facts = {key: value for key, value in facts.items() if value is not None}
-    write_card(path.with_name(f"{name}.json"), evals, facts)
-
-
-# Runs of other engines. Nothing is known about them, so everything is checked.
-
-FIRST = 10  # results that the verdict's measure sees
-
-
-class Run(NamedTuple):
-    """A run of documents, ready to be measured. `warnings` are lines for the reader.
-
-    `parts` ranks the passages that were found, if the run is one of passages: `doc_id#n` for chunk
-    n of the set that `chunker` names, `doc_id#start:end` for a span of characters.
-    """
-
-    name: str
-    rankings: dict[str, Ranking]
-    warnings: list[str]
-    parts: dict[str, Ranking] = {}
-    chunker: str = ""
+# Runs of any engine. Nothing is known about them, so everything is checked.
 
 
 def read_run(path: Path, evals: evalset.EvalSet) -> Run:
-    """Read a run of documents or chunks, in TREC form or as JSON lines, from any engine.
+    """Read a run of documents or passages, in TREC form or as JSON lines, from any engine.
 
-    Chunks (`doc_id#n`) count as their document, which keeps its best score. Ids may be spelled as
-    the source of the set has them (`docs/a` for `docs%2Fa`). Unknown queries are left out. Raises
-    EvalSetError with file, line and remedy for every other line that cannot be used.
+    Passages count as their document, which keeps its best score. Ids may be spelled as the source
+    of the set has them (`docs/a` for `docs%2Fa`). Unknown queries are left out. Raises EvalSetError
+    with file, line and remedy for every other line that cannot be used.
     """
     problems: list[str] = []
     scores, unknown = _scores_by_query(path, evals, problems)
-    if not scores and not problems:
-        nothing = "the file holds no results"
-        if unknown:
-            nothing = f"no query of the run is in this set ({some(unknown)})"
-        known = how_many(len(evals.asked), "query")
-        problems.append(f"{path}:1: {nothing}, wanted results for the {known} of the set")
+    if not (scores or problems):
+        wanted = f"wanted some for the {how_many(len(evals.asked), 'query')} of the set"
+        problems.append(f"{path}:1: found results for {some(unknown) or 'no query'}, {wanted}")
     if problems:
         raise evalset.EvalSetError(problems)
-    rankings = {query_id: _to_documents(of_query) for query_id, of_query in scores.items()}
     parts = {query_id: in_order([*of_query.items()]) for query_id, of_query in scores.items()}
-    if any("#" not in name for of_query in scores.values() for name in of_query):
-        parts = {}
+    rankings = {query_id: _of_documents(ranking) for query_id, ranking in parts.items()}
+    of_passages = all("#" in name for of_query in scores.values() for name in of_query)
     warnings = _about_ties(rankings)
     if unknown:
         many = how_many(len(unknown), "unknown query id")
         warnings.insert(0, f"{many} left out: {some(unknown)}")
-    return Run(path.stem, rankings, warnings, parts)
+    return Run(path.stem, rankings, warnings, parts if of_passages else {})
 
 
-def _scores_by_query(
-    path: Path, evals: evalset.EvalSet, problems: list[str]
-) -> tuple[dict[str, dict[str, float]], dict[str, None]]:
-    """Return {query_id: {document or chunk: score}} and the query ids that the set lacks."""
-    scores: dict[str, dict[str, float]] = {}
-    unknown: dict[str, None] = {}
+def _scores_by_query(path: Path, evals: evalset.EvalSet, problems: list[str]) -> tuple[dict, dict]:
+    """Return {query_id: {document or passage: score}} and the query ids that the set lacks."""
+    scores, unknown = {}, {}
     queries, documents = _spellings(evals.asked), _spellings(evals.documents)
     for place, query_id, results in _lines(path, problems):
         if query_id not in queries:
@@ -268,20 +184,58 @@ def _scores_by_query(
             continue
         of_query = scores.setdefault(queries[query_id], {})
         for ranked_id, score in results:
-            whole, mark, chunk = ranked_id.rpartition("#")
-            name = documents.get(ranked_id) or documents.get(whole, "") + mark + chunk
-            doc_id, _, part = name.partition("#")  # no document id holds a #
-            if doc_id not in evals.documents:
-                wanted = f"one of the {len(evals.documents)} ids of the corpus, or id#n for a chunk"
-                problems.append(f"{place}: document {ranked_id} is unknown, wanted {wanted}")
-            elif ":" in part and (fault := _span_fault(part, evals.documents[doc_id])):
-                problems.append(f"{place}: {fault}")
-            elif name in of_query:
-                twice = f"{ranked_id} is ranked twice for query {query_id}, wanted once"
-                problems.append(f"{place}: {twice}")
-            else:
+            try:
+                name = _own_id(ranked_id, documents, evals)
+                if name in of_query:
+                    raise ValueError(f"{name} is ranked twice for query {query_id}, wanted once")
                 of_query[name] = score
+            except ValueError as error:
+                problems.append(f"{place}: {error}")
     return scores, unknown
+
+
+def _lines(path: Path, problems: list[str]) -> Iterator[tuple[str, str, Ranking]]:
+    """Yield (file:line, query id, results) of each line; what is wrong goes into `problems`."""
+    parse = _json_line if path.suffix == ".jsonl" else _trec_line
+    for place, line in files.lines(path, problems):
+        try:
+            query_id, results = parse(line)
+            yield place, query_id, [(str(name), _number(name, score)) for name, score in results]
+        except ValueError as error:
+            problems.append(f"{place}: {error}")
+
+
+def _trec_line(line: str) -> tuple[str, list[tuple]]:
+    fields = line.split()
+    if len(fields) != 6:
+        form = "query Q0 document rank score tag"
+        raise ValueError(f"found {how_many(len(fields), 'field')}, wanted 6: {form}")
+    return fields[0], [(fields[2], fields[4])]
+
+
+def _json_line(line: str) -> tuple[str, list[tuple]]:
+    row, results = files.json_object(line), []
+    try:
+        for result in row["results"]:
+            if isinstance(result, dict):
+                span = f"{result['doc_id']}#{result['start']}:{result['end']}"
+                result = span, result["score"]
+            ranked_id, score = result
+            results.append((ranked_id, score))
+        return str(row["query_id"]), results
+    except (KeyError, TypeError, ValueError):
+        wanted = f"{JSON_LINE}, or for a span {SPAN}"
+        raise ValueError(f"found {line[:60]!r}, wanted {wanted}") from None
+
+
+def _number(ranked_id: str, score: object) -> float:
+    try:
+        number = float(score)
+    except (TypeError, ValueError, OverflowError):  # JSON has whole numbers without end
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"score {score!r} of {ranked_id}, wanted a finite number")
+    return number
 
 
 def _spellings(ids: Iterable[str]) -> dict[str, str]:
@@ -289,38 +243,44 @@ def _spellings(ids: Iterable[str]) -> dict[str, str]:
     return {unquote(known): known for known in ids} | {known: known for known in ids}
 
 
-def _span_fault(span: str, document: evalset.Document) -> str:
-    """Return why `start:end` is no span of a document, "" where it is one."""
-    start, _, end = span.partition(":")
-    length = len(document.retrieval_text)
-    if start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length:
-        return ""
-    wanted = f"wanted 0 <= start < end <= {length}, in characters of title, blank line and text"
-    return f"span {start} to {end} of {document.doc_id}, {wanted}"
+def _own_id(ranked_id: str, documents: dict[str, str], evals: evalset.EvalSet) -> str:
+    """Return the set's id of a document or passage. Raises ValueError for what it lacks."""
+    if ranked_id in documents:
+        return documents[ranked_id]
+    spelling, _, part = ranked_id.rpartition("#")  # no document id holds a #
+    if spelling not in documents:
+        wanted = f"one of the {len(evals.documents)} ids of the corpus, or id#n for a chunk"
+        raise ValueError(f"document {ranked_id} is unknown, wanted {wanted}")
+    doc_id = documents[spelling]
+    if ":" in part:
+        start, _, end = part.partition(":")
+        length = len(evals.documents[doc_id].retrieval_text)
+        if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
+            wanted = (
+                f"wanted 0 <= start < end <= {length}, in characters of title, blank line, text"
+            )
+            raise ValueError(f"span {start} to {end} of {doc_id}, {wanted}")
+    return f"{doc_id}#{part}"
 
 
-def _to_documents(scores: dict[str, float]) -> Ranking:
-    """Return the documents by the best score among their ids, to the depth of the baseline."""
+def _of_documents(passages: Ranking) -> Ranking:
+    """Return the documents by their best score, to the depth of the baseline."""
     best: dict[str, float] = {}
-    for name, score in scores.items():
+    for name, score in passages:
         doc_id = name.partition("#")[0]
         best[doc_id] = max(score, best.get(doc_id, -math.inf))
     return in_order([*best.items()])[: BASELINE["depth"]]
+
+
+def _about_ties(rankings: dict[str, Ranking]) -> list[str]:
+    """Return a warning where equal scores at the top leave the order to the ids."""
+    tops = [[round(s, DECIMALS) for _, s in ranking[:11]] for ranking in rankings.values()]
+    tied = sum(len(set(top)) < len(top) for top in tops)
+    words = f"equal scores at ranks 1 to 11 in {how_many(tied, 'query')}: ids decide their order"
+    return [words] if tied else []
 
 
 def some(names: Iterable[str], most: int = 5) -> str:
     """Return the first names and, where there are more, dots."""
     names = list(names)
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
-
-
-def _about_ties(rankings: dict[str, Ranking]) -> list[str]:
-    """Return a warning where equal scores at the top leave the order to the ids."""
-    tops = [[round(s, DECIMALS) for _, s in row[: FIRST + 1]] for row in rankings.values()]
-    tied = sum(len(set(top)) < len(top) for top in tops)
-    if not tied:
-        return []
-    return [
-        f"equal scores among the first {FIRST} or next to them in {how_many(tied, 'query')}: ids "
-        "decide their order, so write more decimals if the scores were rounded"
-    ]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import nbformat
 import pytest
@@ -18,36 +19,25 @@ def test_the_page_is_whole_and_shows_neither_code_nor_prompts():
     first = new.new_markdown_cell("# Top & <more> #\nnot this")
     ticks = new.new_output("display_data", {"text/markdown": "- [x] done\n- [ ] open"})
     code = new.new_code_cell("n = 1", outputs=[ticks], execution_count=1)
-    page = report.html(new.new_notebook(cells=[code, first, new.new_markdown_cell("# Nor this")]))
-    assert page.startswith(
-        '<!DOCTYPE html>\n<html lang="en">\n<head><title>Top &amp; &lt;more&gt; #</title>'
-        '<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="'
-        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
-        "form-action 'none'\">"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{report.STYLE.read_text(encoding='utf-8')}</style></head>\n<body>\n<main>\n"
-    )
+    parts = "## Next\n### Not this\n## Appendix\n### How it is\n#### q1\n### Limits"
+    page = report.html(new.new_notebook(cells=[code, first, new.new_markdown_cell(parts)]))
+    head, _, body = page.partition("<main>")
+    assert head.startswith('<!DOCTYPE html>\n<html lang="en">\n<head>')
+    for part in (
+        "<title>Top &amp; &lt;more&gt; #</title>",
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+        "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">",
+        f"<style>{report.STYLE.read_text(encoding='utf-8')}</style></head>\n<body>\n",
+    ):
+        assert part in head
     assert page.endswith("\n</main>\n</body>\n</html>\n")
-    assert "☑ done" in page and "☐ open" in page
-    body = page.partition("<main>")[2]
+    assert "☑ done" in body and "☐ open" in body
     assert not any(words in body for words in ("n = 1", "<input", "prompt", "In&nbsp;"))
-
-
-def head(level: int, name: str) -> str:
-    link = f'<a class="anchor-link" href="#{name}">¶</a>'
-    return f'<h{level} id="{name}">{name.replace("-", " ")}{link}</h{level}>'
-
-
-def test_the_appendix_begins_with_its_contents():
-    before = head(2, "Next") + head(3, "Not-this")
-    page = before + head(2, "Appendix") + head(3, "How-it-is") + head(4, "q1") + head(3, "Limits")
-    contents = (
-        '<nav aria-label="Contents of the appendix"><ul><li><a href="#How-it-is">How it is</a></li>'
-        '<li><a href="#Limits">Limits</a></li></ul></nav>'
-    )
-    made = report.with_contents(page)
-    assert made == page.replace(head(2, "Appendix"), head(2, "Appendix") + contents)
-    assert report.with_contents(before) == before
+    links = '<li><a href="#How-it-is">How it is</a></li><li><a href="#Limits">Limits</a></li>'
+    contents = f'<nav aria-label="Contents of the appendix"><ul>{links}</ul></nav>'
+    assert re.search(f'<h2 id="Appendix">.*</h2>{contents}<h3 id="How-it-is">', body)
+    short = report.html(new.new_notebook(cells=[first]))
+    assert "<nav" not in short and "not this" in short
 
 
 # The checklist.
@@ -220,8 +210,26 @@ def test_the_data_card_counts_documents_queries_and_labels(counted):
     assert report.facts(counted).startswith(FACTS + "\n| contractions per 1,000 words | ")
     marked = {q: query._replace(popularity="head") for q, query in [*counted.queries.items()][:2]}
     aside = counted._replace(queries=counted.queries | marked, unanswered={"z": marked})
-    told = "| queries | 3: 2 dev, 2 head, 1 test |\n| queries that no document answers | 1 |"
-    assert told in report.facts(aside)
+    row = "| queries | 3: 2 dev, 2 head, 1 test |\n| queries that no document answers | 1 |"
+    assert row in report.facts(aside)
+
+
+SECOND = [(8, 1, 1), (1, 0, 0), (1, 1, 1), (1, 2, 2), (1, 0, 1), (8, 1, 1), (1, 2, 2)]
+ONE = "undefined (one grade only); equal by first grade 1: 100%"
+POOL = {
+    "pairs judged in the pool": "5",
+    "relevant, missed by the first labelling": "2 of 3",
+    "second pass, round 1": "5 pairs, 80.0% equal, Cohen's kappa 0.71; "
+    "equal by first grade 0: 50%, 1: 100%, 2: 100%",
+    "second pass, round 8": f"2 pairs, 100.0% equal, Cohen's kappa {ONE}",
+}
+READERS = {
+    "second pass, round 1": f"1 pair, 100.0% equal, Cohen's kappa {ONE}",
+    "second pass, round 1, by a model": f"1 pair, 100.0% equal, Cohen's kappa {ONE}; "
+    "readers: language models of one family",
+    "second pass, round 1, by a person": f"1 pair, 100.0% equal, Cohen's kappa {ONE}; "
+    "readers: people",
+}
 
 
 def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch):
@@ -230,40 +238,22 @@ def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch
     write_rows(counted.folder / "pool.jsonl", *(
         {"query_id": q, "doc_id": d, "rankers": ["a"], "first": first} for q, d, first in pool),
         {"query_id": "q2", "doc_id": "d3", "rankers": ["a"]})  # fmt: skip
-    ids = [(q, d) for q in counted.queries for d in counted.documents]
 
-    def write_passes(*passes):
-        row = {"first": 1, "final": 1, "reason": ""}
-        rows = (dict(zip(("query_id", "doc_id"), pair, strict=True)) | row for pair in ids)
-        made = (row | more for row, more in zip(rows, passes, strict=False))
-        write_rows(counted.folder / "second_pass.jsonl", *made)
+    def card(*passes):
+        """Return the rows of labels after second passes, which the data card shows."""
+        ids = ({"query_id": q, "doc_id": d} for q in counted.queries for d in counted.documents)
+        row = {"round": 1, "first": 1, "second": 1, "final": 1, "reason": ""}
+        rows = (pair | row | more for pair, more in zip(ids, passes, strict=False))
+        write_rows(counted.folder / "second_pass.jsonl", *rows)
+        found = report.label_facts(counted)
+        lines = "".join(f"\n| {name} | {words} |" for name, words in found.items())
+        assert report.facts(counted).startswith(FACTS + lines)  # Cohen's, not Cohen&#39;s
+        return [*found.items()]
 
-    passes = [(8, 1, 1), (1, 0, 0), (1, 1, 1), (1, 2, 2), (1, 0, 1), (8, 1, 1), (1, 2, 2)]
-    write_passes(*({"round": n, "first": a, "second": b} for n, a, b in passes))
-    rows = {
-        "pairs judged in the pool": "5",
-        "relevant, missed by the first labelling": "2 of 3",
-        "second pass, round 1": "5 pairs, 80.0% equal, Cohen's kappa 0.71; "
-        "equal by first grade 0: 50%, 1: 100%, 2: 100%",
-        "second pass, round 8": "2 pairs, 100.0% equal, Cohen's kappa undefined (one grade only); "
-        "equal by first grade 1: 100%",
-    }
-    assert [*report.label_facts(counted).items()] == [*rows.items()]
-    lines = "".join(f"\n| {name} | {words} |" for name, words in rows.items())
-    assert report.facts(counted).startswith(FACTS + lines)  # Cohen's, not Cohen&#39;s
+    names = ("round", "first", "second")
+    assert card(*(dict(zip(names, row, strict=True)) for row in SECOND)) == [*POOL.items()]
     (counted.folder / "pool.jsonl").unlink()
-    one = {"round": 1, "second": 1}
-    write_passes(one | {"reader": "person"}, one | {"reader": "model"}, one)
-    one = "1 pair, 100.0% equal, Cohen's kappa undefined (one grade only); "
-    one += "equal by first grade 1: 100%"
-    rows = {
-        "second pass, round 1": one,
-        "second pass, round 1, by a model": one + "; readers: language models of one family",
-        "second pass, round 1, by a person": one + "; readers: people",
-    }
-    assert report.label_facts(counted) == rows
-    lines = "".join(f"\n| {name} | {words} |" for name, words in rows.items())
-    assert report.facts(counted).startswith(FACTS + lines)
+    assert card({"reader": "person"}, {"reader": "model"}, {}) == [*READERS.items()]
 
 
 def test_the_disclosure_is_the_first_paragraph_of_the_data_card(counted):

@@ -7,7 +7,7 @@ import json
 import pytest
 from conftest import published, results_of, write_rows
 
-from helpers import evalset, measures, results, runs, stats, text
+from helpers import chunks, evalset, evidence, measures, results, runs, stats, text
 
 
 @pytest.fixture
@@ -19,13 +19,11 @@ def evals(folder):
         ("q1", "typo", "dev", {"disk-full": 2, "queue-full": 0}),
         ("q2", "word", "test", {"queue-full": 1}),
     ]
-    shown = {"disk-full": "Delete <old>", "queue-full": "Add a"}
-    write_rows(folder / "retrieval_queries.jsonl", *(
-        {"query_id": q, "query": f"ask {q}", "relevant_doc_ids": [d for d in grades if grades[d]],
-         "kind": kind, "split": half} for q, kind, half, grades in queries))  # fmt: skip
-    write_rows(folder / "judgments.jsonl", *(
-        {"query_id": q, "doc_id": d, "relevance": g} | ({"evidence": shown[d]} if g else {})
-        for q, _, _, grades in queries for d, g in grades.items()))  # fmt: skip
+    rows = ({"query_id": q, "query": f"ask {q}", "kind": k, "split": h} for q, k, h, _ in queries)
+    write_rows(folder / "retrieval_queries.jsonl", *rows)
+    labels = [(q, d, grade) for q, _, _, grades in queries for d, grade in grades.items()]
+    rows = ({"query_id": q, "doc_id": d, "relevance": grade} for q, d, grade in labels)
+    write_rows(folder / "judgments.jsonl", *rows)
     write_rows(folder / "settings.json", {"words": "unicode-words"})
     made = evalset.load(folder)
     card = {**runs.BASELINE, "tokenizer": "unicode-words", "engine": "mine", "k1": 9, "more": 1}
@@ -49,9 +47,7 @@ def measured(evals, monkeypatch):
 
 def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     content, _ = measured(evals, monkeypatch)
-    tokens = sum(
-        len(text.token_ids(document.retrieval_text)) for document in evals.documents.values()
-    )
+    tokens = sum(len(text.token_ids(d.retrieval_text)) for d in evals.documents.values())
     size = {"name": evals.folder.name, "documents": 2, "tokens": tokens}
     assert content["corpus"] == size | {"sha256": evals.corpus_hash()}
     size = {"n": 4, "unanswered": 0, "judgments": 5, "grades": [0, 1, 2]}
@@ -112,16 +108,37 @@ def test_a_card_that_does_not_say_the_tokenizer_is_refused(evals, monkeypatch):
         measured(evals, monkeypatch)
 
 
+def test_evidence_is_told_for_each_half_that_has_quotes(folder):
+    evals = evalset.load(folder)
+    bodies = {d: len(document.retrieval_text) for d, document in evals.documents.items()}
+    disk, queue = (chunks.Chunk(d, 0, 0, length, 9) for d, length in bodies.items())
+    known = {"base": [disk, queue], "other": [disk]}
+    rankings = {"base": {"q1": [queue]}, "other": {"q1": [queue, disk]}}
+    quoted = results.of_evidence(evals, known, rankings, "base")
+    assert list(quoted) == ["dev", "best", "lost", "test"]
+    assert quoted["lost"] == {"q1": evidence.NOT_FOUND}
+    assert (quoted["best"]["best"], quoted["best"]["next"]) == ("other", "base")
+    dev = quoted["dev"]
+    assert dev["n"] == 1 and dev["by_k"]["document"][:2] == [0, 0]
+    assert {name: of_set["chunks"] for name, of_set in dev["sets"].items()} == {
+        "base": 2, "other": 1}  # fmt: skip
+    assert dev["sets"]["other"]["means"]["evidence hit@5"] == 1
+    assert dev["sets"]["other"]["intervals"][evidence.DECIDES] == (1, 1)
+    dev_only = evals._replace(queries={"q1": evals.queries["q1"]})
+    assert list(results.of_evidence(dev_only, known, rankings, "base")) == ["dev", "best", "lost"]
+    assert results.of_evidence(evals, known, {}, "base") == {}
+
+
 # The file.
 
 
 def test_results_are_written_with_ten_decimals_and_read_back(tmp_path):
-    found = {"a": 1 / 3, "b": [2 / 3, (1 / 7, 5)], "é": {"c": 0.12345678919, "d": None, "e": "x"}}
+    found = {"a": 1 / 3, "é": [2 / 3, (1 / 7, 5)], "b": {"c": 0.12345678919, "d": None}}
     found |= published()
     results.write_results(tmp_path, found)
     page = (tmp_path / "results.json").read_text(encoding="utf-8")
-    assert page.startswith('{\n "a": 0.3333333333,\n "b": [\n  0.6666666667,\n  [\n   0.1428571429')
-    assert ' "é": {\n  "c": 0.1234567892,\n  "d": null,\n  "e": "x"\n },\n "corpus": {' in page
+    assert page.startswith('{\n "a": 0.3333333333,\n "é": [\n  0.6666666667,\n  [\n   0.1428571429')
+    assert ' "b": {\n  "c": 0.1234567892,\n  "d": null\n },\n "corpus": {' in page
     assert page.endswith('"per_query": []\n}\n')
     assert results.read_results(tmp_path) == json.loads(page)
 
@@ -130,33 +147,27 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path, monkeypatch):
     assert results.published(tmp_path) == {}
     found = {
         "corpus": {"documents": 2, "sha256": "a"},
-        "queries": {"sha256": "b"},
-        "run": {"sha256": "c"},
         "cards": [{"query_id": "q1", "cause": "typo", "score": 3}],
         "per_query": [{"query_id": "q1", "first_rank": 4}, {"query_id": "q2", "first_rank": 5}],
         "compared_dev": {"n": 2, "runs": [{"name": "mine", "verdict": "worse"}]},
-        "evidence": {"dev": {"n": 7}},
     }
     monkeypatch.setattr(results, "read_results", lambda folder: found)
     assert results.published(tmp_path) == {
         "corpus documents": 2,
         "corpus sha256": "a",
-        "queries sha256": "b",
-        "run sha256": "c",
         "cards q1": "typo",
         "per_query q1 first_rank": 4,
         "per_query q2 first_rank": 5,
         "compared_dev n": 2,
         "compared_dev runs mine verdict": "worse",
-        "evidence dev n": 7,
     }
 
 
 def test_thirty_changes_are_listed_and_the_others_counted():
-    after = {f"v{n}": n for n in range(31)}
+    after = {f"v{n}": n for n in range(32)}
     lines = results.changes({}, after)
-    assert lines == [f"  v{n}: nothing -> {n}" for n in range(30)] + ["  ... and 1 more"]
-    assert len(results.changes(after, {"v0": 0})) == 30
+    assert lines == [f"  v{n}: nothing -> {n}" for n in range(30)] + ["  ... and 2 more"]
+    assert len(results.changes(after, {"v0": 0, "v1": 1})) == 30
     assert results.changes({"b": 1, "a": 1}, {"a": 2, "b": 1.0}) == ["  b: 1 -> 1.0", "  a: 1 -> 2"]
     assert results.changes({"a": [0.1, None]}, {"a": [0.1, None]}) == []
 
@@ -188,7 +199,6 @@ def problems(evals) -> list[str]:
 def test_a_baseline_of_this_set_is_read_also_where_git_or_an_editor_changed_the_form(reported):
     run, page = reported.folder / results.RUN, reported.folder / "results.json"
     content = json.loads(page.read_text())
-    assert results.verified(reported) == content
     run.write_bytes(run.read_bytes().replace(b"\n", b"\r\n"))
     page.write_bytes(b"\xef\xbb\xbf" + page.read_bytes().replace(b', "', b',\r\n"'))
     assert results.verified(reported) == content
@@ -197,49 +207,31 @@ def test_a_baseline_of_this_set_is_read_also_where_git_or_an_editor_changed_the_
 def test_what_is_not_as_it_was_measured_is_told_with_what_to_do(reported):
     queries = {**reported.queries, "q1": reported.queries["q1"]._replace(query="other")}
     documents = {"disk-full": reported.documents["disk-full"]}
-    run = reported.folder / results.RUN
+    run, page = reported.folder / results.RUN, reported.folder / "results.json"
     run.write_text(run.read_text().replace("2.0", "3.0"))
-    told = problems(reported._replace(queries=queries, documents=documents))
-    made_on = [words.split(" (")[0].split(": ", 1)[1] for words in told]
     wanted = ["another corpus", "other queries and labels", "another runs/fixed.trec"]
-    assert made_on == [f"made on {what}" for what in wanted]
-    assert all(f": make report EVALS={reported.folder} measures the b" in words for words in told)
-    assert all(words.startswith(f"{reported.folder / 'results.json'}: ") for words in told)
+    found = problems(reported._replace(queries=queries, documents=documents))
+    for problem, what in zip(found, wanted, strict=True):
+        assert problem.startswith(f"{page}: made on {what} (")
+        assert f": make report EVALS={reported.folder} measures the b" in problem
     run.unlink()
-    (told,) = problems(reported)
-    assert "another runs/fixed.trec (" in told and ", the folder has nothing): make rep" in told
+    (problem,) = problems(reported)
+    assert "another runs/fixed.trec (" in problem and ", the folder has nothing): " in problem
 
 
-IMG = "<img src=x onerror=ran()>"
-WRAPPED = {IMG: 1}
-CARD = {"query_id": "q", "wanted": "d", "rival": "e", "cause": "c", "unjudged": True, "lacks": []}
-ROW = {"query_id": "q", "query": "a", "kind": "k", "split": "dev", "relevant": {"d": 2}}
-ROW |= {"retrieved": [["d", 1.5]], "first_rank": None, "measures": {"hit@5": 1}}
 NO_RESULTS = [  # (bytes of the file, what is told)
     (b"{", "broken JSON ("),
     (b"[]", "found [], wanted a JSON object"),
-    (b"{}", "field corpus is missing"),
+    (b"{}", "field corpus is missing; make report EVALS="),
     (b"\xe9", "byte 0xe9 is not UTF-8"),
-    (b"", "broken JSON ("),
 ]
 MISFITS = [  # (place, value, what is told)
-    ("corpus", None, "corpus: found null, wanted object"),
-    ("queries", {}, "queries.n is missing"),
-    ("run sha256", 1, "run.sha256: found 1, wanted string"),
-    ("corpus name", WRAPPED, f'corpus.name: found {{"{IMG}": 1}}, wanted string'),
-    ("queries n", 3.0, "queries.n: found 3.0, wanted integer"),
-    ("queries grades", [0, True], "queries.grades[1]: found true, wanted integer"),
-    ("method k1", IMG, f'method.k1: found "{IMG}", wanted number'),
-    ("summary dev intervals MAP", [1], "intervals.MAP: found [1], wanted at least 2 items"),
-    ("summary dev median_first_rank", IMG, f'rank: found "{IMG}", wanted number or null'),
-    ("by_kind dev", {IMG: {}}, f"by_kind.dev.{IMG}.n is missing"),
-    ("told_apart dev AUROC", WRAPPED, f'AUROC: found {{"{IMG}": 1}}, wanted number'),
-    ("compared_dev base name", WRAPPED, f'.name: found {{"{IMG}": 1}}, wanted string'),
-    ("evidence dev sets", {IMG: 1}, f"sets.{IMG}: found 1, wanted object"),
-    ("evidence lost", {"q": 1}, "evidence.lost.q: found 1, wanted string"),
-    ("cards", [CARD | {"lacks": [[IMG]]}], f'cards[0].lacks[0]: found ["{IMG}"], wanted str'),
-    ("per_query", [ROW | {"retrieved": [[WRAPPED, 1]]}], "retrieved[0][0]: found {"),
-    ("per_query", [ROW, ROW | {"query": WRAPPED}], "per_query[1].query: found {"),
+    ("corpus", None, "corpus must be object, found null; make report EVALS="),
+    ("queries n", 3.0, "queries.n must be integer, found 3.0"),
+    ("queries grades", [0, True], "queries.grades[1] must be integer, found true"),
+    ("summary dev median_first_rank", "<b>", 'rank must be number or null, found "<b>"'),
+    ("cards", [{"query_id": "q"}], "cards[0].wanted is missing"),
+    ("by_kind dev", {"typo": {"n": 1}}, "by_kind.dev.typo.measures is missing"),
 ]
 
 
@@ -248,8 +240,8 @@ def test_a_file_that_is_no_result_is_told_with_its_place(reported):
     whole = json.loads(page.read_text())
     for content, words in NO_RESULTS:
         page.write_bytes(content)
-        (told,) = problems(reported)
-        assert told.startswith(f"{page}:1: {words}"), content
+        (problem,) = problems(reported)
+        assert problem.startswith(f"{page}:1: {words}"), content
     for place, value, words in MISFITS:
         content = part = copy.deepcopy(whole)
         *path, last = place.split()
@@ -257,13 +249,9 @@ def test_a_file_that_is_no_result_is_told_with_its_place(reported):
             part = part[name]
         part[last] = value
         save(reported.folder, content)
-        (told,) = problems(reported)
-        assert words in told and told.startswith(f"{page}:1: field "), place
-        assert told.endswith(f"; make report EVALS={reported.folder} measures the baseline anew")
+        (problem,) = problems(reported)
+        assert problem.startswith(f"{page}:1: field ") and words in problem, place
     page.unlink()
-    page.mkdir()
-    assert "results.json:1: cannot be read (not a regular file)" in problems(reported)[0]
-    page.rmdir()
     page.symlink_to("gone")
     assert "results.json:1: cannot be read (No such file" in problems(reported)[0]
 
@@ -271,33 +259,21 @@ def test_a_file_that_is_no_result_is_told_with_its_place(reported):
 # Where a report leads.
 
 
-def test_a_report_on_our_own_set_ends_with_the_line_for_the_readme(tmp_path, monkeypatch):
-    (tmp_path / "CITATION.cff").write_text('cff-version: 1.2.0\nversion: "7"\n')
-    own = tmp_path / "evals"
-    own.mkdir()
-    (own / "results.json").write_bytes(b"{}")
-    digits = hashlib.sha256(b"{}").hexdigest()[:12]
-    monkeypatch.setattr(evalset, "DEFAULT", own)
-    said = {"system": "Linux", "machine": "x86_64", "python_version_tuple": ("3", "11", "7")}
-    for name, value in said.items():
-        monkeypatch.setattr(results.platform, name, lambda value=value: value)
-    row = f"| 7 | Linux x86_64, Python 3.11 | `{digits}` |"
-    first, last = results.what_next(own).split("\n")
-    assert "make lab" in first and last.endswith(f"installing.md, Reproduced: {row}")
-    other = results.what_next(tmp_path / "other")
-    assert "make audit" in other and "Reproduced" not in other and "|" not in other
+def test_a_report_ends_with_what_comes_next():
+    own = results.what_next(evalset.DEFAULT)
+    assert own.endswith(f"installing.md, Reproduced: {results.reproduced(evalset.DEFAULT)}")
+    other = results.what_next(evalset.DEFAULT / "other")
+    assert "make audit" in other and "Reproduced" not in other
 
 
 def test_what_was_reproduced_of_this_version_has_its_digits():
     """A line of another version keeps its own; `make report` ends with the one for this."""
-    root = evalset.DEFAULT.parent
-    table = (
-        (root / "notebooks" / "installing.md")
-        .read_text(encoding="utf-8")
-        .partition("## Reproduced")[2]
-    )
-    rows = [line.split(" | ") for line in table.partition("\n## ")[0].splitlines()[5:] if line]
-    version, _, digits = results.reproduced(evalset.DEFAULT).split(" | ")
+    page = (evalset.DEFAULT.parent / "notebooks" / "installing.md").read_text(encoding="utf-8")
+    table = page.partition("## Reproduced")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in table.splitlines()[5:] if line]
+    version, system, digits = results.reproduced(evalset.DEFAULT).split(" | ")
+    sha256 = hashlib.sha256((evalset.DEFAULT / "results.json").read_bytes()).hexdigest()
+    assert digits == f"`{sha256[:12]}` |" and ", Python 3." in system
     ours = [row for row in rows if row[0] == version]
     assert ours and all(row[2] == digits and len(row) == 3 for row in ours)
     card = (evalset.DEFAULT / "README.md").read_text(encoding="utf-8")
