@@ -248,25 +248,24 @@ def test_batches_bound_what_a_model_sees():
 def test_an_encoded_corpus_is_kept_and_never_stale(tmp_path, monkeypatch):
     folder, encoded = tmp_path / "not" / "yet", []
 
-    def run(texts=("disk full", "log"), form=np.array, **model):
-        def encoder(bodies):
-            encoded.append(bodies)
-            return form([[float(len(body)), 0.0, 1.5] for body in bodies])
+    def encoder(bodies):
+        encoded.append(bodies)
+        return matrices.csr_array([[float(len(body)), 0.0, 1.5] for body in bodies])
 
-        rows = sparse.kept(folder, {"name": "lengths", **model}, list(texts), encoder)
-        rows = rows.toarray() if matrices.issparse(rows) else rows
-        assert rows.tolist() == [[len(body), 0.0, 1.5] for body in texts]
-        return len(encoded)
-
-    assert run() == run() == run(name="lengths") == 1
-    assert run(["disk ful", "llog"]) == 2 and run(["disk fulll", "og"]) == 3
-    assert run(["log", "disk full"]) == 4  # the same texts in another order
-    assert [run(form=matrices.csr_array, size=size) for size in (64, 64, 65)] == [5, 5, 6]
-    assert run(size=64, name="lengths") == 6  # however its settings are listed
+    for texts, model, n_encoded in (
+        (["disk full", "log"], {"name": "lengths", "size": 64}, 1),
+        (["disk full", "log"], {"size": 64, "name": "lengths"}, 1),  # however they are listed
+        (["disk full", "log"], {"size": 65, "name": "lengths"}, 2),
+        (["disk ful", "llog"], {"size": 64, "name": "lengths"}, 3),
+        (["log", "disk full"], {"size": 64, "name": "lengths"}, 4),
+    ):
+        rows = sparse.kept(folder, model, texts, encoder)
+        assert rows.toarray().tolist() == [[len(body), 0.0, 1.5] for body in texts]
+        assert len(encoded) == n_encoded, (texts, model)
     monkeypatch.setattr("os.replace", lambda part, path: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        run(["new"])
-    assert len(list(folder.iterdir())) == 6  # half a file is none
+        sparse.kept(folder, {}, ["new"], encoder)
+    assert len(list(folder.iterdir())) == 4  # half a file is none
 
 
 FETCHES = [  # (scores of the chunks, depth, how many chunks are fetched each time)
