@@ -25,6 +25,7 @@ DARK, LIGHT, GREEN, GREY = "#1f4e79", "#c96f1a", "#4a8577", "#c5ced8"
 BAND = "#e3e6ea"
 PAGE = 5  # inches: a figure of the write-up, to be read on a telephone
 LETTERS = {7: 12, PAGE: 11.5}  # points on a figure of so many inches
+LINE = {7: 70, PAGE: 50}  # letters of a line of its title
 LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
 
 
@@ -39,23 +40,7 @@ def begin(versions: bool = True) -> None:
     pd.set_option("display.max_colwidth", None)
     pd.set_option("display.html.use_mathjax", False)  # a text of a set is no formula
     if versions:
-        print(
-            "Python", platform.python_version(), *(f"· {name} {version(name)}" for name in PACKAGES)
-        )
-
-
-def put(figure: plt.Figure, words: str) -> None:
-    """Display a figure once. `words` say its finding and its values, for who cannot see it.
-
-    Few colours look the same here, and make the notebooks a quarter as large. Median cut, the
-    default, would lose a colour that few points have.
-    """
-    drawn, small = io.BytesIO(print_figure(figure, dpi=figure.dpi)), io.BytesIO()
-    few = Image.open(drawn).convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE)
-    few.save(small, "PNG", optimize=True)
-    shown = {"image/png": b64encode(small.getvalue()).decode(), "text/plain": repr(figure)}
-    display(shown, metadata={"image/png": {"alt": words}}, raw=True)
-    plt.close(figure)
+        print("Python", platform.python_version(), *(f"· {p} {version(p)}" for p in PACKAGES))
 
 
 def axes(height: float, width: float = 7) -> plt.Axes:
@@ -66,12 +51,25 @@ def axes(height: float, width: float = 7) -> plt.Axes:
 
 def show(ax: plt.Axes, title: str, values: str, x: str = "", y: str = "") -> None:
     """Name a figure and its axes, and display it with `values` for who cannot see it."""
-    letters = LETTERS[ax.figure.get_figwidth()]
-    width = 50 if ax.figure.get_figwidth() == PAGE else 70  # letters of a line
-    ax.set_title(textwrap.fill(title, width), fontsize=letters + 1)
-    ax.set_xlabel(x, fontsize=letters)
-    ax.set_ylabel(y, fontsize=letters)
+    width = ax.figure.get_figwidth()
+    ax.set_title(textwrap.fill(title, LINE[width]), fontsize=LETTERS[width] + 1)
+    ax.set_xlabel(x, fontsize=LETTERS[width])
+    ax.set_ylabel(y, fontsize=LETTERS[width])
     put(ax.figure, f"{title}. {values}")
+
+
+def put(figure: plt.Figure, words: str) -> None:
+    """Display a figure once. `words` say its finding and its values, for who cannot see it."""
+    drawn, small = io.BytesIO(print_figure(figure, dpi=figure.dpi)), io.BytesIO()
+    # Few colours make the notebooks a quarter as large. Median cut, the default, would lose one.
+    few = Image.open(drawn).convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE)
+    few.save(small, "PNG", optimize=True)
+    shown = {"image/png": b64encode(small.getvalue()).decode(), "text/plain": repr(figure)}
+    display(shown, metadata={"image/png": {"alt": words}}, raw=True)
+    plt.close(figure)
+
+
+# Tables and texts.
 
 
 def table(frame: pd.DataFrame):
@@ -116,14 +114,14 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
     """Return the stretch of `body`, about `width` characters, with the most different `words`."""
     starts = [m.start() for m in re.finditer(r"\w+", body) if m[0].lower() in words] or [0]
 
-    def different(start: int) -> int:
+    def n_words(start: int) -> int:
         return len(words & set(re.findall(r"\w+", body[start : start + width].lower())))
 
-    best = max(starts, key=different)  # the first of equals
-    stretch = body[best:]
+    start = max(starts, key=n_words)  # the first of equals
+    stretch = body[start:]
     if len(stretch) > width:
         stretch = stretch[:width].rsplit(" ", 1)[0] + " …"
-    return "… " * bool(best) + " ".join(stretch.split())
+    return "… " * bool(start) + " ".join(stretch.split())
 
 
 # Figures of the write-up. Session C shows some of them, too, on a wider page.
@@ -131,35 +129,41 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
 SIDES = {"good": ("o", DARK, DARK), "poor": ("s", LIGHT, LIGHT), "open": ("o", DARK, "white")}
 
 
-def _name_rows(ax: plt.Axes, names: list[str]) -> None:
+def name_rows(ax: plt.Axes, names: list[str]) -> None:
     """Name the rows of a figure, the first at the top."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
 
 
+def aside(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
+    """Return how far a point stands from the middle of its row, so that equal ones lie apart.
+
+    They take up to `height` of the row, as if they were `least` or more.
+    """
+    equal = values.groupby([rows, values])
+    n = equal.transform("size")
+    return (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
+
+
 def found_in_five(shares: list, bar: float) -> None:
     """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES."""
     ax = axes(1.3 + 0.34 * len(shares), PAGE)
+    place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
     for y, share in enumerate(shares):
         mark, color, face = SIDES[share.side]
         ax.plot([share.low, share.high], [y, y], color=color, linewidth=2)
         ax.plot(share.found / share.n, y, mark, color=color, markerfacecolor=face)
-        place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
         ax.annotate(f" {share.found} of {share.n}", (1.02, y), **place)
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
-    _name_rows(ax, [share.name for share in shares])
+    name_rows(ax, [share.name for share in shares])
     ax.set_xlim(0, 1.02)
-    kinds = shares[1:] or shares
+    kinds, noun = (shares[1:], "kinds") if shares[1:] else (shares, "shares")
     above, below = (sum(kind.side == side for kind in kinds) for side in ("good", "poor"))
-    noun = "kinds" if shares[1:] else "shares"
-    values = (f"{s.name} {s.found} of {s.n} ({s.low:.2f} to {s.high:.2f})" for s in shares)
-    show(
-        ax,
-        f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}",
-        f"Questions with a useful document among the first five: {', '.join(values)}.",
-        f"share, with 95 % interval (dashed: the bar, {bar:.0%})",
-    )
+    title = f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}"
+    values = ", ".join(f"{s.name} {s.found} of {s.n} ({s.low:.2f} to {s.high:.2f})" for s in shares)
+    words = f"Questions with a useful document among the first five: {values}."
+    show(ax, title, words, f"share, with 95 % interval (dashed: the bar, {bar:.0%})")
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
@@ -172,56 +176,42 @@ def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     for part, mark, color in ((~low, "o", DARK), (low, "s", LIGHT)):
         ax.plot(values["value"][part], places[part], mark, color=color, markersize=4)
     ax.plot(kinds["mean"], range(len(kinds)), "|", color="black", ms=22, markeredgewidth=2)
-    _name_rows(ax, [f"{kind} ({n})" for kind, n in kinds["size"].items()])
+    name_rows(ax, [f"{kind} ({n})" for kind, n in kinds["size"].items()])
     ax.set_xlim(-0.03, 1.03)
     means = ", ".join(f"{kind} {mean:.3f}" for kind, mean in kinds["mean"].items())
     title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
     show(ax, title, f"Means of {name}: {means}.", f"{name}, a point a query (line: mean)")
 
 
-def aside(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
-    """Return how far a point stands from the middle of its row, so that equal ones lie apart.
-
-    Together they take up to `height` of the row, as if they were `least` or more.
-    """
-    equal = values.groupby([rows, values])
-    n = equal.transform("size")
-    return (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
-
-
 def first_ranks(ranks: pd.Series, where: str) -> None:
     """Plot how many queries have their first relevant document at each rank (NaN: not found)."""
     labels = ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
     edges = [0, 1, 2, 3, 5, 10, 100, np.inf]
-    counts = pd.cut(ranks.fillna(np.inf), edges, labels=labels).value_counts().reindex(labels)
+    counts = pd.cut(ranks.fillna(np.inf), edges, labels=labels).value_counts(sort=False)
     ax = axes(2.6, PAGE)
     bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT, LIGHT])
     ax.bar_label(bars, fontsize=LETTERS[PAGE])
     ax.margins(y=0.12)  # room for the labels below the title
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
-    find = "finds" if counts["1"] == 1 else "find"
-    title = f"{counts['1']} of {len(ranks)} {where} queries {find} one at rank 1"
+    title = f"{counts['1']} of {len(ranks)} {where} queries find one at rank 1"
     words = ", ".join(f"{label} {n}" for label, n in counts.items())
     show(ax, title, f"Queries by rank: {words}.", "rank of the first relevant document", "queries")
 
 
 def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
-    """Plot the range of all systems (columns `lowest`, `highest`) and the `baseline` by kind.
-
-    `n` are the queries of each kind (index).
-    """
+    """Plot, by kind (index, of `n` queries), all systems (`lowest`, `highest`) and `baseline`."""
     ax = axes(1.7 + 0.36 * len(ends), PAGE)
     rows = range(len(ends))
     ax.hlines(rows, ends["lowest"], ends["highest"], GREY, linewidth=7, label="all systems")
     ax.plot(ends["baseline"], rows, "o", color=DARK, label="the baseline")
-    _name_rows(ax, [f"{kind} ({n})" for kind, n in ends["n"].items()])
+    name_rows(ax, [f"{kind} ({n})" for kind, n in ends["n"].items()])
     ax.set_xlim(0, 1.02)
     ax.figure.legend(loc="outside lower left", frameon=False, fontsize=LETTERS[PAGE])
     led = (ends["highest"] > ends["baseline"]).sum()
-    columns = ends[["baseline", "lowest", "highest"]].itertuples()
     words = ", ".join(
-        f"{kind} {base:.3f} in {low:.3f} to {high:.3f}" for kind, base, low, high in columns
+        f"{kind} {row.baseline:.3f} in {row.lowest:.3f} to {row.highest:.3f}"
+        for kind, row in ends.iterrows()
     )
     title = f"Another system leads on {led} of {len(ends)} kinds"
     words = f"The baseline in the range of all: {words}."
@@ -229,26 +219,22 @@ def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
 
 
 def forest(compared: dict, width: float = 7) -> None:
-    """Plot each run's difference to the baseline with its interval and verdict, first run on top.
-
-    `compared` comes from compare.compare. The band holds differences that change no decision.
-    """
+    """Plot each run of compare.compare: its difference, interval and verdict, the first on top."""
     matters, runs, words = compared["matters"], compared["runs"], []
     ax = axes(1.2 + 0.55 * len(runs), width)
-    ax.axvspan(-matters, matters, color=BAND)
+    ax.axvspan(-matters, matters, color=BAND)  # what changes no decision
     ax.axvline(0, color="black", linewidth=1)
     for y, run in enumerate(runs):
         row = run["measures"][run["primary"]]
-        difference, low, high = row["difference"], row["low"], row["high"]
         mark = {stats.BETTER: ">", stats.WORSE: "<"}.get(run["verdict"], "o")
         color = DARK if mark == "o" else LIGHT
-        ends = ""
-        if low is not None:
-            ax.plot([low, high], [y, y], color=color, linewidth=2.5)
-            ends = f" ({low:+.3f} to {high:+.3f})"
-        ax.plot(difference, y, mark, color=color, markersize=10)
-        ax.text(difference, y - 0.22, run["name"], ha="center", fontsize=LETTERS[width] - 1)
-        words.append(f"{run['name']} {difference:+.3f}{ends}, {run['verdict']}")
+        ends = stats.interval_text(row["low"], row["high"])
+        if ends:
+            ax.plot([row["low"], row["high"]], [y, y], color=color, linewidth=2.5)
+        ax.plot(row["difference"], y, mark, color=color, markersize=10)
+        ax.text(row["difference"], y - 0.22, run["name"], ha="center", fontsize=LETTERS[width] - 1)
+        ends = f" ({ends})" if ends else ""
+        words.append(f"{run['name']} {row['difference']:+.3f}{ends}, {run['verdict']}")
     ax.set(yticks=[], ylim=(len(runs) - 0.5, -0.8))
     differing = sum(run["verdict"] in (stats.BETTER, stats.WORSE) for run in runs)
     title = f"{differing} of {len(runs)} systems are shown to differ from the baseline"
@@ -256,16 +242,13 @@ def forest(compared: dict, width: float = 7) -> None:
 
 
 def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> None:
-    """Plot in how many queries the first k chunks hold the right document, and its evidence.
-
-    `by_k` holds a list of shares for each, from k = 1 on; `n` is the number of queries.
-    """
+    """Plot the shares of `n` queries that evidence.by_k returns."""
     document, quote = by_k["document"], by_k["evidence"]
     cutoffs = range(1, len(document) + 1)
     ax = axes(3.4, width)
+    place = {"textcoords": "offset points", "ha": "right", "fontsize": LETTERS[width]}
     for name, mark, color, up in (("document", "o", LIGHT, 6), ("evidence", "s", DARK, -14)):
         ax.plot(cutoffs, by_k[name], f"{mark}-", color=color, markersize=5)
-        place = {"textcoords": "offset points", "ha": "right", "fontsize": LETTERS[width]}
         ax.annotate(name, (cutoffs[-1], by_k[name][-1]), (0, up), **place)
     ax.fill_between(cutoffs, quote, document, color=BAND)
     ax.set(ylim=(0, 1.1), xlim=(0.5, cutoffs[-1] + 0.5))
@@ -282,32 +265,32 @@ def evidence_by_budget(
 ) -> None:
     """Plot evidence recall by tokens of context (columns), a line for each chunk set (rows).
 
-    The baseline, with its 95 % interval (low, high) by column as a band, and the best at `budget`
-    are named; the others stay grey.
+    `base`, with its interval (low, high) by column as `band`, and the best at `budget` are named.
     """
     best = str(recall[budget].idxmax())
     ax = axes(4.0, width)
     ax.axvline(budget, color="black", linestyle=":", linewidth=1)
     if band:
         ax.fill_between(recall.columns, *zip(*band, strict=True), color=DARK, alpha=0.12)
+    box = {"fc": "white", "ec": "none"}
+    place = {"textcoords": "offset points", "bbox": box, "fontsize": LETTERS[width]}
     looks = {best: ("s", LIGHT, 2.5), base: ("o", DARK, 2.5)}
     for name, row in recall.iterrows():
         mark, color, thick = looks.get(name, ("", "#8a8a8a", 1))
         ax.plot(recall.columns, row, f"{mark}-", color=color, linewidth=thick, zorder=thick)
     for name, offset, side in ((best, (-8, 8), "right"), (base, (8, -14), "left"))[: len(looks)]:
-        label, place = f"{name}{' (baseline)' * (name == base)}", (budget, recall.loc[name, budget])
-        around = {"textcoords": "offset points", "bbox": {"fc": "white", "ec": "none"}}
-        ax.annotate(label, place, offset, ha=side, fontsize=LETTERS[width], **around)
+        label = f"{name} (baseline)" if name == base else name
+        ax.annotate(label, (budget, recall.loc[name, budget]), offset, ha=side, **place)
     columns = [f"{column:,}" for column in recall.columns]
     ax.set_xscale("log")
     ax.set_xticks(recall.columns, columns)
     ax.minorticks_off()
     ax.set_ylim(0, 1.02)
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
-    share = recall.loc[best, budget]
-    title = f"Within {budget:,} tokens {best} delivers the most evidence, {share:.0%}"
-    values = f"By tokens {', '.join(columns)}: {rows}"
-    show(ax, title, values, "tokens of context", "evidence recall")
+    share = f"{recall.loc[best, budget]:.0%}"
+    title = f"Within {budget:,} tokens {best} delivers the most evidence, {share}"
+    words = f"By tokens {', '.join(columns)}: {rows}"
+    show(ax, title, words, "tokens of context", "evidence recall")
 
 
 def short(value: float) -> str:

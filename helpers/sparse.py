@@ -24,13 +24,14 @@ from . import files, measures, text
 from .runs import BASELINE, DECIMALS, Ranking
 
 BATCH = 1_000  # texts that a model encodes at a time
-REPORTED = ("nDCG@10", "recall@100", "AP", "RR")
 Vector = dict[int, float]  # {dimension: weight}
-Encoded = np.ndarray | sparse.csr_array  # a row for each text
 
 
 class Model(Protocol):
-    """What the pipeline asks of a model; a dimension it names is shared, whatever its weight."""
+    """What is asked of a model. A score is the dot product of a query's and a document's vector.
+
+    A dimension that a vector names is shared, whatever its weight.
+    """
 
     sparse_dim: int
 
@@ -38,27 +39,31 @@ class Model(Protocol):
         """Return a vector for each text."""
 
     def encode_queries(self, texts: list[str]) -> list[Vector]:
-        """Return a vector for each text. A score is the dot product with a document's vector."""
+        """Return a vector for each text."""
 
 
-# From texts to a matrix, for any model.
+class Index(NamedTuple):
+    """Documents to search: `postings` has a row for each dimension, a column for each document."""
+
+    ids: list[str]
+    places: np.ndarray  # of each document in the order of ids
+    postings: sparse.csr_array
 
 
-def batches(items: Iterable, size: int = BATCH) -> Iterator[list]:
-    """Yield lists of at most `size` neighbours."""
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch
+def build(model: Model, ids: list[str], texts: Iterable[str]) -> Index:
+    """Return an index over the vectors that `model` gives to `texts`."""
+    return index(ids, encode(model.encode_documents, texts, model.sparse_dim).T.tocsr())
 
 
-def encode(encoder: Callable, texts: Iterable[str], dim: int, size: int = BATCH):
+def encode(encoder: Callable, texts: Iterable[str], dim: int) -> sparse.csr_array:
     """Return the vectors of `texts` as a matrix, a row for each text; `texts` may be a stream.
 
-    A text without a dimension gives an empty row. Raises ValueError for a dimension outside 0 to
-    `dim` - 1, a weight that is no finite number, or a vector too many or too few.
+    Raises ValueError for a dimension outside 0 to `dim` - 1, a weight that is no finite number, or
+    a vector too many or too few.
     """
     ends, columns, values = array("i", [0]), array("i"), array("d")
-    for batch in batches(texts, size):
+    stream = iter(texts)
+    while batch := list(islice(stream, BATCH)):
         vectors = encoder(batch)
         if len(vectors) != len(batch):
             raise ValueError(f"{len(vectors)} vectors for {len(batch)} texts, wanted one for each")
@@ -66,46 +71,16 @@ def encode(encoder: Callable, texts: Iterable[str], dim: int, size: int = BATCH)
             columns.extend(vector)
             values.extend(vector.values())
             ends.append(len(columns))
-    dims, weights = np.asarray(columns), np.asarray(values)
-    for wrong, found, wanted in (
-        ((dims < 0) | (dims >= dim), "dimension {}", f"0 to {dim - 1}"),
-        (~np.isfinite(weights), "the weight of dimension {} is no finite number", "finite weights"),
-    ):
-        if wrong.any():
-            first = wrong.argmax()
-            number = np.searchsorted(ends, first, side="right") - 1
-            raise ValueError(f"text {number}: {found.format(dims[first])}, wanted {wanted}")
-    return sparse.csr_array((weights, dims, np.asarray(ends)), shape=(len(ends) - 1, dim))
-
-
-def kept(folder: Path, model: dict, texts: list[str], encoder: Callable[[list[str]], Encoded]):
-    """Return `encoder(texts)`, from a file in `folder` where it was computed before.
-
-    Encoding is what is slow about a learned model. The file is named by a hash of `model` (its
-    name and settings) and of all texts, so no file can be stale.
-    """
-    key = hashlib.sha256(json.dumps([model, texts], sort_keys=True).encode()).hexdigest()
-    path = folder / f"encoded-{key}.pickle"
-    if not path.exists():
-        encoded = pickle.dumps(encoder(texts))
-        with files.new_file(path) as part:
-            part.write_bytes(encoded)
-    return pickle.loads(path.read_bytes())
-
-
-# The index and its search.
-
-
-class Index(NamedTuple):
-    """Documents to search.
-
-    `postings` has a row for each dimension and a column for each document; `places` holds the
-    place of each document in the order of ids.
-    """
-
-    ids: list[str]
-    places: np.ndarray
-    postings: sparse.csr_array
+    dims, weights, indptr = np.asarray(columns), np.asarray(values), np.asarray(ends)
+    wrong = np.flatnonzero((dims < 0) | (dims >= dim) | ~np.isfinite(weights))
+    if len(wrong):
+        dimension, weight = dims[wrong[0]], weights[wrong[0]]
+        number = np.searchsorted(indptr, wrong[0], side="right") - 1
+        problem = f"dimension {dimension}, wanted 0 to {dim - 1}"
+        if not np.isfinite(weight):
+            problem = f"dimension {dimension} weighs {weight}, wanted a finite number"
+        raise ValueError(f"text {number}: {problem}")
+    return sparse.csr_array((weights, dims, indptr), shape=(len(ends) - 1, dim))
 
 
 def index(ids: list[str], postings: sparse.csr_array) -> Index:
@@ -123,9 +98,12 @@ def index(ids: list[str], postings: sparse.csr_array) -> Index:
     return Index(list(ids), places, postings)
 
 
-def build(model: Model, ids: list[str], texts: Iterable[str]) -> Index:
-    """Return an index over the vectors that `model` gives to `texts`."""
-    return index(ids, encode(model.encode_documents, texts, model.sparse_dim).T.tocsr())
+def rankings(
+    model: Model, documents: Index, queries: dict[str, str], k: int | None = None
+) -> Iterator[tuple[str, Ranking]]:
+    """Yield (query_id, ranking) for {query_id: text}."""
+    encoded = encode(model.encode_queries, queries.values(), model.sparse_dim)
+    yield from zip(queries, search(documents, encoded, k), strict=True)
 
 
 def search(documents: Index, queries: sparse.csr_array, k: int | None = None) -> Iterator[Ranking]:
@@ -149,10 +127,8 @@ def search(documents: Index, queries: sparse.csr_array, k: int | None = None) ->
         yield list(zip(ids, rounded[best].tolist(), strict=True))
 
 
-def _scores(
-    documents: Index, dims: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the documents that share a dimension, and their scores.
+def _scores(documents: Index, dims: np.ndarray, weights: np.ndarray) -> tuple:
+    """Return the documents that share a dimension, and their scores, as arrays.
 
     The sum takes dimension after dimension in the query's order, as rank_bm25 adds words: scores
     are the same to the last bit, unless the query repeats a word.
@@ -166,20 +142,12 @@ def _scores(
     return matches, scores[matches]
 
 
-def rankings(
-    model: Model, documents: Index, queries: dict[str, str], k: int | None = None
-) -> Iterator[tuple[str, Ranking]]:
-    """Yield (query_id, ranking) for {query_id: text}."""
-    encoded = encode(model.encode_queries, queries.values(), model.sparse_dim)
-    yield from zip(queries, search(documents, encoded, k), strict=True)
-
-
 def evaluate(
-    model: Model, documents: Index, queries: dict[str, str], qrels: measures.Qrels, k: int = 100
+    model: Model, documents: Index, queries: dict[str, str], qrels: measures.Qrels
 ) -> dict[str, float]:
-    """Return nDCG@10, recall@100, MAP and MRR of the first `k` documents of each query."""
-    run = dict(rankings(model, documents, queries, k))
-    return measures.means(measures.per_query(qrels, run, REPORTED))
+    """Return nDCG@10, recall@100, MAP and MRR of the first 100 documents of each query."""
+    run = dict(rankings(model, documents, queries, 100))
+    return measures.means(measures.per_query(qrels, run, ("nDCG@10", "recall@100", "AP", "RR")))
 
 
 def over_fetch(
@@ -200,32 +168,26 @@ def over_fetch(
         k *= 4
 
 
+def kept(folder: Path, model: dict, texts: list[str], encoder: Callable[[list[str]], object]):
+    """Return `encoder(texts)`, a matrix, from a file in `folder` where it was computed before.
+
+    Encoding is what is slow about a learned model. The file is named by a hash of `model` (its
+    name and settings) and of all texts, so no file can be stale.
+    """
+    key = hashlib.sha256(json.dumps([model, texts], sort_keys=True).encode()).hexdigest()
+    path = folder / f"encoded-{key}.pickle"
+    if not path.exists():
+        encoded = pickle.dumps(encoder(texts))
+        with files.new_file(path) as part:
+            part.write_bytes(encoded)
+    return pickle.loads(path.read_bytes())
+
+
 # BM25, the first model.
 
 
-def okapi_idf(df: np.ndarray, n_docs: int, epsilon: float) -> np.ndarray:
-    """Return ln((N - df + 0.5) / (df + 0.5)), negative values replaced by epsilon times the mean.
-
-    Robertson and Spärck Jones 1976; the replacement is that of rank_bm25. Logarithms and sum are
-    taken as there, so that the results agree to the last bit.
-    """
-    idf = np.array([math.log(n_docs - n + 0.5) - math.log(n + 0.5) for n in df.tolist()])
-    return np.where(idf < 0, epsilon * (sum(idf.tolist()) / len(idf)), idf)
-
-
-def lucene_idf(df: np.ndarray, n_docs: int, epsilon: float) -> np.ndarray:
-    """Return ln(1 + (N - df + 0.5) / (df + 0.5)), always above 0, as Lucene does.
-
-    Lucene 8 and later leave out the factor k1 + 1, which changes scores but no ranking.
-    """
-    return np.log(1 + (n_docs - df + 0.5) / (df + 0.5))
-
-
-IDF = {"okapi": okapi_idf, "lucene": lucene_idf}
-
-
 class BM25(NamedTuple):
-    """BM25 as a model (Robertson et al. 1995): a document holds the weights, a query the counts."""
+    """BM25 as a model (Robertson et al. 1995): a document has the weights, a query the counts."""
 
     vocabulary: dict[str, int]
     idf: np.ndarray
@@ -254,10 +216,8 @@ class BM25(NamedTuple):
 
     def encode_queries(self, texts: list[str]) -> list[Vector]:
         """Return {dimension: count} of each text; words outside the vocabulary are dropped."""
-        return [
-            {n: float(times) for n, times in self._counts(self.words(body)).items()}
-            for body in texts
-        ]
+        counts = (self._counts(self.words(body)).items() for body in texts)
+        return [{n: float(times) for n, times in of_text} for of_text in counts]
 
     def _counts(self, words: list[str]) -> dict[int, int]:
         return Counter(self.vocabulary[word] for word in words if word in self.vocabulary)
@@ -269,21 +229,18 @@ def bm25(
     idf: str = "okapi",
     k1: float = BASELINE["k1"],
     b: float = BASELINE["b"],
-    epsilon: float = BASELINE["epsilon"],
     words: Callable[[str], list[str]] = text.words,
 ) -> tuple[BM25, Index]:
     """Return BM25 fitted to `texts`, which may be a stream, and the index over them.
 
-    The same as `build` with the fitted model, without a dict for each document. Raises ValueError
-    for an unknown `idf` and for a corpus without a single word.
+    The same as `build` with the fitted model, without a dict for each document. `idf` is "okapi",
+    as in rank_bm25, or "lucene". Raises ValueError for a corpus without a single word.
     """
-    if idf not in IDF:
-        raise ValueError(f"idf {idf!r}, wanted one of {', '.join(IDF)}")
     vocabulary, counts, lengths = count(texts, words)
     if not vocabulary:
         raise ValueError(f"no word in {len(lengths)} documents, wanted at least one to index")
     df = np.diff(counts.indptr)
-    rarity = IDF[idf](df, len(lengths), epsilon)
+    rarity = IDF[idf](df, len(lengths))
     model = BM25(vocabulary, rarity, float(lengths.mean()), k1, b, words)
     divisors = model.norm(lengths)[counts.indices]
     divisors += counts.data
@@ -292,6 +249,27 @@ def bm25(
     weights *= np.repeat(rarity, df)
     counts.data = weights
     return model, index(ids, counts)
+
+
+def okapi_idf(df: np.ndarray, n_docs: int) -> np.ndarray:
+    """Return ln((N - df + 0.5) / (df + 0.5)), negative values replaced by epsilon times the mean.
+
+    Robertson and Spärck Jones 1976; the replacement is that of rank_bm25. Logarithms and sum are
+    taken as there, so that the results agree to the last bit.
+    """
+    idf = np.array([math.log(n_docs - n + 0.5) - math.log(n + 0.5) for n in df.tolist()])
+    return np.where(idf < 0, BASELINE["epsilon"] * (sum(idf.tolist()) / len(idf)), idf)
+
+
+def lucene_idf(df: np.ndarray, n_docs: int) -> np.ndarray:
+    """Return ln(1 + (N - df + 0.5) / (df + 0.5)), always above 0, as Lucene does.
+
+    Lucene 8 and later leave out the factor k1 + 1, which changes scores but no ranking.
+    """
+    return np.log(1 + (n_docs - df + 0.5) / (df + 0.5))
+
+
+IDF = {"okapi": okapi_idf, "lucene": lucene_idf}
 
 
 def count(

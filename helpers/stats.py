@@ -43,13 +43,49 @@ class Paired(NamedTuple):
     losses: int
 
 
+def paired(base: Sequence[float], run: Sequence[float]) -> Paired:
+    """Compare two lists of per-query values in the same query order. Raises ValueError if empty."""
+    if len(base) != len(run) or not len(base):
+        raise ValueError(f"{len(base)} and {len(run)} values, wanted as many, at least one")
+    differences = np.asarray(run, dtype=float) - np.asarray(base, dtype=float)
+    n = len(differences)
+    low, high = t_interval(differences) or (None, None)
+    return Paired(
+        n=n,
+        base=float(np.mean(base)),
+        run=float(np.mean(run)),
+        difference=float(np.mean(differences)),
+        low=low,
+        high=high,
+        p=sign_flip_p(differences),
+        t_p=t_test_p(differences),
+        detectable=detectable(n, float(np.std(differences, ddof=1))) if n > 1 else None,
+        wins=int((differences > TIE).sum()),
+        ties=int((abs(differences) <= TIE).sum()),
+        losses=int((differences < -TIE).sum()),
+    )
+
+
+def by_measure(
+    base: dict[str, dict[str, float]], run: dict[str, dict[str, float]], names: Iterable[str]
+) -> dict[str, dict]:
+    """Compare {query_id: {measure: value}} of two systems on the queries of `base`.
+
+    Returns {measure: the fields of Paired and `p_holm`, adjusted over the measures}.
+    """
+    pairs = {n: paired([base[q][n] for q in base], [run[q][n] for q in base]) for n in names}
+    adjusted = holm([pair.p for pair in pairs.values()])
+    rows = zip(pairs.items(), adjusted, strict=True)
+    return {name: pair._asdict() | {"p_holm": p} for (name, pair), p in rows}
+
+
 def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float, float]:
     """Return the 95 % percentile bootstrap interval of the mean (Efron 1979).
 
     Of a single value both ends are that value.
     """
     if len(values) < 2:
-        return float(np.mean(values)), float(np.mean(values))
+        return float(values[0]), float(values[0])
     drawn = scipy.stats.bootstrap(
         (np.asarray(values, dtype=float),),
         np.mean,
@@ -111,8 +147,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 def detectable(n: int, sd: float) -> float:
     """Return the smallest mean difference that a paired t test on `n` >= 2 queries finds.
 
-    `sd` is the standard deviation of the per-query differences; two-sided .05, power .8
-    (Cohen 1988).
+    `sd` is the standard deviation of the differences; two-sided .05, power .8 (Cohen 1988).
     """
     return sd * _solved_power(nobs=n)
 
@@ -128,114 +163,6 @@ def _solved_power(**known: float) -> float:
     from statsmodels.stats.power import TTestPower
 
     return TTestPower().solve_power(**known, alpha=ALPHA, power=POWER)
-
-
-def paired(base: Sequence[float], run: Sequence[float]) -> Paired:
-    """Compare two lists of per-query values in the same query order. Raises ValueError if empty."""
-    if len(base) != len(run) or not len(base):
-        raise ValueError(
-            f"{len(base)} and {len(run)} values, wanted one of each for the same queries"
-        )
-    differences = np.asarray(run, dtype=float) - np.asarray(base, dtype=float)
-    n = len(differences)
-    low, high = t_interval(differences) or (None, None)
-    return Paired(
-        n=n,
-        base=float(np.mean(base)),
-        run=float(np.mean(run)),
-        difference=float(np.mean(differences)),
-        low=low,
-        high=high,
-        p=sign_flip_p(differences),
-        t_p=t_test_p(differences),
-        detectable=detectable(n, float(np.std(differences, ddof=1))) if n > 1 else None,
-        wins=int((differences > TIE).sum()),
-        ties=int((abs(differences) <= TIE).sum()),
-        losses=int((differences < -TIE).sum()),
-    )
-
-
-def by_measure(
-    base: dict[str, dict[str, float]], run: dict[str, dict[str, float]], names: Iterable[str]
-) -> dict[str, dict]:
-    """Compare {query_id: {measure: value}} of two systems on the queries of `base`.
-
-    Returns {measure: the fields of Paired and `p_holm`, adjusted over the measures}.
-    """
-    pairs = {n: paired([base[q][n] for q in base], [run[q][n] for q in base]) for n in names}
-    adjusted = holm([pair.p for pair in pairs.values()])
-    rows = [
-        pair._asdict() | {"p_holm": p} for pair, p in zip(pairs.values(), adjusted, strict=True)
-    ]
-    return dict(zip(pairs, rows, strict=True))
-
-
-def kappa(
-    first: Sequence[int],
-    second: Sequence[int],
-    grades: Sequence[int],
-    weights: str | None = None,
-) -> float | None:
-    """Return Cohen's kappa of two readings of the same pairs (Cohen 1960), from scikit-learn.
-
-    `weights` "linear" or "quadratic" counts how far apart two grades are (Cohen 1968); `grades`
-    are all that the set allows, lowest first. None where only one grade was given: chance is 1.
-    """
-    if len({*first, *second}) < 2:
-        return None
-    from sklearn.metrics import cohen_kappa_score  # takes a second to import
-
-    return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))
-
-
-def by_whom(rows: Iterable[dict]) -> str:
-    """Return who the readers of a second pass were, "" where no row says it."""
-    words = {"model": "language models of one family", "person": "people"}
-    readers = {row.get("reader") for row in rows}
-    named = " and ".join(words[reader] for reader in words if reader in readers)
-    return f"readers: {named}" if named else ""
-
-
-def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, float]:
-    """Return {grade of the first reading: share of its pairs to which the second gave the same}."""
-    pairs = list(zip(first, second, strict=True))
-    same = {grade: [b == grade for a, b in pairs if a == grade] for grade in sorted({*first})}
-    return {grade: sum(row) / len(row) for grade, row in same.items()}
-
-
-def auroc(
-    scores: Sequence[float], others: Sequence[float], seed: int = SEED
-) -> tuple[float, float, float]:
-    """Return how well a score tells two groups apart (0 to 1, .5 is chance), with 95 % interval.
-
-    The area under the ROC curve, from scikit-learn: the share of pairs in which one of `scores` is
-    above one of `others`, ties half (Hanley and McNeil 1982). The bootstrap draws from both groups.
-    """
-    from sklearn.metrics import roc_auc_score  # takes a second to import
-
-    groups = [np.asarray(group, dtype=float) for group in (scores, others)]
-    area = roc_auc_score(np.repeat([1, 0], [*map(len, groups)]), np.concatenate(groups))
-    above = np.sign(np.subtract.outer(*groups)) / 2 + 0.5
-    drawn = _shares(len(groups[0]), len(groups[1]), seed)
-    low, high = np.percentile(((drawn[0] @ above) * drawn[1]).sum(axis=1), [2.5, 97.5])
-    return float(area), float(low), float(high)
-
-
-@functools.lru_cache(maxsize=1)  # runs that are compared answer the same queries
-def _shares(n: int, n_others: int, seed: int) -> list[np.ndarray]:
-    """Return how often each of two groups' members is drawn, as a share: DRAWS rows for each."""
-    rng = np.random.default_rng(seed)
-    return [rng.multinomial(size, np.full(size, 1 / size), DRAWS) / size for size in (n, n_others)]
-
-
-def p_text(p: float) -> str:
-    """Return p with four decimals, below .001 as "<.001"."""
-    return "<.001" if p < 0.001 else f"{p:.4f}"
-
-
-def interval_text(low: float | None, high: float | None) -> str:
-    """Return both ends of an interval with their signs, "" where there is none."""
-    return "" if low is None else f"{low:+.3f} to {high:+.3f}"
 
 
 def verdict(pair: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]:
@@ -262,3 +189,72 @@ def verdict(pair: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]
     if differing < FEWEST:
         return TOO_FEW, f"only {differing} of {pair.n} queries differ: {never}; {interval}"
     return TOO_FEW, f"{p_is}; {interval}"
+
+
+def p_text(p: float) -> str:
+    """Return p with four decimals, below .001 as "<.001"."""
+    return "<.001" if p < 0.001 else f"{p:.4f}"
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """Return both ends of an interval with their signs, "" where there is none."""
+    return "" if low is None else f"{low:+.3f} to {high:+.3f}"
+
+
+# Two readings, two groups.
+
+
+def kappa(
+    first: Sequence[int], second: Sequence[int], grades: Iterable[int], weights: str | None = None
+) -> float | None:
+    """Return Cohen's kappa of two readings of the same pairs (Cohen 1960), from scikit-learn.
+
+    `weights` "linear" or "quadratic" counts how far apart two grades are (Cohen 1968); `grades`
+    are all that the set allows, lowest first. None where only one grade was given: chance is 1.
+    """
+    if len({*first, *second}) < 2:
+        return None
+    from sklearn.metrics import cohen_kappa_score  # takes a second to import
+
+    return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))
+
+
+def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, float]:
+    """Return {grade of the first reading: share of its pairs to which the second gave the same}."""
+    first, second = np.asarray(first), np.asarray(second)
+    return {
+        int(grade): float(np.mean(second[first == grade] == grade)) for grade in np.unique(first)
+    }
+
+
+def by_whom(rows: Iterable[dict]) -> str:
+    """Return who the readers of a second pass were, "" where no row says it."""
+    readers = {row.get("reader") for row in rows}
+    words = {"model": "language models of one family", "person": "people"}
+    named = " and ".join(words[reader] for reader in words if reader in readers)
+    return f"readers: {named}" if named else ""
+
+
+def auroc(
+    scores: Sequence[float], others: Sequence[float], seed: int = SEED
+) -> tuple[float, float, float]:
+    """Return how well a score tells two groups apart (0 to 1, .5 is chance), with 95 % interval.
+
+    The area under the ROC curve, from scikit-learn: the share of pairs in which one of `scores` is
+    above one of `others`, ties half (Hanley and McNeil 1982). The bootstrap draws from both groups.
+    """
+    from sklearn.metrics import roc_auc_score  # takes a second to import
+
+    groups = [np.asarray(group, dtype=float) for group in (scores, others)]
+    area = roc_auc_score(np.repeat([1, 0], [*map(len, groups)]), np.concatenate(groups))
+    above = np.sign(np.subtract.outer(*groups)) / 2 + 0.5
+    drawn, drawn_others = _drawn_shares(*map(len, groups), seed)
+    low, high = np.percentile(((drawn @ above) * drawn_others).sum(axis=1), [2.5, 97.5])
+    return float(area), float(low), float(high)
+
+
+@functools.lru_cache(maxsize=1)  # runs that are compared answer the same queries
+def _drawn_shares(n: int, n_others: int, seed: int) -> list[np.ndarray]:
+    """Return the shares of each group's members in DRAWS samples, a row for each sample."""
+    rng = np.random.default_rng(seed)
+    return [rng.multinomial(size, np.full(size, 1 / size), DRAWS) / size for size in (n, n_others)]

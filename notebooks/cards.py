@@ -5,7 +5,7 @@ to the saved scores is asserted there.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 
 from rank_bm25 import BM25Okapi
 
@@ -21,29 +21,26 @@ def wanted_and_rival(order: list[str], grades: dict[str, int]) -> tuple[str, str
 
     The best-graded document that is out of order comes first.
     """
-    place = {doc_id: rank for rank, doc_id in enumerate(order)}
+    ranks = {doc_id: rank for rank, doc_id in enumerate(order)}
     relevant = [doc_id for doc_id, grade in grades.items() if grade > 0]
-    for wanted in sorted(relevant, key=lambda d: (-grades[d], place.get(d, math.inf), d)):
-        above = order[: place.get(wanted, len(order))]
-        rivals = [doc_id for doc_id in above if grades.get(doc_id, 0) < grades[wanted]]
-        if rivals:
-            return wanted, rivals[0]
+    for wanted in sorted(relevant, key=lambda d: (-grades[d], ranks.get(d, math.inf), d)):
+        for doc_id in order[: ranks.get(wanted, len(order))]:
+            if grades.get(doc_id, 0) < grades[wanted]:
+                return wanted, doc_id
     return None
 
 
 class Weights:
     """The baseline's chunks of a set, and what each word of a query gives to them."""
 
-    def __init__(
-        self, units: list[chunks.Chunk], bodies: list[list[str]], versions: set[tuple[str, str]]
-    ) -> None:
+    def __init__(self, units: list[chunks.Chunk], bodies: list[list[str]], versions: set) -> None:
         """Index chunks, each given as its words; `versions` are pairs of versions of a document."""
         self.units, self.index, self.versions = units, BM25Okapi(bodies), versions
-        self.units_of: dict[str, list[int]] = {}
+        self.units_of: dict[str, list[int]] = defaultdict(list)
         for number, chunk in enumerate(units):
-            self.units_of.setdefault(chunk.doc_id, []).append(number)
-        held = Counter(word for counts in self.index.doc_freqs for word in counts)
-        self.common = {word for word, n in held.items() if n > len(units) * COMMON}
+            self.units_of[chunk.doc_id].append(number)
+        df = Counter(word for counts in self.index.doc_freqs for word in counts)
+        self.common = {word for word, n in df.items() if n > len(units) * COMMON}
 
     def parts(self, words: list[str], unit: int, b: float | None = None) -> dict[str, float]:
         """Return what each word of a query adds to the BM25 score of one chunk."""
@@ -51,9 +48,9 @@ class Weights:
         counts, k1 = self.index.doc_freqs[unit], self.index.k1
         norm = k1 * (1 - b + b * self.index.doc_len[unit] / self.index.avgdl)
         parts = {}
-        for word, often in Counter(words).items():
+        for word, times in Counter(words).items():
             tf = counts.get(word, 0)
-            parts[word] = often * self.index.idf.get(word, 0) * tf * (k1 + 1) / (tf + norm)
+            parts[word] = times * self.index.idf.get(word, 0) * tf * (k1 + 1) / (tf + norm)
         return parts
 
     def best(self, words: list[str], doc_id: str, b: float | None = None) -> dict[str, float]:
@@ -118,18 +115,16 @@ def card_of(evals: EvalSet, weights: Weights, query_id: str, order: list[str]) -
 def told_of(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> str:
     """Return the lines of a card that stand above its picture."""
     query, ranks = evals.queries[card["query_id"]], {d: f"rank {n}" for n, d in enumerate(order, 1)}
-    wanted_at, rival_at = (ranks.get(card[name], "not found") for name in ("wanted", "rival"))
+    wanted_rank, rival_rank = (ranks.get(card[key], "not found") for key in ("wanted", "rival"))
     unjudged = ", which nobody has judged" if card["unjudged"] else ""
-    rival = {word: score for word, _, _, score in card["words"]}
-    gained = [word for word in card["lacks"] if rival[word] > 0]
-    idle = [word for word in card["lacks"] if rival[word] <= 0]
+    gains = {word: gain for word, _, _, gain in card["words"]}  # of the rival
+    gained = ", ".join(word for word in card["lacks"] if gains[word] > 0)
+    idle = ", ".join(word for word in card["lacks"] if gains[word] <= 0)
     scores = (f"{name} {card[name][0]:.2f} against {card[name][1]:.2f}" for name in TOLD_SCORES)
-    lines = [
-        f"{query.query_id} ({query.kind}, nDCG@10 {ndcg:.3f}): {query.query}",
-        f"  wanted: {card['wanted']} ({wanted_at})",
-        f"  rival: {card['rival']} ({rival_at}{unjudged})",
-        f"  wanted lacks, the rival scores with: {', '.join(gained) or 'no word'}",
-        f"  wanted lacks, neither scores with: {', '.join(idle) or 'no word'}",
-        f"  wanted against rival: {'; '.join(scores)}",
-    ]
-    return text.visible("\n".join(lines))
+    page = f"""{query.query_id} ({query.kind}, nDCG@10 {ndcg:.3f}): {query.query}
+  wanted: {card["wanted"]} ({wanted_rank})
+  rival: {card["rival"]} ({rival_rank}{unjudged})
+  wanted lacks, the rival scores with: {gained or "no word"}
+  wanted lacks, neither scores with: {idle or "no word"}
+  wanted against rival: {"; ".join(scores)}"""
+    return text.visible(page)

@@ -48,9 +48,10 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
     """
     if values and all(value is ... for value in values):
         return
-    prediction, folder = _prediction_from(name, values, sorted({*among}), top), evalset.folder()
+    prediction, folder = _checked(name, values, sorted({*among}), top), evalset.folder()
+    line = f"{name}: {_in_words(prediction)}"
     if folder == evalset.DEFAULT:
-        print(f"{name}: {_in_words(prediction)}. The workbook's own set keeps no predictions")
+        print(f"{line}. The workbook's own set keeps no predictions")
         return
     entry = _entries(folder).get(name, {})
     if "held" in entry and entry["said"] != prediction:
@@ -59,26 +60,28 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
     if (folder, name) in SHOWN:
         entry["late"] = True
     _write_entry(folder, name, entry | {"said": prediction})
-    late = ", but not counted: its truth was shown before" if "late" in entry else ""
-    print(f"{name}: {_in_words(prediction)}, noted{late}")
+    print(f"{line}, noted{', but not counted: its truth was shown before' * ('late' in entry)}")
 
 
-def _prediction_from(name: str, values: tuple, choices: list[str], top: float) -> Prediction:
+def _checked(name: str, values: tuple, choices: list[str], top: float) -> Prediction:
     """Return a prediction as JSON can hold it. Raises NoPrediction."""
-    wanted = f"{name}: found {', '.join(map(repr, values)) or 'nothing'}; wanted"
+    wanted = ""
+    numbers = [value for value in values if isinstance(value, Real) and type(value) is not bool]
     if choices:
         known = {choice.casefold() for choice in choices}
-        if [str(value).strip().casefold() in known for value in values] != [True]:
-            raise NoPrediction(f"{wanted} one of {', '.join(map(repr, choices))}")
-        return str(values[0])
-    numbers = [v for v in values if isinstance(v, Real) and not isinstance(v, bool)]
-    if not len(numbers) == len(values) == 2 or not -math.inf < values[0] <= values[1] < math.inf:
-        raise NoPrediction(f'{wanted} two numbers, predict("{name}", low, high) with low <= high')
-    low, high = (int(value) if value == int(value) else float(value) for value in values)
-    share_for_percent = top > 1 and 0 < low <= high <= 1
-    if top < math.inf and (low < 0 or high > top or share_for_percent):
-        raise NoPrediction(f"{wanted} {'percent, 0 to 100' if top > 1 else 'a share, 0 to 1'}")
-    return [low, high]
+        if [str(value).strip().casefold() in known for value in values] == [True]:
+            return str(values[0])
+        wanted = f"one of {', '.join(map(repr, choices))}"
+    elif not len(numbers) == len(values) == 2 or not -math.inf < values[0] <= values[1] < math.inf:
+        wanted = f'two numbers, predict("{name}", low, high) with low <= high'
+    elif top == 100 and (values[0] < 0 or values[1] > 100 or 0 < values[0] <= values[1] <= 1):
+        wanted = "percent, 0 to 100"
+    elif top == 1 and (values[0] < 0 or values[1] > 1):
+        wanted = "a share, 0 to 1"
+    if wanted:
+        found = ", ".join(map(repr, values)) or "nothing"
+        raise NoPrediction(f"{name}: found {found}; wanted {wanted}")
+    return [float(value) for value in values]
 
 
 def _in_words(prediction: Prediction) -> str:
@@ -126,17 +129,14 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
 def calibration() -> None:
     """Print how many ranges held, session by session, and what good calibration would be."""
     entries = _entries(evalset.folder())
-    ranges: dict[str, list[bool]] = {}  # by session
-    choices: list[bool] = []
-    for name, entry in entries.items():
-        if "held" in entry:
-            choice = isinstance(entry["said"], str)
-            (choices if choice else ranges.setdefault(name[0].upper(), [])).append(entry["held"])
-    for session, held in sorted(ranges.items()):
-        print(f"session {session}: {_count_line(held)}")
+    met = {name: entry for name, entry in entries.items() if "held" in entry}
+    choices = [entry["held"] for entry in met.values() if isinstance(entry["said"], str)]
+    ranges = {name: e["held"] for name, e in met.items() if not isinstance(e["said"], str)}
+    for session in sorted({name[0] for name in ranges}):
+        count, _ = _counted([ranges[name] for name in ranges if name[0] == session])
+        print(f"session {session.upper()}: {count}")
     if ranges:
-        held = sum(ranges.values(), [])
-        print(f"all: {_count_line(held)}, and {_verdict(held)}")
+        print("all: {}, and {}".format(*_counted([*ranges.values()])))
     else:
         print("no range of yours has met its truth yet, so there is nothing to count")
     if choices:
@@ -156,17 +156,13 @@ def good_counts(n: int) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _count_line(held: list[bool]) -> str:
-    """Return how many ranges held, and how many are usual for someone whose 80 % is right."""
-    low, high = good_counts(len(held))
+def _counted(held: list[bool]) -> tuple[str, str]:
+    """Return how many ranges held and how many would be usual, and what that says of 80 %."""
+    n, (low, high) = len(held), good_counts(len(held))
     usual = f"{low}" if low == high else f"{low} to {high}"
-    return f"{sum(held)} of {how_many(len(held), 'range')} held, where {usual} would be good"
-
-
-def _verdict(held: list[bool]) -> str:
-    low, high = good_counts(len(held))
-    if len(held) < FEW:
-        return "that is too few to tell"
+    count = f"{sum(held)} of {how_many(n, 'range')} held, where {usual} would be good"
+    if n < FEW:
+        return count, "that is too few to tell"
     if low <= sum(held) <= high:
-        return "80 % sure is what your ranges were"
-    return f"your ranges are too {'narrow' if sum(held) < low else 'wide'}"
+        return count, "80 % sure is what your ranges were"
+    return count, f"your ranges are too {'narrow' if sum(held) < low else 'wide'}"

@@ -45,8 +45,7 @@ def test_shares_stand_against_the_bar(drawn):
     assert points(ax)["None"] == [*ends, (0.7, 0), (0.7, 1)]  # and the bar
     assert title(ax) == "Clearly above the bar: 1 of 3 kinds; below: 1"
     assert title(single) == "Clearly above the bar: 1 of 1 shares; below: 0"
-    assert ax.get_ylim() == (3.5, -0.5) and ax.get_xlim() == (0, 1.02)
-    assert named(ax)[0] == "share, with 95 % interval (dashed: the bar, 70%)"
+    assert ax.get_ylim() == (3.5, -0.5) and "the bar, 70%" in named(ax)[0]
 
 
 def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
@@ -61,7 +60,6 @@ def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
     assert all(abs(y) < 0.45 for _, y in low) and all(abs(y - 1) < 0.45 for _, y in high)
     assert points(ax)["|"] == [(pytest.approx(0.4 / 3), 0), (pytest.approx(2 / 3), 1)]
     assert title(ax) == "3 of 6 dev queries score below 0.5"
-    assert named(ax)[0] == "AP, a point a query (line: mean)"
     places = [y for _, y in points(many)["o"]]  # many equal ones stay in their row
     assert len({*places}) == 40 and max(map(abs, places)) < 0.41
     assert sum(places) == pytest.approx(0)
@@ -69,33 +67,27 @@ def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
 
 def test_first_ranks_are_counted_by_places(drawn):
     figures.first_ranks(pd.Series([1, 1, 2, 3, 4, 5, 6, 10, 11, 100, None, None, 101]), "test")
-    ((ax, _),) = drawn
+    figures.first_ranks(pd.Series([2]), "dev")
+    (ax, _), (single, _) = drawn
     assert [bar.get_height() for bar in ax.patches] == [2, 1, 1, 2, 2, 2, 3]
     assert words(ax.get_xticklabels()) == ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
     assert words(ax.texts) == [*"2112223"]
-    assert named(ax) == ("rank of the first relevant document", "queries")
     assert all(tick == int(tick) for tick in ax.get_yticks())
     assert title(ax) == "2 of 13 test queries find one at rank 1"
-    for ranks, begins in (([1, 2], "1 of 2 dev queries finds"), ([2], "0 of 1 dev queries find")):
-        figures.first_ranks(pd.Series(ranks), "dev")
-        assert title(drawn[-1][0]) == f"{begins} one at rank 1"
-
-
-ENDS = pd.DataFrame(
-    {"n": ["3", "4"], "baseline": [0.2, 0.9], "lowest": [0.2, 0.7], "highest": [0.6, 0.9]},
-    ["typo", "keyword"],
-)
+    assert title(single) == "0 of 1 dev queries find one at rank 1"
 
 
 def test_systems_by_kind(drawn):
-    figures.systems_by_kind(ENDS, "nDCG@10")
-    ((ax, _),) = drawn
+    columns = ["n", "baseline", "lowest", "highest"]
+    rows_of = [["3", 0.2, 0.2, 0.6], ["4", 0.9, 0.7, 0.9]]
+    figures.systems_by_kind(pd.DataFrame(rows_of, ["typo", "keyword"], columns), "nDCG@10")
+    ((ax, told),) = drawn
     spans = [[*segment[:, 0]] for segment in ax.collections[0].get_segments()]
     assert spans == [[0.2, 0.6], [0.7, 0.9]] and points(ax) == {"o": [(0.2, 0), (0.9, 1)]}
     assert words(ax.figure.legends[0].get_texts()) == ["all systems", "the baseline"]
-    assert named(ax)[0] == "mean nDCG@10 (in brackets: queries)"
     assert rows(ax) == ["typo (3)", "keyword (4)"]
     assert title(ax) == "Another system leads on 1 of 2 kinds"
+    assert told.endswith("typo 0.200 in 0.200 to 0.600, keyword 0.900 in 0.700 to 0.900.")
 
 
 FOREST = [  # (name, difference, low, high, verdict)
@@ -123,10 +115,9 @@ def test_the_forest_shows_each_run_with_its_interval_and_verdict(drawn):
         "<": [(-0.2, 3)],
     }
     assert (ax.patches[0].get_x(), ax.patches[0].get_width()) == (-0.05, 0.1)
-    assert ax.get_ylim() == (3.5, -0.8)
     assert title(ax) == "2 of 4 systems are shown to differ from the baseline"
     assert "open +0.050 (-0.100 to +0.200), too few queries to tell; one -0.200, too few" in told
-    assert named(ax)[0] == "difference in nDCG@10; grey: within ±0.05"
+    assert named(ax)[0].endswith("within ±0.05")
     assert [shown.figure.get_figwidth() for shown in (ax, page)] == [7, 5]
 
 
@@ -138,7 +129,7 @@ def test_document_and_evidence_by_k(drawn):
     lines = {"o": by_k["document"], "s": by_k["evidence"]}
     assert points(ax) == {mark: [*enumerate(shares, 1)] for mark, shares in lines.items()}
     assert texts(ax) == [("document", 6, 1.0), ("evidence", 6, 0.6)]
-    assert named(ax) == ("first k chunks", "share of 10 queries")
+    assert named(ax)[1] == "share of 10 queries"
     assert ax.collections[0].get_datalim(ax.transData).intervaly.tolist() == [0.1, 1.0]
     assert title(ax) == "In 5 chunks: right document 90%, its evidence 50%"
     assert title(single) == "In 1 chunks: right document 100%, its evidence 0%"
@@ -164,22 +155,22 @@ def test_evidence_by_budget(drawn):
     ends = ax.collections[0].get_datalim(ax.transData).intervaly
     assert [*ends] == pytest.approx([0.1, 0.7])
     assert words(ax.get_xticklabels()) == ["500", "1,000", "2,000", "4,000", "8,000"]
-    assert named(ax) == ("tokens of context", "evidence recall")
-    assert ax.get_xscale() == "log" and [*budget.get_xdata()] == [2000, 2000]
+    assert [*budget.get_xdata()] == [2000, 2000]
     assert title(ax) == "Within 2,000 tokens small delivers the most evidence, 50%"
 
 
 # How a figure looks and what is said of it.
 
 
-def test_a_long_title_takes_two_lines_and_letters_are_large(drawn):
-    for width, size in ((7, 12), (figures.PAGE, 11.5)):
-        figures.evidence_by_k({"document": [1.0] * 6, "evidence": [0.5] * 6}, 6, width)
-        ax = drawn[-1][0]
-        assert all(tick.get_fontsize() == size for tick in ax.get_yticklabels())
-        assert {t.get_fontsize() for t in ax.texts} == {size} == {ax.xaxis.label.get_fontsize()}
-    figures.show(ax, "word " * 30, "values")
-    assert "\n" in ax.get_title(loc="left") and "\n" not in drawn[-1][1]
+@pytest.mark.parametrize(("width", "size", "letters"), [(7, 12, 70), (figures.PAGE, 11.5, 50)])
+def test_a_long_title_is_as_wide_as_its_figure_and_letters_are_large(drawn, width, size, letters):
+    figures.evidence_by_k({"document": [1.0] * 6, "evidence": [0.5] * 6}, 6, width)
+    ((ax, _),) = drawn
+    assert all(tick.get_fontsize() == size for tick in ax.get_yticklabels())
+    assert {t.get_fontsize() for t in ax.texts} == {size} == {ax.xaxis.label.get_fontsize()}
+    figures.show(ax, "four " * 30, "")
+    lines = ax.get_title(loc="left").split("\n")
+    assert {len(line) for line in lines[:-1]} == {letters - 1} and "\n" not in drawn[-1][1]
 
 
 def test_a_figure_is_displayed_once_with_its_words_and_closed(monkeypatch):
@@ -247,7 +238,6 @@ def test_a_captioned_table_names_its_columns_for_every_reader_and_screen():
     assert html.unescape(page) == html.unescape(text.clean(page))
     assert page.startswith('<table class="cards" role="table"><caption>Means &#38; &#60;ends&#62;')
     assert '<th scope="col" role="columnheader">x</th>' in page
-    assert '<th scope="row" role="rowheader">row</th>' in page
     assert '<td role="cell" data-label="x">0.333</td>' in page
     assert '<td role="cell" data-label="a &#34;b&#34;">&#60;b&#62;</td>' in page
     assert 'class="narrow"' in figures.captioned(frame, "").data
@@ -279,13 +269,3 @@ SNIPPETS = [  # (body, words, width, snippet)
 def test_a_snippet_is_the_stretch_with_the_most_different_words():
     for body, wanted, width, snippet in SNIPPETS:
         assert figures.snippet(body, wanted, width) == snippet, body
-
-
-@pytest.mark.parametrize(("width", "letters"), [(figures.PAGE, 50), (7, 70)])
-def test_a_long_title_is_as_wide_as_its_figure(monkeypatch, width, letters):
-    monkeypatch.setattr(figures, "put", lambda figure, words: None)
-    ax = figures.axes(2, width)
-    figures.show(ax, "four " * 30, "")
-    lines = ax.get_title().split("\n")
-    plt.close(ax.figure)
-    assert {len(line) for line in lines[:-1]} == {letters - 1}

@@ -16,10 +16,9 @@ from helpers import runs, sparse, text
 def by_library(bodies, ids, query):
     """Return the ranking of session B: rank_bm25, only shared words, ties by id."""
     documents, asked = [text.words(body) for body in bodies], text.words(query)
-    scores = np.round(BM25Okapi(documents).get_scores(asked), runs.DECIMALS)
-    shared = np.array([not set(asked).isdisjoint(document) for document in documents])
-    order = np.lexsort((np.array(ids)[shared], -scores[shared]))
-    return [(np.array(ids)[shared][i].item(), scores[shared][i].item()) for i in order]
+    scores = BM25Okapi(documents).get_scores(asked).round(runs.DECIMALS).tolist()
+    rows = [row for row in zip(ids, scores, documents, strict=True) if {*asked} & {*row[2]}]
+    return sorted([row[:2] for row in rows], key=lambda hit: (-hit[1], hit[0]))
 
 
 def random_corpus(seed, n_documents, n_words, spread):
@@ -35,9 +34,9 @@ def random_corpus(seed, n_documents, n_words, spread):
     return [*bodies, "w0"], [f"{body(6)} unknown {body(1)}" for _ in range(8)]
 
 
-def ranked(found, queries, k=None):
-    """Return the rankings of {query_id: text} in `found`, a model and its index."""
-    return dict(sparse.rankings(*found, queries, k))
+def ranked(pair, queries, k=None):
+    """Return the rankings of {query_id: text} by a model and its index."""
+    return dict(sparse.rankings(*pair, queries, k))
 
 
 @pytest.mark.parametrize(("n_documents", "n_words"), [(1, 2), (6, 3), (40, 8), (300, 60)])
@@ -49,7 +48,7 @@ def test_ranking_of_rank_bm25(n_documents, n_words):
         run = ranked(sparse.bm25(ids, bodies), dict(enumerate(queries)))
         for number, query in enumerate(queries):
             expected = by_library(bodies, ids, query)
-            assert [found for found, _ in run[number]] == [found for found, _ in expected]
+            assert [doc_id for doc_id, _ in run[number]] == [doc_id for doc_id, _ in expected]
             for (_, score), (_, wanted) in zip(run[number], expected, strict=True):
                 assert abs(score - wanted) < 2e-10  # a repeated word may move the last decimal
             runs.check_order(query, run[number])
@@ -57,39 +56,35 @@ def test_ranking_of_rank_bm25(n_documents, n_words):
 
 def test_scores_of_rank_bm25_to_the_last_bit():
     bodies, queries = random_corpus(1, 200, 30, 0.8)
-    model, found = sparse.bm25([f"d{n}" for n in range(len(bodies))], bodies)
+    model, index = sparse.bm25([f"d{n}" for n in range(len(bodies))], bodies)
     library = BM25Okapi([text.words(body) for body in bodies])
     for words in map(text.words, queries):
         for asked, error in ((dict.fromkeys(words), 0), (words, 1e-12)):
             (vector,) = model.encode_queries([" ".join(asked)])
-            scores = found.postings[list(vector)].T @ np.array(list(vector.values()))
+            scores = index.postings[list(vector)].T @ np.array(list(vector.values()))
             assert np.abs(scores - library.get_scores(list(asked))).max() <= error
 
 
-@pytest.mark.parametrize("df", [49, 50, 51])
-def test_jump_at_half_of_the_corpus(df):
-    bodies = ["common " * (n < df) + f"rare{n}" for n in range(100)]
-    found = sparse.bm25([f"{n:02}" for n in range(100)], bodies)
-    (ranking,) = ranked(found, {"q": "common"}).values()
-    assert len(ranking) == df and ranking[0][0] == "00"
-    assert (ranking[0][1] == 0) == (df == 50)
-
-
-def test_matches_below_zero_are_results():
-    found = sparse.bm25(["d", "c", "b", "a", "empty"], ["a", "a", "a b", "a b", ""])
-    hits = ranked(found, {"q": "a"})["q"]
+def test_jump_at_half_of_the_corpus_and_matches_below_zero_are_results():
+    for df in (49, 50, 51):
+        bodies = ["common " * (n < df) + f"rare{n}" for n in range(100)]
+        pair = sparse.bm25([f"{n:02}" for n in range(100)], bodies)
+        (ranking,) = ranked(pair, {"q": "common"}).values()
+        assert len(ranking) == df and ranking[0][0] == "00"
+        assert (ranking[0][1] == 0) == (df == 50)
+    pair = sparse.bm25(["d", "c", "b", "a", "empty"], ["a", "a", "a b", "a b", ""])
+    hits = ranked(pair, {"q": "a"})["q"]
     assert [doc_id for doc_id, _ in hits] == ["a", "b", "c", "d"] and hits[0][1] < 0
-    assert ranked(found, {"q": "a"}, k=1)["q"] == hits[:1]
+    assert ranked(pair, {"q": "a"}, k=1)["q"] == hits[:1]
 
 
 def test_scores_of_bm25s_for_the_lucene_variant():
     bodies, queries = random_corpus(3, 200, 40, 0.8)
-    found = sparse.bm25(
-        [f"{n:03}" for n in range(len(bodies))], bodies, idf="lucene", k1=1.2, b=0.6
-    )
+    ids = [f"{n:03}" for n in range(len(bodies))]
+    pair = sparse.bm25(ids, bodies, idf="lucene", k1=1.2, b=0.6)
     library = bm25s.BM25(method="lucene", k1=1.2, b=0.6, dtype="float64")
     library.index([text.words(body) for body in bodies], show_progress=False)
-    for number, ranking in ranked(found, dict(enumerate(queries))).items():
+    for number, ranking in ranked(pair, dict(enumerate(queries))).items():
         scores = (1.2 + 1) * library.get_scores(text.words(queries[number]))
         assert len(ranking) == (scores > 0).sum() > 0
         assert all(abs(scores[int(doc_id)] - score) < 1e-9 for doc_id, score in ranking)
@@ -120,16 +115,13 @@ class Letters:
     """A model by hand: a dimension for each of three letters, and one for what they stand for."""
 
     sparse_dim = 4
-    batches: list[int]
 
     def __init__(self):
         self.batches = []
 
     def encode_documents(self, texts):
         self.batches.append(len(texts))
-        return [
-            {"abc".index(letter): float(n) for letter, n in Counter(body).items()} for body in texts
-        ]
+        return [{"abc".index(c): float(n) for c, n in Counter(body).items()} for body in texts]
 
     def encode_queries(self, texts):
         return [{**vector, 3: 1.0} for vector in self.encode_documents(texts)]
@@ -153,10 +145,9 @@ def test_any_model_from_texts_to_measures():
 
 
 def test_measures_see_the_first_100_documents():
-    ids = [f"d{n:03}" for n in range(102)]
-    found = sparse.build(Letters(), ids, ["a"] * 102)
+    index = sparse.build(Letters(), [f"d{n:03}" for n in range(102)], ["a"] * 102)
     for doc_id, value in (("d099", 0.01), ("d100", 0.0)):
-        values = sparse.evaluate(Letters(), found, {"q": "a"}, {"q": {doc_id: 1}})
+        values = sparse.evaluate(Letters(), index, {"q": "a"}, {"q": {doc_id: 1}})
         assert values["MRR"] == values["MAP"] == value and values["recall@100"] == (value > 0)
 
 
@@ -191,91 +182,100 @@ class Fixed:
     encode_queries = encode_documents
 
 
-def test_bad_vectors_are_refused():
-    found = sparse.build(Fixed({0: 1.0}), ["a"], [""])
-    for vectors, message in (
-        ([{0: 1.0}, {1: 1.0, -1: 1.0}], "text 1: dimension -1, wanted 0 to 2"),
-        ([{2: 1.0, 3: 1.0}, {}], "text 0: dimension 3, wanted 0 to 2"),
-        ([{0: 1.0}, {1: math.nan}], "text 1: the weight of dimension 1 is no finite number"),
-        ([{}, {2: -math.inf}], "text 1: the weight of dimension 2 is no finite number, wanted"),
-        ([{0: 1.0}], "1 vectors for 2 texts, wanted one for each"),
-        ([{0: 1.0}, {}, {}], "3 vectors for 2 texts"),
-    ):
+BAD_VECTORS = [  # (vectors of two texts, what is said)
+    ([{0: 1.0}, {1: 1.0, -1: 1.0}], "text 1: dimension -1, wanted 0 to 2"),
+    ([{2: 1.0, 3: 1.0}, {}], "text 0: dimension 3, wanted 0 to 2"),
+    ([{0: 1.0}, {1: math.nan}], "text 1: dimension 1 weighs nan, wanted a finite number"),
+    ([{}, {2: -math.inf}], "text 1: dimension 2 weighs -inf, wanted a finite number"),
+    ([{0: 1.0}], "1 vectors for 2 texts, wanted one for each"),
+    ([{0: 1.0}, {}, {}], "3 vectors for 2 texts"),
+]
+
+
+def test_bad_vectors_are_refused(monkeypatch):
+    index = sparse.build(Fixed({0: 1.0}), ["a"], [""])
+    for vectors, message in BAD_VECTORS:
         with pytest.raises(ValueError, match=message):
-            sparse.encode(Fixed(*vectors).encode_documents, ["", ""], 3)
+            sparse.build(Fixed(*vectors), ["a", "b"], ["", ""])
         with pytest.raises(ValueError, match=message):
-            ranked((Fixed(*vectors), found), {"q1": "", "q2": ""})
+            ranked((Fixed(*vectors), index), {"q1": "", "q2": ""})
+    monkeypatch.setattr(sparse, "BATCH", 2)
     with pytest.raises(ValueError, match="text 3: dimension 3, wanted 0 to 2"):  # over all batches
-        sparse.encode(
-            lambda texts: [{len(body): 1.0} for body in texts], ["", "a", "", "abc"], 3, 2
-        )
+        sparse.encode(lambda texts: [{len(body): 1.0} for body in texts], ["", "a", "", "abc"], 3)
+
+
+SHARED = [  # (vectors of a, b, c, of a query, its ranking)
+    (({0: 0.0}, {1: -1.0}, {}), {0: 1.0, 1: 1.0}, [("a", 0.0), ("b", -1.0)]),
+    (({0: 0.0}, {1: -1.0}, {}), {}, []),
+    (({0: 2.0}, {1: 0.5}, {}), {0: 0.0}, [("a", 0.0)]),
+    (({0: 2.0}, {1: 0.5}, {}), {0: -1.0, 1: -3.0}, [("b", -1.5), ("a", -2.0)]),
+    (({0: 0.0}, {1: 1.0}, {}), {0: 1.0}, [("a", 0.0)]),
+]
 
 
 def test_a_dimension_is_shared_whatever_its_weight():
-    found = sparse.build(Fixed({0: 0.0}, {1: -1.0}, {}), ["a", "b", "c"], [""] * 3)
-    assert ranked((Fixed({0: 1.0, 1: 1.0}, {}), found), {"q1": "", "q2": ""}) == {
-        "q1": [("a", 0.0), ("b", -1.0)],
-        "q2": [],
-    }
-    found = sparse.build(Fixed({0: 2.0}, {1: 0.5}), ["a", "b"], ["", ""])
-    asked = Fixed({0: 0.0}, {0: -1.0, 1: -3.0})
-    assert ranked((asked, found), {"q1": "", "q2": ""}) == {
-        "q1": [("a", 0.0)],
-        "q2": [("b", -1.5), ("a", -2.0)],
-    }
-    found = sparse.build(Fixed({0: 0.0}, {1: 1.0}), ["a", "b"], ["", ""])
-    assert ranked((Fixed({0: 1.0}), found), {"q": ""}) == {"q": [("a", 0.0)]}
+    for vectors, asked, ranking in SHARED:
+        index = sparse.build(Fixed(*vectors), ["a", "b", "c"], [""] * 3)
+        assert ranked((Fixed(asked), index), {"q": ""}) == {"q": ranking}, (vectors, asked)
+
+
+REFUSED = [  # (ids, texts, what is said)
+    ([], [], "no word in 0 documents"),
+    (["a"], [""], "no word in 1 documents"),
+    (["a", "b"], ["...", ""], "no word in 2 documents, wanted at least one to index"),
+    (["a"], ["disk", "full"], "1 ids for 2 documents, wanted one for each"),
+    (["a", "b", "b"], ["disk", "full", "log"], "document id b stands twice, wanted each once"),
+]
 
 
 def test_empty_corpora_and_wrong_ids_are_refused():
-    for ids, bodies in (([], []), (["a"], [""]), (["a", "b"], ["...", ""])):
-        words = f"no word in {len(ids)} documents, wanted at least one to index"
-        with pytest.raises(ValueError, match=words):
+    for ids, bodies, message in REFUSED:
+        with pytest.raises(ValueError, match=message):
             sparse.bm25(ids, bodies)
     with pytest.raises(ValueError, match="0 ids for 0 documents"):
         sparse.build(Letters(), [], [])
-    with pytest.raises(ValueError, match="1 ids for 2 documents, wanted one for each"):
-        sparse.bm25(["a"], ["disk", "full"])
-    with pytest.raises(ValueError, match="document id b stands twice, wanted each once"):
-        sparse.bm25(["a", "b", "b"], ["disk", "full", "log"])
-    with pytest.raises(ValueError, match=r"idf 'bm25\+', wanted one of okapi, lucene"):
-        sparse.bm25(["a"], ["disk"], idf="bm25+")
     with pytest.raises(ValueError, match="k 0, wanted 1 or more"):
         ranked(sparse.bm25(["a"], ["disk"]), {"q": "disk"}, k=0)
 
 
 def test_batches_bound_what_a_model_sees():
     model = Letters()
-    vectors = sparse.encode(model.encode_documents, (body for body in "abcabca"), 4, size=3)
-    assert model.batches == [3, 3, 1] and vectors.shape == (7, 4)
+    vectors = sparse.encode(model.encode_documents, (body for body in ["a"] * 1001), 4)
+    assert model.batches == [1000, 1] and vectors.shape == (1001, 4)
     assert vectors.indptr.dtype == vectors.indices.dtype == np.int32
-    model.batches.clear()
-    assert sparse.encode(model.encode_documents, ["a"] * 1001, 4).shape == (1001, 4)
-    assert model.batches == [1000, 1]
 
 
 def test_an_encoded_corpus_is_kept_and_never_stale(tmp_path, monkeypatch):
     folder, encoded = tmp_path / "not" / "yet", []
 
-    def run(texts=("disk full", "log"), form=np.array, **model):
-        def encoder(bodies):
-            encoded.append(bodies)
-            return form([[float(len(body)), 0.0, 1.5] for body in bodies])
+    def encoder(bodies):
+        encoded.append(bodies)
+        return matrices.csr_array([[float(len(body)), 0.0, 1.5] for body in bodies])
 
-        rows = sparse.kept(folder, {"name": "lengths", **model}, list(texts), encoder)
-        rows = rows.toarray() if matrices.issparse(rows) else rows
-        assert rows.tolist() == [[len(body), 0.0, 1.5] for body in texts]
-        return len(encoded)
-
-    assert run() == run() == run(name="lengths") == 1
-    assert run(["disk ful", "llog"]) == 2 and run(["disk fulll", "og"]) == 3
-    assert run(["log", "disk full"]) == 4  # the same texts in another order
-    assert [run(form=matrices.csr_array, size=size) for size in (64, 64, 65)] == [5, 5, 6]
-    assert run(size=64, name="lengths") == 6  # however its settings are listed
+    for texts, model, n_encoded in (
+        (["disk full", "log"], {"name": "lengths", "size": 64}, 1),
+        (["disk full", "log"], {"size": 64, "name": "lengths"}, 1),  # however they are listed
+        (["disk full", "log"], {"size": 65, "name": "lengths"}, 2),
+        (["disk ful", "llog"], {"size": 64, "name": "lengths"}, 3),
+        (["log", "disk full"], {"size": 64, "name": "lengths"}, 4),
+    ):
+        rows = sparse.kept(folder, model, texts, encoder)
+        assert rows.toarray().tolist() == [[len(body), 0.0, 1.5] for body in texts]
+        assert len(encoded) == n_encoded, (texts, model)
     monkeypatch.setattr("os.replace", lambda part, path: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        run(["new"])
-    assert len(list(folder.iterdir())) == 6  # half a file is none
+        sparse.kept(folder, {}, ["new"], encoder)
+    assert len(list(folder.iterdir())) == 4  # half a file is none
+
+
+FETCHES = [  # (scores of the chunks, depth, how many chunks are fetched each time)
+    ([9, 9, 9, 8, 7, 6], 1, [4]),  # the first document stands above the last chunk
+    ([9, 8, 7, 6, 5, 4, 3, 2, 1], 2, [8]),
+    ([9, 9, 9, 9, 9, 8], 1, [4, 16]),  # behind the tie another id may wait
+    ([9] * 70, 1, [4, 16, 64, 256]),
+    ([9, 8], 1, [4]),  # there are no more
+    ([9, 9, 9, 9], 1, [4, 16]),
+]
 
 
 def over_fetch(hits, depth):
@@ -290,32 +290,23 @@ def over_fetch(hits, depth):
 
 
 def test_over_fetch_asks_for_no_more_than_it_needs():
-    for scores, depth, asked in (
-        ([9, 9, 9, 8, 7, 6], 1, [4]),  # the first document stands above the last chunk
-        ([9, 8, 7, 6, 5, 4, 3, 2, 1], 2, [8]),
-        ([9, 9, 9, 9, 9, 8], 1, [4, 16]),  # behind the tie another id may wait
-        ([9] * 70, 1, [4, 16, 64, 256]),
-        ([9, 8], 1, [4]),  # there are no more
-        ([9, 9, 9, 9], 1, [4, 16]),
-    ):
+    for scores, depth, fetched in FETCHES:
         hits = [(f"d{n:02}#0", float(score)) for n, score in enumerate(scores)]
-        assert over_fetch(hits, depth)[1] == asked, scores
+        assert over_fetch(hits, depth)[1] == fetched, scores
     hits = [("a#0", 3.0), ("b#0", 2.0), *((f"a#{n}", 1.0) for n in range(1, 99))]
-    just_enough = hits[:2], [("a", 3.0), ("b", 2.0)]
-    assert over_fetch(hits, 2) == (just_enough, [8])
+    assert over_fetch(hits, 2) == ((hits[:2], [("a", 3.0), ("b", 2.0)]), [8])
 
 
 def test_over_fetch_is_exact():
     rng = np.random.default_rng(2)
+    names = ["d" + "!" * n for n in range(12)]  # d!#0 stands before d#0, but d before d!
     for _ in range(300):
-        scores = rng.integers(0, 6, 60)
-        names = ["d" + "!" * n for n in range(12)]  # d!#0 stands before d#0, but d before d!
-        owners = rng.choice(names, 60, p=[0.45, *[0.05] * 11])
-        hits = [(f"{d}#{n}", float(s)) for n, (d, s) in enumerate(zip(owners, scores, strict=True))]
-        hits.sort(key=lambda pair: (-pair[1], pair[0]))
+        owners, scores = rng.choice(names, 60, p=[0.45, *[0.05] * 11]), rng.integers(0, 6, 60)
+        hits = [(f"{owners[n]}#{n}", float(scores[n])) for n in range(60)]
+        hits.sort(key=lambda hit: (-hit[1], hit[0]))
         for depth in (1, 3, 8, 20):
-            first, fetched = over_fetch(hits, depth)
-            assert first == (hits[:depth], collapse(hits)[:depth])
+            best, fetched = over_fetch(hits, depth)
+            assert best == (hits[:depth], collapse(hits)[:depth])
             assert fetched[0] == 4 * depth and max(fetched) <= 4 * 80
 
 

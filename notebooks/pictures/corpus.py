@@ -12,7 +12,6 @@ from helpers.figures import DARK, LIGHT, aside
 
 ROWS = 18  # kinds or services a picture holds; those with the fewest documents are one row
 SQUARES = 50  # a row of the grid; where a service has more documents, a square stands for several
-PALE_BAR, EDGE, BINS = "#cfdbe8", 0.8, 30
 REST = "all others"
 
 
@@ -26,8 +25,7 @@ def frequent(column: pd.Series) -> pd.Series:
 def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
     """Plot how long documents are, and below it which kinds make each hump, the shortest first.
 
-    `corpus` has the columns `tokens` and `kind`; `chunk_size` is drawn as a line. The darker a
-    cell of a kind's row, the more of its documents are so long.
+    `corpus` has the columns `tokens` and `kind`; `chunk_size` is drawn as a line.
     """
     kinds = frequent(corpus.kind)
     medians = corpus.tokens.groupby(kinds).median().sort_values(kind="stable")
@@ -35,7 +33,7 @@ def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
     figure, (top, below) = plt.subplots(
         2, sharex=True, figsize=(7, 3 + high), height_ratios=[2, 0.3 + high]
     )
-    _, edges, _ = top.hist(corpus.tokens, bins=BINS, color=DARK)
+    _, edges, _ = top.hist(corpus.tokens, bins=30, color=DARK)
     top.set(ylabel="documents")
     top.yaxis.get_major_locator().set_params(integer=True)
     counts = [np.histogram(corpus.tokens[kinds == kind], edges)[0] for kind in medians.index]
@@ -66,15 +64,14 @@ def coverage(corpus: pd.DataFrame) -> None:
     rows = rows.sort_values(["mean", "count"], ascending=[False, True], kind="stable")
     each = ceil(rows["count"].max() / SQUARES)  # documents that a square stands for
     figure, ax = plt.subplots(figsize=(7, 1 + 0.27 * len(rows)))
-    labels = []
-    for y, (service, n, reached, _) in enumerate(rows.itertuples()):
-        places = list(range(ceil(n / each)))
-        filled = round(reached / each)
-        style = {"marker": "s", "linestyle": "none", "markersize": 5, "color": DARK}
-        ax.plot(places[:filled], [y] * filled, **style)
-        ax.plot(places[filled:], [y] * len(places[filled:]), markerfacecolor="white", **style)
-        labels.append((service, f"{reached} of {n}"))
-    ax.set_yticks(range(len(rows)), ["  ".join(label) for label in labels])
+    look = {"marker": "s", "linestyle": "none", "markersize": 5, "color": DARK}
+    for y, (n, reached, _) in enumerate(rows.itertuples(index=False)):
+        filled, squares = round(reached / each), ceil(n / each)
+        ax.plot(range(filled), [y] * filled, **look)
+        empty = range(filled, squares)
+        ax.plot(empty, [y] * len(empty), markerfacecolor="white", **look)
+    labels = [f"{service}  {reached} of {n}" for service, n, reached, _ in rows.itertuples()]
+    ax.set_yticks(range(len(rows)), labels)
     ax.set_xticks([])
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False)
@@ -85,7 +82,7 @@ def coverage(corpus: pd.DataFrame) -> None:
     title = f"Queries ask for {corpus.reached.sum()} of {len(corpus)} documents"
     title += f", least for {rows.index[-1]}" if len(rows) > 1 else ""
     ax.set_title(title)
-    figures.put(figure, f"{title}. {', '.join(' '.join(label) for label in labels[::-1])}.")
+    figures.put(figure, f"{title}. {', '.join(labels[::-1])}.".replace("  ", " "))
 
 
 def overlap(queries: pd.DataFrame) -> None:
@@ -96,7 +93,7 @@ def overlap(queries: pd.DataFrame) -> None:
     kinds = frequent(queries.kind)
     means = queries.overlap.groupby(kinds).mean().sort_values(ascending=False)
     figure, ax = plt.subplots(figsize=(7, 1.3 + 0.5 * len(means)))
-    ax.barh(range(len(means)), means, color=PALE_BAR, edgecolor=DARK, linewidth=EDGE)
+    ax.barh(range(len(means)), means, color="#cfdbe8", edgecolor=DARK, linewidth=0.8)
     places = kinds.map({kind: n for n, kind in enumerate(means.index)})
     places = places + aside(kinds, queries.overlap.round(6), 0.7, 9)
     ax.plot(queries.overlap, places, "o", color=DARK, alpha=0.7, markersize=4)

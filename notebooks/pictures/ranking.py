@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from itertools import cycle, pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -11,7 +12,15 @@ from helpers.evalset import Query
 from helpers.figures import DARK, GREEN, LIGHT, axes, marked, show, snippet
 from helpers.text import Markup, how_many
 
-PURPLE = "#8c5fa8"
+STACKED = 5  # words that have a part of their own
+LOOKS = (  # of the parts; the last for all other words
+    (DARK, ""),
+    (LIGHT, "///"),
+    (GREEN, "..."),
+    ("#6b6b6b", "xx"),
+    ("#8c5fa8", "\\\\"),
+    ("#8a8a8a", ""),
+)
 LENGTHEN = 0.012  # of the axis: the least width of a mark
 Stretch = tuple[int, int]  # start and end, in characters
 
@@ -22,9 +31,6 @@ def shortened_to(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-# One document, cut by each chunker.
-
-
 def spans(name: str, chunkers: dict[str, list[Stretch]], body: str, quotes: list[Stretch]) -> None:
     """Draw a document from left to right with its chunks, a row for each chunker.
 
@@ -33,17 +39,11 @@ def spans(name: str, chunkers: dict[str, list[Stretch]], body: str, quotes: list
     """
     ax = axes(1.6 + 0.75 * len(chunkers))
     rows, sizes, cut = [], [], []  # what is said of each chunker
-    for row, (chunker, chunks) in enumerate(chunkers.items()):
-        looks = cycle([(DARK, "", 0.14), (LIGHT, "///", -0.14)])  # up and down, to show overlaps
-        for (start, end), (color, hatch, up) in zip(chunks, looks, strict=False):
-            look = {"color": color, "hatch": hatch, "edgecolor": "white"}
-            ax.barh(up - row, end - start, 0.27, start, **look)
-        lost = [q for q in quotes if not any(a <= q[0] and q[1] <= b for a, b in chunks)]
-        for start, end in lost:
-            ax.plot((start + end) / 2, -row, "x", color="black", markersize=9, markeredgewidth=2)
+    for y, (chunker, chunks) in enumerate(chunkers.items()):
+        n_cut = _chunks_of_one(ax, -y, chunks, quotes)
         rows.append(f"{chunker}\n{how_many(len(chunks), 'chunk')}")
         sizes.append(f"{chunker}: {', '.join(f'{a} to {b}' for a, b in chunks)}")
-        cut.append(f"{chunker} {len(lost)}")
+        cut.append(f"{chunker} {n_cut}")
     heads = [match.start() for match in re.finditer("^#", body, re.MULTILINE)]
     below, least = -len(chunkers), LENGTHEN * len(body)
     ax.plot(heads, [below + 0.1] * len(heads), "|", color="black", markersize=11, clip_on=False)
@@ -60,7 +60,15 @@ def spans(name: str, chunkers: dict[str, list[Stretch]], body: str, quotes: list
     show(ax, title, f"{values}{', '.join(cut)}.", "characters of the document")
 
 
-# What a word weighs.
+def _chunks_of_one(ax: plt.Axes, y: int, chunks: list[Stretch], quotes: list[Stretch]) -> int:
+    """Draw the row of a chunker, and return how many quotes a seam cuts."""
+    looks = cycle([(DARK, "", 0.14), (LIGHT, "///", -0.14)])  # up and down, to show overlaps
+    for (start, end), (color, hatch, up) in zip(chunks, looks, strict=False):
+        ax.barh(y + up, end - start, 0.27, start, color=color, hatch=hatch, edgecolor="white")
+    cut = [(a, b) for a, b in quotes if not any(c <= a and b <= d for c, d in chunks)]
+    middles = [(start + end) / 2 for start, end in cut]
+    ax.plot(middles, [y] * len(cut), "x", color="black", markersize=9, markeredgewidth=2)
+    return len(cut)
 
 
 def weights(curves: dict[str, list[float]], n_docs: int) -> None:
@@ -69,12 +77,11 @@ def weights(curves: dict[str, list[float]], n_docs: int) -> None:
     The title tells the largest rise: a weight that grows where a word gets more common.
     """
     ax = axes(3.6)
-    looks = (("o", LIGHT), ("^", DARK))
-    for (name, values), (mark, color) in zip(curves.items(), looks, strict=False):
+    place = {"xytext": (0, 5), "textcoords": "offset points", "va": "bottom", "fontsize": 12}
+    for (name, values), mark, color in zip(curves.items(), "o^", (LIGHT, DARK), strict=False):
         ax.plot(range(1, len(values) + 1), values, mark, color=color, markersize=3.5)
         n = 3 * len(values) // 4
-        place = {"xytext": (0, 5), "textcoords": "offset points", "va": "bottom"}
-        ax.annotate(name, (n + 1, values[n]), color=color, fontsize=12, **place)
+        ax.annotate(name, (n + 1, values[n]), color=color, **place)
     rise, name, df = max(  # df documents before the largest step up
         (after - before, name, df)
         for name, values in curves.items()
@@ -93,9 +100,6 @@ def weights(curves: dict[str, list[float]], n_docs: int) -> None:
         for name, curve in curves.items()
     )
     show(ax, title, f"{values}.", f"documents that hold the word, of {n_docs}", "weight (IDF)")
-
-
-# What one more occurrence adds.
 
 
 def saturation(worth: Callable, k1: float, b: float, length: int) -> None:
@@ -124,10 +128,7 @@ def saturation(worth: Callable, k1: float, b: float, length: int) -> None:
     show(ax, title, values, "how often the word occurs", "score, for a weight of 1")
 
 
-# Why one chunk stands before another.
-
-
-def score_parts(bars: dict[str, dict[str, float]], most: int = 5) -> None:
+def score_parts(bars: dict[str, dict[str, float]]) -> None:
     """Draw scores as stacked bars, a part for each word of the query.
 
     The words that weigh most come first; the others are summed. The title tells which word does
@@ -135,23 +136,12 @@ def score_parts(bars: dict[str, dict[str, float]], most: int = 5) -> None:
     """
     parts = pd.DataFrame(bars).astype(float)  # words by bars
     order = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index
-    stacked = parts.loc[order[:most]]
-    stacked.index = [shortened_to(word, 20) for word in stacked.index]
-    looks = [(DARK, ""), (LIGHT, "///"), (GREEN, "..."), ("#6b6b6b", "xx"), (PURPLE, "\\\\")]
-    looks = [*looks[: len(stacked)], ("#8a8a8a", "")]
+    stacked = parts.loc[order[:STACKED]].rename(lambda word: shortened_to(word, 20))
     ax = axes(1.5 + 0.7 * len(bars) + 0.2 * len(stacked))
-    if len(parts) > most:
-        stacked.loc[how_many(len(parts) - most, "other word")] = parts.loc[order[most:]].sum()
-    rows = [*range(0, -len(bars), -1)]  # the first one on top
-    ends = np.zeros((2, len(bars)))  # below and above 0
-    for (label, widths), (color, hatch) in zip(stacked.iterrows(), looks, strict=False):
-        side = np.where(widths > 0, 1, 0), np.arange(len(bars))
-        look = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
-        ax.barh(rows, widths, 0.55, ends[side], **look)
-        ends[side] += widths
-    ax.set_yticks(rows, [shortened_to(name, 34) for name in bars], fontsize=10)
-    for row, end, total in zip(rows, ends[1], parts.sum(), strict=True):
-        ax.annotate(f" {total:.1f}", (end, row), va="center", fontsize=12)
+    if others := len(parts) - len(stacked):
+        stacked.loc[how_many(others, "other word")] = parts.loc[order[STACKED:]].sum()
+    _stack(ax, stacked)
+    ax.set_yticks(range(0, -len(bars), -1), [shortened_to(n, 34) for n in bars], fontsize=10)
     ax.grid(axis="y", visible=False)
     ax.margins(x=0.12)
     ax.legend(loc="upper center", bbox_to_anchor=(0.45, -0.28), ncols=3, frameon=False, fontsize=10)
@@ -166,7 +156,17 @@ def score_parts(bars: dict[str, dict[str, float]], most: int = 5) -> None:
     show(ax, title, f"{values}.", "score")
 
 
-# What a search returned.
+def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:
+    """Draw a bar for each column, the first on top, and its sum at its end."""
+    rows = [*range(0, -len(parts.columns), -1)]
+    ends = np.zeros((2, len(rows)))  # below and above 0
+    for (label, widths), (color, hatch) in zip(parts.iterrows(), LOOKS, strict=False):
+        side = np.where(widths > 0, 1, 0), np.arange(len(rows))
+        look = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
+        ax.barh(rows, widths, 0.55, ends[side], **look)
+        ends[side] += widths
+    for row, end, total in zip(rows, ends[1], parts.sum(), strict=True):
+        ax.annotate(f" {total:.1f}", (end, row), va="center", fontsize=12)
 
 
 def result_card(

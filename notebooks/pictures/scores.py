@@ -23,9 +23,8 @@ def discount_by_rank(ranking: list[str], grades: dict[str, int]) -> None:
     ax.plot(ranks, discount, "o-", color=LIGHT)
     place = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center"}
     ax.annotate("discount", (ranks[-1], discount[-1]), fontsize=12, **place)
-    for rank, gain in zip(ranks, gains, strict=True):
-        if gain:
-            ax.text(rank, gain + 0.03, f"adds {gain:.2f}", ha="center", fontsize=12)
+    for rank, gain in zip(ranks[gains > 0], gains[gains > 0], strict=True):
+        ax.text(rank, gain + 0.03, f"adds {gain:.2f}", ha="center", fontsize=12)
     labels = [f"rank {rank}\n{d}: grade {grades.get(d, 0)}" for rank, d in enumerate(ranking, 1)]
     ax.set_xticks(ranks, labels)
     ax.set_ylim(0, max(1, *gains) * 1.15)
@@ -106,12 +105,11 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
             ax.plot(x[part], dev["nDCG@10"][part], mark, **look)
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.05, 1.1))
     ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
-    rows = (
-        f"{kind or 'all'}: overlap {x:.2f}, nDCG@10 {y:.2f}" for kind, x, y in means.itertuples()
-    )
+    rows = means.itertuples()
+    words = "; ".join(f"{k or 'all'}: overlap {x:.2f}, nDCG@10 {y:.2f}" for k, x, y in rows)
     how = "More shared words, higher nDCG" if rho > 0.2 else "Shared words explain little"
     title = f"{how} (rank correlation {rho:.2f})"
-    show(ax, title, "; ".join(rows), "share of the query's words in an answer", "nDCG@10")
+    show(ax, title, words, "share of the query's words in an answer", "nDCG@10")
     return rho
 
 
@@ -120,30 +118,33 @@ def two_documents(card: dict) -> None:
 
     Words that gave nothing to either are left out; the wanted document may lack a word.
     """
-    rows = [(word, mine, other) for word, _, mine, other in card["words"] if mine or other]
-    rows.sort(key=lambda row: row[1] - row[2], reverse=True)
+    rows = pd.DataFrame(card["words"], columns=["word", "idf", "wanted", "rival"]).set_index("word")
+    rows = rows[(rows.wanted != 0) | (rows.rival != 0)]
+    ahead = (rows.wanted - rows.rival).sort_values(ascending=False, kind="stable")
+    rows = rows.loc[ahead.index]
+    names = {"common": card["common"], "lacked": card["lacks"]}
     labels = []
-    for word, *_ in rows:
-        kinds = [
-            kind for kind, key in (("common", "common"), ("lacked", "lacks")) if word in card[key]
-        ]
-        labels.append(f"{word} ({', '.join(kinds)})" if kinds else word)
+    for word in rows.index:
+        notes = ", ".join(name for name, words in names.items() if word in words)
+        labels.append(f"{word} ({notes})" if notes else word)
     ax = axes(1.7 + 0.42 * max(1, len(rows)))
     places = np.arange(len(rows))
-    sides = [("wanted", 1, 0.2, DARK, None), ("rival", 2, -0.2, "#f0d9c4", "///")]
-    for label, column, up, color, hatch in sides:
-        widths = [row[column] for row in rows]
+    for column, up, color, hatch in (
+        ("wanted", 0.2, DARK, None),
+        ("rival", -0.2, "#f0d9c4", "///"),
+    ):
         look = {"color": color, "edgecolor": "black", "linewidth": 0.6, "hatch": hatch}
-        bars = ax.barh(places + up, widths, 0.38, label=label, **look)
-        ax.bar_label(bars, [f"{width:.2f}" for width in widths], padding=2, fontsize=9)
+        bars = ax.barh(places + up, rows[column], 0.38, label=column, **look)
+        ax.bar_label(bars, fmt="{:.2f}", padding=2, fontsize=9)
     ax.margins(x=0.08)  # room for the numbers
     ax.set_yticks(places, labels)
     ax.grid(axis="y", visible=False)
-    if rows:
+    if labels:
         ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
-    mine, other = card["score"]
-    decides = f'; "{rows[-1][0]}" decides most' if rows and rows[-1][2] > rows[-1][1] else ""
-    title = f"{card['query_id']}: wanted {mine:.2f}, rival {other:.2f}{decides}"
-    pairs = zip(labels, rows, strict=True)
-    values = "; ".join(f"{label} {a:.2f} and {b:.2f}" for label, (_, a, b) in pairs)
+    wanted, rival = card["score"]
+    title = f"{card['query_id']}: wanted {wanted:.2f}, rival {rival:.2f}"
+    if labels and ahead.iloc[-1] < 0:
+        title += f'; "{ahead.index[-1]}" decides most'
+    pairs = zip(labels, rows.wanted, rows.rival, strict=True)
+    values = "; ".join(f"{label} {a:.2f} and {b:.2f}" for label, a, b in pairs)
     show(ax, title, f"Wanted and rival by word: {values}", "what each word gave")

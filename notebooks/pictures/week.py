@@ -8,23 +8,16 @@ from matplotlib.patches import FancyBboxPatch
 from helpers import figures
 from helpers.figures import DARK
 
-BOXES = {  # what a box says, and the session that makes it
-    "documents": "A",
-    "questions\nand labels": "A",
-    "chunks": "B",
-    "index": "B",
-    "ranking": "B",
-    "measures": "C",
-    "decision": "C",
-}
+STEPS = ("documents", "questions\nand labels", "chunks", "index", "ranking", "measures", "decision")
+SESSIONS = "AABBBCC"  # that make them
 A_ROW = 4
 
 
 def map_of_week(lit: str) -> None:
     """Draw the steps from documents to a decision; those of session `lit` stand out."""
     figure, ax = plt.subplots(figsize=(7, 2.6))
-    places = [(n % A_ROW, -(n // A_ROW)) for n in range(len(BOXES))]
-    for (x, y), (step, session) in zip(places, BOXES.items(), strict=True):
+    places = [(n % A_ROW, -(n // A_ROW)) for n in range(len(STEPS))]
+    for (x, y), step, session in zip(places, STEPS, SESSIONS, strict=True):
         fill, ink = (DARK, "white") if session == lit else ("white", "black")
         look = {"boxstyle": "round,pad=0,rounding_size=0.08", "fc": fill, "ec": DARK, "lw": 1.5}
         ax.add_patch(FancyBboxPatch((x, y + 0.1), 0.8, 0.8, **look))
@@ -37,7 +30,7 @@ def map_of_week(lit: str) -> None:
         ax.annotate("", *ends, arrowprops={"arrowstyle": "->", "color": "black", "lw": 1.5})
     ax.set(xlim=(-0.05, A_ROW - 0.15), ylim=(-1, 1))
     ax.axis("off")
-    steps = {step.replace("\n", " "): session for step, session in BOXES.items()}
-    own = ", ".join(step for step, session in steps.items() if session == lit)
-    words = f"The week in {len(BOXES)} steps: {' → '.join(steps)}. This session makes {own}."
+    steps = [step.replace("\n", " ") for step in STEPS]
+    own = ", ".join(s for s, session in zip(steps, SESSIONS, strict=True) if session == lit)
+    words = f"The week in {len(steps)} steps: {' → '.join(steps)}. This session makes {own}."
     figures.put(figure, words)
