@@ -241,8 +241,8 @@ class LongOkapi(Okapi):
             texts, idf=lambda df, n: {w: math.log((n + 1) / (k + 0.5)) for w, k in df.items()}
         )
 
-    def gain(self, f, sizes, b):
-        c, k1 = f / (1 - b + b * sizes / self.length), self.k1
+    def gain(self, f, length):
+        c, k1 = f / length, self.k1
         return f * (k1 + 1) * (c + 0.5) / (k1 + c + 0.5)
 
 
