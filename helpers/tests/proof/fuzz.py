@@ -14,12 +14,12 @@ import json
 import os
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -38,6 +38,7 @@ ODD_WORDS = ["", " ", "-1", "0", "nan", "1e999", "no-such", "a\nb", "x" * 5_000,
 ROOMS = "__main__ workbook report labels.audit labels.pooling labels.merge learn.progress "
 ROOMS += "sources.export sources.site sql.command"  # imported once, so that no trial pays
 IN_STEPS = ("report", "refresh", "freeze", "sql")  # what came before the step that failed is whole
+GOOD_ENDS = {"audit": (0, 1), "check": (0, 1), "compare": (0, 1, 3)}
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 CRASH = re.compile(r"Traceback \(most recent|again with --debug|Warning: .*\n? *warnings\.warn")
 
@@ -74,11 +75,10 @@ def main(count: int, seed: int, only: list[int]) -> int:
             trial, kind, outcome = fuzzer.trial(number)
             kinds[kind] += 1
             if only or kind in FAILS:
-                text = outcome.err.strip() or outcome.out
+                last = (outcome.err.strip() or outcome.out).splitlines()[-4:]
                 print(f"{kind} at {number}: {trial.case} | {trial.what} | {trial.path}")
                 print(f"    status {outcome.status}, changed: {', '.join(changes(outcome))[:300]}")
-                print(*(f"    {line[:200]}" for line in text.splitlines()[-4:]), sep="\n")
-                sys.stdout.flush()
+                print(*(f"    {line[:200]}" for line in last), sep="\n", flush=True)
     counts = ", ".join(f"{kinds[kind]} {kind}" for kind in FINE + FAILS)
     print(f"seed {seed}: {kinds.total()} trials in {time.monotonic() - began:.0f} s: {counts}")
     return int(any(kinds[kind] for kind in FAILS))
@@ -101,16 +101,16 @@ class Fuzzer:
 
     def trial(self, number: int) -> tuple[Trial, str, Outcome]:
         """Make one trial; return it, its kind and its outcome."""
-        rng = Random(f"{self.seed}:{number}")
-        slow = self.sets.SLOW if number % NOTEBOOKS == 0 else ()
-        case = rng.choice(slow or [name for name in self.sets.CASES if name not in self.sets.SLOW])
-        words = self.sets.CASES[case][0]
+        rng, cases, slow = Random(f"{self.seed}:{number}"), self.sets.CASES, self.sets.SLOW
+        is_slow = number % NOTEBOOKS == 0
+        case = rng.choice([name for name in cases if (name in slow) == is_slow])
+        words, needs = cases[case]
         if case not in self.sound:
-            self.lay_out(case)
+            self.sets.lay_out(case, self.stock, self.folder)
             self.sound[case] = self.run(words)
             assert self.sound[case].status in (0, 1, 3), (case, self.sound[case])
-        self.lay_out(case)
-        chance = 1 if slow else rng.random()
+        self.sets.lay_out(case, self.stock, self.folder)
+        chance = 1 if is_slow else rng.random()
         if chance < 0.06 and len(words) > 1 and words[0] != "pieces":
             typed = odd_words(words, rng)
             trial = Trial(number, case, " ".join(typed)[:100], words=typed)
@@ -122,17 +122,9 @@ class Fuzzer:
         outcome = self.run(trial.words or words, trial.fault)
         if outcome.status == KILLED:
             outcome = self.run(words)  # the same command again mends what a kill left
-        names = {Path(path).name for path in (*outcome.before, *outcome.after, trial.path) if path}
-        names |= {*self.sets.CASES[case][1]}
+        paths = [*outcome.before, *outcome.after, *needs, *([trial.path] if trial.path else [])]
+        names = {Path(path).name for path in paths}
         return trial, verdict(trial, self.sound[case], outcome, self.folder, names), outcome
-
-    def lay_out(self, case: str) -> None:
-        """Put what a case needs into an empty folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir()
-        for name in self.sets.CASES[case][1]:
-            copy = shutil.copytree if (self.stock / name).is_dir() else shutil.copyfile
-            copy(self.stock / name, self.folder / name)
 
     def break_file(self, number: int, case: str, rng: Random) -> Trial:
         """Break one file, mostly one that the command opens."""
@@ -155,12 +147,11 @@ class Fuzzer:
         if words[0] in ("report", "check"):
             command = [sys.executable, "-m", "helpers", *words]
             more = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-            job = lambda: subprocess.call(command, env=os.environ | more)  # noqa: E731
-            ended = forks.run(job, self.folder, 15 * TIMEOUT)
+            job, seconds = partial(subprocess.call, command, env=os.environ | more), 15 * TIMEOUT
         else:
-            ended = forks.run(lambda: run_here(words, fault, notes), self.folder, TIMEOUT)
-        opened, fired = json.loads(notes.read_text())
-        return Outcome(*ended, opened, fired, before, state(self.folder))
+            job, seconds = partial(run_here, words, fault, notes), TIMEOUT
+        ended = forks.run(job, self.folder, seconds)
+        return Outcome(*ended, *json.loads(notes.read_text()), before, state(self.folder))
 
 
 def odd_words(words: list[str], rng: Random) -> tuple[str, ...]:
@@ -203,10 +194,9 @@ class Watch:
         self.opened, self.fired, self.first = {}, False, at == 1
 
     def __call__(self, event: str, args: tuple) -> None:
-        if event != "open" and event not in self.CHANGES:
+        if event != "open" and event not in self.CHANGES or not isinstance(args[0], str | bytes):
             return
-        path = os.fsdecode(args[0]) if isinstance(args[0], str | bytes) else ""
-        path = os.path.abspath(path)
+        path = os.path.abspath(os.fsdecode(args[0]))
         if not path.startswith(self.folder):
             return
         if event == "open" and not (args[2] or 0) & self.WRITES:
@@ -218,17 +208,14 @@ class Watch:
 
     def fail(self, path: str, takes_room: bool) -> None:
         """Do what the kind of fault is at a change of files."""
+        faults = {"interrupt": KeyboardInterrupt()} if not self.fired else {}
+        faults |= {"full": OSError(errno.ENOSPC, "no room", path)} if takes_room else {}
+        faults |= {"denied": PermissionError(errno.EACCES, "denied", path)} if self.first else {}
         if self.kind == "kill":
             os._exit(KILLED)
-        if self.kind == "interrupt" and not self.fired:
+        if self.kind in faults:
             self.fired = True
-            raise KeyboardInterrupt
-        if self.kind == "full" and takes_room:
-            self.fired = True
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-        if self.kind == "denied" and self.first:
-            self.fired = True
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+            raise faults[self.kind]
 
 
 def read_pieces(folder: Path) -> int:
@@ -282,24 +269,23 @@ def verdict(trial: Trial, sound: Outcome, outcome: Outcome, folder: Path, names:
         return "hang"
     if outcome.status < 0 or outcome.status == forks.FAILED or CRASH.search(printed):
         return "crash"
-    if any(
-        is_torn(folder / p) and outcome.after[p] not in outcome.before.values()  # no copy of it
-        for p in changes(outcome)
-    ):
+    changed = changes(outcome)
+    new = [path for path in changed if outcome.after.get(path) not in outcome.before.values()]
+    if any(is_torn(folder / path) for path in new):
         return "left over"
     refused = bool(outcome.err.strip()) and outcome.status == (2 if command == "compare" else 1)
     usage = bool(trial.words) and outcome.status == 2 and " error: " in outcome.err
     stopped = outcome.fired and outcome.status in (1, 2, 130)
-    fine = {"audit": (0, 1), "check": (0, 1), "compare": (0, 1, 3)}.get(command, (0,))
     warned = "MissingIDFieldWarning" in outcome.err  # nbformat's, of a notebook that was cut
-    done = outcome.status in fine and (warned or not outcome.err.strip())
+    silent = warned or not outcome.err.strip()
+    done = outcome.status in GOOD_ENDS.get(command, (0,)) and silent
     if RAW.search(printed) or not (refused or usage or stopped or done):
         return "unclear"
     if done:
         return "harmless"
     complete = outcome.after.keys() == sound.after.keys()  # an interrupt when all was done
     may_change = command in IN_STEPS or trial.fault[0] and (trial.fault[0] == "kill" or complete)
-    if not may_change and [p for p in changes(outcome) if outcome.after.get(p) != "folder"]:
+    if not may_change and any(outcome.after.get(path) != "folder" for path in changed):
         return "left over"
     names = names | {"nested too deeply"}  # in whatever file: it happens to nobody
     named = any(name in outcome.err for name in names)
@@ -313,8 +299,7 @@ def is_torn(path: Path) -> bool:
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
         for row in text.split("\n") if path.suffix == ".jsonl" else [text]:
-            if row.strip():
-                json.loads(row)
+            json.loads(row.strip() or "0")
     except (ValueError, RecursionError):
         return True
     return False

@@ -1,7 +1,7 @@
 """Broken sets, runs and sources, each refused in words; and a short run of the fuzzer."""
 
 import os
-import shutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,82 +22,63 @@ def stock(tmp_path_factory):
     return folder
 
 
-def puts(text):
-    """Return what replaces a file by a text or by bytes."""
-    return lambda path: path.write_bytes(text if isinstance(text, bytes) else text.encode())
+def whole(text):
+    """Return what makes a file of a text or of bytes."""
+    return lambda before: text if isinstance(text, bytes) else text.encode()
 
 
-def swaps(old, new):
+def swap(old, new):
     """Return what replaces the first occurrence of a text in a file."""
-
-    def swap(path):
-        text = path.read_text(encoding="utf-8")
-        assert old in text, path
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
-
-    return swap
+    return lambda before: re.sub(re.escape(old.encode()), lambda _: new.encode(), before, count=1)
 
 
-def adds(text):
+def more(text):
     """Return what writes more behind a file."""
-    return lambda path: path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
-
-
-def becomes(make):
-    """Return what puts something else in place of a file."""
-    return lambda path: (path.unlink(), make(path))
+    return lambda before: before + text.encode()
 
 
 DEEP = "[" * 100_000
 QUERIES, RUN = "graded/retrieval_queries.jsonl", "compare two"
 TABLE = [  # (case of fuzz_sets, file, what breaks it, words of the message)
-    (
-        "audit",
-        "graded/judgments.jsonl",
-        becomes(lambda path: path.symlink_to("gone")),
-        "judgments.jsonl",
-    ),
-    ("audit", f"graded/{FULL}", swaps("---\n", "---\nkind: " + DEEP + "\n"), "disk-full.md"),
-    ("audit", f"graded/{FULL}", swaps("---\n", "---\ntitle: B\n"), "disk-full.md:2: "),
-    ("audit", f"graded/{FULL}", puts(b"---\ntitle: \xe9\n---\nx"), ":2: byte 0xe9 is not UTF-8"),
-    ("audit", "graded/corpus/LATE.MD", puts("---\ntitle: x\n---\nx"), "LATE.MD"),
-    ("audit", "graded/corpus/a\u202eb.md", puts("---\ntitle: x\n---\nx"), r"a\u202eb.md:1: "),
-    ("audit", "graded/README.md", puts(b"# Caf\xe9\n"), "README.md:1: byte 0xe9 is not UTF-8"),
-    ("audit", "graded/pool.jsonl", adds("{"), "pool.jsonl:9: broken JSON"),
-    ("audit", QUERIES, swaps('"q0",', '"q0", "query_id": "q0",'), "retrieval_queries.jsonl:1: "),
-    ("audit", QUERIES, swaps('"symptom"', '"<img src=x onerror=alert(1)>"'), "field kind is "),
-    ("freeze", QUERIES, swaps('"q0"', '".."'), "retrieval_queries.jsonl:1: field query_id is "),
-    ("freeze", "graded/second_pass.jsonl", swaps("deploy-full", "gone"), "document gone is not in"),
-    ("freeze", "graded/settings.json", puts(DEEP), "settings.json:1: "),
-    ("export", QUERIES, swaps("disk halts", "\\ud800"), "retrieval_queries.jsonl:1: "),
-    ("export", "graded/judgments.jsonl", swaps("disk-full", "disk\\u200b-full"), "judgments.jsonl"),
-    ("drop", "graded/labelling.jsonl", puts(b"\xff\n"), "labelling.jsonl:1: byte 0xff is not"),
-    ("compare", "graded/results.json", puts("{"), "results.json:1: "),
-    ("compare", "graded/results.json", puts("[]"), "results.json:1: "),
-    ("compare", "graded/runs/fixed.trec", swaps("9.5", "1.5"), "fixed.trec"),
-    ("compare", "run.json", becomes(os.mkdir), "run.json"),
-    ("compare", "run.trec", swaps("9.5000000000", "nan"), "run.trec:1: score 'nan'"),
-    (RUN, "run.jsonl", swaps('"q0"', '["q0"]'), "run.jsonl:1: "),
-    (RUN, "run.jsonl", swaps("9.5", "9" * 400), "run.jsonl:1: "),
-    (RUN, "run.jsonl", puts(DEEP), "run.jsonl:1: "),
-    ("import hotpotqa", "hotpot_dev_v1.json", adds("[]"), "hotpot_dev_v1.json, row 1: found ["),
-    ("import hotpotqa", "hotpot_dev_v1.json", swaps('"One."', "7"), "hotpot_dev_v1.json, row 1: "),
-    ("import beir", "beir/corpus.jsonl", adds(DEEP), "corpus.jsonl:5: "),
-    ("new", "out/mine.txt", puts("mine"), "out: is not empty, wanted a new or an empty folder"),
+    ("audit", f"graded/{FULL}", swap("---\n", "---\nkind: " + DEEP + "\n"), "disk-full.md"),
+    ("audit", f"graded/{FULL}", swap("---\n", "---\ntitle: B\n"), "disk-full.md:2: "),
+    ("audit", f"graded/{FULL}", whole(b"---\ntitle: \xe9\n---\nx"), ":2: byte 0xe9 is not UTF-8"),
+    ("audit", "graded/corpus/LATE.MD", whole("---\ntitle: x\n---\nx"), "LATE.MD"),
+    ("audit", "graded/corpus/a\u202eb.md", whole("---\ntitle: x\n---\nx"), r"a\u202eb.md:1: "),
+    ("audit", "graded/README.md", whole(b"# Caf\xe9\n"), "README.md:1: byte 0xe9 is not UTF-8"),
+    ("audit", "graded/pool.jsonl", more("{"), "pool.jsonl:9: broken JSON"),
+    ("audit", QUERIES, swap('"q0",', '"q0", "query_id": "q0",'), "retrieval_queries.jsonl:1: "),
+    ("audit", QUERIES, swap('"symptom"', '"<img src=x onerror=alert(1)>"'), "field kind is "),
+    ("freeze", QUERIES, swap('"q0"', '".."'), "retrieval_queries.jsonl:1: field query_id is "),
+    ("freeze", "graded/second_pass.jsonl", swap("deploy-full", "gone"), "document gone is not in"),
+    ("freeze", "graded/settings.json", whole(DEEP), "settings.json:1: "),
+    ("export", QUERIES, swap("disk halts", "\\ud800"), "retrieval_queries.jsonl:1: "),
+    ("export", "graded/judgments.jsonl", swap("disk-full", "disk\\u200b-full"), "judgments.jsonl"),
+    ("drop", "graded/labelling.jsonl", whole(b"\xff\n"), "labelling.jsonl:1: byte 0xff is not"),
+    ("compare", "graded/results.json", whole("{"), "results.json:1: "),
+    ("compare", "graded/results.json", whole("[]"), "results.json:1: "),
+    ("compare", "graded/runs/fixed.trec", swap("9.5", "1.5"), "fixed.trec"),
+    ("compare", "run.trec", swap("9.5000000000", "nan"), "run.trec:1: score 'nan'"),
+    (RUN, "run.jsonl", swap('"q0"', '["q0"]'), "run.jsonl:1: "),
+    (RUN, "run.jsonl", swap("9.5", "9" * 400), "run.jsonl:1: "),
+    (RUN, "run.jsonl", whole(DEEP), "run.jsonl:1: "),
+    ("import hotpotqa", "hotpot_dev_v1.json", more("[]"), "hotpot_dev_v1.json, row 1: found ["),
+    ("import hotpotqa", "hotpot_dev_v1.json", swap('"One."', "7"), "hotpot_dev_v1.json, row 1: "),
+    ("import beir", "beir/corpus.jsonl", more(DEEP), "corpus.jsonl:5: "),
+    ("new", "out/mine.txt", whole("mine"), "out: is not empty, wanted a new or an empty folder"),
 ]
 
 
 def test_what_is_broken_is_refused_in_words(stock, tmp_path, monkeypatch, capsys):
     for number, (case, file, change, wanted) in enumerate(TABLE):
-        folder, (words, needs) = tmp_path / str(number), fuzz_sets.CASES[case]
-        folder.mkdir()
-        for name in needs:
-            copy = shutil.copytree if (stock / name).is_dir() else shutil.copyfile
-            copy(stock / name, folder / name)
-        (folder / file).parent.mkdir(exist_ok=True)
-        change(folder / file)
+        folder, broken = tmp_path / str(number), tmp_path / str(number) / file
+        fuzz_sets.lay_out(case, stock, folder)
+        broken.parent.mkdir(exist_ok=True)
+        text = broken.read_bytes() if broken.exists() else b""
+        broken.write_bytes(change(text))
+        assert broken.read_bytes() != text, file
         monkeypatch.chdir(folder)
-        monkeypatch.setattr(sys, "argv", ["helpers", *words])
+        monkeypatch.setattr(sys, "argv", ["helpers", *fuzz_sets.CASES[case][0]])
         before, at = fuzz.state(folder), (case, file, wanted)
         status = commands.main()
         out, err = capsys.readouterr()
@@ -140,26 +121,27 @@ def test_every_command_is_among_the_cases():
     assert {words[0] for words, _ in fuzz_sets.CASES.values()} == {*commands.COMMANDS, "pieces"}
 
 
+def run_python(*words, **more):
+    environment = {"PYTHONPATH": str(Path(fuzz.__file__).parent), "N": "10", "SEED": "0"}
+    return subprocess.run(
+        [sys.executable, *words],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        **more,
+    )
+
+
 def test_a_short_run_finds_nothing():
-    command = [sys.executable, fuzz.__file__]
-    environment = os.environ | {"N": "10", "SEED": "0", "TRIAL": ""}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = run_python(fuzz.__file__)
     assert done.returncode == 0 and "seed 0: 10 trials in " in done.stdout, done
 
 
 def test_a_fault_of_the_machine_is_played(tmp_path):
     code = "import fuzz, pathlib, sys; w = fuzz.Watch(pathlib.Path.cwd(), sys.argv[1], 2); "
     code += "sys.addaudithook(w); open('a', 'w').close(); open('b', 'w').close(); print('whole')"
-    for kind, said in [
-        ("", "whole"),
-        ("full", "OSError: [Errno 28]"),
-        ("interrupt", "KeyboardInterrupt"),
-        ("kill", ""),
-    ]:
-        command = [sys.executable, "-c", code, kind]
-        environment = os.environ | {"PYTHONPATH": str(Path(fuzz.__file__).parent)}
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert said in done.stdout + done.stderr and (kind == "") == (done.returncode == 0), done
+    ends = {"": "whole", "full": "[Errno 28]", "interrupt": "KeyboardInterrupt", "kill": ""}
+    for kind, words in ends.items():
+        done = run_python("-c", code, kind, cwd=tmp_path)
+        assert words in done.stdout + done.stderr and (kind == "") == (done.returncode == 0), done
         assert (done.returncode == fuzz.KILLED) == (kind == "kill")
