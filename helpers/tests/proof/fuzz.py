@@ -1,13 +1,11 @@
 """Break small sets, runs and sources at random under every command: make proof ONLY=fuzz N=5000.
 
-A trial is a command of fuzz_sets.CASES and one thing that goes wrong: a file of what it is given,
-broken by an operator of corruptions.OPERATORS, an odd word on the command line, or a fault of the
-machine. The command must neither crash nor hang, and where it refuses, its message names the file
-and everything is left as it was. Each runs in a fork with 2 GB of memory and 20 s. The number after
-a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
+A trial is a command of fuzz_sets.CASES and a file of what it is given, broken by an operator of
+corruptions.OPERATORS. The command must neither crash nor hang, and where it refuses, its message
+names the file and everything is left as it was. Each runs in a fork with 2 GB of memory and 20 s.
+The number after a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
 """
 
-import errno
 import hashlib
 import importlib
 import json
@@ -33,35 +31,30 @@ import forks  # noqa: E402
 TIMEOUT, MEMORY = 20, 2 * 1024**3  # seconds and bytes of one trial
 NOTEBOOKS = 250  # one trial in so many runs notebooks: a command of fuzz_sets.SLOW
 FINE, FAILS = ("clear error", "harmless"), ("crash", "hang", "unclear", "left over")
-FAULTS, KILLED = ("full", "denied", "interrupt", "kill"), 137
-ODD_WORDS = ["", " ", "-1", "0", "nan", "1e999", "no-such", "a\nb", "x" * 5_000, "--", "a:b"]
 ROOMS = "__main__ workbook report labels.audit labels.pooling labels.merge learn.progress "
 ROOMS += "sources.export sources.site sql.command"  # imported once, so that no trial pays
 IN_STEPS = ("report", "refresh", "freeze", "sql")  # what came before the step that failed is whole
+READS = ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl")
 GOOD_ENDS = {"audit": (0, 1), "check": (0, 1), "compare": (0, 1, 3)}
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 CRASH = re.compile(r"Traceback \(most recent|again with --debug|Warning: .*\n? *warnings\.warn")
 
 
 class Trial(NamedTuple):
-    """What goes wrong under which case: a broken file, a fault or the words that were typed."""
+    """A case, the file that is broken, and how."""
 
     number: int
     case: str
+    path: str
     what: str
-    path: str = ""
-    fault: tuple[str, int] = ("", 0)
-    words: tuple[str, ...] = ()
 
 
 class Outcome(NamedTuple):
-    """How a command ended, what it opened, and the states of all files before and after."""
+    """How a command ended, and the states of all files before and after."""
 
     status: int | None
     out: str
     err: str
-    opened: list[str]
-    fired: bool
     before: dict[str, str]
     after: dict[str, str]
 
@@ -85,7 +78,7 @@ def main(count: int, seed: int, only: list[int]) -> int:
 
 
 class Fuzzer:
-    """Stock, trial's folder and what every command does on files that nobody broke."""
+    """A stock of sets, runs and sources, and the folder of a trial."""
 
     def __init__(self, folder: Path, seed: int):
         from helpers import evalset
@@ -97,125 +90,55 @@ class Fuzzer:
             importlib.import_module(f"helpers.{name}")
         self.sets = importlib.import_module("fuzz_sets")
         self.sets.make(self.stock)
-        self.sound: dict[str, Outcome] = {}
+        self.tried: set[str] = set()
 
     def trial(self, number: int) -> tuple[Trial, str, Outcome]:
         """Make one trial; return it, its kind and its outcome."""
         rng, cases, slow = Random(f"{self.seed}:{number}"), self.sets.CASES, self.sets.SLOW
-        is_slow = number % NOTEBOOKS == 0
-        case = rng.choice([name for name in cases if (name in slow) == is_slow])
-        words, needs = cases[case]
-        if case not in self.sound:
+        case = rng.choice([name for name in cases if (name in slow) == (number % NOTEBOOKS == 0)])
+        if case not in self.tried:
             self.sets.lay_out(case, self.stock, self.folder)
-            self.sound[case] = self.run(words)
-            assert self.sound[case].status in (0, 1, 3), (case, self.sound[case])
+            assert self.run(case).status in (0, 1, 3), case
+            self.tried.add(case)
         self.sets.lay_out(case, self.stock, self.folder)
-        chance = 1 if is_slow else rng.random()
-        if chance < 0.06 and len(words) > 1 and words[0] != "pieces":
-            typed = odd_words(words, rng)
-            trial = Trial(number, case, " ".join(typed)[:100], words=typed)
-        elif chance < 0.16 or case == "new":
-            fault = rng.choice(FAULTS), rng.choice((1, 2, 3, 4, 6, 9, 14))
-            trial = Trial(number, case, "fault: {} {}".format(*fault), fault=fault)
-        else:
-            trial = self.break_file(number, case, rng)
-        outcome = self.run(trial.words or words, trial.fault)
-        if outcome.status == KILLED:
-            outcome = self.run(words)  # the same command again mends what a kill left
-        paths = [*outcome.before, *outcome.after, *needs, *([trial.path] if trial.path else [])]
-        names = {Path(path).name for path in paths}
-        return trial, verdict(trial, self.sound[case], outcome, self.folder, names), outcome
+        trial = self.break_file(number, case, rng)
+        outcome = self.run(case)
+        names = {Path(path).name for path in (*outcome.before, *outcome.after, trial.path)}
+        return trial, verdict(case, outcome, self.folder, names | {*cases[case][1]}), outcome
 
     def break_file(self, number: int, case: str, rng: Random) -> Trial:
-        """Break one file, mostly one that the command opens."""
-        sound = self.sound[case]
-        files = sorted(path for path in sound.before if (self.folder / path).is_file())
-        # DuckDB's own code opens what no audit hook sees
-        opened = [p for p in files if p in sound.opened or p.endswith((".parquet", ".duckdb"))]
-        while True:
-            path = rng.choice(opened if opened and rng.random() < 0.8 else files)
+        """Break one file that is not empty."""
+        paths = sorted(p for p in self.folder.rglob("*") if p.is_file() and p.stat().st_size)
+        large = [p for p in paths if p.parent.name != "corpus"]  # most are pages of the corpus
+        what = None
+        while not what:
             name = rng.choice(list(corruptions.OPERATORS))
-            if (self.folder / path).stat().st_size:
-                what = corruptions.OPERATORS[name](rng, self.folder / path)
-                if what:
-                    return Trial(number, case, f"{name}: {what}", path)
+            path = rng.choice(large if rng.random() < 0.8 else paths)
+            what = corruptions.OPERATORS[name](rng, path)
+        return Trial(number, case, path.relative_to(self.folder).as_posix(), f"{name}: {what}")
 
-    def run(self, words: list[str], fault: tuple[str, int] = ("", 0)) -> Outcome:
+    def run(self, case: str) -> Outcome:
         """Run a command in the folder; what reads the real notebooks by the real command line."""
-        before, notes = state(self.folder), self.folder.parent / "notes.json"
-        notes.write_text("[[], false]")
+        words, before = self.sets.CASES[case][0], state(self.folder)
+        job, seconds = partial(run_here, words), TIMEOUT
         if words[0] in ("report", "check"):
             command = [sys.executable, "-m", "helpers", *words]
             more = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
             job, seconds = partial(subprocess.call, command, env=os.environ | more), 15 * TIMEOUT
-        else:
-            job, seconds = partial(run_here, words, fault, notes), TIMEOUT
-        ended = forks.run(job, self.folder, seconds)
-        return Outcome(*ended, *json.loads(notes.read_text()), before, state(self.folder))
-
-
-def odd_words(words: list[str], rng: Random) -> tuple[str, ...]:
-    """Replace, leave out or double a word after the command's name."""
-    place, odd = rng.randrange(1, len(words)), rng.choice(ODD_WORDS)
-    middle = rng.choice(([odd], [odd], [], [words[place]] * 2))
-    return (*words[:place], *middle, *words[place + 1 :])
+        return Outcome(*forks.run(job, self.folder, seconds), before, state(self.folder))
 
 
 # In the fork.
 
 
-def run_here(words: list[str], fault: tuple[str, int], notes: Path) -> int:
-    """Run a command in this process, watched; return its status."""
+def run_here(words: list[str]) -> int:
+    """Run a command in this process; return its status."""
     from helpers import __main__
 
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     sys.dont_write_bytecode = True
-    watch = Watch(Path.cwd(), *fault)
     sys.argv = ["helpers", *words]
-    sys.addaudithook(watch)
-    try:
-        return read_pieces(Path(words[1])) if words[0] == "pieces" else __main__.main()
-    finally:
-        watch.folder = "\0"
-        notes.write_text(json.dumps([[*watch.opened], watch.fired]))
-
-
-class Watch:
-    """An audit hook: notes what a command opens below its folder, and plays a fault of the machine.
-
-    A full disk, a read-only folder, an interrupt or a kill come at a chosen change of files.
-    """
-
-    CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.truncate"}
-    WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-
-    def __init__(self, folder: Path, kind: str, at: int):
-        self.folder, self.kind, self.left = f"{folder}{os.sep}", kind, at
-        self.opened, self.fired, self.first = {}, False, at == 1
-
-    def __call__(self, event: str, args: tuple) -> None:
-        if event != "open" and event not in self.CHANGES or not isinstance(args[0], str | bytes):
-            return
-        path = os.path.abspath(os.fsdecode(args[0]))
-        if not path.startswith(self.folder):
-            return
-        if event == "open" and not (args[2] or 0) & self.WRITES:
-            self.opened[path.removeprefix(self.folder)] = None
-        elif not path.endswith(".lock"):
-            self.left -= 1
-            if self.kind and self.left <= 0:
-                self.fail(path, event in ("open", "os.mkdir") and not os.path.isdir(path))
-
-    def fail(self, path: str, takes_room: bool) -> None:
-        """Do what the kind of fault is at a change of files."""
-        faults = {"interrupt": KeyboardInterrupt()} if not self.fired else {}
-        faults |= {"full": OSError(errno.ENOSPC, "no room", path)} if takes_room else {}
-        faults |= {"denied": PermissionError(errno.EACCES, "denied", path)} if self.first else {}
-        if self.kind == "kill":
-            os._exit(KILLED)
-        if self.kind in faults:
-            self.fired = True
-            raise faults[self.kind]
+    return read_pieces(Path(words[1])) if words[0] == "pieces" else __main__.main()
 
 
 def read_pieces(folder: Path) -> int:
@@ -226,17 +149,16 @@ def read_pieces(folder: Path) -> int:
     try:
         evals = evalset.load(folder)
         print(report.facts(evals), evals.name, evals.next_step(), results.notes(folder))
-        for table in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
-            print(len(evalset.read_extra(evals, table)))
+        print([len(evalset.read_extra(evals, table)) for table in READS])
         print(log.entries(evals), merge.pairs_to_judge(evals))
         if os.path.lexists(folder / "results.json"):
             print(report.summary(results.read_results(folder)))
             print(results.published(folder).keys())
         print(merge.merge(evals))
-    except (evalset.EvalSetError, ValueError, OSError, KeyboardInterrupt) as error:
+    except (evalset.EvalSetError, ValueError, OSError) as error:
         if type(error) in (UnicodeDecodeError, json.JSONDecodeError):
             raise
-        print(text.visible(str(error)) or "interrupted", file=sys.stderr)
+        print(text.visible(str(error)), file=sys.stderr)
         return 1
     return 0
 
@@ -262,9 +184,9 @@ def changes(outcome: Outcome) -> list[str]:
     return [path for path in paths if outcome.before.get(path) != outcome.after.get(path)]
 
 
-def verdict(trial: Trial, sound: Outcome, outcome: Outcome, folder: Path, names: set[str]) -> str:
+def verdict(case: str, outcome: Outcome, folder: Path, names: set[str]) -> str:
     """Return which of FINE and FAILS an outcome is; a message must hold one of the names."""
-    printed, command = outcome.out + outcome.err, trial.case.split()[0]
+    printed, command = outcome.out + outcome.err, case.split()[0]
     if outcome.status is None:
         return "hang"
     if outcome.status < 0 or outcome.status == forks.FAILED or CRASH.search(printed):
@@ -274,22 +196,17 @@ def verdict(trial: Trial, sound: Outcome, outcome: Outcome, folder: Path, names:
     if any(is_torn(folder / path) for path in new):
         return "left over"
     refused = bool(outcome.err.strip()) and outcome.status == (2 if command == "compare" else 1)
-    usage = bool(trial.words) and outcome.status == 2 and " error: " in outcome.err
-    stopped = outcome.fired and outcome.status in (1, 2, 130)
     warned = "MissingIDFieldWarning" in outcome.err  # nbformat's, of a notebook that was cut
     silent = warned or not outcome.err.strip()
     done = outcome.status in GOOD_ENDS.get(command, (0,)) and silent
-    if RAW.search(printed) or not (refused or usage or stopped or done):
+    if RAW.search(printed) or not (refused or done):
         return "unclear"
     if done:
         return "harmless"
-    complete = outcome.after.keys() == sound.after.keys()  # an interrupt when all was done
-    may_change = command in IN_STEPS or trial.fault[0] and (trial.fault[0] == "kill" or complete)
-    if not may_change and any(outcome.after.get(path) != "folder" for path in changed):
+    if command not in IN_STEPS and any(outcome.after.get(path) != "folder" for path in changed):
         return "left over"
     names = names | {"nested too deeply"}  # in whatever file: it happens to nobody
-    named = any(name in outcome.err for name in names)
-    return "clear error" if usage or stopped or trial.words or named else "unclear"
+    return "clear error" if any(name in outcome.err for name in names) else "unclear"
 
 
 def is_torn(path: Path) -> bool:
