@@ -223,8 +223,8 @@ def house(stock: Path) -> None:
 
 def sources(stock: Path) -> None:
     """Write a small source of every kind that an import reads without the network."""
-    beir_folder(stock / "beir")
-    shutil.copytree(stock / "beir", stock / "beirgz")
+    for name in ("beir", "beirgz"):
+        beir_folder(stock / name)
     for path in [*(stock / "beirgz").rglob("*.*")]:
         put(path.with_name(path.name + ".gz"), gzip.compress(path.read_bytes(), mtime=0))
         path.unlink()
@@ -232,8 +232,8 @@ def sources(stock: Path) -> None:
     top = "<top>\n<num> Number: {0}\n<title> crime {0}\n<desc> Description:\nAll of it.\n</top>\n"
     put(stock / "trec" / "topics.txt", top.format(301) + top.format(302))
     put(stock / "trec" / "qrels.txt", "301 0 A-1 1\n301 0 B 0\n302 0 B 2\n")
-    documents = [{"docid": "A-1", "contents": "crime"}, {"docid": "B", "contents": "b crime"}]
-    write_rows(stock / "trec" / "docs.jsonl", *documents)
+    texts = {"A-1": "crime", "B": "b crime"}.items()
+    write_rows(stock / "trec" / "docs.jsonl", *({"docid": d, "contents": c} for d, c in texts))
     hotpot(stock)
     trees(stock)
 
@@ -251,12 +251,13 @@ def tables(stock: Path) -> None:
     put(stock / "csv" / "docs.csv", 'id,text\n1,"one\n\nline"\n2,two\n')
     put(stock / "csv" / "queries.csv", "qid,question\n7,one?\n8,two?\n")
     put(stock / "csv" / "labels.csv", "qid,doc_id,grade\n7,1,2\n8,2,1\n")
-    passages = [{"docid": d, "title": "t", "text": f"ilu {d}"} for d in ("7#1", "9#0", "5#5")]
-    asked = [
-        {"query_id": "7#0", "query": "ilu nla", "positive_passages": passages[:1]},
-        {"query_id": "8#0", "query": "ojo", "positive_passages": passages[1:2]},
-    ]
-    asked = [{**row, "negative_passages": passages[2:]} for row in asked]
+    passages, asked = (
+        [{"docid": d, "title": "t", "text": f"ilu {d}"} for d in ("7#1", "9#0", "5")],
+        [],
+    )
+    for n, (query_id, query) in enumerate({"7#0": "ilu nla", "8#0": "ojo"}.items()):
+        sides = {"positive_passages": passages[n : n + 1], "negative_passages": passages[2:]}
+        asked.append({"query_id": query_id, "query": query, **sides})
     write_rows(stock / "dev.jsonl", *asked)
     put(stock / "passages.json", json.dumps(asked, indent=1))
 
