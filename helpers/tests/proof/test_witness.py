@@ -480,20 +480,13 @@ def counts_of_kinds(files, names: dict[str, str]) -> dict:
 # Sentences of the write-up.
 
 
-def test_sentences_about_the_set_and_the_baseline(cells, files, published, dev):
-    facts, summary, n = witness.facts(files), published["summary"], len(files.queries)
+def test_sentences_about_the_set(cells, files, published):
+    facts, n = witness.facts(files), len(files.queries)
     sizes = facts["tokens (cl100k_base)"]
     relevant = sum(grade > 0 for row in files.grades.values() for grade in row.values())
-    long = sum(witness.tokens(document["text"]) > 512 for document in files.documents.values())
-    values = summary["dev"]["measures"]
-    documents = {"{} documents": len(files.documents)}
-    readings = {}
-    for name, row in facts.items():
-        if name.startswith("second pass"):
-            grades = ", ".join("{}: {}" for _ in row[3::2])
-            phrase = "{}: {{}} pairs, {{}} equal, Cohen's kappa {{}}; equal by first grade {}"
-            readings[phrase.format(name.removeprefix("second pass, "), grades)] = row
     judged = [facts["judgments"][0], relevant, round(relevant / n, 1)]
+    long = sum(witness.tokens(document["text"]) > 512 for document in files.documents.values())
+    documents = {"{} documents": len(files.documents)}
     corpus = {
         "of {} kinds about {} services": facts["documents"][1:],
         "{} tokens": sizes[0],
@@ -504,21 +497,31 @@ def test_sentences_about_the_set_and_the_baseline(cells, files, published, dev):
         "reach {} documents ({})": facts["documents reached by a query"],
         "answers {} queries": len(files.asked) - n,
     }
+    lead = {"{} questions": n, "the {} test questions": published["summary"]["test"]["n"]}
+    tells(cells["r-lead"][1], documents | lead)
+    tells(cells["r-corpus"][0], documents | corpus)
+    tells(cells["r-limits"][0], documents)
+    readings = {}
+    for name, row in facts.items():
+        if name.startswith("second pass"):
+            grades = ", ".join("{}: {}" for _ in row[3::2])
+            phrase = "{}: {{}} pairs, {{}} equal, Cohen's kappa {{}}; equal by first grade {}"
+            readings[phrase.format(name.removeprefix("second pass, "), grades)] = row
+    tells(cells["r-agreement"][0], readings)
+
+
+def test_sentences_about_the_baseline(cells, published, dev):
+    values, test = (published["summary"][split]["measures"] for split in witness.SPLITS)
     first = [sum(row["first_rank"] == 1 for row in dev), len(dev), 1]
     baseline = {
         "{} of {} queries have a relevant document at rank {}": first,
         "for {} none stands": sum(not row["measures"]["hit@10"] for row in dev),
         "among the first hundred, is {}": values["recall@100"],
-        "differ by {} in nDCG@10": abs(values["nDCG@10"] - summary["test"]["measures"]["nDCG@10"]),
+        "differ by {} in nDCG@10": abs(values["nDCG@10"] - test["nDCG@10"]),
     }
-    runs = len(published["compared_dev"]["runs"])
-    lead = {"{} questions": n, "the {} test questions": summary["test"]["n"]}
-    tells(cells["r-lead"][1], documents | lead)
-    tells(cells["r-corpus"][0], documents | corpus)
     tells(cells["r-baseline-text"][0], baseline)
+    runs = len(published["compared_dev"]["runs"])
     tells(cells["r-compared-text"][0], {"Same {} dev queries": len(dev), "{} comparisons": runs})
-    tells(cells["r-limits"][0], documents)
-    tells(cells["r-agreement"][0], readings)
 
 
 BAR = 0.7
