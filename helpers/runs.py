@@ -216,6 +216,8 @@ def _trec_line(line: str) -> tuple[str, list[tuple]]:
 def _json_line(line: str) -> tuple[str, list[tuple]]:
     row, results = files.json_object(line), []
     try:
+        if type(row["query_id"]) not in (str, int):
+            raise TypeError("an id is text or a whole number")
         for result in row["results"]:
             if isinstance(result, dict):
                 span = f"{result['doc_id']}#{result['start']}:{result['end']}"
@@ -230,7 +232,7 @@ def _json_line(line: str) -> tuple[str, list[tuple]]:
 
 def _number(ranked_id: str, score: object) -> float:
     try:
-        number = float(score)
+        number = math.nan if isinstance(score, bool) else float(score)
     except (TypeError, ValueError, OverflowError):  # JSON has whole numbers without end
         number = math.nan
     if not math.isfinite(number):

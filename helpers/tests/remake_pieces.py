@@ -76,11 +76,8 @@ def asked(texts: list, spans: list) -> dict:
         python = Path(folder, "Scripts" if sys.platform == "win32" else "bin", "python")
         wanted = [f"{PACKAGE}=={VERSION}", f"tiktoken=={metadata.version('tiktoken')}"]
         subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
-        done = subprocess.run(
-            [python, __file__, "ask"], input=json.dumps([texts, spans]), text=True,
-            stdout=subprocess.PIPE, check=True,
-        )  # fmt: skip
-    return json.loads(done.stdout)
+        command, question = [python, __file__, "ask"], json.dumps([texts, spans])
+        return json.loads(subprocess.check_output(command, input=question, text=True))
 
 
 def lengths(body: str, pieces: list[str]) -> list[int]:
@@ -100,18 +97,18 @@ def remake() -> dict:
     from notebooks.check import stored
 
     bodies = [doc.retrieval_text for doc in evalset.load(evalset.DEFAULT).documents.values()]
-    texts = made()
+    texts, documents = made(), {}
     whole = [*texts, *((body, size, "tokens") for body in bodies for size in SIZES)]
-    found = asked(whole, windows())
-    cut = [lengths(body, own) for (body, *_), own in zip(whole, found["pieces"], strict=True)]
-    documents = {stored.short_hash(body): {} for body in bodies}
+    answer = asked(whole, windows())
+    pairs = zip(whole, answer["pieces"], strict=True)
+    cut = [lengths(body, pieces) for (body, *_), pieces in pairs]
     for (body, size, _), own in zip(whole[len(texts) :], cut[len(texts) :], strict=True):
-        documents[stored.short_hash(body)][str(size)] = own
+        documents.setdefault(stored.short_hash(body), {})[str(size)] = own
     return {
         "package": f"{PACKAGE} {VERSION}",
-        "made": [[*one, own] for one, own in zip(texts, cut, strict=False)],
+        "made": [[*case, own] for case, own in zip(texts, cut, strict=False)],
         "documents": documents,
-        "windows": [[*one, own] for one, own in zip(windows(), found["spans"], strict=True)],
+        "windows": [[*case, own] for case, own in zip(windows(), answer["spans"], strict=True)],
     }
 
 
@@ -121,18 +118,16 @@ def page(content: dict) -> str:
     def shown(value) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
-    lines = []
+    parts = []
     for key, value in content.items():
+        text = shown(value)
         if isinstance(value, dict):
-            body = ",\n".join(f"{shown(name)}:{shown(one)}" for name, one in value.items())
+            rows = (f"{shown(name)}:{shown(row)}" for name, row in value.items())
+            text = "{\n" + ",\n".join(rows) + "\n}"
         elif isinstance(value, list):
-            body = ",\n".join(map(shown, value))
-        else:
-            lines.append(f"{shown(key)}:{shown(value)}")
-            continue
-        opening, closing = "{}" if isinstance(value, dict) else "[]"
-        lines.append(f"{shown(key)}:{opening}\n{body}\n{closing}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+            text = "[\n" + ",\n".join(map(shown, value)) + "\n]"
+        parts.append(f"{shown(key)}:{text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def main() -> None:

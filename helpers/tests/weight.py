@@ -23,6 +23,7 @@ def main() -> None:
     others = {*HELPERS.rglob("*.*"), *NOTEBOOKS.rglob("*.*"), *ROOT.glob("evals/*schema*/*.json")}
     others = {path for path in others if path.is_file() and TESTS not in path.parents}
     texts = {path for path in others if path.suffix in (".jinja", ".html", ".css", ".js", ".sql")}
+    data = {path for path in others if path.suffix in (".json", ".yml", ".yaml")}
     for what, paths in {
         "lines of Python:": None,
         "product without tables of mistakes": (helpers | lessons) - tables,
@@ -34,20 +35,18 @@ def main() -> None:
         "tests of make proof": proof,
         "beside it:": None,
         "templates, styles, SQL": texts | {*HELPERS.glob("*.md")},
-        "schemas and tables in JSON, YAML": {
-            path for path in others if path.suffix in (".json", ".yml", ".yaml")
-        },
+        "schemas and tables in JSON, YAML": data,
     }.items():
         print(what if paths is None else f"  {what:<36}{lines(paths):>7,} in {len(paths)}")
     for session in sorted(NOTEBOOKS.glob("session_*.ipynb")):
         cells = nbformat.read(session, as_version=4).cells
         code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
         direct = imported(code, session)
-        found = loaded(direct)
+        further = loaded(direct)
         print(
             f"  {session.stem[:9]}: {len(code.splitlines())} lines in code cells, "
             f"which import {lines(direct & helpers):,} of helpers/ "
-            f"and load {lines(found & helpers):,}, {lines(found):,} with those of notebooks/"
+            f"and load {lines(further & helpers):,}, {lines(further):,} with those of notebooks/"
         )
 
 
@@ -73,12 +72,11 @@ def imported(code: str, path: Path) -> set[Path]:
 
 def loaded(direct: set[Path]) -> set[Path]:
     """Return the files and all of ours that they import, directly or through others."""
-    found, new = set(direct), set(direct)
+    seen, new = set(), direct
     while new:
-        further = (imported(path.read_text(encoding="utf-8"), path) for path in new)
-        new = set().union(*further) - found
-        found |= new
-    return found
+        seen |= new
+        new = set().union(*(imported(path.read_text("utf-8"), path) for path in new)) - seen
+    return seen
 
 
 if __name__ == "__main__":

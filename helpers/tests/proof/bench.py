@@ -1,4 +1,4 @@
-"""Speed and memory in one run: engines, evaluation and evidence.
+"""Speed and memory of the engines in one run.
 
 Run by `make proof ONLY=bench`, with MILLION=1 for the largest corpus too. Seconds
 differ from machine to machine and from hour to hour; ratios of one run less so, and no test
@@ -12,7 +12,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import partial
@@ -20,14 +20,13 @@ from pathlib import Path
 
 import bm25s
 import duckdb
-import ir_measures
 import numpy as np
 import pandas as pd
 from rank_bm25 import BM25Okapi
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from helpers import chunks, evidence, measures, sparse, text, workbook  # noqa: E402
+from helpers import sparse, text, workbook  # noqa: E402
 from helpers.sql import bm25  # noqa: E402
 from helpers.sql import engines as sql_engines  # noqa: E402
 
@@ -58,8 +57,8 @@ def write_corpus(path: Path, n_documents: int) -> None:
             words = names[draw(rng, lengths.sum())]
             for document in np.split(words, np.cumsum(lengths)[:-1]):
                 file.write(" ".join(document) + "\n")
-    names, texts = (f"d{n:07}" for n in range(n_documents)), lines(path)
-    table = pd.DataFrame({"doc_id": list(names), "text": [line[:-1] for line in texts]})
+    ids = [f"d{n:07}" for n in range(n_documents)]
+    table = pd.DataFrame({"doc_id": ids, "text": path.read_text().splitlines()})
     with duckdb.connect() as connection:
         connection.from_df(table).write_parquet(str(path.with_suffix(".parquet")))
 
@@ -70,18 +69,12 @@ def queries(skip: int, n: int = 2_000) -> list[str]:
     return [" ".join(f"w{number}" for number in row) for row in drawn]
 
 
-def lines(path: Path) -> Iterator[str]:
-    """Yield the documents of a corpus file."""
-    with path.open() as file:
-        yield from file
-
-
 # Engines: each takes a corpus file and returns a search for the first `K` documents.
 
 
 def with_rank_bm25(path: Path) -> Search:
     """Return a search by rank_bm25."""
-    library = BM25Okapi(map(text.words, lines(path)))
+    library = BM25Okapi(map(text.words, path.open()))
 
     def search(batch):
         for query in batch:
@@ -94,8 +87,8 @@ def with_rank_bm25(path: Path) -> Search:
 
 def with_sparse(path: Path) -> Search:
     """Return a search by our engine, ties in order."""
-    n_documents = sum(1 for _ in lines(path))
-    engine = sparse.bm25([f"d{n:07}" for n in range(n_documents)], lines(path))
+    n_documents = sum(1 for _ in path.open())
+    engine = sparse.bm25([f"d{n:07}" for n in range(n_documents)], path.open())
     return lambda batch: list(sparse.rankings(*engine, dict(enumerate(batch)), K))
 
 
@@ -104,7 +97,7 @@ def with_bm25s(backend: str, path: Path) -> Search:
     vocabulary: dict[str, int] = {}
     numbers = [
         [vocabulary.setdefault(word, len(vocabulary)) for word in text.words(line)]
-        for line in lines(path)
+        for line in path.open()
     ]
     library = bm25s.BM25(method="lucene", backend=backend)
     library.index((numbers, vocabulary), show_progress=False)
@@ -139,20 +132,13 @@ ENGINES = {
 SQL = ("DuckDB", "Sail")
 
 
-def timed(action: Callable, *arguments) -> tuple[float, object]:
-    """Return the seconds that a call took, and its result."""
-    start = time.perf_counter()
-    result = action(*arguments)
-    return time.perf_counter() - start, result
-
-
 def per_second(search: Search, asked: list[str], batch: int) -> float:
     """Return queries a second: batches grow while there is time left."""
     search(asked[:1])
-    done, spent = 0, 0.0
+    done, spent, start = 0, 0.0, time.perf_counter()
     while spent < SECONDS / 2 and done < len(asked):
-        seconds, _ = timed(search, asked[done : done + batch])
-        done, spent = done + len(asked[done : done + batch]), spent + seconds
+        search(asked[done : done + batch])
+        done, spent = min(done + batch, len(asked)), time.perf_counter() - start
         batch = max(batch, int(min(2 * batch, done / spent * (SECONDS - spent))))
     return done / spent
 
@@ -161,8 +147,9 @@ def measure(engine: str, path: Path) -> dict[str, float]:
     """Return index seconds, queries a second and peak memory of this process, in a fresh one."""
     batch = 50 if engine in SQL else 3  # a statement costs as much for one query as for many
     with KEPT:
-        seconds, search = timed(ENGINES[engine], path)
-        row = {"index s": seconds}
+        start = time.perf_counter()
+        search = ENGINES[engine](path)
+        row = {"index s": time.perf_counter() - start}
         for kind, skip in (("all words", 0), ("content words", STOP)):
             row[f"{kind} q/s"] = per_second(search, queries(skip), batch)
     unit = 2**20 if sys.platform == "darwin" else 2**10
@@ -187,58 +174,6 @@ def engines(n_documents: int, folder: Path) -> pd.DataFrame:
     return table
 
 
-# The other goals, a line each.
-
-
-def rankings(n: int) -> Iterator[tuple[np.random.Generator, str, list[str], list[str]]]:
-    """Yield a generator, a query, `K` documents in their order, and four that are judged."""
-    rng = np.random.default_rng(2)
-    for number in range(n):
-        found = [f"d{doc}" for doc in rng.choice(100_000, K, replace=False)]
-        yield rng, f"q{number}", found, [str(doc) for doc in rng.choice(found, 4)]
-
-
-def best_of_three(ours: Callable, library: Callable) -> str:
-    """Return the seconds of our function and of the library's, and their ratio."""
-    own, other = (min(timed(side)[0] for _ in range(3)) for side in (ours, library))
-    return f"{own:.2f} s, ir_measures {other:.2f} s, ratio {own / other:.2f}"
-
-
-def evaluation(n: int = 10_000) -> str:
-    """Return the time of our measures against plain ir_measures, `n` queries to depth `K`."""
-    run, qrels = {}, {}
-    for rng, query_id, found, judged in rankings(n):
-        run[query_id] = list(zip(found, np.sort(rng.random(K))[::-1].tolist(), strict=True))
-        qrels[query_id] = {doc: int(rng.integers(0, 3)) for doc in judged}
-    plain = {query_id: dict(ranking) for query_id, ranking in run.items()}
-    wanted = list(measures.NAMED.values())
-    ratio = best_of_three(
-        lambda: measures.per_query(qrels, run),
-        lambda: list(ir_measures.iter_calc(wanted, qrels, plain)),
-    )
-    return f"evaluation: {n:,} queries to depth {K}, {len(wanted)} measures: {ratio}"
-
-
-def quotes(n: int = 10_000) -> str:
-    """Return the time of evidence nDCG@10 against ir_measures' nDCG@10, on the same rankings."""
-    asked, run, qrels, plain = {}, {}, {}, {}
-    for rng, query_id, found, judged in rankings(n):
-        run[query_id] = [chunks.Chunk(doc, 0, 0, 2_000, 512) for doc in found]
-        qrels[query_id] = {doc: int(rng.integers(1, 3)) for doc in judged}
-        quoted = {doc: [(1_900, 1_900 + int(rng.integers(50, 150)))] for doc in judged}
-        asked[query_id] = evidence.Wanted(qrels[query_id], quoted)
-        plain[query_id] = {doc: float(K - rank) for rank, doc in enumerate(found)}
-
-    def ours() -> list[float]:
-        ranks = ((query, evidence.ranks_of(query.quotes, run[q])) for q, query in asked.items())
-        return [evidence.ndcg(query, found, 10) for query, found in ranks]
-
-    def library() -> list:
-        return list(ir_measures.iter_calc([ir_measures.nDCG @ 10], qrels, plain))
-
-    return f"evidence: {n:,} queries of {K} chunks, nDCG@10: {best_of_three(ours, library)}"
-
-
 def main() -> None:
     """Print every comparison."""
     sizes = (*SIZES, MILLION) if os.environ.get("MILLION") else SIZES
@@ -246,13 +181,12 @@ def main() -> None:
     for n_documents in sizes:
         with tempfile.TemporaryDirectory() as folder:
             table = engines(n_documents, Path(folder))
-        title = f"first {K}, one thread (DuckDB and Sail: all cores)"
-        print(f"\n{n_documents:,} documents of about {LENGTH} words, {title}")
-        print(table.to_string(float_format=plain), flush=True)
-    print("\n" + evaluation(), quotes(), sep="\n", flush=True)
+        print(f"\n{n_documents:,} documents of about {LENGTH} words, first {K}, one thread")
+        print("(DuckDB and Sail: all cores)")
+        print(table.to_string(float_format=rounded), flush=True)
 
 
-def plain(value: float) -> str:
+def rounded(value: float) -> str:
     """Return a number with as many digits as a reader needs."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 

@@ -7,6 +7,7 @@ script may run, no request may leave this machine, no dialog may open, no formul
 
 import tempfile
 import time
+from itertools import cycle
 from pathlib import Path
 
 import browser_lab
@@ -41,24 +42,20 @@ PAYLOADS = (  # ran() tells Python that it was called, from any frame
     "<details open ontoggle=ran()><summary>s</summary></details><body onload=ran()>",
     "{{ ran() }} {% raw %} ${ran()} <%= ran() %> \x1b]8;;javascript:ran()\x07x \x1b[2J \u202e",
 )
-IDS = (  # without spaces, slashes and #
-    "<svg><script>ran()",
-    "[a](javascript:ran())",
-    "`x`<i>",
-    "$x^2$",
-    "'\"onfocus=ran()",
-    "&lt;u&gt;",
-    "**b**",
-    "|a|b|",
-    "www.evil.invalid",
-    "![](data:x)",
-    "1.",
-    "<script>ran()",
-)
+IDS = "<svg><script>ran() [a](javascript:ran()) `x`<i> $x^2$ '\"onfocus=ran() &lt;u&gt; **b** "
+IDS += "|a|b| www.evil.invalid ![](data:x) 1. <script>ran()"  # without spaces, slashes and #
 LABELS = ("www.evil.invalid", "1. one", "- a _b_", "+ (x) & y", "a&lt", "-")  # what a kind may be
 # The write-up links to files of its set, as text: JupyterLab serves them from this machine.
 OF_THE_FOLDER = r"http://127\.0\.0\.1:\d+/files/\w+\.(?:md|jsonl?)(?:\?|$)"
 FORBIDDEN = "script, iframe, object, embed, form, button, svg, link, meta, base, mjx-container"
+LINK = rf"^(javascript|data:text|(?!{OF_THE_FOLDER})https?:|//)"
+CODE = "^(javascript|data:text)"
+READY = """([where, forbidden, bad]) => [...document.querySelectorAll(where)].flatMap(area => [
+    ...area.querySelectorAll(forbidden),
+    ...[...area.querySelectorAll('*')].filter(e => e.getAttributeNames().some(a =>
+        a.startsWith('on') || (/^(src|href|action)$/.test(a) &&
+            RegExp(bad, 'i').test(e.getAttribute(a).slice(0, 99))))),
+]).map(e => e.outerHTML.slice(0, 200))"""
 OUTPUT = ".jp-OutputArea-output.jp-RenderedHTMLCommon, .jp-OutputArea-output .widget-html"
 
 
@@ -120,21 +117,7 @@ class Watch:
 
         `links` allows those that lead away.
         """
-        ready = self.page.evaluate(
-            """([where, forbidden, bad]) => [...document.querySelectorAll(where)].flatMap(area => [
-                ...area.querySelectorAll(forbidden),
-                ...[...area.querySelectorAll('*')].filter(e => e.getAttributeNames().some(a =>
-                    a.startsWith('on') || (/^(src|href|action)$/.test(a) &&
-                        RegExp(bad, 'i').test(e.getAttribute(a).slice(0, 99))))),
-            ]).map(e => e.outerHTML.slice(0, 200))""",
-            [
-                where,
-                FORBIDDEN,
-                "^(javascript|data:text"
-                + ("" if links else f"|(?!{OF_THE_FOLDER})https?:|//")
-                + ")",
-            ],
-        )
+        ready = self.page.evaluate(READY, [where, FORBIDDEN, CODE if links else LINK])
         assert not self.seen and not ready, (name, sorted({*self.seen}), ready[:5])
 
 
@@ -172,46 +155,42 @@ def work(watch: Watch, address: str) -> None:
 
 def write_set(folder: Path) -> Path:
     """Write a set that loads, with payloads in every field."""
-    n, rows = len(PAYLOADS), []
-    ids = [f"{IDS[i % len(IDS)]}{i}" for i in range(n)]
-    body = [f"word{i} {PAYLOADS[i]} " + f"word{(i - 1) % n} " * 3 + "\n\nend." for i in range(n)]
-    facts = [{"kind": LABELS[i % 6], "service": LABELS[-i % 6], "version": "1."} for i in range(n)]
-    for i in range(n):
-        rows.append({"doc_id": ids[i], "title": PAYLOADS[-i], "text": body[i], **facts[i]})
-    queries, judgments, second, pool = [], [], [], []
-    for i in range(n):
-        query_id, halves = f"{IDS[-i % len(IDS)]}q{i}", ("dev", "test")
-        query = f"word{i} {PAYLOADS[i]} {PAYLOADS[(i + 7) % n]}"
-        row = {"query_id": query_id, "query": query, "relevant_doc_ids": [ids[i]]}
-        row |= {"kind": LABELS[i % 6], "split": halves[i % 4 == 3], "answers": [PAYLOADS[i]]}
-        queries.append(row)
-        pair = {"query_id": query_id, "doc_id": ids[i]}
-        judgments.append({**pair, "relevance": 2, "evidence": PAYLOADS[i]})
-        judgments.append({**pair, "doc_id": ids[(i + 1) % n], "relevance": i % 2 and 0})
-        grades = {"first": i % 3, "second": 2, "final": 2}
-        second.append({**pair, "round": 1, **grades, "reason": PAYLOADS[i]})
-        pool.append({**pair, "rankers": [PAYLOADS[i]], "first": i % 3})
-    folder.mkdir()
-    tables = {"corpus": rows, "retrieval_queries": queries, "judgments": judgments}
-    for name, table in {**tables, "second_pass": second, "pool": pool}.items():
-        files.write_jsonl(folder / f"{name}.jsonl", table)
-    heading = " ".join(PAYLOADS)
-    pages = {"README.md": f"# {heading}\n\n{heading}\n", "labeling_guide.md": "\n\n".join(PAYLOADS)}
-    sections = [f"## {q['query_id']}\n{PAYLOADS[-i]}\n" for i, q in enumerate(queries)]
-    pages["notes.md"] = f"# {heading}\n\n" + "\n".join(sections)
-    for name, page in pages.items():
-        (folder / name).write_text(page, encoding="utf-8")
-    write_run(
-        folder / "systems" / "<img src=x onerror=ran()> $x$ [a](javascript:ran()).trec", queries
+    n, ids = (
+        len(PAYLOADS),
+        [f"{own}{i}" for i, own in zip(range(len(PAYLOADS)), cycle(IDS.split()))],
     )
+    names = ("corpus", "retrieval_queries", "judgments", "second_pass", "pool")
+    corpus, queries, judgments, second, pool = tables = [[], [], [], [], []]
+    for i, payload in enumerate(PAYLOADS):
+        query_id, kind, other = f"{ids[-i]}q{i}", LABELS[i % 6], PAYLOADS[(i + 7) % n]
+        body = f"word{i} {payload} " + f"word{(i - 1) % n} " * 3 + "\n\nend."
+        facts = {"kind": kind, "service": LABELS[-i % 6], "version": "1."}
+        corpus.append({"doc_id": ids[i], "title": PAYLOADS[-i], "text": body, **facts})
+        facts = {"kind": kind, "split": "test" if i % 4 == 3 else "dev", "answers": [payload]}
+        query = {"query_id": query_id, "query": f"word{i} {payload} {other}"}
+        queries.append({**query, "relevant_doc_ids": [ids[i]], **facts})
+        pair = {"query_id": query_id, "doc_id": ids[i]}
+        judgments.append({**pair, "relevance": 2, "evidence": payload})
+        judgments.append({**pair, "doc_id": ids[(i + 1) % n], "relevance": 0})
+        grades = {"first": i % 3, "second": 2, "final": 2}
+        second.append({**pair, "round": 1, **grades, "reason": payload})
+        pool.append({**pair, "rankers": [payload], "first": i % 3})
+    folder.mkdir()
+    for name, rows in zip(names, tables, strict=True):
+        files.write_jsonl(folder / f"{name}.jsonl", rows)
+    heading = " ".join(PAYLOADS)
+    sections = [f"## {q['query_id']}\n{PAYLOADS[-i]}\n" for i, q in enumerate(queries)]
+    for name, page in {
+        "README.md": f"# {heading}\n\n{heading}\n",
+        "labeling_guide.md": "\n\n".join(PAYLOADS),
+        "notes.md": f"# {heading}\n\n" + "\n".join(sections),
+    }.items():
+        (folder / name).write_text(page, encoding="utf-8")
+    run = folder / "systems" / "<img src=x onerror=ran()> $x$ [a](javascript:ran()).trec"
+    run.parent.mkdir()
+    lines = [f"{q['query_id']} Q0 {q['relevant_doc_ids'][0]} 1 1.0 <b>\n" for q in queries]
+    run.write_text("".join(lines), encoding="utf-8")
     return folder
-
-
-def write_run(path: Path, queries: list[dict]) -> None:
-    """Write a run that finds what is wanted, by a system with a payload for its name."""
-    path.parent.mkdir()
-    rows = [f"{q['query_id']} Q0 {q['relevant_doc_ids'][0]} 1 1.0 <b>" for q in queries]
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
 # The notebooks.

@@ -22,14 +22,10 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-LAB = (
-    "--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=0 "
-    "--LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
-).split()
+FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+FLAGS += "--disable-component-update --disable-sync"
+LAB = "--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=0 --LabApp.news_url=None "
+LAB += "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
 PANEL = """import sys
 sys.path.insert(0, {root!r})
 from helpers import evalset
@@ -56,7 +52,7 @@ def window():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = player.chromium.launch(executable_path=chromium(), args=FLAGS.split())
         yield browser
         browser.close()
 
@@ -75,7 +71,7 @@ def lab(folder: Path, scratch: Path):
     settings.mkdir(parents=True)
     (settings / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')  # all cells
     environment = {**os.environ, **home, "JUPYTER_PREFER_ENV_PATH": "1", "JUPYTER_TOKEN": token}
-    command = [sys.executable, "-m", "jupyterlab", *LAB, f"--ServerApp.port={port}"]
+    command = [sys.executable, "-m", "jupyterlab", *LAB.split(), f"--ServerApp.port={port}"]
     log = scratch / "lab.log"
     with log.open("wb") as out:
         server = subprocess.Popen(

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from unittest import mock
 
 import browser_lab
 
@@ -29,28 +30,34 @@ def main(letters: str = "a") -> None:
     """Raise where the sessions of these letters cannot be worked in the browser."""
     scratch = Path(tempfile.mkdtemp(prefix="learning-"))
     folder = Path(tempfile.mkdtemp(prefix="learn-visit-", dir=browser_lab.ROOT))
+    as_make_lab = {"WORKBOOK_LIVE": "1", "EVALS": str(folder / "evals")}
     try:
         copies.make(folder=folder)
-        os.environ |= {"WORKBOOK_LIVE": "1", "EVALS": str(folder / "evals")}  # as make lab does
-        with browser_lab.lab(folder, scratch) as address, browser_lab.window() as window:
+        with (
+            mock.patch.dict(os.environ, as_make_lab),
+            browser_lab.lab(folder, scratch) as address,
+            browser_lab.window() as window,
+        ):
             for name, source in learn.lessons().items():
-                if learn.session_letter(name).lower() not in letters:
-                    continue
-                page = window.new_page(viewport={"width": 1200, "height": 1000})
-                try:
-                    work(page, address(name), source, learn.exercises_of(name, source), scratch)
-                    moved = move_all(page)
-                    assert moved == CONTROLS[learn.session_letter(name).lower()], moved
-                    print(f"{name}: {moved} sliders and lists move their pictures")
-                    predict_again(page, source, folder / "evals" / "predictions.json")
-                finally:
-                    page.screenshot(path=scratch / f"{name[:9]}-last.png")
-                    page.close()
+                if learn.session_letter(name).lower() in letters:
+                    visit(window, address(name), name, source, folder / "evals", scratch)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        for variable in ("WORKBOOK_LIVE", "EVALS"):
-            os.environ.pop(variable, None)
     print(f"passed: each exercise was refused, then accepted; screenshots in {scratch}")
+
+
+def visit(window, address: str, name: str, source, evals: Path, scratch: Path) -> None:
+    """Work one session, move all that moves and predict again."""
+    page = window.new_page(viewport={"width": 1200, "height": 1000})
+    try:
+        work(page, address, source, learn.exercises_of(name, source), scratch)
+        n_moved = move_all(page)
+        assert n_moved == CONTROLS[learn.session_letter(name).lower()], n_moved
+        print(f"{name}: {n_moved} sliders and lists move their pictures")
+        predict_again(page, source, evals / "predictions.json")
+    finally:
+        page.screenshot(path=scratch / f"{name[:9]}-last.png")
+        page.close()
 
 
 def work(page, address: str, source, exercises: list, shots: Path) -> None:
@@ -80,12 +87,7 @@ def work(page, address: str, source, exercises: list, shots: Path) -> None:
         shoot(page, e.check, shots / f"{e.grade_id}-3-right.png")
     browser_lab.run_all_cells(page)
     last = max(i for i, c in enumerate(source.cells) if learn.is_code(c))
-    page.wait_for_function(
-        "i => /\\d/.test(document.querySelectorAll('.jp-Notebook > * .jp-Cell, .jp-Cell')[i]"
-        ".querySelector('.jp-InputPrompt').innerText)",
-        arg=last,
-        timeout=120_000,
-    )
+    assert number(page, last, ran=True), "the last cell does not run"
     errors = page.locator("[data-mime-type='application/vnd.jupyter.error']").count()
     assert errors == 0, f"{errors} cells with errors at the end"
     print(f"{exercises[0].grade_id[0]}: {len(exercises)} exercises, {time.time() - began:.0f} s")
@@ -117,24 +119,24 @@ def predict_again(page, source, kept: Path) -> None:
     Run All must stop at it and show it, and the learner's set keeps it.
     """
     ranges = re.compile(r'^predict\("([^"]+)", \.\.\., \.\.\.\)', re.MULTILINE)
-    found = [
-        (n, match[1]) for n, c in enumerate(source.cells) if (match := ranges.search(c.source))
-    ]
-    for index, name in found[:1]:
-        open_ends, text = f'"{name}", ..., ...', source.cells[index].source
-        retype(page, index, text.replace(open_ends, f'"{name}", 9, 3', 1))
-        browser_lab.run_all_cells(page)
-        says(page, index, "found 9, 3; wanted two numbers, predict")
-        stands_at(page, index)
-        retype(page, index, text.replace(open_ends, f'"{name}", -5, 123456', 1))
-        page.keyboard.press("Shift+Enter")
-        says(page, index, "-5 to 123,456, noted, but not counted")
-        shown = next(n for n, c in enumerate(source.cells) if f'truth("{name}"' in c.source)
-        retype(page, shown, source.cells[shown].source)
-        page.keyboard.press("Shift+Enter")
-        says(page, shown, "you said -5")
-        entry = {"late": True, "said": [-5, 123456]}
-        assert json.loads(kept.read_text(encoding="utf-8"))[name] == entry
+    matches = [(index, ranges.search(cell.source)) for index, cell in enumerate(source.cells)]
+    index, name = next(((index, match[1]) for index, match in matches if match), (None, None))
+    if not name:
+        return
+    open_ends, text = f'"{name}", ..., ...', source.cells[index].source
+    retype(page, index, text.replace(open_ends, f'"{name}", 9, 3', 1))
+    browser_lab.run_all_cells(page)
+    says(page, index, "found 9, 3; wanted two numbers, predict")
+    stands_at(page, index)
+    retype(page, index, text.replace(open_ends, f'"{name}", -5, 123456', 1))
+    page.keyboard.press("Shift+Enter")
+    says(page, index, "-5 to 123,456, noted, but not counted")
+    shown = next(n for n, c in enumerate(source.cells) if f'truth("{name}"' in c.source)
+    retype(page, shown, source.cells[shown].source)
+    page.keyboard.press("Shift+Enter")
+    says(page, shown, "you said -5")
+    entry = {"late": True, "said": [-5, 123456]}
+    assert json.loads(kept.read_text(encoding="utf-8"))[name] == entry
 
 
 def retype(page, index: int, text: str) -> None:
@@ -149,30 +151,29 @@ def move_all(page) -> int:
 
     Return how many there are.
     """
-    moved = 0
+    n_moved = 0
     for kind in (".widget-slider .noUi-handle", ".widget-dropdown select"):
         for control in page.locator(f".jp-OutputArea-output {kind}").all():
             area = page.locator(".jp-OutputArea").filter(has=control).first
-            if not area.locator("img").count():
-                continue  # the panel's
             before = pictures_in(area)
+            if not before:
+                continue  # the panel's
             control.scroll_into_view_if_needed()
             move(page, control, kind)
             for _ in range(300):
-                if pictures_in(area) and pictures_in(area) != before:
+                if pictures_in(area) not in ([], before):
                     break
                 page.wait_for_timeout(100)
             else:
                 raise AssertionError(f"a control moves nothing: {area.inner_text()[:200]}")
-            moved += 1
-    return moved
+            n_moved += 1
+    return n_moved
 
 
 def move(page, control, kind: str) -> None:
     """Move a slider by keys, or choose another entry of a list."""
     if "select" in kind:
-        chosen = control.evaluate("list => list.selectedIndex")
-        control.select_option(index=0 if chosen else 1)
+        control.select_option(index=0 if control.evaluate("list => list.selectedIndex") else 1)
         return
     low = control.get_attribute("aria-valuenow") == control.get_attribute("aria-valuemin")
     control.focus()
@@ -204,17 +205,18 @@ def cell_at(page, index: int):
     return page.locator(".jp-Cell").nth(index)
 
 
-def number(page, index: int) -> str:
+def number(page, index: int, ran: bool = False) -> str:
     """Return the execution count that stands before a cell, empty if it has not run.
 
-    A cell that waits has a star; after an error above it the star goes.
+    A cell that waits has a star; after an error above it the star goes. `ran` waits for a number.
     """
     prompt = cell_at(page, index).locator(".jp-InputPrompt")
-    for _ in range(100):
-        if "*" not in prompt.inner_text():
-            break
+    for _ in range(1200 if ran else 100):
+        count = prompt.inner_text().strip(" []:")
+        if count.isdigit() or (not count and not ran):
+            return count
         page.wait_for_timeout(100)
-    return prompt.inner_text().strip(" []:")
+    return ""
 
 
 def says(page, index: int, words: str | re.Pattern) -> str:

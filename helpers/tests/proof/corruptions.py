@@ -24,6 +24,7 @@ ODD_TEXTS += ["a,b", "a\"b'c", "a\nb", "a|b", "a#1", "=1+1", "zz-9"]
 VALUES = [None, True, 5, -1, 1.5, "", "text", [], {}, [1], [""], [["a"]], {"a": 1}, 10**400, 1e300]
 NUMBERS = ("9" * 5_000, "-9", "1e999", "NaN", "-Infinity", "1.0", "true")
 SCORES = ["nan", "inf", "-inf", "1e999", "text", "0x10", "1_000", "-0", "1,5", "9" * 400]
+NUMBER = re.compile(r"(: |, )-?\d+(\.\d+)?(?=[],}])")
 IDS = ("query_id", "doc_id", "_id", "docid", "docno", "id")
 
 
@@ -88,25 +89,22 @@ def row(rng: Random, path: Path) -> str | None:
         return None
     rows = path.read_text(encoding="utf-8").splitlines()
     number = rng.randrange(len(rows))
-    old = json.loads(rows[number])
+    old, number_value = json.loads(rows[number]), rng.choice(NUMBERS)
     name, odd = rng.choice(list(old)), rng.choice([*ODD_TEXTS, *VALUES])
     left = {key: value for key, value in old.items() if key != name}
+    as_odd = f"as {str(odd)[:20]!r}"
     changes = {
-        f"as {str(odd)[:20]!r}": json.dumps(old | {name: odd}),
+        as_odd: json.dumps(old | {name: odd}),
         "missing": json.dumps(left),
         "renamed": json.dumps(left | {name.upper(): old[name]}),
         "beside another": json.dumps(old | {"colour": "red"}),
         "twice": json.dumps(old)[:-1] + f', "{name}": "other"}}',
+        f"beside {number_value[:9]}": NUMBER.sub(lambda m: m[1] + number_value, rows[number], 1),
     }
-    value = rng.choice(NUMBERS)
-    line = re.sub(r"(: |, )-?\d+(\.\d+)?(?=[],}])", lambda m: m[1] + value, rows[number], count=1)
-    if line != rows[number]:
-        changes[f"beside the number {value[:9]}"] = line
-    ids = [key for key in IDS if isinstance(old.get(key), str)]
-    if ids:
-        twins = [old[ids[0]].upper(), old[ids[0]] + "\u200d", old[ids[0]] + "e\u0301"]
-        changes["has a twin"] = rows[number] + "\n" + json.dumps(old | {ids[0]: rng.choice(twins)})
-    what = rng.choice([*changes, list(changes)[0], list(changes)[0]])
+    for key in [key for key in IDS if isinstance(old.get(key), str)][:1]:
+        twin = rng.choice([old[key].upper(), old[key] + "\u200d", old[key] + "e\u0301"])
+        changes["has a twin"] = rows[number] + "\n" + json.dumps(old | {key: twin})
+    what = rng.choice([*changes, as_odd, as_odd])
     rows[number] = changes[what]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return f"{name} of line {number + 1} {what}"
@@ -162,16 +160,14 @@ def parquet(rng: Random, path: Path) -> str | None:
         return None
     with duckdb.connect() as connection:
         rows = connection.read_parquet(str(path)).df()
-        name, n = rng.choice(list(rows)), range(len(rows))
-        odd = {"null": [None for _ in n], "numbers": [*n], "truths": [k % 2 == 0 for k in n]}
-        odd |= {"lists": [[f"a{k}"] for k in n], "the same": ["a" for _ in n]}
-        what = rng.choice(("removed", "renamed", *odd))
-        if what in odd:
-            rows[name] = pd.Series(odd[what], dtype=object)
-        else:
-            rows = rows.rename(columns={name: name.upper()})
-            rows = rows.drop(columns=name.upper()) if what == "removed" else rows
-        connection.from_df(rows).write_parquet(str(path))
+        name, n = rng.choice(list(rows)), len(rows)
+        odd = {"null": [None] * n, "numbers": [*range(n)], "truths": [k % 2 == 0 for k in range(n)]}
+        odd |= {"lists": [["a"]] * n, "the same": ["a"] * n}
+        changes = {what: rows.assign(**{name: pd.Series(odd[what], dtype=object)}) for what in odd}
+        changes["removed"] = rows.drop(columns=name)
+        changes["renamed"] = rows.rename(columns={name: name.upper()})
+        what = rng.choice(list(changes))
+        connection.from_df(changes[what]).write_parquet(str(path))
     return f"{name} {what}"
 
 
@@ -197,13 +193,11 @@ def front_matter(rng: Random, path: Path) -> str | None:
 
 def replaced(rng: Random, path: Path) -> str:
     path.unlink()
-    what = rng.choice(("a folder", "a dangling link", "nothing", "nothing, nor its folder"))
+    what = rng.choice(("a folder", "a dangling link", "nothing"))
     if what == "a folder":
         path.mkdir()
     elif what == "a dangling link":
         path.symlink_to("gone")
-    elif what.endswith("folder") and path.parent.name != "trial":
-        shutil.move(path.parent, path.parent.with_name("moved"))
     return f"by {what}"
 
 

@@ -14,7 +14,6 @@ import json
 import os
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -106,10 +105,10 @@ class Fuzzer:
         case = rng.choice(slow or [name for name in self.sets.CASES if name not in self.sets.SLOW])
         words = self.sets.CASES[case][0]
         if case not in self.sound:
-            self.lay_out(case)
+            self.sets.lay_out(case, self.stock, self.folder)
             self.sound[case] = self.run(words)
             assert self.sound[case].status in (0, 1, 3), (case, self.sound[case])
-        self.lay_out(case)
+        self.sets.lay_out(case, self.stock, self.folder)
         chance = 1 if slow else rng.random()
         if chance < 0.06 and len(words) > 1 and words[0] != "pieces":
             typed = odd_words(words, rng)
@@ -125,14 +124,6 @@ class Fuzzer:
         names = {Path(path).name for path in (*outcome.before, *outcome.after, trial.path) if path}
         names |= {*self.sets.CASES[case][1]}
         return trial, verdict(trial, self.sound[case], outcome, self.folder, names), outcome
-
-    def lay_out(self, case: str) -> None:
-        """Put what a case needs into an empty folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir()
-        for name in self.sets.CASES[case][1]:
-            copy = shutil.copytree if (self.stock / name).is_dir() else shutil.copyfile
-            copy(self.stock / name, self.folder / name)
 
     def break_file(self, number: int, case: str, rng: Random) -> Trial:
         """Break one file, mostly one that the command opens."""

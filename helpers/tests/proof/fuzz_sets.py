@@ -26,6 +26,8 @@ GUIDE = "Grade 0 is no help, 1 is a part, 2 is a whole answer. " + "Read it all 
 # notebooks. `report` and `check` run the real ones.
 HOUSE, SLOW = "README.md stand_in.py notebooks evals", ("report", "check", "refresh")
 SQL, PARQUET = "sql --evals graded --to out", "sql --docs docs.parquet --queries asked.parquet"
+TWO, TWO_FILES = "compare run.jsonl run.trec", "run.jsonl run.trec run.json"
+BASE = "compare run.jsonl --base base.run"
 IMPORTS = [  # (kind and form, source, options)
     ("beir", "beir", ""),
     ("beir gz", "beirgz", "--split test --max-docs 3"),
@@ -41,54 +43,48 @@ IMPORTS = [  # (kind and form, source, options)
     ("text", "text", ""),
     ("code", "code", ""),
 ]
-CASES = {  # name: (words of the command, what of the stock it needs)
-    name: (words.split(), needs.split())
-    for name, words, needs in [
-        ("report", "report --evals graded", "graded"),
-        ("check", "check --evals graded", "graded"),
-        ("refresh", "refresh", HOUSE),
-        ("learn", "learn", HOUSE),
-        ("learn again", "learn", f"{HOUSE} learn"),
-        ("learn fresh", "learn --fresh", f"{HOUSE} learn"),
-        ("progress", "progress", f"{HOUSE} learn"),
-        ("site", "site", HOUSE),
-        ("sql", SQL, "graded"),
-        ("sql chunks", f"{SQL} --chunks fixed --idf lucene", "graded"),
-        ("sql parquet", f"{PARQUET} --to out --k1 1.2 --b 0.5", "docs.parquet asked.parquet"),
-        ("sql kept", f"{PARQUET} --to kept", "docs.parquet asked.parquet kept"),
-        ("pieces", "pieces graded", "graded"),
-        ("pieces table", "pieces table", "table"),
-        ("audit", "audit --evals graded", "graded"),
-        ("audit bare", "audit --evals bare", "bare"),
-        ("audit table", "audit --evals table", "table"),
-        ("freeze", "freeze --evals graded", "graded"),
-        ("freeze bare", "freeze --evals bare", "bare"),
-        ("export", "export --evals graded --to out", "graded"),
-        ("export again", "export --evals table --to old", "table old"),
-        ("drop", "drop q3 --evals graded", "graded"),
-        ("drop again", "drop q4 --evals dropped", "dropped"),
-        ("compare", "compare run.trec --evals graded", "graded run.trec run.json"),
-        (
-            "compare two",
-            "compare run.jsonl run.trec --evals graded --to out --split all",
-            "graded run.jsonl run.trec run.json",
-        ),
-        (
-            "compare base",
-            "compare run.jsonl --base base.run --evals table --strict",
-            "table run.jsonl base.run",
-        ),
-        ("new", "new --to out", "old"),
-        *(
-            (
-                f"import {name}",
-                f"import --from {name.split()[0]}:{source} --to deep/out {options}",
-                source,
-            )
-            for name, source, options in IMPORTS
-        ),
-    ]
-}
+ROWS = [  # (name, words of the command, what of the stock it needs)
+    ("report", "report --evals graded", "graded"),
+    ("check", "check --evals graded", "graded"),
+    ("refresh", "refresh", HOUSE),
+    ("learn", "learn", HOUSE),
+    ("learn again", "learn", f"{HOUSE} learn"),
+    ("learn fresh", "learn --fresh", f"{HOUSE} learn"),
+    ("progress", "progress", f"{HOUSE} learn"),
+    ("site", "site", HOUSE),
+    ("sql", SQL, "graded"),
+    ("sql chunks", f"{SQL} --chunks fixed --idf lucene", "graded"),
+    ("sql parquet", f"{PARQUET} --to out --k1 1.2 --b 0.5", "docs.parquet asked.parquet"),
+    ("sql kept", f"{PARQUET} --to kept", "docs.parquet asked.parquet kept"),
+    ("pieces", "pieces graded", "graded"),
+    ("pieces table", "pieces table", "table"),
+    ("audit", "audit --evals graded", "graded"),
+    ("audit bare", "audit --evals bare", "bare"),
+    ("audit table", "audit --evals table", "table"),
+    ("freeze", "freeze --evals graded", "graded"),
+    ("freeze bare", "freeze --evals bare", "bare"),
+    ("export", "export --evals graded --to out", "graded"),
+    ("export again", "export --evals table --to old", "table old"),
+    ("drop", "drop q3 --evals graded", "graded"),
+    ("drop again", "drop q4 --evals dropped", "dropped"),
+    ("compare", "compare run.trec --evals graded", "graded run.trec run.json"),
+    ("compare two", f"{TWO} --evals graded --to out --split all", f"graded {TWO_FILES}"),
+    ("compare base", f"{BASE} --evals table --strict", "table run.jsonl base.run"),
+    ("new", "new --to out", "old"),
+]
+for name, source, options in IMPORTS:
+    words = f"import --from {name.split()[0]}:{source} --to deep/out {options}"
+    ROWS.append((f"import {name}", words, source))
+CASES = {name: (words.split(), needs.split()) for name, words, needs in ROWS}
+
+
+def lay_out(case: str, stock: Path, folder: Path) -> None:
+    """Put what a case needs into an empty folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name in CASES[case][1]:
+        copy = shutil.copytree if (stock / name).is_dir() else shutil.copyfile
+        copy(stock / name, folder / name)
 
 
 def make(stock: Path) -> None:
@@ -109,37 +105,30 @@ def make(stock: Path) -> None:
 
 def graded(folder: Path) -> None:
     """Write a set with every file that a set may have, its baseline and its manifest."""
+    tables = {"retrieval_queries": [], "judgments": [], "second_pass": [], "pool": []}
     for n, name in enumerate(TOPICS):
         page = f"---\ntitle: About {name}\nkind: runbook\nservice: s{n % 2}\nupdated: 2026-04-08\n"
         body = f"Is the {name} full? Step {n}.\n\nThen call *storage*: `rm -r {name}`.\n"
         put(folder / "corpus" / f"{name}-full.md", f"{page}---\n{body}")
-    queries, judgments, again, pool = [], [], [], []
-    for n, name in enumerate(TOPICS):
-        query_id, others = f"q{n}", [other for other in TOPICS if other != name]
-        more = {"kind": ("symptom", "keyword")[n % 2], "popularity": ("head", "tail")[n % 2]}
-        asked = {
-            "query_id": query_id,
-            "query": f"{name} halts worker {n}",
-            "split": ("dev", "test")[n > 4],
-        }
-        queries.append({**asked, **more, "relevant_doc_ids": [f"{name}-full"], "answers": ["yes"]})
+        query_id, others = f"q{n}", [f"{other}-full" for other in TOPICS if other != name]
+        query = {"query_id": query_id, "query": f"{name} halts worker {n}"}
+        query |= {"split": ("dev", "test")[n > 4], "kind": ("symptom", "keyword")[n % 2]}
+        query |= {"popularity": ("head", "tail")[n % 2], "relevant_doc_ids": [f"{name}-full"]}
+        tables["retrieval_queries"].append(query | {"answers": ["yes"]})
         good = {"query_id": query_id, "doc_id": f"{name}-full", "relevance": 1 + n % 2}
-        poor = [{**good, "doc_id": f"{other}-full", "relevance": 0} for other in others]
-        judgments += [{**good, "evidence": f"Is the {name} full?"}, *poor[n > 4 :]]
-        pair = {"query_id": query_id, "doc_id": poor[2]["doc_id"]}
-        again.append({**pair, "round": 1, "first": 0, "second": 0, "final": 0, "reason": ""})
-        pool.append({**pair, "rankers": ["bm25", "hand"], "first": 0})
-    write_rows(folder / "retrieval_queries.jsonl", *queries)
-    write_rows(folder / "judgments.jsonl", *judgments)
-    write_rows(folder / "second_pass.jsonl", *again)
-    write_rows(folder / "pool.jsonl", *pool)
-    first = f"{TOPICS[0]}-full"
-    write_rows(
-        folder / "labelling.jsonl",
+        poor = [{**good, "doc_id": other, "relevance": 0} for other in others]
+        tables["judgments"] += [{**good, "evidence": f"Is the {name} full?"}, *poor[n > 4 :]]
+        pair, grades = {"query_id": query_id, "doc_id": others[2]}, {"first": 0, "second": 0}
+        tables["second_pass"].append({**pair, "round": 1, **grades, "final": 0, "reason": ""})
+        tables["pool"].append({**pair, "rankers": ["bm25", "hand"], "first": 0})
+    first, undone = f"{TOPICS[0]}-full", {"query_id": "q7", "doc_id": f"{TOPICS[0]}-full"}
+    tables["labelling"] = [
         {"query_id": "q6", "doc_id": first, "relevance": 1, "evidence": "Step 0.", "time": "t"},
-        {"query_id": "q7", "doc_id": first, "relevance": 0, "time": "t2"},
-        {"undo": {"query_id": "q7", "doc_id": first, "time": "t2"}, "time": "t3"},
-    )
+        {**undone, "relevance": 0, "time": "t2"},
+        {"undo": {**undone, "time": "t2"}, "time": "t3"},
+    ]
+    for name, rows in tables.items():
+        write_rows(folder / f"{name}.jsonl", *rows)
     put(folder / "README.md", "# Small *set*\n\nMade by hand.\n")
     put(folder / "notes.md", "## q0\nThe word *full* is everywhere.\n")
     put(folder / "labeling_guide.md", GUIDE)
@@ -176,20 +165,14 @@ def ranked(evals: evalset.EvalSet, shift: int) -> dict[str, runs.Ranking]:
 
 def table(folder: Path) -> None:
     """Write a set of one table of documents, without grades."""
-    rows = [
-        {"doc_id": f"{name}-full", "title": name, "text": f"Is the {name} full? Step {n}."}
-        for n, name in enumerate(TOPICS)
-    ]
     folder.mkdir()
-    write_rows(folder / "corpus.jsonl", *rows)
-    asked = [
-        {
-            "query_id": f"q{n}",
-            "query": f"{d['title']} halts worker {n}",
-            "relevant_doc_ids": [d["doc_id"]],
-        }
-        for n, d in enumerate(rows)
-    ]
+    documents, asked = [], []
+    for n, name in enumerate(TOPICS):
+        body = f"Is the {name} full? Step {n}."
+        documents.append({"doc_id": f"{name}-full", "title": name, "text": body})
+        asked.append({"query_id": f"q{n}", "query": f"{name} halts worker {n}"})
+        asked[-1]["relevant_doc_ids"] = [f"{name}-full"]
+    write_rows(folder / "corpus.jsonl", *documents)
     write_rows(folder / "retrieval_queries.jsonl", *asked)
 
 
@@ -208,17 +191,15 @@ def parquet(stock: Path) -> None:
     docs, queries = stock / "docs.parquet", stock / "asked.parquet"
     texts = [f"Is the {name} full? Step {n}." for n, name in enumerate(TOPICS)]
     ids = [f"{name}#{n % 2}" for n, name in enumerate(TOPICS)]
-    write_parquet(docs, pd.DataFrame({"doc_id": ids, "title": TOPICS, "text": texts}))
     asked = {"query_id": ["q0", "q1"], "text": ["disk halts", "is the queue full?"]}
-    write_parquet(queries, pd.DataFrame(asked))
+    with duckdb.connect() as connection:
+        for path, rows in (
+            (docs, {"doc_id": ids, "title": TOPICS, "text": texts}),
+            (queries, asked),
+        ):
+            connection.from_df(pd.DataFrame(rows)).write_parquet(str(path))
     with contextlib.redirect_stdout(io.StringIO()):
         command.sql_command(None, "duckdb", stock / "kept", str(docs), str(queries))
-
-
-def write_parquet(path: Path, rows: pd.DataFrame) -> None:
-    """Write a table as Parquet."""
-    with duckdb.connect() as connection:
-        connection.from_df(rows).write_parquet(str(path))
 
 
 def house(stock: Path) -> None:
@@ -242,8 +223,8 @@ def house(stock: Path) -> None:
 
 def sources(stock: Path) -> None:
     """Write a small source of every kind that an import reads without the network."""
-    beir_folder(stock / "beir")
-    shutil.copytree(stock / "beir", stock / "beirgz")
+    for name in ("beir", "beirgz"):
+        beir_folder(stock / name)
     for path in [*(stock / "beirgz").rglob("*.*")]:
         put(path.with_name(path.name + ".gz"), gzip.compress(path.read_bytes(), mtime=0))
         path.unlink()
@@ -251,8 +232,8 @@ def sources(stock: Path) -> None:
     top = "<top>\n<num> Number: {0}\n<title> crime {0}\n<desc> Description:\nAll of it.\n</top>\n"
     put(stock / "trec" / "topics.txt", top.format(301) + top.format(302))
     put(stock / "trec" / "qrels.txt", "301 0 A-1 1\n301 0 B 0\n302 0 B 2\n")
-    documents = [{"docid": "A-1", "contents": "crime"}, {"docid": "B", "contents": "b crime"}]
-    write_rows(stock / "trec" / "docs.jsonl", *documents)
+    texts = {"A-1": "crime", "B": "b crime"}.items()
+    write_rows(stock / "trec" / "docs.jsonl", *({"docid": d, "contents": c} for d, c in texts))
     hotpot(stock)
     trees(stock)
 
@@ -270,12 +251,13 @@ def tables(stock: Path) -> None:
     put(stock / "csv" / "docs.csv", 'id,text\n1,"one\n\nline"\n2,two\n')
     put(stock / "csv" / "queries.csv", "qid,question\n7,one?\n8,two?\n")
     put(stock / "csv" / "labels.csv", "qid,doc_id,grade\n7,1,2\n8,2,1\n")
-    passages = [{"docid": d, "title": "t", "text": f"ilu {d}"} for d in ("7#1", "9#0", "5#5")]
-    asked = [
-        {"query_id": "7#0", "query": "ilu nla", "positive_passages": passages[:1]},
-        {"query_id": "8#0", "query": "ojo", "positive_passages": passages[1:2]},
-    ]
-    asked = [{**row, "negative_passages": passages[2:]} for row in asked]
+    passages, asked = (
+        [{"docid": d, "title": "t", "text": f"ilu {d}"} for d in ("7#1", "9#0", "5")],
+        [],
+    )
+    for n, (query_id, query) in enumerate({"7#0": "ilu nla", "8#0": "ojo"}.items()):
+        sides = {"positive_passages": passages[n : n + 1], "negative_passages": passages[2:]}
+        asked.append({"query_id": query_id, "query": query, **sides})
     write_rows(stock / "dev.jsonl", *asked)
     put(stock / "passages.json", json.dumps(asked, indent=1))
 
@@ -301,8 +283,5 @@ def trees(stock: Path) -> None:
     put(stock / "markdown" / "sub" / "b.markdown", "Title\n=====\n\nMore `text` here.\n")
     put(stock / "text" / "one.txt", "A first line\n\nand a body\n")
     put(stock / "text" / "sub" / "two.rst", "only a body that goes on\n" * 6)
-    put(
-        stock / "code" / "m.py",
-        'import os\n\n\ndef f():\n    """Say."""\n    return os\n\n\nX = 1\n',
-    )
+    put(stock / "code" / "m.py", "import os\n\n\ndef f():\n    return os\n\n\nX = 1\n")
     put(stock / "code" / "main.go", "package main\n\nfunc main() {}\n")

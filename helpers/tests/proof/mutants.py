@@ -27,6 +27,7 @@ import mutation
 import nbformat
 import pytest
 from equivalent import EQUIVALENT
+from statsmodels.stats.proportion import proportion_confint
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "helpers" / "tests"))
@@ -262,7 +263,7 @@ def run_sample(pool: ProcessPoolExecutor, chosen: list) -> float:
         print(f"{how}  {where}  [{edit.kind}]{shown}", flush=True)
     for room, n in [*sorted(rooms.items()), ("together", len(chosen))]:
         good = caught.total() if room == "together" else caught[room]
-        low, high = mutation.wilson(good, n)
+        low, high = proportion_confint(good, n, method="wilson")
         print(f"{room:>10}  {good}/{n} caught  {good / n:.2f} [{low:.2f}, {high:.2f}]")
     return caught.total() / len(chosen)
 

@@ -6,7 +6,6 @@ in files, so that the cells of a notebook are among them.
 
 import ast
 import hashlib
-import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -15,29 +14,13 @@ from typing import NamedTuple
 
 import nbformat
 
-COMPARISONS = {
-    ast.Eq: [ast.NotEq],
-    ast.NotEq: [ast.Eq],
-    ast.Lt: [ast.GtE, ast.LtE],
-    ast.LtE: [ast.Gt, ast.Lt],
-    ast.Gt: [ast.LtE, ast.GtE],
-    ast.GtE: [ast.Lt, ast.Gt],
-    ast.In: [ast.NotIn],
-    ast.NotIn: [ast.In],
-    ast.Is: [ast.IsNot],
-    ast.IsNot: [ast.Is],
-}
-ARITHMETIC = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.BitOr: ast.BitAnd,
-    ast.BitAnd: ast.BitOr,
-}
+PAIRS = [(ast.Eq, ast.NotEq), (ast.Lt, ast.GtE), (ast.Gt, ast.LtE), (ast.In, ast.NotIn)]
+PAIRS += [(ast.Is, ast.IsNot)]
+OPPOSITE = dict(PAIRS) | {second: first for first, second in PAIRS}
+EDGE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
+ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
+ARITHMETIC |= dict.fromkeys((ast.FloorDiv, ast.Mod, ast.Pow), ast.Mult)
+ARITHMETIC |= {ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr}
 OTHER_NAME = {"min": "max", "max": "min", "any": "all", "all": "any"}
 DROPPED = "sorted set frozenset abs int float str round reversed".split()
 DROPPED_METHODS = "strip rstrip lstrip lower upper casefold copy resolve".split()
@@ -67,7 +50,7 @@ def wrong(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
     match node:
         case ast.Compare():
             for n, op in enumerate(node.ops):
-                for other in COMPARISONS[type(op)]:
+                for other in filter(None, (OPPOSITE[type(op)], EDGE.get(type(op)))):
                     ops = [*node.ops[:n], other(), *node.ops[n + 1 :]]
                     yield "comparison", node, unparsed(node, ops=ops)
         case ast.BoolOp():
@@ -181,14 +164,9 @@ def apply(text: str, edit: Edit) -> str:
 def cells_of(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (id, text) of a lesson's code cells; no check, no setup, no code that was given."""
     for cell in nbformat.read(path, as_version=4).cells:
-        skipped = cell.source.lstrip().startswith(("check.", "%", "!")) or cell.id.endswith(
-            "-setup"
-        )
-        if (
-            cell.cell_type == "code"
-            and not skipped
-            and "given" not in cell.metadata.get("tags", [])
-        ):
+        is_call = cell.source.lstrip().startswith(("check.", "%", "!"))
+        is_given = cell.id.endswith("-setup") or "given" in cell.metadata.get("tags", [])
+        if cell.cell_type == "code" and not (is_call or is_given):
             yield cell.id, cell.source
 
 
@@ -242,11 +220,3 @@ def sample(root: Path, edits: list[Edit], n: int, seed: int) -> list[Edit]:
             return False
 
     return list(islice(filter(is_other_python, sorted(edits, key=drawn)), n))
-
-
-def wilson(caught: int, n: int, z: float = 1.959964) -> tuple[float, float]:
-    """Return the 95 % interval of a share (Wilson, 1927); n is 1 or more."""
-    share, scale = caught / n, 1 + z * z / n
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
-    middle = (share + z * z / (2 * n)) / scale
-    return max(0.0, middle - half), min(1.0, middle + half)

@@ -19,54 +19,54 @@ KEYS = {"grade", "grade_id", "locked", "schema_version", "solution", "task"}
 
 def session_problems(name: str, notebooks: Path, folder: Path, evals: Path) -> list[str]:
     """Return what is wrong with a session as learners will get it in `folder`."""
-    source, names = exercises.lessons(notebooks)[name], {*exercises.lessons(notebooks)}
-    wrong = source_problems(name, source)
-    if not wrong:
+    lessons = exercises.lessons(notebooks)
+    source, problems = lessons[name], source_problems(name, lessons[name])
+    if not problems:
         copied = copies.learner_copies(notebooks, folder)[name]
-        wrong = leaks(name, source, copied) + dead_links(name, copied, names, folder)
-        wrong += rehearse(name, source, copied, (folder / name).parent, evals)
-    return wrong
+        problems = leaks(name, source, copied) + dead_links(name, copied, {*lessons}, folder)
+        problems += rehearse(name, source, copied, (folder / name).parent, evals)
+    return problems
 
 
 def source_problems(name: str, notebook) -> list[str]:
     """Return what is wrong with a session's markers, metadata, headings and checks."""
-    taken, wrong, awaited = {}, [], []
+    taken, problems, awaited = {}, [], []
     for cell in notebook.cells:
         place = f"{name}: cell {cell.id}, line"
-        wrong += [f"{place} {line}: {words}" for line, words in marker_problems(cell)]
-        if not wrong:
-            wrong += [f"{place} {line}: {words}" for line, words in metadata_problems(cell, taken)]
-        if exercises.grading(cell):
-            taken[exercises.grading(cell).get("grade_id")] = cell.id
+        cell_problems = marker_problems(cell) or metadata_problems(cell, taken)
+        problems += [f"{place} {line}: {words}" for line, words in cell_problems]
+        taken[exercises.grading(cell).get("grade_id")] = cell.id
         if exercises.is_solution(cell):
             awaited = awaited[:-1]
         if not exercises.is_code(cell):
             awaited += [cell.id] * len(exercises.HEADING.findall(cell.source))
         answerable = 0 if cell is notebook.cells[-1] else 1
-        while len(awaited) > answerable:
-            heading = f"{name}: cell {awaited.pop(0)}"
-            wrong.append(f"{heading}: an exercise's heading without a solution cell")
+        for heading in awaited[: len(awaited) - answerable]:
+            problems.append(
+                f"{name}: cell {heading}: an exercise's heading without a solution cell"
+            )
+        awaited = awaited[len(awaited) - answerable :] if answerable else []
     try:
         exercises.exercises_of(name, notebook)
     except LearnError as error:
-        wrong.append(str(error))
-    return wrong
+        problems.append(str(error))
+    return problems
 
 
 def marker_problems(cell) -> list[tuple[int, str]]:
     """Return (line, what is wrong) with the markers of a cell."""
-    marks, wrong = (exercises.BEGIN, exercises.END), []
+    marks, problems = (exercises.BEGIN, exercises.END), []
     for number, line in enumerate(cell.source.splitlines(), 1):
         if re.search("(BEGIN|END) SOLUTION", line) and line.strip() not in marks:
-            wrong.append((number, f"{line.strip()!r} is no marker: wanted {marks} alone"))
+            problems.append((number, f"{line.strip()!r} is no marker: wanted {marks} alone"))
         if line == exercises.BEGIN:
-            wrong.append((number, "a solution must stand in a function body, indented"))
+            problems.append((number, "a solution must stand in a function body, indented"))
     try:
         exercises.regions(cell)
     except LearnError as error:
         line, words = re.fullmatch(r"cell .+, line (\d+): (.+)", str(error)).groups()
-        wrong.append((int(line), words))
-    return wrong
+        problems.append((int(line), words))
+    return problems
 
 
 def metadata_problems(cell, taken: dict[str, str]) -> list[tuple[int, str]]:
@@ -74,13 +74,14 @@ def metadata_problems(cell, taken: dict[str, str]) -> list[tuple[int, str]]:
     areas, marked = exercises.regions(cell), exercises.is_solution(cell)
     grading = exercises.grading(cell)
     wanted = KEYS | ({"points"} if exercises.is_check(cell) else set())
-    lacking, grade_id = sorted(wanted - {*grading}) if grading else [], grading.get("grade_id")
+    lacking, grade_id = wanted - {*grading} if grading else {}, grading.get("grade_id")
     complaints = {
-        "markers in a cell that is not code": areas and not exercises.is_code(cell),
         "markers in a cell without nbgrader's solution metadata": areas and not marked,
+        "markers in a cell that is not code": areas and not exercises.is_code(cell),
         "nbgrader's solution metadata in a cell without markers": marked and not areas,
-        f"nbgrader's metadata lacks {', '.join(lacking)}": lacking,
-        f"grade_id {grade_id!r} is taken by cell {taken.get(grade_id)}": grade_id in taken,
+        f"nbgrader's metadata lacks {', '.join(sorted(lacking))}": lacking,
+        f"grade_id {grade_id!r} is taken by cell {taken.get(grade_id)}": grading
+        and grade_id in taken,
     }
     line = areas[0][0] if areas else 1
     return [(line, words) for words, holds in complaints.items() if holds]
@@ -101,34 +102,32 @@ def solution_lines(cell) -> dict[str, str]:
     return {bare(line): line for line in inside if line and line[0] != "#"}
 
 
-def leaks(name: str, notebook, made) -> list[str]:
+def leaks(name: str, notebook, copy) -> list[str]:
     """Return a line for each cell of a copy that tells a solution.
 
     It tells one with a line of 40 characters, or with lines of 12 that make half of it.
     """
-    problems, texts = [], [(cell.id, bare(cell.source)) for cell in made.cells]
+    problems = []
     for exercise in exercises.exercises_of(name, notebook):
         lines = solution_lines(notebook.cells[exercise.code])
-        for cell_id, text in texts:
-            told = [line for line in lines if len(line) >= 12 and line in text]
+        for cell in copy.cells:
+            told = [line for line in lines if len(line) >= 12 and line in bare(cell.source)]
             share = sum(map(len, told)) / max(1, sum(map(len, lines)))
             longest = max(told, key=len, default="")
             if told and (share >= 0.5 or len(longest) >= 40):
-                at = f"{name}: cell {cell_id}"
-                problems.append(f"{at}: tells {exercise.grade_id}'s solution: {lines[longest]}")
+                words = f"tells {exercise.grade_id}'s solution: {lines[longest]}"
+                problems.append(f"{name}: cell {cell.id}: {words}")
     return problems
 
 
-def dead_links(name: str, made, names: set[str], folder: Path) -> list[str]:
+def dead_links(name: str, copy, names: set[str], folder: Path) -> list[str]:
     """Return a line for each link of a copy that leads nowhere."""
     problems = []
-    for cell in made.cells:
-        for match in copies.LINK.finditer("" if exercises.is_code(cell) else cell.source):
-            target = match[2]
-            among_lessons = Path(os.path.normpath(Path(name).parent / target)).as_posix()
-            if copies.ELSEWHERE.match(target) or among_lessons in names:
-                continue
-            if not Path(os.path.normpath((folder / name).parent / target)).exists():
+    for cell in copy.cells:
+        for _, target in copies.LINK.findall("" if exercises.is_code(cell) else cell.source):
+            lesson = Path(os.path.normpath(Path(name).parent / target)).as_posix()
+            is_there = Path(os.path.normpath((folder / name).parent / target)).exists()
+            if not (copies.ELSEWHERE.match(target) or lesson in names or is_there):
                 problems.append(f"{name}: cell {cell.id}: link to {target}: no such file")
     return problems
 
@@ -138,35 +137,32 @@ def dead_links(name: str, made, names: set[str], folder: Path) -> list[str]:
 
 def rehearse(name: str, source, copied, folder: Path, evals: Path) -> list[str]:
     """Return what goes wrong where a learner leaves each stub, then puts the solution there."""
-    notebook = rehearsal(source, copied, exercises.exercises_of(name, source))
-    files.write(folder / "rehearsal.ipynb", nbformat.writes(notebook))
-    wrong = [words for words in [progress.run_copy(folder / "rehearsal.ipynb", evals)] if words]
-    ran = exercises.read_notebook(folder / "rehearsal.ipynb")
-    for cell in filter(exercises.is_code, ran.cells):
+    path = folder / "rehearsal.ipynb"
+    files.write(
+        path, nbformat.writes(rehearsal(source, copied, exercises.exercises_of(name, source)))
+    )
+    problems = [words for words in [progress.run_copy(path, evals)] if words]
+    for cell in filter(exercises.is_code, exercises.read_notebook(path).cells):
         errors = [output for output in cell.outputs if output.output_type == "error"]
-        said = f"{name}: cell {cell.metadata.was}: "
+        place = f"{name}: cell {cell.metadata.was}: "
         if cell.metadata.kind == "check of a stub":
             if [error.ename for error in errors] != ["NotStarted"]:
-                wrong.append(f"{said}does not say of the stub that it is not started")
+                problems.append(f"{place}does not say of the stub that it is not started")
         else:
-            wrong += [f"{said}{cell.metadata.kind}: {e.ename}: {e.evalue}" for e in errors]
-    return wrong
+            problems += [f"{place}{cell.metadata.kind}: {e.ename}: {e.evalue}" for e in errors]
+    return problems
 
 
 def rehearsal(source, copied, found: list[exercises.Exercise]):
     """Return the notebook with each stub and its check before the solution and its check."""
-    stubs = {e.code: e.check for e in found}
-    cells = []
+    check_of, order = {e.code: e.check for e in found}, []
     for index, cell in enumerate(source.cells):
-        if index in stubs:
-            cells.append(_as_cell(copied.cells[index], "stub"))
-            cells.append(_as_cell(source.cells[stubs[index]], "check of a stub"))
+        if index in check_of:
+            order.append((copied.cells[index], "stub"))
+            order.append((source.cells[check_of[index]], "check of a stub"))
         if exercises.is_code(cell):
-            answers = index in stubs or exercises.is_check(cell)
-            cells.append(_as_cell(cell, "solution" if answers else "cell"))
+            answers = index in check_of or exercises.is_check(cell)
+            order.append((cell, "solution" if answers else "cell"))
+    new = nbformat.v4.new_code_cell
+    cells = [new(cell.source, metadata={"kind": kind, "was": cell.id}) for cell, kind in order]
     return nbformat.v4.new_notebook(cells=cells)
-
-
-def _as_cell(cell, kind: str):
-    """Return a new cell with the same source, which says what it is."""
-    return nbformat.v4.new_code_cell(cell.source, metadata={"kind": kind, "was": cell.id})

@@ -1,7 +1,7 @@
 """Broken sets, runs and sources, each refused in words; and a short run of the fuzzer."""
 
 import os
-import shutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,82 +22,63 @@ def stock(tmp_path_factory):
     return folder
 
 
-def puts(text):
-    """Return what replaces a file by a text or by bytes."""
-    return lambda path: path.write_bytes(text if isinstance(text, bytes) else text.encode())
+def whole(text):
+    """Return what makes a file of a text or of bytes."""
+    return lambda before: text if isinstance(text, bytes) else text.encode()
 
 
-def swaps(old, new):
+def swap(old, new):
     """Return what replaces the first occurrence of a text in a file."""
-
-    def swap(path):
-        text = path.read_text(encoding="utf-8")
-        assert old in text, path
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
-
-    return swap
+    return lambda before: re.sub(re.escape(old.encode()), lambda _: new.encode(), before, count=1)
 
 
-def adds(text):
+def more(text):
     """Return what writes more behind a file."""
-    return lambda path: path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
-
-
-def becomes(make):
-    """Return what puts something else in place of a file."""
-    return lambda path: (path.unlink(), make(path))
+    return lambda before: before + text.encode()
 
 
 DEEP = "[" * 100_000
 QUERIES, RUN = "graded/retrieval_queries.jsonl", "compare two"
 TABLE = [  # (case of fuzz_sets, file, what breaks it, words of the message)
-    (
-        "audit",
-        "graded/judgments.jsonl",
-        becomes(lambda path: path.symlink_to("gone")),
-        "judgments.jsonl",
-    ),
-    ("audit", f"graded/{FULL}", swaps("---\n", "---\nkind: " + DEEP + "\n"), "disk-full.md"),
-    ("audit", f"graded/{FULL}", swaps("---\n", "---\ntitle: B\n"), "disk-full.md:2: "),
-    ("audit", f"graded/{FULL}", puts(b"---\ntitle: \xe9\n---\nx"), ":2: byte 0xe9 is not UTF-8"),
-    ("audit", "graded/corpus/LATE.MD", puts("---\ntitle: x\n---\nx"), "LATE.MD"),
-    ("audit", "graded/corpus/a\u202eb.md", puts("---\ntitle: x\n---\nx"), r"a\u202eb.md:1: "),
-    ("audit", "graded/README.md", puts(b"# Caf\xe9\n"), "README.md:1: byte 0xe9 is not UTF-8"),
-    ("audit", "graded/pool.jsonl", adds("{"), "pool.jsonl:9: broken JSON"),
-    ("audit", QUERIES, swaps('"q0",', '"q0", "query_id": "q0",'), "retrieval_queries.jsonl:1: "),
-    ("audit", QUERIES, swaps('"symptom"', '"<img src=x onerror=alert(1)>"'), "field kind is "),
-    ("freeze", QUERIES, swaps('"q0"', '".."'), "retrieval_queries.jsonl:1: field query_id is "),
-    ("freeze", "graded/second_pass.jsonl", swaps("deploy-full", "gone"), "document gone is not in"),
-    ("freeze", "graded/settings.json", puts(DEEP), "settings.json:1: "),
-    ("export", QUERIES, swaps("disk halts", "\\ud800"), "retrieval_queries.jsonl:1: "),
-    ("export", "graded/judgments.jsonl", swaps("disk-full", "disk\\u200b-full"), "judgments.jsonl"),
-    ("drop", "graded/labelling.jsonl", puts(b"\xff\n"), "labelling.jsonl:1: byte 0xff is not"),
-    ("compare", "graded/results.json", puts("{"), "results.json:1: "),
-    ("compare", "graded/results.json", puts("[]"), "results.json:1: "),
-    ("compare", "graded/runs/fixed.trec", swaps("9.5", "1.5"), "fixed.trec"),
-    ("compare", "run.json", becomes(os.mkdir), "run.json"),
-    ("compare", "run.trec", swaps("9.5000000000", "nan"), "run.trec:1: score 'nan'"),
-    (RUN, "run.jsonl", swaps('"q0"', '["q0"]'), "run.jsonl:1: "),
-    (RUN, "run.jsonl", swaps("9.5", "9" * 400), "run.jsonl:1: "),
-    (RUN, "run.jsonl", puts(DEEP), "run.jsonl:1: "),
-    ("import hotpotqa", "hotpot_dev_v1.json", adds("[]"), "hotpot_dev_v1.json, row 1: found ["),
-    ("import hotpotqa", "hotpot_dev_v1.json", swaps('"One."', "7"), "hotpot_dev_v1.json, row 1: "),
-    ("import beir", "beir/corpus.jsonl", adds(DEEP), "corpus.jsonl:5: "),
-    ("new", "out/mine.txt", puts("mine"), "out: is not empty, wanted a new or an empty folder"),
+    ("audit", f"graded/{FULL}", swap("---\n", "---\nkind: " + DEEP + "\n"), "disk-full.md"),
+    ("audit", f"graded/{FULL}", swap("---\n", "---\ntitle: B\n"), "disk-full.md:2: "),
+    ("audit", f"graded/{FULL}", whole(b"---\ntitle: \xe9\n---\nx"), ":2: byte 0xe9 is not UTF-8"),
+    ("audit", "graded/corpus/LATE.MD", whole("---\ntitle: x\n---\nx"), "LATE.MD"),
+    ("audit", "graded/corpus/a\u202eb.md", whole("---\ntitle: x\n---\nx"), r"a\u202eb.md:1: "),
+    ("audit", "graded/README.md", whole(b"# Caf\xe9\n"), "README.md:1: byte 0xe9 is not UTF-8"),
+    ("audit", "graded/pool.jsonl", more("{"), "pool.jsonl:9: broken JSON"),
+    ("audit", QUERIES, swap('"q0",', '"q0", "query_id": "q0",'), "retrieval_queries.jsonl:1: "),
+    ("audit", QUERIES, swap('"symptom"', '"<img src=x onerror=alert(1)>"'), "field kind is "),
+    ("freeze", QUERIES, swap('"q0"', '".."'), "retrieval_queries.jsonl:1: field query_id is "),
+    ("freeze", "graded/second_pass.jsonl", swap("deploy-full", "gone"), "document gone is not in"),
+    ("freeze", "graded/settings.json", whole(DEEP), "settings.json:1: "),
+    ("export", QUERIES, swap("disk halts", "\\ud800"), "retrieval_queries.jsonl:1: "),
+    ("export", "graded/judgments.jsonl", swap("disk-full", "disk\\u200b-full"), "judgments.jsonl"),
+    ("drop", "graded/labelling.jsonl", whole(b"\xff\n"), "labelling.jsonl:1: byte 0xff is not"),
+    ("compare", "graded/results.json", whole("{"), "results.json:1: "),
+    ("compare", "graded/results.json", whole("[]"), "results.json:1: "),
+    ("compare", "graded/runs/fixed.trec", swap("9.5", "1.5"), "fixed.trec"),
+    ("compare", "run.trec", swap("9.5000000000", "nan"), "run.trec:1: score 'nan'"),
+    (RUN, "run.jsonl", swap('"q0"', '["q0"]'), "run.jsonl:1: "),
+    (RUN, "run.jsonl", swap("9.5", "9" * 400), "run.jsonl:1: "),
+    (RUN, "run.jsonl", whole(DEEP), "run.jsonl:1: "),
+    ("import hotpotqa", "hotpot_dev_v1.json", more("[]"), "hotpot_dev_v1.json, row 1: found ["),
+    ("import hotpotqa", "hotpot_dev_v1.json", swap('"One."', "7"), "hotpot_dev_v1.json, row 1: "),
+    ("import beir", "beir/corpus.jsonl", more(DEEP), "corpus.jsonl:5: "),
+    ("new", "out/mine.txt", whole("mine"), "out: is not empty, wanted a new or an empty folder"),
 ]
 
 
 def test_what_is_broken_is_refused_in_words(stock, tmp_path, monkeypatch, capsys):
     for number, (case, file, change, wanted) in enumerate(TABLE):
-        folder, (words, needs) = tmp_path / str(number), fuzz_sets.CASES[case]
-        folder.mkdir()
-        for name in needs:
-            copy = shutil.copytree if (stock / name).is_dir() else shutil.copyfile
-            copy(stock / name, folder / name)
-        (folder / file).parent.mkdir(exist_ok=True)
-        change(folder / file)
+        folder, broken = tmp_path / str(number), tmp_path / str(number) / file
+        fuzz_sets.lay_out(case, stock, folder)
+        broken.parent.mkdir(exist_ok=True)
+        text = broken.read_bytes() if broken.exists() else b""
+        broken.write_bytes(change(text))
+        assert broken.read_bytes() != text, file
         monkeypatch.chdir(folder)
-        monkeypatch.setattr(sys, "argv", ["helpers", *words])
+        monkeypatch.setattr(sys, "argv", ["helpers", *fuzz_sets.CASES[case][0]])
         before, at = fuzz.state(folder), (case, file, wanted)
         status = commands.main()
         out, err = capsys.readouterr()
@@ -112,28 +93,27 @@ def test_what_is_broken_is_refused_in_words(stock, tmp_path, monkeypatch, capsys
 def test_an_outcome_is_sorted(tmp_path):
     (tmp_path / "out.json").write_text('{"a": ')
     sound = fuzz.Outcome(0, "fine\n", "", [], False, {"a.jsonl": "1"}, {"a.jsonl": "1"})
-    torn, usage = {"after": {"a.jsonl": "1", "out.json": "2"}}, "usage: x\nx: error: no such option"
-    whole = fuzz.Trial(1, "export", "cut: after byte 7", "a.jsonl")
-    for trial, change, kind in [
-        (whole, {}, "harmless"),
-        (whole, {"status": 1, "err": "a.jsonl:1: broken"}, "clear error"),
-        (whole._replace(case="audit"), {"status": 1, "out": "fail a.jsonl differs\n"}, "harmless"),
-        (whole._replace(case="compare"), {"status": 2, "err": "a.jsonl:1: bad"}, "clear error"),
-        (whole._replace(case="compare"), {"status": 1, "err": "a.jsonl:1: bad"}, "unclear"),
-        (whole, {"status": 1, "err": "something is wrong"}, "unclear"),
-        (whole, {"status": 1, "err": "a.jsonl:1: \x1b[31mbroken"}, "unclear"),
-        (whole, {"status": 3, "out": ""}, "unclear"),
-        (whole, {"status": 1, "err": "Traceback (most recent call last):\n"}, "crash"),
-        (whole, {"status": 70}, "crash"),
-        (whole, {"status": -9}, "crash"),
-        (whole, {"status": None}, "hang"),
-        (whole, torn, "left over"),
-        (whole, {"status": 1, "err": "a.jsonl:1: broken", "after": {}}, "left over"),
-        (whole, {"status": 2, "err": usage}, "unclear"),
-        (whole._replace(words=("export",)), {"status": 2, "err": usage}, "clear error"),
+    trial, usage = fuzz.Trial(1, "export", "cut", "a.jsonl"), "usage: x\nx: error: no such option"
+    for words, case, change, kind in [
+        ((), "export", {}, "harmless"),
+        ((), "export", {"status": 1, "err": "a.jsonl:1: broken"}, "clear error"),
+        ((), "audit", {"status": 1, "out": "fail a.jsonl differs\n"}, "harmless"),
+        ((), "compare", {"status": 2, "err": "a.jsonl:1: bad"}, "clear error"),
+        ((), "compare", {"status": 1, "err": "a.jsonl:1: bad"}, "unclear"),
+        ((), "export", {"status": 1, "err": "something is wrong"}, "unclear"),
+        ((), "export", {"status": 1, "err": "a.jsonl:1: \x1b[31mbroken"}, "unclear"),
+        ((), "export", {"status": 3, "out": ""}, "unclear"),
+        ((), "export", {"status": 1, "err": "Traceback (most recent call last):\n"}, "crash"),
+        ((), "export", {"status": 70}, "crash"),
+        ((), "export", {"status": -9}, "crash"),
+        ((), "export", {"status": None}, "hang"),
+        ((), "export", {"after": {"a.jsonl": "1", "out.json": "2"}}, "left over"),
+        ((), "export", {"status": 1, "err": "a.jsonl:1: broken", "after": {}}, "left over"),
+        ((), "export", {"status": 2, "err": usage}, "unclear"),
+        (("export",), "export", {"status": 2, "err": usage}, "clear error"),
     ]:
-        outcome = sound._replace(**change)
-        assert fuzz.verdict(trial, sound, outcome, tmp_path, {"a.jsonl"}) == kind, change
+        outcome, tried = sound._replace(**change), trial._replace(case=case, words=words)
+        assert fuzz.verdict(tried, sound, outcome, tmp_path, {"a.jsonl"}) == kind, change
 
 
 def test_every_command_is_among_the_cases():
@@ -141,9 +121,12 @@ def test_every_command_is_among_the_cases():
 
 
 def test_a_short_run_finds_nothing():
-    command = [sys.executable, fuzz.__file__]
-    environment = os.environ | {"N": "10", "SEED": "0", "TRIAL": ""}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, fuzz.__file__],
+        env=os.environ | {"N": "10", "SEED": "0", "TRIAL": ""},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0 and "seed 0: 10 trials in " in done.stdout, done
 
 

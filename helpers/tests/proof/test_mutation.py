@@ -6,7 +6,6 @@ import forks
 import mutants
 import mutation
 import nbformat
-import pytest
 from equivalent import EQUIVALENT
 
 SNIPPET = '''"""A docstring."""
@@ -77,12 +76,6 @@ def test_every_listed_text_stands_in_its_file_and_every_target_is_there():
     assert len(EQUIVALENT) <= 100 and all(entry.reason for entry in EQUIVALENT)
 
 
-def test_wilson_interval():
-    """Newcombe (1998), table I: 81 of 263 and 0 of 20."""
-    assert mutation.wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)
-    assert mutation.wilson(0, 20) == pytest.approx((0, 0.1611), abs=1e-4)
-
-
 def edit_of(file, before, after):
     """Return the edit of a file that these lines show."""
     text = (mutants.ROOT / file).read_text(encoding="utf-8")
@@ -90,15 +83,11 @@ def edit_of(file, before, after):
     return next(e for e in edits if before in e.before and after in e.after)
 
 
-def test_an_edit_runs_the_tests_named_after_its_module_then_what_imports_it():
-    plan = mutants.plan(edit_of("helpers/stats.py", "MATTERS = 0.05", "0.1"))
+def test_an_edit_runs_what_knows_its_module_and_is_caught():
+    edit = edit_of("helpers/stats.py", "MATTERS = 0.05", "0.1")
+    plan, books = mutants.plan(edit), mutants.notebooks(edit)
     assert plan[0] == "helpers/tests/test_stats.py" and "helpers/tests/test_compare.py" in plan
-    assert "helpers/tests/test_text.py" not in plan
-    books = mutants.notebooks(edit_of("helpers/stats.py", "MATTERS = 0.05", "0.1"))
-    assert mutants.C in books[:3] and "helpers/tests/proof/test_sessions.py" not in books
-
-
-def test_a_wrong_edit_is_caught_and_what_is_whole_is_not():
+    assert "helpers/tests/test_text.py" not in plan and mutants.C in books[:3]
     edit = edit_of("helpers/chunks.py", " <= length", " < length")
     assert mutants.run_sampled(edit) == "caught by tests"
     assert mutants.fails_unbroken(mutants.plan(edit)[0]) == ""

@@ -99,7 +99,7 @@ def answers_b(asked: dict[int, str]) -> dict:
         5: option(asked[5], "The scores are equal, so the id decides"),
         6: option(asked[6], ordered),
         7: len(set(chunks[:kept])),
-        8: option(asked[8], "score below 0") if engine.part("disk", 0, engine.b) < 0 else None,
+        8: option(asked[8], "score below 0") if dict(engine.search("disk"))[0] < 0 else None,
     }
 
 

@@ -17,7 +17,7 @@ def path_of_helpers(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(LESSONS.parent))
 
 
-def found(house):
+def problems_of(house):
     """Return what is wrong with the small session."""
     return rehearsal.session_problems(NAME, house / "notebooks", house / "learn", house / "evals")
 
@@ -41,66 +41,55 @@ def test_markers_metadata_and_order_are_refused_with_notebook_cell_and_line():
     for source, line, words in MARKERS:
         said = refused(changed("scaled-code", source=source))
         assert f"{NAME}: cell scaled-code, line {line}: " in said and words in said
-    grading = code("scaled-code", "", solution=True, grade_id="longest-code").metadata
-    lacking = code("scaled-code", "", solution=True).metadata
-    del lacking["nbgrader"]["task"]
+    taken = code("scaled-code", "", solution=True, grade_id="longest-code").metadata
+    no_task = code("scaled-code", "", solution=True).metadata
+    del no_task["nbgrader"]["task"]
     no_points = code("scaled-check", "", grade=True).metadata
     two = session()[2].source + "\n\n### Exercise: another"
-    without = {lost: [cell for cell in session() if cell.id != lost] for lost in LOST}
-    for cells, words in (
-        (changed("scaled-use", source=solution("scaled")), "without nbgrader's solution metadata"),
-        (changed("further", source=solution("scaled")), "not code"),
-        (
-            changed("scaled-code", metadata=grading),
-            "cell scaled-code, line 3: grade_id 'longest-code' is taken by cell longest-code",
-        ),
-        (changed("scaled-code", metadata=lacking), "lacks task"),
-        (changed("scaled-check", metadata=no_points), "lacks points"),
-        (changed("longest-head", source=two), "cell longest-head: an exercise's heading w"),
-        *((without[lost], words) for lost, words in LOST.items()),
+    for cell_id, change, words in (
+        ("scaled-use", {"source": solution("scaled")}, "without nbgrader's solution metadata"),
+        ("further", {"source": solution("scaled")}, "not code"),
+        ("scaled-code", {"metadata": taken}, "line 3: grade_id 'longest-code' is taken by cell l"),
+        ("scaled-code", {"metadata": no_task}, "lacks task"),
+        ("scaled-check", {"metadata": no_points}, "lacks points"),
+        ("longest-head", {"source": two}, "cell longest-head: an exercise's heading w"),
     ):
-        assert words in refused(cells), words
-
-
-LOST = {
-    "scaled-check": "cell scaled-code, line 1: the next code cell is no check",
-    "scaled-head": "no heading",
-    "shout-code": "cell shout-head: an exercise's heading without a solution cell",
-}
+        assert words in refused(changed(cell_id, **change)), words
+    for lost, words in {
+        "scaled-check": "cell scaled-code, line 1: the next code cell is no check",
+        "scaled-head": "no heading",
+        "shout-code": "cell shout-head: an exercise's heading without a solution cell",
+    }.items():
+        assert words in refused([cell for cell in session() if cell.id != lost]), lost
 
 
 def test_solutions_told_elsewhere_and_dead_links_are_refused(house):
     (house / "learn").mkdir()
-    assert found(house) == []
-
-    def said(cell_id, source):
-        write(house, changed(cell_id, source=source))
-        return found(house)
-
+    assert problems_of(house) == []
     hint = "<details>`return scale  * len(longest(words))`</details>"
-    assert said("further", hint) == [
-        "session_a_words.ipynb: cell further: tells scaled-code's solution: "
-        "return scale * len(longest(words))"
-    ]
-    assert "cell loud: tells" in said("loud", "LOUD = '!'\nfound=sorted(words, key = len)")[0]
-    assert said("loud", "LOUD = found = '!'\nprint(found[-1])") == []
-    assert said("further", "[gone](gone.md)") == [
-        "session_a_words.ipynb: cell further: link to ../notebooks/gone.md: no such file"
-    ]
+    for cell_id, source, words in (
+        ("further", hint, ": tells scaled-code's solution: return scale * len(longest(words))"),
+        ("loud", "LOUD = '!'\nfound=sorted(words, key = len)", ": tells longest-code's"),
+        ("loud", "LOUD = found = '!'\nprint(found[-1])", ""),
+        ("further", "[gone](gone.md)", ": link to ../notebooks/gone.md: no such file"),
+    ):
+        write(house, changed(cell_id, source=source))
+        problems = problems_of(house)
+        assert bool(problems) == bool(words), problems
+        assert "".join(problems).startswith(f"{NAME}: cell {cell_id}{words}" if words else "")
 
 
 def test_rehearsal_finds_what_learners_would_stumble_over(house):
-    cells = session()
-    cells[1].source += "\nprint(longest(['a']))"  # stops before the first exercise
-    next(cell for cell in cells if cell.id == "scaled-code").source = solution("scaled", "return 5")
-    check = next(cell for cell in cells if cell.id == "shout-check")
-    check.source = "print('all is well')"
-    write(house, cells)
+    cells = {cell.id: cell for cell in session()}
+    cells["setup"].source += "\nprint(longest(['a']))"  # stops before the first exercise
+    cells["scaled-code"].source = solution("scaled", "return 5")
+    cells["shout-check"].source = "print('all is well')"
+    write(house, [*cells.values()])
     (house / "learn").mkdir()
-    assert found(house) == [
-        "session_a_words.ipynb: cell setup: cell: NameError: name 'longest' is not defined",
-        "session_a_words.ipynb: cell scaled-check: solution: Wrong: expected 6",
-        "session_a_words.ipynb: cell shout-check: does not say of the stub that it is not started",
+    assert problems_of(house) == [
+        f"{NAME}: cell setup: cell: NameError: name 'longest' is not defined",
+        f"{NAME}: cell scaled-check: solution: Wrong: expected 6",
+        f"{NAME}: cell shout-check: does not say of the stub that it is not started",
     ]
 
 

@@ -31,30 +31,31 @@ def make(folder, bin_, *words, **more):
     outside = ("MAKE", "MFLAGS", "EVALS")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(outside)}
     environment |= more | {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
-    return subprocess.run(
-        ["make", *words], cwd=folder, env=environment, capture_output=True, text=True
-    )
+    command = ["make", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture
 def set_up(tmp_path):
-    """Return a function that sets up a copy with an installer that lacks wheels, or a Python."""
+    """Return a function that sets up `tmp_path` with an installer that lacks wheels, or a Python.
+
+    It returns the exit status and the lines that were printed.
+    """
     (tmp_path / "helpers").mkdir()
     for name in ("Makefile", "requirements.txt", "helpers/install.py"):
         shutil.copy(workbook.ROOT / name, tmp_path / name)
-    bin_ = tmp_path / "bin"
-    bin_.mkdir()
+    (tmp_path / "bin").mkdir()
 
     def run(*missing, version=(3, 11), said=""):
         code = f"import sys; sys.version_info = {version}; del sys.argv[0]; "
         code += "exec(open(sys.argv[0]).read())"
-        write_script(bin_ / "python-x", f"""exec '{sys.executable}' -c '{code}' "$@"\n""")
-        write_script(bin_ / "uv", INSTALLER)
+        write_script(tmp_path / "bin/python-x", f"""exec '{sys.executable}' -c '{code}' "$@"\n""")
+        write_script(tmp_path / "bin/uv", INSTALLER)
         more = {"NO_WHEEL": " ".join(missing), "SAID": said}
-        done = make(tmp_path, bin_, "-B", ".venv/ready", "PYTHON=python-x", **more)
+        words = ("-B", ".venv/ready", "PYTHON=python-x")
+        done = make(tmp_path, tmp_path / "bin", *words, **more)
         return done.returncode, done.stdout.splitlines()
 
-    run.folder = tmp_path
     return run
 
 
@@ -62,33 +63,33 @@ def packages(path):
     return [line.split("==")[0] for line in path.read_text().splitlines() if "==" in line[:40]]
 
 
-def test_all_packages_are_installed(set_up):
+def test_all_packages_are_installed(set_up, tmp_path):
     status, said = set_up()
-    lock = packages(set_up.folder / "requirements.txt")
+    lock = packages(tmp_path / "requirements.txt")
     assert (status, len(said)) == (0, 1) and f"txt: up to {len(lock)} packages, 0.9 GB, " in said[0]
     assert said[0].startswith("setting up .venv, once ") and said[0].endswith("minute with uv")
-    assert (set_up.folder / ".venv" / "ready").exists()
-    lab = set_up.folder / ".venv/share/jupyter/lab/settings/overrides.json"
+    assert (tmp_path / ".venv" / "ready").exists()
+    lab = tmp_path / ".venv/share/jupyter/lab/settings/overrides.json"
     assert '"autosaveInterval": 10' in lab.read_text() and '"fetchNews": "false"' in lab.read_text()
-    wanted, found = (set_up.folder / n for n in ("requirements.txt", ".venv/installed.txt"))
+    wanted, found = (tmp_path / n for n in ("requirements.txt", ".venv/installed.txt"))
     assert found.read_bytes() == wanted.read_bytes()
 
 
-def test_what_cannot_be_installed_is_named_and_the_others_are_there(set_up):
+def test_what_cannot_be_installed_is_named_and_the_others_are_there(set_up, tmp_path):
     status, said = set_up("tiktoken", "pytrec-eval-terrier")
-    assert status and len(said) == 3 and not (set_up.folder / ".venv" / "ready").exists()
+    assert status and len(said) == 3 and not (tmp_path / ".venv" / "ready").exists()
     assert said[1].startswith("missing: pytrec-eval-terrier tiktoken; no wheel for Python 3.11")
     assert "installing.md, Without a wheel" in said[2]
-    wanted = packages(set_up.folder / "requirements.txt")
+    wanted = packages(tmp_path / "requirements.txt")
     lost = {"tiktoken", "pytrec-eval-terrier"}
-    assert packages(set_up.folder / ".venv/installed.txt") == [n for n in wanted if n not in lost]
-    assert "build tiktoken" in (set_up.folder / ".venv" / "tiktoken.log").read_text()
+    assert packages(tmp_path / ".venv/installed.txt") == [n for n in wanted if n not in lost]
+    assert "build tiktoken" in (tmp_path / ".venv" / "tiktoken.log").read_text()
 
 
-def test_without_a_network_nothing_is_tried_a_hundred_times(set_up):
+def test_without_a_network_nothing_is_tried_a_hundred_times(set_up, tmp_path):
     status, said = set_up(said="error: Failed to fetch: `https://x`")
-    assert status and len(said) == 1 and not (set_up.folder / ".venv/installed.txt").exists()
-    assert "Failed to fetch" in (set_up.folder / ".venv" / "all.log").read_text()
+    assert status and len(said) == 1 and not (tmp_path / ".venv/installed.txt").exists()
+    assert "Failed to fetch" in (tmp_path / ".venv" / "all.log").read_text()
 
 
 def test_versions_of_python_that_are_not_tried_are_told(set_up):
@@ -108,10 +109,10 @@ def test_lab_stays_on_this_machine_ends_at_once_and_lets_root_in_with_a_word(
     tmp_path, user, options, solutions
 ):
     shutil.copy(workbook.ROOT / "Makefile", tmp_path)
-    (tmp_path / "requirements.txt").touch()
     bin_ = tmp_path / ".venv" / "bin"
     bin_.mkdir(parents=True)
-    (tmp_path / ".venv" / "ready").touch()
+    for name in ("requirements.txt", ".venv/ready"):
+        (tmp_path / name).touch()
     said = 'echo "$WORKBOOK_LIVE $EVALS"; echo "$@"'
     for name, page in (("python", "exit"), ("id", f"echo {user}"), ("jupyter", said)):
         write_script(bin_ / name, page)

@@ -12,14 +12,16 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
-from statistics import fmean, mean, median
+from statistics import mean, median
 from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
+import pandas as pd
 import tiktoken
 import yaml
 from scipy import optimize, stats
+from sklearn.feature_extraction.text import CountVectorizer
 
 METHOD = {  # the baseline as design and README name it; the runs must follow from it
     "engine": "rank_bm25.BM25Okapi",
@@ -71,16 +73,16 @@ def rows(path: Path) -> list[dict]:
 def read(folder: Path) -> Files:
     """Read the documents, the queries and their labels."""
     documents = {}
-    for path in (folder / "corpus").glob("*.md"):
+    for path in sorted((folder / "corpus").glob("*.md"), key=lambda path: path.stem):
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
         facts, body = yaml.safe_load(front), body.strip("\n")
         documents[path.stem] = facts | {"body": body, "text": f"{facts['title']}\n\n{body}"}
     asked = {row["query_id"]: row for row in rows(folder / "retrieval_queries.jsonl")}
-    queries = {query_id: row for query_id, row in asked.items() if row.get("kind") != "none"}
-    grades = {query_id: {} for query_id in sorted(asked)}
+    asked = dict(sorted(asked.items()))
+    queries = {q: row for q, row in asked.items() if row.get("kind") != "none"}
+    grades = {query_id: {} for query_id in asked}
     for row in rows(folder / "judgments.jsonl"):
         grades[row["query_id"]][row["doc_id"]] = row["relevance"]
-    documents, queries = (dict(sorted(rows.items())) for rows in (documents, queries))
     return Files(folder, documents, queries, grades, asked)
 
 
@@ -117,30 +119,23 @@ def tokens(text: str) -> int:
     return len(token_ids(text))
 
 
-def digest(lines) -> str:
-    """Return the SHA-256 of a JSON line for each of `lines`."""
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    return hashlib.sha256(text.encode()).hexdigest()
+def hashes(files: Files) -> dict[str, str]:
+    """Return SHA-256 of the corpus, of queries with labels, and of topics: queries alone."""
 
+    def digest(lines) -> str:
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        return hashlib.sha256(text.encode()).hexdigest()
 
-def corpus_hash(files: Files) -> str:
-    """Ids and texts of the documents."""
-    return digest([doc_id, d["text"]] for doc_id, d in files.documents.items())
-
-
-def queries_hash(files: Files) -> str:
-    """Queries with their half and every label."""
+    asked = files.asked.items()
     labels = {q: sorted(map(list, files.grades[q].items())) for q in files.queries}
-    asked = sorted(files.asked.items())
-    return digest([q, row["query"], row["split"], labels.get(q, [])] for q, row in asked)
+    return {
+        "corpus": digest([doc_id, d["text"]] for doc_id, d in files.documents.items()),
+        "queries": digest([q, row["query"], row["split"], labels.get(q, [])] for q, row in asked),
+        "topics": digest([q, row["query"]] for q, row in asked),
+    }
 
 
-def topics_hash(files: Files) -> str:
-    """Queries alone: what a run depends on."""
-    return digest([q, row["query"]] for q, row in sorted(files.asked.items()))
-
-
-# Measures of one query.
+# Measures of one query, and of many.
 
 
 def dcg(gains: list[int]) -> float:
@@ -170,22 +165,19 @@ def first_rank(order: list[str], grades: dict[str, int]) -> int | None:
     return next((rank for rank, d in enumerate(order, 1) if grades.get(d, 0) > 0), None)
 
 
-def scored(files: Files, run: dict, split: str | None = None) -> dict[str, dict[str, float]]:
-    """Return {query_id: measures} of one half, or of all queries."""
-    return {
-        q: measures([d for d, _ in run.get(q, [])], files.grades[q])
-        for q, row in files.queries.items()
-        if split in (None, row["split"])
-    }
+def scored(files: Files, run: dict, split: str | None = None) -> pd.DataFrame:
+    """Return a row of measures for each query of one half, or of all."""
+    queries = [q for q, row in files.queries.items() if split in (None, row["split"])]
+    values = [measures([d for d, _ in run.get(q, [])], files.grades[q]) for q in queries]
+    return pd.DataFrame(values, index=queries)
 
 
-def means(values: list[dict[str, float]], names=None) -> dict[str, float]:
+def means(values: pd.DataFrame) -> dict[str, float]:
     """Return the mean of each measure, under the name of a mean."""
-    return {MEAN.get(n, n): mean(v[n] for v in values) for n in names or values[0]}
+    return values.mean().rename(MEAN).to_dict()
 
 
 # How sure: intervals and tests.
-
 
 DRAWS = 40_000
 
@@ -198,7 +190,7 @@ def times_drawn(n: int) -> np.ndarray:
     return np.bincount(picks.ravel(), minlength=DRAWS * n).reshape(DRAWS, n).astype(float)
 
 
-def bootstrap(values: list[float], shares=(0.025, 0.975)) -> tuple:
+def bootstrap(values, shares=(0.025, 0.975)) -> tuple:
     """95 % percentile interval of the mean, by other random numbers than ours (Efron 1979)."""
     means_drawn = np.sort(times_drawn(len(values)) @ np.asarray(values)) / len(values)
     return tuple(float(means_drawn[int(DRAWS * share)]) for share in shares)
@@ -212,13 +204,13 @@ def coin_tosses(n: int) -> np.ndarray:
 
 def sign_flip_p(differences: np.ndarray) -> float:
     """Two-sided p: all sign patterns up to 20 differences, else random ones (Fisher 1935)."""
-    moved = differences[abs(differences) > TIE]
-    seen = abs(moved.sum()) - TIE
-    if len(moved) > 20:
+    nonzero = differences[abs(differences) > TIE]
+    seen = abs(nonzero.sum()) - TIE
+    if len(nonzero) > 20:
         sums = coin_tosses(len(differences)) @ differences
         return float((np.sum(abs(sums) >= seen) + 1) / (DRAWS + 1))
     sums = np.zeros(1)
-    for d in moved:
+    for d in nonzero:
         sums = np.concatenate([sums + d, sums - d])
     return float(np.mean(abs(sums) >= seen))
 
@@ -234,9 +226,9 @@ def detectable(n: int, sd: float) -> float:
     return sd * optimize.brentq(lack, 1e-6, min(1, 8 / math.sqrt(n)))
 
 
-def wilson(found: int, n: int) -> tuple[float, float]:
+def wilson(successes: int, n: int) -> tuple[float, float]:
     """95 % interval of a share (Wilson 1927), solved by hand."""
-    z, p = stats.norm.ppf(0.975), found / n
+    z, p = stats.norm.ppf(0.975), successes / n
     middle, reach = p + z * z / 2 / n, z * math.sqrt(p * (1 - p) / n + z * z / 4 / n / n)
     return (middle - reach) / (1 + z * z / n), (middle + reach) / (1 + z * z / n)
 
@@ -247,7 +239,7 @@ def enough(difference: float, at: dict) -> int:
     return next(n for n in range(at["n"], 100_000) if detectable(n, sd) <= difference)
 
 
-def paired(base: list[float], run: list[float]) -> dict:
+def paired(base, run) -> dict:
     """Return what a comparison of two systems says of one measure (Student 1908 for t)."""
     d, n = np.subtract(run, base), len(base)
     sd = d.std(ddof=1)
@@ -255,8 +247,8 @@ def paired(base: list[float], run: list[float]) -> dict:
     reach = stats.t.ppf(1 - ALPHA / 2, n - 1) * error
     row = {
         "n": n,
-        "base": mean(base),
-        "run": mean(run),
+        "base": np.mean(base),
+        "run": np.mean(run),
         "difference": d.mean(),
         "low": d.mean() - reach,
         "high": d.mean() + reach,
@@ -272,10 +264,9 @@ def paired(base: list[float], run: list[float]) -> dict:
 
 def holm(ps: list[float]) -> list[float]:
     """Return adjusted p values (Holm 1979): the smallest times m, the next times m - 1, ..."""
-    order, adjusted, least = sorted(range(len(ps)), key=ps.__getitem__), [0.0] * len(ps), 0.0
-    for i, place in enumerate(order):
-        adjusted[place] = least = max(least, min(1.0, (len(ps) - i) * ps[place]))
-    return adjusted
+    ordered = pd.Series(ps).sort_values()
+    steps = (ordered * np.arange(len(ps), 0, -1)).clip(upper=1).cummax()
+    return steps.sort_index().tolist()
 
 
 def verdict(at: dict, p: float) -> str:
@@ -316,65 +307,45 @@ class Okapi:
     """
 
     def __init__(self, texts: dict[str, str], cut=words, k1=METHOD["k1"], b=METHOD["b"], idf=None):
-        self.cut, self.k1, self.b = cut, k1, b
+        self.cut, self.k1 = cut, k1
         self.units = sorted(texts)  # equal scores go by id
-        self.counts = {unit: Counter(cut(texts[unit])) for unit in self.units}
-        self.lengths = {unit: c.total() for unit, c in self.counts.items()}
-        self.length = fmean(self.lengths.values())
-        self.sizes = np.array([*self.lengths.values()])
-        self.holders = {}
-        for place, counts in enumerate(self.counts.values()):
-            for word in counts:
-                self.holders.setdefault(word, []).append(place)
-        self.idf = (idf or with_floor)({w: len(h) for w, h in self.holders.items()}, len(texts))
-        self.parts = {}  # of each word that was asked for
+        counter = CountVectorizer(analyzer=cut)
+        self.counts = counter.fit_transform([texts[unit] for unit in self.units]).tocoo()
+        self.columns = counter.vocabulary_
+        self.df = dict(zip(counter.get_feature_names_out(), self.counts.getnnz(0), strict=True))
+        self.idf = (idf or with_floor)(self.df, len(texts))
+        sizes = np.asarray(self.counts.sum(axis=1)).ravel()
+        length = (1 - b + b * sizes / sizes.mean())[self.counts.row]
+        parts = self.counts.astype(float)  # of one occurrence of each word (column) in a query
+        parts.data = self.gain(parts.data, length) * np.array([*self.idf.values()])[parts.col]
+        self.parts = parts.tocsc()
 
-    def gain(self, f, sizes, b):
-        """Return what `f` occurrences of a word of weight 1 give to a text of so many words."""
-        norm = self.k1 * (1 - b + b * sizes / self.length)
-        return f * (self.k1 + 1) / (f + norm)
-
-    def part(self, word: str, unit: str, b: float) -> float:
-        """Return what one occurrence of `word` in a query gives to a text."""
-        gain = self.gain(self.counts[unit][word], self.lengths[unit], b)
-        return self.idf.get(word, 0.0) * gain
-
-    def parts_of(self, word: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the places of the texts that hold a word, and what it gives to each."""
-        if word not in self.parts:
-            places = np.array(self.holders.get(word, []), int)
-            f = np.array([self.counts[self.units[place]][word] for place in places])
-            gains = self.gain(f, self.sizes[places], self.b) * self.idf.get(word, 0.0)
-            self.parts[word] = places, gains
-        return self.parts[word]
+    def gain(self, f: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return what `f` occurrences of a word of weight 1 give to a text of relative length."""
+        return f * (self.k1 + 1) / (f + self.k1 * length)
 
     def search(self, query: str) -> list[tuple[str, float]]:
         """Return all texts that share a word with the query, in the order of design.md."""
-        scores, shared = np.zeros(len(self.units)), np.zeros(len(self.units), bool)
-        for word in self.cut(query):
-            places, gains = self.parts_of(word)
-            scores[places] += gains
-            shared[places] = True
-        found, scores = np.flatnonzero(shared), scores.round(10)
-        best = found[np.argsort(-scores[found], kind="stable")]
+        parts = self.parts[:, [self.columns[w] for w in self.cut(query) if w in self.columns]]
+        shared, scores = np.unique(parts.indices), np.asarray(parts.sum(axis=1)).ravel().round(10)
+        best = shared[np.argsort(-scores[shared], kind="stable")]
         return [(self.units[place], float(scores[place])) for place in best]
 
 
 def with_floor(df: dict[str, int], n: int) -> dict[str, float]:
     """Return the IDF of each word as METHOD names it, from the number of texts that hold it."""
     idf = {word: math.log((n - k + 0.5) / (k + 0.5)) for word, k in df.items()}
-    floor = METHOD["epsilon"] * fmean(idf.values())
+    floor = METHOD["epsilon"] * mean(idf.values())
     return {word: floor if value < 0 else value for word, value in idf.items()}
 
 
 def chunk_texts(files: Files, chunker: str) -> dict[str, str]:
     """Return {chunk_id: text} of a chunk file."""
-    return {
-        f"{c['doc_id']}#{c['chunk_idx']}": files.documents[c["doc_id"]]["text"][
-            c["start"] : c["end"]
-        ]
-        for c in rows(files.folder / "chunks" / f"{chunker}.jsonl")
-    }
+    texts = {}
+    for row in rows(files.folder / "chunks" / f"{chunker}.jsonl"):
+        body = files.documents[row["doc_id"]]["text"]
+        texts[f"{row['doc_id']}#{row['chunk_idx']}"] = body[row["start"] : row["end"]]
+    return texts
 
 
 def to_documents(hits: list[tuple[str, float]]) -> list[tuple[str, float]]:
@@ -391,26 +362,25 @@ def fused(first: dict, second: dict) -> dict:
     for query_id in first:
         scores = Counter()
         for hits in (first[query_id], second[query_id]):
-            for rank, (doc_id, _) in enumerate(hits, 1):
-                scores[doc_id] += 1 / (60 + rank)
+            scores.update({doc_id: 1 / (60 + rank) for rank, (doc_id, _) in enumerate(hits, 1)})
         run[query_id] = sorted(scores.items(), key=lambda h: (-round(h[1], 10), h[0]))[:100]
     return run
 
 
 def card(files: Files, chunker: str) -> dict:
     """Return the card that stands beside a run."""
-    left_out = {"words"} | ({"chunk_tokens", "overlap_tokens"} if chunker == "paragraph" else set())
-    own = {
-        "recursive": {"overlap_tokens": 0},
-        "paragraph": {"engine": "helpers.sparse.bm25"},  # too many chunks for rank_bm25
-    }
-    return {name: value for name, value in METHOD.items() if name not in left_out} | {
+    method = {name: value for name, value in METHOD.items() if name != "words"}
+    if chunker == "recursive":
+        method["overlap_tokens"] = 0
+    if chunker == "paragraph":
+        del method["chunk_tokens"], method["overlap_tokens"]
+        method["engine"] = "helpers.sparse.bm25"  # too many chunks for rank_bm25
+    return method | {
         "chunker": chunker,
         "tokenizer": "words",
         "chunks": len(rows(files.folder / "chunks" / f"{chunker}.jsonl")),
-        "corpus_sha256": corpus_hash(files),
-        "topics_sha256": topics_hash(files),
-        **own.get(chunker, {}),
+        "corpus_sha256": hashes(files)["corpus"],
+        "topics_sha256": hashes(files)["topics"],
     }
 
 
@@ -418,27 +388,25 @@ def card(files: Files, chunker: str) -> dict:
 
 
 def results(files: Files) -> dict:
-    """Return all of results.json."""
+    """Return all of results.json but evidence."""
     run = trec(files.folder / "runs" / "fixed.trec")
+    lines = (files.folder / "runs" / "fixed.trec").read_bytes()
+    lines = lines.replace(b"\r\n", b"\n")  # as Git may
     judged = [grade for grades in files.grades.values() for grade in grades.values()]
-    sizes = [tokens(d["text"]) for d in files.documents.values()]
     heading = (files.folder / "README.md").read_text(encoding="utf-8").splitlines()[0]
-    lines = (
-        (files.folder / "runs" / "fixed.trec").read_bytes().replace(b"\r\n", b"\n")
-    )  # as Git may
     return {
         "corpus": {
             "name": heading.removeprefix("# "),
             "documents": len(files.documents),
-            "tokens": sum(sizes),
-            "sha256": corpus_hash(files),
+            "tokens": sum(tokens(d["text"]) for d in files.documents.values()),
+            "sha256": hashes(files)["corpus"],
         },
         "queries": {
             "n": len(files.queries),
             "unanswered": len(files.asked) - len(files.queries),
             "judgments": len(judged),
             "grades": sorted(set(judged)),
-            "sha256": queries_hash(files),
+            "sha256": hashes(files)["queries"],
         },
         "run": {"file": "runs/fixed.trec", "sha256": hashlib.sha256(lines).hexdigest()},
         "method": METHOD,
@@ -452,43 +420,39 @@ def results(files: Files) -> dict:
     }
 
 
-def half(files: Files, run: dict, split: str) -> dict:
+def half(files: Files, run: dict, split: str | None) -> dict:
     """Return n, means, intervals and the median first rank of one half."""
     values = scored(files, run, split)
-    ranks = [first_rank([d for d, _ in run[q]], files.grades[q]) or math.inf for q in values]
+    ranks = [first_rank([d for d, _ in run[q]], files.grades[q]) or math.inf for q in values.index]
     return {
         "n": len(values),
-        "measures": means(list(values.values())),
-        "intervals": {MEAN.get(n, n): bootstrap([v[n] for v in values.values()]) for n in COMPARED},
+        "measures": means(values),
+        "intervals": {MEAN.get(name, name): bootstrap(values[name]) for name in COMPARED},
         "median_first_rank": median(ranks),
     }
 
 
 def by_field(files: Files, run: dict, split: str, field: str) -> dict:
     """Return n and means of each kind (or popularity) of query in one half."""
-    groups = {}
-    for query_id, values in scored(files, run, split).items():
-        groups.setdefault(files.queries[query_id][field], []).append(values)
-    return {name: {"n": len(group), "measures": means(group)} for name, group in groups.items()}
+    groups = scored(files, run, split).groupby(lambda q: files.queries[q][field])
+    return {name: {"n": len(group), "measures": means(group)} for name, group in groups}
 
 
-def told_apart(files: Files, run: dict, split: str | None) -> dict:
+def told_apart(files: Files, run: dict, split: str) -> dict:
     """Return AUROC of the first score, by the rank sum (Mann and Whitney 1947), and its interval.
 
     The interval is DeLong's (1988), another one than that of the results: for a wide comparison.
     """
-    half = [q for q, row in files.asked.items() if split in (None, row["split"])]
-    sides = [
-        [run[q][0][1] for q in half if (files.asked[q]["kind"] == "none") is none]
-        for none in (False, True)
-    ]
-    if not all(sides):
-        return {}
-    area = stats.mannwhitneyu(*sides).statistic / len(sides[0]) / len(sides[1])
-    wins = np.array([[(a > b) + (a == b) / 2 for b in sides[1]] for a in sides[0]])
+    scores = {True: [], False: []}  # of queries that have an answer, and of the others
+    for q, row in files.asked.items():
+        if row["split"] == split:
+            scores[q in files.queries].append(run[q][0][1])
+    with_answer, without = scores.values()
+    area = stats.mannwhitneyu(with_answer, without).statistic / len(with_answer) / len(without)
+    wins = np.array([[(a > b) + (a == b) / 2 for b in without] for a in with_answer])
     spread = sum(wins.mean(axis=1 - n).var(ddof=1) / wins.shape[n] for n in (0, 1)) ** 0.5
     ends = {"low": area - 1.96 * spread, "high": area + 1.96 * spread}
-    return {"n": len(sides[0]), "unanswerable": len(sides[1]), "AUROC": area} | ends
+    return {"n": len(with_answer), "unanswerable": len(without), "AUROC": area} | ends
 
 
 def per_query(files: Files, run: dict, query_id: str) -> dict:
@@ -513,17 +477,17 @@ def systems(files: Files, base: dict) -> dict[str, dict]:
 
 def compared(files: Files, base: dict) -> dict:
     """Return the comparison on dev; what follows from its p values is left to `decided`."""
-    before = scored(files, base, "dev")
+    runs = systems(files, base).items()
     return {
         "evaluation_set": "Brindle incident triage",
-        "corpus_sha256": corpus_hash(files),
-        "queries_sha256": queries_hash(files),
+        "corpus_sha256": hashes(files)["corpus"],
+        "queries_sha256": hashes(files)["queries"],
         "split": "dev",
-        "n": len(before),
+        "n": len(scored(files, base, "dev")),
         "matters": MATTERS,
-        "base": {"name": "baseline", **described(files, base, before)},
+        "base": {"name": "baseline", **described(files, base)},
         "runs": [
-            {"name": name, **held(files, run, base)} for name, run in systems(files, base).items()
+            {"name": name, **described(files, run), **held(files, run, base)} for name, run in runs
         ],
     }
 
@@ -541,12 +505,12 @@ def decided(comparison: dict) -> None:
         run |= {"p_holm": p, "verdict": verdict(run["measures"]["nDCG@10"], p)}
 
 
-def described(files: Files, run: dict, values: dict) -> dict:
+def described(files: Files, run: dict) -> dict:
     """Return means and judged@10 of a run that deserves no warning."""
-    judged = mean(mean(d in files.grades[q] for d, _ in run[q][:10]) for q in values)
+    values = scored(files, run, "dev")
     return {
-        "means": means(list(values.values()), COMPARED),
-        "judged@10": judged,
+        "means": means(values[[*COMPARED]]),
+        "judged@10": mean(mean(d in files.grades[q] for d, _ in run[q][:10]) for q in values.index),
         "warnings": [],
         "primary": "nDCG@10",
         "told_apart": told_apart(files, run, "dev"),
@@ -556,24 +520,20 @@ def described(files: Files, run: dict, values: dict) -> dict:
 def held(files: Files, run: dict, base: dict) -> dict:
     """Return one run beside the base: measures, kinds, and the queries that moved most."""
     before, after = (scored(files, side, "dev") for side in (base, run))
-    compared = {n: paired(*([v[q][n] for q in before] for v in (before, after))) for n in COMPARED}
-    parts = {}
+    ndcg = pd.DataFrame({"base": before["nDCG@10"], "run": after["nDCG@10"]})
+    ndcg["difference"] = ndcg["run"] - ndcg["base"]
+    row = {"measures": {name: paired(before[name], after[name]) for name in COMPARED}}
     for field in ("kind", "popularity"):
-        old, new = (by_field(files, side, "dev", field) for side in (base, run))
-        table = parts[f"by_{field}"] = {}
-        for name, row in old.items():
-            first, second = (side[name]["measures"]["nDCG@10"] for side in (old, new))
-            ends = {"base": first, "run": second, "difference": second - first}
-            table[name] = {"n": row["n"], **ends}
-    ndcg = {q: (before[q]["nDCG@10"], after[q]["nDCG@10"]) for q in before}
-    changes = sorted((second - first, q) for q, (first, second) in ndcg.items())
-    moved = [q for d, q in changes if d < -TIE][:5] + [q for d, q in changes if d > TIE][-5:]
-    parts["moved"] = [
+        groups = ndcg.groupby(lambda q, field=field: files.queries[q][field])
+        row[f"by_{field}"] = {name: {"n": len(of), **of.mean()} for name, of in groups}
+    ordered = ndcg.rename_axis("query_id").sort_values(["difference", "query_id"])
+    lost, won = (ordered[side * ordered["difference"] > TIE] for side in (-1, 1))
+    row["moved"] = [
         {name: files.queries[q][name] for name in ("query_id", "kind", "query")}
-        | dict(zip(("base", "run"), ndcg[q], strict=True))
-        for q in moved
+        | {side: ndcg.loc[q, side] for side in ("base", "run")}
+        for q in [*lost.index[:5], *won.index[-5:]]
     ]
-    return described(files, run, after) | parts | {"measures": compared}
+    return row
 
 
 # The other pages: data card, coverage, word overlap.
@@ -583,84 +543,72 @@ def facts(files: Files) -> dict[str, list[float]]:
     """Return the numbers of each row of the data card's table, in their order."""
     sizes = [tokens(d["text"]) for d in files.documents.values()]
     grades = [g for judged in files.grades.values() for g in judged.values()]
-    n_reached, n = len(reached(files)), len(files.documents)
     kinds, services = ({d[f] for d in files.documents.values()} for f in ("kind", "service"))
-    halves = Counter(
-        row[mark] for mark in ("split", "popularity") for row in files.queries.values()
-    )
-    graded = [number for grade in (0, 1, 2) for number in (grades.count(grade), grade)]
+    halves = Counter(row["split"] for row in files.queries.values())
+    halves.update(row["popularity"] for row in files.queries.values())
     pool = rows(files.folder / "pool.jsonl")
     relevant = [p for p in pool if "first" in p and files.grades[p["query_id"]][p["doc_id"]]]
-    missed = [p for p in relevant if not p["first"]]
-    answered = sum(bool(row.get("answers")) for row in files.queries.values())
+    missed = sum(not p["first"] for p in relevant)
+    n, n_reached = len(files.documents), len(reached(files))
     table = {
         "documents": [n, len(kinds), len(services)],
         "tokens (cl100k_base)": [sum(sizes), min(sizes), median(sizes), max(sizes)],
         "queries": [len(files.queries), *(n for _, n in sorted(halves.items()))],
         "queries that no document answers": [len(files.asked) - len(files.queries)],
-        "judgments": [len(grades), *graded],
+        "judgments": [len(grades), *(n for g in (0, 1, 2) for n in (grades.count(g), g))],
         "documents reached by a query": [n_reached, n_reached / n],
-        "queries with short answers": [answered],
+        "queries with short answers": [sum("answers" in row for row in files.queries.values())],
         "pairs judged in the pool": [len(pool)],
-        "relevant, missed by the first labelling": [len(missed), len(relevant)],
+        "relevant, missed by the first labelling": [missed, len(relevant)],
     }
-    for name, at in second_pass(files).items():
+    readings = {}
+    for row in rows(files.folder / "second_pass.jsonl"):
+        whose = f", by a {row['reader']}" if "reader" in row else ""
+        name = f"second pass, round {row['round']}{whose}"
+        readings.setdefault(name, []).append((row["first"], row["second"]))
+    for name, pairs in readings.items():
+        at = agreement(pairs)
         table[name] = [at["pairs"], at["equal"], at["kappa"], *at["by grade"]]
     return table | manner(files)
 
 
 def without_code(body: str) -> str:
     """Return the lines outside of fences, without addresses and what stands between backticks."""
-    kept, inside = [], False
-    for line in body.split("\n"):
-        fence = line.startswith(("```", "~~~"))
-        inside ^= fence
-        if not (inside or fence):
-            kept.append(" ".join(line.split("`")[::2]) if line.count("`") % 2 == 0 else line)
-    return re.sub(r"https?://\S+", " ", "\n".join(kept))
+    body = re.sub(r"^(```|~~~).*\n(.*\n)*?\1.*$", "", body, flags=re.MULTILINE)
+    lines = (
+        re.sub("`.*?`", " ", line) if line.count("`") % 2 == 0 else line
+        for line in body.split("\n")
+    )
+    return re.sub(r"https?://\S+", " ", "\n".join(lines))
+
+
+SHORT_FORM = re.compile(r".*(n't|'(re|ll|ve|d|m))|(it|that|there|what|here|who|let)'s")
 
 
 def manner(files: Files) -> dict[str, str]:
     """Return the rows of the data card about the prose, as they must read."""
     bodies = [d["body"].replace("\u2019", "'") for d in files.documents.values()]
-    plain = [without_code(body) for body in bodies]
-    spoken = [re.findall(r"[\w']+", body.lower()) for body in plain]
-    ends = ("n't", "'re", "'ll", "'ve", "'d", "'m")
-    is_short = "it's that's there's what's here's who's let's".split()
-    short = sum(w.endswith(ends) or w in is_short for said in spoken for w in said)
+    page, plain = "\n".join(bodies), [without_code(body) for body in bodies]
+    spoken = [word for body in plain for word in re.findall(r"[\w']+", body.lower())]
+    short = sum(bool(SHORT_FORM.fullmatch(word)) for word in spoken)
     counted = [words(body) for body in plain]
-    runs = Counter(
-        four for w in counted for four in {tuple(w[i : i + 4]) for i in range(len(w) - 3)}
-    )
-    most = min(runs, key=lambda run: (-runs[run], run))
-    listed = (re.findall(r"^##+(.*)", body, re.MULTILINE) for body in plain)
-    heads = Counter(tuple(h.strip().lower() for h in names) for names in listed if len(names) > 1)
-    first = min(heads, key=lambda names: (-heads[names], names))
-    page = "\n".join(bodies)
-    marks = re.findall(r"\b(?:TODO|TBD|FIXME)\b", page)
+    runs = (zip(*(own[n:] for n in range(4)), strict=False) for own in counted)
+    fours = Counter(four for own in runs for four in {*own})
+    most = min(fours, key=lambda four: (-fours[four], four))
+    listed = (re.findall(r"^##+ *(.*?) *$", body.lower(), re.MULTILINE) for body in plain)
+    heads = Counter(" / ".join(names) for names in listed if len(names) > 1)
     links = re.findall(r"http://|https://|]\(", page)
-    tone = (
-        f"{w} in {sum(w in body.lower() for body in plain)}" for w in ("nobody", "never", "at once")
-    )
+    marks = re.findall(r"\b(?:TODO|TBD|FIXME)\b", page)
+    in_tone = {w: sum(w in body.lower() for body in plain) for w in ("nobody", "never", "at once")}
+    tones = [f"{word} in {n}" for word, n in in_tone.items()]
+    first = min(heads, key=lambda names: (-heads[names], names))
     return {
         "contractions per 1,000 words": f"{1000 * short / sum(map(len, counted)):.2f}",
         "links; TODO, TBD or FIXME": f"{len(links)}; {len(marks)}",
-        "most frequent run of four words": f"{' '.join(most)}, in {runs[most]} documents",
-        "most frequent list of headings": f"{' / '.join(first)}, in {heads[first]} documents"
-        if heads[first] > 1
-        else "none stands twice",
-        "documents with a word of tone": ", ".join(tone),
+        "most frequent run of four words": f"{' '.join(most)}, in {fours[most]} documents",
+        "most frequent list of headings": f"{first}, in {heads[first]} documents",
+        "documents with a word of tone": ", ".join(tones),
     }
-
-
-def second_pass(files: Files) -> dict[str, dict[str, float]]:
-    """Return how well two readings agree, for each round and sort of reader."""
-    pairs = {}
-    for row in rows(files.folder / "second_pass.jsonl"):
-        whose = f", by a {row['reader']}" if "reader" in row else ""
-        name = f"second pass, round {row['round']}{whose}"
-        pairs.setdefault(name, []).append((row["first"], row["second"]))
-    return {name: agreement(found) for name, found in sorted(pairs.items())}
 
 
 def reached(files: Files) -> set[str]:
@@ -670,13 +618,9 @@ def reached(files: Files) -> set[str]:
 
 def coverage(files: Files, field: str) -> dict[str, dict[str, float]]:
     """Return documents, reached and share for each service or kind."""
-    relevant, table = reached(files), {}
-    for doc_id, document in files.documents.items():
-        table.setdefault(document[field], []).append(doc_id in relevant)
-    return {
-        value: {"documents": len(hits), "reached": sum(hits), "share": mean(hits)}
-        for value, hits in table.items()
-    }
+    table = pd.DataFrame(files.documents.values(), index=[*files.documents])
+    hits = pd.Series(table.index.isin(reached(files)), table.index).groupby(table[field])
+    return hits.agg(documents="count", reached="sum", share="mean").to_dict("index")
 
 
 def overlap(files: Files, query_id: str) -> float:
@@ -700,28 +644,6 @@ def manifest(folder: Path) -> dict[str, str]:
 
 # Failure cards.
 
-
-def misplaced(order: list[str], grades: dict[str, int]) -> tuple[str, str] | None:
-    """Return the best-labelled document below a lower-labelled one, and the first of those."""
-    place = {doc_id: order.index(doc_id) if doc_id in order else len(order) for doc_id in grades}
-    for wanted in sorted(grades, key=lambda d: (-grades[d], place[d], d)):
-        above = [d for d in order[: place[wanted]] if grades.get(d, 0) < grades[wanted]]
-        if above:
-            return wanted, above[0]
-    return None
-
-
-def cards(files: Files, run: dict) -> list[dict]:
-    """Return a card for each dev query with a misplaced document, the lowest nDCG@10 first."""
-    engine = Okapi(chunk_texts(files, "fixed"))
-    values = {q: v["nDCG@10"] for q, v in scored(files, run, "dev").items() if v["nDCG@10"] < 1}
-    pairs = {
-        q: misplaced([d for d, _ in run[q]], files.grades[q])
-        for q in sorted(values, key=lambda q: (values[q], q))
-    }
-    return [one_card(files, engine, q, *pair) for q, pair in pairs.items() if pair]
-
-
 CAUSES = (  # in session C's order; what none of them explains is a stronger match elsewhere
     "version confusion",
     "no shared word",
@@ -734,55 +656,84 @@ CAUSES = (  # in session C's order; what none of them explains is a stronger mat
 )
 
 
-def one_card(files: Files, engine: Okapi, query_id: str, wanted: str, rival: str) -> dict:
-    """Return what each word of a query gave to the wanted document and to its rival."""
+def cards(files: Files, run: dict) -> list[dict]:
+    """Return a card for each dev query with a misplaced document, the lowest nDCG@10 first."""
+    texts, found = chunk_texts(files, "fixed"), []
+    engine, flat = Okapi(texts), Okapi(texts, b=0)
+    ndcg = scored(files, run, "dev")["nDCG@10"].sort_values(kind="stable")
+    for query_id in ndcg[ndcg < 1].index:
+        pair = misplaced([d for d, _ in run[query_id]], files.grades[query_id])
+        if pair:
+            row = one_card(files, engine, flat, query_id, pair)
+            found.append(row | {"cause": cause(row)})
+    return found
+
+
+def misplaced(order: list[str], grades: dict[str, int]) -> tuple[str, str] | None:
+    """Return the best-labelled document below a lower-labelled one, and the first of those."""
+    place = {doc_id: order.index(doc_id) if doc_id in order else len(order) for doc_id in grades}
+    for wanted in sorted(grades, key=lambda d: (-grades[d], place[d], d)):
+        above = [d for d in order[: place[wanted]] if grades.get(d, 0) < grades[wanted]]
+        if above:
+            return wanted, above[0]
+    return None
+
+
+def one_card(files: Files, engine: Okapi, flat: Okapi, query_id: str, pair: tuple) -> dict:
+    """Return what each word of a query gave to the wanted document and to its rival.
+
+    The engine `flat` knows no length.
+    """
     asked = Counter(words(files.queries[query_id]["query"]))
-    units = {d: [u for u in engine.counts if u.startswith(f"{d}#")] for d in (wanted, rival)}
+    parts, flat = ([given(of, asked, doc_id) for doc_id in pair] for of in (engine, flat))
+    best = [table.loc[table.sum(axis=1).idxmax()] for table in parts]  # chunk of each document
+    common = [w for w in asked if engine.df.get(w, 0) > len(engine.units) / 4]
+    lacks = [w for w in asked if not parts[0][w].any()]
 
-    def gives(word: str, unit: str, b: float) -> float:
-        return asked[word] * engine.part(word, unit, b)
+    def score(tables: list[pd.DataFrame], left_out: list[str]) -> list[float]:
+        return [round(t.drop(columns=left_out).sum(axis=1).max(), 10) for t in tables]
 
-    def best(doc_id: str, b: float = METHOD["b"], left=asked) -> dict[str, float]:
-        parts = ({w: gives(w, u, b) for w in left} for u in units[doc_id])
-        return max(parts, key=lambda p: sum(p.values()))
-
-    def score(b: float = METHOD["b"], left=asked) -> list[float]:
-        return [round(sum(best(doc_id, b, left).values()), 10) for doc_id in (wanted, rival)]
-
-    def union(doc_id: str) -> float:
-        return sum(max(gives(w, u, METHOD["b"]) for u in units[doc_id]) for w in asked)
-
-    quarter = len(engine.counts) / 4
-    common = [w for w in asked if len(engine.holders.get(w, ())) > quarter]
-    lacks = [w for w in asked if not any(engine.counts[u][w] for u in units[wanted])]
-    rare, known = ([w for w in asked if w not in cut] for cut in (common, lacks))
-    row = {
+    wanted, rival = pair
+    return {
         "query_id": query_id,
         "wanted": wanted,
         "rival": rival,
         "unjudged": rival not in files.grades[query_id],
-        "versions": len({re.sub(r"-(v\d+|20\d\d)$", "", d) for d in (wanted, rival)}) == 1,
-        "words": [[w, engine.idf.get(w), best(wanted)[w], best(rival)[w]] for w in asked],
+        "versions": len({re.sub(r"-(v\d+|20\d\d)$", "", d) for d in pair}) == 1,
+        "words": [[w, engine.idf.get(w), best[0][w], best[1][w]] for w in asked],
         "common": common,
         "lacks": lacks,
-        "score": score(),
-        "best of all chunks": [round(union(doc_id), 10) for doc_id in (wanted, rival)],
-        "without length": score(0),
-        "without common words": score(left=rare),
-        "without words it lacks": score(left=known),
+        "score": score(parts, []),
+        "best of all chunks": [round(table.max().sum(), 10) for table in parts],
+        "without length": score(flat, []),
+        "without common words": score(parts, common),
+        "without words it lacks": score(parts, lacks),
     }
+
+
+def given(engine: Okapi, asked: Counter, doc_id: str) -> pd.DataFrame:
+    """Return what the words of a query (columns) give to the chunks of a document (rows)."""
+    places = [n for n, unit in enumerate(engine.units) if unit.rpartition("#")[0] == doc_id]
+    table = pd.DataFrame(0.0, index=places, columns=[*asked])
+    for word in asked & engine.columns.keys():
+        table[word] = asked[word] * engine.parts[:, [engine.columns[word]]].toarray()[places, 0]
+    return table
+
+
+def cause(row: dict) -> str:
+    """Return the first cause that explains a card."""
 
     def is_level(name: str) -> bool:
         return row[name][0] >= row[name][1]
 
-    holds = {
-        "version confusion": row["versions"],
-        "no shared word": not set(rare) & set(known),
-        "tie": row["score"][0] == row["score"][1],
-        "evidence split across chunks": is_level("best of all chunks"),
-        "length penalty": is_level("without length"),
-        "common word dominates": is_level("without common words"),
-        "missing word": is_level("without words it lacks"),
-        "stronger match elsewhere": True,
-    }
-    return row | {"cause": next(cause for cause in CAUSES if holds[cause])}
+    holds = (
+        row["versions"],
+        {w for w, *_ in row["words"]} == {*row["common"], *row["lacks"]},
+        row["score"][0] == row["score"][1],
+        is_level("best of all chunks"),
+        is_level("without length"),
+        is_level("without common words"),
+        is_level("without words it lacks"),
+        True,
+    )
+    return CAUSES[holds.index(True)]

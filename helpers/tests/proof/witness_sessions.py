@@ -83,21 +83,23 @@ def pieces(text: str, start: int = 0, marks=("\n\n", "\n", " ", ""), size: int =
 
 def quotes_of(files: Files) -> dict[str, set[str]]:
     """Return the quotes of each document that has one."""
-    found = {}
+    quotes = {}
     for row in witness.rows(files.folder / "judgments.jsonl"):
-        quotes = row.get("evidence") or []
-        for quote in [quotes] if isinstance(quotes, str) else quotes:
-            found.setdefault(row["doc_id"], set()).add(quote)
-    return found
+        own = row.get("evidence") or []
+        own = [own] if isinstance(own, str) else own
+        if own:
+            quotes.setdefault(row["doc_id"], set()).update(own)
+    return quotes
 
 
 def cut_quotes(files: Files, name: str) -> int:
     """Return how many quotes stand in no chunk of their document."""
-    texts = {}
+    texts, n_cut = {}, 0
     for unit, text in chunk_texts(files, name).items():
         texts.setdefault(unit.rpartition("#")[0], []).append(text)
-    pairs = [(quote, texts[d]) for d, quotes in quotes_of(files).items() for quote in quotes]
-    return sum(not any(quote in text for text in own) for quote, own in pairs)
+    for doc_id, quotes in quotes_of(files).items():
+        n_cut += sum(not any(quote in text for text in texts[doc_id]) for quote in quotes)
+    return n_cut
 
 
 # What learners guess before they see it.
@@ -175,30 +177,29 @@ def ranked_ten(files: Files) -> dict[str, dict[str, list[str]]]:
 def pooled(files: Files) -> list[tuple[str, str, set[str]]]:
     """Return (query, document, rankers that brought it); the first pool had other rankers."""
     pairs = witness.rows(files.folder / "pool.jsonl")
-    found = ((p["query_id"], p["doc_id"], {*p["rankers"]} - {"first-pool"}) for p in pairs)
-    return [row for row in found if row[2]]
+    brought = ((p["query_id"], p["doc_id"], {*p["rankers"]} - {"first-pool"}) for p in pairs)
+    return [row for row in brought if row[2]]
 
 
 def found_alone(files: Files) -> dict[str, set[tuple[str, str]]]:
     """Return the relevant pairs that one ranker alone brought, by ranker."""
-    found = {}
+    alone = {ranker: set() for *_, rankers in pooled(files) for ranker in rankers}
     for query_id, doc_id, rankers in pooled(files):
-        for ranker in rankers:
-            alone = len(rankers) == 1 and files.grades[query_id].get(doc_id)
-            found.setdefault(ranker, set()).update([(query_id, doc_id)] if alone else [])
-    return found
+        if len(rankers) == 1 and files.grades[query_id].get(doc_id):
+            alone[min(rankers)].add((query_id, doc_id))
+    return alone
 
 
 def pool_bias(files: Files) -> dict[str, tuple[float, float]]:
     """Return nDCG@10 of each ranker with a run: with all labels, and without its own finds."""
-    alone, found = found_alone(files), {}
+    alone, bias = found_alone(files), {}
     for name, run in ranked_ten(files).items():
         values = []
         for q in files.queries:
             left = {d: g for d, g in files.grades[q].items() if (q, d) not in alone[name]}
             values.append([ndcg(run.get(q, []), labels) for labels in (files.grades[q], left)])
-        found[name] = tuple(map(fmean, zip(*values, strict=True)))
-    return found
+        bias[name] = tuple(map(fmean, zip(*values, strict=True)))
+    return bias
 
 
 def ndcg(order: list[str], grades: dict[str, int]) -> float:
@@ -223,56 +224,52 @@ def first_places(files: Files) -> list[int]:
 # Session C, further: variants of BM25.
 
 
-def lucene(df: dict[str, int], n: int) -> dict[str, float]:
-    """Return Lucene's IDF."""
-    return {word: math.log(1 + (n - k + 0.5) / (k + 0.5)) for word, k in df.items()}
+IDF = {  # of n texts, of which k hold the word
+    "Lucene IDF": lambda n, k: math.log(1 + (n - k + 0.5) / (k + 0.5)),
+    "BM25+": lambda n, k: math.log((n + 1) / k),  # Lv and Zhai 2011; its bonus is the same for all
+    "BM25L": lambda n, k: math.log((n + 1) / (k + 0.5)),
+}
 
 
-def plus(df: dict[str, int], n: int) -> dict[str, float]:
-    """Return the IDF of BM25+ (Lv and Zhai 2011). Its bonus is the same for every document here."""
-    return {word: math.log((n + 1) / k) for word, k in df.items()}
+def idf(name: str, df: dict[str, int], n: int) -> dict[str, float]:
+    """Return another weight of each word."""
+    return {word: IDF[name](n, k) for word, k in df.items()}
 
 
 class LongOkapi(Okapi):
     """BM25L of rank_bm25, which multiplies what Lv and Zhai (2011) have by the occurrences."""
 
-    def __init__(self, texts: dict[str, str]):
-        super().__init__(
-            texts, idf=lambda df, n: {w: math.log((n + 1) / (k + 0.5)) for w, k in df.items()}
-        )
-
-    def gain(self, f, sizes, b):
-        c, k1 = f / (1 - b + b * sizes / self.length), self.k1
+    def gain(self, f, length):
+        c, k1 = f / length, self.k1
         return f * (k1 + 1) * (c + 0.5) / (k1 + c + 0.5)
-
-
-STEMMER = snowballstemmer.stemmer("english")
-STOP = witness.STOP_WORDS
 
 
 def variants(files: Files) -> dict[str, Okapi]:
     """Return every engine that session C tries on the baseline's chunks."""
-    texts, stem = chunk_texts(files, "fixed"), functools.cache(STEMMER.stemWord)
+    texts, stem = (
+        chunk_texts(files, "fixed"),
+        functools.cache(snowballstemmer.stemmer("english").stemWord),
+    )
     titled = {u: f"{t}\n{files.documents[u.rpartition('#')[0]]['title']}" for u, t in texts.items()}
     others = [(k1, b) for k1 in (0.9, 1.5, 2.0) for b in (0.4, 0.75) if (k1, b) != (1.5, 0.75)]
     return {f"k1 = {k1}, b = {b}": Okapi(texts, k1=k1, b=b) for k1, b in others} | {
-        "Lucene IDF": Okapi(texts, idf=lucene),
-        "BM25+": Okapi(texts, idf=plus),
-        "BM25L": LongOkapi(texts),
+        "Lucene IDF": Okapi(texts, idf=functools.partial(idf, "Lucene IDF")),
+        "BM25+": Okapi(texts, idf=functools.partial(idf, "BM25+")),
+        "BM25L": LongOkapi(texts, idf=functools.partial(idf, "BM25L")),
         "stems": Okapi(texts, lambda t: [stem(w) for w in words(t)]),
-        "no stop words": Okapi(texts, lambda t: [w for w in words(t) if w not in STOP]),
+        "no stop words": Okapi(
+            texts, lambda t: [w for w in words(t) if w not in witness.STOP_WORDS]
+        ),
         "titles in all chunks": Okapi(titled),
     }
 
 
 def ndcg_of(files: Files, engine: Okapi, split: str) -> list[float]:
     """Return nDCG@10 of each query of one half."""
-    found = []
-    for query_id, row in files.queries.items():
-        if row["split"] == split:
-            order = [d for d, _ in witness.to_documents(engine.search(row["query"]))]
-            found.append(ndcg(order, files.grades[query_id]))
-    return found
+    half = [row for row in files.queries.values() if row["split"] == split]
+    hits = [witness.to_documents(engine.search(row["query"])) for row in half]
+    grades = [files.grades[row["query_id"]] for row in half]
+    return [ndcg([d for d, _ in own], of) for own, of in zip(hits, grades, strict=True)]
 
 
 def luck(gaps: np.ndarray) -> tuple[float, float]:
@@ -317,24 +314,15 @@ def bare(text: str) -> list[str]:
     return [word for word in kept.split() if word not in ("a", "an", "the")]
 
 
-def stands_in(answer: str, text: str) -> bool:
-    """Return whether a text has an answer letter by letter, with no word reaching into it."""
-    at = text.find(answer)
-    while at >= 0:
-        sides = text[:at][-1:], text[at + len(answer) :][:1]
-        if not any(side.isalnum() or side == "_" for side in sides):
-            return True
-        at = text.find(answer, at + 1)
-    return False
-
-
 def holds(text: str, answers: list[str], strict: bool = True) -> bool:
-    """Return whether a text has one of the answers, strictly or as SQuAD compares."""
+    """Return whether a text has one of the answers, with no word reaching into it.
+
+    Strictly that is letter by letter, else as SQuAD compares.
+    """
     if strict:
-        return any(stands_in(answer, text) for answer in answers)
-    has, sought = bare(text), [bare(answer) for answer in answers]
-    runs = ({*zip(*(has[n:] for n in range(len(s))), strict=False)} for s in sought)
-    return any(tuple(s) in of for s, of in zip(sought, runs, strict=True))
+        return any(re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text) for answer in answers)
+    has = f" {' '.join(bare(text))} "
+    return any(f" {' '.join(bare(answer))} " in has for answer in answers)
 
 
 def answered(files: Files) -> dict[str, list[str]]:
