@@ -127,10 +127,9 @@ def rows(path: Path | str, problems: Problems = None) -> Iterator[tuple[str, dic
 
 def json_page(path: Path, problems: Problems = None) -> dict:
     """Return the object of a JSON file, {} where it is empty, cannot be read or holds none."""
+    text = page(path, problems) or "{}"
     try:
-        return json_object(page(path, problems) or "{}", "one object")
-    except EvalSetError:
-        raise
+        return json_object(text, "one object")
     except ValueError as error:
         tell(problems, f"{path}:1: {error}")
         return {}
@@ -147,9 +146,8 @@ def json_object(text: str, what: str = "one object a line") -> dict:
         raise ValueError(f"found {text.strip()[:40]}, wanted a JSON object such as {{...}}")
     for name, value in row.items() if "\\u" in text else ():
         if HALF.search(json.dumps([name, value], ensure_ascii=False)):
-            raise ValueError(
-                f"field {name} holds half of a surrogate pair, wanted whole characters"
-            )
+            broken = f"field {name} holds half of a surrogate pair"
+            raise ValueError(f"{broken}, wanted whole characters")
     return row
 
 
@@ -223,10 +221,10 @@ class Schema:
         """Return in words what a field may hold, in a set that allows these grades."""
         if name not in GRADED:
             return self.fields[name]["description"]
-        own = f"a whole number from 0 to {grades[-1]}"
-        usual = "0, 1 or 2 (more with highest_grade in settings.json)"
-        null = ", or null" if "null" in self.fields[name]["type"] else ""
-        return (usual if grades == GRADES else own) + null
+        words = f"a whole number from 0 to {grades[-1]}"
+        if grades == GRADES:
+            words = "0, 1 or 2 (more with highest_grade in settings.json)"
+        return words + (", or null" if "null" in self.fields[name]["type"] else "")
 
     def fits(self, name: str, value: object, grades: tuple[int, ...] = GRADES) -> bool:
         """Return whether the row may have a field `name` with this value."""
@@ -279,7 +277,7 @@ def read(
     for place, row in rows(path, problems) if os.path.lexists(path) else ():
         faults = form.faults(row, grades)
         key = tuple(row.get(name) for name in form.key)
-        if not faults and places.setdefault(key, place) != place and key:
+        if key and not faults and places.setdefault(key, place) != place:
             line = places[key].rpartition(":")[2]
             name = f"{' and '.join(form.key)} {' '.join(map(str, key))}"
             faults = [f"{name} stands already at line {line}, wanted each once"]
