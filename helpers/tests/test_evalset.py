@@ -19,7 +19,8 @@ def problems(folder, name=None):
     """Return the problems of a set, or of another file of it, without the folder's path."""
     with pytest.raises(evalset.EvalSetError) as caught:
         evals = evalset.load(folder)
-        evalset.read_extra(evals, name)
+        if name in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
+            evalset.read_extra(evals, name)
     lines = caught.value.problems
     return [line.replace(f"{folder}{os.sep}", "").replace(os.sep, "/") for line in lines]
 
@@ -229,13 +230,13 @@ def test_what_is_wrong_is_told_at_its_line_once(folder, name, content, wanted):
 
 def test_all_problems_come_at_once_and_nothing_is_written(folder):
     (folder / "corpus" / "disk-full.md").write_text(PAGE)
+    change(folder / QUERIES, '"query": ', '"qeury": ', 1)  # told once, not for each of its labels
     for name, lines in ((QUERIES, "{\n[]\n"), (JUDGMENTS, '{"query_id": "q1"}\n')):
         with (folder / name).open("a") as file:
             file.write(lines)
-    told = problems(folder)  # of a broken query line nothing is told for each of its labels
-    assert [line.rpartition("/")[2].partition(" ")[0] for line in told] == [
-        "disk-full.md:1:", f"{QUERIES}:3:", f"{QUERIES}:4:", *[f"{JUDGMENTS}:4:"] * 2
-    ]  # fmt: skip
+    places = [line.rpartition("/")[2].partition(": ")[0] for line in problems(folder)]
+    lines = (("disk-full.md", 1), *((QUERIES, n) for n in (1, 1, 3, 4)), *[(JUDGMENTS, 4)] * 2)
+    assert places == [f"{name}:{line}" for name, line in lines]
     before = sorted(folder.rglob("*"))
     assert 'disk-full.md:1: field text is ""' in report(folder)
     assert sorted(folder.rglob("*")) == before
@@ -340,6 +341,8 @@ def test_evidence_may_stand_in_the_title(doc_id, evidence, wanted):
 
 def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
     change(folder / QUERIES, '["queue-full"]', '[], "kind": "none"')
+    wanted = "retrieval_queries.jsonl:2: query q2: queue-full answers it, wanted another kind"
+    assert begin_with(problems(folder), [wanted])
     change(folder / JUDGMENTS, '"queue-full", "relevance": 1', '"queue-full", "relevance": 0')
     evals = evalset.load(folder)
     assert [*evals.queries] == [*evals.qrels()] == ["q1"] and [*evals.unanswered] == ["q2"]
@@ -386,6 +389,8 @@ def test_a_lesson_says_in_a_line_what_it_needs(folder):
     assert evals.require() is evals is evals.require(JUDGMENTS)
     with pytest.raises(evalset.EvalSetError, match="fixed.trec: found nothing; run the session be"):
         evals.require(JUDGMENTS, "runs/fixed.trec")
+    aside = evals._replace(queries={}, unanswered=evals.queries)
+    assert aside.require() is aside
     with pytest.raises(evalset.EvalSetError, match="^no queries yet: write retrieval_queries"):
         evals._replace(queries={}).require("gone")
 
@@ -397,6 +402,7 @@ def test_an_example_is_of_its_kind_else_of_dev_else_any(folder):
     evals = evalset.load(folder)
     one, two = evals.queries["q1"]._replace(kind="a"), evals.queries["q2"]._replace(kind="b")
     both = evals._replace(queries={"q1": one, "q2": two._replace(split="dev")})
+    assert evals._replace(queries={"q1": one, "q2": two}).examples("b") == [one]
     assert both.examples("b") == [two._replace(split="dev")]
     assert both.examples("c") == [one, two._replace(split="dev")]
     assert evals._replace(queries={"q2": two}).examples("a") == [two]
