@@ -42,6 +42,11 @@ def test_an_inert_text_is_shown_as_it_stands_by_html_and_markdown():
             assert html.unescape(re.sub("</?span>", "", page)) == words
 
 
+def test_plain_text_in_markup_is_inert_and_numbers_are_not():
+    shown = text.Markup("{} {:.1f} {} {}").format(-1, 0.25, "-x", text.Markup("<b>"))
+    assert shown == "-1 0.2 &#45;x <b>" and text.inert("\\") == "<span>&#92;</span>"
+
+
 def test_what_acts_on_a_terminal_is_written_as_an_escape():
     acting = "\x1b[31m \x07 \r \x9b \u202e \u2066 \u200f \ud800 \ufeff \x7f"
     seen = r"\x1b[31m \x07 \r \x9b \u202e \u2066 \u200f \ud800 \ufeff \x7f"
@@ -51,6 +56,11 @@ def test_what_acts_on_a_terminal_is_written_as_an_escape():
     assert html.unescape(re.sub("</?span>", "", text.inert(acting))) == seen
 
 
+class Full(io.BytesIO):
+    def write(self, _):
+        raise OSError(28, "No space left on device")
+
+
 def test_a_screen_escapes_what_acts_and_what_it_cannot_encode():
     for encoding, shown in (("utf-8", "é ✓"), ("cp1252", "é \\u2713")):
         raw = io.BytesIO()
@@ -58,6 +68,9 @@ def test_a_screen_escapes_what_acts_and_what_it_cannot_encode():
         print("é ✓ \x1b[2J\udc80", file=screen, flush=True)
         assert raw.getvalue().decode(encoding) == shown + " \\x1b[2J\\udc80\n"
         assert screen.encoding == encoding and not screen.isatty()
+    with pytest.raises(OSError) as caught:
+        text.Screen(io.TextIOWrapper(Full()), "output").write("x" * 20_000)
+    assert caught.value.filename == "output"
 
 
 # A set and results whose every text acts, wherever a cell or a page shows them. If one did act, its
@@ -221,6 +234,7 @@ TAKEN = [  # (what stands in a page, what is left of it)
     ("<form action=//x><button formaction=//x>a</button></form>", "a"),
     ("<input autofocus onfocus=x()>a", "a"),
     ("<!-- a --><b>b", "<b>b</b>"),
+    ("<a href=notes.mdx>a</a>", "<a>a</a>"),
 ]  # fmt: skip
 
 

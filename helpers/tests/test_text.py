@@ -121,7 +121,7 @@ def test_tokens_of_a_character_begin_where_it_begins():
 
 def test_text_that_looks_like_a_special_token_is_plain():
     ids = text.token_ids("a <|endoftext|>b")
-    assert len(ids) > 3 and text.encoding().decode(ids) == "a <|endoftext|>b"
+    assert len(ids) > 5 and text.encoding().decode(ids) == "a <|endoftext|>b"
 
 
 def test_vocabulary_is_the_one_that_tiktoken_would_download():
