@@ -3,7 +3,6 @@
 The text of a chunk is a slice of its document, so it cannot drift.
 """
 
-import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,15 +32,11 @@ class Chunk(NamedTuple):
 
 
 def write_chunks(path: Path, chunks: list[Chunk]) -> None:
-    """Write chunks as JSON lines.
-
-    Raises ValueError for a span that is empty or whose id stands twice.
-    """
+    """Write chunks as JSON lines. Raises ValueError: a span is empty, or an id stands twice."""
     for chunk in chunks:
         if not 0 <= chunk.start < chunk.end:
-            raise ValueError(
-                f"chunk {chunk.chunk_id}: span {chunk.start}:{chunk.end}, wanted 0 <= start < end"
-            )
+            span = f"span {chunk.start}:{chunk.end}, wanted 0 <= start < end"
+            raise ValueError(f"chunk {chunk.chunk_id}: {span}")
     if len({chunk.chunk_id for chunk in chunks}) < len(chunks):
         raise ValueError("a chunk id stands twice, wanted each chunk_idx once in a document")
     files.write_jsonl(path, (chunk._asdict() for chunk in chunks))
@@ -52,22 +47,20 @@ def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None
 
     Raises EvalSetError with file and line for every other row.
     """
-    chunks: list[Chunk] = []
-    problems: list[str] = []
+    chunks, problems, form = [], [], files.schema("chunks")
     for place, row in files.rows(path, problems):
-        faults = files.schema("chunks").faults(row)
+        faults = form.faults(row)
+        problems += [f"{place}: {fault}" for fault in faults]
         if not faults:
             chunk = Chunk(**row)
-            length = math.inf
+            chunks.append(chunk)
+            length = chunk.end
             if documents is not None:
                 document = documents.get(chunk.doc_id)
                 length = len(document.retrieval_text) if document else 0
-            if chunk.start < chunk.end <= length:
-                chunks.append(chunk)
-            else:
+            if not chunk.start < chunk.end <= length:
                 span = f"chunk {chunk.start}:{chunk.end} is not in {chunk.doc_id}"
-                faults = [f"{span}, wanted a span of a document of the corpus"]
-        problems += [f"{place}: {fault}" for fault in faults]
+                problems.append(f"{place}: {span}, wanted a span of a document of the corpus")
     if problems:
         raise evalset.EvalSetError(problems)
     return chunks

@@ -2,7 +2,6 @@
 
 import contextlib
 import datetime
-import errno
 import gzip
 import hashlib
 import json
@@ -13,7 +12,7 @@ import shutil
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -24,7 +23,7 @@ import yaml
 FORMS = Path(__file__).resolve().parent.parent / "evals" / "schema"
 MOST = 100  # problems of one kind that are shown; further ones are counted
 ID = re.compile(r"[^\s/\\#]{1,1000}")
-NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python keeps a byte that it cannot decode
+HALF = re.compile("[\ud800-\udfff]")  # half of a character; dc80 to dcff keep a byte not of UTF-8
 GRADES = (0, 1, 2)
 GRADED = ("relevance", "first", "second", "final")  # fields that hold a grade
 SPLITS = ("dev", "test")
@@ -34,20 +33,19 @@ NO_ANSWER = "none"  # the kind of a query that no document answers
 class EvalSetError(ValueError):
     """Everything that is wrong with people's files, a line for each problem.
 
-    `problems` shows MOST of each kind, which is what was wanted; `count` counts them all. Half
-    characters, which no terminal can show, stand as \\u escapes.
+    `problems` shows MOST of each kind, which is what was wanted; `count` counts them all.
     """
 
     def __init__(self, problems: Iterable[str]):
-        told, kinds, self.count = [], Counter(), 0
+        kinds, self.problems = Counter(), []
         for problem in problems:
             kind = problem.partition("wanted")[2][:40]
             kinds[kind] += 1
-            self.count += 1
-            if kinds[kind] <= MOST and len(told) < 10 * MOST:
-                told.append(problem.encode("utf-8", "backslashreplace").decode())
-        more = self.count - len(told)
-        self.problems = told + ([f"and {more:,} more like these"] if more else [])
+            if kinds[kind] <= MOST:  # with what no terminal can show as an escape
+                self.problems.append(problem.encode("utf-8", "backslashreplace").decode())
+        self.count = kinds.total()
+        if more := self.count - len(self.problems):
+            self.problems.append(f"and {more:,} more like these")
         super().__init__("\n".join(self.problems))
 
     def _render_traceback_(self) -> list[str]:
@@ -75,49 +73,40 @@ def lines(
 
     `newline` is that of open(): None ends a line at every kind of line end.
     """
-    place = f"{path}:1"
-    try:
-        with _opened(path, newline) as file:
-            for number, line in enumerate(file, 1):
-                place = f"{path}:{number}"
-                byte = None if line.isascii() else NOT_UTF8.search(line)
-                if byte:
-                    tell(problems, f"{place}: {_not_utf8(ord(byte[0]) & 0xFF)}")
-                elif line.strip():
-                    yield place, line.rstrip("\r\n")
-    except (OSError, EOFError, zlib.error) as error:
-        tell(problems, f"{place}: {_unreadable(error)}")
-
-
-def _opened(path: Path | str, newline: str | None = None):
-    """Open a text file; a pipe or a device, whose reading may never end, is an OSError."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    opener = gzip.open if Path(path).suffix == ".gz" else open
-    return opener(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline=newline)
-
-
-def _not_utf8(byte: int) -> str:
-    return f"byte 0x{byte:02x} is not UTF-8, save the file as UTF-8"
-
-
-def _unreadable(error: Exception) -> str:
-    reason = getattr(error, "strerror", None) or error
-    return f"cannot be read ({reason}), wanted a readable file"
+    for place, line in _whole_lines(path, problems, newline):
+        if line.strip():
+            yield place, line.rstrip("\r\n")
 
 
 def page(path: Path, problems: Problems = None) -> str | None:
     """Return a text file with its line ends as \\n, None where it cannot be read."""
+    faults: list[str] = []
+    text = "".join(line for _, line in _whole_lines(path, faults))
+    for fault in faults:
+        tell(problems, fault)
+    return None if faults else text
+
+
+def _whole_lines(
+    path: Path | str, problems: Problems, newline: str | None = None
+) -> Iterator[tuple[str, str]]:
+    place, remedy = f"{path}:1", "save the file as UTF-8"
+    opener = gzip.open if Path(path).suffix == ".gz" else open
     try:
-        with _opened(path) as file:
-            text = file.read()
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise OSError("not a regular file")  # a pipe or a device may never end
+        how = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": newline}
+        with opener(path, "rt", **how) as file:
+            for number, line in enumerate(file, 1):
+                place = f"{path}:{number}"
+                if byte := HALF.search(line):
+                    code = ord(byte[0]) & 0xFF
+                    tell(problems, f"{place}: byte 0x{code:02x} is not UTF-8, {remedy}")
+                else:
+                    yield place, line
     except (OSError, EOFError, zlib.error) as error:
-        return tell(problems, f"{path}:1: {_unreadable(error)}")
-    byte = NOT_UTF8.search(text)
-    if byte:
-        line = text.count("\n", 0, byte.start()) + 1
-        return tell(problems, f"{path}:{line}: {_not_utf8(ord(byte[0]) & 0xFF)}")
-    return text
+        reason = getattr(error, "strerror", None) or error
+        tell(problems, f"{place}: cannot be read ({reason}), wanted a readable file")
 
 
 def optional_page(path: Path, problems: Problems = None) -> str:
@@ -136,53 +125,38 @@ def rows(path: Path | str, problems: Problems = None) -> Iterator[tuple[str, dic
             yield place, row
 
 
-def json_object(text: str, what: str = "one object a line") -> dict:
-    """Return the object of a JSON text. Raises ValueError: what was found and what is wanted."""
-    row = parsed(text, what)
-    if not isinstance(row, dict):
-        raise ValueError(f"found {text.strip()[:40]}, wanted a JSON object such as {{...}}")
-    if "\\u" in text and (name := _broken_character(row)):
-        raise ValueError(f"field {name} holds half of a surrogate pair, wanted whole characters")
-    return row
-
-
-def parsed(text: str, what: str = "one object a line"):
-    """Return the value of a JSON text. Raises ValueError in words, also for a key that is twice."""
-    try:
-        return json.loads(text, object_pairs_hook=refuse_duplicate_keys)
-    except RecursionError:
-        raise ValueError(f"broken JSON (nested too deeply), wanted {what}") from None
-    except ValueError as error:
-        raise ValueError(f"broken JSON ({error}), wanted {what}") from None
-
-
-def refuse_duplicate_keys(pairs: list[tuple]) -> dict:
-    """Return the object of (key, value) pairs. Raises ValueError for a key that stands twice."""
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        counted = Counter(key for key, _ in pairs)
-        raise ValueError(f"key {max(counted, key=counted.get)[:60]} stands twice")
-    return row
-
-
-def _broken_character(row: dict) -> str:
-    """Return the first field with a lone surrogate, as \\ud800, which no file can hold."""
-    for name, value in row.items():
-        try:
-            json.dumps({name: value}, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            return name.encode("utf-8", "backslashreplace").decode()
-    return ""
-
-
 def json_page(path: Path, problems: Problems = None) -> dict:
-    """Return the object of a JSON file, {} where it cannot be read or holds none."""
-    text = page(path, problems)
+    """Return the object of a JSON file, {} where it is empty, cannot be read or holds none."""
+    text = page(path, problems) or "{}"
     try:
-        return {} if text is None else json_object(text or "{}", "one object")
+        return json_object(text, "one object")
     except ValueError as error:
         tell(problems, f"{path}:1: {error}")
         return {}
+
+
+def json_object(text: str, what: str = "one object a line") -> dict:
+    """Return the object of a JSON text. Raises ValueError: what was found and what is wanted."""
+    try:
+        row = json.loads(text, object_pairs_hook=_object_of)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise ValueError(f"broken JSON ({reason}), wanted {what}") from None
+    if not isinstance(row, dict):
+        raise ValueError(f"found {text.strip()[:40]}, wanted a JSON object such as {{...}}")
+    for name, value in row.items() if "\\u" in text else ():
+        if HALF.search(json.dumps([name, value], ensure_ascii=False)):
+            broken = f"field {name} holds half of a surrogate pair"
+            raise ValueError(f"{broken}, wanted whole characters")
+    return row
+
+
+def _object_of(pairs: list[tuple]) -> dict:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"key {key[:60]} stands twice")
+    return row
 
 
 def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict, str] | None:
@@ -191,65 +165,44 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
     A block that holds no fields gives {} and is a problem.
     """
     block = re.match(r"---\n(.*?\n)---[ \t]*(?:\n|$)", text, re.DOTALL)
-    return (_yaml_fields(path, block[1], problems), text[block.end() :]) if block else None
-
-
-def _yaml_fields(path: Path, block: str, problems: Problems) -> dict:
+    if not block:
+        return None
     try:
-        fields = yaml.load(block, _TextLoader)
-    except (yaml.YAMLError, RecursionError) as error:
+        fields = _yaml_fields(block[1])
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        why = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        line = (mark.line if mark else 0) + 2
-        tell(problems, f"{path}:{line}: bad front matter ({why}), wanted YAML")
-        return {}
-    if isinstance(fields, dict):
-        return fields
-    what = {str: "text", list: "a list"}.get(type(fields), "no fields")
-    wanted = "wanted lines such as title: Roll back a deploy"
-    tell(problems, f"{path}:2: bad front matter ({what}), {wanted}")
-    return {}
+        line = mark.line + 2 if mark else 2
+        reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        wanted = "wanted YAML lines such as title: Roll back a deploy"
+        tell(problems, f"{path}:{line}: bad front matter ({reason}), {wanted}")
+        fields = {}
+    return fields, text[block.end() :]
 
 
-class _TextLoader(yaml.BaseLoader):
-    """YAML that keeps 2026-04-08, 2.0 and no as text and refuses a key that stands twice."""
-
-    def construct_mapping(self, node, deep=False):
-        names = Counter(str(key.value) for key, _ in node.value)
-        for key, _ in node.value:
-            if names[str(key.value)] > 1:
-                problem = f"key {key.value} stands twice"
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-        return super().construct_mapping(node, deep)
+def _yaml_fields(block: str) -> dict:
+    loader = yaml.BaseLoader(block)  # keeps 2026-04-08, 2.0 and no as text
+    node = loader.get_single_node()
+    if not isinstance(node, yaml.MappingNode):
+        raise ValueError(f"{node.id if node else 'nothing'} is no field")
+    return _object_of(loader.construct_pairs(node, deep=True))
 
 
 # Rows held against a schema. The form of each file stands in evals/schema, as JSON Schema with the
 # words of what is wanted; what JSON Schema cannot say of a value is said here.
 
 
-def is_id(value) -> bool:
-    """Return whether a value can be an id: all of it is seen, nothing breaks a file or a line."""
-    fits = isinstance(value, str) and ID.fullmatch(value) and value not in (".", "..")
-    return bool(fits) and value.isprintable()
+def is_id(value: str) -> bool:
+    """Return whether a text can be an id: all of it is seen, nothing breaks a file or a line."""
+    return bool(ID.fullmatch(value)) and value.isprintable() and value not in (".", "..")
 
 
-def is_label(value) -> bool:
-    """Return whether a value is a label: letters and digits of any script, few other signs."""
-    fits = isinstance(value, str) and value.strip() and len(value) <= 60
-    return bool(fits) and all(
-        c in " -_/.&+()" or unicodedata.category(c)[0] in "LMN" for c in value
-    )
+def _is_label(value: str) -> bool:
+    """Return whether a text is a label: letters and digits of any script, few other signs."""
+    signs = (c for c in value if unicodedata.category(c)[0] not in "LMN")
+    return bool(value.strip()) and all(sign in " -_/.&+()" for sign in signs)
 
 
-def is_date(value) -> bool:
-    """Return whether a value is an ISO date as text."""
-    try:
-        return isinstance(value, str) and bool(datetime.date.fromisoformat(value))
-    except ValueError:
-        return False
-
-
-FORMATS = {"id": is_id, "label": is_label, "date": is_date}
+FORMATS = {"id": is_id, "label": _is_label, "date": datetime.date.fromisoformat}
 
 
 class Schema:
@@ -258,62 +211,43 @@ class Schema:
     def __init__(self, schema: dict):
         self.fields, self.required = schema["properties"], schema.get("required", [])
         self.key = tuple(schema.get("uniqueTogether", []))
-        self.closed = not schema.get("additionalProperties", True)
-        self.graded = [name for name in GRADED if name in self.fields]
-        self._fits = _validator(schema)
-        draft = {"$schema": schema["$schema"]}
-        self._field_fits = {name: _validator(field | draft) for name, field in self.fields.items()}
+        self.is_closed = not schema.get("additionalProperties", True)
+        self._validate = {
+            name: fastjsonschema.compile({"$schema": schema["$schema"], **field}, formats=FORMATS)
+            for name, field in self.fields.items()
+        }
 
     def wanted(self, name: str, grades: tuple[int, ...] = GRADES) -> str:
         """Return in words what a field may hold, in a set that allows these grades."""
-        if name not in self.graded:
+        if name not in GRADED:
             return self.fields[name]["description"]
-        return grade_words(grades) + ", or null" * ("null" in self.fields[name]["type"])
+        words = f"a whole number from 0 to {grades[-1]}"
+        if grades == GRADES:
+            words = "0, 1 or 2 (more with highest_grade in settings.json)"
+        return words + (", or null" if "null" in self.fields[name]["type"] else "")
 
-    def fits(self, name: str, value: object) -> bool:
+    def fits(self, name: str, value: object, grades: tuple[int, ...] = GRADES) -> bool:
         """Return whether the row may have a field `name` with this value."""
-        return name in self.fields and self._field_fits[name](value)
+        try:
+            self._validate[name](value)
+        except (KeyError, ValueError):
+            return False
+        return name not in GRADED or value is None or value <= grades[-1]
 
     def faults(self, row: dict, grades: tuple[int, ...] = GRADES) -> list[str]:
         """Return a line for every field of `row` that is missing, unknown or does not fit."""
-        if self._fits(row) and not any(self._too_high(name, row, grades) for name in self.graded):
-            return []
-        missing = (name for name in self.required if name not in row)
         faults = [
-            f"field {name} is missing, wanted {self.wanted(name, grades)}" for name in missing
+            f"field {name} is missing, wanted {self.wanted(name, grades)}"
+            for name in self.required
+            if name not in row
         ]
         for name, value in row.items():
-            if name not in self.fields:
-                known = ", ".join(self.fields)
-                faults += [f"field {name} is unknown, wanted one of: {known}"] * self.closed
-            elif not self._field_fits[name](value) or self._too_high(name, row, grades):
+            if name in self.fields and not self.fits(name, value, grades):
                 faults.append(f"field {name} is {shown(value)}, wanted {self.wanted(name, grades)}")
+            elif name not in self.fields and self.is_closed:
+                known = ", ".join(self.fields)
+                faults.append(f"field {name} is unknown, wanted one of: {known}")
         return faults
-
-    def _too_high(self, name: str, row: dict, grades: tuple[int, ...]) -> bool:
-        grade = row.get(name) if name in self.graded else None
-        return isinstance(grade, int) and grade > grades[-1]
-
-
-def _validator(schema: dict) -> Callable[[object], bool]:
-    validate = fastjsonschema.compile(schema, formats=FORMATS)
-
-    def fits(value) -> bool:
-        try:
-            validate(value)
-        except fastjsonschema.JsonSchemaValueException:
-            return False
-        return True
-
-    return fits
-
-
-def grade_words(grades: tuple[int, ...]) -> str:
-    """Return which grades a set allows, in words."""
-    if len(grades) >= 5:
-        return f"a whole number from 0 to {grades[-1]}"
-    more = " (more with highest_grade in settings.json)" if grades == GRADES else ""
-    return f"{', '.join(map(str, grades[:-1]))} or {grades[-1]}{more}"
 
 
 def shown(value) -> str:
@@ -343,16 +277,13 @@ def read(
     for place, row in rows(path, problems) if os.path.lexists(path) else ():
         faults = form.faults(row, grades)
         key = tuple(row.get(name) for name in form.key)
-        if not faults and key and key in places:
-            name = "the pair" if form.key == ("query_id", "doc_id") else " ".join(form.key)
-            first = places[key].rpartition(":")[2]
-            stands = f"{name} {' '.join(map(str, key))} stands already at line {first}"
-            faults = [f"{stands}, wanted each once"]
+        if key and not faults and places.setdefault(key, place) != place:
+            line = places[key].rpartition(":")[2]
+            name = f"{' and '.join(form.key)} {' '.join(map(str, key))}"
+            faults = [f"{name} stands already at line {line}, wanted each once"]
         for fault in faults:
             tell(problems, f"{place}: {fault}")
         if not faults:
-            if key:
-                places[key] = place
             yield place, row
 
 
@@ -394,52 +325,26 @@ def write_jsonl(path: Path, rows: Iterable[dict]) -> None:
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Give a path to write to; it takes the place of `path` when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = _part(path)
+    home = next(folder for folder in path.parents if folder.exists())
+    part, former = (home / f"{path.name}.{secrets.token_hex(4)}.part" for _ in range(2))
     try:
-        with _naming(path, part):
-            yield part
-            os.replace(part, path)
+        yield part
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            os.replace(path, former)  # no folder takes the place of a full one
+        os.replace(part, path)
+    except OSError as error:
+        if error.errno and str(error.filename or part).startswith(str(part)):
+            error.filename = os.fspath(path)  # a write names no file, or the part
+        raise
     finally:
-        part.unlink(missing_ok=True)
+        shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)
+    shutil.rmtree(former, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def new_folder(to: Path) -> Iterator[Path]:
-    """Give a folder to fill; it takes the place of `to` when the block ends well.
-
-    Otherwise nothing is left, neither of it nor of the folders above that were missing.
-    """
-    made = [folder for folder in to.parents if not folder.exists()]
-    part, former = _part(to), _part(to)
-    try:
-        with _naming(to, part):
-            part.mkdir(parents=True)
-            yield part
-            if to.exists():
-                os.replace(to, former)
-            os.replace(part, to)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        if former.exists() and not to.exists():
-            os.replace(former, to)
-        with contextlib.suppress(OSError):
-            for folder in made:
-                folder.rmdir()
-        raise
-    shutil.rmtree(former, ignore_errors=True)
-
-
-def _part(path: Path) -> Path:
-    return path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
-
-
-@contextlib.contextmanager
-def _naming(path: Path, part: Path) -> Iterator[None]:
-    """Let an error of the disk name the file that was wanted: a write names none, or the part."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno and str(error.filename or part).startswith(str(part)):
-            error.filename = os.fspath(path)
-        raise
+    """Give a folder to fill; it takes the place of `to` when the block ends well."""
+    with new_file(to) as part:
+        part.mkdir()
+        yield part

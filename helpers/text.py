@@ -14,11 +14,11 @@ from itertools import chain
 from math import ceil
 from pathlib import Path
 from typing import TextIO
+from unittest.mock import patch
 
 import markupsafe
 import tiktoken
 
-ENCODING = "cl100k_base"
 VOCABULARY = Path(__file__).with_name("vocabulary")  # a cache of tiktoken, which names its files
 CACHED = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"  # by the SHA-1 of their address
 SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
@@ -46,15 +46,12 @@ def words(text: str) -> list[str]:
 
 
 def unicode_words(text: str) -> list[str]:
-    """Return the same with combining marks inside the word.
-
-    `\\w` knows no marks: it breaks Hindi, Bengali and Telugu at each vowel sign.
-    """
-    return _marked().findall(text.lower())
+    """Return the same with combining marks inside the word, as in Hindi: `\\w` breaks there."""
+    return _word_with_marks().findall(text.lower())
 
 
 @functools.cache
-def _marked() -> re.Pattern:
+def _word_with_marks() -> re.Pattern:
     marks = (c for c in map(chr, range(sys.maxunicode)) if unicodedata.category(c)[0] == "M")
     return re.compile(rf"\w[\w{''.join(marks)}]*")
 
@@ -110,38 +107,34 @@ def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
 def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dict[Pair, float]:
     """Return {(id, id): Jaccard} of texts, given by their words, that share many shingles.
 
-    Only texts with a rare shingle in common are compared: every text that is as alike as t holds
-    one of the |A| - ceil(t |A|) + 1 rarest shingles of A (Chaudhuri et al. 2006), so a footer under
-    every text costs nothing. Of more than COPIES that share one, each is compared with the first
-    COPIES: n equal texts would make n (n - 1) / 2 pairs.
+    Two texts as alike as t share one of the |A| - ceil(t |A|) + 1 rarest shingles of A (Chaudhuri
+    et al. 2006), so a footer under every text makes no pairs. Of texts that share a shingle each is
+    compared with the first COPIES: n equal texts would make n (n - 1) / 2 pairs.
     """
     sets = {name: shingles(words) for name, words in sorted(texts.items())}
-    often = Counter(chain.from_iterable(sets.values()))
+    frequency = Counter(chain.from_iterable(sets.values()))
     pairs: dict[Pair, float] = {}
     holders = defaultdict(list)  # of a shingle: the texts in which it is among the rarest
     for name, own in sets.items():
-        shared = sorted((often[shingle], shingle) for shingle in own if often[shingle] > 1)
-        rarest = shared[: max(0, len(shared) - ceil(threshold * len(own)) + 1)]
-        for other in sorted(
-            {other for _, shingle in rarest for other in holders[shingle][:COPIES]}
-        ):
+        shared = sorted((frequency[run], run) for run in own if frequency[run] > 1)
+        rarest = [run for _, run in shared[: max(0, len(shared) - ceil(threshold * len(own)) + 1)]]
+        for other in sorted({other for run in rarest for other in holders[run][:COPIES]}):
             jaccard = len(sets[other] & own) / len(sets[other] | own)
             if jaccard >= threshold:
                 pairs[other, name] = jaccard
-        for _, shingle in rarest:
-            holders[shingle].append(name)
+        for run in rarest:
+            holders[run].append(name)
     return pairs
 
 
 def count_as_one(a: list[str], b: list[str]) -> bool:
     """Return whether two texts, given by their words, say the same in the same words.
 
-    They share half of their shingles, or a quarter and at least ten: in short texts a quarter is
-    one stock phrase.
+    They share half of their shingles, or a quarter and at least ten.
     """
     a, b = shingles(a), shingles(b)
-    shared, alike = len(a & b), len(a & b) / len(a | b)
-    return alike >= COPY_HALF or (alike >= COPY and shared >= COPY_RUNS)
+    shared, jaccard = len(a & b), len(a & b) / len(a | b)
+    return jaccard >= COPY_HALF or (jaccard >= COPY and shared >= COPY_RUNS)
 
 
 def merged(groups: Iterable[Iterable[Hashable]]) -> list[set]:
@@ -160,18 +153,15 @@ def merged(groups: Iterable[Iterable[Hashable]]) -> list[set]:
 def encoding() -> tiktoken.Encoding:
     """Return the token encoding, read once from `helpers/vocabulary`.
 
-    Raises OSError if that file is not the one that tiktoken wants: tiktoken would delete it and
-    go to the network.
+    Raises OSError for another file than tiktoken wants: it would delete it and go to the network.
     """
-    from unittest.mock import patch
-
     path = VOCABULARY / CACHED
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
     if sha256 != SHA256:
         remedy = "take the file from the workbook's repository again"
         raise OSError(f"{path}: SHA-256 is {sha256}, wanted {SHA256}: {remedy}")
     with patch.dict(os.environ, TIKTOKEN_CACHE_DIR=str(VOCABULARY)):
-        return tiktoken.get_encoding(ENCODING)
+        return tiktoken.get_encoding("cl100k_base")
 
 
 def token_ids(text: str) -> list[int]:
@@ -179,23 +169,11 @@ def token_ids(text: str) -> list[int]:
     return encoding().encode(text, disallowed_special=())
 
 
-CONTINUATION = bytes(range(0x80, 0xC0))  # UTF-8: the bytes of a character after its first
-
-
 def starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
-    """Return {n: character at which token n begins}, for some tokens of one text.
-
-    The same as `decode_with_offsets`, without a step in Python for every token. A token that
-    begins inside a character is given that character; one past the last gives the text's length.
-    """
-    begins, characters, last = {}, 0, 0
-    for n in sorted(numbers):
-        data = encoding().decode_bytes(ids[last:n])
-        characters += len(data.translate(None, CONTINUATION))
-        head = encoding().decode_bytes(ids[n : n + 1])
-        begins[n] = characters - (bool(head) and head[0] in CONTINUATION)
-        last = n
-    return begins
+    """Return {n: character at or in which token n begins}; past the last, the text's length."""
+    text, offsets = encoding().decode_with_offsets(ids)
+    offsets.append(len(text))
+    return {n: offsets[n] for n in sorted(numbers)}
 
 
 # Texts of a set as they are shown: no character of theirs acts.
@@ -226,7 +204,11 @@ class Markup(markupsafe.Markup):
 
     @classmethod
     def escape(cls, text: object) -> "Markup":
-        """Return markup as it is and everything else inert: see `inert`."""
+        """Return markup as it is, and any other text as markup that shows it and does nothing.
+
+        A character with a meaning in HTML or Markdown becomes a numeric reference; `$` and a
+        backslash, which JupyterLab takes for formulas, stand in an element each.
+        """
         if hasattr(text, "__html__"):
             return cls(text.__html__())
         return cls(ACTIVE.sub(_reference, visible(str(text))))
@@ -236,20 +218,13 @@ class Markup(markupsafe.Markup):
         return Markup(_Inert().vformat(self, values, named))
 
 
+inert = Markup.escape
+
+
 class _Inert(string.Formatter):
     def format_field(self, value: object, spec: str) -> str:
         shown = format(value, spec)
         return shown if isinstance(value, numbers.Number | Markup) else inert(shown)
-
-
-def inert(text: object) -> Markup:
-    """Return a text of a set as markup that shows it and does nothing, in HTML and in Markdown.
-
-    A character with a meaning becomes a numeric reference. JupyterLab looks for formulas in what
-    is shown: `$` and a backslash stand in an element each, and no formula reaches across one.
-    What is Markup already stays as it is.
-    """
-    return Markup.escape(text)
 
 
 def _reference(match: re.Match) -> str:
@@ -276,7 +251,10 @@ TAGS = set(
     "strong table tbody td th thead tr ul".split()
 )
 KEPT = set("alt class colspan data-label id role rowspan scope start style".split())
-BESIDE = re.compile(r"[A-Za-z]\w*\.(md|jsonl?)")  # a file that stands beside the page
+SAFE = {
+    "href": re.compile(r"#|https://|[A-Za-z]\w*\.(md|jsonl?)\Z"),  # or a file beside the page
+    "src": re.compile("data:image/png;base64,"),
+}
 
 
 def clean(page: str) -> str:
@@ -287,18 +265,16 @@ def clean(page: str) -> str:
     """
     import nh3  # compiled: where there is no wheel, only pages and the panel lack it
 
-    def kept(tag: str, name: str, value: str) -> str | None:
-        drawing = name == "src"
-        inside = value.startswith("data:image/png;base64," if drawing else ("#", "https://"))
-        beside = name == "href" and BESIDE.fullmatch(value)
-        return value if name in KEPT or inside or beside else None
+    def keep(tag: str, name: str, value: str) -> str | None:
+        is_safe = name in KEPT or (name in SAFE and SAFE[name].match(value))
+        return value if is_safe else None
 
     return nh3.clean(
         page,
         tags=TAGS,
         clean_content_tags={"script", "style"},
         attributes={"*": KEPT, "a": {"href"}, "img": {"src"}},
-        attribute_filter=kept,
+        attribute_filter=keep,
         filter_style_properties={"text-align"},
         url_schemes={"https", "data"},
         link_rel=None,
@@ -313,8 +289,7 @@ class Screen:
 
     def __init__(self, stream: TextIO, name: str = ""):
         self.stream, self.name = stream, name
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # what its encoding lacks
+        stream.reconfigure(errors="backslashreplace")  # what its encoding lacks
 
     def write(self, text: str) -> int:
         """Write what is visible of `text`."""

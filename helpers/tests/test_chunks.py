@@ -12,16 +12,14 @@ FIRST, SECOND = chunks.Chunk("a", 0, 0, 4, 1), chunks.Chunk("a", 1, 3, 7, 2)
 def test_a_chunk_is_a_slice_of_title_blank_line_and_body():
     documents = {"a": Document("a", "Disk", "is full"), "b": Document("b", "", "Queue")}
     assert [chunk.text(documents) for chunk in (FIRST, SECOND)] == ["Disk", "k\n\ni"]
-    assert chunks.Chunk("b", 0, 1, 3, 1).text(documents) == "ue"
-    assert [chunk.chunk_id for chunk in (FIRST, SECOND)] == ["a#0", "a#1"]
+    assert chunks.Chunk("b", 0, 1, 3, 1).text(documents) == "ue" and SECOND.chunk_id == "a#1"
 
 
 def test_a_chunk_file_has_a_line_for_each_chunk_and_reads_back(tmp_path):
     written = [FIRST, SECOND, SECOND._replace(doc_id="é")]
     chunks.write_chunks(tmp_path / "c.jsonl", written)
-    first = '{"doc_id": "a", "chunk_idx": 0, "start": 0, "end": 4, "n_tokens": 1}'
-    lines = (tmp_path / "c.jsonl").read_text(encoding="utf-8").splitlines()
-    assert (lines[0], len(lines)) == (first, 3)
+    first = '{"doc_id": "a", "chunk_idx": 0, "start": 0, "end": 4, "n_tokens": 1}\n'
+    assert (tmp_path / "c.jsonl").read_text(encoding="utf-8").startswith(first)
     assert chunks.read_chunks(tmp_path / "c.jsonl") == written
 
 
@@ -38,16 +36,11 @@ def test_empty_spans_and_repeated_ids_are_not_written(tmp_path):
 
 
 def test_rows_that_are_no_chunks_are_all_told_with_their_lines(tmp_path):
-    good = {"doc_id": "a", "chunk_idx": 0, "start": 0, "end": 4, "n_tokens": 1}
+    good = FIRST._asdict()
     span = "is not in {}, wanted a span of a document of the corpus"
     rows = {  # by what is told of them
-        "field n_tokens is missing, wanted a whole number of tokens": {
-            name: value for name, value in good.items() if name != "n_tokens"
-        },
         "field more is unknown, wanted one of: doc_id, chunk_idx, start": good | {"more": 1},
-        "field doc_id is 1, wanted text of up to": good | {"doc_id": 1},
         "field chunk_idx is true, wanted a whole number from 0": good | {"chunk_idx": True},
-        "field n_tokens is 1.0, wanted": good | {"n_tokens": 1.0},
         "field start is -1, wanted a whole number of characters from 0": good | {"start": -1},
         "chunk 3:3 " + span.format("a"): good | {"start": 3, "end": 3},
         "chunk 0:5 " + span.format("a"): good | {"end": 5},

@@ -42,6 +42,11 @@ def test_an_inert_text_is_shown_as_it_stands_by_html_and_markdown():
             assert html.unescape(re.sub("</?span>", "", page)) == words
 
 
+def test_plain_text_in_markup_is_inert_and_numbers_are_not():
+    shown = text.Markup("{} {:.1f} {} {}").format(-1, 0.25, "-x", text.Markup("<b>"))
+    assert shown == "-1 0.2 &#45;x <b>" and text.inert("\\") == "<span>&#92;</span>"
+
+
 def test_what_acts_on_a_terminal_is_written_as_an_escape():
     acting = "\x1b[31m \x07 \r \x9b \u202e \u2066 \u200f \ud800 \ufeff \x7f"
     seen = r"\x1b[31m \x07 \r \x9b \u202e \u2066 \u200f \ud800 \ufeff \x7f"
@@ -51,6 +56,11 @@ def test_what_acts_on_a_terminal_is_written_as_an_escape():
     assert html.unescape(re.sub("</?span>", "", text.inert(acting))) == seen
 
 
+class Full(io.BytesIO):
+    def write(self, _):
+        raise OSError(28, "No space left on device")
+
+
 def test_a_screen_escapes_what_acts_and_what_it_cannot_encode():
     for encoding, shown in (("utf-8", "é ✓"), ("cp1252", "é \\u2713")):
         raw = io.BytesIO()
@@ -58,6 +68,9 @@ def test_a_screen_escapes_what_acts_and_what_it_cannot_encode():
         print("é ✓ \x1b[2J\udc80", file=screen, flush=True)
         assert raw.getvalue().decode(encoding) == shown + " \\x1b[2J\\udc80\n"
         assert screen.encoding == encoding and not screen.isatty()
+    with pytest.raises(OSError) as caught:
+        text.Screen(io.TextIOWrapper(Full()), "output").write("x" * 20_000)
+    assert caught.value.filename == "output"
 
 
 # A set and results whose every text acts, wherever a cell or a page shows them. If one did act, its
@@ -69,42 +82,35 @@ KINDS = "alert entity keyword mismatch misspelling multi temporal head tail para
 LOOKED_UP = {"split", "primary", "chunker", "verdict"}  # texts that name other parts
 
 
-class Seen(HTMLParser):
-    """What a reader sees of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.text = ""
-        self.feed(str(page))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
+def seen(page: str) -> str:
+    """Return what a reader sees of a page."""
+    parser, words = HTMLParser(), []
+    parser.handle_data = words.append
+    parser.feed(str(page))
+    return "".join(words)
 
 
 def acts(page: str, least: int = 1) -> bool:
     """Return whether a hostile text does anything in a page, or stands in it less than `least`."""
-    seen = Seen(page).text
-    whole = seen.count("ran()") == seen.count(BARE) >= least
-    return (
-        not whole
-        or seen.count("$x$*") != seen.count(ACTS)
-        or re.search(r"\$(?!<)", page) is not None
-    )
+    shown = seen(page)
+    is_whole = shown.count("ran()") == shown.count(BARE) >= least
+    in_formula = shown.count("$x$*") != shown.count(ACTS) or re.search(r"\$(?!<)", page)
+    return not is_whole or bool(in_formula)
 
 
 @pytest.fixture
 def hostile(tmp_path):
     """Return a set that can be read and measured, in which every text acts."""
     texts = {ACTS: f"queue {ACTS}", f"{ACTS}2": f"storage {ACTS}"}
-    write_rows(tmp_path / "corpus.jsonl", *(
-        {"doc_id": d, "title": ACTS, "text": t} for d, t in texts.items()))  # fmt: skip
-    halves = ["dev", "test", "dev"]
-    write_rows(tmp_path / "retrieval_queries.jsonl", *(
-        {"query_id": f"{ACTS}{n}", "query": f"storage {ACTS}", "relevant_doc_ids": [ACTS],
-         "split": half, "answers": [ACTS]} for n, half in enumerate(halves)))  # fmt: skip
-    write_rows(tmp_path / "judgments.jsonl", *(
-        {"query_id": f"{ACTS}{n}", "doc_id": ACTS, "relevance": 2, "evidence": [ACTS]}
-        for n in range(3)))  # fmt: skip
+    documents = [{"doc_id": d, "title": ACTS, "text": t} for d, t in texts.items()]
+    whole = {"query": f"storage {ACTS}", "relevant_doc_ids": [ACTS], "answers": [ACTS]}
+    ids = [f"{ACTS}{n}" for n in range(3)]
+    halves = zip(ids, ("dev", "test", "dev"), strict=True)
+    label = {"doc_id": ACTS, "relevance": 2, "evidence": [ACTS]}
+    write_rows(tmp_path / "corpus.jsonl", *documents)
+    write_rows(tmp_path / "retrieval_queries.jsonl",
+               *({"query_id": q, "split": half, **whole} for q, half in halves))  # fmt: skip
+    write_rows(tmp_path / "judgments.jsonl", *({"query_id": q, **label} for q in ids))
     (tmp_path / "README.md").write_text(f"# {ACTS}\n\n{BARE}\n")
     (tmp_path / "notes.md").write_text(f"## q\n{BARE}\n")
     (tmp_path / "labeling_guide.md").write_text(f"# Guide\n\n{ACTS}\n")
@@ -192,7 +198,7 @@ def test_no_text_acts_in_the_panel(hostile):
     title, _, body = shown.document.value.partition('class="facts"')
     assert not acts(shown.query.value) and not acts(title)
     for page in (body, shown.guide.children[0].value):  # there Markdown is Markdown
-        assert "<b>" in Seen(page).text
+        assert "<b>" in seen(page)
         assert re.search(r'<(b|img|script)\b|="javascript', page) is None
     assert not acts(practice.differing_html(hostile, [(hostile.judgments[0], 0)]), 3)
 
@@ -220,20 +226,16 @@ TAKEN = [  # (what stands in a page, what is left of it)
     ("<noscript><p title='</noscript><img src=x onerror=x()>'>", "&lt;p title='<img>'&gt;"),
     ("<a href=javascript:x()>a</a>", "<a>a</a>"),
     ("<a href='data:image/png;base64,x'>a</a>", "<a>a</a>"),
-    (
-        "<a href=http://x>a</a><a href=//x>b</a><a href=../x.md>c</a>",
-        "<a>a</a><a>b</a><a>c</a>",
-    ),
-    (
-        "<p style='background:url(//x);text-align:left' onclick=x()>b</p>",
-        '<p style="text-align:left">b</p>',
-    ),
+    ("<a href=http://x>a</a><a href=//x>b</a><a href=../x.md>c</a>", "<a>a</a><a>b</a><a>c</a>"),
+    ("<p style='background:url(//x);text-align:left' onclick=x()>b</p>",
+     '<p style="text-align:left">b</p>'),
     ("<iframe src=//x></iframe><object data=//x></object><embed src=//x>a", "a"),
     ("<meta http-equiv=refresh><base href=//x><link href=//x rel=stylesheet>a", "a"),
     ("<form action=//x><button formaction=//x>a</button></form>", "a"),
     ("<input autofocus onfocus=x()>a", "a"),
     ("<!-- a --><b>b", "<b>b</b>"),
-]
+    ("<a href=notes.mdx>a</a>", "<a>a</a>"),
+]  # fmt: skip
 
 
 def test_what_acts_or_asks_for_something_is_taken_from_a_page():

@@ -16,27 +16,23 @@ from helpers import text
 
 def test_numbers_of_things_read_as_english():
     told = [text.how_many(n, noun) for noun in ("document", "query") for n in (0, 1, 2)]
-    assert told[:3] == ["0 documents", "1 document", "2 documents"]
-    assert told[3:] == ["0 queries", "1 query", "2 queries"]
+    assert told == "0 documents,1 document,2 documents,0 queries,1 query,2 queries".split(",")
 
 
-def test_tokenizers():
-    for name, body, wanted in (
+@pytest.mark.parametrize(
+    ("name", "body", "wanted"),
+    [
         ("words", "東京タワーは 2 度 हिन्दी AB_1", "東京タワーは 2 度 ह न द ab_1"),
         ("unicode-words", "東京タワーは 2 度 हिन्दी AB_1", "東京タワーは 2 度 हिन्दी ab_1"),
+        ("unicode-words", "E\u0301TÉ \u0301x, 7", "e\u0301té x 7"),  # a mark begins no word
         ("bigrams", "東京タワーは 2 度 हिन्दी AB_1", "東京 京タ タワ ワー ーは 2 度 ह न द ab_1"),
         ("bigrams", "ไทย10กa中", "ไท ทย 10 ก a 中"),
         ("bigrams", "", ""),
-        ("bigrams", "京", "京"),
-        ("bigrams", "한국어", "한국 국어"),
-        ("bigrams", "A_1b", "a_1b"),
-        ("unicode-words", "E\u0301TÉ \u0301x, 7", "e\u0301té x 7"),  # a mark begins no word
-    ):
-        assert text.TOKENIZERS[name](body) == wanted.split(), (name, body)
-
-
-def test_every_tokenizer_is_named_to_the_reader():
-    assert [*text.TOLD] == [*text.TOKENIZERS] == ["words", "unicode-words", "bigrams"]
+        ("bigrams", "京 한국어 A_1b", "京 한국 국어 a_1b"),
+    ],
+)
+def test_tokenizers(name, body, wanted):
+    assert text.TOKENIZERS[name](body) == wanted.split() and name in text.TOLD
 
 
 def test_content_words_keep_their_order_and_repeats():
@@ -53,9 +49,7 @@ def numbered(start, end):
 
 def test_shingles_are_the_runs_of_five_words_or_the_whole_of_a_shorter_text():
     assert text.shingles(numbered(0, 6)) == {"w0 w1 w2 w3 w4", "w1 w2 w3 w4 w5"}
-    assert text.shingles(numbered(0, 5)) == {"w0 w1 w2 w3 w4"}
-    assert text.shingles(numbered(0, 4)) == {"w0 w1 w2 w3"}
-    assert text.shingles([]) == {""}
+    assert text.shingles(numbered(0, 4)) == {"w0 w1 w2 w3"} and text.shingles([]) == {""}
     assert text.shingles(numbered(0, 3), 2) == {"w0 w1", "w1 w2"}
 
 
@@ -91,6 +85,13 @@ def test_near_duplicates_are_pairs_in_the_order_of_their_names_from_the_threshol
     assert text.near_duplicates({**edge, "b": numbered(17, 45)}) == {}
 
 
+def test_of_many_copies_each_is_paired_with_the_first_fifty():
+    texts = {f"d{number:02}": "stop the old job then wait".split() for number in range(60)}
+    pairs = text.near_duplicates(texts | {"x": "call storage at once and wait".split()})
+    assert len(pairs) == 50 * 49 // 2 + 10 * 50 and set(pairs.values()) == {1.0}
+    assert ("d49", "d59") in pairs and ("d50", "d59") not in pairs
+
+
 def test_texts_of_so_many_shared_runs_and_so_many_alone_are_one_or_two():
     """Runs alone on either side: half are shared, or a quarter and ten."""
     for shared, alone, one in (
@@ -110,18 +111,6 @@ def test_groups_that_share_a_member_are_one_in_the_order_in_which_they_end():
 # Tokens.
 
 
-@pytest.mark.parametrize("body", ["", "a", "Disk 🧯🧯 full é\n" * 9, "日本語のテキスト" * 30])
-def test_tokens_begin_where_the_encoding_says(body):
-    ids = text.token_ids(body)
-    _, offsets = text.encoding().decode_with_offsets(ids)
-    offsets.append(len(body))
-    for step in (1, 2, 7):
-        numbers = {*range(0, len(ids), step), len(ids)}
-        assert text.starts(ids, numbers) == {n: offsets[n] for n in sorted(numbers)}
-    last = len(ids) // 2
-    assert text.starts(ids, {last}) == {last: offsets[last]}
-
-
 def test_tokens_of_a_character_begin_where_it_begins():
     body = "a\x7fb\x80À\xbf\u0fff🧯z"  # continuation bytes from 80 to bf, and the byte before
     ids = [text.encoding().encode_single_token(bytes([byte])) for byte in body.encode()]
@@ -131,10 +120,8 @@ def test_tokens_of_a_character_begin_where_it_begins():
 
 
 def test_text_that_looks_like_a_special_token_is_plain():
-    for body in ("<|endoftext|>", "a <|fim_prefix|>b"):
-        ids = text.token_ids(body)
-        assert len(ids) > 1 and text.encoding().decode(ids) == body
-    assert text.encoding().name == "cl100k_base" and text.encoding() is text.encoding()
+    ids = text.token_ids("a <|endoftext|>b")
+    assert len(ids) > 5 and text.encoding().decode(ids) == "a <|endoftext|>b"
 
 
 def test_vocabulary_is_the_one_that_tiktoken_would_download():
@@ -173,10 +160,3 @@ def test_another_vocabulary_stays_and_nothing_is_downloaded(unread, tmp_path, co
     with pytest.raises(OSError, match=rf"{text.CACHED}: SHA-256 is {found}\w*, wanted 2239"):
         text.token_ids("disk full")
     assert path.exists() == bool(content) and "TIKTOKEN_CACHE_DIR" not in os.environ
-
-
-def test_of_many_copies_each_is_paired_with_the_first_fifty():
-    texts = {f"d{number:02}": "stop the old job then wait".split() for number in range(60)}
-    pairs = text.near_duplicates(texts | {"x": "call storage at once and wait".split()})
-    assert len(pairs) == 50 * 49 // 2 + 10 * 50 and set(pairs.values()) == {1.0}
-    assert ("d49", "d59") in pairs and ("d50", "d59") not in pairs

@@ -17,9 +17,6 @@ class Equivalent(NamedTuple):
 
 
 EQUIVALENT = [
-    Equivalent('helpers/text.py', 'CONTINUATION = bytes(range(0x80, 0xC0)) # UTF-8: the bytes of a character after its first', 'CONTINUATION = bytes(range(0x80, 193)) # UTF-8: the bytes of a character after its first', 'the byte C0 stands in no UTF-8'),
-    Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : ])', 'only the first byte is looked at'),
-    Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : n + 2])', 'only the first byte is looked at'),
     Equivalent('helpers/measures.py', 'if not answered:', 'if False:', 'the shares of no query are NaN, which no comparison takes for a gap'),
     Equivalent('helpers/measures.py', 'return name if k and int(k) <= depth else f"{family}@{depth}"', 'return name if k and int(k) < depth else f"{family}@{depth}"', 'at the depth both are the same name'),
     Equivalent('helpers/compare.py', 'row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 10, base, run)', 'row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 11, base, run)', 'few_labels looks at ten at most'),
@@ -38,6 +35,6 @@ EQUIVALENT = [
     Equivalent('notebooks/check/labels.py', 'return len(a & b) / by(a, b) if a | b and by(a, b) else 0.0', 'return len(a & b) / by(a, b) if a & b and by(a, b) else 0.0', 'sets that share nothing give 0 either way'),
     Equivalent('helpers/install.py', 'subprocess.run([*make, str(folder)], check=True)', 'subprocess.run([*make, (folder)], check=True)', 'a process takes a path as it takes its text'),
     Equivalent('helpers/report.py', 'kappa = stats.kappa(first, second, grades)', 'kappa = stats.kappa(second, first, grades)', 'kappa is symmetric'),
-    Equivalent('helpers/text.py', 'shared = sorted((often[shingle], shingle) for shingle in own if often[shingle] > 1)', 'shared = sorted((often[shingle], shingle) for shingle in own if True)', 'what stands in one text alone is shared with none: nothing but time'),
+    Equivalent('helpers/text.py', 'shared = sorted((frequency[run], run) for run in own if frequency[run] > 1)', 'shared = sorted((frequency[run], run) for run in own if True)', 'what stands in one text alone is shared with none: nothing but time'),
     Equivalent('notebooks/further/how_many_queries.ipynb', 'return float(np.mean((low <= dev_values.mean()) & (dev_values.mean() <= high)))', 'return float(np.mean((low <= dev_values.mean()) & (dev_values.mean() < high)))', 'no bound is the mean to the last bit'),
 ]  # fmt: skip
