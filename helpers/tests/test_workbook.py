@@ -330,11 +330,3 @@ def test_derived_files_that_are_not_what_a_session_writes_are_named(tmp_path):
     names = ("results.json", "runs/end.trec", "runs/gone.jsonl", "runs/value.json")
     assert [problem.split()[0] for problem in problems] == [f"evals/{name}" for name in names]
     assert all("run: make refresh" in problem for problem in problems)
-
-
-def test_what_a_check_prints_last_says_how_heavy_the_workbook_is():
-    command = [sys.executable, "helpers/tests/weight.py"]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8").stdout
-    flat = sum(len(p.read_text("utf-8").splitlines()) for p in (ROOT / "helpers").glob("*.py"))
-    assert re.search(rf"flat rooms of helpers/ +{flat:,} in \d+$", shown, re.MULTILINE)
-    assert re.search(r"session_c: .*import [\d,]+ of helpers/ and load [\d,]+, ", shown)
