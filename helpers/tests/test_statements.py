@@ -185,10 +185,6 @@ def test_commands_get_the_folder_and_options_get_their_value(dry):
         if needs != __main__.NONE and name != "refresh":
             assert "--evals=my set" in understood(dry(name, "EVALS=my set"))[-1], name
             assert "--evals=evals" in understood(dry(name))[-1], name
-    (compared,) = understood(dry("compare", "RUN=a b", "BASE=my base", "SPLIT=all"))
-    options = __main__.parser("compare").parse_args(compared)
-    assert [str(path) for path in (*options.paths, options.base)] == ["a", "b", "my base"]
-    assert options.split == "all"
 
 
 def test_a_space_and_an_apostrophe_are_part_of_a_name(dry, tmp_path):
@@ -213,24 +209,20 @@ def test_a_space_and_an_apostrophe_are_part_of_a_name(dry, tmp_path):
 
 
 def test_the_lab_opens_copies_or_originals_with_the_folder_that_is_asked_for(dry):
-    def named(*given):
-        """Return the folders that the commands get, without what is said to root."""
-        return [words[0].split("\n")[-1] for words in dry("lab", *given)]
-
-    assert named() == ["EVALS=", f"EVALS={ROOT}/learn/evals"]
-    assert named("SOLUTIONS=1") == [f"EVALS={ROOT}/evals"]
-    assert named("SOLUTIONS=1", "EVALS=/my set") == ["EVALS=/my set"]
+    for settings, wanted in [
+        ([], ["", f"{ROOT}/learn/evals"]),
+        (["SOLUTIONS=1"], [f"{ROOT}/evals"]),
+        (["SOLUTIONS=1", "EVALS=/my set"], ["/my set"]),
+    ]:
+        first = [words[0].split("\n")[-1] for words in dry("lab", *settings)]  # after root's word
+        assert first == [f"EVALS={folder}" for folder in wanted]
 
 
 @WITH_MAKE
-def test_python_is_chosen_by_its_variable():
+def test_help_lists_every_target_once_and_python_is_chosen_by_its_variable():
     words = ["make", "-n", "-W", "requirements.txt", "report", "PYTHON=some-python"]
     shown = subprocess.run(words, cwd=ROOT, capture_output=True, text=True).stdout
     assert '"some-python" helpers/install.py .venv' in shown
-
-
-@WITH_MAKE
-def test_help_lists_every_target_once_by_who_needs_it():
     done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True)
     groups = re.findall(r"^([A-Z][a-z ]+)\n  ", done.stdout, re.MULTILINE)
     assert groups == ["Learn", "Measure", "Make a set", "Maintain"]
@@ -315,24 +307,7 @@ def test_the_gate_ends_as_the_page_says_and_writes_where_it_says(gate, folder, t
         assert {path.name for path in place.iterdir()} == {f"{name}.md", f"{name}.json"}
 
 
-def test_export_writes_the_formats_that_the_page_names(folder, monkeypatch):
-    said = re.search(r"writes the labels as (.+?)\.", OWN)[1]
-    forms = {"CSV": "labels.csv", "Parquet": "labels.parquet", "BEIR": "beir/qrels/dev.tsv"}
-    forms["TREC qrels"] = "qrels.trec"
-    assert re.split(r", | and ", said) == list(forms)
-    words = ["helpers", "export", "--evals", str(folder), "--to", str(folder / "out")]
-    monkeypatch.setattr(sys, "argv", words)
-    assert __main__.main() == 0
-    assert all((folder / "out" / name).is_file() for name in forms.values())
-
-
 # What an evaluation set may hold, limits, kinds of sources.
-
-
-def test_the_table_of_sources_is_the_table_of_readers():
-    table = OWN.partition("| source | `FROM` |")[2].partition("\n\n")[0]
-    kinds = re.findall(r"`(\w+):", table)
-    assert sorted(kinds) == sorted(write.READERS)
 
 
 def fields_of(name: str) -> set[str]:
@@ -341,7 +316,9 @@ def fields_of(name: str) -> set[str]:
     return {*json.loads(page)["properties"]}
 
 
-def test_fields_and_files_of_a_set_are_those_that_are_read():
+def test_sources_files_and_fields_are_those_that_are_read():
+    table = OWN.partition("| source | `FROM` |")[2].partition("\n\n")[0]
+    assert sorted(re.findall(r"`(\w+):", table)) == sorted(write.READERS)
     asked = OWN.partition("The folder needs")[2].partition("Optional in a query:")
     optional, labels = asked[2].partition("Graded labels")[::2]
     named = re.findall(r"`retrieval_queries.jsonl` \((.+?)\)", asked[0])[0]
@@ -357,12 +334,9 @@ def test_fields_and_files_of_a_set_are_those_that_are_read():
         assert f'"{name}"' in labels
 
 
-def test_the_limit_of_the_first_engine_is_the_one_of_the_page():
-    assert f"Up to {runs.LARGE:,} chunks the sessions search with `rank_bm25`" in OWN
-
-
-def test_python_is_the_same_everywhere():
+def test_limits_and_pythons_are_the_same_everywhere():
     pages = README + INSTALLING + MAKEFILE
+    assert f"Up to {runs.LARGE:,} chunks the sessions search with `rank_bm25`" in OWN
     ((low, high),) = set(re.findall(r"[Pp]ython3? \(?3\.(\d+) to 3\.(\d+)", pages))
     after = int(high) + 1
     assert ((3, int(low)), (3, after)) == (install.LOWEST, install.BEYOND)

@@ -326,6 +326,7 @@ def test_derived_files_that_are_not_what_a_session_writes_are_named(tmp_path):
         for folder, text in ((committed, old), (fresh, new)):
             if text is not None:
                 files.write(folder / name, text)
+                os.utime(folder / name, (0, 0))
     problems = workbook.stale_files(committed, fresh, sum(workbook.WRITES.values(), ()))
     names = ("results.json", "runs/end.trec", "runs/gone.jsonl", "runs/value.json")
     assert [problem.split()[0] for problem in problems] == [f"evals/{name}" for name in names]
