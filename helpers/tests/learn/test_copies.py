@@ -107,7 +107,7 @@ def test_a_session_whose_exercises_cannot_be_told_writes_nothing(house):
 
 def test_what_make_says_of_copies_that_are_there(small):
     first, second = "session_a_words.ipynb", "session_b_more.ipynb"
-    kept = "left as they are in learn/: {} (FRESH=1 moves them aside)"
+    kept = "left as they are in learn/: {} (make learn FRESH=1 moves them aside)"
     assert make(small, fresh=True) == [f"learn/{first} written", f"learn/{second} written"]
     assert not list(small.glob("learn-*"))
     assert make(small) == [kept.format(f"{first}, {second}")]
