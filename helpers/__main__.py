@@ -77,44 +77,40 @@ def main() -> int:
     Of compare 1 says worse, so there 2 stands for whatever failed. Nothing that is printed acts on
     a terminal.
     """
-    place = ""
+    options = vars(parser(next(iter(sys.argv[1:]), None)).parse_args())
     with contextlib.ExitStack() as screens:
         try:
-            options = vars(parser(next(iter(sys.argv[1:]), None)).parse_args())
             from .text import Screen
 
             out, err = Screen(sys.stdout, "standard output"), Screen(sys.stderr, "standard error")
             screens.enter_context(contextlib.redirect_stdout(out))
             screens.enter_context(contextlib.redirect_stderr(err))
-            needs, function, _ = COMMANDS[options.pop("command")]
-            options.pop("debug", None)
-            if needs != NONE:
-                from . import evalset
-
-                options["folder"] = options.get("folder", evalset.folder()).resolve()
-            place = place_of(**options)
-            if needs == SET:
-                evals = options["evals"] = evalset.load(options.pop("folder"))
-                if evals.next_step():
-                    raise evalset.EvalSetError([evals.next_step()])
-            status = run_command(function, options)
+            status = run_command(options)
             sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
             return status
         except (Exception, KeyboardInterrupt) as error:
-            return failure(error, place)
+            return failure(error, place_of(**options))
 
 
-def place_of(source=None, folder=None, to=None, docs=None, queries=None, **_) -> str:
-    """Return what a problem is in: the source, files or folder that are read, else the new one."""
-    read = source or folder or to or "the workbook"
-    return " and ".join(dict.fromkeys(map(str, (docs or read, queries or read))))
+def run_command(options: dict) -> int:
+    """Call a command's function, print what it returns if no exit status, and return the status.
 
+    Raises EvalSetError where a set is broken, or its labels are not done for what wants them.
+    """
+    needs, function, _ = COMMANDS[options.pop("command")]
+    options.pop("debug", None)
+    if needs != NONE:
+        from . import evalset
 
-def run_command(function: str, options: dict) -> int:
-    """Call room:name, print what it returns if that is no exit status, and return the status."""
+        options["folder"] = options.get("folder", evalset.folder()).resolve()
+    passed = dict(options)
+    if needs == SET:
+        evals = passed["evals"] = evalset.load(passed.pop("folder"))
+        if evals.next_step():
+            raise evalset.EvalSetError([evals.next_step()])
     room, name = function.split(":")
     rooms = vars(importlib.import_module(f".{room}", __package__)) if room else globals()
-    result = rooms[name](**options)
+    result = rooms[name](**passed)
     if isinstance(result, int):
         return result
     print(*(result if isinstance(result, list) else [result]), sep="\n")
@@ -179,16 +175,19 @@ def sql(folder: Path, to: Path, engine="duckdb", docs=None, queries=None, chunks
     from .sql import bm25, command
 
     evals = None if docs and queries else evalset.load(folder)
-    words = (evals, engine, to, docs, queries, chunks)
-    return command.sql_command(*words, bm25.Settings(**settings))
+    settings = bm25.Settings(**settings)
+    return command.sql_command(evals, engine, to, docs, queries, chunks, settings)
 
+
+# What ends a command.
 
 INTERRUPTED, CLOSED = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
-WANTED_THERE = {
-    FileExistsError: "is a file, wanted a folder",
-    NotADirectoryError: "stands below a file, wanted a folder there",
-    IsADirectoryError: "is a folder, wanted a file",
-}
+
+
+def place_of(source=None, folder=None, to=None, docs=None, queries=None, **_) -> str:
+    """Return what a problem is in: the source, files or folder that are read, else the new one."""
+    read = source or folder or to or "the workbook"
+    return " and ".join(dict.fromkeys(map(str, (docs or read, queries or read))))
 
 
 def failure(error: BaseException, place: str) -> int:
@@ -213,19 +212,16 @@ def failure(error: BaseException, place: str) -> int:
 
 def in_words(error: Exception, place: str = "the workbook") -> str:
     """Return what is wrong with input or machine and what to do, or where we have a bug."""
-    match error:
-        case ModuleNotFoundError() if error.name.partition(".")[0] != __package__:
-            python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
-            missing = f"the package {error.name} is missing in {sys.executable}"
-            words = " ".join(sys.argv[1:])
-            return f"{missing}: run make report once, then {python} -m helpers {words}"
-        case MemoryError():
-            return "out of memory: take a smaller set or a machine with more"
-        case RecursionError():
-            return "JSON or YAML of the input is nested too deeply, wanted fields one level deep"
-        case OSError():
-            file = [error.filename] if isinstance(error.filename, str) else []
-            return ": ".join([*file, WANTED_THERE.get(type(error), error.strerror or str(error))])
+    if isinstance(error, ModuleNotFoundError) and error.name.partition(".")[0] != __package__:
+        python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
+        missing = f"the package {error.name} is missing in {sys.executable}"
+        return f"{missing}: run make report once, then {python} -m helpers {' '.join(sys.argv[1:])}"
+    if isinstance(error, MemoryError):
+        return "out of memory: take a smaller set or a machine with more"
+    if isinstance(error, RecursionError):
+        return "JSON or YAML of the input is nested too deeply, wanted fields one level deep"
+    if isinstance(error, OSError):
+        return ": ".join(map(str, filter(None, (error.filename, error.strerror)))) or str(error)
     from .files import EvalSetError
     from .learn import LearnError
     from .text import how_many
@@ -236,12 +232,10 @@ def in_words(error: Exception, place: str = "the workbook") -> str:
         return f"{error}\n{how_many(error.count, 'problem')} in {place}"
     house = Path(__file__).parents[1]
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(house / "helpers")]
-    line = f"{Path(ours[-1].filename).relative_to(house).as_posix()}:{ours[-1].lineno}"
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(house / "helpers")][-1]
+    where = f"{Path(ours.filename).relative_to(house).as_posix()}:{ours.lineno}, {ours.name}"
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    return (
-        f"{what} ({line}, {ours[-1].name}): run again with --debug for the traceback, and report it"
-    )
+    return f"{what} ({where}): run again with --debug for the traceback, and report it"
 
 
 if __name__ == "__main__":

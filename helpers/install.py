@@ -28,21 +28,19 @@ def set_up(folder: Path, lock: Path = Path("requirements.txt")) -> int:
     if problem := wrong_python(uv):
         print(problem)
         return 1
-    minutes = "half a minute with uv" if uv else "two minutes with pip, half a minute with uv"
-    size = f"up to {len(blocks)} packages, 0.9 GB, on a fast network {minutes}"
-    print(f"setting up {folder}, once for each {lock}: {size}", flush=True)
+    size = f"up to {len(blocks)} packages, 0.9 GB"
+    minutes = "on a fast network two minutes with pip, half a minute with uv"
+    print(f"setting up {folder}, once for each {lock}: {size}, {minutes}", flush=True)
     make = [sys.executable, "-m", "venv", "--clear"]
     make = [uv, "venv", "--quiet", "--clear", "--python", sys.executable] if uv else make
     subprocess.run([*make, str(folder)], check=True)
     missing = [] if install(folder, uv, locked, "all") else one_by_one(folder, uv, blocks)
     if missing:
+        here = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
         print(
-            f"missing: {' '.join(missing)}; no wheel for Python {platform.python_version()} on "
-            f"{platform.system()} {platform.machine()}, and it could not be built "
-            f"({folder}/NAME.log says why)\nwhat does not use it works, by "
-            f"{python_in(folder)} -m helpers COMMAND; notebooks/installing.md, Without a wheel, "
-            "says what that is"
+            f"missing: {' '.join(missing)}; no wheel for Python {here}, and it could not be built"
         )
+        print(f"({folder}/NAME.log says why); notebooks/installing.md, Without a wheel: what works")
         return 1
     settings = folder / "share" / "jupyter" / "lab" / "settings"
     settings.mkdir(parents=True, exist_ok=True)

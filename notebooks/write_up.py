@@ -6,6 +6,7 @@
 import functools
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -26,7 +27,23 @@ REPAIRS = {  # which causes of session C a repair would remove
     "chunks": ("evidence split across chunks",),
     "versions": ("version confusion",),
 }
+VERDICTS = {
+    "better": stats.BETTER,
+    "worse": stats.WORSE,
+    "same": stats.SAME,
+    "too_few": stats.TOO_FEW,
+}
 MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
+METHOD = {  # what decides how the baseline searches and is measured
+    "engine": "{engine}, k1 = {k1}, b = {b}",
+    "IDF": "{idf}, epsilon = {epsilon}",
+    "words": "{words}; no stemming, no stop words",
+    "chunks": "{chunker}: {chunk_tokens} {encoding} tokens, {overlap_tokens} overlap; "
+    "{chunks} chunks of title, blank line, body",
+    "documents": "{to_documents}; runs to depth {depth}; no shared word, no result",
+    "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
+    "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
+}
 MOST_NAMED = 20  # queries named in a sentence
 SHARE = 20  # reranking looks at one document in so many
 BESIDE = "README.md labeling_guide.md notes.md retrieval_queries.jsonl judgments.jsonl results.json"
@@ -63,37 +80,35 @@ class WriteUp:
         rows = pd.DataFrame([row | row["measures"] for row in results["per_query"]])
         rows = rows.set_index("query_id")
         self.rows = {half: rows[rows["split"] == half] for half in ("dev", "test")}
+        systems = results["compared_dev"]["runs"]
+        systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
+        systems.sort(key=lambda run: -run["gain"]["difference"])
+        self.compared = results["compared_dev"] | {"runs": systems}
 
     def section(self, name: str, **more: object):
         """Return a section of the template as Markdown for a cell; `more` are further values."""
         template = _template()
         parts = template.blocks[name](template.new_context(self.values | more))
-        return text.markdown(text.Markup(_one_line_each("".join(parts))))
+        page = re.sub(r"(?<![ \n])\n *(?![ \n#>]|- )", " ", "".join(parts).strip())
+        return text.markdown(text.Markup(page))  # a line for each paragraph, item and heading
 
     @functools.cached_property
     def values(self) -> dict:
         """Return what the template is given: results.json and what follows from it."""
         evals, dev, (whole, *kinds) = self.evals, self.rows["dev"], self.shares
-        verdicts = {"better": stats.BETTER, "worse": stats.WORSE, "same": stats.SAME}
-        verdicts["too_few"] = stats.TOO_FEW
-        by_verdict = {
-            name: [run for run in self.compared["runs"] if run["verdict"] == verdict]
-            for name, verdict in verdicts.items()
-        }
-        size, chunk = report.sizes(evals), self.results["method"]["chunk_tokens"]
+        systems, facts = self.compared["runs"], report.label_facts(evals).items()
+        values = {s: [kind.name for kind in kinds if kind.side == s] for s in figures.SIDES}
+        for name, verdict in VERDICTS.items():
+            values[name] = [run for run in systems if run["verdict"] == verdict]
         return {
             **self.results,
-            **{s: [kind.name for kind in kinds if kind.side == s] for s in figures.SIDES},
-            **by_verdict,
-            **size,
-            "median": median(size["tokens"]),
-            "longest": max(size["tokens"]),
-            "long": sum(n > chunk for n in size["tokens"]),
+            **values,
+            **report.sizes(evals),
+            **_reorder_or_fetch(dev, evals),
             "all": whole,
             "half": self.half,
             "bar": ENOUGH,
-            "undecided": _cost_of_deciding(by_verdict["too_few"], self.compared["matters"], evals),
-            "unjudged": sum(card["unjudged"] for card in self.results["cards"]),
+            "undecided": _cost_of_deciding(values["too_few"], self.compared["matters"], evals),
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
             "disclosure": report.disclosure(evals),
@@ -102,20 +117,8 @@ class WriteUp:
             "at_first": (dev["first_rank"] == 1).sum(),
             "missed": (~(dev["first_rank"] <= 10)).sum(),
             "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
-            "readings": {
-                name: words
-                for name, words in report.label_facts(evals).items()
-                if "second pass" in name
-            },
-            **_reorder_or_fetch(dev, evals),
+            "readings": {name: words for name, words in facts if "second pass" in name},
         }
-
-    @functools.cached_property
-    def compared(self) -> dict:
-        """Return the comparison on dev, its runs by their difference, the largest first."""
-        compared = self.results["compared_dev"]
-        ordered = sorted(compared["runs"], key=lambda run: -_deciding_row(run)["difference"])
-        return compared | {"runs": ordered}
 
     @functools.cached_property
     def shares(self) -> list[Share]:
@@ -130,16 +133,14 @@ class WriteUp:
         rows = self.rows["dev"].rename(columns={"nDCG@10": "value"})
         return rows[["kind", "first_rank", "value"]].astype({"first_rank": float})
 
-    def cards(self, most: int = 5) -> list[dict]:
-        """Return the values of section "card" for the first failures, with their notes."""
-        notes = saved.notes(self.evals.folder)
-        shown = []
-        for card in self.results["cards"][:most]:
-            query_id = card["query_id"]
-            query = self.rows["dev"].loc[query_id].to_dict()
+    def cards(self) -> list[dict]:
+        """Return the values of section "card" for the first five failures, with their notes."""
+        notes, shown = saved.notes(self.evals.folder), []
+        for card in self.results["cards"][:5]:
+            query = self.rows["dev"].loc[card["query_id"]].to_dict()
             ranks = {doc_id: f"rank {n}" for n, (doc_id, _) in enumerate(query["retrieved"], 1)}
             values = {f"{n}_at": ranks.get(card[n], "after rank 10") for n in ("wanted", "rival")}
-            note = figures.with_code(notes.get(query_id, ""))
+            note = figures.with_code(notes.get(card["query_id"], ""))
             shown.append(values | {"card": card, "query": query, "note": note})
         return shown
 
@@ -147,7 +148,7 @@ class WriteUp:
 
     def queries(self) -> pd.DataFrame:
         """Return the number of queries of each kind and half, with the first dev query."""
-        queries = pd.DataFrame([query._asdict() for query in self.evals.queries.values()])
+        queries = pd.DataFrame(self.evals.queries.values())
         counts = pd.crosstab(queries["kind"], queries["split"])
         examples = queries[queries["split"] == "dev"].groupby("kind")["query"].first()
         return counts.join(examples.rename("a dev query")).fillna("")
@@ -156,18 +157,8 @@ class WriteUp:
         """Return what decides how the baseline searches and is measured."""
         method = self.results["method"]
         card = runs.read_card(self.evals.folder / "runs" / f"{method['chunker']}.json")
-        rows = {
-            "engine": "{engine}, k1 = {k1}, b = {b}",
-            "IDF": "{idf}, epsilon = {epsilon}",
-            "words": "{words}; no stemming, no stop words",
-            "chunks": "{chunker}: {chunk_tokens} {encoding} tokens, {overlap_tokens} overlap; "
-            "{chunks} chunks of title, blank line, body",
-            "documents": "{to_documents}; runs to depth {depth}; no shared word, no result",
-            "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
-            "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
-        }
         values = method | {"chunks": card["chunks"]}
-        return pd.DataFrame({"choice": {k: words.format(**values) for k, words in rows.items()}})
+        return pd.DataFrame({"choice": {k: v.format(**values) for k, v in METHOD.items()}})
 
     def means(self) -> pd.DataFrame:
         """Return every measure of each half, with its interval where there is one."""
@@ -184,14 +175,15 @@ class WriteUp:
 
     def kinds(self) -> pd.DataFrame:
         """Return nDCG@10 and what is in the first five for each kind, then for head and tail."""
-        rows: dict[str, dict[str, str]] = {}
+        columns = {}
         for half, by_kind in self.results["by_kind"].items():
-            for kind, row in (by_kind | self.results["by_popularity"][half]).items():
-                hits, ndcg = (row["measures"][name] for name in ("hit@5", "nDCG@10"))
-                cells = rows.setdefault(kind, {})
-                cells[f"{half} nDCG@10"] = f"{ndcg:.3f}"
-                cells[f"{half} in five"] = f"{round(hits * row['n'])} of {row['n']}"
-        return pd.DataFrame(rows).T.fillna("")
+            rows = by_kind | self.results["by_popularity"][half]
+            means = {kind: row["measures"] for kind, row in rows.items()}
+            columns[f"{half} nDCG@10"] = {k: f"{m['nDCG@10']:.3f}" for k, m in means.items()}
+            columns[f"{half} in five"] = {
+                k: f"{round(m['hit@5'] * rows[k]['n'])} of {rows[k]['n']}" for k, m in means.items()
+            }
+        return pd.DataFrame(columns).fillna("")
 
     def leaderboard(self) -> pd.DataFrame:
         """Return the comparison as text, the baseline first."""
@@ -200,14 +192,14 @@ class WriteUp:
 
     def systems_by_kind(self) -> pd.DataFrame:
         """Return by kind of query n, the baseline's mean, the ends of all systems and who leads."""
-        compared = self.results["compared_dev"]["runs"]
+        systems = self.results["compared_dev"]["runs"]
         rows = {}
-        for kind, first in compared[0]["by_kind"].items() if compared else ():
+        for kind, first in systems[0]["by_kind"].items() if systems else ():
             means = {"baseline": first["base"]}
-            means |= {run["name"]: run["by_kind"][kind]["run"] for run in compared}
-            best = max(means, key=means.get)
-            rows[kind] = {"n": str(first["n"]), "baseline": means["baseline"]}
-            rows[kind] |= {"lowest": min(means.values()), "highest": means[best], "led by": best}
+            means |= {run["name"]: run["by_kind"][kind]["run"] for run in systems}
+            rows[kind] = {"n": str(first["n"]), "baseline": first["base"]}
+            rows[kind] |= {"lowest": min(means.values()), "highest": max(means.values())}
+            rows[kind]["led by"] = max(means, key=means.get)
         return pd.DataFrame(rows).T
 
     def evidence_recall(self) -> pd.DataFrame:
@@ -219,31 +211,26 @@ class WriteUp:
 
     def losses(self) -> pd.DataFrame:
         """Return where evidence is lost (rows), in dev queries."""
-        lost = self.results["evidence"]["lost"].items()
-        return self._counted_by_kind(
-            {place: [q for q, at in lost if at == place] for place in evidence.LOSSES}
-        )
+        return self._counted_by_kind(self.results["evidence"]["lost"], evidence.LOSSES)
 
     def causes(self) -> pd.DataFrame:
         """Return the causes (rows) of failures in dev queries, the most frequent first."""
-        failed: dict[str, list[str]] = {}
-        for card in self.results["cards"]:
-            failed.setdefault(card["cause"], []).append(card["query_id"])
-        often = sorted(failed, key=lambda cause: -len(failed[cause]))
-        table = self._counted_by_kind({cause: failed[cause] for cause in often})
+        causes = {card["query_id"]: card["cause"] for card in self.results["cards"]}
+        often = [cause for cause, _ in Counter(causes.values()).most_common()]
+        table = self._counted_by_kind(causes, often)
         unjudged = Counter(card["cause"] for card in self.results["cards"] if card["unjudged"])
         if unjudged:
-            table["rival unjudged"] = [str(unjudged[cause]) for cause in table.index]
+            table["rival unjudged"] = [str(unjudged[cause]) for cause in often]
         return table
 
-    def _counted_by_kind(self, queries: dict[str, list[str]]) -> pd.DataFrame:
-        """Return for each name (rows) how many queries there are, and of which kinds."""
+    def _counted_by_kind(self, groups: dict[str, str], names: Iterable[str]) -> pd.DataFrame:
+        """Return how many queries each group (rows) has and of which kinds; {query_id: group}."""
         rows = {}
-        for name, ids in queries.items():
-            counts = Counter(self.evals.queries[query_id].kind for query_id in ids)
-            ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-            by_kind = ", ".join(f"{kind} {n}" for kind, n in ordered)
-            rows[name] = {"queries": str(len(ids)), "by kind": by_kind}
+        for name in names:
+            queries = [query_id for query_id, group in groups.items() if group == name]
+            kinds = Counter(sorted(self.evals.queries[query_id].kind for query_id in queries))
+            by_kind = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
+            rows[name] = {"queries": str(len(queries)), "by kind": by_kind}
         return pd.DataFrame(rows).T
 
 
@@ -261,11 +248,10 @@ def _template() -> jinja2.Template:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
-        "number": lambda value, form: text.Markup(f"{{:{form}}}").format(value),
-        "interval": lambda ends, form=".3f": text.Markup(f"{{:{form}}} to {{:{form}}}").format(
-            *ends
-        ),
+        "number": _number,
+        "interval": _interval,
         "many": text.how_many,
+        "median": median,
         "names": _in_italics,
         "some": _first_names,
         "p": stats.p_text,
@@ -273,29 +259,25 @@ def _template() -> jinja2.Template:
     return environment.get_template(TEMPLATE.name)
 
 
+def _number(value: float, form: str) -> text.Markup:
+    return text.Markup(f"{{:{form}}}").format(value)
+
+
+def _interval(ends: tuple[float, float], form: str = ".3f") -> text.Markup:
+    return _number(ends[0], form) + " to " + _number(ends[1], form)
+
+
 def _in_italics(names: list[str]) -> text.Markup:
-    """Return names in italics, with "and" before the last."""
     *most, last = [text.Markup("*{}*").format(name) for name in names]
     return text.Markup(", ").join(most) + " and " + last if most else last
 
 
 def _first_names(names: list[str]) -> str:
-    """Return the first names and how many more there are."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more or "none"
 
 
-def _one_line_each(page: str) -> str:
-    """Return Markdown with a line for each paragraph, item and heading."""
-    return re.sub(r"(?<![ \n])\n *(?![ \n#>]|- )", " ", page.strip())
-
-
 # Rules: what the numbers decide.
-
-
-def _deciding_row(run: dict) -> dict:
-    """Return a run's comparison on the measure that decides."""
-    return run["measures"][run["primary"]]
 
 
 def questions_needed(row: dict, difference: float) -> int:
@@ -304,28 +286,28 @@ def questions_needed(row: dict, difference: float) -> int:
     return max(stats.queries_needed(difference, spread), row["n"])
 
 
-def _cost_of_deciding(runs_too_few: list[dict], matters: float, evals: EvalSet) -> dict:
-    """Return what would decide the most promising of what is undecided, {} where nothing waits.
+def _cost_of_deciding(undecided: list[dict], matters: float, evals: EvalSet) -> dict:
+    """Return what would decide the most promising of the undecided runs, {} where none waits.
 
     `more` questions than there are, each with `pairs` judged documents; it `gains` where its
     difference is one that matters.
     """
-    waiting = [run for run in runs_too_few if _deciding_row(run)["detectable"]]
+    waiting = [run for run in undecided if run["gain"]["detectable"]]
     if not waiting:
         return {}
-    row = _deciding_row(waiting[0])
+    name, row = waiting[0]["name"], waiting[0]["gain"]
     least, gains = questions_needed(row, matters), row["difference"] > matters
     needed = questions_needed(row, row["difference"]) if gains else least
     pairs = round(len(evals.judgments) / (len(evals.queries) + len(evals.unanswered)))
-    priced = {"gains": gains, "least": least, "needed": needed, "more": needed - row["n"]}
-    return row | priced | {"name": waiting[0]["name"], "pairs": pairs}
+    questions = {"least": least, "needed": needed, "more": needed - row["n"]}
+    return row | questions | {"name": name, "gains": gains, "pairs": pairs}
 
 
 def _largest_repair(cards: list[dict]) -> dict:
     """Return the repair that helps most dev queries and how many, {} where none helps."""
     count = Counter(card["cause"] for card in cards)
     helped = {name: sum(count[cause] for cause in causes) for name, causes in REPAIRS.items()}
-    largest = max(helped, key=lambda name: helped[name])
+    largest = max(helped, key=helped.get)
     return {"name": largest, "helped": helped[largest]} if helped[largest] else {}
 
 
@@ -336,8 +318,8 @@ def _reorder_or_fetch(dev: pd.DataFrame, evals: EvalSet) -> dict:
     """
     depth = min(len(evals.documents), 100, max(10, len(evals.documents) // SHARE))
     rankings = compare.read_checked(evals.folder / saved.RUN, evals).rankings
-    reorder, fetch = [], []
-    for query_id, labels in dev["relevant"][dev["nDCG@10"] < 1].items():
-        first = {doc_id for doc_id, _ in rankings.get(query_id, [])[:depth]}
-        (reorder if {*labels} <= first else fetch).append(query_id)
+    first = {query_id: dict(ranking[:depth]) for query_id, ranking in rankings.items()}
+    imperfect = dev["relevant"][dev["nDCG@10"] < 1].items()
+    fetch = [q for q, relevant in imperfect if not {*relevant} <= {*first.get(q, ())}]
+    reorder = [q for q in dev.index[dev["nDCG@10"] < 1] if q not in fetch]
     return {"depth": depth, "reorder": reorder, "fetch": fetch}

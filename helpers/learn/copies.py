@@ -25,64 +25,8 @@ OWN_SET = """import os
 os.environ.setdefault("EVALS", "{evals}")  # your copy in learn/evals, unless EVALS names another
 """
 NOT_COPIED = ("notes.md", "predictions.json", "*.ipynb", "*.html", "comparisons", "*.part")
-AGAIN = "make learn FRESH=1 moves them aside"
 LINK = re.compile(r"""(\]\(|(?:src|href)=["'])([^)"'#\s]+)""")
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
-
-
-def stubbed(cell) -> str:
-    """Return the source of a cell with a stub in place of each region, at its indentation."""
-    lines = cell.source.splitlines()
-    for first, last in reversed(regions(cell)):
-        indent = lines[first - 1][: lines[first - 1].index("#")]
-        lines[first - 1 : last] = [indent + line for line in STUB]
-    return "\n".join(lines)
-
-
-def learner_copies(notebooks: Path, folder: Path) -> dict[str, nbformat.NotebookNode]:
-    """Return the copies of the lessons by name, as they are to stand in `folder`.
-
-    Raises LearnError where a lesson's solutions or exercises cannot be told.
-    """
-    sources = lessons(notebooks)
-    copied = {notebooks / name for name in sources}
-    return {
-        name: _learner_copy(name, source, notebooks, folder, copied)
-        for name, source in sources.items()
-    }
-
-
-def _learner_copy(name: str, source, notebooks: Path, folder: Path, copied: set[Path]):
-    """Return what a learner gets: stubs, numbers, no outputs, links that work where it stands."""
-
-    def link(match: re.Match) -> str:
-        before, target = match.groups()
-        leads_to = Path(os.path.normpath((notebooks / name).parent / target))
-        if ELSEWHERE.match(target) or leads_to in copied:  # copies stand to each other as lessons
-            return match[0]
-        return before + Path(os.path.relpath(leads_to, (folder / name).parent)).as_posix()
-
-    made = copy.deepcopy(source)
-    for exercise in exercises_of(name, source):
-        try:
-            made.cells[exercise.code].source = stubbed(source.cells[exercise.code])
-        except LearnError as error:
-            raise LearnError(f"{name}: {error}") from None
-        made.cells[exercise.code].metadata["deletable"] = False
-        made.cells[exercise.check].metadata |= {"deletable": False, "editable": False}
-        if exercise.number:
-            head = made.cells[exercise.heading]
-            head.source = HEADING.sub(rf"\1 Exercise {exercise.number}: \2", head.source)
-    first = next((cell for cell in made.cells if is_code(cell)), None)
-    if first:
-        own = OWN_SET.format(evals="../evals" if is_further(name) else "evals")
-        first.source = f"{own}\n{first.source}"
-    for cell in made.cells:
-        if is_code(cell):
-            cell.update(outputs=[], execution_count=None)
-        else:
-            cell.source = LINK.sub(link, cell.source)
-    return made
 
 
 def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -> list[str]:
@@ -91,37 +35,40 @@ def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -
     With `fresh` the old folder moves aside. A new folder appears whole or not at all. Raises
     LearnError before anything is written, and OSError, which names the folder.
     """
-    made = learner_copies(notebooks, folder)
-    texts = {name: nbformat.writes(notebook) + "\n" for name, notebook in made.items()}
+    notebooks_by_name = learner_copies(notebooks, folder)
+    texts = {name: nbformat.writes(made) + "\n" for name, made in notebooks_by_name.items()}
+    former = None
     if fresh or not folder.exists():
-        missing = [*texts]
         with files.new_folder(folder) as new:
-            for name, text in {**texts, RECORD: ""}.items():
-                files.write(new / name, text)
-            copy_set(new / "evals")
+            written = _write_missing(new, texts)
             former = _move_aside(folder)  # last, and again if another run was faster
-        if former:
-            return [f"{folder.name}/ has new copies; the old ones stand in {former.name}/"]
     else:
-        missing = [name for name in texts if not (folder / name).exists()]
-        for name in missing:
-            files.write(folder / name, texts[name])
-        if not (folder / RECORD).exists():
-            files.write(folder / RECORD, "")
-        if not (folder / "evals").exists():
-            with files.new_folder(folder / "evals") as new:
-                copy_set(new)
-    lines = [f"{folder.name}/{name} written" for name in missing]
-    if kept := ", ".join(name for name in texts if name not in missing):
-        lines.append(f"left as they are in {folder.name}/: {kept} ({AGAIN})")
+        written = _write_missing(folder, texts)
+    if former:
+        return [f"{folder.name}/ has new copies; the old ones stand in {former.name}/"]
+    lines = [f"{folder.name}/{name} written" for name in written]
+    if kept := ", ".join(name for name in texts if name not in written):
+        lines.append(
+            f"left as they are in {folder.name}/: {kept} (make learn FRESH=1 moves them aside)"
+        )
     return lines
 
 
-def _move_aside(folder: Path) -> Path | None:
-    """Give a folder the first free name with today's date, learn-2026-04-08 or learn-2026-04-08-2.
+def _write_missing(folder: Path, texts: dict[str, str]) -> list[str]:
+    """Write the copies, the record and the set that a folder lacks; return the copies' names."""
+    missing = [name for name in texts if not (folder / name).exists()]
+    for name in missing:
+        files.write(folder / name, texts[name])
+    if not (folder / RECORD).exists():
+        files.write(folder / RECORD, "")
+    if not (folder / "evals").exists():
+        with files.new_folder(folder / "evals") as new:
+            copy_set(new)
+    return missing
 
-    Return None where it is not there.
-    """
+
+def _move_aside(folder: Path) -> Path | None:
+    """Give a folder that is there the first free name with today's date: learn-2026-04-08-2."""
     if not folder.exists():
         return None
     day = f"{folder.name}-{datetime.date.today().isoformat()}"
@@ -140,3 +87,66 @@ def copy_set(to: Path) -> None:
         if path.is_file() and not any(fnmatch(n, left) for n in name.parts for left in NOT_COPIED):
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             (to / name).write_bytes(path.read_bytes())
+
+
+def learner_copies(notebooks: Path, folder: Path) -> dict[str, nbformat.NotebookNode]:
+    """Return the copies of the lessons by name, as they are to stand in `folder`.
+
+    Stubs, numbers, no outputs, links that lead where they led. Raises LearnError where a lesson's
+    solutions or exercises cannot be told.
+    """
+    sources = lessons(notebooks)
+    copied = {notebooks / name for name in sources}
+    copies = {}
+    for name, source in sources.items():
+        made = copies[name] = copy.deepcopy(source)
+        _open_exercises(name, made)
+        first = next((cell for cell in made.cells if is_code(cell)), None)
+        if first:
+            evals = "../evals" if is_further(name) else "evals"
+            first.source = f"{OWN_SET.format(evals=evals)}\n{first.source}"
+        for cell in made.cells:
+            if is_code(cell):
+                cell.update(outputs=[], execution_count=None)
+            else:
+                place, home = (notebooks / name).parent, (folder / name).parent
+                cell.source = relinked(cell.source, place, home, copied)
+    return copies
+
+
+def _open_exercises(name: str, made: nbformat.NotebookNode) -> None:
+    """Put stubs and numbers into a copy, and keep its answer and check cells from being deleted."""
+    for exercise in exercises_of(name, made):
+        code, check, head = (
+            made.cells[n] for n in (exercise.code, exercise.check, exercise.heading)
+        )
+        try:
+            code.source = stubbed(code)
+        except LearnError as error:
+            raise LearnError(f"{name}: {error}") from None
+        code.metadata["deletable"] = False
+        check.metadata |= {"deletable": False, "editable": False}
+        if exercise.number:
+            head.source = HEADING.sub(rf"\1 Exercise {exercise.number}: \2", head.source)
+
+
+def stubbed(cell) -> str:
+    """Return the source of a cell with a stub in place of each region, at its indentation."""
+    lines = cell.source.splitlines()
+    for first, last in reversed(regions(cell)):
+        indent = lines[first - 1][: lines[first - 1].index("#")]
+        lines[first - 1 : last] = [indent + line for line in STUB]
+    return "\n".join(lines)
+
+
+def relinked(text: str, place: Path, home: Path, copied: set[Path]) -> str:
+    """Return Markdown that stood in `place` with links for `home`; lessons are `copied` along."""
+
+    def link(match: re.Match) -> str:
+        before, target = match.groups()
+        leads_to = Path(os.path.normpath(place / target))
+        if ELSEWHERE.match(target) or leads_to in copied:
+            return match[0]
+        return before + Path(os.path.relpath(leads_to, home)).as_posix()
+
+    return LINK.sub(link, text)

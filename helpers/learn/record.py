@@ -1,8 +1,7 @@
 """What the checks found in a learner's copies: a line in `progress.jsonl` each time one runs.
 
 `make learn` lays the file beside the copies, and a check writes only where it finds it: in its own
-folder or in the one above. So the lessons themselves and an autograder elsewhere leave no line, and
-a folder of copies that moves takes its record along.
+folder or in the one above. So the lessons themselves and an autograder elsewhere leave no line.
 """
 
 import contextlib
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
+
+from .. import files
 
 RECORD = "progress.jsonl"
 
@@ -37,27 +38,21 @@ def note(check: str, function: object, result: str, words: str = "") -> None:
 
     One write of a whole line at the end of the file, so notebooks that run at once lose none.
     """
-    folders = (Path.cwd(), Path.cwd().parent)
-    path = next((folder / RECORD for folder in folders if (folder / RECORD).exists()), None)
     code = getattr(function, "__code__", None)
     source = "".join(linecache.getlines(code.co_filename)) if code else ""
-    if path is None or not source:
-        return
     row = {"check": check, "cell": cell_hash(source), "result": result, "words": words}
-    with contextlib.suppress(OSError), path.open("ab", buffering=0) as file:
-        file.write((json.dumps(row) + "\n").encode())  # a full disk must not fail an exercise
+    for path in (Path(RECORD), Path("..", RECORD)):
+        if source and path.exists():
+            with contextlib.suppress(OSError), path.open("ab", buffering=0) as file:
+                file.write((json.dumps(row) + "\n").encode())  # a full disk fails no exercise
+            return
 
 
 def check_runs(folder: Path) -> dict[str, list[CheckRun]]:
-    """Return what a folder's record holds, by check, oldest first; broken lines are left out.
-
-    Without a record there are none.
-    """
+    """Return what a folder's record holds, by check, oldest first; broken lines are left out."""
     runs: dict[str, list[CheckRun]] = {}
-    if (folder / RECORD).exists():
-        for line in (folder / RECORD).read_text(encoding="utf-8", errors="replace").splitlines():
-            with contextlib.suppress(ValueError, LookupError, TypeError):
-                row = json.loads(line)
-                run = CheckRun(*(str(row[field]) for field in CheckRun._fields))
-                runs.setdefault(str(row["check"]), []).append(run)
+    for _, row in files.rows(folder / RECORD, []):
+        if {"check", *CheckRun._fields} <= {*row}:
+            run = CheckRun(*(str(row[field]) for field in CheckRun._fields))
+            runs.setdefault(str(row["check"]), []).append(run)
     return runs

@@ -22,10 +22,11 @@ ROOT = evalset.DEFAULT.parent
 REPORT_IT = "run again with --debug for the traceback, and report it"
 
 
-def run(*words, python=(sys.executable,), **options):
+def run(*words, python=(sys.executable,)):
     """Run a command in a process of its own."""
-    options = {"cwd": ROOT, "capture_output": True, "text": True} | options
-    return subprocess.run([*python, "-m", "helpers", *words], **options)
+    return subprocess.run(
+        [*python, "-m", "helpers", *words], cwd=ROOT, capture_output=True, text=True
+    )
 
 
 @pytest.fixture
@@ -45,6 +46,8 @@ def stub(monkeypatch, module, name, returned=7):
 
     def noted(*args, **more):
         notes.append((*args, more) if more else args)
+        if isinstance(returned, BaseException):
+            raise returned
         return returned
 
     monkeypatch.setattr(module, name, noted)
@@ -63,13 +66,8 @@ def test_help_imports_nothing_that_takes_time():
 
 
 def test_a_command_reads_its_folder_once(folder, monkeypatch, called):
-    read = []
-
-    def counted(path=None, load=evalset.load):
-        read.append(path)
-        return load(path)
-
-    monkeypatch.setattr(evalset, "load", counted)
+    read, load = [], evalset.load
+    monkeypatch.setattr(evalset, "load", lambda path=None: read.append(path) or load(path))
     for words in (["audit"], ["freeze"], ["export", "--to", folder / "out"]):
         assert called(*words, "--evals", folder) in (0, 1)
         assert read == [folder], words
@@ -87,77 +85,78 @@ def test_a_target_that_needs_a_variable_asks_for_it():
 
 def test_one_of_a_thing_is_told_in_the_singular(folder):
     assert "| documents | 2 of 1 kind about 1 service |" in report.facts(evalset.load(folder))
-    found = results.read_results(evalset.DEFAULT)
-    found["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
-    found["queries"] |= {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}
-    assert report.summary(found).startswith(
+    content = results.read_results(evalset.DEFAULT)
+    content["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
+    content["queries"] |= {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}
+    assert report.summary(content).startswith(
         "Corpus: X, 1 document, 1,200 tokens. Queries: 1, labelled with 1 judgment (grade 1).\n"
     )
-    found["queries"] |= {"judgments": 2, "grades": [0, 1]}
-    assert "labelled with 2 judgments (grades 0, 1).\n" in report.summary(found)
+    content["queries"] |= {"judgments": 2, "grades": [0, 1]}
+    assert "labelled with 2 judgments (grades 0, 1).\n" in report.summary(content)
 
 
-# What a command passes on, as (words, room, function, what it is called with).
+# What a command passes on.
 
-FOLDER, TO, RUNS = Path("/here"), Path("y"), [Path("a.trec")]
+FOLDER, RUN = Path("/here"), Path("a.trec")
 LOADED = SimpleNamespace(folder=FOLDER, next_step=str)
-SET, IMPORTED = {"evals": LOADED}, {"source": "beir:x", "to": TO}
-PASSED_ON = [
-    (["report"], workbook, "report_command", SET),
-    (["report", "--full"], workbook, "report_command", SET | {"full": True}),
-    (["check"], workbook, "check_command", SET),
-    (["refresh"], workbook, "refresh_command", SET),
-    (["freeze"], workbook, "freeze_command", SET),
-    (["new", "--to", "y"], write, "new_command", {"to": TO}),
-    (["learn"], copies, "make", ()),
-    (["learn", "--fresh"], copies, "make", {"fresh": True}),
-    (["drop", "q7"], merge, "drop_query", {"folder": FOLDER, "query_id": "q7"}),
-    (["site"], site, "write_site", ()),
-    *(
-        (["compare", "a.trec", *words], compare, "command", SET | {"paths": RUNS} | more)
-        for words, more in [
-            ([], {}),
-            (["b.jsonl"], {"paths": [*RUNS, Path("b.jsonl")]}),
-            (["--base", "b.trec"], {"base": Path("b.trec")}),
-            (["--split", "test"], {"split": "test"}),
-            (["--split", "all"], {"split": "all"}),
-            (["--matters", "1"], {"matters": 1.0}),
-            (["--strict"], {"strict": True}),
-            (["--to", "out"], {"to": Path("out")}),
-        ]
-    ),
-    *(
-        (
-            ["import", "--from", "beir:x", "--to", "y", *words],
-            write,
-            "import_command",
-            IMPORTED | more,
-        )
-        for words, more in [
-            ([], {}),
-            (["--split", "dev,test"], {"split": "dev,test"}),
-            (["--max-docs", "20"], {"max_docs": 20}),
-            (["--columns", "doc_id=pid"], {"columns": "doc_id=pid"}),
-            (["--queries", "q", "--labels", "l"], {"queries": "q", "labels": "l"}),
-            (["--language", "ja"], {"language": "ja"}),
-            (["--title", "name"], {"title": "name"}),
-            (["--text", "question,body"], {"text": "question,body"}),
-            (["--halve"], {"halve": True}),
-        ]
-    ),
-    (
-        ["sql", "--to", "y", "--docs", "d", "--queries", "q", "--k1", "2", "--idf", "lucene"],
-        *(sql_command, "sql_command"),
-        (None, "duckdb", TO, "d", "q", None, bm25.Settings(k1=2.0, idf="lucene")),
-    ),
-]
+SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
+ROOMS = {  # of a command: where its function stands
+    "report": (workbook, "report_command"),
+    "check": (workbook, "check_command"),
+    "refresh": (workbook, "refresh_command"),
+    "freeze": (workbook, "freeze_command"),
+    "new": (write, "new_command"),
+    "learn": (copies, "make"),
+    "drop": (merge, "drop_query"),
+    "site": (site, "write_site"),
+    "compare": (compare, "command"),
+    "import": (write, "import_command"),
+    "sql": (sql_command, "sql_command"),
+}
+PASSED_ON = [  # (words, what the function is called with)
+    (["report"], SET),
+    (["report", "--full"], SET | {"full": True}),
+    (["check"], SET),
+    (["refresh"], SET),
+    (["freeze"], SET),
+    (["new", "--to", "y"], {"to": Path("y")}),
+    (["learn"], ()),
+    (["learn", "--fresh"], {"fresh": True}),
+    (["drop", "q7"], {"folder": FOLDER, "query_id": "q7"}),
+    (["site"], ()),
+    *((["compare", "a.trec", *words], SET | {"paths": [RUN]} | more) for words, more in [
+        ([], {}),
+        (["b.jsonl"], {"paths": [RUN, Path("b.jsonl")]}),
+        (["--base", "b.trec"], {"base": Path("b.trec")}),
+        (["--split", "test"], {"split": "test"}),
+        (["--split", "all"], {"split": "all"}),
+        (["--matters", "1"], {"matters": 1.0}),
+        (["--strict"], {"strict": True}),
+        (["--to", "out"], {"to": Path("out")}),
+    ]),
+    *(([*IMPORT, *words], {"source": "beir:x", "to": Path("y")} | more) for words, more in [
+        ([], {}),
+        (["--split", "dev,test"], {"split": "dev,test"}),
+        (["--max-docs", "20"], {"max_docs": 20}),
+        (["--columns", "doc_id=pid"], {"columns": "doc_id=pid"}),
+        (["--queries", "q", "--labels", "l"], {"queries": "q", "labels": "l"}),
+        (["--language", "ja"], {"language": "ja"}),
+        (["--title", "name"], {"title": "name"}),
+        (["--text", "question,body"], {"text": "question,body"}),
+        (["--halve"], {"halve": True}),
+    ]),
+    (["sql", "--to", "y", "--docs", "d", "--queries", "q", "--k1", "2", "--idf", "lucene"],
+     (None, "duckdb", Path("y"), "d", "q", None, bm25.Settings(k1=2.0, idf="lucene"))),
+    (["sql", "--to", "y", "--docs", "d"],
+     (LOADED, "duckdb", Path("y"), "d", None, None, bm25.Settings())),
+]  # fmt: skip
 
 
 def test_a_command_passes_on_what_was_typed_and_ends_as_it_is_told(monkeypatch, called):
     monkeypatch.setenv("EVALS", "/here")
     monkeypatch.setattr(evalset, "load", lambda folder: LOADED if folder == FOLDER else None)
-    for words, room, name, wanted in PASSED_ON:
-        notes = stub(monkeypatch, room, name)
+    for words, wanted in PASSED_ON:
+        notes = stub(monkeypatch, *ROOMS[words[0]])
         assert called(*words) == 7, words
         assert notes == [wanted if isinstance(wanted, tuple) else (wanted,)], words
 
@@ -183,47 +182,45 @@ def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
 def test_a_folder_is_that_of_the_option_then_of_the_variable_then_our_own(
     tmp_path, monkeypatch, called
 ):
-    read = []
-    monkeypatch.setattr(evalset, "load", lambda folder: read.append(folder) or LOADED)
+    notes = stub(monkeypatch, evalset, "load", LOADED)
     stub(monkeypatch, workbook, "check_command", 0)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVALS", "else")
     assert called("check", "--evals", "x") == called("check") == 0
     monkeypatch.delenv("EVALS")
     assert called("check") == 0
-    assert read == [tmp_path / "x", tmp_path / "else", evalset.DEFAULT]
-
-
-def test_progress_prefers_the_learners_own_set(tmp_path, monkeypatch, called):
+    assert notes == [(tmp_path / "x",), (tmp_path / "else",), (evalset.DEFAULT,)]
     notes = stub(monkeypatch, progress, "progress_report", "")
     monkeypatch.setattr(copies, "LEARN", tmp_path)
-    monkeypatch.delenv("EVALS", raising=False)
     assert called("progress") == 0
-    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals").mkdir()  # a learner's own set comes first
     assert called("progress") == called("progress", "--run", "--evals", tmp_path / "gone") == 0
     read = [(evalset.DEFAULT, False), (tmp_path / "evals", False), (tmp_path / "gone", True)]
     assert notes == [(folder, {"run": run}) for folder, run in read]
 
 
+LACKING = [  # (words, what is said)
+    ([], "the following arguments are required: COMMAND"),
+    (["report", "--half"], "unrecognized arguments: --half"),
+    (["unknown"], "invalid choice: 'unknown'"),
+    (["drop"], "required: query"),
+    (["export"], "required: --to"),
+    (["new", "--to", "x", "--evals", "y"], "unrecognized arguments: --evals y"),
+    (["import", "--to", "x"], "required: --from"),
+    ([*IMPORT, "--max-docs", "few"], "invalid int value: 'few'"),
+    (["compare"], "required: runs"),
+    (["compare", "a", "--split", "train"], "choose from 'dev', 'test', 'all'"),
+    (["compare", "a", "--matters", "0"], "--matters: 0, wanted a number above 0, up to 1"),
+    (["compare", "a", "--matters", "1.01"], "1.01, wanted a number above 0, up to 1"),
+    (["compare", "a", "--matters", "much"], "invalid difference value: 'much'"),
+]
+
+
 def test_what_a_command_lacks_or_does_not_know_ends_with_2(called, capsys):
-    for words, said in [
-        ([], "the following arguments are required: COMMAND"),
-        (["report", "--half"], "unrecognized arguments: --half"),
-        (["unknown"], "invalid choice: 'unknown'"),
-        (["drop"], "required: query"),
-        (["export"], "required: --to"),
-        (["new", "--to", "x", "--evals", "y"], "unrecognized arguments: --evals y"),
-        (["import", "--to", "x"], "required: --from"),
-        (["import", "--from", "x", "--to", "y", "--max-docs", "few"], "invalid int value: 'few'"),
-        (["compare"], "required: runs"),
-        (["compare", "a", "--split", "train"], "choose from 'dev', 'test', 'all'"),
-        (["compare", "a", "--matters", "0"], "--matters: 0, wanted a number above 0, up to 1"),
-        (["compare", "a", "--matters", "1.01"], "1.01, wanted a number above 0, up to 1"),
-        (["compare", "a", "--matters", "much"], "invalid difference value: 'much'"),
-    ]:
+    for words, message in LACKING:
         with pytest.raises(SystemExit) as ended:
             called(*words)
-        assert ended.value.code == 2 and said in capsys.readouterr().err, words
+        assert ended.value.code == 2 and message in capsys.readouterr().err, words
 
 
 def test_help_names_every_command_its_options_and_the_kinds_of_sources(called, capsys):
@@ -239,17 +236,8 @@ def test_help_names_every_command_its_options_and_the_kinds_of_sources(called, c
     assert sorted(__main__.KINDS.split(", ")) == sorted(write.READERS)
 
 
-# What a command says of bad input, and what else ends it. Tests run as root too, which may write
-# anywhere: errors of the system are raised here where no real one is at hand.
-
-
-def failing(monkeypatch, error):
-    """Let every set that is read end in `error`."""
-
-    def fail(path):
-        raise error
-
-    monkeypatch.setattr(evalset, "load", fail)
+# What ends a command. Tests run as root too, which may write anywhere: errors of the system are
+# raised here where no real one is at hand.
 
 
 def test_a_set_whose_labels_are_not_done_is_told_what_comes_next(
@@ -260,22 +248,21 @@ def test_a_set_whose_labels_are_not_done_is_told_what_comes_next(
     judgments.write_text("".join(judgments.read_text().splitlines(keepends=True)[2:]))
     notes = stub(monkeypatch, workbook, "report_command")
     assert called("report", "--evals", folder) == 1 and not notes
-    said = capsys.readouterr().err
-    assert said.startswith("1 query waits for a relevant document: q1; ")
-    assert said.endswith(f"\n1 problem in {folder}\n")
+    shown = capsys.readouterr().err
+    assert shown.startswith("1 query waits for a relevant document: q1; ")
+    assert shown.endswith(f"\n1 problem in {folder}\n")
 
 
 def test_problems_are_counted_with_the_place_they_are_in(folder, monkeypatch, called, capsys):
-    def fail(*args, **more):
-        raise evalset.EvalSetError(["one", "two"])
-
     for room, name, words, where in [
-        (write, "import_command", ["import", "--from", "beir:x", "--to", "y"], "beir:x"),
+        (write, "import_command", IMPORT, "beir:x"),
         (write, "new_command", ["new", "--to", "y"], "y"),
         (merge, "drop_query", ["drop", "q1", "--evals", "/z"], "/z"),
         (export, "write_exports", ["export", "--evals", folder, "--to", "y"], folder),
-    ]:
-        monkeypatch.setattr(room, name, fail)
+        (sql_command, "sql_command", ["sql", "--docs", "d", "--evals", folder, "--to", "y"],
+         f"d and {folder}"),
+    ]:  # fmt: skip
+        stub(monkeypatch, room, name, evalset.EvalSetError(["one", "two"]))
         assert called(*words) == 1
         assert capsys.readouterr().err == f"one\ntwo\n2 problems in {where}\n"
 
@@ -285,78 +272,63 @@ def test_drop_takes_a_query_out_also_where_the_set_no_longer_loads(folder):
     path.write_text(path.read_text().splitlines()[0] + "\n")
     broken = run("audit", "--evals", str(folder))
     assert broken.returncode == 1 and "make drop QUERY=q2" in broken.stderr
-    assert broken.stderr.endswith(f"\n1 problem in {folder}\n")
     done = run("drop", "q2", "--evals", str(folder))
     assert (done.returncode, done.stdout) == (0, "judgments.jsonl: 1 row moved to dropped.jsonl\n")
     again = run("drop", "q2", "--evals", str(folder))
     assert again.returncode == 1 and "no file has a row of the query q2" in again.stderr
 
 
-PYTHON = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
-
-
 def test_a_python_without_the_packages_is_told_in_one_sentence(tmp_path):
     to = ["--to", str(tmp_path / "x")]
     more = {"compare": ["x.trec"], "drop": ["q1"], "import": ["--from", "text:x", *to]}
     more |= dict.fromkeys(("export", "new", "sql"), to)
+    python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
     for name in __main__.COMMANDS:
         words = [name, *more.get(name, [])]
         done = run(*words, python=(sys.executable, "-S"))  # without site-packages
         assert done.returncode == (2 if name == "compare" else 1) and done.stdout == ""
         (line,) = done.stderr.removeprefix("cannot compare: ").splitlines()
         assert line.startswith("the package ") and f" is missing in {sys.executable}: " in line
-        assert line.endswith(f"run make report once, then {PYTHON} -m helpers {' '.join(words)}")
+        assert line.endswith(f"run make report once, then {python} -m helpers {' '.join(words)}")
 
 
-def test_a_module_of_ours_that_is_missing_is_our_mistake(monkeypatch, called, capsys):
-    monkeypatch.setitem(sys.modules, "helpers.learn.copies", None)
-    assert called("learn") == 1
-    assert capsys.readouterr().err.endswith(f", run_command): {REPORT_IT}\n")
+ENDS = [  # (error, what is said)
+    (evalset.EvalSetError(["a:1: wrong"]), "a:1: wrong\n1 problem in "),
+    (LearnError("no notebooks here"), "no notebooks here"),
+    (OSError(errno.ENOSPC, "No space left on device", "x/a"), "x/a: No space left on device"),
+    (OSError(errno.EIO, "Input/output error"), "Input/output error"),
+    (FileExistsError(errno.EEXIST, "File exists", "a"), "a: File exists"),
+    (TimeoutError("a cell took too long"), "a cell took too long"),
+    (RecursionError("deep"), "JSON or YAML of the input is nested too deeply, wanted "),
+    (MemoryError(), "out of memory: take a smaller set or a machine with more"),
+    (ModuleNotFoundError(name="scipy.sparse"), "the package scipy.sparse is missing in "),
+    (ModuleNotFoundError("none", name="helpers.x"), "ModuleNotFoundError: none (helpers/"),
+]
 
 
 @pytest.mark.parametrize(("words", "status"), [(["audit"], 1), (["compare", "a"], 2)])
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (evalset.EvalSetError(["a:1: wrong"]), "a:1: wrong\n1 problem in "),
-        (LearnError("no notebooks here"), "no notebooks here"),
-        (OSError(errno.ENOSPC, "No space left on device", "x/a"), "x/a: No space left on device"),
-        (OSError(errno.EIO, "Input/output error"), "Input/output error"),
-        (TimeoutError("a cell took too long"), "a cell took too long"),
-        (FileExistsError(errno.EEXIST, "File exists", "a"), "a: is a file, wanted a folder"),
-        (IsADirectoryError(errno.EISDIR, "no", "a"), "a: is a folder, wanted a file"),
-        (NotADirectoryError(errno.ENOTDIR, "no", "a/b"), "a/b: stands below a file, wanted a "),
-        (RecursionError("deep"), "JSON or YAML of the input is nested too deeply, wanted "),
-        (MemoryError(), "out of memory: take a smaller set or a machine with more"),
-        (ModuleNotFoundError(name="scipy.sparse"), "the package scipy.sparse is missing in "),
-    ],
-)
-def test_what_ends_a_command_is_told(monkeypatch, called, capsys, words, status, error, said):
-    failing(monkeypatch, error)
-    assert called(*words) == status
-    shown = capsys.readouterr().err
-    assert shown.startswith("cannot compare: " * (status - 1) + said)
-    assert len(shown.splitlines()) == len(said.splitlines())
+def test_what_ends_a_command_is_told(monkeypatch, called, capsys, words, status):
+    for error, message in ENDS:
+        stub(monkeypatch, evalset, "load", error)
+        assert called(*words) == status
+        shown = capsys.readouterr().err
+        assert shown.startswith("cannot compare: " * (status - 1) + message)
+        assert len(shown.splitlines()) == len(message.splitlines())
+    stub(monkeypatch, evalset, "load", KeyboardInterrupt())
+    assert called(*words) == 130 and capsys.readouterr() == ("", "interrupted\n")
 
 
 def test_a_mistake_of_ours_is_named_with_its_place_and_only_debug_shows_more(
     monkeypatch, called, capsys
 ):
-    failing(monkeypatch, KeyError("a\nb"))
+    stub(monkeypatch, evalset, "load", KeyError("a\nb"))
     assert called("audit") == 1
     (line,) = capsys.readouterr().err.splitlines()
-    wanted = r"KeyError: 'a\\nb' \(helpers/tests/test_commands.py:\d+, fail\): "
+    wanted = r"KeyError: 'a\\nb' \(helpers/tests/test_commands.py:\d+, noted\): "
     assert re.search(f"^{wanted}{REPORT_IT}$", line)
     assert called("audit", "--debug") == 1
     shown = capsys.readouterr().err
     assert shown.startswith("Traceback (most recent call last):\n") and shown.endswith(f"{line}\n")
-
-
-def test_an_interrupted_command_says_so_in_one_word(monkeypatch, called, capsys):
-    failing(monkeypatch, KeyboardInterrupt())
-    for words in (["audit"], ["compare", "a"]):
-        assert called(*words) == 130
-        assert capsys.readouterr() == ("", "interrupted\n")
 
 
 def learn_prints(code, output, **environment):
@@ -399,10 +371,3 @@ def test_a_file_that_grows_too_large_for_the_disk_is_not_left_behind(folder, cal
         resource.setrlimit(resource.RLIMIT_FSIZE, soft)
     assert capsys.readouterr().err.endswith("File too large\n")
     assert not [path for path in folder.rglob("*") if ".part" in path.name]
-
-
-def test_sql_reads_the_set_for_what_is_not_given(monkeypatch, tmp_path):
-    monkeypatch.setattr(evalset, "load", lambda folder: "set")
-    monkeypatch.setattr(sql_command, "sql_command", lambda evals, *more: evals)
-    for docs, queries, evals in ((None, None, "set"), ("d", None, "set"), ("d", "q", None)):
-        assert __main__.sql(tmp_path, tmp_path, docs=docs, queries=queries) == evals

@@ -1,58 +1,68 @@
-"""What must hold for the committed project: its corpus, its labels, its packages, its guards."""
+"""What must hold for the committed project: its labels, its packages, its page."""
 
+import os
 import re
+import subprocess
+import sys
 
 import nbformat
 import pytest
 import yaml
 
 from helpers import evalset, report, results, workbook
+from helpers.tests import weight
+
+ROOT = workbook.ROOT
 
 
-@pytest.fixture(scope="module")
-def evals():
-    return evalset.load(evalset.DEFAULT)
-
-
-def test_the_five_worst_dev_queries_have_been_read(evals):
-    rows = [row for row in results.read_results(evals.folder)["per_query"] if row["split"] == "dev"]
-    worst = sorted(rows, key=lambda row: row["measures"]["nDCG@10"])[:5]
-    assert (
-        {row["query_id"] for row in worst} <= set(results.notes(evals.folder)) <= set(evals.queries)
-    )
+def test_results_hold_what_a_comparison_needs_and_the_worst_queries_were_read():
+    evals = evalset.load(evalset.DEFAULT)
+    content = results.read_results(evals.folder)
+    assert content["corpus"]["sha256"] == evals.corpus_hash()
+    assert content["queries"]["sha256"] == evals.queries_hash()
+    assert [row["query_id"] for row in content["per_query"]] == list(evals.queries)
+    dev = [row for row in content["per_query"] if row["split"] == "dev"]
+    worst = sorted(dev, key=lambda row: row["measures"]["nDCG@10"])[:5]
+    notes = {*results.notes(evals.folder)}
+    assert {row["query_id"] for row in worst} <= notes <= {*evals.queries}
 
 
 def test_packages_are_listed_once_and_locked():
-    direct = {
-        re.split(r"[\s#\[]", line)[0]
-        for line in (workbook.ROOT / "requirements.in").read_text().splitlines()
-        if line.strip() and not line.startswith("#")
-    }
-    lock = (workbook.ROOT / "requirements.txt").read_text()
+    lines = (ROOT / "requirements.in").read_text().splitlines()
+    direct = {re.split(r"[\s#\[]", line)[0] for line in lines if line and line[0] != "#"}
+    lock = (ROOT / "requirements.txt").read_text()
     locked = re.findall(r"^([\w.-]+)==(?:.|\n)*?# via((?:\n    #   .*)+| .*)", lock, re.MULTILINE)
-    asked = {name for name, via in locked if "-r requirements.in" in via}
-    assert {name.replace("_", "-") for name in direct} == asked
-    pins = re.split(r"\n(?=[\w.-]+==)", lock)
-    assert all("--hash=sha256:" in pin for pin in pins)
+    wanted = {name for name, via in locked if "-r requirements.in" in via}
+    assert {name.replace("_", "-") for name in direct} == wanted
+    assert all("--hash=sha256:" in pin for pin in re.split(r"\n(?=[\w.-]+==)", lock))
     assert "://" not in lock and "--index" not in lock
-    environment = yaml.safe_load((workbook.ROOT / "environment.yml").read_text())["dependencies"]
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     assert environment == ["python>=3.11,<3.15", "pip", {"pip": ["-r requirements.txt"]}]
 
 
-def test_page_needs_no_network_and_shows_no_code(tmp_path):
+def test_page_needs_no_network_and_shows_no_code():
+    shown = nbformat.v4.new_output("stream", text="shown\n")
     cells = [
         nbformat.v4.new_markdown_cell("# Title"),
-        nbformat.v4.new_code_cell(
-            "secret = 1", outputs=[nbformat.v4.new_output("stream", text="shown\n")]
-        ),
+        nbformat.v4.new_code_cell("secret = 1", outputs=[shown]),
     ]
     page = report.html(nbformat.v4.new_notebook(cells=cells))
     assert "<title>Title</title>" in page and "shown" in page and "secret" not in page
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//|@import|<script""", page)
 
 
-def test_results_hold_what_a_comparison_needs(evals):
-    found = results.read_results(evals.folder)
-    assert found["corpus"]["sha256"] == evals.corpus_hash()
-    assert found["queries"]["sha256"] == evals.queries_hash()
-    assert [row["query_id"] for row in found["per_query"]] == list(evals.queries)
+def test_what_a_check_prints_last_says_how_heavy_the_workbook_is(capsys):
+    weight.main()
+    shown = capsys.readouterr().out
+    flat = sum(len(p.read_text("utf-8").splitlines()) for p in (ROOT / "helpers").glob("*.py"))
+    assert re.search(rf"flat rooms of helpers/ +{flat:,} in \d+$", shown, re.MULTILINE)
+    assert re.search(r"session_c: .*import [\d,]+ of helpers/ and load [\d,]+, ", shown)
+
+
+@pytest.mark.proof
+def test_checks_and_helpers_are_found_with_only_the_project_on_the_path(tmp_path):
+    """As in copies for learners and nbgrader's, which run in folders of their own."""
+    code = "from notebooks import check; from helpers import evalset; print(check.ndcg.__name__)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, cwd=tmp_path, env=environment).returncode == 0

@@ -19,11 +19,13 @@ from helpers import __main__, evalset, files, install, runs
 from helpers.sources import write
 
 ROOT = evalset.DEFAULT.parent
-NOTEBOOKS = [
-    *sorted((ROOT / "notebooks").glob("*.ipynb")),
-    *sorted((ROOT / "notebooks" / "further").glob("*.ipynb")),
-    ROOT / "evals" / "retrieval_eval.ipynb",
-]
+SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
+FURTHER = (ROOT / "notebooks" / "further").glob("*.ipynb")
+NOTEBOOKS = [*SESSIONS, *FURTHER, ROOT / "evals" / "retrieval_eval.ipynb"]
+NAMES = "README.md .github/CONTRIBUTING.md Makefile notebooks/comparing.md notebooks/installing.md "
+NAMES += "notebooks/your_own_documents.md"
+TEXTS = [(ROOT / name).read_text(encoding="utf-8") for name in NAMES.split()]
+README, CONTRIBUTING, MAKEFILE, COMPARING, INSTALLING, OWN = TEXTS
 PAGES = [
     ROOT / "README.md",
     ROOT / ".github" / "CONTRIBUTING.md",
@@ -32,12 +34,6 @@ PAGES = [
     ROOT / "helpers" / "sources" / "new" / "README.md",
     *NOTEBOOKS,
 ]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMPARING = (ROOT / "notebooks" / "comparing.md").read_text(encoding="utf-8")
-INSTALLING = (ROOT / "notebooks" / "installing.md").read_text(encoding="utf-8")
-CONTRIBUTING = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
-OWN = (ROOT / "notebooks" / "your_own_documents.md").read_text(encoding="utf-8")
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = dict(re.findall(r"^([a-z]+):.*?## (.*)", MAKEFILE, re.MULTILINE))
 
 
@@ -123,14 +119,9 @@ def dry(tmp_path_factory):
     for name in ("python", "jupyter"):
         (venv / "bin" / name).write_text(STUB)
         (venv / "bin" / name).chmod(0o755)
-    ours = {
-        "EVALS",
-        "MAKEFLAGS",
-        "MAKELEVEL",
-        "MFLAGS",
-        *(s.partition("=")[0] for _, s in SETTINGS),
-    }
-    clean = {k: v for k, v in os.environ.items() if k not in ours}
+    ours = {"EVALS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+    ours |= {setting.partition("=")[0] for _, setting in SETTINGS}
+    clean = {name: value for name, value in os.environ.items() if name not in ours}
     ready = [w for name in ("", "tools/", "sail/") for w in ("-o", f"{venv}/{name}ready")]
     start = ["make", f"VENV={venv}", f"TOOLS={venv}/tools", f"SAIL={venv}/sail", *ready]
 
@@ -194,10 +185,6 @@ def test_commands_get_the_folder_and_options_get_their_value(dry):
         if needs != __main__.NONE and name != "refresh":
             assert "--evals=my set" in understood(dry(name, "EVALS=my set"))[-1], name
             assert "--evals=evals" in understood(dry(name))[-1], name
-    (compared,) = understood(dry("compare", "RUN=a b", "BASE=my base", "SPLIT=all"))
-    options = __main__.parser("compare").parse_args(compared)
-    assert [str(path) for path in (*options.paths, options.base)] == ["a", "b", "my base"]
-    assert options.split == "all"
 
 
 def test_a_space_and_an_apostrophe_are_part_of_a_name(dry, tmp_path):
@@ -222,24 +209,20 @@ def test_a_space_and_an_apostrophe_are_part_of_a_name(dry, tmp_path):
 
 
 def test_the_lab_opens_copies_or_originals_with_the_folder_that_is_asked_for(dry):
-    def named(*given):
-        """Return the folders that the commands get, without what is said to root."""
-        return [words[0].split("\n")[-1] for words in dry("lab", *given)]
-
-    assert named() == ["EVALS=", f"EVALS={ROOT}/learn/evals"]
-    assert named("SOLUTIONS=1") == [f"EVALS={ROOT}/evals"]
-    assert named("SOLUTIONS=1", "EVALS=/my set") == ["EVALS=/my set"]
+    for settings, wanted in [
+        ([], ["", f"{ROOT}/learn/evals"]),
+        (["SOLUTIONS=1"], [f"{ROOT}/evals"]),
+        (["SOLUTIONS=1", "EVALS=/my set"], ["/my set"]),
+    ]:
+        first = [words[0].split("\n")[-1] for words in dry("lab", *settings)]  # after root's word
+        assert first == [f"EVALS={folder}" for folder in wanted]
 
 
 @WITH_MAKE
-def test_python_is_chosen_by_its_variable():
+def test_help_lists_every_target_once_and_python_is_chosen_by_its_variable():
     words = ["make", "-n", "-W", "requirements.txt", "report", "PYTHON=some-python"]
     shown = subprocess.run(words, cwd=ROOT, capture_output=True, text=True).stdout
     assert '"some-python" helpers/install.py .venv' in shown
-
-
-@WITH_MAKE
-def test_help_lists_every_target_once_by_who_needs_it():
     done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True)
     groups = re.findall(r"^([A-Z][a-z ]+)\n  ", done.stdout, re.MULTILINE)
     assert groups == ["Learn", "Measure", "Make a set", "Maintain"]
@@ -266,83 +249,65 @@ def test_every_command_of_python_that_a_page_names_exists():
 
 
 @pytest.fixture
-def gate(tmp_path, monkeypatch, capsys):
+def gate(folder, tmp_path, monkeypatch):
     """Return a function that compares two runs of six queries and returns the exit status.
 
-    A run is `x` times the first place of six, the others equal to the base.
+    A run has the right document of so many queries in the first place, of the others in second.
     """
-    evals = tmp_path / "evals"
-    (evals / "corpus").mkdir(parents=True)
-    for doc_id in ("a", "b"):
-        page = f"---\ntitle: {doc_id}\nkind: faq\nservice: s\nupdated: 2026-01-01\n---\nText.\n"
-        (evals / "corpus" / f"{doc_id}.md").write_text(page, encoding="utf-8")
     ids = [f"q{n}" for n in range(6)]
-    rows = [{"query_id": q, "query": q, "relevant_doc_ids": ["a"]} for q in ids]
-    write_rows(evals / "retrieval_queries.jsonl", *rows)
+    rows = [{"query_id": q, "query": q, "relevant_doc_ids": ["disk-full"]} for q in ids]
+    write_rows(folder / "retrieval_queries.jsonl", *rows)
+    (folder / "judgments.jsonl").unlink()
 
     def run(name: str, first: int) -> str:
-        orders = {q: "ab" if n < first else "ba" for n, q in enumerate(ids)}
-        lines = [f"{q} Q0 {d} {r} {-r} t\n" for q, o in orders.items() for r, d in enumerate(o, 1)]
-        (tmp_path / f"{name}.trec").write_text("".join(lines), encoding="utf-8")
+        pair = ["disk-full", "queue-full"]
+        orders = {q: pair if n < first else pair[::-1] for n, q in enumerate(ids)}
+        rankings = {q: [(d, -rank) for rank, d in enumerate(order)] for q, order in orders.items()}
+        runs.write_trec(tmp_path / f"{name}.trec", rankings, "t")
         return str(tmp_path / f"{name}.trec")
 
     def compared(base: int | None, new: int, *words: str) -> int:
-        line = ["compare", run("new", new), "--evals", str(evals), *words]
+        line = ["compare", run("new", new), "--evals", str(folder), *words]
         line += [] if base is None else ["--base", run("base", base)]
         monkeypatch.setattr(sys, "argv", ["helpers", *line])
         return __main__.main()
 
-    compared.folder, compared.ids = evals, ids
     return compared
 
 
+GATE = [  # (queries that the base has right, that the new run has, options, exit status)
+    (0, 6, (), 0),  # better in all six
+    (3, 3, (), 0),  # equal in all six
+    (6, 0, (), 1),  # worse in all six: p = 2/64
+    (5, 0, (), 0),  # worse in five: too few to tell
+    (None, 0, (), 2),  # no baseline yet
+    (5, 0, ("--strict",), 3),
+    (3, 3, ("--strict",), 0),
+    (6, 0, ("--strict",), 1),
+    (0, 1, ("--strict",), 3),  # nobody can tell about .05, but .9 would have shown
+    (0, 1, ("--strict", "--matters", "0.9"), 0),
+]
+
+
 @pytest.mark.proof
-def test_the_gate_ends_as_the_page_says_and_writes_where_it_says(gate, tmp_path):
-    compared = r"`\.venv/bin/python -m helpers compare .+?` is the gate: (.+?)\. "
-    said = re.search(compared, COMPARING)[1]
-    wheres = dict(re.findall(r"(\d) where ([^,]+)", said))
-    assert list(wheres) == ["0", "1", "2", "3"] and "with `--strict` 3" in said
+def test_the_gate_ends_as_the_page_says_and_writes_where_it_says(gate, folder, tmp_path):
+    sentence = r"`\.venv/bin/python -m helpers compare .+?` is the gate: (.+?)\. "
+    statement = re.search(sentence, COMPARING)[1]
+    wheres = dict(re.findall(r"(\d) where ([^,]+)", statement))
+    assert list(wheres) == ["0", "1", "2", "3"] and "with `--strict` 3" in statement
     assert "no run is shown to be worse" in wheres["0"] and "cannot be compared" in wheres["2"]
-    for base, new, words, status in [
-        (0, 6, (), 0),  # better in all six
-        (3, 3, (), 0),  # equal in all six
-        (6, 0, (), 1),  # worse in all six: p = 2/64
-        (5, 0, (), 0),  # worse in five: too few to tell
-        (None, 0, (), 2),  # no baseline yet
-        (5, 0, ("--strict",), 3),
-        (3, 3, ("--strict",), 0),
-        (6, 0, ("--strict",), 1),
-        (0, 1, ("--strict",), 3),  # nobody can tell about .05, but .9 would have shown
-        (0, 1, ("--strict", "--matters", "0.9"), 0),
-        (0, 6, ("--to", str(tmp_path / "else"), "--split", "all"), 0),
-    ]:
+    for base, new, words, status in GATE:
         assert gate(base, new, *words) == status, (base, new, words)
+    assert gate(0, 6, "--to", str(tmp_path / "else"), "--split", "all") == 0
     card = {"corpus_sha256": "0", "topics_sha256": "0"}  # of another corpus
     (tmp_path / "new.json").write_text(json.dumps(card), encoding="utf-8")
     assert gate(6, 0) == 2
     assert "The report goes to `evals/comparisons/`" in COMPARING
-    for folder, name in ((gate.folder / "comparisons", "new"), (tmp_path / "else", "new-all")):
-        assert {path.name for path in folder.iterdir()} == {f"{name}.md", f"{name}.json"}
-
-
-def test_export_writes_the_formats_that_the_page_names(folder, monkeypatch):
-    said = re.search(r"writes the labels as (.+?)\.", OWN)[1]
-    forms = {"CSV": "labels.csv", "Parquet": "labels.parquet", "BEIR": "beir/qrels/dev.tsv"}
-    forms["TREC qrels"] = "qrels.trec"
-    assert re.split(r", | and ", said) == list(forms)
-    words = ["helpers", "export", "--evals", str(folder), "--to", str(folder / "out")]
-    monkeypatch.setattr(sys, "argv", words)
-    assert __main__.main() == 0
-    assert all((folder / "out" / name).is_file() for name in forms.values())
+    for place, name in ((folder / "comparisons", "new"), (tmp_path / "else", "new-all")):
+        assert {path.name for path in place.iterdir()} == {f"{name}.md", f"{name}.json"}
 
 
 # What an evaluation set may hold, limits, kinds of sources.
-
-
-def test_the_table_of_sources_is_the_table_of_readers():
-    table = OWN.partition("| source | `FROM` |")[2].partition("\n\n")[0]
-    kinds = re.findall(r"`(\w+):", table)
-    assert sorted(kinds) == sorted(write.READERS)
 
 
 def fields_of(name: str) -> set[str]:
@@ -351,7 +316,9 @@ def fields_of(name: str) -> set[str]:
     return {*json.loads(page)["properties"]}
 
 
-def test_fields_and_files_of_a_set_are_those_that_are_read():
+def test_sources_files_and_fields_are_those_that_are_read():
+    table = OWN.partition("| source | `FROM` |")[2].partition("\n\n")[0]
+    assert sorted(re.findall(r"`(\w+):", table)) == sorted(write.READERS)
     asked = OWN.partition("The folder needs")[2].partition("Optional in a query:")
     optional, labels = asked[2].partition("Graded labels")[::2]
     named = re.findall(r"`retrieval_queries.jsonl` \((.+?)\)", asked[0])[0]
@@ -367,12 +334,9 @@ def test_fields_and_files_of_a_set_are_those_that_are_read():
         assert f'"{name}"' in labels
 
 
-def test_the_limit_of_the_first_engine_is_the_one_of_the_page():
-    assert f"Up to {runs.LARGE:,} chunks the sessions search with `rank_bm25`" in OWN
-
-
-def test_python_is_the_same_everywhere():
+def test_limits_and_pythons_are_the_same_everywhere():
     pages = README + INSTALLING + MAKEFILE
+    assert f"Up to {runs.LARGE:,} chunks the sessions search with `rank_bm25`" in OWN
     ((low, high),) = set(re.findall(r"[Pp]ython3? \(?3\.(\d+) to 3\.(\d+)", pages))
     after = int(high) + 1
     assert ((3, int(low)), (3, after)) == (install.LOWEST, install.BEYOND)
@@ -381,8 +345,6 @@ def test_python_is_the_same_everywhere():
 
 
 # Minutes.
-
-SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
 
 
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem[:9])

@@ -10,23 +10,12 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from nbclient.exceptions import CellExecutionError
 from nbformat import v4
 
 from helpers import evalset, files, report, results, workbook
 from helpers.labels import pooling
 
 ROOT = workbook.ROOT
-
-
-def test_a_notebook_runs_on_its_folder_with_a_fixed_hash_seed(monkeypatch):
-    monkeypatch.setenv("EVALS", "another")
-    monkeypatch.setenv("KEPT", "as it is")
-    monkeypatch.setenv("MPLBACKEND", "agg")  # shows no figure in a notebook
-    environment = workbook.environment(Path("x"))
-    changed = {"EVALS": "x", "PYTHONHASHSEED": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
-    kept = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
-    assert environment == {**kept, **changed} and environment["KEPT"] == "as it is"
 
 
 def notebook(tmp_path, *sources):
@@ -37,31 +26,55 @@ def notebook(tmp_path, *sources):
     return path
 
 
+# Executing.
+
+
 @pytest.mark.proof
-def test_a_notebook_is_executed_in_its_place_and_its_parts_are_shown(tmp_path, capsys):
+def test_a_notebook_is_executed_in_its_place_on_its_folder(tmp_path, capsys, monkeypatch):
+    for name in ("EVALS", "MPLBACKEND", "WORKBOOK_LIVE", "KEPT"):
+        monkeypatch.setenv(name, "set outside")
     path = notebook(
         tmp_path,
         "# Title",
         "import os, sys\nn = 1",
-        "## 1. First part (30 minutes)\n\n### Below it",
-        f"assert os.environ['EVALS'] == {str(tmp_path / 'set')!r} and n == 1",
         "print(1, flush=True); print(2, flush=True)",
-        f"assert sys.executable == {sys.executable!r}; print(os.getcwd())",
+        "print(os.environ['EVALS'], os.environ['PYTHONHASHSEED'], os.environ['KEPT'])",
+        "print('WORKBOOK_LIVE' in os.environ, 'set outside' == os.environ.get('MPLBACKEND'))",
+        "print(sys.executable, os.getcwd())",
         "n += 1; print(n)",
-        "print(n, 'again')",
     )
     before = path.read_bytes()
-    executed = workbook.execute(path, tmp_path / "set")
+    executed = workbook.run_all(tmp_path / "set", [path])[path]
     assert path.read_bytes() == before
     code = [cell for cell in executed.cells if cell.cell_type == "code"]
-    assert code[-1].outputs[0].text == "2 again\n"
-    assert [output.text for output in code[2].outputs] == ["1\n2\n"]
-    assert code[3].outputs[0].text == f"{tmp_path}\n"
+    assert [[output.text for output in cell.outputs] for cell in code] == [
+        [],
+        ["1\n2\n"],
+        [f"{tmp_path / 'set'} 0 set outside\n"],
+        ["False False\n"],
+        [f"{sys.executable} {tmp_path}\n"],
+        ["2\n"],
+    ]
     assert not any("execution" in cell.metadata for cell in code)
     assert [cell.execution_count for cell in code] == [*range(1, len(code) + 1)]
     assert executed.metadata.language_info == {"name": "python"}
-    parts = "      Title\n      1. First part (30 minutes)\n"
-    assert capsys.readouterr() == (parts, "")
+    assert re.fullmatch(r"\[1/1\] made\n      \d+ s\n", capsys.readouterr().out)
+
+
+FAILING = {  # code of a cell: what is said
+    "raise ValueError('no\\nmore')": "made: a cell failed with ValueError: no more: run again",
+    "from helpers import files; raise files.EvalSetError(['a:1: x', 'b:2: y'])": "a:1: x\nb:2: y",
+    "from helpers import compare; raise compare.CannotCompare('x.json: other')": "x.json: other",
+}
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("code", FAILING)
+def test_a_cell_that_fails_is_told_without_its_traceback(tmp_path, monkeypatch, code):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with pytest.raises(evalset.EvalSetError, match=f"^{FAILING[code]}") as caught:
+        workbook.execute(notebook(tmp_path, code), tmp_path)
+    assert "Traceback" not in str(caught.value)
 
 
 @pytest.mark.proof
@@ -77,6 +90,9 @@ def test_ctrl_c_ends_a_notebook_and_its_kernel_at_once(tmp_path, capfd):
         os.kill(int(pid.read_text()), 0)
 
 
+# Commands.
+
+
 def test_a_report_runs_the_notebooks_in_their_order_and_tells_the_summary(
     folder, monkeypatch, capsys
 ):
@@ -84,41 +100,16 @@ def test_a_report_runs_the_notebooks_in_their_order_and_tells_the_summary(
     monkeypatch.setattr(workbook, "execute", lambda path, on: ran.append((path, on)) or path.stem)
     monkeypatch.setattr(report, "html", lambda executed: f"<p>{executed}</p>")
     monkeypatch.setattr(results, "read_results", lambda on: f"summary of {on.name}")
-    monkeypatch.setattr(report, "summary", lambda found, show: show(found))
-    monkeypatch.setattr(results, "what_next", lambda on: f"next {on.name}")
+    monkeypatch.setattr(report, "summary", lambda content, show: show(content))
     page = folder / "retrieval_eval.html"
     for more, paths in (([], workbook.NOTEBOOKS), ([True], workbook.NOTEBOOKS + workbook.FURTHER)):
         ran.clear()
         assert workbook.report_command(evals, *more) == 0
         assert ran == [(path, folder) for path in paths]
         assert page.read_text() == "<p>retrieval_eval</p>"
-        said = capsys.readouterr().out
-        many, first = len(paths), workbook.SESSIONS[0].stem
-        assert said.startswith(f"[1/{many}] {first}\n      0 s\n[2/{many}] ")
-        told = f"\nsummary of {folder.name}\n\nwrite-up: {page}\nnext {folder.name}\n"
-        assert said.endswith(told)
-
-
-def test_a_cell_that_fails_is_told_without_its_traceback(monkeypatch, tmp_path):
-    class Client(SimpleNamespace):
-        create_kernel_manager = SimpleNamespace
-
-        def execute(self, env):
-            raise CellExecutionError("a\nlong\ntraceback", *self.error)
-
-    monkeypatch.setattr(workbook, "NotebookClient", lambda made, **options: Client())
-    for error, said in [
-        (
-            ("ValueError", "\x1b[31mno\x1b[0m\nmore"),
-            "made: a cell failed with ValueError: no more: ",
-        ),
-        (("EvalSetError", "a:1: one\nb:2: two"), "a:1: one\nb:2: two"),
-        (("CannotCompare", "x.json: made on another corpus"), "x.json: made on another corpus"),
-    ]:
-        Client.error = error
-        with pytest.raises(evalset.EvalSetError) as caught:
-            workbook.execute(notebook(tmp_path, "1"), tmp_path)
-        assert str(caught.value).startswith(said) and "long" not in str(caught.value)
+        shown = capsys.readouterr().out
+        assert shown.startswith(f"[1/{len(paths)}] {workbook.SESSIONS[0].stem}\n      0 s\n[2/")
+        assert f"\nsummary of {folder.name}\n\nwrite-up: {page}\nnext: " in shown
 
 
 def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):
@@ -126,40 +117,38 @@ def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):
     assert workbook.freeze_command(evals) == 0
     manifest = folder / "manifest.json"
     assert capsys.readouterr().out == f"{manifest} describes the folder as it is now\n"
-    found = json.loads(manifest.read_text())
-    assert found["seeds"] == {"negatives": 2026} and "negatives.jsonl" in found["files"]
+    content = json.loads(manifest.read_text())
+    assert content["seeds"] == {"negatives": 2026} and "negatives.jsonl" in content["files"]
     rows = [json.loads(line) for line in (folder / "negatives.jsonl").read_text().splitlines()]
     assert rows == pooling.negatives(evals, pooling.by_ranker(evals), 2026)
-    assert workbook.freeze_command(evals) == 0 and json.loads(manifest.read_text()) == found
+    assert workbook.freeze_command(evals) == 0 and json.loads(manifest.read_text()) == content
 
-
-# Generated blocks.
 
 PAGE = "a\n<!-- generated: make refresh -->\nold\nlines\n<!-- end -->\nb\n"
 
 
 @pytest.fixture
 def pages(monkeypatch, tmp_path):
-    """Put a README and a data card in the workbook's place; their blocks are what is told here."""
-    made = {"summary": "new \\1", "facts": "old\nlines"}
+    """Put a README and a data card in the workbook's place; return their blocks."""
+    blocks = {"summary": "new \\1", "facts": "old\nlines"}
     for name in ("README.md", "evals/README.md"):
         files.write(tmp_path / name, PAGE)
     monkeypatch.setattr(workbook, "ROOT", tmp_path)
     monkeypatch.setattr(evalset, "load", lambda folder: folder)
     monkeypatch.setattr(results, "read_results", lambda folder: folder)
-    monkeypatch.setattr(report, "summary", lambda of: made["summary"] if of == tmp_path else "")
-    monkeypatch.setattr(report, "facts", lambda of: made["facts"] if of == tmp_path else "")
-    return made
+    for name in blocks:
+        monkeypatch.setattr(report, name, lambda of, n=name: blocks[n] if of == tmp_path else "")
+    return blocks
 
 
 def test_a_block_that_is_not_as_the_results_say_is_named(pages, tmp_path):
     fresh = workbook.fresh_pages(tmp_path)
-    block = "a\n<!-- generated: make refresh -->\nnew \\1\n<!-- end -->\nb\n"
-    assert fresh == {tmp_path / "README.md": block, tmp_path / "evals" / "README.md": PAGE}
-    said = ": its generated block differs from the results, run: make refresh"
-    assert workbook.stale_blocks(tmp_path) == ["README.md" + said]
+    made = PAGE.replace("old\nlines", "new \\1")
+    assert fresh == {tmp_path / "README.md": made, tmp_path / "evals" / "README.md": PAGE}
+    words = ": its generated block differs from the results, run: make refresh"
+    assert workbook.stale_blocks(tmp_path) == ["README.md" + words]
     pages["facts"] = "other"
-    assert workbook.stale_blocks(tmp_path)[1:] == ["evals/README.md" + said]
+    assert workbook.stale_blocks(tmp_path)[1:] == ["evals/README.md" + words]
     for page in ("", "no markers", PAGE * 2, PAGE.replace("<!-- end -->", "")):
         files.write(tmp_path / "README.md", page)
         with pytest.raises(ValueError, match="README.md: wanted one generated block between its"):
@@ -167,38 +156,30 @@ def test_a_block_that_is_not_as_the_results_say_is_named(pages, tmp_path):
 
 
 def test_a_refresh_stores_what_it_executed_and_says_what_it_changed(
-    pages, folder, monkeypatch, capsys
+    pages, tmp_path, monkeypatch, capsys
 ):
-    files.write(folder / "coverage.md", "as it was\n")
     made = v4.new_notebook(cells=[v4.new_code_cell("1", id="one")])
-    values = iter([{"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}])
-
-    def run_all(on, paths):
-        assert paths == [*workbook.NOTEBOOKS, *workbook.FURTHER]
-        files.write(on / "coverage.md", "as it is\n")
-        return {on / "n.ipynb": made}
-
-    monkeypatch.setattr(workbook, "run_all", run_all)
-    monkeypatch.setattr(evalset, "DEFAULT", folder)
+    values = iter([{"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}, {}])
+    ran = []
+    monkeypatch.setattr(workbook, "run_all", lambda *run: ran.append(run) or {run[0] / "n": made})
+    monkeypatch.setattr(evalset, "DEFAULT", tmp_path)
     monkeypatch.setattr(results, "published", lambda on: next(values))
-    own = SimpleNamespace(folder=folder)
+    own = SimpleNamespace(folder=tmp_path)
     assert workbook.refresh_command(own) == 0
-    assert (folder / "n.ipynb").read_text() == nbformat.writes(made) + "\n"
-    assert capsys.readouterr().out == (
-        "\npublished values that changed; each needs a reason before it is committed:\n"
-        "  a: 1 -> 2\n  README.md: + new \\1\n  README.md: - old\n  README.md: - lines\n"
-        "  coverage.md: - as it was\n  coverage.md: + as it is\n"
-    )
+    assert (tmp_path / "n").read_text() == nbformat.writes(made) + "\n"
+    assert "new \\1" in (tmp_path / "README.md").read_text()
+    assert ran == [(tmp_path, [*workbook.NOTEBOOKS, *workbook.FURTHER])]
+    first, reason, value, _ = capsys.readouterr().out.splitlines()
+    assert (first, value) == ("", "  a: 1 -> 2") and reason.startswith("published values that ch")
     assert workbook.refresh_command(own) == 0
-    assert capsys.readouterr().out == "\nno published value changed\n"
+    assert capsys.readouterr().out.startswith("\nno published value changed\n")
     with pytest.raises(evalset.EvalSetError, match="^refresh writes into the workbook itself"):
-        workbook.refresh_command(SimpleNamespace(folder=folder / "other"))
+        workbook.refresh_command(SimpleNamespace(folder=tmp_path / "other"))
 
 
 # Checking.
 
-
-DERIVED = ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "results.json")
+DERIVED = ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "runs/f.json", "results.json")
 
 
 @pytest.fixture
@@ -210,28 +191,28 @@ def checking(monkeypatch, tmp_path):
     own = tmp_path / "own"
     for name in (*DERIVED, "x.md"):
         files.write(own / name, "x\n")
-    asked = SimpleNamespace(own=own, calls={}, status={}, writes=True, ruff=[], guard=[], blocks=[])
+    state = SimpleNamespace(
+        own=own, calls={}, failing="", writes=True, ruff="", guard=[], blocks=[]
+    )
 
-    def run_pytest(folder, *words):
+    def run(command, env=None, **_):
+        if "pytest" not in command:
+            return SimpleNamespace(returncode=int(state.ruff in command and "--quiet" in command))
+        folder, job = Path(env["EVALS"]), command[-1]
         held = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
-        asked.calls[words[-1]] = (folder, words, held)
-        for glob in workbook.WRITES.get(Path(words[-1]), ()) if asked.writes else ():
+        state.calls[job] = (folder, command[3:], held)
+        for glob in workbook.WRITES.get(Path(job), ()) if state.writes else ():
             for path in own.glob(glob):
                 files.write(folder / path.relative_to(own), path.read_text())
-        status = asked.status.get(words[-1], 0)
-        return subprocess.CompletedProcess(words, status, f"{status} failed, 12 passed in 1 s")
+        failed = 2 * (job == state.failing)
+        return subprocess.CompletedProcess(command, failed, f"{failed} failed, 12 passed in 1 s")
 
-    def run(words, **more):
-        return SimpleNamespace(returncode=int(words[3:4] == asked.ruff))
-
-    last = workbook.WRITE_UP
     monkeypatch.setattr(evalset, "DEFAULT", own)
-    monkeypatch.setattr(workbook, "guard", lambda path: asked.guard if path == last else [])
-    monkeypatch.setattr(workbook, "run_pytest", run_pytest)
-    monkeypatch.setattr(workbook, "stale_blocks", lambda folder: asked.blocks)
+    monkeypatch.setattr(workbook, "guard", lambda path: state.guard * (path == workbook.WRITE_UP))
+    monkeypatch.setattr(workbook, "stale_blocks", lambda folder: state.blocks)
     monkeypatch.setattr(workbook.subprocess, "run", run)
-    asked.check = lambda folder=own: workbook.check_command(SimpleNamespace(folder=folder))
-    return asked
+    state.check = lambda folder=own: workbook.check_command(SimpleNamespace(folder=folder))
+    return state
 
 
 def test_a_check_gives_each_notebook_what_is_committed_but_not_what_it_writes(checking, capsys):
@@ -239,35 +220,40 @@ def test_a_check_gives_each_notebook_what_is_committed_but_not_what_it_writes(ch
     folders = set()
     for path, globs in workbook.WRITES.items():
         folder, words, held = checking.calls.pop(str(path))
-        gone = workbook.derived(checking.own, globs)
-        assert held == {*DERIVED, "x.md"} - gone and words == (*workbook.NBVAL_STRICT, str(path))
+        assert held == {*DERIVED, "x.md"} - workbook.derived(checking.own, globs)
+        assert words == [*workbook.NBVAL_STRICT, str(path)]
         folders.add(folder)
     assert len(folders) == 4 and not any(folder.exists() for folder in folders)
     for words in workbook.TESTS.values():  # two at a time, in whatever order they start
-        assert checking.calls.pop(words[-1])[:2] == (checking.own, words)
+        assert checking.calls.pop(words[-1])[:2] == (checking.own, [*words])
     assert not checking.calls
-    said = capsys.readouterr().out
-    assert said.startswith("check: runs each of the four notebooks on a copy of evals/ without ")
-    assert "\ntests of the helpers:\n0 failed, 12" in said
-    assert said.endswith("check: everything agrees\n72 passed, 0 failed\n")
+    shown = capsys.readouterr().out
+    assert "\ntests of the helpers:\n0 failed, 12" in shown
+    assert shown.endswith("check: everything agrees\n72 passed, 0 failed\n")
+
+
+JOBS = {str(path): path.stem for path in workbook.NOTEBOOKS}
+JOBS["helpers/tests"] = "tests of the helpers"
 
 
 def test_a_check_ends_with_1_where_something_differs_or_pytest_fails(checking, capsys):
-    checking.ruff, checking.guard, checking.blocks = ["format"], ["stored"], ["block"]
-    assert checking.check() == 1
-    said = capsys.readouterr().out
-    assert said.endswith("\nruff format complains\nstored\nblock\n72 passed, 0 failed\n")
-    checking.ruff = checking.guard = checking.blocks = []
-    for which in [*map(str, workbook.NOTEBOOKS), "helpers/tests"]:
-        checking.status = {which: 2}
-        assert checking.check() == 1
-        name = "tests of the helpers" if which == "helpers/tests" else Path(which).stem
-        said = f"\n{name}: pytest ended with 2, see above\n72 passed, 2 failed\n"
-        assert capsys.readouterr().out.endswith(said)
-    checking.status, checking.writes = {}, False
-    assert checking.check() == 1
-    gone = [line.split(" is stale")[0] for line in capsys.readouterr().out.splitlines()[-5:-1]]
-    assert gone == [f"evals/{name}:1" for name in DERIVED], "a session that stops writing a file"
+    for what, value, words in [
+        ("ruff", "format", ["ruff format complains"]),
+        ("ruff", "check", ["ruff check complains"]),
+        ("guard", ["stored"], ["stored"]),
+        ("blocks", ["block"], ["block"]),
+        *(("failing", job, [f"{name}: pytest ended with 2, see"]) for job, name in JOBS.items()),
+        ("writes", False, [f"evals/{name} is not what" for name in DERIVED[:2]]),
+    ]:
+        usual = getattr(checking, what)
+        setattr(checking, what, value)
+        assert checking.check() == 1, (what, value)
+        shown = capsys.readouterr().out.partition("retrieval_eval:\n")[2]
+        lines = shown.splitlines()[1:-1]
+        assert all(line.startswith(w) for line, w in zip(lines, words, strict=False)), lines
+        assert len(lines) == (len(DERIVED) if what == "writes" else 1)
+        assert shown.endswith(f"72 passed, {2 * (what == 'failing')} failed\n")
+        setattr(checking, what, usual)
 
 
 def test_a_check_of_another_set_runs_its_notebooks_on_a_copy_and_no_more(
@@ -279,20 +265,14 @@ def test_a_check_of_another_set_runs_its_notebooks_on_a_copy_and_no_more(
 
     def run_all(folder, paths):
         ran.append((folder, paths, {path.name for path in folder.rglob("*.*")}))
+        if len(ran) == 2:
+            raise evalset.EvalSetError([f"{folder}/second_pass.jsonl:1: broken"])
 
     monkeypatch.setattr(workbook, "run_all", run_all)
     assert checking.check(other) == 0 and checking.calls == {}
     ((copy, paths, held),) = ran
     assert not copy.exists() and paths == workbook.NOTEBOOKS and held == {"coverage.md", "a.md"}
-    assert capsys.readouterr().out == (
-        "check: runs the four notebooks in their order on a copy of the folder\n"
-        "check: every cell ran\n"
-    )
-
-    def fails(folder, paths):
-        raise evalset.EvalSetError([f"{folder}/second_pass.jsonl:1: broken"])
-
-    monkeypatch.setattr(workbook, "run_all", fails)
+    assert capsys.readouterr().out.endswith("\ncheck: every cell ran\n")
     with pytest.raises(evalset.EvalSetError, match=f"^{other}/second_pass.jsonl:1: broken$"):
         checking.check(other)
 
@@ -300,65 +280,54 @@ def test_a_check_of_another_set_runs_its_notebooks_on_a_copy_and_no_more(
 # What is stored.
 
 
-def guarded(tmp_path, *cells):
-    """Return what is said of a notebook with the cells, each (execution count, *outputs)."""
-    made = [v4.new_markdown_cell("words")]
-    for count, *outputs in cells:
-        made.append(v4.new_code_cell("1", execution_count=count, outputs=outputs))
-    nbformat.write(v4.new_notebook(cells=made), tmp_path / "n.ipynb")
-    return workbook.guard(tmp_path / "n.ipynb")
-
-
 def stream(text, name="stdout"):
     return v4.new_output("stream", name=name, text=text)
 
 
+ERROR = v4.new_output("error", ename="E", evalue="", traceback=[])
+HARMLESS = stream("/usr/lib evals/home home/ https://a.b/c a:\nb")
+COUNTS = ((None,), (2,), (1, 1), (1, None), (2, 1), (0, 1))
+PLACES = "/home/ /Users/ /root/ /tmp/ /private/ /var/folders/ C:\\".split()
+STORED = [  # (cells as (execution count, *outputs), what is said of them)
+    ([], []),
+    ([(1, stream("1"), HARMLESS), (2, v4.new_output("display_data", {"text/plain": "1"}))], []),
+    ([(1,), (2, stream("1", "stderr"), ERROR, ERROR), (3, ERROR)],
+     ["cell [2] stores error", "cell [2] stores stderr", "cell [3] stores error"]),
+    *(([(n,) for n in counts], [f"execution counts are not 1..{len(counts)}"])
+      for counts in COUNTS),
+    *(([(1,), (2, stream(f"in {start}me/evals"))],
+       ["cell [2] stores a path of one machine: " + f"{start}me".replace("\\", "\\\\")])
+      for start in PLACES),
+]  # fmt: skip
+
+
 def test_what_a_stored_notebook_may_not_hold_is_named_with_its_cell(tmp_path):
-    error = v4.new_output("error", ename="E", evalue="", traceback=[])
-    shown = v4.new_output("display_data", {"text/plain": "1"})
-    anywhere = stream("/usr/lib evals/home home/ https://a.b/c a:\nb")
-    assert guarded(tmp_path) == []
-    assert guarded(tmp_path, (1, stream("1"), shown), (2, anywhere)) == []
-    assert guarded(tmp_path, (1,), (2, stream("1", "stderr"), error, error), (3, error)) == [
-        "n.ipynb: cell [2] stores error",
-        "n.ipynb: cell [2] stores stderr",
-        "n.ipynb: cell [3] stores error",
-    ]
-    for counts in ((None,), (2,), (1, 1), (1, None), (2, 1), (0, 1)):
-        assert guarded(tmp_path, *((count, stream("1\n")) for count in counts)) == [
-            f"n.ipynb: execution counts are not 1..{len(counts)}, run: make refresh"
-        ]
-    for start in "/home/ /Users/ /root/ /tmp/ /private/ /var/folders/ C:\\".split():
-        path = (start + "somebody").replace("\\", "\\\\")
-        said = guarded(tmp_path, (1, stream("1")), (2, stream(f"in {start}somebody/evals")))
-        assert said == [f"n.ipynb: cell [2] stores a path of one machine: {path}"]
+    for cells, wanted in STORED:
+        made = [v4.new_code_cell("1", execution_count=n, outputs=out) for n, *out in cells]
+        made.insert(0, v4.new_markdown_cell("words"))
+        nbformat.write(v4.new_notebook(cells=made), tmp_path / "n.ipynb")
+        problems = workbook.guard(tmp_path / "n.ipynb")
+        assert len(problems) == len(wanted), (cells, problems)
+        for problem, words in zip(problems, wanted, strict=True):
+            assert problem.startswith(f"n.ipynb: {words}")
 
 
-def test_stale_files_are_named_with_the_first_line_that_differs(tmp_path):
-    sides = {"committed": {}, "fresh": {}}
-    for name in ("coverage.md", "chunks/a.jsonl", "runs/b.json", "runs/b.trec"):
-        sides["committed"][name] = sides["fresh"][name] = b"same\n"
-    sides["committed"] |= {"notes.md": b"1", "runs/gone.jsonl": b"2", "runs/end.trec": b"a\r\n"}
-    sides["fresh"] |= {"notes.md": b"2", "results.json": b"{}", "runs/end.trec": b"a\n"}
-    sides["committed"]["runs/less.trec"] = b"a\n" + "é".encode() * 200
-    sides["fresh"]["runs/less.trec"] = b"a\n"
-    for side, texts in sides.items():
-        for name, data in texts.items():
-            (tmp_path / side / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / side / name).write_bytes(data)
-    globs = sum(workbook.WRITES.values(), ())
-    problems = workbook.stale_files(tmp_path / "committed", tmp_path / "fresh", globs)
-    assert [problem.removesuffix(", run: make refresh") for problem in problems] == [
-        "evals/results.json:1 is stale: found '', a session writes '{}'",
-        r"evals/runs/end.trec:1 is stale: found 'a\r\n', a session writes 'a\n'",
-        "evals/runs/gone.jsonl:1 is stale: found '2', a session writes ''",
-        f"evals/runs/less.trec:2 is stale: found {'é' * 100!r}, a session writes ''",
-    ]
-
-
-def test_what_a_check_prints_last_says_how_heavy_the_workbook_is():
-    command = [sys.executable, "helpers/tests/weight.py"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
-    flat = sum(len(p.read_text("utf-8").splitlines()) for p in (ROOT / "helpers").glob("*.py"))
-    assert re.search(rf"flat rooms of helpers/ +{flat:,} in \d+$", done.stdout, re.MULTILINE)
-    assert re.search(r"session_c: .*import [\d,]+ of helpers/ and load [\d,]+, ", done.stdout)
+def test_derived_files_that_are_not_what_a_session_writes_are_named(tmp_path):
+    committed, fresh = tmp_path / "committed", tmp_path / "fresh"
+    for name, old, new in [
+        ("coverage.md", "same\n", "same\n"),
+        ("notes.md", "1", "2"),  # no session writes it
+        ("results.json", None, "{}"),
+        ("runs/end.trec", "a\r\n", "a\n"),
+        ("runs/gone.jsonl", "2", None),
+        ("runs/same.json", "2", "2"),
+        ("runs/value.json", "2", "3"),  # of the same size
+    ]:
+        for folder, text in ((committed, old), (fresh, new)):
+            if text is not None:
+                files.write(folder / name, text)
+                os.utime(folder / name, (0, 0))
+    problems = workbook.stale_files(committed, fresh, sum(workbook.WRITES.values(), ()))
+    names = ("results.json", "runs/end.trec", "runs/gone.jsonl", "runs/value.json")
+    assert [problem.split()[0] for problem in problems] == [f"evals/{name}" for name in names]
+    assert all("run: make refresh" in problem for problem in problems)

@@ -223,6 +223,15 @@ def test_names_are_listed_up_to_twenty(small):
     assert told.startswith("22 of 0 dev queries are below nDCG@10 1.")
     assert "22 queries (q0, q1, q2," in told and "q19 and 2 more).\n- **Better" in told
     assert "isn't among them: 0 queries (none)." in told
+    assert "q19).\n" in said(page, "repairs", **more | {"reorder": more["reorder"][:20]})
+
+
+def test_only_imperfect_queries_wait_for_a_repair(small):
+    page = made(small, ("q", 0, 3), test=False)
+    rows = page.rows["dev"]
+    rows["nDCG@10"] = [1, 0.5, 0.5]
+    rows["relevant"] = [{"disk-full": 1}, {"disk-full": 1}, {"queue-full": 1, "disk-full": 1}]
+    assert (page.values["reorder"], page.values["fetch"]) == (["q1"], ["q2"])
 
 
 def test_a_card_tells_where_both_documents_stand_and_what_was_read(small):

@@ -31,6 +31,7 @@ BODIES = {  # three exercises: a plain one, one that uses it and a setup cell, o
 }
 EXPECTED = {"longest": "ccc", "scaled": 6, "shout": "!CCC"}
 WORDS = ["a", "ccc", "bb"]
+USUAL = dict.fromkeys(("grade", "locked", "solution", "task"), False)
 
 
 def markdown(cell_id, source):
@@ -43,9 +44,7 @@ def code(cell_id, source, tags=(), **grading):
     if tags:
         cell.metadata["tags"] = list(tags)
     if grading:
-        usual = dict.fromkeys(("grade", "locked", "solution", "task"), False)
-        ids = {"grade_id": cell_id, "schema_version": 3}
-        cell.metadata["nbgrader"] = {**usual, **ids, **grading}
+        cell.metadata["nbgrader"] = {**USUAL, "grade_id": cell_id, "schema_version": 3, **grading}
     return cell
 
 
@@ -56,16 +55,12 @@ def solution(name, body=None, before=exercises.BEGIN, after=exercises.END):
 
 def exercise(name):
     """Return the cells of one exercise."""
-    head = f"### Exercise: {name}\n\nDifficulty 1 of 3 · 10 minutes · to know it."
+    call = f"check.{name}({name}, {WORDS}, {EXPECTED[name]!r})"
+    plan = "Difficulty 1 of 3 · 10 minutes · to know it."
     return [
-        markdown(f"{name}-head", head),
+        markdown(f"{name}-head", f"### Exercise: {name}\n\n{plan}"),
         code(f"{name}-code", solution(name), solution=True),
-        code(
-            f"{name}-check",
-            f"check.{name}({name}, {WORDS}, {EXPECTED[name]!r})",
-            grade=True,
-            points=1,
-        ),
+        code(f"{name}-check", call, grade=True, points=1),
         code(f"{name}-use", f"print({name}({WORDS}))"),
     ]
 

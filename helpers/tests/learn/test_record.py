@@ -16,6 +16,7 @@ DCG = """from math import log2
 
 def dcg(gains):
     return sum(g / log2(n) for n, g in enumerate(gains, 2))"""
+WRONG = DCG.replace("enumerate(gains, 2)", "enumerate(gains, 1)")
 STUB = 'def dcg(gains):\n    raise NotImplementedError("not started yet")'
 QUIZ = 'def quick_test_c():\n    return {1: "x"}'
 
@@ -37,28 +38,23 @@ def shell(tmp_path):
     return shell
 
 
-@pytest.mark.parametrize(
-    ("cell", "call", "entry"),
-    [
-        (DCG, "check.dcg(dcg)", ("dcg", "passed", "")),
-        (f"%env\n{DCG}\n\n", "check.dcg(dcg)", ("dcg", "passed", "")),
-        (
-            DCG.replace("enumerate(gains, 2)", "enumerate(gains, 1)"),
-            "check.dcg(dcg)",
-            ("dcg", "wrong", "The logarithm of the rank itself is 0 at rank 1"),
-        ),
-        (STUB, "check.dcg(dcg)", ("dcg", "not started", "C4 DCG is not started yet: fill in ")),
-        (QUIZ, 'check.quiz("C", quick_test_c)', ("quiz C", "wrong", "question 1 wants a number")),
-    ],
-)
-def test_a_check_in_a_copy_writes_what_it_found_of_which_cell(copies, shell, cell, call, entry):
-    shell.run_cell(cell)
-    shell.run_cell("1 + 1")
-    shell.run_cell(call)
-    name, result, words = entry
-    [(found, [made])] = record.check_runs(copies).items()
-    assert (found, made.cell, made.result) == (name, record.cell_hash(cell), result)
-    assert made.words.startswith(words)
+CALLED = [  # (cell, call, check, result, words)
+    (DCG, "check.dcg(dcg)", "dcg", "passed", ""),
+    (f"%env\n{DCG}\n\n", "check.dcg(dcg)", "dcg", "passed", ""),
+    (WRONG, "check.dcg(dcg)", "dcg", "wrong", "The logarithm of the rank itself is 0 at rank 1"),
+    (STUB, "check.dcg(dcg)", "dcg", "not started", "C4 DCG is not started yet: fill in "),
+    (QUIZ, 'check.quiz("C", quick_test_c)', "quiz C", "wrong", "question 1 wants a number"),
+]
+
+
+def test_a_check_in_a_copy_writes_what_it_found_of_which_cell(copies, shell):
+    for cell, call, name, result, words in CALLED:
+        (copies / record.RECORD).write_text("")
+        for source in (cell, "1 + 1", call):
+            shell.run_cell(source)
+        [(noted, [run])] = record.check_runs(copies).items()
+        assert (noted, run.cell, run.result) == (name, record.cell_hash(cell), result)
+        assert run.words.startswith(words)
 
 
 def test_a_check_says_the_same_where_nothing_can_be_written_down(tmp_path, shell, monkeypatch):
@@ -95,8 +91,8 @@ def test_notebooks_that_run_at_once_lose_no_line(copies, monkeypatch):
     command = [sys.executable, str(copies / "writes.py")]
     running = [subprocess.Popen([*command, name]) for name in "ab"]
     assert [process.wait() for process in running] == [0, 0]
-    for found in map(record.check_runs(copies).get, "ab"):
-        assert [entry.words.split()[0] for entry in found] == [str(n) for n in range(200)]
+    for runs in map(record.check_runs(copies).get, "ab"):
+        assert [run.words.split()[0] for run in runs] == [str(n) for n in range(200)]
 
 
 def test_lines_that_cannot_be_read_are_left_out(tmp_path):

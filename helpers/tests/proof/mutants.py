@@ -172,7 +172,7 @@ MUTANTS = [
     Mutant("a kept encoding for another corpus", "helpers/sparse.py", "json.dumps([model, texts], sort_keys=True)", "json.dumps([model, len(texts)], sort_keys=True)", SPARSE),
     Mutant("weights without IDF", MATRIX, "values = idf[counts.indices] * tf", "values = tf", MATRIX),
     Mutant("a solution told in a hint", "helpers/tests/proof/rehearsal.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", REHEARSAL),
-    Mutant("links of a copy not moved", "helpers/learn/copies.py", "cell.source = LINK.sub(link, cell.source)", "pass", LEARN),
+    Mutant("links of a copy not moved", "helpers/learn/copies.py", "cell.source = relinked(cell.source, place, home, copied)", "pass", LEARN),
     Mutant("end of a solution left in the copy", "helpers/learn/copies.py", "lines[first - 1 : last] =", "lines[first - 1 : last - 1] =", LEARN),
     Mutant("a check that praises a stub", "helpers/tests/proof/rehearsal.py", 'if [error.ename for error in errors] != ["NotStarted"]:', "if False:", REHEARSAL),
     Mutant("answers far off accepted", "notebooks/check/values.py", "abs_tol=max(TOLERANCE, grain)", "abs_tol=0.3", VALUES),

@@ -12,7 +12,7 @@ from helpers import workbook
 
 pytestmark = WITH_MAKE
 INSTALLER = """
-[ "$1" = venv ] && { mkdir -p .venv/bin; exit 0; }
+[ "$1" = venv ] && { mkdir -p .venv/bin; echo "$@" > .venv/made.txt; exit 0; }
 [ -n "$SAID" ] && { echo "$SAID"; exit 1; }
 for name in $NO_WHEEL; do
   grep -q "^$name==" .venv/wanted.txt && { echo "cannot build $name"; exit 1; }
@@ -73,6 +73,8 @@ def test_all_packages_are_installed(set_up, tmp_path):
     assert '"autosaveInterval": 10' in lab.read_text() and '"fetchNews": "false"' in lab.read_text()
     wanted, found = (tmp_path / n for n in ("requirements.txt", ".venv/installed.txt"))
     assert found.read_bytes() == wanted.read_bytes()
+    made = (set_up.folder / ".venv" / "made.txt").read_text()
+    assert made == f"venv --quiet --clear --python {sys.executable} .venv\n"
 
 
 def test_what_cannot_be_installed_is_named_and_the_others_are_there(set_up, tmp_path):
