@@ -27,7 +27,7 @@ def test_the_run_of_four_words_that_most_documents_hold():
     )
     assert found["most frequent run of four words"] == "on the next day, in 2 documents"
     assert of("b c d e", "a b c d")["most frequent run of four words"] == "a b c d, in 1 documents"
-    assert of("a b c")["most frequent run of four words"] == "none"
+    assert of("a b c")["most frequent run of four words"] == "none, in 0 documents"
 
 
 def test_a_list_of_headings_counts_when_two_documents_have_it():
