@@ -69,6 +69,7 @@ def imported(small):
 
 def test_what_an_import_cannot_have_is_not_applicable(small):
     found = by_check(imported(small))
+    assert found["size"].status == "warn" and audit.NOT_YOURS not in found["size"].remedy
     lacking = {check: finding.remedy for check, finding in found.items() if finding.status == "n/a"}
     assert lacking == {check: reason for check, (reason, _) in audit.LEFT_OUT.items()}
     assert not failing(small)
@@ -102,6 +103,9 @@ def test_what_somebody_added_to_an_import_is_checked(small):
     assert failing(small) == {"second pass", "negatives", "labelling guide"}
     (small / "labeling_guide.md").write_text(GUIDE)
     assert by_check(small)["labelling guide"].status == "pass"
+    graded = {"q1": {"kind": "a", "popularity": "head"}, "q2": {"kind": "b", "popularity": "tail"}}
+    change(small / TABLE, lambda row: {**row, **graded[row["query_id"]]})
+    assert by_check(small)["kinds"].status == by_check(small)["head and tail"].status == "pass"
 
 
 # The table and the command.

@@ -126,7 +126,7 @@ TEN = "10 easy and 10 hard"
 FOUR_GRADES = [("q1", "a", 1), ("q1", "b", 2), ("q2", "a", 1), ("q2", "b", 0)]
 BARE = [("q1", "a", 1, ()), ("q1", "b", 2, ("b",)), ("q1", "c", 0), ("q2", "a", 1, ())]
 UNLIKE = [reread("q1", "a", 0, 2, 2), reread("q1", "b", 1, 0, 1, " ")]
-UNLIKE += [reread("q2", "a", 0, 0, 1), reread("q2", "c", 2, 2, 2)]
+UNLIKE += [reread("q2", "a", 0, 0, 1, " "), reread("q2", "c", 2, 2, 2)]
 STALE = [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 0)]
 BY_WHOM = [reread("q2", "a", 0, 0, 0, reader="person"), reread("q1", "a", 0, 0, 0, reader="model")]
 

@@ -54,7 +54,7 @@ def test_a_broken_manifest_is_one_difference_and_one_that_an_editor_saved_is_rea
     path = small / "manifest.json"
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert manifest.differences(str(small)) == []
-    for text in ("{", "[]", "{}", '{"files": []}', '{"files": 1}', "\xff"):
+    for text in ('{"files": {}', "{", "[]", "{}", '{"files": []}', '{"files": 1}', "\xff"):
         path.write_bytes(text.encode("latin-1"))
         assert manifest.differences(small) == [manifest.BROKEN], text
     path.unlink()
