@@ -1,14 +1,15 @@
 """What a careful reader asks of an evaluation set, a function for each question."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from math import ceil
 from typing import NamedTuple
 
 import pandas as pd
 
 from .. import chunks, evidence, files, measures, stats, text
-from ..evalset import SPLITS, Document, EvalSet
+from ..evalset import SPLITS, EvalSet
 from ..runs import BASELINE
 from ..text import how_many
 from . import links, manifest, pooling
@@ -215,46 +216,35 @@ def check_evidence(case: AuditCase) -> Finding:
 
 def check_quotes(case: AuditCase) -> Finding:
     """Warn of quotes longer than a chunk, cut by every chunker, or standing in other documents."""
-    documents, cutters = case.evals.documents, _saved_chunks(case.evals)
-    one_text = case.evals.versions() | {(doc_id, doc_id) for doc_id in documents}
-    n_quotes, long, cut, shared = 0, [], [], []
-    for query_id, doc_id, grade, quotes in case.evals.judgments:
-        name, quotes = f"{query_id} {doc_id}", quotes if grade else ()
-        n_quotes += len(quotes)
-        if any(len(text.token_ids(quote)) > BASELINE["chunk_tokens"] for quote in quotes):
-            long.append(name)
-        elif quotes and cutters and _is_cut(quotes, documents[doc_id], cutters[doc_id]):
-            cut.append(name)
-        holders = [
-            d
-            for d, document in documents.items()
-            if any(quote in document.retrieval_text for quote in quotes)
-        ]
-        if any(tuple(sorted((doc_id, other))) not in one_text for other in holders):
-            shared.append(name)
+    bodies = {d: document.retrieval_text for d, document in case.evals.documents.items()}
+    versions = case.evals.versions()
+    one_text = {(d, d) for d in bodies}.union(versions, ((b, a) for a, b in versions))
+    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance}
+    long, shared = [], []
+    for pair, own in quotes.items():
+        others = [body for d, body in bodies.items() if (pair[1], d) not in one_text]
+        is_long = any(len(text.token_ids(quote)) > BASELINE["chunk_tokens"] for quote in own)
+        long += [" ".join(pair)] * is_long
+        shared += [" ".join(pair)] * any(quote in body for quote in own for body in others)
+    cut = [name for name in _always_cut(case.evals) if name not in long]
     warn = {
         f"No chunk holds the quotes of {_some(long)}: quote the shortest passage.": long,
         f"Every chunker cuts the quotes of {_some(cut)}.": cut,
         f"A quote stands in other documents, too: {_some(shared)}.": shared,
     }
-    found = f"{how_many(n_quotes, 'quote')}: {len(long)} too long, "
+    found = f"{how_many(sum(map(len, quotes.values())), 'quote')}: {len(long)} too long, "
     found += f"{len(cut)} cut everywhere, {len(shared)} not unique"
     return _finding("quotes", found, warn=warn)
 
 
-def _saved_chunks(evals: EvalSet) -> dict[str, list[chunks.Chunk]]:
-    """Return the chunks of each document, of all chunkers."""
-    by_document = defaultdict(list)
-    for path in sorted((evals.folder / "chunks").glob("*.jsonl")):
-        for chunk in chunks.read_chunks(path):
-            by_document[chunk.doc_id].append(chunk)
-    return by_document
-
-
-def _is_cut(quotes: tuple[str, ...], document: Document, own_chunks: list[chunks.Chunk]) -> bool:
-    """Return whether no quote is whole in any chunk of its document."""
-    spans = [span for q in quotes for span in evidence.places(q, document.retrieval_text)]
-    return not any(evidence.whole(spans, chunk) for chunk in own_chunks)
+def _always_cut(evals: EvalSet) -> list[str]:
+    """Return "query document" of each label of which no quote is whole in any saved chunk."""
+    saved = [chunks.read_chunks(path) for path in (evals.folder / "chunks").glob("*.jsonl")]
+    cut = []
+    for query_id, wanted in evidence.wanted(evals).items():
+        whole = evidence.ranks_of(wanted.quotes, chain(*saved))
+        cut += [f"{query_id} {doc_id}" for doc_id in wanted.quotes if doc_id not in whole]
+    return cut if saved else []
 
 
 def check_guide(case: AuditCase) -> Finding:
