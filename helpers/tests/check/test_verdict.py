@@ -195,7 +195,7 @@ def test_of_two_mistakes_the_nearer_one_is_named():
 
 
 def test_long_lines_break_between_words_and_cases_after_commas():
-    hits = [(f"a  long name {n}", 0.1464371965) for n in range(5)]
+    hits = [(f"a  long-name {n}", 0.1464371965) for n in range(5)]
     shown = check.Wrong(f"    expected  {hits}")._render_traceback_()
     assert len(shown) == 4 and max(map(len, shown)) <= 66
     assert all(part.startswith(" " * 14) for part in shown[1:])

@@ -111,23 +111,25 @@ def test_what_somebody_added_to_an_import_is_checked(small):
 # The table and the command.
 
 
-def test_the_table_word_for_word():
+def test_the_table_is_wrapped_and_loses_no_word():
     findings = [
-        Finding("size", "pass", "2 queries", ""),
         Finding("a check with a long name", "n/a", "found " * 8, "The source has none."),
         Finding("kinds", "warn", "x", "a-remedy-with-hyphens " * 9 + "z" * 90),
+        Finding("size", "pass", "2 queries", ""),
     ]
     lines = audit.as_table(findings).split("\n")
-    assert lines[:5] == [
-        "status  check             found                                   remedy",
-        f"{'-' * 6}  {'-' * 16}  {'-' * 38}  {'-' * 34}",
-        "pass    size              2 queries",
+    assert lines[0] == "status  check             found                                   remedy"
+    assert lines[1] == "  ".join("-" * width for width in audit.WIDTHS)
+    assert lines[2:4] == [
         "n/a     a check with a    found found found found found found     The source has none.",
         "        long name         found found",
     ]
-    assert lines[-2:] == ["", "1 passed, 1 warning, 0 failed, 1 not applicable"]
-    shown = "\n".join(lines)
-    assert shown.count("a-remedy-with-hyphens") == 9 and shown.count("z") >= 90
+    assert lines[-3:] == [
+        "pass    size              2 queries",
+        "",
+        "1 passed, 1 warning, 0 failed, 1 not applicable",
+    ]
+    assert sum(line.count("a-remedy-with-hyphens") for line in lines) == 9
     assert all(len(line) <= 100 and line == line.rstrip() for line in lines)
 
 

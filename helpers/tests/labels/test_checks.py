@@ -39,14 +39,13 @@ def sized(queries, documents):
     return made([asks(n) for n in range(queries)], pages(documents))
 
 
-def kinds(marks):
-    """Return a query for each mark, which is its kind; "-" is none."""
-    return made([asks(n, kind=k.replace("-", "unspecified")) for n, k in enumerate(marks)])
+def marked(field, marks):
+    """Return a query for each word of `marks`, which is its `field`."""
+    return made([asks(n, **{field: mark}) for n, mark in enumerate(marks.split())])
 
 
-def popular(marks):
-    names = {"h": "head", "t": "tail", "-": ""}
-    return made([asks(n, popularity=names[mark]) for n, mark in enumerate(marks)])
+def kinds(letters):
+    return marked("kind", " ".join(letters).replace("-", "unspecified"))
 
 
 def halves(dev, test):
@@ -63,14 +62,10 @@ def overlapping(share):
     return made([asks("q", "d", " ".join(words))], [answer])
 
 
-def titled(*wordings):
-    """Each query is answered by a document with the title "Disk full"."""
+def worded(*wordings):
+    """Return a query for each wording; all are answered by one document."""
     queries = [asks(f"q{n}", "d", words) for n, words in enumerate(wordings, 1)]
     return made(queries, [evalset.Document("d", "Disk full", "delete logs now")])
-
-
-def worded(*wordings):
-    return made([asks(f"q{n}", wording=words) for n, words in enumerate(wordings, 1)])
 
 
 def reaching(reached, documents, queries):
@@ -147,15 +142,14 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (kinds("aaab"), "pass", "a 3, b 1"),
     ],
     checks.check_head_and_tail: [
-        (popular("hh"), "fail", "head 2", "rare needs (tail)"),
-        (popular("t"), "fail", "tail 1", "frequent needs (head)"),
-        (popular("ht"), "pass", "head 1, tail 1"),
-        (popular("hhhht"), "warn", "nearer to half each"),
-        (popular("hhht"), "pass", ""),
-        (popular("htttt"), "warn", "nearer to half each"),
-        (popular("-"), "warn", "not marked 1", "Mark the popularity"),
-        (popular("ht-"), "warn", "head 1, not marked 1, tail 1", "Mark the popularity"),
-        (popular("h-"), "fail", "rare needs", "Mark the popularity of each query"),
+        (marked("popularity", "head head"), "fail", "head 2", "rare needs (tail)"),
+        (marked("popularity", "tail"), "fail", "tail 1", "frequent needs (head)"),
+        (marked("popularity", "head tail"), "pass", "head 1, tail 1"),
+        (marked("popularity", "head head head head tail"), "warn", "nearer to half each"),
+        (marked("popularity", "head head head tail"), "pass", ""),
+        (marked("popularity", "head tail tail tail tail"), "warn", "nearer to half each"),
+        (sized(1, 1), "warn", "not marked 1", "Mark the popularity"),
+        (made([asks(1, popularity="head"), asks(2)]), "fail", "rare needs", "Mark the popularity"),
     ],
     checks.check_halves: [
         (halves("aaa", ""), "fail", "dev 3, test 0", "queries to test."),
@@ -176,7 +170,7 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (overlapping(17), "warn", "Add paraphrases"),
         (overlapping(19), "warn", "Add paraphrases"),
         (overlapping(20), "fail", "answers 1.00; equal to a title: 0", "Write queries from needs"),
-        (titled("disk: FULL", "storage gone"), "fail", "to a title: 1", "Ask q1 in"),
+        (worded("disk: FULL", "storage gone"), "fail", "to a title: 1", "Ask q1 in"),
     ],
     checks.check_duplicate_queries: [
         (worded("a b", "c", "A, b", "C!", "a-b", "b a"), "fail", "q1 = q3 = q5, q2 = q4"),
