@@ -45,11 +45,11 @@ def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
 
 def differences(folder: Path | str) -> list[str]:
     """Return a line for each file that differs from manifest.json, is missing, or was added."""
-    path, problems = Path(folder) / "manifest.json", []
+    path = Path(folder) / "manifest.json"
     if not path.exists():
         return [NO_MANIFEST]
-    listed = files.json_page(path, problems).get("files")
-    if problems or not isinstance(listed, dict):
+    listed = files.json_page(path, problems=[]).get("files")
+    if not isinstance(listed, dict):
         return [BROKEN]
     present = _hashes(path.parent)
     both = listed.keys() & present.keys()

@@ -175,7 +175,7 @@ def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
     own = {("q00", "d02"): 0, ("q00", "d03"): 0, ("q01", "d00"): 1, ("q02", "d05"): 1}
     rows = [entry(*pair, grade, evidence="fact" * (grade > 0)) for pair, grade in own.items()]
     taken_back = {"undo": {"query_id": "q03", "doc_id": "d03", "time": "1"}}
-    rows += [entry("q03", "d03", 0, time="1"), taken_back]
+    rows += [entry("q03", "d03", 0, time="1"), taken_back, entry("q00", "d11")]  # no stored label
     write_rows(tmp_path / log.PRACTICE, *rows, entry("q00", "d04", 1, evidence="fact 4."))
     practice.agree_with_stored(evals)
     lines = capsys.readouterr().out.splitlines()
