@@ -3,13 +3,13 @@
 import os
 import textwrap
 from collections import Counter
-from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
 
 from .. import chunks, compare, evalset, results, runs
 from ..text import how_many
 from . import checks, links
+from .checks import Finding
 
 EXTRAS = ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl")
 DERIVED = ("runs/*.json", "runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
@@ -23,19 +23,17 @@ LEFT_OUT = {  # check: why an imported set cannot have it, and the file that bri
     "second pass": ("The source has one reading of its labels.", "second_pass.jsonl"),
     "negatives": ("The source has none; make freeze draws some.", "negatives.jsonl"),
 }
+THEIRS = ("overlap", "same query", "judged depth", "near-duplicates", "leakage")
 NOT_YOURS = "It is so in the source; mended, scores compare no longer with published ones."
-THEIRS = dict.fromkeys(("overlap", "same query", "judged depth", "near-duplicates"), NOT_YOURS) | {
-    "leakage": "Else the source's own halves leak, or no halves can part these queries."
-}
 WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
 
-def of_folder(evals: evalset.EvalSet) -> list[checks.Finding]:
+def of_folder(evals: evalset.EvalSet) -> list[Finding]:
     """Return the findings of a set and of what the sessions made of it; raises as `findings`."""
     return [*findings(evals), check_baseline(evals)]
 
 
-def findings(evals: evalset.EvalSet) -> list[checks.Finding]:
+def findings(evals: evalset.EvalSet) -> list[Finding]:
     """Run every check on a set, in a fixed order.
 
     Raises evalset.EvalSetError where a file cannot be read, with what is wrong with all of them.
@@ -45,39 +43,34 @@ def findings(evals: evalset.EvalSet) -> list[checks.Finding]:
         raise evalset.EvalSetError(problems)
     extra = [evalset.read_extra(evals, name) for name in ("negatives.jsonl", "second_pass.jsonl")]
     case = checks.AuditCase(evals, *extra, *links.alike_documents(evals))
-    return [_of_import(evals, check(case)) for check in checks.AUDIT_CHECKS]
+    found = [check(case) for check in checks.AUDIT_CHECKS]
+    return [_of_import(evals, finding) for finding in found] if evals.imported else found
 
 
-def _of_import(evals: evalset.EvalSet, finding: checks.Finding) -> checks.Finding:
-    """Return what a finding is on this set, which may be imported with its labels.
+def _of_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
+    """Return what a finding is on a set that is imported with its labels.
 
     What the makers left out is not applicable. What they got wrong is a warning and no failure:
     who mends it has another collection.
     """
     reason, file = LEFT_OUT.get(finding.check, ("", ""))
-    added = file and (evals.folder / file).exists()
-    if not evals.imported or finding.status == "pass" or added:
-        return finding
-    if reason:
+    if reason and finding.status != "pass" and not (file and (evals.folder / file).exists()):
         return finding._replace(status="n/a", remedy=reason)
     if finding.status == "fail" and finding.check in THEIRS:
-        return finding._replace(status="warn", remedy=f"{finding.remedy} {THEIRS[finding.check]}")
+        return finding._replace(status="warn", remedy=f"{finding.remedy} {NOT_YOURS}")
     return finding
 
 
-def check_baseline(evals: evalset.EvalSet) -> checks.Finding:
+def check_baseline(evals: evalset.EvalSet) -> Finding:
     """Fail where the saved run is not the one of results.json, or is of another set."""
     if not (evals.folder / "results.json").exists():
         reason = "No report has run: make report measures the baseline."
-        return checks.Finding("baseline", "n/a", "no results.json", reason)
+        return Finding("baseline", "n/a", "no results.json", reason)
     other = results.changed(evals, results.read_results(evals.folder))
     if not other:
-        return checks.Finding("baseline", "pass", "results.json measured the saved run", "")
+        return Finding("baseline", "pass", "results.json measured the saved run", "")
     remedy = "Restore what was measured, or measure it anew (make report)."
-    return checks.Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
-
-
-# What audit and freeze vouch for is read first, by the readers of the sessions and the gate.
+    return Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
 
 
 def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[str]:
@@ -85,31 +78,27 @@ def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[
 
     Chunks and runs of another corpus or other queries wait for make report and are not read.
     """
-    folder, hashes = evals.folder, (evals.corpus_hash(), evals.topics_hash())
-    labels = [line for name in names for line in _problems(evalset.read_extra, evals, name)]
-    made = []
-    for path in (path for pattern in DERIVED for path in sorted(folder.glob(pattern))):
-        made += _problems(_read_derived, path, evals, hashes)
+    folder, labels, made = evals.folder, [], []
+    derived = [path for pattern in DERIVED for path in sorted(folder.glob(pattern))]
+    reads = [(labels, evalset.read_extra, evals, name) for name in names]
+    reads += [(made, _read_derived, evals, path) for path in derived]
     if os.path.lexists(folder / "results.json"):
-        made += _problems(results.read_results, folder)
+        reads.append((made, results.read_results, folder))
+    for problems, read, *args in reads:
+        try:
+            read(*args)
+        except evalset.EvalSetError as error:
+            problems += error.problems
     if made:
         made.append(f"make report EVALS={folder} writes chunks, runs and results.json anew")
     return [*labels, *dict.fromkeys(made)]
 
 
-def _problems(read: Callable, *given) -> list[str]:
-    try:
-        read(*given)
-    except evalset.EvalSetError as error:
-        return error.problems
-    return []
-
-
-def _read_derived(path: Path, evals: evalset.EvalSet, hashes: tuple[str, str]) -> None:
+def _read_derived(evals: evalset.EvalSet, path: Path) -> None:
     """Read a card, and run or chunks unless their card says that they are of something else."""
     card = evals.folder / "runs" / f"{path.stem}.json"
     if os.path.lexists(card):
-        content = runs.read_card(card)
+        content, hashes = runs.read_card(card), (evals.corpus_hash(), evals.topics_hash())
         if path == card or tuple(content[name] for name in runs.CARD) != hashes:
             return
     if path.parent.name == "chunks":
@@ -118,7 +107,7 @@ def _read_derived(path: Path, evals: evalset.EvalSet, hashes: tuple[str, str]) -
         compare.read_checked(path, evals)
 
 
-def as_table(findings: list[checks.Finding]) -> str:
+def as_table(findings: list[Finding]) -> str:
     """Return the findings as a plain-text table of at most 100 columns, counts in its last line."""
     rows = [("status", "check", "found", "remedy"), ["-" * width for width in WIDTHS]]
     rows += [(f.status, f.check, f.found, f.remedy) for f in findings]

@@ -2,16 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from math import ceil
 from typing import NamedTuple
 
-from .. import chunks, evalset, evidence, files, measures, stats, text
+import pandas as pd
+
+from .. import chunks, evidence, files, measures, stats, text
+from ..evalset import SPLITS, EvalSet
 from ..runs import BASELINE
 from ..text import how_many
 from . import links, manifest, pooling
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
-SD = 0.25  # of nDCG differences between two systems, a usual value
+SD = 0.25  # of nDCG differences between two systems, a usual value, for a power of 80 %
 IMBALANCE = 3  # largest over smallest count from which a balance is worth a warning
 COPIED, CLOSE = 0.95, 0.8  # mean word overlap of queries with their answers
 MANY_ANSWERS = 20  # relevant documents of one query
@@ -33,28 +37,24 @@ class Finding(NamedTuple):
 class AuditCase(NamedTuple):
     """What the checks look at: the set, its optional files, and which documents are alike."""
 
-    evals: evalset.EvalSet
+    evals: EvalSet
     negatives: list[dict]
     second_pass: list[dict]
-    twins: dict[tuple[str, str], float]  # near-duplicates that are no versions, with their Jaccard
-    linked: set[tuple[str, str]]  # documents that count as one: versions, and the same text twice
+    twins: dict[text.Pair, float]  # near-duplicates that are no versions, with their Jaccard
+    linked: set[text.Pair]  # documents that count as one: versions, and the same text twice
 
 
-def _finding(
-    check: str, found: str, fails: dict | None = None, warns: dict | None = None
-) -> Finding:
-    """Return the finding of a check from {remedy: whether it is needed}, the gravest first."""
-    failing = [remedy for remedy, needed in (fails or {}).items() if needed]
-    warning = [remedy for remedy, needed in (warns or {}).items() if needed]
-    status = "fail" if failing else "warn" if warning else "pass"
-    return Finding(check, status, found, " ".join([*failing, *warning]))
+def _finding(check: str, found: str, **remedies: dict) -> Finding:
+    """Return the finding of a check; `fail` and `warn` are {remedy: whether it is needed}."""
+    statuses = [s for s in ("fail", "warn") if any(remedies.get(s, {}).values())]
+    needed = [remedy for s in statuses for remedy, is_needed in remedies[s].items() if is_needed]
+    return Finding(check, [*statuses, "pass"][0], found, " ".join(needed))
 
 
-def _some(names: Iterable, most: int = 4) -> str:
-    """Return the first names, and how many more there are; a pair is query and document."""
-    names = [name if isinstance(name, str) else " ".join(name) for name in names]
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest
+def _some(names: Iterable[str], most: int = 4) -> str:
+    """Return the first names, and how many more there are."""
+    names = list(names)
+    return ", ".join(names[:most]) + f" and {len(names) - most} more" * (len(names) > most)
 
 
 def _counted(counts: dict) -> str:
@@ -67,32 +67,26 @@ def _counted(counts: dict) -> str:
 def check_size(case: AuditCase) -> Finding:
     """Warn below 30 queries, with the difference that so few can show, or 100 documents."""
     queries, documents = len(case.evals.queries), len(case.evals.documents)
-    seen = min(stats.detectable(queries, SD), 1) if queries > 1 else 1
-    few = (
-        f"{how_many(queries, 'query')} can show no difference below {seen:.2f} nDCG (sd {SD}, "
-        f"paired t, 80 % power), {QUERIES} none below {stats.detectable(QUERIES, SD):.2f}: "
-        "write more."
-    )
-    by_chance = (
-        f"Ten results out of {documents} hit an answer by chance: add documents until there are "
-        f"{DOCUMENTS} or more."
-    )
+    shown = min(stats.detectable(queries, SD), 1) if queries > 1 else 1
+    few = f"Write {QUERIES} queries or more: {queries} show no nDCG difference below {shown:.2f}."
+    by_chance = f"Add documents, {DOCUMENTS} or more: among few, ten results hit one by chance."
     found = f"{how_many(queries, 'query')}, {how_many(documents, 'document')}"
-    warns = {few: queries < QUERIES, by_chance: documents < DOCUMENTS}
-    return _finding("size", found, warns=warns)
+    warn = {few: queries < QUERIES, by_chance: documents < DOCUMENTS}
+    return _finding("size", found, warn=warn)
 
 
 def check_kinds(case: AuditCase) -> Finding:
     """Fail where all queries are of one kind; warn where none says its kind, or few are of one."""
     counts = Counter(query.kind for query in case.evals.queries.values())
-    unmarked, fewest = {*counts} == {"unspecified"}, min(counts.values())
-    rarest = min(kind for kind in counts if counts[kind] == fewest)
+    rarest = min(counts, key=lambda kind: (counts[kind], kind))
+    unmarked = {*counts} == {"unspecified"}
     alone = "Write queries of other kinds: one kind shows one side of a system."
-    warns = {
+    warn = {
         "Give each query a kind (keyword, symptom, question, ...).": unmarked,
-        f"Write more of the kind {rarest}.": max(counts.values()) > IMBALANCE * fewest,
+        f"Write more of the kind {rarest}.": max(counts.values()) > IMBALANCE * counts[rarest],
     }
-    return _finding("kinds", _counted(counts), {alone: len(counts) == 1 and not unmarked}, warns)
+    fail = {alone: len(counts) == 1 and not unmarked}
+    return _finding("kinds", _counted(counts), fail=fail, warn=warn)
 
 
 def check_head_and_tail(case: AuditCase) -> Finding:
@@ -101,30 +95,25 @@ def check_head_and_tail(case: AuditCase) -> Finding:
     few, many = sorted((counts["head"], counts["tail"]))
     other = "rare needs (tail)" if counts["head"] else "frequent needs (head)"
     one_side = f"Add queries for {other}: the average hides how they fare."
-    warns = {
+    warn = {
         "Bring head and tail nearer to half each.": few and many > IMBALANCE * few,
         "Mark the popularity of each query: head or tail.": counts["not marked"],
     }
-    found = _counted({name: n for name, n in counts.items() if n})
-    return _finding("head and tail", found, {one_side: many and not few}, warns)
+    fail = {one_side: many and not few}
+    return _finding("head and tail", _counted(counts), fail=fail, warn=warn)
 
 
 def check_halves(case: AuditCase) -> Finding:
     """Fail without dev or test; warn where a kind is uneven across them."""
-    counts = {split: Counter() for split in evalset.SPLITS}
-    for query in case.evals.queries.values():
-        counts[query.split][query.kind] += 1
-    dev, test = counts.values()
-    sizes = {split: counts[split].total() for split in evalset.SPLITS}
-    share = sizes["dev"] / sum(sizes.values())
+    queries = case.evals.queries.values()
+    dev, test = (Counter(q.kind for q in queries if q.split == split) for split in SPLITS)
+    sizes = {"dev": dev.total(), "test": test.total()}
+    share = sizes["dev"] / len(queries)
     kinds = sorted({*dev, *test} - {"unspecified"})
     uneven = [kind for kind in kinds if _is_uneven(dev[kind], test[kind], share)]
-    fails = {
-        f"Set the split of about half of the queries to {split}.": not n
-        for split, n in sizes.items()
-    }
-    warns = {f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values())}
-    return _finding("halves", _counted(sizes), fails, warns)
+    fail = {f"Set about half of the queries to {split}.": not n for split, n in sizes.items()}
+    warn = {f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values())}
+    return _finding("halves", _counted(sizes), fail=fail, warn=warn)
 
 
 def _is_uneven(dev: int, test: int, share: float) -> bool:
@@ -137,26 +126,26 @@ def _is_uneven(dev: int, test: int, share: float) -> bool:
 def check_overlap(case: AuditCase) -> Finding:
     """Fail where queries are copied from titles or nearly all their words stand in the answers."""
     words, queries = case.evals.words, case.evals.queries
-    titles = {tuple(words(document.title)) for document in case.evals.documents.values()}
-    copies = [q for q, query in queries.items() if tuple(words(query.query)) in titles]
+    titles = [words(document.title) for document in case.evals.documents.values()]
+    copies = [q for q, query in queries.items() if words(query.query) in titles]
     mean = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
-    fails = {
+    fail = {
         f"Ask {_some(copies)} in the words of somebody who has not seen the title.": copies,
         "Write queries from needs, before reading the answers.": mean > COPIED,
     }
-    close = "Add paraphrases: most words are those of the answer."
+    warn = {"Add paraphrases: most words are those of the answer.": CLOSE < mean <= COPIED}
     found = f"mean share of words found in the answers {mean:.2f}; equal to a title: {len(copies)}"
-    return _finding("overlap", found, fails, {close: CLOSE < mean <= COPIED})
+    return _finding("overlap", found, fail=fail, warn=warn)
 
 
 def check_duplicate_queries(case: AuditCase) -> Finding:
     """Fail where two queries are the same words in one order, whatever case and punctuation."""
-    groups: dict[tuple, list[str]] = {}
+    same: dict[tuple, list[str]] = {}
     for query in case.evals.queries.values():
-        groups.setdefault(tuple(case.evals.words(query.query)), []).append(query.query_id)
-    twice = [" = ".join(ids) for ids in groups.values() if len(ids) > 1]
-    fails = {"Keep one of each: a query asked twice counts twice.": twice}
-    return _finding("same query", _some(twice) or "every query asked once", fails)
+        same.setdefault(tuple(case.evals.words(query.query)), []).append(query.query_id)
+    twice = [" = ".join(ids) for ids in same.values() if len(ids) > 1]
+    fail = {"Keep one of each: a query asked twice counts twice.": twice}
+    return _finding("same query", _some(twice) or "every query asked once", fail=fail)
 
 
 # Labels.
@@ -173,178 +162,148 @@ def check_reach(case: AuditCase) -> Finding:
     missed = []
     for field in ("service", "kind"):
         names = {getattr(document, field) for document in documents.values()} - {"unspecified"}
-        asked = {getattr(documents[doc_id], field) for doc_id in reached}
-        missed += [f"{field} {name}" for name in sorted(names - asked)]
+        names -= {getattr(documents[doc_id], field) for doc_id in reached}
+        missed += [f"{field} {name}" for name in sorted(names)]
     found = f"{len(reached)} of {how_many(len(documents), 'document')} reached ({share:.0%})"
-    found += f", none of {_some(missed)}" if missed else ""
-    fails = {"Write queries for documents that none reaches.": share < wanted}
-    warns = {f"Nobody asks about {_some(missed)}: add a query or leave it out.": missed}
-    return _finding("coverage", found, fails, warns)
+    fail = {"Write queries for documents that none reaches.": share < wanted}
+    warn = {f"Nobody asks about {_some(missed)}: add a query or leave it out.": missed}
+    return _finding("coverage", found, fail=fail, warn=warn)
 
 
 def check_labels_per_query(case: AuditCase) -> Finding:
     """Fail for a query without labels; warn for over 20 relevant documents or a single grade."""
-    relevant = {q: sum(g > 0 for g in row.values()) for q, row in case.evals.qrels().items()}
-    none = [q for q, n in relevant.items() if not n]
-    many = [q for q, n in relevant.items() if n > MANY_ANSWERS]
+    answers = {q: len(query.relevant_doc_ids) for q, query in case.evals.queries.items()}
+    none = [q for q, n in answers.items() if not n]
+    many = [q for q, n in answers.items() if n > MANY_ANSWERS]
     grades = Counter(judgment.relevance for judgment in case.evals.judgments)
-    highest, low, high = case.evals.grades[-1], min(relevant.values()), max(relevant.values())
-    warns = {
+    highest, low, high = case.evals.grades[-1], min(answers.values()), max(answers.values())
+    one_grade = highest > 1 and len(grades.keys() - {0}) < 2
+    warn = {
         f"Narrow {_some(many)}: over {MANY_ANSWERS} answers.": many,
-        f"Tell whole answers ({highest}) from partial ones (1).": highest > 1
-        and len(grades.keys() - {0}) < 2,
+        f"Tell whole answers ({highest}) from partial ones (1).": one_grade,
     }
-    found = f"{low} to " * (low < high) + f"{how_many(high, 'relevant document')} a query"
-    found += "; grade " + _counted(grades) if grades else ""
-    return _finding("labels per query", found, {f"Label {_some(none)}, or drop them.": none}, warns)
+    found = f"{low} to " * (low < high) + f"{how_many(high, 'relevant document')} a query; "
+    fail = {f"Label {_some(none)}, or drop them.": none}
+    return _finding("labels per query", f"{found}grade {_counted(grades)}", fail=fail, warn=warn)
 
 
 def check_judged_depth(case: AuditCase) -> Finding:
     """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
-    qrels, shares = _judged(case.evals), {}
-    for name, run in pooling.by_ranker(case.evals, DEPTH).items():
+    evals, shares = case.evals, {}
+    qrels = evals._replace(queries=evals.asked).qrels()  # also of the queries without an answer
+    for name, run in pooling.by_ranker(evals, DEPTH).items():
         answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
         shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
-    worst = min(shares, key=lambda name: (shares[name], name))
+    worst = min(sorted(shares), key=shares.get)
     found = f"{shares[worst]:.1%} of the first {DEPTH} of {worst} are judged, the least of "
     found += f"{len(shares)} rankers (most {max(shares.values()):.1%})"
     remedy = f"Judge the first {DEPTH} of each ranker: an unjudged answer counts as wrong."
     few = shares[worst] < 0.5
-    return _finding("judged depth", found, {remedy: few}, {remedy: not few and shares[worst] < 1})
-
-
-def _judged(evals: evalset.EvalSet) -> measures.Qrels:
-    """Return {query_id: {doc_id: grade}}, also of the queries without an answer."""
-    qrels = {query_id: {} for query_id in evals.asked}
-    for judgment in evals.judgments:
-        qrels[judgment.query_id][judgment.doc_id] = judgment.relevance
-    return qrels
+    warn = {remedy: not few and shares[worst] < 1}
+    return _finding("judged depth", found, fail={remedy: few}, warn=warn)
 
 
 def check_evidence(case: AuditCase) -> Finding:
     """Fail where a relevant label has no quote; warn where there is no judgments.jsonl at all."""
     relevant = [judgment for judgment in case.evals.judgments if judgment.relevance]
-    bare = [judgment[:2] for judgment in relevant if not judgment.evidence]
+    bare = [" ".join(judgment[:2]) for judgment in relevant if not judgment.evidence]
     found = f"{len(relevant) - len(bare)} of {how_many(len(relevant), 'relevant label')} quoted"
     graded = (case.evals.folder / "judgments.jsonl").exists()
-    fails = {f"Quote the passage that proves {_some(bare)}.": bare and graded}
-    warns = {"Write judgments.jsonl: a grade and a verbatim quote for each answer.": not graded}
-    return _finding("evidence", found, fails, warns)
+    fail = {f"Quote the passage that proves {_some(bare)}.": bare and graded}
+    warn = {"Write judgments.jsonl: a grade and a verbatim quote for each answer.": not graded}
+    return _finding("evidence", found, fail=fail, warn=warn)
 
 
 def check_quotes(case: AuditCase) -> Finding:
     """Warn of quotes longer than a chunk, cut by every chunker, or standing in other documents."""
-    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance and j.evidence}
-    most = BASELINE["chunk_tokens"]
-    long = [pair for pair, own in quotes.items() if any(len(text.token_ids(q)) > most for q in own)]
-    cut, shared = _always_cut(case.evals, quotes), _elsewhere(case.evals, quotes)
-    only_cut = [pair for pair in cut if pair not in long]
-    warns = {
+    bodies = {d: document.retrieval_text for d, document in case.evals.documents.items()}
+    versions = case.evals.versions()
+    one_text = {(d, d) for d in bodies}.union(versions, ((b, a) for a, b in versions))
+    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance}
+    long, shared = [], []
+    for pair, own in quotes.items():
+        others = [body for d, body in bodies.items() if (pair[1], d) not in one_text]
+        is_long = any(len(text.token_ids(quote)) > BASELINE["chunk_tokens"] for quote in own)
+        long += [" ".join(pair)] * is_long
+        shared += [" ".join(pair)] * any(quote in body for quote in own for body in others)
+    cut = [name for name in _always_cut(case.evals) if name not in long]
+    warn = {
         f"No chunk holds the quotes of {_some(long)}: quote the shortest passage.": long,
-        f"Every chunker cuts the quotes of {_some(only_cut)}.": only_cut,
+        f"Every chunker cuts the quotes of {_some(cut)}.": cut,
         f"A quote stands in other documents, too: {_some(shared)}.": shared,
     }
-    n = how_many(sum(map(len, quotes.values())), "quote")
-    found = f"{n}: {len(long)} too long, {len(cut)} cut everywhere, {len(shared)} not unique"
-    return _finding("quotes", found, warns=warns)
+    found = f"{how_many(sum(map(len, quotes.values())), 'quote')}: {len(long)} too long, "
+    found += f"{len(cut)} cut everywhere, {len(shared)} not unique"
+    return _finding("quotes", found, warn=warn)
 
 
-def _always_cut(evals: evalset.EvalSet, quotes: dict[tuple, tuple[str, ...]]) -> list[tuple]:
-    """Return the pairs of which no quote is whole in any chunk of any saved set of chunks."""
-    by_document: dict[str, list[chunks.Chunk]] = {}
-    for path in sorted((evals.folder / "chunks").glob("*.jsonl")):
-        for chunk in chunks.read_chunks(path):
-            by_document.setdefault(chunk.doc_id, []).append(chunk)
+def _always_cut(evals: EvalSet) -> list[str]:
+    """Return "query document" of each label of which no quote is whole in any saved chunk."""
+    saved = [chunks.read_chunks(path) for path in (evals.folder / "chunks").glob("*.jsonl")]
     cut = []
-    for (query_id, doc_id), own in quotes.items():
-        body = evals.documents[doc_id].retrieval_text
-        places = [place for quote in own for place in evidence.places(quote, body)]
-        if not any(evidence.whole(places, chunk) for chunk in by_document.get(doc_id, ())):
-            cut.append((query_id, doc_id))
-    return cut if by_document else []  # nothing was cut yet
-
-
-def _elsewhere(evals: evalset.EvalSet, quotes: dict[tuple, tuple[str, ...]]) -> list[tuple]:
-    """Return the pairs with a quote that stands in another document, too.
-
-    A version or a copy may say the same in the same words.
-    """
-    bodies = {doc_id: document.retrieval_text for doc_id, document in evals.documents.items()}
-    same = {(d, d) for d in bodies} | {
-        pair for a, b in evals.versions() for pair in ((a, b), (b, a))
-    }
-    return [
-        (query_id, doc_id)
-        for (query_id, doc_id), own in quotes.items()
-        if any(q in body for q in own for d, body in bodies.items() if (doc_id, d) not in same)
-    ]
+    for query_id, wanted in evidence.wanted(evals).items():
+        whole = evidence.ranks_of(wanted.quotes, chain(*saved))
+        cut += [f"{query_id} {doc_id}" for doc_id in wanted.quotes if doc_id not in whole]
+    return cut if saved else []
 
 
 def check_guide(case: AuditCase) -> Finding:
     """Fail where labeling_guide.md is missing, short, or silent about a grade that was given."""
-    path = case.evals.folder / "labeling_guide.md"
-    if not path.exists():
-        remedy = "Write down how each grade is decided, with edge cases."
-        return _finding("labelling guide", "no labeling_guide.md", {remedy: True})
-    words = case.evals.words(files.optional_page(path))
+    words = case.evals.words(files.optional_page(case.evals.folder / "labeling_guide.md"))
     grades = sorted({judgment.relevance for judgment in case.evals.judgments})
     silent = [f"grade {grade}" for grade in grades if str(grade) not in words]
-    short = "Add a test for each grade, edge cases and worked examples."
-    fails = {f"Say when to give {_some(silent)}.": silent, short: len(words) < GUIDE_WORDS}
-    return _finding("labelling guide", how_many(len(words), "word"), fails)
+    short = "Write in labeling_guide.md a test for each grade, edge cases and worked examples."
+    fail = {f"Say when to give {_some(silent)}.": silent, short: len(words) < GUIDE_WORDS}
+    return _finding("labelling guide", how_many(len(words), "word"), fail=fail)
 
 
 def check_second_pass(case: AuditCase) -> Finding:
     """Compare two readings: Cohen's kappa (Cohen 1960, unweighted), size, reasons, final grades."""
-    rows = case.second_pass
-    if not rows:
+    if not case.second_pass:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
-        return _finding("second pass", "no second reading", warns={remedy: True})
-    readings = ([row[name] for row in rows] for name in ("first", "second"))
-    kappa, qrels = stats.kappa(*readings, case.evals.grades), _judged(case.evals)
-    stale, silent, differ = [], [], 0
-    for row in rows:
-        pair, differs = (row["query_id"], row["doc_id"]), row["first"] != row["second"]
-        differ += differs
-        stale += [pair] * (qrels[pair[0]].get(pair[1]) != row["final"])
-        silent += [pair] * (differs and not row["reason"].strip())
+        return _finding("second pass", "no second reading", warn={remedy: True})
+    rows = pd.DataFrame(case.second_pass)
+    rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
+    labels = {" ".join(judgment[:2]): judgment.relevance for judgment in case.evals.judgments}
+    kappa = stats.kappa(rows["first"], rows["second"], case.evals.grades)
+    equal = rows["first"] == rows["second"]
+    stale = rows["pair"][rows["pair"].map(labels) != rows["final"]]
+    silent = rows["pair"][~equal & (rows["reason"].str.strip() == "")]
     poor = kappa is not None and kappa < POOR_KAPPA
-    unclear = not poor and (kappa is None or kappa < FAIR_KAPPA)
-    wanted = min(SECOND_PAIRS, SECOND_SHARE * len(case.evals.judgments))
-    fails = {
-        f"The final grade is not the one in judgments.jsonl: {_some(stale)}.": stale,
+    wanted = min(SECOND_PAIRS, ceil(SECOND_SHARE * len(labels)))
+    fail = {
+        f"The final grade is not the one in judgments.jsonl: {_some(stale)}.": len(stale),
         "Sharpen the guide, then judge again.": poor,
     }
-    warns = {
-        "Clear up the guide where the readings differ; include hard pairs.": unclear,
-        f"Judge at least {how_many(ceil(wanted), 'pair')} twice.": len(rows) < wanted,
-        f"Give a reason for {_some(silent)}.": silent,
+    unclear = "Clear up the guide where the readings differ; include hard pairs."
+    warn = {
+        unclear: not poor and (kappa is None or kappa < FAIR_KAPPA),
+        f"Judge at least {how_many(wanted, 'pair')} twice.": len(rows) < wanted,
+        f"Give a reason for {_some(silent)}.": len(silent),
     }
-    zeros, agreed = sum(row["first"] == 0 for row in rows), 1 - differ / len(rows)
-    shown = "kappa undefined (one grade only)" if kappa is None else f"kappa {kappa:.2f}"
-    found = f"{how_many(len(rows), 'pair')}, {zeros} of grade 0; {agreed:.0%} agree, {shown}"
-    people = [row["first"] == row["second"] for row in rows if row.get("reader") == "person"]
-    found += f"; people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(people)
-    return _finding("second pass", found, fails, warns)
+    found = f"{how_many(len(rows), 'pair')}, {sum(rows['first'] == 0)} of grade 0; "
+    found += f"{equal.mean():.0%} agree, "
+    found += "kappa undefined (one grade only)" if kappa is None else f"kappa {kappa:.2f}"
+    people = equal[rows["reader"] == "person"] if "reader" in rows else equal[:0]
+    found += f"; people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
+    return _finding("second pass", found, fail=fail, warn=warn)
 
 
 def check_negatives(case: AuditCase) -> Finding:
-    """Fail where a negative is judged relevant, unknown or both easy and hard; warn below ten."""
+    """Fail where a negative is judged relevant or both easy and hard; warn below ten of each."""
     goal, queries = f"{NEGATIVES} easy and {NEGATIVES} hard", case.evals.queries
-    if not case.negatives:
-        remedy = f"Write negatives.jsonl: {goal} ones a query."
-        return _finding("negatives", "no negatives", warns={remedy: True})
     wrong, short = [], {*queries}
     for row in case.negatives:
         query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
         relevant = case.evals.asked[query_id].relevant_doc_ids
         wrong += [f"{query_id} {d} (judged relevant)" for d in [*easy, *hard] if d in relevant]
         wrong += [f"{query_id} {d} (easy and hard)" for d in sorted({*easy} & {*hard})]
-        short -= {query_id} if min(len(easy), len(hard)) >= NEGATIVES else set()
-    whole = f"{len(queries) - len(short)} of {how_many(len(queries), 'query')}"
-    fails = {f"Replace {_some(wrong)}.": wrong}
-    warns = {f"Choose {goal} ones for {_some(q for q in queries if q in short)}.": short}
-    return _finding("negatives", f"{goal} for {whole}; {len(wrong)} wrong", fails, warns)
+        if min(len(easy), len(hard)) >= NEGATIVES:
+            short.discard(query_id)
+    found = f"{goal} for {len(queries) - len(short)} of {how_many(len(queries), 'query')}"
+    fail = {f"Replace {_some(wrong)}.": wrong}
+    warn = {f"Write {goal} ones into negatives.jsonl for {_some(sorted(short))}.": short}
+    return _finding("negatives", f"{found}; {len(wrong)} wrong", fail=fail, warn=warn)
 
 
 def check_leakage(case: AuditCase) -> Finding:
@@ -353,36 +312,34 @@ def check_leakage(case: AuditCase) -> Finding:
         f"{dev} and {test} through {a if a == b else f'{a} ~ {b}'}"
         for dev, test, a, b in links.leaking_answers(case.evals, case.linked)
     ]
-    fails = {"Put the queries of each group into one half.": leaks}
-    return _finding("leakage", _some(leaks) or "no answer is shared by dev and test", fails)
+    fail = {"Put the queries of each group into one half.": leaks}
+    return _finding("leakage", _some(leaks) or "no answer is shared by dev and test", fail=fail)
 
 
 def check_near_duplicates(case: AuditCase) -> Finding:
     """Fail where one of two documents that count as one is an answer; warn of near-duplicates."""
-    queries = case.evals.queries.values()
-    relevant = {
-        doc_id: {query.query_id for query in queries if doc_id in query.relevant_doc_ids}
-        for pair in case.twins
-        for doc_id in pair
-    }
+    relevant: dict[str, set[str]] = {doc_id: set() for pair in case.twins for doc_id in pair}
+    for query in case.evals.queries.values():
+        for doc_id in relevant.keys() & {*query.relevant_doc_ids}:
+            relevant[doc_id].add(query.query_id)
     same = sorted(case.linked & {*case.twins})
     torn = [f"{a} and {b}" for a, b in same if relevant[a] != relevant[b]]
     alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
     found = _some(f"{a} ~ {b} ({case.twins[a, b]:.2f})" for a, b in alike) or "none"
-    fails = {f"Drop one, or label both alike: {_some(torn)}.": torn}
-    warns = {"Drop one of each pair, or mark them as versions.": alike and not torn}
-    return _finding("near-duplicates", found, fails, warns)
+    fail = {f"Drop one, or label both alike: {_some(torn)}.": torn}
+    warn = {"Drop one of each pair, or mark them as versions.": alike and not torn}
+    return _finding("near-duplicates", found, fail=fail, warn=warn)
 
 
 def check_manifest(case: AuditCase) -> Finding:
     """Fail where a file is not the one in the manifest; warn where there is no manifest."""
     differing = manifest.differences(case.evals.folder)
-    if differing == [manifest.NO_MANIFEST]:
-        remedy = "Write one (make freeze), so that a later change of an input is seen."
-        return _finding("manifest", "no manifest.json", warns={remedy: True})
+    missing = differing == [manifest.NO_MANIFEST]
     inputs = how_many(len(manifest.inputs(case.evals.folder)), "file")
     remedy = "Look at what changed, then restore the file or write the manifest anew."
-    return _finding("manifest", _some(differing) or f"{inputs} as listed", {remedy: differing})
+    fail = {remedy: differing and not missing}
+    warn = {"Write one (make freeze), so that a later change of an input is seen.": missing}
+    return _finding("manifest", _some(differing) or f"{inputs} as listed", fail=fail, warn=warn)
 
 
 AUDIT_CHECKS = (

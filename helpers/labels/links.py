@@ -1,5 +1,6 @@
 """Documents that count as one, and the queries that share their answers through them."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from .. import evalset, text
@@ -13,9 +14,9 @@ def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pai
     One are versions, and near-duplicates that say the same (text.count_as_one).
     """
     versions, near = evals.versions(), evals.near_duplicates()
-    bodies = {d: evals.words(evals.documents[d].text) for pair in near for d in pair}
-    one = {pair for pair in near if text.count_as_one(*(bodies[d] for d in pair))}
-    return {pair: n for pair, n in near.items() if pair not in versions}, versions | one
+    words = {d: evals.words(evals.documents[d].text) for pair in near for d in pair}
+    same = {(a, b) for a, b in near if text.count_as_one(words[a], words[b])}
+    return {pair: share for pair, share in near.items() if pair not in versions}, versions | same
 
 
 def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[str]]:
@@ -30,11 +31,8 @@ def connected(answers: Mapping[str, Iterable[str]], links: Iterable[text.Pair]) 
     link to a document that answers nothing connects nobody.
     """
     family = _families(answers, links)
-    ties = [
-        [("query", query_id), *(("family", family[d]) for d in doc_ids)]
-        for query_id, doc_ids in answers.items()
-    ]
-    groups = ({name for what, name in tie if what == "query"} for tie in text.merged(ties))
+    ties = [{query_id, *(family[d] for d in doc_ids)} for query_id, doc_ids in answers.items()]
+    groups = [{name for name in tie if isinstance(name, str)} for tie in text.merged(ties)]
     return sorted(groups, key=min)
 
 
@@ -46,19 +44,14 @@ def leaking_answers(
     The two documents are one or count as one. Empty exactly where no component
     of `components` has queries of both halves.
     """
-    links = alike_documents(evals)[1] if links is None else links
-    family = _families(_answers(evals), links)
-    answers = {"dev": {}, "test": {}}  # of a half and family: (query, document)
-    for query in evals.queries.values():
-        for doc_id in query.relevant_doc_ids:
-            of_family = answers[query.split].setdefault(family[doc_id], [])
-            of_family.append((query.query_id, doc_id))
-    return sorted(
-        (dev, test, a, b)
-        for n, of_family in answers["dev"].items()
-        for dev, a in of_family
-        for test, b in answers["test"].get(n, ())
-    )
+    answers = _answers(evals)
+    family = _families(answers, alike_documents(evals)[1] if links is None else links)
+    dev, test = defaultdict(list), defaultdict(list)  # of a family: (query, document)
+    for query_id, doc_ids in answers.items():
+        half = dev if evals.queries[query_id].split == "dev" else test
+        for doc_id in doc_ids:
+            half[family[doc_id]].append((query_id, doc_id))
+    return sorted((q, r, a, b) for n in dev for q, a in dev[n] for r, b in test[n])
 
 
 def _answers(evals: evalset.EvalSet) -> dict[str, tuple[str, ...]]:

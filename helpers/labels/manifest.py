@@ -29,41 +29,31 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
-    """Write manifest.json: hashes, counts, `seeds` and package versions. Returns its path.
+    """Write manifest.json, hashes, counts, `seeds` and package versions, and return its path.
 
     The same folder gives the same bytes.
     """
     grades = Counter(judgment.relevance for judgment in evals.judgments)
-    manifest = {
-        "files": _hashes(evals.folder),
-        "counts": {
-            "documents": len(evals.documents),
-            "queries": len(evals.queries),
-            "judgments": {grade: grades[grade] for grade in evals.grades},
-        },
-        "seeds": seeds,
-        "versions": {name: version(name) for name in VERSIONED},
-    }
+    counts = {"documents": len(evals.documents), "queries": len(evals.queries)}
+    counts["judgments"] = {grade: grades[grade] for grade in evals.grades}
+    versions = {name: version(name) for name in VERSIONED}
+    facts = {"files": _hashes(evals.folder), "counts": counts, "seeds": seeds, "versions": versions}
     path = evals.folder / "manifest.json"
-    files.write(path, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    files.write(path, json.dumps(facts, indent=2, sort_keys=True) + "\n")
     return path
 
 
 def differences(folder: Path | str) -> list[str]:
     """Return a line for each file that differs from manifest.json, is missing, or was added."""
-    path, problems = Path(folder) / "manifest.json", []
-    if not os.path.lexists(path):
+    path = Path(folder) / "manifest.json"
+    if not path.exists():
         return [NO_MANIFEST]
-    listed = files.json_page(path, problems).get("files")
-    if problems or not isinstance(listed, dict):
+    listed = files.json_page(path, problems=[]).get("files")
+    if not isinstance(listed, dict):
         return [BROKEN]
     present = _hashes(path.parent)
-    lines = []
-    for name in sorted({*listed, *present}):
-        if name not in present:
-            lines.append(f"{name} is missing")
-        elif name not in listed:
-            lines.append(f"{name} is not in the manifest")
-        elif listed[name] != present[name]:
-            lines.append(f"{name} differs")
-    return lines
+    both = listed.keys() & present.keys()
+    lines = [f"{name} differs" for name in both if listed[name] != present[name]]
+    lines += [f"{name} is missing" for name in listed.keys() - both]
+    lines += [f"{name} is not in the manifest" for name in present.keys() - both]
+    return sorted(lines)

@@ -1,13 +1,12 @@
 """Choose what to judge: pool different rankers, pick negatives."""
 
 import functools
-from collections.abc import Iterable
 
 import numpy as np
 import snowballstemmer
 from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from .. import evalset, runs, sparse, stats
@@ -16,32 +15,29 @@ STEM = functools.cache(snowballstemmer.stemmer("english").stemWord)
 LATENT = 100  # dimensions of latent semantic analysis
 NOISE = 1e-9  # a cosine of rounding alone
 PRIOR, FEEDBACK, EXPANSION = 1000, 10, 20  # of RM3: Dirichlet's mu, its documents and its words
+Run = dict[str, runs.Ranking]  # by query_id
 
 
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
 
 
-def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, dict[str, runs.Ranking]]:
-    """Return {ranker: {query_id: ranking}} of the pooled rankers, each cut at `depth`.
+def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
+    """Return {ranker: run} of the pooled rankers, each cut at `depth`.
 
-    The saved runs of session B and of other systems are pooled where they exist; the other rankers
-    are built here.
+    Four are built here; the saved runs of session B and of other systems are pooled with them.
     """
     if not evals.asked:
         return {}
-    bodies = [document.retrieval_text for document in evals.documents.values()]
+    texts = [document.retrieval_text for document in evals.documents.values()]
     built = (lucene_stemmed, character_ngrams, latent_semantics, relevance_model)
-    rankings = {rank.__name__.replace("_", "-"): rank(evals, bodies, depth) for rank in built}
+    pooled = {rank.__name__.replace("_", "-"): rank(evals, texts, depth) for rank in built}
     for folder in ("runs", "systems"):
         for path in sorted((evals.folder / folder).glob("*.trec")):
             run = runs.read_trec(path)
-            rankings[path.stem] = {q: run.get(q, [])[:depth] for q in evals.asked}
-    return rankings
-
-
-def asked(evals: evalset.EvalSet) -> dict[str, str]:
-    """Return {query_id: text}, also of the queries that are said to have no answer."""
-    return {query_id: query.query for query_id, query in evals.asked.items()}
+            pooled[path.stem] = {
+                query_id: run.get(query_id, [])[:depth] for query_id in evals.asked
+            }
+    return pooled
 
 
 def stems(words: list[str]) -> list[str]:
@@ -49,51 +45,39 @@ def stems(words: list[str]) -> list[str]:
     return [STEM(word) for word in words]
 
 
-def lucene_stemmed(evals: evalset.EvalSet, texts: list[str], depth: int) -> dict[str, runs.Ranking]:
+def lucene_stemmed(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
     """Return the run of BM25 with Lucene's IDF over English stems."""
-    ids, words = list(evals.documents), lambda text: stems(evals.words(text))
-    model, index = sparse.bm25(ids, texts, "lucene", words=words)
-    return dict(sparse.rankings(model, index, asked(evals), depth))
+    words = lambda body: stems(evals.words(body))  # noqa: E731
+    model, index = sparse.bm25([*evals.documents], texts, "lucene", words=words)
+    queries = {query_id: query.query for query_id, query in evals.asked.items()}
+    return dict(sparse.rankings(model, index, queries, depth))
 
 
-def character_ngrams(
-    evals: evalset.EvalSet, texts: list[str], depth: int
-) -> dict[str, runs.Ranking]:
-    """Return the run of the cosine between TF-IDF vectors of character 3- to 5-grams.
-
-    As scikit-learn's TfidfVectorizer has them; no n-gram crosses a space, so each distinct word is
-    cut once and not wherever it stands.
-    """
-    cut = CountVectorizer(analyzer="char_wb", ngram_range=(3, 5))
-    vocabulary, counts, _ = sparse.count((body.lower() for body in texts), str.split)
-    grams, inside, _ = sparse.count(vocabulary, cut.build_analyzer())
-    documents = csr_array(counts.T) @ csr_array(inside.T.astype(float))
-    weights = TfidfTransformer(sublinear_tf=True).fit(documents)
-    documents = weights.transform(documents, copy=False)
-    index = sparse.index(list(evals.documents), csr_array(documents.T))
-    queries = cut.set_params(vocabulary=grams).transform(asked(evals).values())
-    rankings = sparse.search(index, csr_array(weights.transform(queries)), depth)
-    return dict(zip(evals.asked, rankings, strict=True))
+def character_ngrams(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
+    """Return the run of the cosine between TF-IDF vectors of character 3- to 5-grams."""
+    vectors = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
+    documents = vectors.fit_transform(texts)
+    index = sparse.index([*evals.documents], csr_array(documents.T))
+    queries = vectors.transform(query.query for query in evals.asked.values())
+    return dict(zip(evals.asked, sparse.search(index, csr_array(queries), depth), strict=True))
 
 
-def _stem_counts(evals: evalset.EvalSet, texts: Iterable[str]) -> tuple[csr_array, csr_array]:
-    """Return how often each stem stands in each text (rows) and in each query (rows)."""
-    cut = lambda body: stems(evals.words(body))  # noqa: E731
-    vocabulary, counts, _ = sparse.count(texts, cut)
-    queries = CountVectorizer(analyzer=cut, vocabulary=vocabulary)
-    return csr_array(counts.T), csr_array(queries.transform(asked(evals).values()))
+def _stem_counts(evals: evalset.EvalSet, texts: list[str]) -> tuple[csr_array, csr_array]:
+    """Return how often each stem (column) stands in each text and in each query (rows)."""
+    counter = CountVectorizer(analyzer=lambda body: stems(evals.words(body)))
+    documents = counter.fit_transform(texts).astype(float)
+    queries = counter.transform(query.query for query in evals.asked.values()).astype(float)
+    return csr_array(documents), csr_array(queries)
 
 
 def _best(evals: evalset.EvalSet, scores: np.ndarray, above: float, depth: int) -> runs.Ranking:
     """Return the documents with the best scores, of those `above` a bound."""
-    ids, most = list(evals.documents), min(depth, len(scores))
+    ids, most = [*evals.documents], min(depth, len(scores))
     places = np.flatnonzero((scores >= np.partition(scores, -most)[-most]) & (scores > above))
     return runs.in_order([(ids[n], float(scores[n])) for n in places])[:depth]
 
 
-def latent_semantics(
-    evals: evalset.EvalSet, texts: list[str], depth: int
-) -> dict[str, runs.Ranking]:
+def latent_semantics(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
     """Return the run of latent semantic analysis, by cosine (Deerwester et al. 1990)."""
     documents, queries = _stem_counts(evals, texts)
     dimensions = min(LATENT, min(documents.shape) - 1)
@@ -107,15 +91,13 @@ def latent_semantics(
     return {query_id: _best(evals, latent @ place, NOISE, depth) for query_id, place in pairs}
 
 
-def relevance_model(
-    evals: evalset.EvalSet, texts: list[str], depth: int
-) -> dict[str, runs.Ranking]:
+def relevance_model(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
     """Return the run of RM3: the query grows by words of its first results, then asks again.
 
     Query likelihood with Dirichlet smoothing (Zhai and Lafferty 2001) ranks; the words come from
     the relevance model of the first ten (Lavrenko and Croft 2001; Abdul-Jaleel et al. 2004).
     """
-    counts, queries = (table.astype(float) for table in _stem_counts(evals, texts))
+    counts, queries = _stem_counts(evals, texts)
     lengths, often = counts.sum(axis=1), counts.sum(axis=0)
     gains = csr_array(counts / (PRIOR * often / often.sum()))
     gains.data = np.log1p(gains.data)
@@ -144,7 +126,7 @@ def relevance_model(
 # The pool.
 
 
-def pool(by_ranker: dict[str, dict[str, runs.Ranking]], depth: int = 10) -> list[dict]:
+def pool(by_ranker: dict[str, Run], depth: int = 10) -> list[dict]:
     """Return {"query_id", "doc_id", "rankers"} for every pair in some ranker's first `depth`."""
     pooled: dict[tuple[str, str], list[str]] = {}
     for name, run in by_ranker.items():
@@ -156,7 +138,7 @@ def pool(by_ranker: dict[str, dict[str, runs.Ranking]], depth: int = 10) -> list
 
 
 def negatives(
-    evals: evalset.EvalSet, by_ranker: dict[str, dict[str, runs.Ranking]], seed: int, n: int = 10
+    evals: evalset.EvalSet, by_ranker: dict[str, Run], seed: int, n: int = 10
 ) -> list[dict]:
     """Return {"query_id", "easy", "hard"}, `n` document ids each, none of them relevant.
 
@@ -164,16 +146,15 @@ def negatives(
     those first that most rankers brought, then those that stood highest, then whatever else was
     judged and is no easy one.
     """
-    rng, qrels = np.random.default_rng(seed), evals.qrels()
-    rows = []
-    for query_id in qrels:
+    rng, rows = np.random.default_rng(seed), []
+    for query_id, grades in evals.qrels().items():
         ranks: dict[str, list[int]] = {}
         for run in by_ranker.values():
             for rank, (doc_id, _) in enumerate(run.get(query_id, [])):
                 ranks.setdefault(doc_id, []).append(rank)
-        outside = [d for d in evals.documents if d not in ranks and not qrels[query_id].get(d)]
+        outside = [d for d in evals.documents if d not in ranks and not grades.get(d)]
         easy = rng.choice(outside, size=min(n, len(outside)), replace=False).tolist()
-        zeros = {d for d, grade in qrels[query_id].items() if grade == 0}
+        zeros = {d for d, grade in grades.items() if grade == 0}
         hard = sorted(zeros & {*ranks}, key=lambda d: (-len(ranks[d]), min(ranks[d]), d))
         hard += sorted(zeros - {*ranks, *easy})
         rows.append({"query_id": query_id, "easy": sorted(easy), "hard": hard[:n]})

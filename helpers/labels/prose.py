@@ -11,41 +11,36 @@ CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`|https?://\S+", re.MULTILINE | re.
 CONTRACTION = re.compile(
     r"\b(?:\w+(?:n't|'re|'ll|'ve|'d|'m)|(?:it|that|there|what|here|who|let)'s)\b", re.IGNORECASE
 )
-ADDRESS = re.compile(r"https?://|\]\(")
-OPEN = re.compile(r"\b(?:TODO|TBD|FIXME)\b")
+ADDRESS, OPEN = r"https?://|\]\(", r"\b(?:TODO|TBD|FIXME)\b"
 LOWER_HEADING = re.compile(r"^##+ +(.+)", re.MULTILINE)  # level 1 repeats the title
 TONE = ("nobody", "never", "at once")
 
 
 def manner(evals: evalset.EvalSet) -> dict[str, str]:
-    """Return what the data card says of the prose, a row for each.
+    """Return what the data card says of the prose, a row for each, inert.
 
     Code and addresses are no words.
     """
     bodies = [document.text.replace("’", "'") for document in evals.documents.values()]
     plain = [CODE.sub(" ", body) for body in bodies]
     words = [evals.words(body) for body in plain]
-    contractions = sum(len(CONTRACTION.findall(body)) for body in plain)
-    share = 1000 * contractions / max(1, sum(map(len, words)))
-    links, marks = (sum(len(mark.findall(b)) for b in bodies) for mark in (ADDRESS, OPEN))
-    runs = [{*zip(w, w[1:], w[2:], w[3:], strict=False)} for w in words]
-    run, n_run = _most_frequent(runs)
+    contractions = len(CONTRACTION.findall("\n".join(plain)))
+    links, marks = (len(re.findall(mark, "\n".join(bodies))) for mark in (ADDRESS, OPEN))
+    run, n_run = _most_frequent(zip(w, w[1:], w[2:], w[3:], strict=False) for w in words)
     outlines = [tuple(h.strip().lower() for h in LOWER_HEADING.findall(body)) for body in plain]
-    outline, n_outline = _most_frequent({each} for each in outlines if len(each) > 1)
+    outline, n_outline = _most_frequent([outline] for outline in outlines if len(outline) > 1)
     alike = f"{inert(' / '.join(outline))}, in {n_outline} documents"
     tone = (f"{word} in {sum(word in body.lower() for body in plain)}" for word in TONE)
     return {
-        "contractions per 1,000 words": f"{share:.2f}",
+        "contractions per 1,000 words": f"{1000 * contractions / max(1, sum(map(len, words))):.2f}",
         "links; TODO, TBD or FIXME": f"{links}; {marks}",
-        "most frequent run of four words": (
-            f"{inert(' '.join(run))}, in {n_run} documents" if run else "none"
-        ),
+        "most frequent run of four words": f"{inert(' '.join(run))}, in {n_run} documents",
         "most frequent list of headings": alike if n_outline > 1 else "none stands twice",
         "documents with a word of tone": ", ".join(tone),
     }
 
 
-def _most_frequent(of_documents: Iterable[set[tuple]]) -> tuple[tuple, int]:
+def _most_frequent(of_documents: Iterable[Iterable[tuple]]) -> tuple[tuple, int]:
     """Return what most documents hold, the first by its words, and how many they are."""
-    counts = Counter(each for own in of_documents for each in own)
-    return min(counts.items(), key=lambda item: (-item[1], item[0]), default=((), 0))
+    counts = Counter(part for own in of_documents for part in {*own})
+    return min(counts.items(), key=lambda item: (-item[1], item[0]), default=(("none",), 0))

@@ -32,10 +32,7 @@ GO = """(() => {
 
 
 def go_to_cell(above: bool) -> None:
-    """Move screen and cursor to the cell that runs, or to the code cell above it.
-
-    Outside of a kernel do nothing.
-    """
+    """Move screen and cursor to the cell that runs, or to the one above it; only in a kernel."""
     if hasattr(get_ipython(), "kernel"):
         start = "cell.previousElementSibling" if above else "cell"
         code = GO % (time.time() * 1000, FRESH, start)

@@ -4,6 +4,7 @@ Number, title and solution of an exercise are read from the lessons. A copy that
 are not, as nbgrader's do, goes without.
 """
 
+import contextlib
 import functools
 import inspect
 import json
@@ -32,10 +33,7 @@ class Place(NamedTuple):
 
 
 def tell_passed(name: str, message: str) -> None:
-    """Say that `name` is right and why that matters; in a learner's copy show a model solution.
-
-    The solution is read from the lesson, so no copy holds it.
-    """
+    """Say that `name` is right and why that matters; in a learner's copy show a model solution."""
     PASSED.add(name)
     if get_ipython() is None:
         print(message)
@@ -46,42 +44,37 @@ def tell_passed(name: str, message: str) -> None:
 def passed_page(name: str, message: str, where: Path) -> dict[str, str]:
     """Return what a notebook in the folder `where` shows, as text and as HTML.
 
-    The lesson itself, where the solution stands in view, does not show it again.
+    The solution is read from the lesson, which itself does not show it again.
     """
     check = getattr(sys.modules[__package__], name, None)
     reason = re.search(r"^Why: (.+?)(?=\n\n|\Z)", inspect.getdoc(check) or "", re.M | re.S)
     why = " ".join(reason[1].split()) if reason else ""
     in_lesson = where.resolve().is_relative_to(LESSONS.resolve())
     code = "" if in_lesson else place_of_exercise(name).solution
-    folded = FOLDED.format(escape(code)) if code else ""
-    return {
-        "text/plain": f"{message}\n{why}".strip(),
-        "text/html": f'<div style="{PASSED_STYLE}">{escape(message)}</div>'
-        f"<div>{escape(why)}</div>{folded}",
-    }
+    page = f'<div style="{PASSED_STYLE}">{escape(message)}</div><div>{escape(why)}</div>'
+    page += FOLDED.format(escape(code)) if code else ""
+    return {"text/plain": f"{message}\n{why}".strip(), "text/html": page}
 
 
-def place_of_exercise(name: str, lessons: Path = LESSONS) -> Place:
+def place_of_exercise(name: str) -> Place:
     """Return the exercise that check `name` checks; its name and "" where no lesson has it."""
-    return places_of_exercises(lessons).get(name, Place(name, ""))
+    return places_of_exercises().get(name, Place(name, ""))
 
 
 @functools.cache
 def places_of_exercises(lessons: Path = LESSONS) -> dict[str, Place]:
     """Return the exercises by the names of their checks, none where lessons cannot be read."""
     places = {}
-    try:
+    with contextlib.suppress(LearnError, OSError, ValueError, LookupError):
         for lesson, path in lesson_paths(lessons).items():
             notebook = json.loads(path.read_text(encoding="utf-8"))  # nbformat takes a second
-            for cell in notebook["cells"]:
-                cell["source"] = "".join(cell["source"])
-            for e in exercises_of(lesson, notebook):
-                code = notebook["cells"][e.code]["source"]
+            cells = [cell | {"source": "".join(cell["source"])} for cell in notebook["cells"]]
+            for exercise in exercises_of(lesson, {"cells": cells}):
+                code = cells[exercise.code]["source"]
                 solution = re.sub(rf"^[ \t]*({BEGIN}|{END})(\n|$)", "", code, flags=re.M)
-                names = checks_called(notebook["cells"][e.check])
-                places |= dict.fromkeys(names, Place(f"{e.number} {e.title}".strip(), ""))
-                if solution != code:  # without markers it is a stub
-                    places[names[-1]] = places[names[-1]]._replace(solution=solution.strip())
-    except (LearnError, OSError, ValueError, LookupError, TypeError):
-        return {}
+                *others, last = checks_called(cells[exercise.check])
+                called = f"{exercise.number} {exercise.title}".strip()
+                places |= dict.fromkeys(others, Place(called, ""))
+                is_stub = solution == code  # without markers
+                places[last] = Place(called, "" if is_stub else solution.strip())
     return places

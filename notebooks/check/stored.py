@@ -7,7 +7,6 @@ file as the lengths of its pieces: between two of them is white space only.
 import functools
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,10 +28,10 @@ def answers() -> dict:
     return json.loads(STORED.read_text(encoding="utf-8"))
 
 
-def cuts() -> Iterator[Cut]:
-    """Yield the texts made for this comparison with LangChain's pieces."""
-    for body, size, unit, lengths in answers()["made"]:
-        yield Cut(body, size, unit, pieces_of(body, lengths))
+def cuts() -> list[Cut]:
+    """Return the texts made for this comparison with LangChain's pieces."""
+    rows = answers()["made"]
+    return [Cut(body, size, unit, pieces_of(body, own)) for body, size, unit, own in rows]
 
 
 def cut_of(body: str, size: int) -> list[str] | None:

@@ -27,9 +27,8 @@ def is_sequence(value: object) -> bool:
     """Return whether a value has places from 0 on: a list, a tuple, an array, a Series."""
     if isinstance(value, COLUMN):
         return value.ndim > 0
-    if isinstance(value, list | tuple):  # the usual first: the abstract one is slow
-        return True
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes | range)
+    is_other = isinstance(value, Sequence) and not isinstance(value, str | bytes | range)
+    return isinstance(value, list | tuple) or is_other  # the abstract one is slow
 
 
 def is_same(wanted: object, got: object, strict: bool = True, decimals: int | None = None) -> bool:
@@ -54,8 +53,7 @@ def is_same(wanted: object, got: object, strict: bool = True, decimals: int | No
         return same_keys and all(same(value, got[key]) for key, value in wanted.items())
     if is_sequence(wanted):
         return is_sequence(got) and len(wanted) == len(got) and all(map(same, wanted, got))
-    kind = next((kind for kind in (SOME_SET, str) if isinstance(wanted, kind)), type(wanted))
-    return isinstance(got, kind) and wanted == got
+    return isinstance(got, SOME_SET if isinstance(wanted, SOME_SET) else str) and wanted == got
 
 
 def _is_near(wanted: float, got: float, strict: bool) -> bool:
@@ -64,19 +62,20 @@ def _is_near(wanted: float, got: float, strict: bool) -> bool:
         return False
     grain = 8 * float(np.finfo(got).eps) if isinstance(got, np.floating) else 0.0
     try:
-        if math.isnan(wanted) and math.isnan(got):
-            return True
-        return math.isclose(wanted, got, rel_tol=grain, abs_tol=max(TOLERANCE, grain))
+        both_nan = math.isnan(wanted) and math.isnan(got)
+        return both_nan or math.isclose(wanted, got, rel_tol=grain, abs_tol=max(TOLERANCE, grain))
     except OverflowError:  # past the largest float
         return wanted == got
 
 
-def viewed(view: Callable, value: object) -> object:
+def viewed(view: Callable | None, value: object) -> object:
     """Return the value as an exercise compares it; one that cannot be read so stays.
 
     So does one that is read only once, and one whose members are letters or keys.
     """
-    if isinstance(value, Raised | Iterator | MappingView | dict | str | pd.DataFrame):
+    if view is None or isinstance(
+        value, Raised | Iterator | MappingView | dict | str | pd.DataFrame
+    ):
         return value
     try:
         return view(value)
@@ -97,15 +96,16 @@ def shown(value: object) -> str:
         return shown(value.item())
     if isinstance(value, dict):
         return "{" + ", ".join(f"{shown(k)}: {shown(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, SOME_SET):
-        return "{" + ", ".join(sorted(map(shown, value))) + "}" if value else "set()"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(shown, value)) + "]"
-    if isinstance(value, tuple):
-        return "(" + ", ".join(map(shown, value)) + ("," if len(value) == 1 else "") + ")"
+    if isinstance(value, list | tuple | set | frozenset):
+        members = [*map(shown, value)]
+        if isinstance(value, SOME_SET):
+            return "{" + ", ".join(sorted(members)) + "}" if members else "set()"
+        opening, closing = "[]" if isinstance(value, list) else "()"
+        closing = "," * (opening == "(" and len(members) == 1) + closing
+        return opening + ", ".join(members) + closing
     try:
-        named = isinstance(value, type) or inspect.isroutine(value)
-        return value.__name__ if named else repr(value)
+        is_named = isinstance(value, type) or inspect.isroutine(value)
+        return value.__name__ if is_named else repr(value)
     except Exception:  # a class of the learner's, half written
         return f"a {type(value).__name__}"
 
@@ -136,14 +136,14 @@ def on_form(wanted: object, got: object, members: bool = True) -> str:
         return "Nothing came back: does the function end with return?"
     if isinstance(got, Iterator | MappingView) and not isinstance(wanted, REAL):
         return f"The answer is of type {type(got).__name__}: put list(...) around it."
-    for part, given in _parts(wanted, got, members):
+    for part, answer in _parts(wanted, got, members):
         kind = _kind(part)
-        if _kind(given) == kind or (kind == "a dict" and isinstance(given, pd.Series)):
+        if _kind(answer) == kind or (kind == "a dict" and isinstance(answer, pd.Series)):
             continue
         if isinstance(part, tuple) and part and not is_sequence(part[-1]):
             kind = f"a tuple such as {shown(part)}"
-        where = "The answer" if given is got else "A member of the answer"
-        return f"{where} is of type {type(given).__name__}, wanted is {kind}."
+        where = "The answer" if answer is got else "A member of the answer"
+        return f"{where} is of type {type(answer).__name__}, wanted is {kind}."
     return ""
 
 
@@ -158,7 +158,5 @@ def _parts(wanted: object, got: object, members: bool) -> Iterator[tuple[object,
 def _kind(value: object) -> str:
     if is_sequence(value):
         return "a list"
-    if isinstance(value, (*REAL, np.ndarray)):  # an array without places
-        return "a number"
-    kinds = {"a text": str, "a dict": dict, "a set": SOME_SET}
+    kinds = {"a number": (*REAL, np.ndarray), "a text": str, "a dict": dict, "a set": SOME_SET}
     return next((words for words, kind in kinds.items() if isinstance(value, kind)), "")

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import inspect
 import io
+import itertools
 import linecache
 import math
 import numbers
@@ -29,24 +30,16 @@ class Endless(Exception):
     """Raised into code that goes on and on."""
 
 
-NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
+STEPS = 300_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
 WIDTH = 66  # columns that a narrow notebook shows without breaking words
-ERRORS = {
-    ZeroDivisionError: "Here is nothing to divide by: what is the result then?",
-    IndexError: "A place past the last one is asked for.",
-    RecursionError: "It calls itself on and on: each call must come nearer to the end.",
-    KeyError: "A key that is not there is asked for: .get(key, default) gives one.",
-    Endless: "Refuse these arguments before the loop begins.",
-}
-STEPS = 300_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
+NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
 
 
 class Wrong(Exception):
     """An answer that is not right. A notebook shows its text and no frames.
 
-    `summary` is the line that says most, for a report with a line for each exercise; the last one
-    unless it is given.
+    `summary` is the line that says most, for a report; the last one unless it is given.
     """
 
     def __init__(self, words: str, summary: str = "") -> None:
@@ -98,10 +91,6 @@ class Answer(NamedTuple):
 Mistakes = list[tuple]  # (sentence, wrong function, another that deserves it, ...)
 
 
-def as_it_is(value: object) -> object:
-    return value
-
-
 def give(
     name: str,
     function: Callable,
@@ -109,7 +98,7 @@ def give(
     drawn: list[Example],
     mistakes: Mistakes,
     *,
-    view: Callable = as_it_is,
+    view: Callable | None = None,
     say: Callable = shown,
     top: float | None = None,
 ) -> None:
@@ -118,25 +107,13 @@ def give(
     Hand-made cases stand from simple to hard. `view` turns a value into what is compared, `say`
     writes the wanted one, `top` is the largest value that can be.
     """
-    answers, changed = [], None
-    for case in [*hand, *sorted(drawn, key=lambda case: len(shown(case.args)))]:
-        got, args = called(name, function, case.args)
-        pairs = zip(case.args, args, strict=True)
-        if any(a != b for a, b in pairs if isinstance(a, list | dict)):
-            changed = changed or case
-        seen = viewed(view, got)
-        answers.append(Answer(case, got, seen, is_same(case.wanted, seen)))
-        endless = isinstance(got, Raised) and isinstance(got.error, Endless)
-        if endless and not isinstance(case.wanted, type):  # ask no more: each would take a second
-            lines = case_lines(name, function, case, got, say(case.wanted))
-            lines.append("Does each turn of the loop come nearer to its end?")
-            raise Wrong("\n".join(lines)) from None
+    cases = [*hand, *sorted(drawn, key=lambda case: len(shown(case.args)))]
+    answers, changed = _answers(name, function, cases, view)
     failing = [answer for answer in answers if not answer.right]
     if not failing and changed:
         raise Wrong(
             f"{name}: the values are right, but the function changes what it is given\n  "
-            f"{as_call(name, changed.args)}\nOther cells use the same lists: work on a copy, "
-            "for example with sorted(...) in place of .sort()."
+            f"{as_call(name, changed[0].args)}\nOther cells use the same lists: work on a copy."
         )
     if not failing:
         random = f" and {len(drawn)} random" if drawn else ""
@@ -149,8 +126,24 @@ def give(
         lines.append(f"Here {top} is the maximum.")
     if sentence := reason(answers, mistakes, view):
         lines.append(sentence)
-    lines.append(f"{len(failing)} of {len(answers)} cases differ; the simplest is shown.")
+    lines.append(f"{len(failing)} of {len(cases)} cases differ; the simplest is shown.")
     raise Wrong("\n".join(lines), sentence or summary) from None
+
+
+def _answers(
+    name: str, function: Callable, cases: list[Example], view: Callable
+) -> tuple[list[Answer], list[Example]]:
+    """Return the answers, none after an endless one, and the cases whose arguments it changed."""
+    answers, changed = [], []
+    for case in cases:
+        got, args = called(name, function, case.args)
+        pairs = zip(case.args, args, strict=True)
+        changed += [case] * any(a != b for a, b in pairs if isinstance(a, list | dict))
+        seen = viewed(view, got)
+        answers.append(Answer(case, got, seen, is_same(case.wanted, seen)))
+        if isinstance(got, Raised) and isinstance(got.error, Endless):
+            break  # each would take a second
+    return answers, changed
 
 
 # Calling it.
@@ -164,20 +157,18 @@ def called(name: str, function: object, args: tuple) -> tuple[object, tuple]:
     if function is None or function is ...:
         raise not_started(name)
     if not callable(function):
-        raise Wrong(
-            f"check.{name} wants the function itself: check.{name}({name}), no brackets after "
-            f"the name. It was given {shown(function)[:60]}"
-        )
+        wants = f"check.{name} wants the function itself: check.{name}({name}), without brackets"
+        raise Wrong(f"{wants} after the name. It was given {shown(function)[:60]}")
     args = pickle.loads(pickle.dumps(args))  # a deep copy, in a third of the time
     quiet = contextlib.redirect_stdout(io.StringIO())
     try:
         with quiet, np.errstate(all="ignore"), stopped(function):
             return function(*args), args
     except NotImplementedError as error:
+        stub = getattr(inspect.unwrap(function), "__name__", name)
         place = learners_line(function, error)
-        own = getattr(inspect.unwrap(function), "__name__", name)
-        inner = place[0].f_code.co_name if place else own
-        raise not_started(name, "" if inner == own else inner) from None
+        inner = place[0].f_code.co_name if place else stub
+        raise not_started(name, "" if inner == stub else inner) from None
     except Exception as error:
         return Raised(error), args
 
@@ -185,10 +176,7 @@ def called(name: str, function: object, args: tuple) -> tuple[object, tuple]:
 def not_started(name: str, inner: str = "") -> NotStarted:
     """Return the friendly line; `inner` is another stub that this function calls."""
     if inner:
-        return NotStarted(
-            f"{name}: not started yet, because it calls {inner}, which is not started yet: "
-            f"fill in {inner} first"
-        )
+        return NotStarted(f"{name}: it calls {inner}, which is not started yet: fill in that first")
     title = place_of_exercise(name).called
     return NotStarted(f"{title} is not started yet: fill in the cell above, then run on from here")
 
@@ -206,18 +194,16 @@ def returned(name: str, given: object) -> object:
 @contextlib.contextmanager
 def stopped(function: Callable) -> Iterator[None]:
     """Raise Endless in the learner's code after STEPS of its lines; libraries run untraced."""
-    home, before, left = home_of(function), sys.gettrace(), STEPS
+    home, before, steps = home_of(function), sys.gettrace(), itertools.count()
 
-    def count(frame, event, arg):
-        nonlocal left
+    def trace(frame, event, arg):
         if frame.f_globals is not home:
             return None
-        left -= event == "line"
-        if left < 0:
+        if next(steps) > STEPS:
             raise Endless("it runs on and on")
-        return count
+        return trace
 
-    sys.settrace(count)
+    sys.settrace(trace)
     try:
         yield
     finally:
@@ -240,7 +226,6 @@ def learners_line(function: Callable, error: Exception) -> tuple | None:
 
 
 def case_lines(name: str, function: Callable, case: Example, got: object, wanted: str) -> list[str]:
-    """Return the lines that show one case."""
     call = [f"  {as_call(name, case.args)}", f"    expected  {wanted}"]
     if isinstance(got, Raised):
         return [*error_lines(name, function, got.error), *call]
@@ -255,10 +240,9 @@ def error_lines(name: str, function: Callable, error: Exception) -> list[str]:
     frame, line = place
     code = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
     inside = frame.f_code.co_name
+    how = "runs on and on" if isinstance(error, Endless) else "stops with an error"
     where = f"line {line} of {'its' if inside == name else 'a'} cell, in {inside}"
-    if isinstance(error, Endless):
-        return [f"{name} runs on and on, {where}", f"  {code}"]
-    return [f"{name} stops with an error, {where}", f"  {code}", what]
+    return [f"{name} {how}, {where}", f"  {code}", what]
 
 
 def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
@@ -275,34 +259,33 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
         return sentence
     case, got, seen, _ = next(answer for answer in answers if not answer.right)
     if isinstance(got, Raised):
-        return next((words for kind, words in ERRORS.items() if isinstance(got.error, kind)), "")
+        return ""
     is_nan = isinstance(got, float) and math.isnan(got) and case.wanted == 0
-    return NAN if is_nan else on_form(case.wanted, seen, members=view is as_it_is)
+    return NAN if is_nan else on_form(case.wanted, seen, members=view is None)
 
 
 def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
     """Return the sentence of the known mistake that the learner made, or an empty one.
 
-    It is named only where it gives what the learner's function gave in every case, also in those
-    that the learner got right. "Perhaps" stands before one that agrees in all cases that differ
-    and in nearly all of the others.
+    It gives what the learner's function gave in every case, also in those that are right. "Perhaps"
+    stands before one that agrees in all cases that differ and in nearly all of the others.
     """
     failing = [answer for answer in answers if not answer.right]
     others = [answer for answer in answers if answer.right]
     best, nearest = NEARLY_ALL, ""
-    for sentence, wrong in ((sentence, wrong) for sentence, *all_ in mistakes for wrong in all_):
-        if not all(agrees(wrong, answer, view) for answer in failing):
-            continue
-        share = mean(agrees(wrong, answer, view) for answer in others) if others else 1
-        if share == 1:
-            return sentence
-        if share > best:
-            best, nearest = share, f"Perhaps: {sentence}"
+    for sentence, *functions in mistakes:
+        for wrong in functions:
+            if not all(agrees(wrong, answer, view) for answer in failing):
+                continue
+            share = mean(agrees(wrong, answer, view) for answer in others) if others else 1
+            if share == 1:
+                return sentence
+            if share > best:
+                best, nearest = share, f"Perhaps: {sentence}"
     return nearest
 
 
 def agrees(wrong: Callable, answer: Answer, view: Callable) -> bool:
-    """Return whether a known mistake gives on a case what the learner's function gave."""
     value, _ = called("", wrong, answer.case.args)
     if isinstance(value, Raised):
         return is_same(type(value.error), answer.got)

@@ -71,52 +71,46 @@ def test_causes(capsys):
     ]
 
 
-DIFFER = [  # (named, what is said)
-    ({"q2": ("tie", "4.43")}, "q2: the rule of 'tie' does not hold, and a later one does"),
-    ({"q1": ("length penalty", "7.0")}, "q1: a rule above 'length penalty' applies already"),
-    ({"q2": ("tie", "4.43")}, "with your reason: 'q2': ('tie', '4.43', 'because ...')"),
-    ({"q2": ("tie", "4.43", "I think")}, "Look at these cards again"),
-    ({"q2": ("tie", "nothing", "I have looked twice")}, "q2: 'nothing' does not show it; "),
-    ({"q1": "a tie"}, "not a cause\n  q1: 'a tie'\nThe causes are\n  version confusion"),
-    ({"q1": ("tie", "a", "b", "c")}, "not a cause\n  q1: ('tie', 'a', 'b', 'c')"),
-    ({"q1": ()}, "not a cause\n  q1: ()"),
-    ({"q1": ["late"]}, "not a cause\n  q1: 'late'"),
-    ({"q1": 3}, "not a cause\n  q1: 3"),
-    ({"q9": ("tie", "4.43")}, "no card for q9; cards: q1, q2"),
-    ({"q1": ("tie", "4.43")}, "1 of 2 named"),
-    ({"q1": "tie"}, "q1: no evidence yet; 'tie' is shown by the score of both"),
-    ({"q1": ("tie", " ")}, "For example 'q1': ('tie', '...')"),
-    ([], "wants a dict"),
-]
-SUMMARIES = [  # (named, the line that says most)
-    ({"q2": ("tie", "4.43")}, "q2: the rule of 'tie' does not hold, and a later one does"),
-    ({"q1": "a tie"}, "not a cause: q1: 'a tie'"),
-    ({"q1": "tie"}, "q1: no evidence yet; 'tie' is shown by the score of both"),
-    ({"q1": ("tie", "4.43")}, "causes: 1 of 1 as by rule, 1 of 2 named: read on"),
+RULE = "the rule of 'tie' does not hold, and a later one does"
+BY = "is shown by the score of both"
+DIFFER = [  # (named, what is said, the line that says most)
+    ({"q2": ("tie", "4.43")}, f"q2: {RULE}", f"q2: {RULE}"),
+    ({"q2": ("tie", "4.43")}, "with your reason: 'q2': ('tie', '4.43', 'because ...')", ""),
+    ({"q2": ("tie", "4.43", "I think")}, "Look at these cards again", ""),
+    ({"q2": ("tie", "nothing", "I have looked twice")}, "q2: 'nothing' does not show it; ", ""),
+    ({"q1": ("length penalty", "7.0")}, "q1: a rule above 'length penalty' applies already", ""),
+    ({"q1": "a tie"}, "a tie'\nThe causes are\n  version", "not a cause: q1: 'a tie'"),
+    ({"q1": ("tie", "a", "b", "c")}, "not a cause\n  q1: ('tie', 'a', 'b', 'c')", ""),
+    ({"q1": ()}, "not a cause\n  q1: ()", ""),
+    ({"q1": ["late"]}, "not a cause\n  q1: 'late'", ""),
+    ({"q1": 3}, "not a cause\n  q1: 3", ""),
+    ({"q9": ("tie", "4.43")}, "no card for q9; cards: q1, q2", ""),
+    ({"q1": ("tie", "4.43")}, "1 of 2 named", "causes: 1 of 1 as by rule, 1 of 2 named: read on"),
+    ({"q1": "tie"}, "q1: no evidence yet", f"q1: no evidence yet; 'tie' {BY}"),
+    ({"q1": ("tie", " ")}, "For example 'q1': ('tie', '...')", ""),
+    ([], "wants a dict", ""),
 ]
 
 
 def test_causes_that_differ():
-    for named, said in DIFFER:
-        assert said in said_of(named)
-    for named, line in SUMMARIES:
+    for named, words, summary in DIFFER:
         with pytest.raises(check.Wrong) as caught:
             check.causes(named, BY_RULE, CARDS)
-        assert caught.value.summary == line
+        assert words in str(caught.value) and summary in ("", caught.value.summary)
     for named in ({}, {"q1": None, "q2": ...}):
         with pytest.raises(check.NotStarted):
             check.causes(named, BY_RULE, CARDS)
     assert "rule of" not in said_of({"q2": "tie"})  # before there is evidence
 
 
-@pytest.mark.parametrize(("cards", "least"), [(2, 2), (3, 3), (4, 3), (5, 3)])
-def test_three_cards_are_enough(cards, least, capsys):
-    rule = {f"q{n}": "tie" for n in range(cards)}
-    known = dict.fromkeys(rule, CARD)
-    read = dict.fromkeys([*rule][:least], ("tie", SHOWN["tie"][0]))
-    check.causes(read, rule, known)
-    read.popitem()
-    assert f"{least - 1} of {least} named: read on" in said_of(read, rule, known)
+def test_three_cards_are_enough():
+    for cards, least in ((2, 2), (3, 3), (4, 3), (5, 3)):
+        rule = {f"q{n}": "tie" for n in range(cards)}
+        known = dict.fromkeys(rule, CARD)
+        read = dict.fromkeys([*rule][:least], ("tie", SHOWN["tie"][0]))
+        check.causes(read, rule, known)
+        read.popitem()
+        assert f"{least - 1} of {least} named: read on" in said_of(read, rule, known)
 
 
 def test_other_causes_and_weak_evidence_are_told_at_once():
@@ -136,9 +130,12 @@ def test_evidence_that_shows_its_cause_and_some_that_does_not(capsys):
     for cause in failures.CAUSES:
         for evidence in SHOWN[cause]:
             check.causes({"q": (cause, evidence)}, {"q": cause}, {"q": CARD})
-        for evidence in NOT_SHOWN[cause]:
+        for evidence in (*NOT_SHOWN[cause], cause, " "):
             said = said_of({"q": (cause, evidence)}, {"q": cause}, {"q": CARD})
             assert failures.CAUSES[cause].told in said, f"{cause}: {evidence}"
+        everything = " ".join(map(str, CARD.values()))
+        said = said_of({"q": (cause, everything)}, {"q": cause}, {"q": CARD})
+        assert failures.CAUSES[cause].told in said or "all words" in said
     words = "the refund late chargeback fee"  # all may stand there where each is a proof
     for evidence, card in (
         ("the", dict(CARD, lacks=[], common=["the", "refund"])),
@@ -146,20 +143,6 @@ def test_evidence_that_shows_its_cause_and_some_that_does_not(capsys):
     ):
         named = {"q": ("no shared word", evidence)}
         check.causes(named, {"q": "no shared word"}, {"q": card})
-
-
-def test_what_the_rules_name_does_not_pass_without_evidence_from_the_card():
-    for cause, shows in failures.CAUSES.items():
-        for named in (
-            cause,
-            (cause, cause),
-            (cause, "the card shows it"),
-            (cause, "", "because the rule says so"),
-            (cause, "see it", "by the rule of the table"),
-            (cause, " ".join(map(str, CARD.values()))),
-        ):
-            said = said_of(lambda named=named: {"q1": named}, {"q1": cause}, {"q1": CARD})
-            assert shows.told in said or "all words" in said, named
 
 
 def test_the_sessions_solution_finds_evidence_on_every_card(capsys):

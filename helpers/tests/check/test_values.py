@@ -71,7 +71,8 @@ TEXTS = [(0.1 + 0.2, "0.3"), (1 / 3, "0.3333333333"), (2, "2"), ("a", "'a'"), (N
      (np.float64(0.5), "0.5"), (np.longdouble(2), "2.0"),
      (np.array([[1, 2]]), "np.array([[1, 2]])"),
      (pd.Series([1, 2]), "pd.Series([1, 2])"), (pd.DataFrame({"a": [1]}), "pd.DataFrame([[1]])"),
-     ({"b": 1.0, "a": [2]}, "{'b': 1.0, 'a': [2]}"), ({"b", "a"}, "{'a', 'b'}"), (set(), "set()"),
+     ({"b": 1.0, "a": [2]}, "{'b': 1.0, 'a': [2]}"), ({*"dbaec"}, "{'a', 'b', 'c', 'd', 'e'}"),
+     (set(), "set()"),
      (frozenset({2, 1}), "{1, 2}"), ([], "[]"), ((), "()"), ((1,), "(1,)"), ((1, 2), "(1, 2)"),
      (ValueError, "ValueError"), (len, "len"), (HalfWritten(), "a HalfWritten")]  # fmt: skip
 
@@ -113,6 +114,7 @@ FORMS = [  # (wanted, got, what is said)
     ([1, 2], {1, 2}, "The answer is of type set, wanted is a list."),
     ((1, 2), 3, "The answer is of type int, wanted is a tuple such as (1, 2)."),
     ((1, [2]), 3, "The answer is of type int, wanted is a list."),
+    ((), 3, "The answer is of type int, wanted is a list."),
     ([(0, 4)], [slice(0, 4)], "A member of the answer is of type slice, wanted is a tuple "
      "such as (0, 4)."),
     ([[1]], np.array([1]), "A member of the answer is of type int64, wanted is a list."),

@@ -27,14 +27,14 @@ def test_the_run_of_four_words_that_most_documents_hold():
     )
     assert found["most frequent run of four words"] == "on the next day, in 2 documents"
     assert of("b c d e", "a b c d")["most frequent run of four words"] == "a b c d, in 1 documents"
-    assert of("a b c")["most frequent run of four words"] == "none"
+    assert of("a b c")["most frequent run of four words"] == "none, in 0 documents"
 
 
 def test_a_list_of_headings_counts_when_two_documents_have_it():
     page = "# {}\n## Meaning\nx\n### <Fix>\n```\n## no\n```\n"
     found = of(page.format("a"), page.format("b"), "## One\n", "## One\n")
     assert found["most frequent list of headings"] == "meaning / &#60;fix&#62;, in 2 documents"
-    assert of(page)["most frequent list of headings"] == "none stands twice"
+    assert of(page, "## One\n", "## One\n")["most frequent list of headings"] == "none stands twice"
 
 
 def test_words_of_tone_are_counted_by_document():
