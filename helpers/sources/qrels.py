@@ -95,10 +95,8 @@ def assign_halves(
     sentence = f"halves: the source's own ({', '.join(read)})"
     for half in {"dev", "test"} - {*halves.values()}:
         other = next(split for split in source.splits if half_of(split) == half)
-        sentence += (
-            f"; none is {half}, {USES[half]}: import with --split {','.join([*read, other])}, "
-            "or with --halve to draw halves from these queries"
-        )
+        sentence += f"; none is {half}, {USES[half]}: import with --split "
+        sentence += f"{','.join([*read, other])}, or with --halve to draw halves from these queries"
     return halves, sentence
 
 

@@ -101,9 +101,6 @@ def with_bar(items: Iterable, what: str) -> Iterable:
     return tqdm(items, desc=what, unit="", leave=False, disable=None, file=stream)
 
 
-# Ids and fields.
-
-
 def encode_id(name) -> str:
     """Return an id in which what would break files, or what nobody sees, is percent-encoded."""
     name = re.sub(r"[\s/\\#%]", lambda sign: quote(sign[0], safe=""), str(name))
@@ -165,9 +162,6 @@ def document(doc_id: str, title: str, text: str, task: Task) -> dict:
         task.changed["documents with a title only, which became their text"] += 1
         title, text = "", title
     return {"doc_id": doc_id, "title": title, "text": text}
-
-
-# Splits.
 
 
 def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:

@@ -93,9 +93,6 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-# Files.
-
-
 def files_of(path: Path) -> list[Path]:
     """Return a file, or all below a folder. Raises EvalSetError where neither is."""
     if not path.exists():

@@ -48,10 +48,7 @@ PATHS = "An id is the path in the source, with : for each / and without the endi
 
 
 def import_command(source: str, to: Path, **more) -> int:
-    """Import KIND:PATH into the folder `to` and print what was found.
-
-    `more` are the other fields of Options. Raises EvalSetError.
-    """
+    """Import KIND:PATH, with `more` Options, into a new folder and print what was found."""
     kind, _, path = source.partition(":")
     print("\n".join(import_into(Options(kind, path, **more), to)))
     following = evalset.load(to).next_step() or f"make report EVALS={to}"
@@ -70,10 +67,7 @@ def new_command(to: Path) -> int:
 
 @contextmanager
 def new_set(to: Path) -> Iterator[Path]:
-    """Give a folder to fill, which is loaded as a check before it becomes `to`: all or nothing.
-
-    Raises EvalSetError where `to` is not a new or empty folder.
-    """
+    """Give a folder to fill, which is loaded as a check before it becomes `to`: all or nothing."""
     to = to.resolve()
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
@@ -119,10 +113,7 @@ def wrong_options(options: Options) -> list[str]:
 
 
 def write_source(source: Source, folder: Path, task: Task) -> list[str]:
-    """Write what a source holds into `folder` and return what was found, line by line.
-
-    Raises EvalSetError with every problem.
-    """
+    """Write what a source holds into `folder` and return what was found, line by line."""
     queries = _queries_by_id(source, task)
     qrels = read_labels(source, task)
     task.stop()
@@ -167,12 +158,11 @@ def _queries_by_id(source: Source, task: Task) -> dict[str, dict]:
 
 
 def _is_new(place: str, row: dict, name: str, places: dict[str, str], task: Task) -> bool:
-    """Return whether a row has an id, which no former row had."""
     first = places.setdefault(row[name], place)
     if row[name] and first != place:
         problem = f"{name} {row[name]} stands already at {first}, wanted each once"
         task.problems.append(f"{place}: {problem}")
-    return bool(row[name]) and first == place
+    return first == place
 
 
 def write_corpus(
@@ -227,10 +217,7 @@ def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, st
 
 
 def write_settings(folder: Path, kind: str, words: str, grades: Counter) -> list[str]:
-    """Write settings.json where it must say something: tokenizer, grades above 2, an import.
-
-    `grades` counts the labels by grade. Returns a line for each setting.
-    """
+    """Write settings.json if it must say something; return a line for tokenizer and grades."""
     settings = {} if words == "words" else {"words": words}
     if max(grades, default=0) > files.GRADES[-1]:
         settings["highest_grade"] = max(grades)

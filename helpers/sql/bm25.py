@@ -36,16 +36,15 @@ class Settings(NamedTuple):
 def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
     """Run the statements of a part of bm25.sql, each table anew; return the last one's rows.
 
-    A comment names the first statement of a part. `values` and what all parts share stand for
-    `:name`, as literals: an engine would compile a pattern that is a column for each row, and sort
-    all rows for a depth that is one.
+    `values` and what all parts share stand for `:name`, as literals: an engine would compile a
+    pattern that is a column for each row, and sort all rows for a depth that is one.
     """
     rows, current = [], ""
     literals = {name: engine.quoted(value) for name, value in values.items()}
     literals |= {"pattern": engine.quoted(PATTERN), "depth": str(runs.BASELINE["depth"])}
     for statement in script("bm25"):
-        names = re.findall(r"^-- (index|search|evaluate|fingerprint)\b", statement, re.M)
-        current = names[0] if names else current
+        heads = re.findall(r"^-- (index|search|evaluate|fingerprint)\b", statement, re.M)
+        current = [current, *heads][-1]
         if current == part:
             plain = re.sub(r"--.*", "", statement).strip()
             plain = re.sub(r":(\w+)", lambda name: literals[name[1]], plain)
@@ -53,9 +52,6 @@ def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
                 engine.rows(f"DROP TABLE IF EXISTS {table[1]}")
             rows = engine.rows(plain)
     return rows
-
-
-# What is searched and asked: of a set, or of Parquet.
 
 
 def offer_set(engine: Engine, evals: evalset.EvalSet, chunker: str | None) -> None:
@@ -81,10 +77,9 @@ def ask_set(engine: Engine, evals: evalset.EvalSet) -> None:
 
 
 def offer_parquet(engine: Engine, path: str) -> None:
-    """Offer the rows of a Parquet file, folder or address; an id `doc#n` is a chunk of `doc`.
+    """Offer doc_id, text and, if there, title of a Parquet file, folder or address.
 
-    The columns are doc_id, text and optionally title, which stands before the text. Raises
-    EvalSetError for other columns, for bad ids, and where no text holds a word.
+    An id `doc#n` is a chunk of `doc`. Raises EvalSetError for other columns and for bad rows.
     """
     source = _parquet_source(engine, path, "doc_id")
     engine.rows(
@@ -104,10 +99,7 @@ def ask_parquet(engine: Engine, path: str) -> None:
 
 
 def _parquet_source(engine: Engine, path: str, name: str) -> str:
-    """Return what FROM reads of `path`: the id `name` as text, title and text, which may be NULL.
-
-    Prints how many texts are. Raises EvalSetError for what cannot be read.
-    """
+    """Return what FROM reads of `path`: the id `name` as text, title and text; NULLs are told."""
     if "://" not in path and not Path(path).exists():
         raise EvalSetError([f"{path}: found nothing, wanted a Parquet file or folder"])
     source = engine.parquet(path)
@@ -150,9 +142,6 @@ def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: s
         raise EvalSetError(problems)
 
 
-# Index, search, evaluate.
-
-
 def index_offered(engine: Engine, settings: Settings) -> str:
     """Index what is offered, once; return what was done.
 
@@ -174,10 +163,7 @@ def index_offered(engine: Engine, settings: Settings) -> str:
 
 
 def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
-    """Return the ranking of each query that found something, and keep them for `evaluate_run`.
-
-    Raises EvalSetError where none did.
-    """
+    """Return the rankings that hold something, kept for `evaluate_run`, or raise EvalSetError."""
     ids = [row[0] for row in engine.rows("SELECT query_id FROM queries ORDER BY query_id")]
     rows = []
     for start in range(0, len(ids), engine.batch):
@@ -185,9 +171,8 @@ def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
         rows += run_part(engine, "search", first=batch[0], last=batch[-1])
     if not rows:
         raise EvalSetError(["no query found anything, wanted words that documents hold"])
-    kept = pd.DataFrame(rows, columns=["query_id", "doc_id", "place", "score"])
     kinds = {"query_id": "str", "doc_id": "str", "place": "int64", "score": "float64"}
-    engine.put("run", kept.astype(kinds))
+    engine.put("run", pd.DataFrame(rows, columns=[*kinds]).astype(kinds))
     run: dict[str, runs.Ranking] = {}
     for query_id, doc_id, _, score in sorted(rows, key=lambda row: (row[0], row[2])):
         run.setdefault(query_id, []).append((doc_id, score))

@@ -1,8 +1,8 @@
 """Where the SQL runs: DuckDB in this process, Sail, or a cluster that speaks Spark Connect.
 
 An engine runs a statement (`rows`), takes a table of memory (`put`), writes a text as a literal
-(`quoted`), names Parquet for FROM (`parquet`) and its types (`columns`). `batch` is how many
-queries it searches at once, `errors` what it raises.
+(`quoted`), names Parquet for FROM (`parquet`) and its types (`columns`), and searches `batch`
+queries at once.
 """
 
 import glob
@@ -160,7 +160,6 @@ def _spark(kind: str, tables: Path) -> Iterator[Spark]:
 
 @contextmanager
 def _sail_server() -> Iterator[str]:
-    """Yield the address of a Sail server in this process."""
     os.environ.setdefault("RUST_LOG", "error")  # it tells of each task otherwise
     from pysail.spark import SparkConnectServer
 

@@ -39,35 +39,18 @@ def test_beir_with_both_halves(beir, tmp_path):
     assert evals.name == "small (beir)"
 
 
-def test_gzip_windows_line_ends_and_byte_order_marks_change_nothing(beir, tmp_path):
-    bring("beir", beir, tmp_path / "plain")
-    for path in [p for p in beir.rglob("*") if p.is_file()]:
-        data = b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n")
-        path.with_name(path.name + ".gz").write_bytes(gzip.compress(data))
-        path.unlink()
-    bring("beir", beir, tmp_path / "zipped")
-    for name in ("corpus.jsonl", "retrieval_queries.jsonl", "judgments.jsonl"):
-        sides = [(tmp_path / side / name).read_bytes() for side in ("plain", "zipped")]
-        assert sides[0] == sides[1]
-
-
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
 BAD = [  # file, its content, line and problem
     (CORPUS, '{"id_": "d1", "text": "a"}\n', "1: no id, found id_, text, wanted one of: _id, doc"),
     (CORPUS, '{"_id": "d1", "body_": "a"}\n', "1: no text, found _id, body_, wanted one of: text,"),
-    (CORPUS, "{\n", "1: broken JSON"),
     (CORPUS, '{"_id": "\\ud800"}\n', "1: field _id holds half of a surrogate"),
-    (CORPUS, b'{"_id": 1}\n{"_id": "\xe9"}\n', "2: byte 0xe9 is not UTF-8, save"),
     (CORPUS, '{"_id": 1, "text": "a"}\n' * 2, "2: doc_id 1 stands already at corpus.jsonl:1, want"),
-    (CORPUS, "[]\n" * 200, "1: found [], wanted a JSON object such as {...}"),
     (QUERIES, '{"_id": true, "text": "a"}\n', "1: field _id is true, wanted an id: text or whole"),
     (QUERIES, '{"_id": 1, "t": "a"}\n', "1: no query, found _id, t, wanted one of: text, query"),
     (QUERIES, '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n', "3: query_id 1 stands alr"),
     (QRELS, "query-id\tcorpus-id\tscore\n1\td1\n", "2: found '1\\td1', wanted 3 cells as in the"),
     (QRELS, "1\td1\n", "1: found '1\\td1', wanted query_id doc_id rel"),
     (QRELS, "1\t\t1\n", '1: field doc_id is "", wanted an id: text or whole number'),
-    (QRELS, "1\td1\t1\n1\td1\t2\n", "2: 1 d1 has grade 2 and at qrels/test.tsv:1 grade 1, wanted"),
-    (QRELS, "1\td1\t0.5\n", "1: grade is '0.5', wanted a whole number up to 999"),
 ]
 
 
@@ -77,7 +60,6 @@ def test_a_bad_line_is_named(beir, tmp_path):
         put(beir / file, content)
         told = problems("beir", beir, tmp_path / "to", split="test")
         assert told[0].startswith(f"{file}:{wanted}"), told
-        assert len(told) < 9 or told[100:] == ["and 100 more like these"], told
         put(beir / file, former)
 
 
@@ -179,19 +161,3 @@ def test_a_table_of_documents_alone_has_no_labels(tmp_path):
     _, evals = bring("table", put(tmp_path / "d.jsonl", '{"id": 1, "text": "a"}'), tmp_path / "to")
     assert list(evals.documents) == ["1"] and not evals.queries
     assert (tmp_path / "to" / "labeling_guide.md").exists()
-
-
-MIRACL = {  # a file of its local copy: content
-    "topics/topics.miracl-v1.0-th-dev.tsv": "7#0\tกรุงเทพ\n",
-    "topics/topics.miracl-v1.0-th-test-a.tsv": "8\tกรุงเทพ\n",
-    "qrels/qrels.miracl-v1.0-th-dev.tsv": "7#0\tQ0\t7#1\t1\n7#0\tQ0\t9#0\t0\n",
-    "docs-0.jsonl": '{"docid": "7#1", "title": "t", "text": "a"}\n{"docid": "9#0", "text": "b"}\n',
-}
-
-
-def test_a_local_copy_of_miracl(tmp_path):
-    for name, content in MIRACL.items():
-        put(tmp_path / "m" / name, content)
-    _, evals = bring("table", tmp_path / "m", tmp_path / "to", language="th")
-    assert evals.qrels() == {"7%230": {"7%231": 1, "9%230": 0}} and len(evals.documents) == 2
-    assert evals.tokenizer == "bigrams" and [*evals.queries] == ["7%230"]

@@ -32,7 +32,7 @@ GOOD = {  # file: (content, rows by place)
     ),
     "empty.csv": ("", {}),
     "a.tsv": (
-        '7\tone\ttwo \n\n8\t"all"\n',
+        '7\tone\ttwo \r\n\n8\t"all"\n',
         {":1": {"_id": "7", "text": "one\ttwo "}, ":3": {"_id": "8", "text": '"all"'}},
     ),
     "head.tsv": (
@@ -124,6 +124,8 @@ def test_labels_of_three_and_four_cells_and_with_a_head(tmp_path):
         assert not own.problems and {(n.split, n.evidence) for n in labels} == {("dev", ())}
         assert labels[-1].place == f"{path}:{len(lines.splitlines())}"
     own = task()
+    assert tables.label_of("f:1", {"qid": "q", "pid": "d", "rel": 0}, "dev", own).grade == 0
+    assert not own.problems
     tables.label_of("f:1", {"qid": "q", "pid": "d"}, "dev", own)
     assert own.problems[0].startswith("f:1: no grade, found pid, qid, wanted one of: relevance")
 
