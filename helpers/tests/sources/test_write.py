@@ -44,6 +44,7 @@ NOTHING_FITS = [  # file, its content, words of the problem
     ("qrels/test.tsv", "1\td1\t0\n", "no query has a relevant document in the corpus: query ids")
     + ("judged queries without a relevant document: 1, first qrels/test.tsv:1; left out: ",),
     ("corpus.jsonl", "", "small: found no documents, wanted some with a text"),
+    ("queries.jsonl", "", "no query has a relevant document in the corpus: query ids in the qrels"),
 ]
 
 

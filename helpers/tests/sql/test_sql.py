@@ -222,6 +222,9 @@ def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):
     docs = {"doc_id": ["a", "b", "c"], "text": ["x", None, None], "title": [None, "t", None]}
     bm25.offer_parquet(duck, parquet(tmp_path / "docs.parquet", **docs))
     bm25.ask_parquet(duck, parquet(tmp_path / "q.parquet", query_id=["q", "r"], text=[None, "x"]))
+    bm25.ask_parquet(duck, parquet(tmp_path / "r.parquet", query_id=["q"], text=["x"]))
+    texts = duck.rows("SELECT text FROM offered ORDER BY unit")
+    assert texts == [("x",), ("t\n\n",), ("",)]
     assert capsys.readouterr().out.splitlines() == [
         f"{tmp_path / 'docs.parquet'}: 2 of 3 texts are NULL, read as empty",
         f"{tmp_path / 'q.parquet'}: 1 of 2 texts are NULL, read as empty",
