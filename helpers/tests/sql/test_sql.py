@@ -295,6 +295,9 @@ def test_relevant_documents_that_are_not_searched_are_counted(evals, tmp_path, c
     printed = capsys.readouterr().out
     assert f"{len(relevant)} relevant documents of {evals.folder} are not among" in printed
     assert re.search(r"nDCG@10 0\.000, MRR 0\.000, recall@100 0\.000 \(n = 391", printed)
+    queries = parquet(tmp_path / "q.parquet", query_id=["q"], text=["disk"])
+    command.sql_command(evals, "duckdb", tmp_path, docs, queries)
+    assert "nDCG" not in capsys.readouterr().out  # its labels are not of these queries
 
 
 def test_the_command_names_the_files_that_it_read(tmp_path, monkeypatch, capsys):
