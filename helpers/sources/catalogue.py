@@ -1,11 +1,17 @@
 """The ir_datasets catalogue, which downloads what it names (MacAvaney et al. 2021)."""
 
 from collections.abc import Iterator
-from itertools import chain
+from contextlib import contextmanager, suppress
 
 from ..files import EvalSetError
 from . import readers
 from .readers import SIDES, WORDS, Label, Source, Task
+
+IDS = ("query_id", "doc_id")
+WANTED = (
+    "wanted the package (python -m pip install ir_datasets), a name with docs, queries and qrels "
+    "of https://ir-datasets.com, and a network connection or the files that it asks for"
+)
 
 
 def read_dataset(task: Task) -> Source:
@@ -13,90 +19,86 @@ def read_dataset(task: Task) -> Source:
 
     --queries names where the queries come from: mMARCO's are the same in every language.
     """
-    options, name, parts = task.options, task.options.path, task.options.path.split("/")
-    if _load(name).has_qrels():
-        if options.split:
-            problem = f"--split: {name} has its own labels, wanted the name above it or no --split"
-            raise EvalSetError([problem])
-        last = next((n for n in reversed(range(len(parts))) if readers.half_of(parts[n])), None)
-        splits = {parts[last] if last else "all": name}
-        offered = (*splits, *(_splits_below("/".join(parts[:last])) if last else ()))
-    else:
-        below = _splits_below(name)
-        splits, offered = readers.choose_splits(below or {"all": name}, task), tuple(below)
+    options, name = task.options, task.options.path
+    splits, offered = _splits(name, task)
     queries = [options.queries] if options.queries else splits.values()
-    codes = [*parts, *(options.queries or "").split("/")]
+    codes = f"{name}/{options.queries or ''}".split("/")
     return Source(
-        ((place, document_row(fields, task)) for place, fields in _entries(name, "docs")),
+        ((place, _document(fields, task)) for place, fields in _entries(name, "docs")),
         (
-            (place, query_row(fields))
+            (place, _query(fields))
             for part in queries
             for place, fields in _entries(part, "queries")
         ),
-        chain.from_iterable(_labels(labelled, split) for split, labelled in splits.items()),
+        (
+            Label(place, split, fields["query_id"], fields["doc_id"], fields["relevance"])
+            for split, part in splits.items()
+            for place, fields in _entries(part, "qrels")
+        ),
         offered,
         words=next((WORDS[code] for code in codes if code in WORDS), "words"),
     )
 
 
-def _load(name: str):
-    try:
-        import ir_datasets
-    except ImportError as error:
-        problem = "the package ir_datasets is missing, wanted: python -m pip install ir_datasets"
-        raise EvalSetError([problem]) from error
-    try:
-        return ir_datasets.load(name)
-    except Exception as error:  # the catalogue's own errors have no common class
-        problem = f"ir_datasets:{name}: {type(error).__name__} {error}, wanted a name of its "
-        raise EvalSetError([problem + "catalogue, https://ir-datasets.com"]) from error
+def _splits(name: str, task: Task) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return {split: its name} of those to read, and all splits that are offered."""
+    if not _load(name).has_qrels():
+        below = _splits_below(name)
+        return readers.choose_splits(below or {"all": name}, task), tuple(below)
+    if task.options.split:
+        problem = f"--split: {name} has its own labels, wanted the name above it or no --split"
+        raise EvalSetError([problem])
+    parts = name.split("/")
+    last = next((n for n in reversed(range(len(parts))) if readers.half_of(parts[n])), 0)
+    if not last:
+        return {"all": name}, ("all",)
+    return {parts[last]: name}, (parts[last], *_splits_below("/".join(parts[:last])))
 
 
 def _splits_below(name: str) -> dict[str, str]:
     """Return {split: name} of the names right below `name` that have labels."""
     splits = {}
     for split in SIDES:
-        try:
+        with suppress(EvalSetError):
             if _load(f"{name}/{split}").has_qrels():
                 splits[split] = f"{name}/{split}"
-        except EvalSetError:
-            continue
     return splits
 
 
+def _load(name: str):
+    with _errors_told(name):
+        import ir_datasets
+
+        return ir_datasets.load(name)
+
+
 def _entries(name: str, part: str) -> Iterator[tuple[str, dict]]:
-    """Yield (place, fields); the catalogue downloads when an entry is first read.
-
-    The field default_text is what the catalogue takes for the text of a document or query.
-    """
+    """Yield (place, fields); the catalogue downloads when an entry is first read."""
     dataset = _load(name)
-    if not getattr(dataset, f"has_{part}")():
-        problem = f"ir_datasets:{name}: no {part}, wanted a name with docs, queries, qrels"
-        raise EvalSetError([problem])
-    try:
+    with _errors_told(name):
         for number, entry in enumerate(getattr(dataset, f"{part}_iter")(), 1):
+            fields = entry._asdict()
+            ids = {field: readers.encode_id(fields[field]) for field in fields if field in IDS}
             default = entry.default_text() if hasattr(entry, "default_text") else ""
-            yield f"ir_datasets:{name}:{number}", {**entry._asdict(), "default_text": default}
-    except Exception as error:
-        problem = f"ir_datasets:{name}: cannot be read ({type(error).__name__}: "
-        problem += f"{str(error)[:200]}), wanted a network connection or the files it asks for"
-        raise EvalSetError([problem]) from error
+            yield f"ir_datasets:{name}:{number}", fields | ids | {"default_text": default}
 
 
-def document_row(fields: dict, task: Task) -> dict:
+@contextmanager
+def _errors_told(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # the catalogue's own errors have no common class
+        what = f"{type(error).__name__}: {error}"[:200]
+        raise EvalSetError([f"ir_datasets:{name}: found {what}, {WANTED}"]) from error
+
+
+def _document(fields: dict, task: Task) -> dict:
     """Return the document of an entry; one without a text takes the catalogue's default."""
     title, default = readers.text_of(fields, "title"), readers.text_of(fields, "default_text")
     text = readers.text_of(fields, "text", "body") or (default if default != title else "")
-    return readers.document(readers.encode_id(fields["doc_id"]), title, text, task)
+    return readers.document(fields["doc_id"], title, text, task)
 
 
-def query_row(fields: dict) -> dict:
-    """Return the query of an entry."""
+def _query(fields: dict) -> dict:
     text = readers.text_of(fields, "text", "title", "description", "default_text")
-    return {"query_id": readers.encode_id(fields["query_id"]), "query": text}
-
-
-def _labels(name: str, split: str) -> Iterator[Label]:
-    for place, fields in _entries(name, "qrels"):
-        ids = readers.encode_id(fields["query_id"]), readers.encode_id(fields["doc_id"])
-        yield Label(place, split, *ids, fields["relevance"])
+    return {"query_id": fields["query_id"], "query": text}

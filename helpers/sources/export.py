@@ -36,17 +36,16 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     to, table = to.resolve(), labels(evals)
     if to.exists() and not to.is_dir():
         raise EvalSetError([f"{to}: is a file, {REPLACES}"])
-    held = sorted(path for path in to.rglob("*") if path.is_symlink() or not path.is_dir())
-    names = [path.relative_to(to).as_posix() for path in held]
-    strange = [name for name in names if not (name in FORMS or QRELS.fullmatch(name))]
+    held = [path for path in to.rglob("*") if path.is_symlink() or not path.is_dir()]
+    names = {path.relative_to(to).as_posix() for path in held}
+    strange = sorted(name for name in names - {*FORMS} if not QRELS.fullmatch(name))
     missing = [f"no {name}" for name in FORMS if names and name not in names]
     if strange or missing:
         raise EvalSetError([f"{to}: found {[*strange, *missing][0]}, {REPLACES}"])
     with files.new_folder(to) as folder:
         lone = table["query_text"].str.contains("\r", regex=False).any()  # would end a line
         quoting = csv.QUOTE_ALL if lone else csv.QUOTE_MINIMAL
-        text = table.to_csv(index=False, lineterminator="\n", quoting=quoting)
-        files.write(folder / "labels.csv", text)
+        _write_csv(folder / "labels.csv", table, quoting=quoting)
         with files.database() as tables:
             tables.from_df(table).write_parquet(str(folder / "labels.parquet"))
         lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())
@@ -57,17 +56,18 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
 
 def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> None:
     """Write corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv as BEIR does (Thakur et al. 2021)."""
-    documents = evals.documents.values()
-    files.write_jsonl(
-        folder / "corpus.jsonl",
-        ({"_id": d.doc_id, "title": d.title, "text": d.text, "metadata": {}} for d in documents),
+    documents = (
+        {"_id": document.doc_id, "title": document.title, "text": document.text, "metadata": {}}
+        for document in evals.documents.values()
     )
-    files.write_jsonl(
-        folder / "queries.jsonl",
-        ({"_id": q.query_id, "text": q.query} for q in evals.queries.values()),
-    )
+    files.write_jsonl(folder / "corpus.jsonl", documents)
+    queries = ({"_id": query.query_id, "text": query.query} for query in evals.queries.values())
+    files.write_jsonl(folder / "queries.jsonl", queries)
+    names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
     for split, rows in table.groupby("split"):
-        qrels = rows[["query_id", "doc_id", "relevance"]]
-        qrels = qrels.set_axis(["query-id", "corpus-id", "score"], axis=1)
-        tsv = qrels.to_csv(sep="\t", index=False, lineterminator="\n")
-        files.write(folder / "qrels" / f"{split}.tsv", tsv)
+        qrels = rows[[*names]].rename(columns=names)
+        _write_csv(folder / "qrels" / f"{split}.tsv", qrels, sep="\t")
+
+
+def _write_csv(path: Path, table: pd.DataFrame, **form) -> None:
+    files.write(path, table.to_csv(index=False, lineterminator="\n", **form))

@@ -24,28 +24,21 @@ def read_labels(source: Source, task: Task) -> Labels:
     for label in source.labels or ():
         place, split, query_id, doc_id, grade, _ = label
         number = re.fullmatch(r"(-?\d{1,3})(\.0+)?", str(grade).strip())
-        if not number:
-            problem = (
-                f"grade {str(grade).strip()!r} is not a grade, wanted a whole number up to 999"
-            )
-            task.problems.append(f"{place}: {problem}")
+        if not (number and query_id and doc_id):
+            problem = f"grade is {str(grade).strip()!r}, wanted a whole number up to 999"
+            task.problems += [] if number else [f"{place}: {problem}"]
             continue
         if int(number[1]) < 0:
             task.changed["grades below 0, which became 0"] += 1
         label = label._replace(grade=max(0, int(number[1])))
         row = qrels.setdefault(query_id, {})
-        former = row.setdefault(doc_id, label)
-        first = next(iter(row.values()))
+        former, first = row.setdefault(doc_id, label), next(iter(row.values()))
         if first.split != split:
-            task.problems.append(
-                f"{place}: query {query_id} is in {split} and at {first.place} in {first.split}, "
-                "wanted each query in one split"
-            )
+            there = f"query {query_id} is in {split} and at {first.place} in {first.split}"
+            task.problems.append(f"{place}: {there}, wanted each query in one split")
         elif former.grade != label.grade:
-            task.problems.append(
-                f"{place}: {query_id} {doc_id} has grade {label.grade} and at {former.place} "
-                f"grade {former.grade}, wanted one"
-            )
+            there = f"grade {label.grade} and at {former.place} grade {former.grade}"
+            task.problems.append(f"{place}: {query_id} {doc_id} has {there}, wanted one")
         elif former.place != place:
             task.leave_out("pairs judged twice with one grade", place)
     return qrels
@@ -56,12 +49,10 @@ def count_common_ids(what: str, judged: dict, held: dict, source: Source) -> str
     number = sum(name in held for name in judged)
     line = f"{what} ids in the qrels: {len(judged)}, of them in the {PLACES[what]}: {number}"
     if held and not number:
-        problem = (
-            f"{line}; the qrels have {next(iter(judged))} and the like, the {PLACES[what]} "
-            f"{next(iter(held))}, wanted qrels of the same split and ids written the same way, "
-            f"with the same leading zeros; splits found: {', '.join(source.splits) or 'unknown'}"
-        )
-        raise EvalSetError([problem])
+        found = f"found {next(iter(judged))} in the qrels and {next(iter(held))} there"
+        wanted = "wanted the same split and ids written the same way, leading zeros too"
+        splits = f"splits found: {', '.join(source.splits) or 'unknown'}"
+        raise EvalSetError([f"{line}; {found}, {wanted}; {splits}"])
     return line
 
 
@@ -95,40 +86,35 @@ def assign_halves(
     The source's own splits count if it has both sides, read or not. Else, or with `halve`,
     halves are drawn.
     """
-    own = {query_id: next(iter(row.values())).split for query_id, row in kept.items()}
-    read = sorted({*own.values()})
-    halves = {query_id: half_of(name) for query_id, name in own.items()}
-    sides = {half_of(name) for name in (*source.splits, *read)}
+    splits = {query_id: next(iter(row.values())).split for query_id, row in kept.items()}
+    read = sorted({*splits.values()})
+    halves = {query_id: half_of(split) for query_id, split in splits.items()}
+    sides = {half_of(split) for split in (*source.splits, *read)}
     if halve or not {"dev", "test"} <= sides or None in halves.values():
         return _draw_halves(kept, source, folder, ", ".join(read))
     sentence = f"halves: the source's own ({', '.join(read)})"
     for half in {"dev", "test"} - {*halves.values()}:
-        other = next(name for name in source.splits if half_of(name) == half)
-        sentence += (
-            f"; none is {half}, {USES[half]}: import with --split {','.join([*read, other])}, "
-            "or with --halve to draw halves from these queries"
-        )
+        other = next(split for split in source.splits if half_of(split) == half)
+        sentence += f"; none is {half}, {USES[half]}: import with --split "
+        sentence += f"{','.join([*read, other])}, or with --halve to draw halves from these queries"
     return halves, sentence
 
 
-def _draw_halves(
-    kept: Labels, source: Source, folder: Path, read: str
-) -> tuple[dict[str, str], str]:
+def _draw_halves(kept: Labels, source: Source, folder: Path, read: str) -> tuple[dict, str]:
     answers = {q: [d for d, label in row.items() if label.grade] for q, row in kept.items()}
     relevant = {doc_id for doc_ids in answers.values() for doc_id in doc_ids}
-    tokenizer = text.TOKENIZERS[source.words]
     rows = (row for _, row in files.rows(folder / "corpus.jsonl") if row["doc_id"] in relevant)
-    words = {row["doc_id"]: tokenizer(row["text"]) for row in rows}
+    words = {row["doc_id"]: text.TOKENIZERS[source.words](row["text"]) for row in rows}
     pairs = text.near_duplicates(words, text.COPY)
     copies = [(a, b) for a, b in pairs if text.count_as_one(words[a], words[b])]
     groups = links.connected(answers, copies)
     halves, largest = deal_halves(groups), max(map(len, groups))
     if list(halves.values()).count("test") >= SMALLER * len(kept) or largest == 1:
         return halves, f"halves: drawn by a hash, queries that share an answer in one ({read})"
-    return deal_halves([{query_id} for query_id in kept]), (
-        f"halves: drawn by a hash ({read}); shared answers connect {largest} of "
-        f"{len(kept)} queries, so the halves share some"
-    )
+    shared = f"shared answers connect {largest} of {len(kept)} queries, so the halves share some"
+    return deal_halves(
+        [{query_id} for query_id in kept]
+    ), f"halves: drawn by a hash ({read}); {shared}"
 
 
 def deal_halves(groups: list[set[str]]) -> dict[str, str]:

@@ -1,13 +1,13 @@
 """Rows that hold a query with its documents: HotpotQA's questions, MIRACL's passages, triples."""
 
-import hashlib
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 from .. import files
 from ..files import EvalSetError
-from . import readers
+from . import readers, tables
 from .readers import Label, Source, Task
-from .tables import DOCUMENT, QUERY, column_names, document_of, ending, rows_of
 
 FORM = (
     "question, context or supporting_facts is missing or of another form, wanted "
@@ -21,7 +21,6 @@ PASSAGES = {  # fields that hold passages or texts, and the grade that they say
     "negative": None,  # of triples: nobody judged them
 }
 
-
 # What one row holds: the query, its documents, and (doc_id, grade, quotes) of what was judged, also
 # of documents elsewhere.
 Question = tuple[dict, list[dict], list[tuple[str, int, list[str]]]]
@@ -30,16 +29,15 @@ Question = tuple[dict, list[dict], list[tuple[str, int, list[str]]]]
 def hotpotqa(task: Task) -> Source:
     """Read HotpotQA (Yang et al. 2018): the original JSON or Hugging Face's columns.
 
-    Paragraphs are documents, questions are queries, supporting titles are the labels, and their
-    supporting sentences the evidence, each by itself.
+    Paragraphs are documents, supporting titles the labels, and their supporting sentences the
+    evidence, each by itself.
     """
-    path = Path(task.options.path)
-    paths = [p for p in [path, *sorted(path.rglob("*"))] if p.is_file()]
-    paths = [p for p in paths if ending(p) in (".json", ".jsonl", ".parquet")]
+    root, forms = Path(task.options.path), (".json", ".jsonl", ".parquet")
+    paths = [path for path in tables.files_of(root) if tables.ending(path) in forms]
     if not paths:
-        raise EvalSetError([f"{path}:1: no questions, wanted a .json, .jsonl or .parquet"])
+        raise EvalSetError([f"{root}:1: no questions, wanted a .json, .jsonl or .parquet"])
     about = "Unlabelled paragraphs of a question are distractors; nobody judged them."
-    return _source(paths, hotpot_question, about, task)
+    return _read_questions(paths, hotpot_question, about, task)
 
 
 def passages(paths: list[Path], task: Task) -> Source:
@@ -48,19 +46,21 @@ def passages(paths: list[Path], task: Task) -> Source:
     A text without an id is known by the start of its SHA-256.
     """
     about = "Documents are the passages of the rows; what else the collection has is not here."
-    return _source(paths, passages_question, about, task)
+    return _read_questions(paths, passages_question, about, task)
 
 
-def _source(paths: list[Path], question_of, about: str, task: Task) -> Source:
-    """Return the questions of the chosen splits; rows of one query are joined.
-
-    `question_of(place, row, name, task)` returns a Question or raises ValueError in words.
-    """
+def _read_questions(
+    paths: list[Path], question_of: Callable[..., Question], about: str, task: Task
+) -> Source:
+    """Return the questions of the chosen splits; rows of one query are joined."""
     documents, queries, labels = {}, {}, []
-    splits = readers.files_by_split(paths)
+    splits: dict[str, list[Path]] = {}
+    for path in paths:
+        name = re.search(rf"(?<![a-z])({'|'.join(readers.SIDES)})(?![a-z])", path.name.lower())
+        splits.setdefault(name[0] if name else "all", []).append(path)
     for split, chosen in readers.choose_splits(splits, task).items():
-        rows = (row for path in chosen for row in rows_of(path, task))
-        for number, (place, row) in enumerate(readers.with_bar(rows, "questions"), 1):
+        rows = (row for path in chosen for row in tables.rows_of(path, task))
+        for number, (place, row) in enumerate(rows, 1):
             try:
                 query, paragraphs, judged = question_of(place, row, f"{split}-{number}", task)
             except ValueError as error:
@@ -81,12 +81,6 @@ def _source(paths: list[Path], question_of, about: str, task: Task) -> Source:
     return Source(documents.values(), queries.values(), labels, tuple(splits), about=(about,))
 
 
-def _id_or_else(
-    other: str, place: str, row: dict, names: tuple[str, ...], task: Task
-) -> str | None:
-    return readers.id_of(place, {**row, "": other}, (*names, ""), task)
-
-
 def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
     """Return a row of HotpotQA; a question without an id takes `name`. Raises ValueError: FORM."""
     try:
@@ -96,7 +90,8 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
         paragraphs = {title: [s.strip() for s in sentences] for title, sentences in context}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ValueError(FORM) from None
-    query = {"query_id": _id_or_else(name, place, row, ("_id", "id"), task), "query": question}
+    query_id = readers.id_of(place, row, ("_id", "id"), task, name)
+    query = {"query_id": query_id, "query": question}
     kind, answer = readers.text_of(row, "type"), readers.text_of(row, "answer")
     form = files.schema("retrieval_queries")
     if form.fits("kind", kind):
@@ -108,16 +103,14 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
         {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}
         for title, sentences in paragraphs.items()
     ]
-    quotes: dict[str, list[str]] = {}
+    quotes: dict[str, list[str]] = {title: [] for title, _ in facts}
     for title, number in facts:
         sentences = paragraphs.get(title, [])
-        chosen = quotes.setdefault(title, [])
         if 0 <= number < len(sentences):
-            chosen.append(sentences[number])
+            quotes[title].append(sentences[number])
         elif sentences:
             task.leave_out("evidence whose sentence number is beyond its paragraph", place)
-    judged = [(_title_id(title), 1, sentences) for title, sentences in quotes.items()]
-    return query, documents, judged
+    return query, documents, [(_title_id(title), 1, quotes[title]) for title in quotes]
 
 
 def _pairs(values: dict | list, second: str, kind: type) -> list[tuple]:
@@ -136,12 +129,7 @@ def _title_id(title: str) -> str:
 
 def passages_question(place: str, row: dict, _: str, task: Task) -> Question:
     """Return a row of a query and its passages. Raises ValueError: what is of another form."""
-    id_names, names = column_names(task, QUERY).values()
-    query = readers.text_of(row, *names)
-    if not query:
-        raise ValueError(readers.missing_field("query", names, row, "--columns"))
-    query_id = _id_or_else(_hash(query), place, row, id_names, task)
-    documents, judged = [], []
+    query, documents, judged = tables.query_of(place, row, task, hashed=True), [], []
     for field, grade in PASSAGES.items():
         values = row.get(field) or []
         for value in values if isinstance(values, list) else [values]:
@@ -149,15 +137,8 @@ def passages_question(place: str, row: dict, _: str, task: Task) -> Question:
             if not isinstance(passage, dict):
                 wanted = "wanted a text or an object with docid and text"
                 raise ValueError(f"{field} holds {str(value)[:40]}, {wanted}")
-            document = document_of(place, "", passage, task)
-            words = _hash(f"{document['title']}\n{document['text']}")
-            doc_names = column_names(task, DOCUMENT)["doc_id"]
-            document["doc_id"] = _id_or_else(words, place, passage, doc_names, task)
+            document = tables.document_of(place, passage, task, hashed=True)
             documents.append(document)
             if grade is not None:
                 judged.append((document["doc_id"], grade, []))
-    return {"query_id": query_id, "query": query}, documents, judged
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return query, documents, judged

@@ -5,17 +5,16 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from .. import files
 from ..files import EvalSetError
 
-SIDES = {
+SIDES = {  # of dev and test, in the order in which a split is chosen
     **dict.fromkeys(("dev", "validation", "valid", "val", "train"), "dev"),
     "test": "test",
-}  # in the order in which a side is chosen
+}
 WORDS = {  # ISO 639-1: the tokenizer that a language needs, see text.py; others are read in words
     **dict.fromkeys("zh ja th lo km my".split(), "bigrams"),
     **dict.fromkeys("bn hi te yo mr ne pa gu ta kn ml si".split(), "unicode-words"),
@@ -23,14 +22,14 @@ WORDS = {  # ISO 639-1: the tokenizer that a language needs, see text.py; others
 
 
 class Label(NamedTuple):
-    """One judged pair. `place` is file:line."""
+    """One judged pair, with its file:line and quotes of which each is enough by itself."""
 
     place: str
     split: str
     query_id: str
     doc_id: str
     grade: str | int
-    evidence: tuple[str, ...] = ()  # quotes, each enough by itself
+    evidence: tuple[str, ...] = ()
 
 
 class Source(NamedTuple):
@@ -90,10 +89,8 @@ class Task:
 
     def lines(self) -> list[str]:
         """Return a line for each reason, with its count and first place."""
-        left = [
-            f"left out: {why}: {count}, first {first}" for why, (count, first) in self.left.items()
-        ]
-        return [*left, *(f"changed: {what}: {count}" for what, count in self.changed.items())]
+        left = [f"left out: {why}: {n}, first {place}" for why, (n, place) in self.left.items()]
+        return left + [f"changed: {what}: {count}" for what, count in self.changed.items()]
 
 
 def with_bar(items: Iterable, what: str) -> Iterable:
@@ -104,15 +101,9 @@ def with_bar(items: Iterable, what: str) -> Iterable:
     return tqdm(items, desc=what, unit="", leave=False, disable=None, file=stream)
 
 
-# Ids and fields.
-
-
 def encode_id(name) -> str:
-    """Return an id without spaces, slashes, #, and what nobody sees: they would break files.
-
-    They are percent-encoded: urllib.parse.unquote gives the original.
-    """
-    name = re.sub(r"[\s/\\#%]", lambda match: quote(match[0], safe=""), str(name))
+    """Return an id in which what would break files, or what nobody sees, is percent-encoded."""
+    name = re.sub(r"[\s/\\#%]", lambda sign: quote(sign[0], safe=""), str(name))
     if files.is_id(name):
         return name
     if name in (".", ".."):
@@ -120,18 +111,21 @@ def encode_id(name) -> str:
     return "".join(c if files.is_id(f"a{c}") else quote(c) for c in name)
 
 
-def id_of(place: str, row: dict, names: tuple[str, ...], task: Task) -> str | None:
-    """Return the id under the first of `names` that `row` has, as text; None notes a problem."""
+def id_of(
+    place: str, row: dict, names: tuple[str, ...], task: Task, other: str | None = None
+) -> str | None:
+    """Return the first id under `names`, as text, else `other`; None notes a problem."""
     name = next((name for name in names if row.get(name) is not None), None)
-    if name is None:
+    value = other if name is None else row[name]
+    if value is None:
         task.problems.append(f"{place}: {missing_field('id', names, row, '--columns')}")
         return None
-    value = str(row[name]).strip() if type(row[name]) in (str, int) else ""
-    if not value:
-        shown = json.dumps(row[name], ensure_ascii=False, default=str)[:60]
-        wanted = "wanted an id: text or whole number"
-        task.problems.append(f"{place}: field {name} is {shown}, {wanted}")
-    return encode_id(value) if value else None
+    if type(value) not in (str, int) or not str(value).strip():
+        shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
+        problem = f"field {name} is {shown}, wanted an id: text or whole number"
+        task.problems.append(f"{place}: {problem}")
+        return None
+    return encode_id(str(value).strip())
 
 
 def missing_field(what: str, names: tuple[str, ...], row: dict, option: str) -> str:
@@ -142,19 +136,18 @@ def missing_field(what: str, names: tuple[str, ...], row: dict, option: str) -> 
 
 def text_of(row: dict, *names: str) -> str:
     """Return the first of the named fields that holds text, stripped; "" if none does."""
-    texts = (row[name] for name in names if isinstance(row.get(name), str))
-    return next((text for text in texts if text.strip()), "").strip()
+    texts = (row[name].strip() for name in names if isinstance(row.get(name), str))
+    return next(filter(None, texts), "")
 
 
 def asked_fields(place: str, fields: dict, task: Task) -> tuple[str, str]:
-    """Return (title, text) of a document from the fields of --title and --text, "" without them.
+    """Return (title, text) of a document by --title and --text, "" where it has none of the fields.
 
-    The fields of a text stand below each other, in the order asked for. That a document has none
-    is counted; a field that no document has is a problem: see Task.stop.
+    A field that no document has is a problem: see Task.stop.
     """
     texts: dict[str, list[str]] = {}
-    for option, asked in (("--title", task.options.title), ("--text", task.options.text)):
-        names = asked.split(",") if asked else []
+    for option, names in (("--title", task.options.title), ("--text", task.options.text)):
+        names = names.split(",") if names else []
         for name in names:
             task.expect(f"{option} {name} in any document", (name,), place, fields, option)
         texts[option] = [text for name in names if (text := text_of(fields, name))]
@@ -171,18 +164,6 @@ def document(doc_id: str, title: str, text: str, task: Task) -> dict:
     return {"doc_id": doc_id, "title": title, "text": text}
 
 
-# Splits.
-
-
-def files_by_split(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """Return {split: files} by the split that each name holds, "all" for a name without one."""
-    splits: dict[str, list[Path]] = {}
-    for path in paths:
-        name = re.search(rf"(?<![a-z])({'|'.join(SIDES)})(?![a-z])", path.name.lower())
-        splits.setdefault(name[0] if name else "all", []).append(path)
-    return splits
-
-
 def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
     """Return the splits to read: those of --split, else one for dev and one for test.
 
@@ -195,9 +176,9 @@ def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
             raise EvalSetError([f"{task.source}: no split {unknown[0]}, found {names}"])
         return {name: splits[name] for name in chosen}
     by_half: dict[str, str] = {}
-    for word, half in SIDES.items():
+    for side, half in SIDES.items():
         for name in sorted(splits):
-            if _first_word(name) == word:
+            if _first_word(name) == side:
                 by_half.setdefault(half, name)
     if not by_half and len(splits) != 1:
         raise EvalSetError([f"{task.source}: found {names}, wanted one of them named by --split"])

@@ -1,24 +1,22 @@
-"""Tables: rows of JSON lines, a JSON array, CSV, TSV or Parquet, each with its place."""
+"""Rows of tables with their places (JSON, CSV, TSV, Parquet, topics), and what they say."""
 
 import csv
 import glob
-import gzip
-import zlib
-from collections.abc import Collection, Iterator
+import hashlib
+import io
+import re
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
 from .. import files
 from ..files import EvalSetError
 from . import readers
-from .readers import Task
+from .readers import Label, Task
 
 # Lines of cells without a head: `id TAB text`, BEIR's labels of three cells, TREC's of four.
 PAIRS = {2: ("_id", "text")}
-QRELS = {
-    3: ("query_id", "doc_id", "relevance"),
-    4: ("query_id", "", "doc_id", "relevance"),
-}
+QRELS = {3: ("query_id", "doc_id", "relevance"), 4: ("query_id", "", "doc_id", "relevance")}
 
 # What the columns of others are called; the first that a row has counts.
 DOCUMENT = {
@@ -35,7 +33,8 @@ LABEL = {
     "doc_id": ("doc_id", "corpus-id", "corpus_id", "docid", "docno", "pid", "passage_id"),
     "relevance": ("relevance", "score", "label", "grade", "rel"),
 }
-COLUMNS = ("doc_id", "query_id", "query", "relevance")  # of --columns; --title and --text have own
+IDS = ("doc_id", "query_id")
+COLUMNS = (*IDS, "query", "relevance")  # of --columns; --title and --text name the others
 
 
 def column_names(task: Task, table: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -47,11 +46,58 @@ def column_names(task: Task, table: dict[str, tuple[str, ...]]) -> dict[str, tup
     for pair in task.options.columns.split(",") if task.options.columns else ():
         ours, _, theirs = pair.partition("=")
         if ours not in COLUMNS or not theirs:
-            wanted = f"wanted {', '.join(f'{name}=NAME' for name in COLUMNS)}"
-            raise EvalSetError([f"--columns {pair}: {wanted} (--title and --text name the others)"])
+            wanted = ", ".join(f"{name}=NAME" for name in COLUMNS)
+            raise EvalSetError([f"--columns: found {pair}, wanted some of {wanted}"])
         if ours in table:
             names[ours] = (theirs, *table[ours])
     return names
+
+
+def document_of(place: str, row: dict, task: Task, hashed: bool = False) -> dict:
+    """Return the document of a row, by the usual names or those of --title, --text, --columns.
+
+    With `hashed`, one without an id is known by the start of its SHA-256.
+    """
+    names = column_names(task, DOCUMENT)
+    if not task.options.text:
+        task.expect("text", (*names["text"], *names["title"]), place, row, "--text")
+    title, text = readers.asked_fields(place, row, task)
+    title = title or readers.text_of(row, *names["title"])
+    document = readers.document("", title, text or readers.text_of(row, *names["text"]), task)
+    other = _hash(f"{document['title']}\n{document['text']}") if hashed else None
+    return document | {"doc_id": readers.id_of(place, row, names["doc_id"], task, other)}
+
+
+def query_of(place: str, row: dict, task: Task, hashed: bool = False) -> dict:
+    """Return the query of a row, by the usual names or those of --columns."""
+    names = column_names(task, QUERY)
+    task.expect("query", names["query"], place, row, "--columns")
+    query = readers.text_of(row, *names["query"])
+    other = _hash(query) if hashed else None
+    query_id = readers.id_of(place, row, names["query_id"], task, other)
+    return {"query_id": query_id, "query": query}
+
+
+def label_of(place: str, row: dict, split: str, task: Task) -> Label:
+    """Return the label of a row, by the usual names or those of --columns."""
+    names = column_names(task, LABEL)
+    ids = [readers.id_of(place, row, names[field], task) for field in ("query_id", "doc_id")]
+    grade = next((row[name] for name in names["relevance"] if row.get(name) is not None), None)
+    if grade is None:
+        problem = readers.missing_field("grade", names["relevance"], row, "--columns")
+        task.problems.append(f"{place}: {problem}")
+    return Label(place, split, *ids, 0 if grade is None else grade)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return a file, or all below a folder. Raises EvalSetError where neither is."""
+    if not path.exists():
+        raise EvalSetError([f"{path}:1: is not there, wanted a file or a folder of tables"])
+    return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
 
 
 def ending(path: Path) -> str:
@@ -59,20 +105,11 @@ def ending(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix
 
 
-def document_of(place: str, doc_id: str, row: dict, task: Task) -> dict:
-    """Return the document of a row, from the usual fields or those of --title and --text."""
-    title, text = readers.asked_fields(place, row, task)
-    title = title or readers.text_of(row, *DOCUMENT["title"])
-    return readers.document(doc_id, title, text or readers.text_of(row, *DOCUMENT["text"]), task)
+def rows_of(path: Path, task: Task, forms: dict[int, tuple] = PAIRS) -> Iterator[tuple[str, dict]]:
+    """Yield (place, row) of a table, plain or .gz.
 
-
-def rows_of(
-    path: Path, task: Task, names: Collection[str] = (), forms: dict[int, tuple] = PAIRS
-) -> Iterator[tuple[str, dict]]:
-    """Yield (place, row) of a table; text may be packed as .gz.
-
-    Lines of cells stand under the names of the first line if it has one of `names`, else under
-    those that `forms` gives to so many cells.
+    Lines of cells stand under the names of the first line if it names a column of ids, else under
+    those that `forms` gives to so many cells. Topics are TREC's: <top>, <num>, <title>.
     """
     match ending(path):
         case ".jsonl":
@@ -81,7 +118,9 @@ def rows_of(
             return _database_rows(path, task)
         case ".csv":
             return _csv_rows(path, task)
-    return _line_rows(path, task, names, forms)
+    _, line = next(files.lines(path, []), ("", ""))
+    is_topics = line.lstrip()[:4].lower() == "<top"
+    return _topics(path, task) if is_topics else _line_rows(path, task, forms)
 
 
 def _database_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
@@ -90,8 +129,8 @@ def _database_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
 
     is_json = ending(path) == ".json"  # read as one column, the text of an object
     reader = "read_json_objects($1)" if is_json else "read_parquet($1, hive_partitioning = false)"
-    with files.database() as database:
-        try:
+    try:
+        with files.database() as database:
             database.execute(f"FROM {reader}", [glob.escape(str(path.resolve()))])
             names = [column[0] for column in database.description]
             rows = chain.from_iterable(iter(lambda: database.fetchmany(1000), []))
@@ -102,38 +141,35 @@ def _database_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
                     yield place, files.json_object(row[0], "objects") if is_json else fields
                 except ValueError as error:
                     task.problems.append(f"{place}: {' '.join(str(error).split())}")
-        except duckdb.Error as error:
-            reason = str(error).partition("\n")[0].strip()
-            wanted = f"wanted a {ending(path)[1:]} file"
-            task.problems.append(f"{path}: cannot be read ({reason}), {wanted}")
+    except duckdb.Error as error:
+        reason = str(error).partition("\n")[0].strip()
+        task.problems.append(f"{path}: cannot be read ({reason}), wanted {ending(path)[1:]}")
 
 
 def _csv_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
     csv.field_size_limit(2**31 - 1)  # a cell may hold a whole document
-    number = 1
+    reader = csv.DictReader(io.StringIO(files.page(path, task.problems) or ""), strict=True)
     try:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-            reader = csv.DictReader((line.decode("utf-8-sig") for line in file), strict=True)
-            for row in reader:
-                number = reader.line_num
-                if None in row or None in row.values():
-                    wanted = f"wanted {len(reader.fieldnames)} cells as in the first line"
-                    task.problems.append(f"{path}:{number}: found more or fewer, {wanted}")
-                else:
-                    yield f"{path}:{number}", row
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        reason = getattr(error, "strerror", None) or error
-        task.problems.append(
-            f"{path}:{number}: cannot be read on from here ({reason}), wanted CSV in UTF-8"
-        )
+        for row in reader:
+            place = f"{path}:{reader.line_num}"
+            if None in row or None in row.values():
+                wanted = f"wanted {len(reader.fieldnames)} as in the first line"
+                task.problems.append(f"{place}: found more or fewer cells, {wanted}")
+            else:
+                yield place, row
+    except csv.Error as error:
+        place = f"{path}:{reader.reader.line_num}"
+        task.problems.append(f"{place}: found no CSV ({error}), wanted CSV")
 
 
-def _line_rows(path: Path, task: Task, names, forms) -> Iterator[tuple[str, dict]]:
+def _line_rows(path: Path, task: Task, forms: dict[int, tuple]) -> Iterator[tuple[str, dict]]:
+    tables = [column_names(task, table) for table in (DOCUMENT, QUERY, LABEL)]
+    ids = {name for table in tables for field in IDS for name in table.get(field, ())}
     wanted = " or ".join(" ".join(cell or "0" for cell in form) for form in forms.values())
     for number, (place, line) in enumerate(files.lines(path, task.problems, newline="\n")):
         between = "\t" if "\t" in line or forms is PAIRS else None
         head = [_unquote(cell) for cell in line.split(between)] if number == 0 else []
-        if {*names} & {*head}:
+        if ids & {*head}:
             forms, wanted = {len(head): head}, f"{len(head)} cells as in the first line"
             continue
         cells = line.split(between, max(forms) - 1)
@@ -149,3 +185,21 @@ def _unquote(cell: str) -> str:
     cell = cell.strip()
     quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
     return cell[1:-1].replace('""', '"') if quoted else cell
+
+
+def _topics(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
+    page = files.page(path, task.problems) or ""
+    for topic in re.finditer(r"<top>(.*?)(</top>|(?=<top>)|\Z)", page, re.I | re.S):
+        place = f"{path}:{page.count(chr(10), 0, topic.start()) + 1}"
+        number = re.search(r"<num>\s*(?:Number:\s*)?([^\s<]+)", topic[1], re.IGNORECASE)
+        if number and topic[2]:
+            query = _topic_part(topic[1], "title") or _topic_part(topic[1], "desc")
+            yield place, {"query_id": number[1], "query": query}
+        else:
+            wanted = "wanted <num> Number: 301 and </top>"
+            task.problems.append(f"{place}: topic without a number or without an end, {wanted}")
+
+
+def _topic_part(topic: str, name: str) -> str:
+    part = re.search(rf"<{name}>\s*(?:Topic:|Description:)?(.*?)(?=<|\Z)", topic, re.I | re.S)
+    return " ".join(part[1].split()) if part else ""

@@ -18,18 +18,21 @@ VENDORED = set(
     "venv __pycache__".split()
 )
 BUILT = {"build", "dist", "target"}  # in source trees only: a manual may have such a chapter
-GENERATED = re.compile(r"\.min\.js$|_pb2(_grpc)?\.pyi?$|\.pb\.(go|cc|h)$")
 MADE = re.compile(  # what generators write into a comment at the top
     r"^[ \t]*(?:#|//|/?\*|--|;).{0,80}(@generated|code generated|auto-?generated|do not edit)",
     re.I | re.M,
 )
-LONG_LINE = re.compile(".{5001}")  # nobody writes a longer line of code by hand
 PAGES = (".md", ".markdown", ".mdx")
 TEXTS = (".txt", ".text", ".rst", ".adoc", ".log")
 CODE_FILES = (
     ".py .pyi .js .jsx .mjs .ts .tsx .java .kt .scala .go .rs .c .h .cc .cpp .hpp .cs .swift .m "
     ".rb .php .pl .lua .r .jl .hs .ml .ex .exs .erl .clj .sh .bash .ps1 .sql .tf .proto .vue .dart"
 ).split()
+HEADING = re.compile(  # or a code block, in which none stands: `# Title`, or `Title` over ===
+    r"^(```|~~~)(?s:.*?)(?:^\1|\Z)|"
+    r"^(?:#{1,6}[ \t]+(?=\S)|(?=\S.*\n=+[ \t]*$))(?P<title>.+)(?:\n=+[ \t]*$)?",
+    re.MULTILINE,
+)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 NOT_BODY = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 
@@ -55,14 +58,12 @@ def tree(
 ) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, id, text) of the files with one of `endings`, in a fixed order.
 
-    An id is the path below the folder, with : for /; .md and .txt are left out of it. Hidden and
-    vendored folders, binary files and links are left out and counted. Raises EvalSetError where
-    there is no folder.
+    An id is the path below the folder, with : for /; .md and .txt are left out of it. What is no
+    text of people's own is left out and counted. Raises EvalSetError where there is no folder.
     """
     root = Path(task.options.path)
     if not root.is_dir():
-        wanted = f"wanted a folder for {task.options.kind}:"
-        raise EvalSetError([f"{root}:1: is no folder, {wanted}"])
+        raise EvalSetError([f"{root}:1: is no folder, wanted one for {task.options.kind}:"])
     for here, folders, names in os.walk(root):
         for name in sorted(folders):
             if name in skip or name[0] == "." or Path(here, name, "pyvenv.cfg").exists():
@@ -70,22 +71,26 @@ def tree(
                 folders.remove(name)
         folders.sort()
         for path in (Path(here, name) for name in sorted(names)):
-            shown = str(path).encode("utf-8", "backslashreplace").decode()
-            problems: list[str] = []
-            if path.suffix.lower() not in endings or not path.is_file():
-                task.leave_out("files of another type", shown)
-            elif path.is_symlink():
-                task.leave_out("links", shown)
-            elif shown != str(path):
-                task.leave_out("files whose names are not UTF-8", shown)
-            elif (text := files.page(path, problems)) is None:
-                task.leave_out("files that are not UTF-8", problems[0])
-            elif "\0" in text:
-                task.leave_out("binary files", shown)
-            else:
+            text = _text_of_file(path, endings, task)
+            if text is not None:
                 last = path.stem if path.suffix.lower() in (".md", ".txt") else path.name
                 parts = (*path.relative_to(root).parts[:-1], last)
                 yield path, ":".join(readers.encode_id(p).replace(":", "%3A") for p in parts), text
+
+
+def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | None:
+    problems: list[str] = []
+    place = str(path).encode("utf-8", "backslashreplace").decode()
+    if path.suffix.lower() not in endings or not path.is_file():
+        task.leave_out("files of another type", place)
+    elif path.is_symlink():
+        task.leave_out("links", place)
+    else:
+        text = files.page(path, problems) if place == str(path) else None
+        if text is not None and "\0" not in text:
+            return text
+        task.leave_out("files that are not UTF-8", [*problems, place][0])
+    return None
 
 
 def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict]:
@@ -103,35 +108,37 @@ def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict
         task.leave_out(f"front-matter field {name} ({wanted})", f"{path}:2")
     title, chosen = readers.asked_fields(f"{path}:1", {**fields, "body": body}, task)
     known |= {"title": title} if title else {}
-    heading = _heading(body)
-    if "title" not in known and heading:
-        line = heading[1].strip()
-        bare = line.rstrip("#")  # those of a word (C#) stay
-        known["title"] = bare.rstrip() if bare[-1:].isspace() else line
-        below = body[heading.end() :]
-        if not body[: heading.start()].strip() and below.strip():
-            body = below  # the heading is the title now; both would count its words twice
+    if "title" not in known:
+        title, body = _heading(body)
+        known |= {"title": title} if title else {}
     row = {"doc_id": doc_id, "title": path.stem, **known, "text": chosen or body.strip("\n")}
     return f"{path}:1", row
 
 
-def _heading(text: str) -> re.Match | None:
-    """Return the first heading (`# Title` or `Title` over ===) that stands in no code block."""
-    fences = [m.span() for m in re.finditer(r"^(```|~~~).*?(?:^\1|\Z)", text, re.M | re.S)]
-    headings = re.finditer(
-        r"^(?:#{1,6}[ \t]+(?=\S)|(?=\S.*\n=+[ \t]*$))(.+)(?:\n=+[ \t]*$)?", text, re.M
-    )
-    return next((m for m in headings if not any(m.start() in range(*f) for f in fences)), None)
+def _heading(body: str) -> tuple[str, str]:
+    """Return the first heading, "" without one, and the body, without a heading at its top."""
+    heading = next((match for match in HEADING.finditer(body) if match["title"]), None)
+    if not heading:
+        return "", body
+    line = heading["title"].strip()
+    bare = line.rstrip("#")  # those of a word (C#) stay
+    below = body[heading.end() :]
+    is_top = not body[: heading.start()].strip() and below.strip()
+    return bare.rstrip() if bare[-1:].isspace() else line, below if is_top else body
 
 
 def _plain(path: Path, doc_id: str, text: str) -> tuple[str, dict]:
     first, _, rest = text.strip().partition("\n")
-    title, body = (first.strip(), rest) if len(first) <= 100 and rest.strip() else (path.stem, text)
-    return f"{path}:1", {"doc_id": doc_id, "title": title, "text": body.strip("\n")}
+    is_title = len(first) <= 100 and rest.strip()
+    return _row(path, doc_id, *((first.strip(), rest) if is_title else (path.stem, text)))
+
+
+def _row(path: Path, doc_id: str, title: str, text: str, line: int = 1) -> tuple[str, dict]:
+    return f"{path}:{line}", {"doc_id": doc_id, "title": title, "text": text.strip("\n")}
 
 
 def _code(path: Path, doc_id: str, text: str, task: Task) -> Iterator[tuple[str, dict]]:
-    if GENERATED.search(path.name) or MADE.search(text[:1000]) or LONG_LINE.search(text):
+    if MADE.search(text[:1000]) or re.search(".{5001}", text):  # nobody writes such a line by hand
         task.leave_out("generated files", str(path))
         return
     if path.suffix.lower() in (".py", ".pyi"):
@@ -140,8 +147,7 @@ def _code(path: Path, doc_id: str, text: str, task: Task) -> Iterator[tuple[str,
             return
         except (SyntaxError, ValueError, RecursionError):
             task.changed["Python files that do not parse, taken whole"] += 1
-    title = path.relative_to(task.options.path).as_posix()
-    yield f"{path}:1", {"doc_id": doc_id, "title": title, "text": text.strip("\n")}
+    yield _row(path, doc_id, path.relative_to(task.options.path).as_posix(), text)
 
 
 def _python(path: Path, text: str, name: str, task: Task) -> Iterator[tuple[str, dict]]:
@@ -162,9 +168,8 @@ def _python(path: Path, text: str, name: str, task: Task) -> Iterator[tuple[str,
         seen[doc_id] += 1
         doc_id += f"~{seen[doc_id]}" if seen[doc_id] > 1 else ""  # overloads, setters
         title = (ast.get_docstring(node) or "").split("\n")[0] or qualified
-        body = textwrap.dedent("\n".join(lines[number] for number in own)).strip("\n")
-        place = f"{path}:{own[0] + 1 if own else 1}"
-        yield place, {"doc_id": doc_id, "title": title, "text": body}
+        body = textwrap.dedent("\n".join(lines[number] for number in own))
+        yield _row(path, doc_id, title, body, own[0] + 1 if own else 1)
 
 
 def _units(parent: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:

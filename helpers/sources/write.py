@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,25 +15,17 @@ from . import catalogue, collections, questions, trees
 from .qrels import Labels, assign_halves, count_common_ids, keep_answered, read_labels
 from .readers import WORDS, Options, Source, Task, with_bar
 
-READERS = {  # KIND of KIND:PATH
-    "markdown": trees.markdown_tree,
-    "text": trees.text_tree,
-    "code": trees.code_tree,
-    "hotpotqa": questions.hotpotqa,
-    "beir": collections.read_tables,
-    "trec": collections.read_tables,
-    "table": collections.read_tables,
-    "ir_datasets": catalogue.read_dataset,
+READERS = {  # KIND of KIND:PATH: its reader and those of SOME that it takes
+    "markdown": (trees.markdown_tree, "title text"),
+    "text": (trees.text_tree, ""),
+    "code": (trees.code_tree, ""),
+    "hotpotqa": (questions.hotpotqa, "split"),
+    "beir": (collections.read_tables, "split title text columns"),
+    "trec": (collections.read_tables, "split title text columns"),
+    "table": (collections.read_tables, "split title text columns queries labels"),
+    "ir_datasets": (catalogue.read_dataset, "split queries"),
 }
-TREES = ("markdown", "text", "code")  # they have no labels, and an id is a path
-BELONGS = {  # option: the kinds that it is for; the others are for all
-    "split": tuple(kind for kind in READERS if kind not in TREES),
-    "title": ("markdown", "beir", "trec", "table"),
-    "text": ("markdown", "beir", "trec", "table"),
-    "columns": ("beir", "trec", "table"),
-    "queries": ("table", "ir_datasets"),
-    "labels": ("table",),
-}
+SOME = ("split", "title", "text", "columns", "queries", "labels")  # options that not all kinds have
 NEW = Path(__file__).parent / "new"  # a set to start from
 TRUNCATED = (
     "truncated: --max-docs kept every relevant document and part of the others, "
@@ -50,17 +43,13 @@ source for authors and licence before you pass them on.
 
 {found}
 """
+IDS = "Ids are the source's, with spaces, slashes, # and % percent-encoded."
+PATHS = "An id is the path in the source, with : for each / and without the ending."
 
 
 def import_command(source: str, to: Path, **more) -> int:
-    """Import KIND:PATH into the folder `to` and print what was found.
-
-    `more` are the other fields of Options. Raises EvalSetError.
-    """
+    """Import KIND:PATH, with `more` Options, into a new folder and print what was found."""
     kind, _, path = source.partition(":")
-    if not path:
-        kinds = ", ".join(READERS)
-        raise EvalSetError([f"--from is {source}, wanted KIND:PATH with a kind of: {kinds}"])
     print("\n".join(import_into(Options(kind, path, **more), to)))
     following = evalset.load(to).next_step() or f"make report EVALS={to}"
     print(f"{to} is an evaluation set; next: {following}")
@@ -69,21 +58,16 @@ def import_command(source: str, to: Path, **more) -> int:
 
 def new_command(to: Path) -> int:
     """Copy the example set into the folder `to` and print the next steps."""
-    pages = sorted(path for path in NEW.rglob("*") if path.is_file())
     with new_set(to) as folder:
-        for path in pages:
-            files.write(folder / path.relative_to(NEW), path.read_text(encoding="utf-8"))
-    names = ", ".join(path.relative_to(NEW).as_posix() for path in pages)
-    print(f"{to} holds {names}\nnext steps: {to / 'README.md'}")
+        shutil.copytree(NEW, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    names = sorted(path.relative_to(to).as_posix() for path in to.rglob("*") if path.is_file())
+    print(f"{to} holds {', '.join(names)}\nnext steps: {to / 'README.md'}")
     return 0
 
 
 @contextmanager
 def new_set(to: Path) -> Iterator[Path]:
-    """Give a folder to fill, which is loaded as a check before it becomes `to`: all or nothing.
-
-    Raises EvalSetError where `to` is not a new or empty folder.
-    """
+    """Give a folder to fill, which is loaded as a check before it becomes `to`: all or nothing."""
     to = to.resolve()
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
@@ -101,7 +85,7 @@ def import_into(options: Options, to: Path) -> list[str]:
         raise EvalSetError(problems)
     with new_set(to) as folder:
         task = Task(options)
-        source = READERS[options.kind](task)
+        source = READERS[options.kind][0](task)
         if options.language:
             source = source._replace(words=WORDS.get(options.language, "words"))
         lines = write_source(source, folder, task)
@@ -112,12 +96,14 @@ def import_into(options: Options, to: Path) -> list[str]:
 def wrong_options(options: Options) -> list[str]:
     """Return what is wrong with a kind and its options."""
     kind, language = options.kind, options.language
-    if kind not in READERS:
-        return [f"--from {kind}: is unknown, wanted KIND:PATH of {', '.join(READERS)}"]
+    if kind not in READERS or not options.path:
+        found = f"found {kind}:{options.path}"
+        return [f"--from: {found}, wanted KIND:PATH with a kind of: {', '.join(READERS)}"]
+    taken = READERS[kind][1].split()
     problems = [
-        f"--{option} belongs to {', '.join(kinds)}, not to {kind}"
-        for option, kinds in BELONGS.items()
-        if getattr(options, option) and kind not in kinds
+        f"--{name} is not for {kind}, wanted of such options only: {', '.join(taken) or 'none'}"
+        for name in SOME
+        if getattr(options, name) and name not in taken
     ]
     if options.max_docs is not None and options.max_docs < 1:
         problems.append(f"--max-docs is {options.max_docs}, wanted a number from 1")
@@ -127,23 +113,15 @@ def wrong_options(options: Options) -> list[str]:
 
 
 def write_source(source: Source, folder: Path, task: Task) -> list[str]:
-    """Write what a source holds into `folder` and return what was found, line by line.
-
-    Raises EvalSetError with every problem.
-    """
-    queries, places = {}, {}
-    for place, row in source.queries:
-        if not row["query"]:
-            task.leave_out("queries without text", place)
-        elif _is_new(place, row["query_id"], "query_id", places, task):
-            queries[row["query_id"]] = row
+    """Write what a source holds into `folder` and return what was found, line by line."""
+    queries = _queries_by_id(source, task)
     qrels = read_labels(source, task)
     task.stop()
     in_common = [count_common_ids("query", qrels, queries, source)] if qrels else []
     written, document_places, truncated = write_corpus(folder, source, qrels, task)
     task.stop()
     if not written:
-        raise EvalSetError([f"{task.source}: no documents with a text found"])
+        raise EvalSetError([f"{task.source}: found no documents, wanted some with a text"])
     if qrels:
         judged = {doc_id: None for row in qrels.values() for doc_id in row}
         in_common.append(count_common_ids("document", judged, document_places, source))
@@ -155,17 +133,13 @@ def write_source(source: Source, folder: Path, task: Task) -> list[str]:
     write_labels(folder, queries, kept, halves)
     grades = Counter(label.grade for row in kept.values() for label in row.values())
     settings = write_settings(folder, task.options.kind, source.words, grades)
-    return [
+    lines = [
         f"documents: {len(written)}",
         f"queries: {len(kept)}" + _breakdown(Counter(halves.values()), ""),
         f"judgments: {grades.total()}" + _breakdown(grades, "of grade "),
-        *in_common,
-        *task.lines(),
-        *([TRUNCATED] if truncated else []),
-        *([drawn] if drawn else []),
-        *settings,
-        *source.about,
     ]
+    lines += [*in_common, *task.lines(), *([TRUNCATED] if truncated else [])]
+    return lines + [line for line in (drawn, *settings, *source.about) if line]
 
 
 def _breakdown(counts: Counter, words: str) -> str:
@@ -173,13 +147,22 @@ def _breakdown(counts: Counter, words: str) -> str:
     return f" ({parts})" if parts else ""
 
 
-def _is_new(place: str, key: str, name: str, places: dict[str, str], task: Task) -> bool:
-    if key in places:
-        problem = f"{name} {key} stands already at {places[key]}, wanted each once"
+def _queries_by_id(source: Source, task: Task) -> dict[str, dict]:
+    queries, places = {}, {}
+    for place, row in source.queries:
+        if not row["query"]:
+            task.leave_out("queries without text", place)
+        elif _is_new(place, row, "query_id", places, task):
+            queries[row["query_id"]] = row
+    return queries
+
+
+def _is_new(place: str, row: dict, name: str, places: dict[str, str], task: Task) -> bool:
+    first = places.setdefault(row[name], place)
+    if row[name] and first != place:
+        problem = f"{name} {row[name]} stands already at {first}, wanted each once"
         task.problems.append(f"{place}: {problem}")
-        return False
-    places[key] = place
-    return True
+    return first == place
 
 
 def write_corpus(
@@ -200,12 +183,11 @@ def write_corpus(
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for place, row in with_bar(source.documents, "documents"):
             if not any(places_left.values()):
-                truncated = True
-                break
+                return written, places, True
             doc_id = row["doc_id"]
-            if not _is_new(place, doc_id, "doc_id", places, task):
-                continue
             tier = "relevant" if doc_id in relevant else "zeros" if doc_id in zeros else "others"
+            if not _is_new(place, row, "doc_id", places, task):
+                continue
             if not row["text"].strip():
                 task.leave_out("documents without text", place)
             elif places_left[tier]:
@@ -220,26 +202,22 @@ def write_corpus(
 def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, str]) -> None:
     """Write retrieval_queries.jsonl and judgments.jsonl; without labels the guide to make them."""
     if not kept:
-        guide = (NEW / "labeling_guide.md").read_text(encoding="utf-8")
-        files.write(folder / "labeling_guide.md", guide)
+        shutil.copyfile(NEW / "labeling_guide.md", folder / "labeling_guide.md")
         return
     rows, judgments = [], []
     for query_id, row in kept.items():
         relevant = [doc_id for doc_id, label in row.items() if label.grade]
         more = {"relevant_doc_ids": relevant, "split": halves[query_id]}
-        rows.append({**queries[query_id], **more})
+        rows.append(queries[query_id] | more)
         for doc_id, label in row.items():
             pair = {"query_id": query_id, "doc_id": doc_id, "relevance": label.grade}
-            judgments.append({**pair, "evidence": list(label.evidence)} if label.evidence else pair)
+            judgments.append(pair | ({"evidence": [*label.evidence]} if label.evidence else {}))
     files.write_jsonl(folder / "retrieval_queries.jsonl", rows)
     files.write_jsonl(folder / "judgments.jsonl", judgments)
 
 
 def write_settings(folder: Path, kind: str, words: str, grades: Counter) -> list[str]:
-    """Write settings.json where it must say something: tokenizer, grades above 2, an import.
-
-    `grades` counts the labels by grade. Returns a line for each setting.
-    """
+    """Write settings.json if it must say something; return a line for tokenizer and grades."""
     settings = {} if words == "words" else {"words": words}
     if max(grades, default=0) > files.GRADES[-1]:
         settings["highest_grade"] = max(grades)
@@ -252,19 +230,13 @@ def write_settings(folder: Path, kind: str, words: str, grades: Counter) -> list
 
 def data_card(options: Options, lines: list[str]) -> str:
     """Return the data card: the source without the paths of this machine, and what was found."""
-    what_was_found, given = "\n".join(f"- {line}" for line in lines), options._asdict()
+    found, values = "\n".join(f"- {line}" for line in lines), options._asdict()
     for option in ("path", "queries", "labels") if options.kind != "ir_datasets" else ():
-        path = Path(given[option] or "")
-        given[option] = path.resolve().name if given[option] else None
-        if path.is_absolute():
-            what_was_found = what_was_found.replace(str(path), path.name)
-    kind, name, halve = given.pop("kind"), given.pop("path"), " --halve" * given.pop("halve")
-    words = [f" --{option.replace('_', '-')} {value}" for option, value in given.items() if value]
-    ids = (
-        "An id is the path in the source, with : for each / and without the ending."
-        if kind in TREES
-        else "Ids are the source's, with spaces, slashes, # and % percent-encoded."
-    )
-    return CARD.format(
-        kind=kind, name=name, options="".join(words) + halve, ids=ids, found=what_was_found
-    )
+        path = Path(values[option] or "")
+        values[option] = path.resolve().name if values[option] else None
+        found = found.replace(str(path), path.name) if path.is_absolute() else found
+    kind, name, halve = (values.pop(option) for option in ("kind", "path", "halve"))
+    words = [f" --{option.replace('_', '-')} {value}" for option, value in values.items() if value]
+    words += [" --halve"] if halve else []
+    ids = PATHS if kind in ("markdown", "text", "code") else IDS
+    return CARD.format(kind=kind, name=name, options="".join(words), ids=ids, found=found)

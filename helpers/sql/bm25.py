@@ -1,24 +1,25 @@
 """Index, search and evaluate by bm25.sql, on any engine."""
 
 import re
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from .. import chunks, evalset, runs
+from ..files import EvalSetError
 from .engines import INDEXED, Engine, is_indexed, script, tell_errors
 
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
 ID_PATTERN = r"[^\p{Z}\p{C}/\\#]+"  # as files.is_id has it
-TYPES = {  # what a column is read from, as DuckDB and Spark call it, and in words
-    "id": (
-        r"varchar|string|uuid|date|u?(tiny|small|big)?int(eger)?|decimal\(\d+, ?0\)",
-        "text, whole numbers, UUIDs or dates",
-    ),
-    "text": ("varchar|string", "text"),
-}
+ID_FORM = (
+    "each once, as text of up to 1,000 characters without spaces, slashes, # or invisible ones"
+)
+TEXT = ("varchar|string", "text")  # types as DuckDB and Spark call them, and in words
+ID = (
+    r"varchar|string|uuid|date|u?(tiny|small|big)?int(eger)?|decimal\(\d+, ?0\)",
+    "text, whole numbers, UUIDs or dates",
+)
 IDFS = ("okapi", "lucene")
 COLUMN_NAMES = {"ndcg_10": "nDCG@10", "rr": "RR", "recall_100": "recall@100"}
 
@@ -32,45 +33,32 @@ class Settings(NamedTuple):
     idf: str = "okapi"
 
 
-@cache
-def parts() -> dict[str, list[str]]:
-    """Return {part: its statements} of bm25.sql; a comment names the first statement of a part."""
-    statements: dict[str, list[str]] = {}
-    for statement in script("bm25"):
-        name = re.findall(r"^-- (index|search|evaluate|fingerprint)\b", statement, re.M)
-        statements |= {part: [] for part in name}
-        statements[[*statements][-1]].append(statement)
-    return statements
-
-
 def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
-    """Run the statements of a part, each table anew, and return the rows of the last one.
+    """Run the statements of a part of bm25.sql, each table anew; return the last one's rows.
 
-    `values` and what all parts share stand for `:name` in them, as literals: an engine would
-    compile a pattern that is a column for each row, and sort all rows for a depth that is one.
+    `values` and what all parts share stand for `:name`, as literals: an engine would compile a
+    pattern that is a column for each row, and sort all rows for a depth that is one.
     """
-    rows: list[tuple] = []
+    rows, current = [], ""
     literals = {name: engine.quoted(value) for name, value in values.items()}
     literals |= {"pattern": engine.quoted(PATTERN), "depth": str(runs.BASELINE["depth"])}
-    for statement in parts()[part]:
-        plain = re.sub(r"--.*", "", statement).strip()
-        plain = re.sub(r":(\w+)", lambda name: literals[name[1]], plain)
-        if made := re.match(r"CREATE TABLE (\w+) AS", plain):
-            engine.rows(f"DROP TABLE IF EXISTS {made[1]}")
-        rows = engine.rows(plain)
+    for statement in script("bm25"):
+        heads = re.findall(r"^-- (index|search|evaluate|fingerprint)\b", statement, re.M)
+        current = [current, *heads][-1]
+        if current == part:
+            plain = re.sub(r"--.*", "", statement).strip()
+            plain = re.sub(r":(\w+)", lambda name: literals[name[1]], plain)
+            if table := re.match(r"CREATE TABLE (\w+) AS", plain):
+                engine.rows(f"DROP TABLE IF EXISTS {table[1]}")
+            rows = engine.rows(plain)
     return rows
-
-
-# What is searched and asked: of a set, or of Parquet.
 
 
 def offer_set(engine: Engine, evals: evalset.EvalSet, chunker: str | None) -> None:
     """Offer the documents of a set, or the spans of one of its chunkers. Raises EvalSetError."""
     if evals.tokenizer != "words":
-        wanted = "wanted 'words', runs of letters and digits"
-        raise evalset.EvalSetError(
-            [f"{evals.folder}: found words by {evals.tokenizer!r}, {wanted}"]
-        )
+        problem = f"found words by {evals.tokenizer!r}, wanted 'words', runs of letters and digits"
+        raise EvalSetError([f"{evals.folder}: {problem}"])
     engine.put("offered", pd.DataFrame(units(evals, chunker), columns=["unit", "doc_id", "text"]))
 
 
@@ -89,10 +77,9 @@ def ask_set(engine: Engine, evals: evalset.EvalSet) -> None:
 
 
 def offer_parquet(engine: Engine, path: str) -> None:
-    """Offer the rows of a Parquet file, folder or address; an id `doc#n` is a chunk of `doc`.
+    """Offer doc_id, text and, if there, title of a Parquet file, folder or address.
 
-    The columns are doc_id, text and optionally title, which stands before the text. Raises
-    EvalSetError for other columns, for bad ids, and where no text holds a word.
+    An id `doc#n` is a chunk of `doc`. Raises EvalSetError for other columns and for bad rows.
     """
     source = _parquet_source(engine, path, "doc_id")
     engine.rows(
@@ -112,25 +99,22 @@ def ask_parquet(engine: Engine, path: str) -> None:
 
 
 def _parquet_source(engine: Engine, path: str, name: str) -> str:
-    """Return what FROM reads of `path`: the id `name` as text, title and text, which may be NULL.
-
-    Prints how many texts are. Raises EvalSetError for what cannot be read.
-    """
+    """Return what FROM reads of `path`: the id `name` as text, title and text; NULLs are told."""
     if "://" not in path and not Path(path).exists():
-        raise evalset.EvalSetError([f"{path}: found nothing, wanted a Parquet file or folder"])
+        raise EvalSetError([f"{path}: found nothing, wanted a Parquet file or folder"])
     source = engine.parquet(path)
     with tell_errors(f"{path}: cannot be read as Parquet", engine.errors):
         columns = engine.columns(source)
-        title = {"title": "text"} if "title" in columns else {}
+        wanted = {name: ID, "text": TEXT} | ({"title": TEXT} if "title" in columns else {})
         problems = [
-            f"{path}: column {column} is {columns.get(column, 'missing')[:60]}: found columns "
-            f"{', '.join(columns)[:200]}; wanted {column} as {TYPES[kind][1]}"
-            for column, kind in ({name: "id", "text": "text"} | title).items()
-            if not re.fullmatch(TYPES[kind][0], columns.get(column, ""), re.I)
+            f"{path}: column {column} is {columns.get(column, 'missing')[:60]}, wanted {form}; "
+            f"found columns {', '.join(columns)[:200]}"
+            for column, (types, form) in wanted.items()
+            if not re.fullmatch(types, columns.get(column, ""), re.I)
         ]
         if problems:
-            raise evalset.EvalSetError(problems)
-        title = "title" if title else "CAST(NULL AS STRING) AS title"
+            raise EvalSetError(problems)
+        title = "title" if "title" in columns else "CAST(NULL AS STRING) AS title"
         source = f"(SELECT CAST({name} AS STRING) AS {name}, {title}, text FROM {source}) AS given"
         whole = f"sum(length(concat({name}, title, text)))"  # reads all that is read later
         rows, texts, _ = engine.rows(f"SELECT count(*), count(text), {whole} FROM {source}")[0]
@@ -147,20 +131,15 @@ def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: s
         f"OR {name} IS NULL OR {name} IN ('', '.', '..') OR length({name}) > 1000 "
         f"OR regexp_replace({name}, {pattern}, '') <> '' ORDER BY {name} LIMIT 5"
     )
-    form = "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"
     problems = [
-        f"{path}: found {times} rows with the id {(bad_id or '')[:60]!r}, wanted "
-        + ("one" if bad_id and times > 1 else form)
+        f"{path}: found {times} rows with the id {(bad_id or '')[:60]!r}, wanted {ID_FORM}"
         for bad_id, times in bad_ids
     ]
     words = f"SELECT 1 FROM {view} WHERE regexp_replace(text, {word}, '') <> text LIMIT 1"
     if not problems and not engine.rows(words):
         problems = [f"{path}: found no row with a word, wanted letters or digits in column text"]
     if problems:
-        raise evalset.EvalSetError(problems)
-
-
-# Index, search, evaluate.
+        raise EvalSetError(problems)
 
 
 def index_offered(engine: Engine, settings: Settings) -> str:
@@ -176,7 +155,7 @@ def index_offered(engine: Engine, settings: Settings) -> str:
             return "the index stood there, of the same texts and parameters"
         found = f"parameters {before[1]}" if before[0] == now[0] else "other texts"
         wanted = f"wanted {now[1]} of these texts: name another --to"
-        raise evalset.EvalSetError([f"found an index of {found}, {wanted}"])
+        raise EvalSetError([f"found an index of {found}, {wanted}"])
     run_part(engine, "index")
     texts, parameters = map(engine.quoted, now)  # last, so that half an index is no index
     engine.rows(f"CREATE TABLE {INDEXED} AS SELECT {texts} AS texts, {parameters} AS parameters")
@@ -184,20 +163,16 @@ def index_offered(engine: Engine, settings: Settings) -> str:
 
 
 def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
-    """Return the ranking of each query that found something, and keep them for `evaluate_run`.
-
-    Raises EvalSetError where none did.
-    """
+    """Return the rankings that hold something, kept for `evaluate_run`, or raise EvalSetError."""
     ids = [row[0] for row in engine.rows("SELECT query_id FROM queries ORDER BY query_id")]
     rows = []
     for start in range(0, len(ids), engine.batch):
         batch = ids[start : start + engine.batch]
         rows += run_part(engine, "search", first=batch[0], last=batch[-1])
     if not rows:
-        raise evalset.EvalSetError(["no query found anything, wanted words that documents hold"])
-    kept = pd.DataFrame(rows, columns=["query_id", "doc_id", "place", "score"])
+        raise EvalSetError(["no query found anything, wanted words that documents hold"])
     kinds = {"query_id": "str", "doc_id": "str", "place": "int64", "score": "float64"}
-    engine.put("run", kept.astype(kinds))
+    engine.put("run", pd.DataFrame(rows, columns=[*kinds]).astype(kinds))
     run: dict[str, runs.Ranking] = {}
     for query_id, doc_id, _, score in sorted(rows, key=lambda row: (row[0], row[2])):
         run.setdefault(query_id, []).append((doc_id, score))

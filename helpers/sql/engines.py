@@ -1,23 +1,23 @@
 """Where the SQL runs: DuckDB in this process, Sail, or a cluster that speaks Spark Connect.
 
 An engine runs a statement (`rows`), takes a table of memory (`put`), writes a text as a literal
-(`quoted`), names Parquet for FROM (`parquet`) and its types (`columns`). `batch` is how many
-queries it searches at once, `errors` what it raises.
+(`quoted`), names Parquet for FROM (`parquet`) and its types (`columns`), and searches `batch`
+queries at once.
 """
 
-import contextlib
 import glob
-import importlib.util
 import os
 import shutil
 import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import duckdb
 import pandas as pd
 
-from .. import evalset, files
+from .. import files
+from ..files import EvalSetError
 
 INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
 
@@ -25,7 +25,7 @@ INDEXED = "indexed"  # the last table of an index: of which texts and parameters
 class DuckDB:
     """DuckDB in this process."""
 
-    name, batch, errors = "duckdb", 50, duckdb.Error
+    batch, errors = 50, duckdb.Error
 
     def __init__(self, connection):
         self.connection, self.put = connection, connection.register
@@ -49,9 +49,8 @@ class DuckDB:
 class Spark:
     """Whatever speaks Spark Connect; Sail does too."""
 
-    def __init__(self, name: str, session, errors: type[Exception]):
-        self.name, self.session, self.errors = name, session, errors
-        self.batch = 50 if name == "sail" else 10_000
+    def __init__(self, session, errors: type[Exception], batch: int):
+        self.session, self.errors, self.batch = session, errors, batch
 
     def rows(self, statement: str) -> list[tuple]:
         answer = self.session.sql(statement)  # a command runs at once, a question when collected
@@ -74,68 +73,16 @@ class Spark:
 Engine = DuckDB | Spark
 
 
-def script(name: str) -> list[str]:
-    """Return the statements of a file of this folder."""
-    text = Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
-    return [part.strip() for part in text.split(";\n") if part.strip()]
-
-
-@contextlib.contextmanager
-def tell_errors(place: str, errors: type[Exception], remedy: str = "") -> Iterator[None]:
-    """Tell the errors of an engine in one line. Raises EvalSetError."""
-    try:
-        yield
-    except errors as error:
-        told = str(error).partition("\n")[0][:300]
-        if "Could not set lock" in told:
-            remedy = " (another process uses it: wait until it ends, or name another --to)"
-        raise evalset.EvalSetError([f"{place}: {told}{remedy}"]) from error
-    except RuntimeError as error:
-        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
-            raise KeyboardInterrupt from error
-        raise
-
-
-@contextlib.contextmanager
-def engine(kind: str, folder: Path) -> Iterator[Engine]:
-    """Yield the engine `kind`; DuckDB keeps its tables in `folder`, the others where they run.
+def engine(kind: str, folder: Path) -> AbstractContextManager[Engine]:
+    """Open the engine `kind`; DuckDB and Sail keep their tables in `folder`.
 
     Raises EvalSetError for an unknown kind, a missing package and what the engine raises.
     """
     if kind == "duckdb":
-        with _duckdb(folder) as made:
-            yield made
-    elif kind == "sail" or kind.startswith("sc://"):
-        if not importlib.util.find_spec("pyspark"):
-            remedy = "make proof ONLY=sail installs it, make sql uses it from there"
-            raise evalset.EvalSetError([f"found no package pyspark, wanted for {kind!r}: {remedy}"])
-        with _spark(kind, (folder / "sail").resolve()) as made:
-            yield made
-    else:
-        wanted = "wanted duckdb, sail or sc://host:port"
-        raise evalset.EvalSetError([f"found engine {kind!r}, {wanted}"])
-
-
-@contextlib.contextmanager
-def _duckdb(folder: Path) -> Iterator[DuckDB]:
-    """Yield DuckDB with its tables in a folder; without an index, nothing new stays there."""
-    path = folder / "bm25.duckdb"
-    remedy = " (if it is damaged or no index of this command, delete it, or name another --to)"
-    new = [place for place in (path, folder, *folder.parents) if not place.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with tell_errors(str(path), duckdb.Error, remedy), files.database(path) as connection:
-            made = DuckDB(connection)
-            for statement in script("duckdb"):
-                made.rows(statement)
-            try:
-                yield made
-            finally:
-                new = [] if is_indexed(made) else new
-    finally:
-        with contextlib.suppress(OSError):  # what else stands there keeps its folder
-            for place in new:
-                place.unlink() if place == path else place.rmdir()
+        return _duckdb(folder)
+    if kind == "sail" or kind.startswith("sc://"):
+        return _spark(kind, (folder / "sail").resolve())
+    raise EvalSetError([f"found engine {kind!r}, wanted duckdb, sail or sc://host:port"])
 
 
 def is_indexed(engine: Engine) -> bool:
@@ -143,30 +90,76 @@ def is_indexed(engine: Engine) -> bool:
     return any(INDEXED in row for row in engine.rows("SHOW TABLES"))
 
 
-@contextlib.contextmanager
+def script(name: str) -> list[str]:
+    """Return the statements of a file of this folder."""
+    text = Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
+    return [part.strip() for part in text.split(";\n") if part.strip()]
+
+
+@contextmanager
+def tell_errors(place: str, errors: type[Exception], remedy: str = "") -> Iterator[None]:
+    """Tell the errors of an engine in one line. Raises EvalSetError."""
+    try:
+        yield
+    except errors as error:
+        first_line = str(error).partition("\n")[0][:300]
+        raise EvalSetError([f"{place}: {first_line}{remedy}"]) from error
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from error
+        raise
+
+
+@contextmanager
+def _duckdb(folder: Path) -> Iterator[DuckDB]:
+    """Yield DuckDB with its tables in a folder; without an index, nothing new stays there."""
+    path = folder / "bm25.duckdb"
+    remedy = " (wait if another process uses it, else delete it, or name another --to)"
+    new = [place for place in (path, folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with tell_errors(str(path), duckdb.Error, remedy), files.database(path) as connection:
+            opened = DuckDB(connection)
+            for statement in script("duckdb"):
+                opened.rows(statement)
+            try:
+                yield opened
+            finally:
+                new = [] if is_indexed(opened) else new
+    finally:
+        with suppress(OSError):  # what else stands there keeps its folder
+            for place in new:
+                place.unlink() if place == path else place.rmdir()
+
+
+@contextmanager
 def _spark(kind: str, tables: Path) -> Iterator[Spark]:
     """Yield a session on a cluster, or on a Sail server that keeps its tables in a folder."""
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        remedy = "make proof ONLY=sail installs it, make sql uses it from there"
+        problem = f"found no package pyspark, wanted for {kind!r}: {remedy}"
+        raise EvalSetError([problem]) from None
     warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3
-    from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
-
-    server = _sail() if kind == "sail" else contextlib.nullcontext(kind)
+    server = _sail_server() if kind == "sail" else nullcontext(kind)
     with tell_errors(kind, PySparkException), server as address:
-        made = Spark(kind, SparkSession.builder.remote(address).getOrCreate(), PySparkException)
+        session = SparkSession.builder.remote(address).getOrCreate()
+        opened = Spark(session, PySparkException, 50 if kind == "sail" else 10_000)
         try:
-            place = f" LOCATION {made.quoted(str(tables))}" if kind == "sail" else ""
+            place = f" LOCATION {opened.quoted(str(tables))}" if kind == "sail" else ""
             for statement in script("spark"):
-                made.rows(statement.replace(":place", place))
+                opened.rows(statement.replace(":place", place))
             if kind == "sail":
-                _name_tables(made, tables)
-            yield made
+                _name_tables(opened, tables)
+            yield opened
         finally:
-            made.session.stop()
+            session.stop()
 
 
-@contextlib.contextmanager
-def _sail() -> Iterator[str]:
-    """Yield the address of a Sail server in this process."""
+@contextmanager
+def _sail_server() -> Iterator[str]:
     os.environ.setdefault("RUST_LOG", "error")  # it tells of each task otherwise
     from pysail.spark import SparkConnectServer
 
@@ -178,10 +171,11 @@ def _sail() -> Iterator[str]:
         server.stop()
 
 
-def _name_tables(made: Spark, tables: Path) -> None:
+def _name_tables(opened: Spark, tables: Path) -> None:
     """Name the tables that an earlier server left, for Sail forgets them; half an index goes."""
     if not any((tables / INDEXED).glob("*.parquet")):
         shutil.rmtree(tables, ignore_errors=True)
         return
     for table in sorted(tables.iterdir()):
-        made.rows(f"CREATE TABLE {table.name} USING parquet LOCATION {made.quoted(str(table))}")
+        place = opened.quoted(str(table))
+        opened.rows(f"CREATE TABLE {table.name} USING parquet LOCATION {place}")

@@ -154,7 +154,7 @@ MUTANTS = [
     Mutant("explicit zeros listed as relevant", "helpers/sources/write.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
     Mutant("a limited corpus loses relevant documents", "helpers/sources/write.py", "elif places_left[tier]:", "elif len(written) < (task.options.max_docs or len(written) + 1):", IMPORT),
     Mutant("halves in the order of the file", "helpers/sources/qrels.py", "key=lambda group: hashlib.sha256(min(group).encode()).hexdigest()", "key=lambda group: 0", QRELS),
-    Mutant("a truncated corpus not marked", "helpers/sources/write.py", "*([TRUNCATED] if truncated else []),\n", "", IMPORT),
+    Mutant("a truncated corpus not marked", "helpers/sources/write.py", "*([TRUNCATED] if truncated else [])", "", IMPORT),
     Mutant("import into a folder that holds something", "helpers/sources/write.py", "any(to.iterdir()))", "False)", IMPORT),
     Mutant("% in document ids", "helpers/sources/readers.py", r'r"[\s/\\#%]"', r'r"[\s/\\#]"', "helpers/tests/sources/test_readers.py"),
     Mutant("queries in the documents' language", "helpers/sources/catalogue.py", "queries = [options.queries] if options.queries else splits.values()", "queries = splits.values()", CATALOGUE),

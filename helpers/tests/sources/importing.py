@@ -19,19 +19,31 @@ def task(kind="table", path="p", **more):
     return readers.Task(options(kind, path, **more))
 
 
+def read(kind, path, **more):
+    """Return what the reader of a kind gives, and its task."""
+    own = task(kind, path, **more)
+    return write.READERS[kind][0](own), own
+
+
 def bring(kind, path, to, **more):
     """Import and return what was printed and the folder, loaded."""
     lines = write.import_into(options(kind, path, **more), to)
     return lines, evalset.load(to)
 
 
+def refused(call, *arguments, **more):
+    """Return the problems of a call that must fail."""
+    with pytest.raises(evalset.EvalSetError) as caught:
+        call(*arguments, **more)
+    return caught.value.problems
+
+
 def problems(kind, path, to, **more):
     """Return the problems of an import that must fail and leave nothing behind."""
     before = sorted(to.parent.iterdir())
-    with pytest.raises(evalset.EvalSetError) as caught:
-        write.import_into(options(kind, path, **more), to)
+    found = refused(write.import_into, options(kind, path, **more), to)
     assert sorted(to.parent.iterdir()) == before
-    return [p.replace(f"{path}{os.sep}", "").replace(os.sep, "/") for p in caught.value.problems]
+    return [p.replace(f"{path}{os.sep}", "").replace(os.sep, "/") for p in found]
 
 
 def put(path, text):

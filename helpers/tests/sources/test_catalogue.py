@@ -5,18 +5,14 @@ import types
 from collections import namedtuple
 
 import pytest
-from importing import bring, problems, task
-
-from helpers import evalset
-from helpers.sources import catalogue
+from importing import bring, problems, read, refused
 
 
 class Dataset:
     """One dataset: like the library's, it has no docs_iter where it has no documents."""
 
     def __init__(self, **parts):
-        for part in ("docs", "queries", "qrels"):
-            setattr(self, f"has_{part}", lambda part=part: part in parts)
+        self.has_qrels = lambda: "qrels" in parts
         for part, entries in parts.items():
             setattr(self, f"{part}_iter", lambda entries=entries: iter(entries))
 
@@ -34,12 +30,8 @@ GenericQuery = entries_of("GenericQuery", "query_id text", "{0.text}")
 Page = entries_of("Page", "doc_id title url", "{0.title} {0.url}")
 TrecQrel = namedtuple("TrecQrel", "query_id doc_id relevance iteration")
 Topic = namedtuple("Topic", "query_id title description")
+Body = namedtuple("Body", "doc_id title body")
 DOCS = [GenericDoc("a b", "wind"), Page("c", "Rain", "x")]
-SMALL = Dataset(
-    docs=DOCS,
-    queries=[Topic("1", "wind", "long"), Topic("2", "", "rain")],
-    qrels=[TrecQrel("1", "a b", 1, "0"), TrecQrel("2", "c", -2, "0"), TrecQrel("2", "a b", 1, "0")],
-)
 
 
 def labelled(*pairs, **parts):
@@ -49,88 +41,82 @@ def labelled(*pairs, **parts):
     return Dataset(**{"docs": DOCS, "queries": queries, "qrels": qrels, **parts})
 
 
-def stand_in(monkeypatch, **sets):
-    """Put a module ir_datasets with these datasets in place; _ in a name stands for /."""
-    sets = {name.replace("__", "/"): data for name, data in sets.items()}
+def stand_in(monkeypatch, sets):
+    """Put a module ir_datasets with these datasets in place."""
     module = types.SimpleNamespace(load=lambda name: sets[name])
     monkeypatch.setitem(sys.modules, "ir_datasets", module)
 
 
-def test_a_name_with_labels(tmp_path, monkeypatch):
-    stand_in(monkeypatch, small__test=SMALL)
-    lines, evals = bring("ir_datasets", "small/test", tmp_path / "to")
-    assert evals.qrels() == {"1": {"a%20b": 1}, "2": {"c": 0, "a%20b": 1}}
-    assert {q.query for q in evals.queries.values()} == {"wind", "rain"}
-    assert evals.documents["c"].title == "Rain" and evals.documents["c"].text == "Rain x"
-    assert "changed: grades below 0, which became 0: 1" in lines
-    source = catalogue.read_dataset(task("ir_datasets", "small/test"))
-    for part in (source.documents, source.queries):
-        assert [place for place, _ in part] == [f"ir_datasets:small/test:{n}" for n in (1, 2)]
-    assert next(iter(source.labels)) == ("ir_datasets:small/test:1", "test", "1", "a%20b", 1, ())
+DOCUMENTS = [  # an entry, its id, title and text
+    (Body("a b", " T ", " x "), "a%20b", "T", "x"),
+    (MiraclDoc("m", "T", ""), "m", "", "T"),  # a title alone, once
+    (Page("c", "T", "u"), "c", "T", "T u"),
+    (Body("d", "T", ""), "d", "", "T"),
+]
+QUERIES = [
+    (Topic("q/1", "t", "d"), "q%2F1", "t"),
+    (Topic("r", "", "d"), "r", "d"),
+    (GenericQuery("s", "x"), "s", "x"),
+]
 
 
-def test_miracl_and_its_tokenizer(tmp_path, monkeypatch):
-    docs = [MiraclDoc("2#0", "t", "東京都"), MiraclDoc("2#1", "題", "")]
-    queries = [GenericQuery("1#0", "東京")]
-    qrels = [TrecQrel("1#0", "2#0", 1, "Q0"), TrecQrel("1#0", "2#1", 0, "Q0")]
-    dev = labelled(docs=docs, queries=queries, qrels=qrels)
-    stand_in(monkeypatch, miracl__ja__dev=dev, miracl__sw__dev=dev, **{"mr-tydi/sw/dev": dev})
-    _, evals = bring("ir_datasets", "miracl/ja/dev", tmp_path / "ja")
-    assert evals.qrels() == {"1%230": {"2%230": 1, "2%231": 0}} and evals.tokenizer == "bigrams"
+def test_entries_become_rows_and_labels(monkeypatch, tmp_path):
+    qrels = [TrecQrel("q/1", "a b", 1, "0"), TrecQrel("r", "c", -2, "0"), TrecQrel("r", "m", 1, "")]
+    docs, queries = [entry for entry, *_ in DOCUMENTS], [entry for entry, *_ in QUERIES]
+    stand_in(monkeypatch, {"s/test": Dataset(docs=docs, queries=queries, qrels=qrels)})
+    source, log = read("ir_datasets", "s/test")
+    for part, rows in ((source.documents, DOCUMENTS), (source.queries, QUERIES)):
+        places = [f"ir_datasets:s/test:{n}" for n in range(1, len(rows) + 1)]
+        wanted = [(place, row[1:]) for place, row in zip(places, rows, strict=True)]
+        assert [(place, tuple(row.values())) for place, row in part] == wanted
+    assert next(iter(source.labels)) == ("ir_datasets:s/test:1", "test", "q%2F1", "a%20b", 1, ())
+    assert log.changed == {"documents with a title only, which became their text": 2}
+    _, evals = bring("ir_datasets", "s/test", tmp_path / "to")
+    assert evals.qrels() == {"q%2F1": {"a%20b": 1}, "r": {"c": 0, "m": 1}}
+
+
+LANGUAGES = [  # name, options, the query's text, the tokenizer
+    ("miracl/ja/dev", {}, "東京", "bigrams"),
+    ("miracl/sw/dev", {}, "東京", "words"),
+    ("mr-tydi/sw/dev", {"language": "te"}, "東京", "unicode-words"),
+    ("miracl/sw/dev", {"queries": "english"}, "wind?", "words"),
+    ("miracl/sw/dev", {"queries": "mmarco/v2/ja/dev"}, "wind?", "bigrams"),
+]
+
+
+@pytest.mark.parametrize(("name", "more", "text", "words"), LANGUAGES)
+def test_the_language_and_the_queries_of_another(tmp_path, monkeypatch, name, more, text, words):
+    parts = {"docs": [MiraclDoc("2#0", "t", "東京都")], "qrels": [TrecQrel("1#0", "2#0", 1, "Q0")]}
+    own = Dataset(queries=[GenericQuery("1#0", "東京")], **parts)
+    other = Dataset(queries=[GenericQuery("1#0", "wind?")])
+    stand_in(monkeypatch, {name: own, "english": other, "mmarco/v2/ja/dev": other})
+    _, evals = bring("ir_datasets", name, tmp_path / "to", **more)
+    assert evals.qrels() == {"1%230": {"2%230": 1}} and evals.tokenizer == words
+    assert evals.queries["1%230"].query == text
     assert evals.documents["2%230"].retrieval_text == "t\n\n東京都"
-    assert evals.documents["2%231"].retrieval_text == "題"  # a title alone, once
-    for name in ("miracl/sw/dev", "mr-tydi/sw/dev"):
-        assert bring("ir_datasets", name, tmp_path / name)[1].tokenizer == "words", name
-    _, evals = bring("ir_datasets", "miracl/sw/dev", tmp_path / "as", language="te")
-    assert evals.tokenizer == "unicode-words"
-
-
-def test_queries_of_another_language(tmp_path, monkeypatch):
-    def passages(text, query):
-        docs, queries = [GenericDoc("5", text)], [GenericQuery("1", query)]
-        return labelled(docs=docs, queries=queries, qrels=[TrecQrel("1", "5", 1, "0")])
-
-    german, english = passages("Wind", "Wind?"), passages("wind", "wind?")
-    sets = {"mmarco__v2__de__dev__small": german, "msmarco-passage__dev__small": english}
-    stand_in(monkeypatch, **sets, mmarco__v2__ja__dev__small=passages("風", "風?"))
-    for queries, text, words in (
-        (None, "Wind?", "words"),
-        ("msmarco-passage/dev/small", "wind?", "words"),
-        ("mmarco/v2/ja/dev/small", "風?", "bigrams"),
-    ):
-        to = tmp_path / text
-        _, evals = bring("ir_datasets", "mmarco/v2/de/dev/small", to, queries=queries)
-        assert evals.documents["5"].text == "Wind" and evals.queries["1"].query == text
-        assert evals.tokenizer == words, queries
-    assert f"--queries {queries}`" in (tmp_path / text / "README.md").read_text()
+    card = (tmp_path / "to" / "README.md").read_text()
+    assert all(f"--{option} {value}" in card for option, value in more.items())
 
 
 @pytest.fixture
 def with_splits(monkeypatch):
     train = labelled(("1", "a b"), docs=[])  # documents are those of the name asked for
-    sets = {"c": Dataset(docs=DOCS, queries=[]), "c__train": train}
-    stand_in(monkeypatch, **sets, c__test=labelled(("2", "c")), c__dev=Dataset(docs=DOCS))
+    sets = {"c": Dataset(docs=DOCS, queries=[]), "c/train": train, "c/dev": Dataset(docs=DOCS)}
+    stand_in(monkeypatch, sets | {"c/test": labelled(("2", "c"))})
 
 
 def test_names_below_one_are_its_splits(with_splits, tmp_path):
     lines, evals = bring("ir_datasets", "c", tmp_path / "to")
     assert {q.query_id: q.split for q in evals.queries.values()} == {"1": "dev", "2": "test"}
     assert "halves: the source's own (test, train)" in lines and len(evals.documents) == 2
-    lines, evals = bring("ir_datasets", "c", tmp_path / "test", split="test")
-    assert {q.split for q in evals.queries.values()} == {"test"} and len(evals.queries) == 1
-    assert any("import with --split test,train, or with --halve" in line for line in lines)
-    assert problems("ir_datasets", "c", tmp_path / "no", split="dev") == [
-        "ir_datasets:c: no split dev, found test, train"
-    ]
-
-
-def test_a_split_named_in_full_stays_what_it_is(with_splits, tmp_path):
-    lines, evals = bring("ir_datasets", "c/test", tmp_path / "to")
-    assert {q.split for q in evals.queries.values()} == {"test"}
-    assert any("none is dev" in line and "--split test,train" in line for line in lines)
-    assert problems("ir_datasets", "c/test", tmp_path / "no", split="test") == [
-        "--split: c/test has its own labels, wanted the name above it or no --split"
-    ]
+    for name, more in (("c", {"split": "test"}), ("c/test", {})):
+        lines, evals = bring("ir_datasets", name, tmp_path / f"{len(more)}", **more)
+        assert [q.split for q in evals.queries.values()] == ["test"]
+        assert any("none is dev" in line and "--split test,train" in line for line in lines)
+    (problem,) = problems("ir_datasets", "c", tmp_path / "no", split="dev")
+    assert problem == "ir_datasets:c: no split dev, found test, train"
+    (problem,) = problems("ir_datasets", "c/test", tmp_path / "no", split="test")
+    assert problem.startswith("--split: c/test has its own labels, wanted the name above it")
 
 
 NAMES = [  # a name with labels, its split, all that are offered
@@ -142,81 +128,42 @@ NAMES = [  # a name with labels, its split, all that are offered
 ]
 
 
-def test_a_name_with_labels_says_its_split_and_those_beside_it(monkeypatch):
-    for name, split, offered in NAMES:
-        sets = {"c": Dataset(docs=DOCS), "c/train": labelled(("1", "c"))}
-        sets |= {"c/test": labelled(("2", "c")), name: labelled(("3", "c"))}
-        stand_in(monkeypatch, **sets)
-        found = catalogue.read_dataset(task("ir_datasets", name))
-        assert found.splits == offered and [n.split for n in found.labels] == [split], name
+@pytest.mark.parametrize(("name", "split", "offered"), NAMES)
+def test_a_name_with_labels_says_its_split_and_those_beside_it(monkeypatch, name, split, offered):
+    sets = {"c": Dataset(docs=DOCS), "c/train": labelled(("1", "c"))}
+    stand_in(monkeypatch, sets | {"c/test": labelled(("2", "c")), name: labelled(("3", "c"))})
+    found, _ = read("ir_datasets", name)
+    assert found.splits == offered and [n.split for n in found.labels] == [split]
 
 
 def test_names_and_failures_of_the_catalogue_are_told(tmp_path, monkeypatch):
     broken = labelled(("1", "c"))
     broken.docs_iter = lambda: (_ for _ in [int("x" * 300)])
-    twice = labelled(("1", "a b"), docs=[DOCS[0], DOCS[0]])
-    no_docs = Dataset(queries=[], qrels=[])
-    stand_in(monkeypatch, bare=Dataset(docs=DOCS), broken=broken, twice=twice, none=no_docs)
-    said = f"invalid literal for int() with base 10: '{'x' * 300}"[:200]
-    for name, problem in {
-        "no": "KeyError 'no', wanted a name of its catalogue, https://ir-datasets.com",
-        "bare": "no queries, wanted a name with docs, queries, qrels",
-        "broken": f"cannot be read (ValueError: {said}), wanted a network connection or the files "
-        "it asks for",
-        "none": "no docs, wanted a name with docs, queries, qrels",
+    sets = {"bare": Dataset(docs=DOCS), "broken": broken, "none": Dataset(queries=[], qrels=[])}
+    stand_in(monkeypatch, sets | {"twice": labelled(("1", "a b"), docs=[DOCS[0], DOCS[0]])})
+    for name, found in {
+        "no": "KeyError: 'no'",
+        "bare": "AttributeError: 'Dataset' object has no attribute 'queries_iter'",
+        "broken": "ValueError: invalid literal for int() with base 10",
+        "none": "AttributeError: 'Dataset' object has no attribute 'docs_iter'",
     }.items():
-        told = problems("ir_datasets", name, tmp_path / "no")
-        assert told == [f"ir_datasets:{name}: {problem}"], name
-    assert problems("ir_datasets", "twice", tmp_path / "no") == [
-        "ir_datasets:twice:2: doc_id a%20b stands already at ir_datasets:twice:1, wanted each once"
-    ]
+        (problem,) = problems("ir_datasets", name, tmp_path / "no")
+        assert problem.startswith(f"ir_datasets:{name}: found {found}") and "wanted" in problem
+    (problem,) = problems("ir_datasets", "twice", tmp_path / "no")
+    assert problem.startswith("ir_datasets:twice:2: doc_id a%20b stands already at ir_datasets:twi")
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    assert problems("ir_datasets", "vaswani", tmp_path / "to") == [
-        "the package ir_datasets is missing, wanted: python -m pip install ir_datasets"
-    ]
+    (problem,) = problems("ir_datasets", "vaswani", tmp_path / "to")
+    assert "python -m pip install ir_datasets" in problem
 
 
-def test_an_entry_becomes_a_row(monkeypatch):
-    body = namedtuple("Body", "doc_id title body")
-    documents = {
-        body("a b", " T ", " x "): ("a%20b", "T", "x"),
-        MiraclDoc("m", "T", ""): ("m", "", "T"),
-        Page("d", "T", "u"): ("d", "T", "T u"),
-        body("d", "T", ""): ("d", "", "T"),
-    }
-    queries = {
-        Topic("q/1", "t", "d"): ("q%2F1", "t"),
-        Topic("q", "", "d"): ("q", "d"),
-        GenericQuery("q", "x"): ("q", "x"),
-    }
-    stand_in(monkeypatch, s=Dataset(docs=[*documents], queries=[*queries], qrels=[]))
-    asked = task("ir_datasets", "s")
-    source = catalogue.read_dataset(asked)
-    assert [tuple(row.values()) for _, row in source.documents] == [*documents.values()]
-    assert [tuple(row.values()) for _, row in source.queries] == [*queries.values()]
-    assert asked.changed == {"documents with a title only, which became their text": 2}
-
-
-@pytest.fixture
-def library(monkeypatch, tmp_path):
-    """Return the real package, where it is installed, with an empty folder for its files."""
+def test_the_stand_in_is_like_the_library(monkeypatch, tmp_path):
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "irds"))
-    return pytest.importorskip("ir_datasets")
-
-
-def test_the_real_catalogue_has_the_names_of_the_page_and_the_stand_in_is_like_it(library):
-    for name in ("miracl/yo/dev", "mmarco/v2/de/dev/small", "mmarco/v2/ja/dev/small"):
-        assert catalogue.read_dataset(task("ir_datasets", name)).splits  # nothing is downloaded
-    with pytest.raises(evalset.EvalSetError, match="KeyError 'miracl/yo/no'"):
-        catalogue.read_dataset(task("ir_datasets", "miracl/yo/no"))
+    library = pytest.importorskip("ir_datasets")
+    assert "KeyError: 'miracl/yo/no'" in refused(read, "ir_datasets", "miracl/yo/no")[0]
     for name, document in (("miracl/yo/dev", MiraclDoc), ("mmarco/v2/de/dev/small", GenericDoc)):
+        assert read("ir_datasets", name)[0].splits  # nothing is downloaded
         data = library.load(name)
-        for real, own in (
-            (data.docs_cls(), document),
-            (data.queries_cls(), GenericQuery),
-            (data.qrels_cls(), TrecQrel),
-        ):
+        pairs = ((data.docs_cls(), document), (data.queries_cls(), GenericQuery))
+        for real, own in (*pairs, (data.qrels_cls(), TrecQrel)):
             assert (real.__name__, real._fields) == (own.__name__, own._fields)
             assert hasattr(real, "default_text") == hasattr(own, "default_text")
-    bare = library.load("mmarco/v2/de")
-    assert not hasattr(bare, "qrels_iter") and not bare.has_qrels() and bare.has_docs()

@@ -1,13 +1,11 @@
 """BEIR's and TREC's layouts and named columns on small folders; what is wrong is named."""
 
 import gzip
-import time
 
 import pytest
-from conftest import write_rows
-from importing import beir_folder, bring, mmarco_folder, problems, put, task
+from importing import beir_folder, bring, mmarco_folder, problems, put
 
-from helpers.sources import collections, write
+from helpers.sources import write
 
 
 @pytest.fixture
@@ -15,18 +13,12 @@ def beir(tmp_path):
     return beir_folder(tmp_path / "small")
 
 
-@pytest.fixture
-def mmarco(tmp_path):
-    return mmarco_folder(tmp_path / "mmarco")
-
-
 def test_beir_with_both_halves(beir, tmp_path):
     put(beir / "old_corpus.jsonl", "of no layout, so not read")
     lines, evals = bring("beir", beir, tmp_path / "to")
     assert evals.qrels() == {"1": {"d1": 2, "d2": 0, "a%2Fb%20%234": 1}, "2": {"3": 1}}
     assert {q.query_id: q.split for q in evals.queries.values()} == {"1": "test", "2": "dev"}
-    texts = {d.doc_id: d.retrieval_text for d in evals.documents.values()}
-    assert texts == {
+    assert {d.doc_id: d.retrieval_text for d in evals.documents.values()} == {
         "d1": "Disk\n\nDelete logs.",
         "d2": "Add a consumer.",
         "3": "Only a title",
@@ -47,48 +39,18 @@ def test_beir_with_both_halves(beir, tmp_path):
     assert evals.name == "small (beir)"
 
 
-def test_gzip_windows_line_ends_and_byte_order_marks_change_nothing(beir, tmp_path):
-    bring("beir", beir, tmp_path / "plain")
-    for path in [p for p in beir.rglob("*") if p.is_file()]:
-        data = b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n")
-        path.with_name(path.name + ".gz").write_bytes(gzip.compress(data))
-        path.unlink()
-    bring("beir", beir, tmp_path / "zipped")
-    for name in ("corpus.jsonl", "retrieval_queries.jsonl", "judgments.jsonl"):
-        sides = [(tmp_path / side / name).read_bytes() for side in ("plain", "zipped")]
-        assert sides[0] == sides[1]
-
-
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
 BAD = [  # file, its content, line and problem
-    (
-        CORPUS,
-        '{"id_": "d1", "text": "a"}\n',
-        "1: no id, found id_, text, wanted one of: _id, doc_id",
-    ),
+    (CORPUS, '{"id_": "d1", "text": "a"}\n', "1: no id, found id_, text, wanted one of: _id, doc"),
     (CORPUS, '{"_id": "d1", "body_": "a"}\n', "1: no text, found _id, body_, wanted one of: text,"),
-    (CORPUS, "{\n", "1: broken JSON"),
     (CORPUS, '{"_id": "\\ud800"}\n', "1: field _id holds half of a surrogate"),
-    (CORPUS, "\n7\n", "2: found 7, wanted a JSON object"),
-    (CORPUS, b'{"_id": 1}\n{"_id": "\xe9"}\n', "2: byte 0xe9 is not UTF-8, save"),
-    (
-        CORPUS,
-        '{"_id": 1, "text": "a"}\n' * 2,
-        "2: doc_id 1 stands already at corpus.jsonl:1, wanted",
-    ),
-    (CORPUS, "[]\n" * 200, "1: found [], wanted a JSON object such as {...}"),
+    (CORPUS, '{"_id": 1, "text": "a"}\n' * 2, "2: doc_id 1 stands already at corpus.jsonl:1, want"),
     (QUERIES, '{"_id": true, "text": "a"}\n', "1: field _id is true, wanted an id: text or whole"),
     (QUERIES, '{"_id": 1, "t": "a"}\n', "1: no query, found _id, t, wanted one of: text, query"),
-    (
-        QUERIES,
-        '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n',
-        "3: query_id 1 stands alre",
-    ),
+    (QUERIES, '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n', "3: query_id 1 stands alr"),
     (QRELS, "query-id\tcorpus-id\tscore\n1\td1\n", "2: found '1\\td1', wanted 3 cells as in the"),
     (QRELS, "1\td1\n", "1: found '1\\td1', wanted query_id doc_id rel"),
     (QRELS, "1\t\t1\n", '1: field doc_id is "", wanted an id: text or whole number'),
-    (QRELS, "1\td1\t1\n1\td1\t2\n", "2: 1 d1 has grade 2 and at qrels/test.tsv:1 grade 1, wanted"),
-    (QRELS, "1\td1\t0.5\n", "1: grade '0.5' is not a grade, wanted a whole number up to 999"),
 ]
 
 
@@ -98,136 +60,52 @@ def test_a_bad_line_is_named(beir, tmp_path):
         put(beir / file, content)
         told = problems("beir", beir, tmp_path / "to", split="test")
         assert told[0].startswith(f"{file}:{wanted}"), told
-        assert len(told) < 9 or told[100:] == ["and 100 more like these"], told
         put(beir / file, former)
 
 
-DOCUMENTS_OF = {
-    "beir": "corpus.jsonl or corpus.jsonl.gz",
-    "trec": "a file of .jsonl",
-    "table": "a file of .jsonl, .json, .csv, .tsv, .parquet",
-}
+def test_problems_of_all_files_are_told_at_once(beir, tmp_path):
+    put(beir / QUERIES, '{"_id": "1", "text": "a"}\n{"text": "b"}\n[]\n')
+    put(beir / QRELS, "1\td1\tx\n\td1\t1\n1\td1\n")
+    told = problems("beir", beir, tmp_path / "to", split="test")
+    places = [f"{QUERIES}:2", f"{QUERIES}:3", f"{QRELS}:1", f"{QRELS}:2", f"{QRELS}:3"]
+    assert [problem.split(": ")[0] for problem in told] == places
 
 
-def test_what_a_folder_lacks_is_named_with_the_first_nine_files(beir, tmp_path):
-    told = problems("beir", beir, tmp_path / "to", split="x")
-    assert told == [f"beir:{beir}: no split x, found dev, test"]
-    folder = tmp_path / "t"
+@pytest.mark.parametrize("kind", ["beir", "trec", "table"])
+def test_what_a_folder_lacks_is_named_with_the_first_nine_files(kind, tmp_path):
     for n in range(12):
-        put(folder / f"f{n:02}.txt", "x")
-    found = f"found {', '.join(f'f{n:02}.txt' for n in range(9))}, wanted"
-    for kind, documents in DOCUMENTS_OF.items():
-        assert problems(kind, folder, tmp_path / "to") == [
-            f"{folder}:1: no documents, {found} {documents}",
-            f"{folder}:1: no queries, {found} a file with queries or topics in its name",
-            f"{folder}:1: no labels, {found} a file with qrels or labels in its name",
-        ]
+        put(tmp_path / "t" / f"f{n:02}.txt", "x")
+    told = problems(kind, tmp_path / "t", tmp_path / "to")
+    found = f", found {', '.join(f'f{n:02}.txt' for n in range(9))}, wanted "
+    parts = {problem.partition(found)[0] for problem in told}
+    assert parts == {f"{tmp_path}/t:1: no {p}" for p in ("documents", "queries", "labels")}
 
 
-TOPICS = """
- <TOP>
-<NUM> Number: 1
-<TITLE> Topic: International
-  crime
-</TOP>
-<top>
-<num>
-2/b
-<desc> Description: Who
-fights
-<narr> Long
-</top>
-<top><num> 3 <narr> nothing</top>
-<top>
-<title> no number
-</top>
-<top>
-<num> 4
-"""
-
-
-def test_topics_of_all_forms(tmp_path):
-    path, log = put(tmp_path / "topics.txt", TOPICS), task()
-    assert list(collections.queries_of(path, log)) == [
-        (f"{path}:2", {"query_id": "1", "query": "International crime"}),
-        (f"{path}:7", {"query_id": "2%2Fb", "query": "Who fights"}),
-        (f"{path}:14", {"query_id": "3", "query": ""}),
-    ]
-    assert log.problems == [
-        f"{path}:15: topic without a number, wanted <num> Number: 301",
-        f"{path}:18: topic without an end, wanted </top>",
-    ]
-    start, log = time.perf_counter(), task()
-    put(path, "<top><num>" + " " * 200_000 + "</top>\n")
-    assert list(collections.queries_of(path, log)) == [] and log.problems
-    assert time.perf_counter() - start < 2
-
-
-@pytest.fixture
-def trec(tmp_path):
-    """Return a TREC folder whose files say their split, in several forms."""
-    folder = tmp_path / "t"
-    put(folder / "a" / "queries.test.tsv", "1\tcrime\n")
-    put(folder / "topics.train.jsonl", '{"id": 2, "text": "rain"}\n')
-    put(folder / "topicsx.tsv", "9\tnone\n")
-    put(folder / "qrels.test.txt", "1 0 A 1\n")
-    put(folder / "qrels-train.qrels", "2 B 2\n2 A -1\n")
-    put(folder / "docs" / "1.jsonl.gz", gzip.compress(b'{"id": "A", "contents": "crime"}\n'))
-    put(folder / "docs" / "2.jsonl", '{"docno": "B", "body": "rain"}\n')
-    return folder
-
-
-def test_trec_finds_its_files_by_name(trec, tmp_path):
+def test_trec_finds_its_files_by_name(tmp_path):
+    trec = tmp_path / "t"
+    put(trec / "a" / "queries.test.tsv", "1\tcrime\n")
+    put(trec / "topics.train.jsonl", '{"id": 2, "text": "rain"}\n')
+    put(trec / "topicsx.tsv", "9\tnone\n")
+    put(trec / "qrels.test.txt", "1 0 A 1\n")
+    put(trec / "qrels-train.qrels", "2 B 2\n2 A -1\n")
+    put(trec / "docs" / "1.jsonl.gz", gzip.compress(b'{"id": "A", "contents": "crime"}\n'))
+    put(trec / "docs" / "2.jsonl", '{"docno": "B", "body": "rain"}\n')
     lines, evals = bring("trec", trec, tmp_path / "to")
-    assert {q.query_id: (q.query, q.split) for q in evals.queries.values()} == {
-        "1": ("crime", "test"),
-        "2": ("rain", "dev"),
-    }
+    queries = {q.query_id: (q.query, q.split) for q in evals.queries.values()}
+    assert queries == {"1": ("crime", "test"), "2": ("rain", "dev")}
     assert evals.qrels() == {"1": {"A": 1}, "2": {"B": 2, "A": 0}}
     assert "halves: the source's own (test, train)" in lines
     lines, evals = bring("trec", trec, tmp_path / "one", split="test")
     assert [*evals.queries] == ["1"] and not any("without judgments" in line for line in lines)
 
 
-LABELS = [  # lines, (query, document, grade) of each label
-    ("q 0 d 1\nr Q0 e 2\n", [("q", "d", "1"), ("r", "e", "2")]),
-    ("query-id\tcorpus-id\tscore\nq\td\t1\n", [("q", "d", "1")]),
-    ("qid 0 docno grade\nq 0 d 2\n", [("q", "d", "2")]),
-    ("score\tnote\tdoc_id\tquery_id\n3\tx y\td\tq\n", [("q", "d", "3")]),
-    ("q\ta b\t1\nr\t0\t c \t-1\n", [("q", "a%20b", "1"), ("r", "c", "-1")]),
-    ("q d 1\nqid d 1\n", [("q", "d", "1"), ("qid", "d", "1")]),
-]
-
-
-def test_labels_of_three_and_four_columns_and_with_a_header(tmp_path):
-    for lines, wanted in LABELS:
-        path, log = put(tmp_path / "qrels.tsv", lines), task()
-        labels = list(collections.labels_of(path, "dev", log))
-        assert [(n.query_id, n.doc_id, n.grade) for n in labels] == wanted, lines
-        assert not log.problems and {(n.split, n.evidence) for n in labels} == {("dev", ())}
-        assert labels[-1].place == f"{path}:{len(lines.splitlines())}"
-
-
-def test_rows_under_the_names_of_many_tools(tmp_path):
-    path = tmp_path / "d.jsonl"
-    for name in ("_id", "doc_id", "docid", "docno", "id", "pid", "passage_id"):
-        for text in ("text", "contents", "body", "content", "passage"):
-            write_rows(path, {name: " d ", "title": " T ", text: " words "})
-            found = list(collections.documents_of([path], task()))
-            wanted = {"doc_id": "d", "title": "T", "text": "words"}
-            assert found == [(f"{path}:1", wanted)], (name, text)
-    for name in ("_id", "query_id", "qid", "id"):
-        for text in ("text", "query", "title", "question"):
-            write_rows(path, {name: 7, text: " words "})
-            found = list(collections.queries_of(path, task()))
-            assert found == [(f"{path}:1", {"query_id": "7", "query": "words"})], (name, text)
-
-
 # Tables with named columns.
 
-DOCUMENTS = "pid,headline,body_text\nd1,Wind,It blows.\nd2,,Rain falls.\n"
-FILES = {"docs.csv": DOCUMENTS, "queries.csv": "qid,ask\nq1,wind?\nq2,rain?\n"}
-FILES["labels.dev.csv"] = "qid,pid,rel\nq1,d1,2\nq1,d2,0\nq2,d2,1\n"
+FILES = {
+    "docs.csv": "pid,headline,body_text\nd1,Wind,It blows.\nd2,,Rain falls.\n",
+    "queries.csv": "qid,ask\nq1,wind?\nq2,rain?\n",
+    "labels.dev.csv": "qid,pid,rel\nq1,d1,2\nq1,d2,0\nq2,d2,1\n",
+}
 NAMED = {"title": "headline", "text": "body_text", "columns": "query=ask"}
 
 
@@ -244,17 +122,11 @@ def test_tables_with_columns_of_any_name(tmp_path):
 
 
 MISSING = [  # file, its content, options, the problem
-    ("docs.csv", None, {"text": None}, "docs.csv:2: no text, found body_text, headline, pid, wan"),
-    ("docs.csv", None, {"text": "x"}, "docs.csv:2: no --text x in any document, found body_text, "),
-    ("docs.csv", "key,body_text\n1,a\n", {"title": None}, "docs.csv:2: no id, found body_text, k"),
-    ("queries.csv", None, {"columns": None}, "queries.csv:2: no query, found ask, qid, wanted one"),
-    (
-        "labels.dev.csv",
-        "qid,pid\nq1,d1\n",
-        {},
-        "labels.dev.csv:2: no grade, found pid, qid, wanted one of: relevance, score, label, "
-        "grade, rel; --columns names another",
-    ),
+    ("docs.csv", None, {"text": None}, "2: no text, found body_text, headline, pid, wanted"),
+    ("docs.csv", None, {"text": "x"}, "2: no --text x in any document, found body_text, "),
+    ("docs.csv", "key,body_text\n1,a\n", {"title": None}, "2: no id, found body_text, key"),
+    ("queries.csv", None, {"columns": None}, "2: no query, found ask, qid, wanted one"),
+    ("labels.dev.csv", "qid,pid\nq1,d1\n", {}, "2: no grade, found pid, qid, wanted one of: rel"),
 ]
 
 
@@ -263,17 +135,16 @@ def test_a_column_that_lacks_is_named_with_those_that_are_there(tmp_path):
         for name, former in FILES.items():
             put(tmp_path / "t" / name, content if content and name == file else former)
         told = problems("table", tmp_path / "t", tmp_path / "to", **{**NAMED, **more})
-        assert told[0].startswith(wanted), (file, told)
+        assert told[0].startswith(f"{file}:{wanted}"), (file, told)
 
 
-def test_files_of_a_table_are_found_by_name_or_named(mmarco, tmp_path):
+def test_files_of_a_table_are_named(tmp_path):
+    mmarco = mmarco_folder(tmp_path / "mmarco")
     named = {
         "queries": str(mmarco / "queries" / "japanese_queries.dev.small.tsv"),
         "labels": str(mmarco / "qrels.dev.small.tsv"),
     }
     english = mmarco / "collections" / "english_collection.tsv"
-    with english.open("a") as file:
-        file.write("9\t\n")
     lines, evals = bring("table", english, tmp_path / "to", **named, language="ja", max_docs=3)
     assert list(evals.documents) == ["0", "1", "4"] and evals.documents["4"].text == "wind 4"
     assert evals.queries["1"].query == "風の音" and evals.qrels() == {"1": {"4": 1}}
@@ -281,39 +152,12 @@ def test_files_of_a_table_are_found_by_name_or_named(mmarco, tmp_path):
     card = (tmp_path / "to" / "README.md").read_text()
     assert "--queries japanese_queries.dev.small.tsv --labels qrels.dev.small.tsv" in card
     assert str(tmp_path) not in card
-    (mmarco / "collections" / "japanese_collection.tsv").unlink()
-    (mmarco / "queries" / "japanese_queries.dev.small.tsv").unlink()
-    lines, evals = bring("table", mmarco, tmp_path / "found")
-    assert evals.queries["1"].query == "wind" and evals.tokenizer == "words"
-    assert f"left out: documents without text: 1, first {english}:7" in lines
-    (mmarco / "qrels.dev.small.tsv").unlink()
-    (told,) = problems("table", mmarco, tmp_path / "no")
-    assert "no labels, found english_collection.tsv, english_queries.dev.small.tsv, wanted" in told
     for path, more in ((mmarco / "no", {}), (mmarco, {"labels": str(mmarco / "no")})):
-        assert problems("table", path, tmp_path / "no", **more) == [
-            f"{mmarco / 'no'}:1: is not there, wanted a file or a folder of tables".replace(
-                f"{path}/", ""
-            )
-        ]
+        (problem,) = problems("table", path, tmp_path / "no", **more)
+        assert problem.endswith("no:1: is not there, wanted a file or a folder of tables")
 
 
 def test_a_table_of_documents_alone_has_no_labels(tmp_path):
     _, evals = bring("table", put(tmp_path / "d.jsonl", '{"id": 1, "text": "a"}'), tmp_path / "to")
     assert list(evals.documents) == ["1"] and not evals.queries
     assert (tmp_path / "to" / "labeling_guide.md").exists()
-
-
-MIRACL = {  # a file of its local copy: content
-    "topics/topics.miracl-v1.0-th-dev.tsv": "7#0\tกรุงเทพ\n",
-    "topics/topics.miracl-v1.0-th-test-a.tsv": "8\tกรุงเทพ\n",
-    "qrels/qrels.miracl-v1.0-th-dev.tsv": "7#0\tQ0\t7#1\t1\n7#0\tQ0\t9#0\t0\n",
-    "docs-0.jsonl": '{"docid": "7#1", "title": "t", "text": "a"}\n{"docid": "9#0", "text": "b"}\n',
-}
-
-
-def test_a_local_copy_of_miracl(tmp_path):
-    for name, content in MIRACL.items():
-        put(tmp_path / "m" / name, content)
-    _, evals = bring("table", tmp_path / "m", tmp_path / "to", language="th")
-    assert evals.qrels() == {"7%230": {"7%231": 1, "9%230": 0}} and len(evals.documents) == 2
-    assert evals.tokenizer == "bigrams" and [*evals.queries] == ["7%230"]

@@ -1,5 +1,6 @@
 """What labels mean, which queries they keep, and how queries come into halves."""
 
+import pytest
 from conftest import write_rows
 from importing import bring, put, task
 
@@ -9,36 +10,37 @@ from helpers.sources import qrels, readers
 
 LONG = " ".join(f"word{n}" for n in range(40))
 
-
-def label(query_id="q", doc_id="d", grade=1, place="f:1", split="test"):
-    return readers.Label(place, split, query_id, doc_id, grade)
+GIVEN = [  # query, document, grade, split
+    ("q", "a", " 2 ", "test"),
+    ("q", "b", "-1", "test"),
+    ("q", "a", "2.0", "test"),
+    ("q", "a", 1, "test"),
+    ("q", "c", "x", "test"),
+    ("q", "c", 1, "dev"),
+    ("p", "a", "999", "test"),
+    ("p", "b", 1000, "test"),
+    ("p", "c", "1.5", "test"),
+    ("p", "d", "0.00", "test"),
+]
 
 
 def test_labels_are_read_by_query_and_doubled_ones_told():
-    given = [
-        label("q", "a", " 2 "),
-        label("q", "b", "-1", "f:2"),
-        label("q", "a", "2.0", "f:3"),
-        label("q", "a", 1, "f:4"),
-        label("q", "c", "x", "f:5"),
-        label("q", "c", 1, "f:6", "dev"),
-        label("p", "a", "999", "f:7"),
-        label("p", "b", 1000, "f:8"),
-        label("p", "c", "1.5", "f:9"),
-        label("p", "d", "0.00", "f:10"),
+    labels = [
+        readers.Label(f"f:{n}", split, query_id, doc_id, grade)
+        for n, (query_id, doc_id, grade, split) in enumerate(GIVEN, 1)
     ]
     log = task()
-    found = qrels.read_labels(readers.Source([], labels=given), log)
+    found = qrels.read_labels(readers.Source([], labels=labels), log)
     assert {q: {d: n.grade for d, n in row.items()} for q, row in found.items()} == {
         "q": {"a": 2, "b": 0, "c": 1},
         "p": {"a": 999, "d": 0},
     }
     assert log.problems == [
         "f:4: q a has grade 1 and at f:1 grade 2, wanted one",
-        "f:5: grade 'x' is not a grade, wanted a whole number up to 999",
+        "f:5: grade is 'x', wanted a whole number up to 999",
         "f:6: query q is in dev and at f:1 in test, wanted each query in one split",
-        "f:8: grade '1000' is not a grade, wanted a whole number up to 999",
-        "f:9: grade '1.5' is not a grade, wanted a whole number up to 999",
+        "f:8: grade is '1000', wanted a whole number up to 999",
+        "f:9: grade is '1.5', wanted a whole number up to 999",
     ]
     assert log.left == {"pairs judged twice with one grade": (1, "f:3")}
     assert log.changed == {"grades below 0, which became 0": 1}
@@ -63,53 +65,48 @@ def collection(path, answers, texts=None):
 
 
 def halves(evals):
-    """Return {half: its query ids in order}."""
+    """Return the ids of the queries in dev, and in test."""
     queries = evals.queries.values()
-    return {
-        half: " ".join(q.query_id for q in queries if q.split == half) for half in evalset.SPLITS
-    }
+    return [" ".join(q.query_id for q in queries if q.split == half) for half in evalset.SPLITS]
 
 
 BOTH = {"train": {"t1": "a", "t2": "b", "t3": "c"}, "test": {"q1": "a"}}
-NONE_IS = "the source's own ({0}); none is {1}, {2}: import with --split {0},{3}, or with --halve "
-NONE_IS += "to draw halves from these queries"
-READ, FINAL = "where failures are read", "where final numbers come from"
 HASH = "drawn by a hash, queries that share an answer in one (test, train)"
 OPTIONS = [  # options, dev, test, what is said
     ({}, "t1 t2 t3", "q1", "the source's own (test, train)"),  # uneven, leaking: it is theirs
-    ({"split": "test"}, "", "q1", NONE_IS.format("test", "dev", READ, "train")),
-    ({"split": "train"}, "t1 t2 t3", "", NONE_IS.format("train", "test", FINAL, "test")),
+    ({"split": "test"}, "", "q1", "the source's own (test); none is dev", "--split test,train,"),
+    ({"split": "train"}, "t1 t2 t3", "", "source's own (train); none is test", "train,test,"),
     ({"halve": True}, "q1 t1", "t2 t3", HASH),  # t1 and q1 share an answer
 ]
 
 
 def test_the_splits_of_the_source_stay_unless_halves_are_asked_for(tmp_path):
     folder = collection(tmp_path / "both", BOTH)
-    for number, (options, dev, test, said) in enumerate(OPTIONS):
+    for number, (options, dev, test, *words) in enumerate(OPTIONS):
         lines, evals = bring("beir", folder, tmp_path / str(number), **options)
-        assert halves(evals) == {"dev": dev, "test": test}, options
-        assert [line for line in lines if line.startswith("halves")] == [f"halves: {said}"], options
+        assert halves(evals) == [dev, test], options
+        (sentence,) = (line for line in lines if line.startswith("halves: "))
+        assert all(some in sentence for some in words), sentence
         card = (tmp_path / str(number) / "README.md").read_text()
         assert card.partition("`.")[0].endswith("--halve") == ("halve" in options)
 
 
-def halved(splits, rows, halve, folder):
-    kept = {q: {"d": label(q, split=split)} for q, split in rows.items()}
-    return qrels.assign_halves(kept, readers.Source([], splits=splits), halve, folder)
+SIDES = [  # all splits of a source, {query: its split}, --halve, whether halves are drawn
+    ((), {"a": "train", "b": "test-a"}, False, False),
+    (("x", "validation", "test"), {"b": "test"}, False, False),
+    (("test",), {"b": "test"}, False, True),
+    ((), {"a": "train", "b": "test-a"}, True, True),
+    (("dev", "test"), {"a": "train", "b": "test-a", "c": "extra"}, False, True),
+]
 
 
 def test_halves_are_drawn_where_the_names_of_splits_do_not_say_both(tmp_path):
     write_rows(tmp_path / "corpus.jsonl", {"doc_id": "d", "title": "", "text": "t"})
-    both = {"a": "train", "b": "test-a"}
-    for splits, rows, halve, drawn in (
-        ((), both, False, False),
-        (("x", "validation", "test"), {"b": "test"}, False, False),
-        (("test",), {"b": "test"}, False, True),
-        ((), both, True, True),
-        (("dev", "test"), {**both, "c": "extra"}, False, True),
-    ):
-        found, said = halved(splits, rows, halve, tmp_path)
-        assert said.startswith("halves: drawn by a hash") == drawn, (splits, rows)
+    for splits, rows, halve, drawn in SIDES:
+        kept = {q: {"d": readers.Label("f:1", split, q, "d", 1)} for q, split in rows.items()}
+        source = readers.Source([], splits=splits)
+        found, sentence = qrels.assign_halves(kept, source, halve, tmp_path)
+        assert sentence.startswith("halves: drawn by a hash") == drawn, (splits, rows)
         assert found.keys() == rows.keys()
 
 
@@ -118,7 +115,7 @@ def test_drawn_halves_pass_the_audit_of_leaks(tmp_path):
     folder = collection(tmp_path / "s", {"test": answers}, {"d0": f"{LONG} end", "copy": LONG})
     lines, evals = bring("beir", folder, tmp_path / "to")
     assert "halves: drawn by a hash, queries that share an answer in one (test)" in lines
-    sizes = [len(ids.split()) for ids in halves(evals).values()]
+    sizes = [len(ids.split()) for ids in halves(evals)]
     assert sum(sizes) == 25 and min(sizes) >= 12 - 3
     assert evals.queries["q24"].split == evals.queries["q00"].split
     assert links.leaking_answers(evals) == []
@@ -126,18 +123,16 @@ def test_drawn_halves_pass_the_audit_of_leaks(tmp_path):
     assert found["leakage"] == "pass" and "fail" not in found.values()
 
 
-def test_groups_are_torn_where_the_smaller_half_is_below_a_quarter(tmp_path):
-    for together, alone, kept in ((9, 2, False), (10, 3, False), (9, 3, True), (1, 0, True)):
-        answers = {f"q{n}": "d" for n in range(together)} | {f"x{n}": f"e{n}" for n in range(alone)}
-        folder = collection(tmp_path / f"{together} {alone}", {"all": answers})
-        lines, evals = bring("beir", folder, tmp_path / f"to{together}{alone}")
-        sizes, total = sorted(len(ids.split()) for ids in halves(evals).values()), together + alone
-        assert sizes == ([alone, together] if kept else [total // 2, total - total // 2])
-        torn = f"halves: drawn by a hash (all); shared answers connect {together} of {total} "
-        assert (f"{torn}queries, so the halves share some" in lines) == (not kept), (
-            together,
-            alone,
-        )
+@pytest.mark.parametrize(
+    ("together", "alone", "kept"), [(9, 2, False), (10, 3, False), (9, 3, True), (1, 0, True)]
+)
+def test_groups_are_torn_where_the_smaller_half_is_below_a_quarter(tmp_path, together, alone, kept):
+    answers = {f"q{n}": "d" for n in range(together)} | {f"x{n}": f"e{n}" for n in range(alone)}
+    lines, evals = bring("beir", collection(tmp_path / "s", {"all": answers}), tmp_path / "to")
+    sizes, total = sorted(len(ids.split()) for ids in halves(evals)), together + alone
+    assert sizes == ([alone, together] if kept else [total // 2, total - total // 2])
+    torn = f"connect {together} of {total} queries, so the halves share some"
+    assert any(torn in line for line in lines) == (not kept)
 
 
 def test_the_largest_group_goes_first_and_ties_follow_a_hash():
@@ -151,22 +146,15 @@ def test_the_largest_group_goes_first_and_ties_follow_a_hash():
     assert "".join(q for q in sorted(found) if found[q] == "dev") == "abcq0q1q6"
 
 
-def test_neither_a_zero_nor_a_stock_phrase_connects_queries(tmp_path):
+@pytest.mark.parametrize(("end", "start", "torn"), [(12, 4, False), (40, 4, True)])
+def test_neither_a_zero_nor_a_stock_phrase_connects_queries(tmp_path, end, start, torn):
     words = LONG.split()
-    for a, b, said in (
-        (words[:12], words[4:16], "drawn by a hash, queries that share an answer in one (test)"),
-        (
-            words,
-            words[4:],
-            "drawn by a hash (test); shared answers connect 2 of 2 queries, so the ",
-        ),
-    ):
-        texts = {"x": " ".join(a), "z": " ".join(b)}
-        folder = collection(tmp_path / str(len(a)), {"test": {"qx": "x", "qz": "z"}}, texts)
-        with (folder / "qrels" / "test.tsv").open("a") as file:
-            file.write("qx\tz\t0\n")
-        lines, _ = bring("beir", folder, tmp_path / f"to{len(a)}")
-        assert lines[-1].startswith(f"halves: {said}"), lines
+    texts = {"x": " ".join(words[:end]), "z": " ".join(words[start : end + start])}
+    folder = collection(tmp_path / "s", {"test": {"qx": "x", "qz": "z"}}, texts)
+    with (folder / "qrels" / "test.tsv").open("a") as file:
+        file.write("qx\tz\t0\n")
+    lines, _ = bring("beir", folder, tmp_path / "to")
+    assert ("connect 2 of 2 queries" in lines[-1]) == torn, lines
 
 
 def test_answers_are_compared_in_the_words_of_the_set(tmp_path):
@@ -175,7 +163,7 @@ def test_answers_are_compared_in_the_words_of_the_set(tmp_path):
     folder = collection(tmp_path / "s", {"test": {f"q{d}": d for d in texts}}, texts)
     one = set()
     for language in ("ja", "de"):
-        lines, evals = bring("beir", folder, tmp_path / language, language=language)
+        _, evals = bring("beir", folder, tmp_path / language, language=language)
         if evals.queries["q春"].split == evals.queries["q夏"].split:
             one.add(language)
     assert one == {"ja"}

@@ -1,11 +1,12 @@
-"""Rows of every form of table, with their places; what is wrong with a file is one problem."""
+"""Rows of every form of table with their places, and what they say under the names of others."""
 
 import gzip
 import json
+import time
 from pathlib import Path
 
-from importing import put, task
-from test_readers import refused
+import pytest
+from importing import put, refused, task
 
 from helpers import files
 from helpers.sources import tables
@@ -13,11 +14,9 @@ from helpers.sources import tables
 
 def rows(path, **more):
     """Return the rows by place and the problems, both without the path."""
-    asked = task()
-    found = {
-        place.removeprefix(str(path)): row for place, row in tables.rows_of(path, asked, **more)
-    }
-    return found, [problem.removeprefix(str(path)) for problem in asked.problems]
+    own = task()
+    found = {place.removeprefix(str(path)): row for place, row in tables.rows_of(path, own, **more)}
+    return found, [problem.removeprefix(str(path)) for problem in own.problems]
 
 
 GOOD = {  # file: (content, rows by place)
@@ -25,17 +24,15 @@ GOOD = {  # file: (content, rows by place)
     "a.json": ('[{"a": 1},\n\n {"a": "1999-01-01"}]', {1: {"a": 1}, 2: {"a": "1999-01-01"}}),
     "lines.json": ('{"a": 1}\n{"a": 2}\n', {1: {"a": 1}, 2: {"a": 2}}),
     "none.json": ("[]", {}),
-    "empty.json": ("", {}),
     "a*[1].json": ('[{"b": {"c": [1, 2.5]}}]', {1: {"b": {"c": [1, 2.5]}}}),
     "a.csv": (
         'id,text\r\n001,"a\n\nb ""c"""\n\n2,\n3,NULL\n',
         {":4": {"id": "001", "text": 'a\n\nb "c"'}, ":6": {"id": "2", "text": ""}}
         | {":7": {"id": "3", "text": "NULL"}},
     ),
-    "head.csv": ("id,text\n", {}),
     "empty.csv": ("", {}),
     "a.tsv": (
-        '7\tone\ttwo \n\n8\t"all"\n',
+        '7\tone\ttwo \r\n\n8\t"all"\n',
         {":1": {"_id": "7", "text": "one\ttwo "}, ":3": {"_id": "8", "text": '"all"'}},
     ),
     "head.tsv": (
@@ -48,55 +45,36 @@ GOOD = {  # file: (content, rows by place)
 def test_tables_are_read_with_their_places(tmp_path):
     for name, (content, wanted) in GOOD.items():
         wanted = {f", row {k}" if isinstance(k, int) else k: row for k, row in wanted.items()}
-        path = put(tmp_path / name, content)
-        assert rows(path, names=["id"]) == (wanted, []), name
+        assert rows(put(tmp_path / name, content)) == (wanted, []), name
         mark = b"" if name.endswith(".json") else b"\xef\xbb\xbf"
         packed = put(tmp_path / f"{name}.gz", gzip.compress(mark + content.encode()))
-        assert rows(packed, names=["id"]) == (wanted, []), packed
+        assert rows(packed) == (wanted, []), packed
 
 
+UNREAD = ": cannot be read ("
 BAD = {  # file: (content, rows that are read, start of each problem)
     "a.json": ('[{"a": 1}, 7,\n["x"], {"a": 1, "a": 2}, {}]', 2)
-    + (", row 2: found 7, wanted a JSON", ', row 3: found ["x"]', ", row 4: broken JSON (key a"),
-    "two.json": (
-        "[\n{}]\n[]",
-        0,
-        ", row 1: found [ {}], wanted a JSON",
-        ", row 2: found [], wanted",
-    ),
-    "cut.json": ('[{"a": 1}\n', 0, ": cannot be read (Invalid Input Error: Malformed JSON in file"),
-    "deep.json": ("[" * 100_000, 0, ": cannot be read (Invalid Input Error: Malformed JSON"),
-    "byte.json": (b'[{"a": "\xff"}]', 0, ": cannot be read (Invalid Input Error: Malformed JSON"),
-    "a.json.gz": ("no gzip", 0, ": cannot be read ("),
-    "a.parquet": ("PAR1" * 5, 0, ": cannot be read ("),
-    "none.parquet": ("", 0, ": cannot be read ("),
-    "a.csv": ("a,b\n1,2,3\n4\n5,6\n", 1)
-    + tuple(f":{n}: found more or fewer, wanted 2 cells as in the first line" for n in (2, 3)),
-    "open.csv": ('a,b\n1,2\n3,"4\n', 1, ":2: cannot be read on from here (unexpected end of data)"),
-    "quote.csv": ('a,b\n1,"2" x\n', 0, ":1: cannot be read on from here ("),
-    "byte.csv": (b"a\n1\ncaf\xe9\n", 1, ":2: cannot be read on from here ('utf-8' codec can't"),
-    "a.csv.gz": ("no gzip", 0, ":1: cannot be read on from here (Not a gzipped file"),
+    + (", row 2: found 7, wanted", ', row 3: found ["x"]', ", row 4: broken JSON (key a"),
+    "cut.json": ('[{"a": 1}\n', 0, UNREAD),
+    "deep.json": ("[" * 100_000, 0, UNREAD),
+    "a.json.gz": ("no gzip", 0, UNREAD),
+    "a.parquet": ("PAR1" * 5, 0, UNREAD),
+    "a.csv": ("a,b\n1,2,3\n4\n5,6\n", 1, ":2: found more or fewer", ":3: found more or fewer"),
+    "open.csv": ('a,b\n1,2\n3,"4\n', 1, ":3: found no CSV (unexpected end of data)"),
+    "byte.csv": (b"a\n1\ncaf\xe9\n", 0, ":3: byte 0xe9 is not UTF-8"),
+    "a.csv.gz": ("no gzip", 0, f":1{UNREAD}"),
     "a.tsv": ("1\ta\n" + "x" * 50, 1, f":2: found {'x' * 40!r}, wanted _id text"),
     "head.tsv": ("id\ttext\n1\n", 0, ":2: found '1', wanted 2 cells as in the first line"),
-    "a.tsv.gz": ("no gzip", 0, ":1: cannot be read (Not a gzipped file"),
+    "a.tsv.gz": ("no gzip", 0, f":1{UNREAD}"),
 }
 
 
 def test_what_is_no_table_is_told_with_its_place(tmp_path):
     for name, (content, read, *wanted) in BAD.items():
-        found, told = rows(put(tmp_path / name, content), names=["id"])
-        assert len(found) == read and len(told) == len(wanted), (name, told)
-        for problem, start in zip(told, wanted, strict=True):
+        found, problems = rows(put(tmp_path / name, content))
+        assert len(found) == read and len(problems) == len(wanted), (name, problems)
+        for problem, start in zip(problems, wanted, strict=True):
             assert problem.startswith(start) and "\n" not in problem, (name, problem)
-            assert "wanted" in problem, (name, problem)
-
-
-def test_lines_of_three_or_four_cells(tmp_path):
-    forms = {3: ("q", "d", "r"), 4: ("q", "", "d", "r")}
-    path = put(tmp_path / "x.txt", 'a b 1\na 0 c 2\n"a""b"\t0\t c \t-1\nx y\n')
-    found, told = rows(path, forms=forms)
-    assert [row["q"] + row["d"] + row["r"] for row in found.values()] == ["ab1", "ac2", 'a"bc-1']
-    assert told == [":4: found 'x y', wanted q d r or q 0 d r"]
 
 
 def test_parquet_is_read_row_by_row(tmp_path):
@@ -107,9 +85,9 @@ def test_parquet_is_read_row_by_row(tmp_path):
         (3, None, None, None, -1.0, None),
     ]
     names = ("id", "text", "list", "pair", "real", "yes")
-    found, told = rows(path)
+    found, problems = rows(path)
     assert repr([*found.values()]) == repr([dict(zip(names, v, strict=True)) for v in values])
-    assert [*found] == [", row 1", ", row 2", ", row 3"] and not told
+    assert [*found] == [", row 1", ", row 2", ", row 3"] and not problems
     folder = tmp_path / "year=2020 it's"  # names neither a column nor a pattern
     folder.mkdir()
     for number, name in enumerate(("a*.parquet", "a[1].parquet", "a1.parquet")):
@@ -127,12 +105,88 @@ def test_a_long_array_on_one_line_is_read_in_pieces(tmp_path):
     assert next(found) == (f"{path}, row 1", row) and sum(1 for _ in found) == 2999
 
 
+LABELS = [  # lines, (query, document, grade) of each label
+    ("q 0 d 1\nr Q0 e 2\n", ["q d 1", "r e 2"]),
+    ("query-id\tcorpus-id\tscore\nq\td\t1\n", ["q d 1"]),
+    ("qid 0 docno grade\nq 0 d 2\n", ["q d 2"]),
+    ("score\tnote\tdoc_id\tquery_id\n3\tx y\td\tq\n", ["q d 3"]),
+    ('q\ta b\t1\n"r"\t0\t "c""d" \t-1\n', ["q a%20b 1", 'r c"d -1']),
+    ("q d 1\nqid d 1\n", ["q d 1", "qid d 1"]),
+]
+
+
+def test_labels_of_three_and_four_cells_and_with_a_head(tmp_path):
+    for lines, wanted in LABELS:
+        path, own = put(tmp_path / "qrels.tsv", lines), task()
+        found = tables.rows_of(path, own, tables.QRELS)
+        labels = [tables.label_of(place, row, "dev", own) for place, row in found]
+        assert [f"{n.query_id} {n.doc_id} {n.grade}" for n in labels] == wanted, lines
+        assert not own.problems and {(n.split, n.evidence) for n in labels} == {("dev", ())}
+        assert labels[-1].place == f"{path}:{len(lines.splitlines())}"
+    own = task()
+    assert tables.label_of("f:1", {"qid": "q", "pid": "d", "rel": 0}, "dev", own).grade == 0
+    assert not own.problems
+    tables.label_of("f:1", {"qid": "q", "pid": "d"}, "dev", own)
+    assert own.problems[0].startswith("f:1: no grade, found pid, qid, wanted one of: relevance")
+
+
+TOPICS = """
+ <TOP>
+<NUM> Number: 1
+<TITLE> Topic: International
+  crime
+</TOP>
+<top>
+<num>
+2/b
+<desc> Description: Who
+fights
+<narr> Long
+</top>
+<top><num> 3 <narr> nothing</top>
+<top>
+<title> no number
+</top>
+<top>
+<num> 4
+"""
+
+
+def test_topics_of_all_forms(tmp_path):
+    path = put(tmp_path / "topics.txt", TOPICS)
+    found, problems = rows(path)
+    assert found == {
+        ":2": {"query_id": "1", "query": "International crime"},
+        ":7": {"query_id": "2/b", "query": "Who fights"},
+        ":14": {"query_id": "3", "query": ""},
+    }
+    assert [line.split(":")[1] for line in problems] == ["15", "18"]
+    assert all("wanted <num> Number: 301 and </top>" in line for line in problems)
+    start = time.perf_counter()
+    assert rows(put(path, "<top><num>" + " " * 200_000 + "</top>\n"))[1]
+    assert time.perf_counter() - start < 2
+
+
+def test_rows_under_the_names_of_many_tools():
+    for name in ("_id", "doc_id", "docid", "docno", "id", "pid", "passage_id"):
+        for text in ("text", "contents", "body", "content", "passage"):
+            row = {name: " d ", "title": " T ", text: " words "}
+            wanted = {"doc_id": "d", "title": "T", "text": "words"}
+            assert tables.document_of("f:1", row, task()) == wanted, (name, text)
+    for name in ("_id", "query_id", "qid", "id"):
+        for text in ("text", "query", "title", "question"):
+            found = tables.query_of("f:1", {name: 7, text: " words "}, task())
+            assert found == {"query_id": "7", "query": "words"}, (name, text)
+
+
 def test_names_that_are_given_count_first():
     names = tables.column_names(task(columns="doc_id=p,relevance=r"), tables.LABEL)
     for field, name in (("doc_id", "p"), ("relevance", "r")):
         assert names.pop(field) == (name, *tables.LABEL[field])
     assert names == {"query_id": tables.LABEL["query_id"]}
-    wanted = "wanted doc_id=NAME, query_id=NAME, query=NAME, relevance=NAME"
-    for pair in ("doc=x", "doc_id", "query=", "text=body"):
-        (told,) = refused(tables.column_names, task(columns=pair), tables.LABEL)
-        assert told.startswith(f"--columns {pair}: {wanted}"), pair
+
+
+@pytest.mark.parametrize("pair", ["doc=x", "doc_id", "query=", "text=body"])
+def test_columns_of_another_form_are_told(pair):
+    (problem,) = refused(tables.column_names, task(columns=pair), tables.LABEL)
+    assert problem.startswith(f"--columns: found {pair}, wanted some of doc_id=NAME, query_id=")

@@ -18,8 +18,6 @@ from rank_bm25 import BM25Okapi
 from helpers import __main__, evalset, files, runs
 from helpers.sql import bm25, command, engines
 
-ROOT = evalset.DEFAULT.parent
-
 
 @pytest.fixture(scope="module")
 def evals():
@@ -48,6 +46,7 @@ def parquet(path, **columns):
 
 
 TEXTS = ["the disk is full", "the log is full of the words", "restart the node", "Über naïve_x 12³"]
+MEAN = sum(len(re.findall(r"\w+", text)) for text in TEXTS) / 4
 
 
 def search(opened, folder, texts=TEXTS, asked="full disk", settings=command.DEFAULTS, ids=None):
@@ -59,37 +58,27 @@ def search(opened, folder, texts=TEXTS, asked="full disk", settings=command.DEFA
     return told, bm25.search_queries(opened)
 
 
-def test_a_score_worked_by_hand(duck, tmp_path):
-    """Four documents, `disk` in one: idf ln 3.5 - ln 1.5; 4 of 17 / 4 words on average."""
-    _, found = search(duck, tmp_path, asked="disk")
-    weight = np.log(3.5) - np.log(1.5)
-    mean = sum(len(re.findall(r"\w+", t)) for t in TEXTS) / 4
-    expected = weight * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 4 / mean))
+@pytest.mark.parametrize(
+    ("asked", "idf", "weight"),
+    [
+        ("disk", "okapi", np.log(3.5) - np.log(1.5)),
+        ("disk Disk", "okapi", 2 * (np.log(3.5) - np.log(1.5))),  # a word counts each time
+        ("disk", "lucene", np.log(1 + 3.5 / 1.5)),
+    ],
+)
+def test_a_score_worked_by_hand(duck, tmp_path, asked, idf, weight):
+    """Four documents, `disk` in one, which has 4 words."""
+    _, found = search(duck, tmp_path, asked=asked, settings=bm25.Settings(idf=idf))
+    expected = weight * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 4 / MEAN))
     assert found == {"q": [("d0", pytest.approx(expected, abs=1e-9))]}
 
 
-def test_words_are_those_of_python(duck):
-    texts = ["Ünïcode naïve_x 12³ ½ don't über-café ①② 日本語", "a_b __ 1e5 ñ"]
-    for text in texts:
-        sql = (
-            f"SELECT regexp_extract_all(lower({duck.quoted(text)}), {duck.quoted(bm25.PATTERN)}, 0)"
-        )
-        assert duck.rows(sql)[0][0] == re.findall(r"\w+", text.lower())
-
-
-def test_duckdb_lowers_two_letters_otherwise_than_python(duck):
+def test_words_are_those_of_python_but_for_two_letters(duck):
+    for text in ("Ünïcode naïve_x 12³ ½ don't über-café ①② 日本語", "a_b __ 1e5 ñ"):
+        words = f"regexp_extract_all(lower({duck.quoted(text)}), {duck.quoted(bm25.PATTERN)}, 0)"
+        assert duck.rows(f"SELECT {words}")[0][0] == re.findall(r"\w+", text.lower())
     for text, lower in (("İs", "is"), ("ΟΔΟΣ", "οδοσ")):
         assert duck.rows(f"SELECT lower({duck.quoted(text)})") == [(lower,)] != [(text.lower(),)]
-
-
-def test_repeated_words_of_a_query_count_each_time(duck, tmp_path):
-    once = search(duck, tmp_path, asked="disk")[1]["q"][0][1]
-    assert search(duck, tmp_path, asked="disk Disk")[1]["q"][0][1] == pytest.approx(2 * once)
-
-
-def bm25_of_words(texts, n):
-    """Return rank_bm25's score of `words` in one of the texts."""
-    return float(BM25Okapi([text.split() for text in texts]).get_scores(["words"])[n])
 
 
 def test_a_document_at_place_100_counts_for_recall_and_one_at_101_does_not(duck, tmp_path):
@@ -103,35 +92,31 @@ def test_a_document_at_place_100_counts_for_recall_and_one_at_101_does_not(duck,
         def qrels():
             return {"q": {last: 1, beyond: 2}}
 
-    assert bm25.evaluate_run(duck, Made)["q"] == pytest.approx(
-        {"nDCG@10": 0, "RR": 1 / 100, "recall@100": 1 / 2}
-    )
+    measures = {"nDCG@10": 0, "RR": 1 / 100, "recall@100": 1 / 2}
+    assert bm25.evaluate_run(duck, Made)["q"] == pytest.approx(measures)
 
 
 def test_chunk_ids_count_as_their_document_with_its_best_chunk(duck, tmp_path):
     ids = ["a#0", "a#1", "a#2", "b#0", "c#0"]
     texts = ["disk disk full", "words here", "some more words here", "full of words", "log"]
     ranking = dict(search(duck, tmp_path, texts, "words", ids=ids)[1]["q"])
-    by_chunk = {n: bm25_of_words(texts, n) for n in (1, 3)}
-    assert ranking == pytest.approx({"a": by_chunk[1], "b": by_chunk[3]}, abs=1e-9)
+    scores = BM25Okapi([text.split() for text in texts]).get_scores(["words"])
+    assert ranking == pytest.approx({"a": scores[1], "b": scores[3]}, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("texts", "why"),
-    [
-        ({f"d{n:03}": "x y" for n in range(120)}, "each word weighs less than nothing"),
-        (
-            {f"d{n:03}#{i}": "x" + " z" * (n > 60) for n in range(120) for i in range(3)}
-            | {f"w{n:03}": "w" for n in range(400)},
-            "sixty documents have more than a hundred of the best chunks",
-        ),
-    ],
-)
-def test_no_result_is_cut_off_too_early(duck, tmp_path, texts, why):
+MANY = [
+    {f"d{n:03}": "x y" for n in range(120)},  # each word weighs less than nothing
+    {f"d{n:03}#{i}": "x" + " z" * (n > 60) for n in range(120) for i in range(3)}
+    | {f"w{n:03}": "w" for n in range(400)},  # sixty have more than a hundred of the best chunks
+]
+
+
+@pytest.mark.parametrize("texts", MANY)
+def test_no_result_is_cut_off_too_early(duck, tmp_path, texts):
     run = search(duck, tmp_path, [*texts.values()], "x y", ids=[*texts])[1]
     units = [(name, name.split("#")[0], text) for name, text in texts.items()]
     wanted = equality.by_library(units, {"q": "x y"}, str.split)
-    assert equality.order(run) == equality.order(wanted) and len(run["q"]) == 100, why
+    assert equality.order(run) == equality.order(wanted) and len(run["q"]) == 100
 
 
 def test_queries_in_several_batches_are_all_answered(duck, tmp_path):
@@ -141,60 +126,69 @@ def test_queries_in_several_batches_are_all_answered(duck, tmp_path):
     whole = bm25.search_queries(duck)
     duck.batch = 1
     assert whole == bm25.search_queries(duck) and [*whole] == ["a", "b", "c"]
+    with pytest.raises(evalset.EvalSetError, match="no query found anything, wanted words"):
+        search(duck, tmp_path, asked="zebra")
 
 
-def test_lucene_idf_is_another_index(duck, tmp_path):
-    found = search(duck, tmp_path, asked="full", settings=bm25.Settings(idf="lucene"))[1]["q"]
-    mean = sum(len(re.findall(r"\w+", t)) for t in TEXTS) / 4
-    weight = np.log(1 + 2.5 / 2.5)
-    assert found[0] == ("d0", pytest.approx(weight * 2.5 / (1 + 1.5 * (0.25 + 3 / mean)), abs=1e-9))
-    with pytest.raises(evalset.EvalSetError, match="found an index of parameters .*lucene"):
-        bm25.index_offered(duck, command.DEFAULTS)
-
-
-def test_an_index_is_kept_and_refused_for_other_texts_and_half_of_one_is_none(duck, tmp_path):
+def test_an_index_is_kept_and_refused_for_others_and_half_of_one_is_none(duck, tmp_path):
     told, run = search(duck, tmp_path)
     assert told == "indexed" and "stood there" in search(duck, tmp_path)[0]
     with pytest.raises(evalset.EvalSetError, match="found an index of other texts"):
         search(duck, tmp_path, [*TEXTS[:-1], TEXTS[-1] + "."])
+    with pytest.raises(evalset.EvalSetError, match="found an index of parameters .*okapi"):
+        search(duck, tmp_path, settings=bm25.Settings(idf="lucene"))
     duck.rows(f"DROP TABLE {engines.INDEXED}")
     duck.rows("DELETE FROM weights")
     assert search(duck, tmp_path) == ("indexed", run)
 
 
+# Parquet.
+
+BAD = [  # the column of ids and its values, texts or more columns, words of the problem
+    ("id", ["a"], {"text": ["x"]}, "column doc_id is missing, wanted text, whole numbers"),
+    ("doc_id", ["a"], {"body": ["x"]}, "column text is missing"),
+    ("doc_id", ["a", "a"], {}, "found 2 rows with the id 'a', wanted each once"),
+    ("doc_id", [1, 1], {}, "found 2 rows with the id '1'"),
+    ("doc_id", ["", "b"], {}, "found 1 rows with the id ''"),
+    ("doc_id", [None, "b"], {}, "found 1 rows with the id ''"),
+    *(("doc_id", [i], {}, f"with the id {i[:60]!r}") for i in ("a b", "a b#0", "#0", "..")),
+    ("doc_id", ["x" * 1001], {}, f"with the id {'x' * 60!r}"),
+    ("doc_id", [1.0], {}, "column doc_id is DOUBLE"),
+    ("doc_id", [b"a"], {}, "column doc_id is BLOB"),
+    ("doc_id", [["a"]], {}, "column doc_id is VARCHAR[]"),
+    ("doc_id", ["a"], {"text": [1]}, "column text is BIGINT, wanted text"),
+    ("doc_id", ["a"], {"text": [["x"]]}, "column text is VARCHAR[]"),
+    ("doc_id", ["a"], {"text": ["x"], "title": [1]}, "column title is BIGINT"),
+    ("doc_id", ["a", "b"], {"text": ["", " -"]}, "found no row with a word, wanted letters"),
+    *(("query_id", [i], {}, f"with the id {i!r}") for i in ("a b", "q#1")),
+    ("query_id", [1.5], {}, "column query_id is DOUBLE"),
+    ("query_id", ["a"], {"text": [1]}, "column text is BIGINT"),
+    ("query_id", ["a"], {"text": ["?"]}, "found no row with a word"),
+]
+
+
 def test_bad_parquet_is_told_with_its_file(duck, tmp_path):
-    form = "with the id {!r}, wanted text of up to 1,000 characters, without spaces, slashes, #"
-    docs, queries = (bm25.offer_parquet, "docs"), (bm25.ask_parquet, "queries")
-    for (read, name), columns, wanted in (
-        (docs, {"id": ["a"], "text": ["x"]}, "column doc_id is missing: found columns id, text"),
-        (docs, {"doc_id": ["a"], "body": ["x"]}, "column text is missing"),
-        (docs, {"doc_id": ["a", "a"], "text": ["x", "y"]}, "2 rows with the id 'a', wanted one"),
-        (docs, {"doc_id": [1, 1], "text": ["x", "y"]}, "2 rows with the id '1', wanted one"),
-        (docs, {"doc_id": ["", "b"], "text": ["x", "y"]}, "found 1 rows " + form.format("")),
-        (docs, {"doc_id": [None, "b"], "text": ["x", "y"]}, "found 1 rows " + form.format("")),
-        (docs, {"doc_id": ["a b"], "text": ["x"]}, form.format("a b")),
-        (docs, {"doc_id": ["a b#0"], "text": ["x"]}, form.format("a b#0")),
-        (docs, {"doc_id": ["#0"], "text": ["x"]}, form.format("#0")),
-        (docs, {"doc_id": [".."], "text": ["x"]}, form.format("..")),
-        (docs, {"doc_id": ["x" * 1001], "text": ["x"]}, form.format("x" * 60)),
-        (docs, {"doc_id": [1.0], "text": ["x"]}, "column doc_id is DOUBLE"),
-        (docs, {"doc_id": [b"a"], "text": ["x"]}, "column doc_id is BLOB"),
-        (docs, {"doc_id": [["a"]], "text": ["x"]}, "column doc_id is VARCHAR[]"),
-        (docs, {"doc_id": ["a"], "text": [1]}, "wanted text as text"),
-        (docs, {"doc_id": ["a"], "text": [["x"]]}, "column text is VARCHAR[]"),
-        (docs, {"doc_id": ["a"], "text": ["x"], "title": [1]}, "column title is BIGINT"),
-        (docs, {"doc_id": ["a", "b"], "text": ["", " -"]}, "found no row with a word, wanted lett"),
-        (queries, {"query_id": ["a b"], "text": ["x"]}, form.format("a b")),
-        (queries, {"query_id": ["q#1"], "text": ["x"]}, form.format("q#1")),
-        (queries, {"query_id": [1.5], "text": ["x"]}, "column query_id is DOUBLE"),
-        (queries, {"query_id": ["a"], "text": [1]}, "column text is BIGINT"),
-        (queries, {"query_id": ["a"], "text": ["?"]}, "found no row with a word"),
-    ):
-        path = parquet(tmp_path / f"{name}.parquet", **columns)
-        with pytest.raises(evalset.EvalSetError) as caught:
+    for name, ids, more, wanted in BAD:
+        columns = {name: ids, **(more or {"text": ["x"] * len(ids)})}
+        path = parquet(tmp_path / "bad.parquet", **columns)
+        read = bm25.ask_parquet if name == "query_id" else bm25.offer_parquet
+        with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)) as caught:
             read(duck, path)
         assert all(problem.startswith(f"{path}: ") for problem in caught.value.problems)
-        assert wanted in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_told_with_its_name(duck, tmp_path):
+    path = tmp_path / "latin.parquet"
+    duck.rows(
+        "COPY (SELECT 'a' AS doc_id, 'disk XYZ full' AS text) "
+        f"TO {duck.quoted(str(path))} (FORMAT parquet, COMPRESSION uncompressed)"
+    )
+    path.write_bytes(path.read_bytes().replace(b"XYZ", b"\xff\xfe\xe9"))
+    (tmp_path / "x.parquet").write_text("no")
+    unread = "cannot be read as Parquet"
+    for name, told in {"latin": f"{unread}: .*UTF", "x": unread, "y": "found nothing, wan"}.items():
+        with pytest.raises(evalset.EvalSetError, match=f"{name}.parquet: {told}"):
+            bm25.offer_parquet(duck, str(tmp_path / f"{name}.parquet"))
 
 
 @pytest.mark.parametrize(
@@ -221,79 +215,71 @@ def test_ids_are_those_of_the_house(duck):
     duck.put("known", pd.DataFrame({"n": known}))
     fits = f"regexp_replace('a' || chr(n::INTEGER) || 'b', {pattern}, '') = ''"
     taken = [n for (n,) in duck.rows(f"SELECT n FROM known WHERE {fits} ORDER BY n")]
-    assert taken == [n for n in known if chr(n).isprintable() and chr(n) not in " /\\#"]
-    for name in ("a", "ä日本", "-", "a b", "a\u00a0b", "a\u200bb", "a\tb", "a/b", "a\\b", "a#b"):
-        (((fits,),)) = duck.rows(f"SELECT regexp_replace({duck.quoted(name)}, {pattern}, '') = ''")
-        assert fits == files.is_id(name)
+    assert taken == [n for n in known if files.is_id(f"a{chr(n)}b")]
 
 
 def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):
     docs = {"doc_id": ["a", "b", "c"], "text": ["x", None, None], "title": [None, "t", None]}
     bm25.offer_parquet(duck, parquet(tmp_path / "docs.parquet", **docs))
     bm25.ask_parquet(duck, parquet(tmp_path / "q.parquet", query_id=["q", "r"], text=[None, "x"]))
+    bm25.ask_parquet(duck, parquet(tmp_path / "r.parquet", query_id=["q"], text=["x"]))
+    texts = duck.rows("SELECT text FROM offered ORDER BY unit")
+    assert texts == [("x",), ("t\n\n",), ("",)]
     assert capsys.readouterr().out.splitlines() == [
         f"{tmp_path / 'docs.parquet'}: 2 of 3 texts are NULL, read as empty",
         f"{tmp_path / 'q.parquet'}: 1 of 2 texts are NULL, read as empty",
     ]
 
 
-def test_a_text_that_is_not_utf8_is_told_with_its_file(duck, tmp_path):
-    path = tmp_path / "docs.parquet"
-    duck.rows(
-        "COPY (SELECT 'a' AS doc_id, 'disk XYZ full' AS text) "
-        f"TO {duck.quoted(str(path))} (FORMAT parquet, COMPRESSION uncompressed)"
-    )
-    path.write_bytes(path.read_bytes().replace(b"XYZ", b"\xff\xfe\xe9"))
-    with pytest.raises(evalset.EvalSetError, match=f"{path}: cannot be read as Parquet: .*UTF"):
-        bm25.offer_parquet(duck, str(path))
-
-
-def test_a_name_is_no_pattern(duck, tmp_path):
+def test_a_name_is_no_pattern_and_no_extension_is_fetched(duck, tmp_path):
     for name in ("a1", "a[1]", "a*"):
         parquet(tmp_path / f"{name}.parquet", doc_id=[name.replace("*", "")], text=["x"])
     bm25.offer_parquet(duck, str(tmp_path / "a[1].parquet"))
     assert duck.rows("SELECT unit FROM offered") == [("a[1]",)]
-
-
-def test_duckdb_fetches_no_extension(duck):
     for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
         assert duck.rows(f"SELECT current_setting('{name}')") == [(False,)]
 
 
-def test_no_result_at_all_is_told(duck, tmp_path):
-    with pytest.raises(evalset.EvalSetError, match="no query found anything, wanted words"):
-        search(duck, tmp_path, asked="zebra")
+# The command and its engines.
 
 
 def given(folder):
-    """Return --docs and --queries, both Parquet in `folder`."""
-    docs = parquet(folder / "docs.parquet", doc_id=[1, 2, 3, 4], text=TEXTS)
-    return docs, parquet(folder / "q.parquet", query_id=[1], text=["full disk"])
+    """Return --docs, a folder in parts, and --queries, both Parquet."""
+    for n, part in enumerate((TEXTS[:2], TEXTS[2:])):
+        ids = [f"d{n}{i}" for i in range(len(part))]
+        parquet(folder / "docs" / f"part={n}" / "x.parquet", doc_id=ids, text=part)
+    queries = parquet(folder / "q.parquet", query_id=["q"], text=["full"])
+    return str(folder / "docs"), queries
 
 
-@pytest.mark.parametrize("fault", ["folder", "no database", "no weights"])
+def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path, capsys):
+    assert command.sql_command(None, "duckdb", tmp_path, *given(tmp_path)) == 0
+    run = runs.read_trec(tmp_path / "bm25-sql.trec")
+    assert equality.order(run) == {"q": ["d00", "d01"]}
+    assert json.loads((tmp_path / "bm25-sql.json").read_text())["texts_md5"]
+    assert capsys.readouterr().out.endswith(f"run: {tmp_path / 'bm25-sql'}.trec\n")
+
+
+@pytest.mark.parametrize("fault", ["folder", "no database", "no weights", "in use"])
 def test_an_index_that_cannot_be_used_is_named(tmp_path, fault):
-    file, files = tmp_path / "bm25.duckdb", given(tmp_path)
+    file, paths, other = tmp_path / "bm25.duckdb", given(tmp_path), None
     if fault == "folder":
         file.mkdir()
     elif fault == "no database":
         file.write_text("no database")
-    else:
-        command.sql_command(None, "duckdb", tmp_path, *files)
+    elif fault == "no weights":
+        command.sql_command(None, "duckdb", tmp_path, *paths)
         with engines.engine("duckdb", tmp_path) as opened:
             opened.rows("DROP TABLE weights")
-    with pytest.raises(evalset.EvalSetError, match=f"^{file}: .*delete it, or name another --to"):
-        command.sql_command(None, "duckdb", tmp_path, *files)
-
-
-def test_an_index_that_another_process_uses_is_named(tmp_path):
-    file = tmp_path / "bm25.duckdb"
-    code = f"import duckdb; c = duckdb.connect({str(file)!r}); print(flush=True); input()"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", code], **pipes) as other:
+    else:
+        code = f"import duckdb; c = duckdb.connect({str(file)!r}); print(flush=True); input()"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        other = subprocess.Popen([sys.executable, "-c", code], **pipes)
         other.stdout.readline()
-        with pytest.raises(evalset.EvalSetError, match=f"{file}: .*another process uses it: wait"):
-            engines.engine("duckdb", tmp_path).__enter__()
+    wanted = f"^{file}: .*another process uses it, else delete it, or name another --to"
+    with pytest.raises(evalset.EvalSetError, match=wanted):
+        command.sql_command(None, "duckdb", tmp_path, *paths)
+    if other:
         other.communicate(b"\n")
 
 
@@ -306,9 +292,12 @@ def test_relevant_documents_that_are_not_searched_are_counted(evals, tmp_path, c
     docs = parquet(tmp_path / "docs.parquet", doc_id=[1, 2], text=["the disk is full", "the log"])
     command.sql_command(evals, "duckdb", tmp_path, docs)
     relevant = {d for labels in evals.qrels().values() for d, grade in labels.items() if grade}
-    assert (
-        f"{len(relevant)} relevant documents of {evals.folder} are not" in capsys.readouterr().out
-    )
+    printed = capsys.readouterr().out
+    assert f"{len(relevant)} relevant documents of {evals.folder} are not among" in printed
+    assert re.search(r"nDCG@10 0\.000, MRR 0\.000, recall@100 0\.000 \(n = 391", printed)
+    queries = parquet(tmp_path / "q.parquet", query_id=["q"], text=["disk"])
+    command.sql_command(evals, "duckdb", tmp_path, docs, queries)
+    assert "nDCG" not in capsys.readouterr().out  # its labels are not of these queries
 
 
 def test_the_command_names_the_files_that_it_read(tmp_path, monkeypatch, capsys):
@@ -320,51 +309,29 @@ def test_the_command_names_the_files_that_it_read(tmp_path, monkeypatch, capsys)
     assert capsys.readouterr().err.endswith(f"1 problem in {docs} and {queries}\n")
 
 
-def test_a_file_that_is_no_parquet_and_one_that_is_not_there(duck, tmp_path):
-    (tmp_path / "x.parquet").write_text("no")
-    for name, told in (
-        ("x", "cannot be read as Parquet"),
-        ("y", "found nothing, wanted a Parquet"),
-    ):
-        with pytest.raises(evalset.EvalSetError, match=f"{name}.parquet: {told}"):
-            bm25.offer_parquet(duck, str(tmp_path / f"{name}.parquet"))
+OPTIONS = [  # options, words of the problem
+    ({"kind": "sqlite"}, "found engine 'sqlite', wanted duckdb, sail"),
+    ({"settings": bm25.Settings(idf="bm25")}, "found --idf bm25, wanted okapi or lucene"),
+    ({"settings": bm25.Settings(b=2.0)}, "wanted k1 from 0 to 1000, b from 0 to 1"),
+    ({"settings": bm25.Settings(k1=float("inf"))}, "found k1 inf"),
+    ({"docs": ""}, "found --docs without a value"),
+    ({"docs": "x", "chunker": "fixed"}, "found --docs and --chunks, wanted one"),
+    ({"docs": "x", "evals": None}, "found no --evals, wanted it or both"),
+    ({"chunker": "x"}, "chunks/x.jsonl:1: cannot be read"),
+    ({"docs": "x"}, "x: found nothing, wanted a Parquet file or folder"),
+]
 
 
-@pytest.mark.proof
-def test_the_command_reads_partitioned_folders_and_writes_run_and_card(tmp_path):
-    for n, part in enumerate((TEXTS[:2], TEXTS[2:])):
-        ids = [f"d{n}{i}" for i in range(len(part))]
-        parquet(tmp_path / "docs" / f"part={n}" / "x.parquet", doc_id=ids, text=part)
-    parquet(tmp_path / "q.parquet", query_id=["q"], text=["full"])
-    given = ["--docs", tmp_path / "docs", "--queries", tmp_path / "q.parquet", "--to", tmp_path]
-    done = subprocess.run(
-        [sys.executable, "-m", "helpers", "sql", *map(str, given)], cwd=ROOT, capture_output=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert equality.order(runs.read_trec(tmp_path / "bm25-sql.trec")) == {"q": ["d00", "d01"]}
-    assert json.loads((tmp_path / "bm25-sql.json").read_text())["texts_md5"]
-
-
-def test_bad_options_are_told_and_nothing_is_written(evals, tmp_path):
-    for options, wanted in (
-        ({"kind": "sqlite"}, "found engine 'sqlite', wanted duckdb, sail"),
-        ({"settings": bm25.Settings(idf="bm25")}, "found --idf bm25, wanted okapi or lucene"),
-        ({"settings": bm25.Settings(b=2.0)}, "wanted k1 from 0 to 1000, b from 0 to 1"),
-        ({"settings": bm25.Settings(k1=float("inf"))}, "found k1 inf"),
-        ({"docs": ""}, "found --docs without a value"),
-        ({"docs": "x", "chunker": "fixed"}, "found --docs and --chunks, wanted one"),
-        ({"docs": "x", "evals": None}, "found no --evals, wanted it or both"),
-        ({"chunker": "x"}, "chunks/x.jsonl:1: cannot be read"),
-        ({"docs": "x"}, "x: found nothing, wanted a Parquet file or folder"),
-    ):
-        options = {"evals": evals, "kind": "duckdb", "to": tmp_path / "a" / "b", **options}
-        with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)):
-            command.sql_command(**options)
+@pytest.mark.parametrize(("options", "wanted"), OPTIONS)
+def test_bad_options_are_told_and_nothing_is_written(evals, tmp_path, options, wanted):
+    options = {"evals": evals, "kind": "duckdb", "to": tmp_path / "a" / "b", **options}
+    with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)):
+        command.sql_command(**options)
     assert not (tmp_path / "a").exists()
 
 
 def test_a_missing_client_is_told_with_its_remedy(tmp_path, monkeypatch):
-    monkeypatch.setattr(engines.importlib.util, "find_spec", lambda name: None)
-    opened = engines.engine("sail", tmp_path)
-    with pytest.raises(evalset.EvalSetError, match="no package pyspark.*ONLY=sail installs it"):
-        opened.__enter__()
+    monkeypatch.setitem(sys.modules, "pyspark.errors", None)
+    wanted = "no package pyspark.*ONLY=sail installs it"
+    with pytest.raises(evalset.EvalSetError, match=wanted), engines.engine("sail", tmp_path):
+        pass
