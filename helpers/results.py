@@ -135,7 +135,7 @@ def _of_chunk_set(known: list[chunks.Chunk], rows: dict[str, dict[str, float]]) 
     return {
         "chunks": len(known),
         "means": {name: mean(values[name]) for name in values},
-        "intervals": {name: stats.bootstrap_interval(values[name]) for name in budgets},
+        "intervals": {name: stats.bootstrap_interval(values[name].to_numpy()) for name in budgets},
     }
 
 

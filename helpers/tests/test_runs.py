@@ -187,7 +187,10 @@ BROKEN = (  # (line, the problem)
     (results('["disk-full", NaN]'), "score nan of disk-full, wanted a finite number"),
     (results('["disk-full", null]'), "score None of disk-full, wanted a finite number"),
     (results('["disk-full", true]'), "score True of disk-full, wanted a finite number"),
-    ('{"query_id": ["q1"], "results": []}', """found '{"query_id": ["q1"], "results": []}', wanted"""),
+    (
+        '{"query_id": ["q1"], "results": []}',
+        """found '{"query_id": ["q1"], "results": []}', wanted""",
+    ),
     (results(f'["disk-full", {"9" * 400}]'), "score 999"),
     (results('[["a"], 1]'), "document ['a'] is unknown"),
     (span(0, 90), "span 0 to 90 of disk-full, wanted 0 <= start < end <= 63"),

@@ -33,6 +33,13 @@ class Endless(Exception):
 STEPS = 300_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
 WIDTH = 66  # columns that a narrow notebook shows without breaking words
+ERRORS = {
+    ZeroDivisionError: "Here is nothing to divide by: what is the result then?",
+    IndexError: "A place past the last one is asked for.",
+    RecursionError: "It calls itself on and on: each call must come nearer to the end.",
+    KeyError: "A key that is not there is asked for: .get(key, default) gives one.",
+    Endless: "Does each turn of the loop come nearer to its end?",
+}
 NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
 
 
@@ -259,7 +266,7 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
         return sentence
     case, got, seen, _ = next(answer for answer in answers if not answer.right)
     if isinstance(got, Raised):
-        return ""
+        return next((words for kind, words in ERRORS.items() if isinstance(got.error, kind)), "")
     is_nan = isinstance(got, float) and math.isnan(got) and case.wanted == 0
     return NAN if is_nan else on_form(case.wanted, seen, members=view is None)
 
