@@ -55,8 +55,11 @@ def wanted(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
 
 def places(quote: str, body: str) -> Spans:
     """Return every (start, end) at which `quote` stands in `body`, overlapping ones too."""
-    matches = re.finditer(f"(?={re.escape(quote)})", body)
-    return [(match.start(), match.start() + len(quote)) for match in matches]
+    spans, start = [], body.find(quote)
+    while start >= 0:
+        spans.append((start, start + len(quote)))
+        start = body.find(quote, start + 1)
+    return spans
 
 
 def whole(quotes: Spans, chunk: Chunk) -> bool:
@@ -68,8 +71,8 @@ def ranks_of(quotes: dict[str, Spans], ranking: Iterable[Chunk]) -> dict[str, in
     """Return {doc_id: rank} of the first chunk that holds evidence of a document whole."""
     ranks: dict[str, int] = {}
     for rank, chunk in enumerate(ranking, 1):
-        if whole(quotes.get(chunk.doc_id, []), chunk):
-            ranks.setdefault(chunk.doc_id, rank)
+        if chunk.doc_id not in ranks and whole(quotes.get(chunk.doc_id, []), chunk):
+            ranks[chunk.doc_id] = rank
     return ranks
 
 

@@ -169,11 +169,23 @@ def token_ids(text: str) -> list[int]:
     return encoding().encode(text, disallowed_special=())
 
 
+CONTINUATION = bytes(range(0x80, 0xC0))  # UTF-8: the bytes of a character after its first
+
+
 def starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
-    """Return {n: character at or in which token n begins}; past the last, the text's length."""
-    text, offsets = encoding().decode_with_offsets(ids)
-    offsets.append(len(text))
-    return {n: offsets[n] for n in sorted(numbers)}
+    """Return {n: character at which token n begins}, for some tokens of one text.
+
+    The same as `decode_with_offsets`, without a step in Python for every token. A token that
+    begins inside a character is given that character; one past the last gives the text's length.
+    """
+    begins, characters, last = {}, 0, 0
+    for n in sorted(numbers):
+        data = encoding().decode_bytes(ids[last:n])
+        characters += len(data.translate(None, CONTINUATION))
+        head = encoding().decode_bytes(ids[n : n + 1])
+        begins[n] = characters - (bool(head) and head[0] in CONTINUATION)
+        last = n
+    return begins
 
 
 # Texts of a set as they are shown: no character of theirs acts.

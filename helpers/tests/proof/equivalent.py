@@ -17,6 +17,9 @@ class Equivalent(NamedTuple):
 
 
 EQUIVALENT = [
+    Equivalent('helpers/text.py', 'CONTINUATION = bytes(range(0x80, 0xC0)) # UTF-8: the bytes of a character after its first', 'CONTINUATION = bytes(range(0x80, 193)) # UTF-8: the bytes of a character after its first', 'the byte C0 stands in no UTF-8'),
+    Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : ])', 'only the first byte is looked at'),
+    Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : n + 2])', 'only the first byte is looked at'),
     Equivalent('helpers/measures.py', 'if not answered:', 'if False:', 'the shares of no query are NaN, which no comparison takes for a gap'),
     Equivalent('helpers/measures.py', 'return name if k and int(k) <= depth else f"{family}@{depth}"', 'return name if k and int(k) < depth else f"{family}@{depth}"', 'at the depth both are the same name'),
     Equivalent('helpers/compare.py', 'row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 10, base, run)', 'row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 11, base, run)', 'few_labels looks at ten at most'),
