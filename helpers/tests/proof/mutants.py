@@ -182,7 +182,7 @@ MUTANTS = [
     Mutant("reasons of wrong answers told", "notebooks/check/quick_test.py", "if n in right or passed else", "if n in given else", QUIZ),
     Mutant("the report on test over that on dev", "helpers/compare.py", 'else f"-{split}"', 'else ""', COMPARE),
     Mutant("half a quote counted", "helpers/evidence.py", "chunk.start <= start and end <= chunk.end", "chunk.start < end and start < chunk.end", EVIDENCE),
-    Mutant("a document counted for its quote", "helpers/evidence.py", "if whole(quotes.get(chunk.doc_id, []), chunk):", "if chunk.doc_id in quotes:", EVIDENCE),
+    Mutant("a document counted for its quote", "helpers/evidence.py", "and whole(quotes.get(chunk.doc_id, []), chunk):", "and chunk.doc_id in quotes:", EVIDENCE),
     Mutant("the last chunk that holds a quote", "helpers/evidence.py", "chunk.doc_id not in ranks and whole(", "whole(", EVIDENCE),
     Mutant("a budget overrun by the last chunk", "helpers/evidence.py", "[*taken, _cut_to(chunk, room, documents)]", "[*taken, chunk]", EVIDENCE),
     Mutant("the ideal from what was delivered", "helpers/evidence.py", "sorted(query.grades.values(), reverse=True)", "sorted((query.grades[d] for d in ranks), reverse=True) or [1]", EVIDENCE),
