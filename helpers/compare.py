@@ -42,10 +42,10 @@ def compare(
     _decide([(row, row["measures"][row["primary"]]) for row in rows], matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
     _decide([(row, row["measures"].get(evidence.DECIDES)) for row in quoted], matters)
-    names = _names(measures.shortest(len(evals.documents), base))
-    described = _described(base, qrels, measures.per_query(qrels, base.rankings, names))
+    names = _names(measures.shortest_run(len(evals.documents), base))
+    described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
     for row, run in zip([described, *rows], [base, *others], strict=True):
-        row["told_apart"] = measures.told_apart(evals, split, run.rankings)
+        row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
     return {
         "evaluation_set": evals.name,
         "corpus_sha256": evals.corpus_hash(),
@@ -60,22 +60,22 @@ def compare(
 
 def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run) -> dict:
     """Return everything about one run against the base but its verdict."""
-    cut = measures.shortest(len(evals.documents), base, run)
+    cut = measures.shortest_run(len(evals.documents), base, run)
     names = _names(cut)
     before, after = (measures.per_query(qrels, of.rankings, names) for of in (base, run))
-    row = _described(run, qrels, after)
+    row = _describe_run(run, qrels, after)
     row["measures"] = stats.by_measure(before, after, names)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
-        groups = measures.groups(evals, qrels, field).items()
-        row[f"by_{field}"] = {name: _of_group([pairs[q] for q in ids]) for name, ids in groups}
+        groups = measures.ids_by_field(evals, qrels, field).items()
+        row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
-    row["evidence"] = evidence.compared(evals, qrels, base, run)
+    row["evidence"] = evidence.compare_evidence(evals, qrels, base, run)
     if cut:
         shorter = ", ".join(name for name in names if name not in MEASURES)
         most = f"{cut[1]} returns at most {how_many(cut[0], 'document')} a query"
         row["warnings"].append(f"{most}, so both are measured there: {shorter}")
-    row["warnings"] += measures.few_labels(qrels, cut[0] if cut else 10, base, run)
+    row["warnings"] += measures.label_warnings(qrels, cut[0] if cut else 10, base, run)
     return row
 
 
@@ -85,12 +85,12 @@ def _names(cut: tuple[int, str] | None) -> list[str]:
     return [*dict.fromkeys(names)]  # of five documents, recall@10 and recall@100 are one
 
 
-def _described(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
+def _describe_run(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
     """Return name, primary measure (the first), means, judged@10 and warnings of one run."""
     missing, warnings = [q for q in qrels if not run.rankings.get(q)], list(run.warnings)
     if missing:
         without = f"{how_many(len(missing), 'query')} without results"
-        warnings.append(f"{without}, counted as 0: {runs.some(missing)}")
+        warnings.append(f"{without}, counted as 0: {runs.first_names(missing)}")
     return {
         "name": run.name,
         "primary": [*values[min(qrels)]][0],
@@ -100,7 +100,7 @@ def _described(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
     }
 
 
-def _of_group(pairs: list[tuple[float, float]]) -> dict:
+def _group_means(pairs: list[tuple[float, float]]) -> dict:
     """Return n and both means of a group of queries, without p: n is small."""
     base, run = (sum(values) / len(pairs) for values in zip(*pairs, strict=True))
     return {"n": len(pairs), "base": base, "run": run, "difference": run - base}
@@ -136,7 +136,7 @@ def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
     if not (evals.folder / "results.json").exists():
         missing = f"{evals.folder} has no baseline yet, run make report on it first"
         raise evalset.EvalSetError([missing])
-    results.verified(evals)
+    results.read_current_results(evals)
     path = evals.folder / results.RUN
     run = runs.read_run(path, evals)._replace(name="baseline", chunker=runs.BASELINE["chunker"])
     chunk_run = path.with_suffix(".jsonl")
@@ -165,7 +165,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
     return run._replace(chunker=str(card.get("chunker", "")))
 
 
-def systems(evals: evalset.EvalSet) -> list[runs.Run]:
+def read_systems(evals: evalset.EvalSet) -> list[runs.Run]:
     """Return the runs in the folder's `systems/`, by name: what other engines found."""
     paths = sorted((evals.folder / "systems").glob("*.trec"))
     return [read_checked(path, evals) for path in paths]
@@ -174,7 +174,7 @@ def systems(evals: evalset.EvalSet) -> list[runs.Run]:
 # Writing: one dictionary, two forms.
 
 
-def board(comparison: dict) -> pd.DataFrame:
+def leaderboard(comparison: dict) -> pd.DataFrame:
     """Return the leaderboard as text, best run first; a short one names its measure beside it."""
     base = comparison["base"]
     first = {"run": base["name"], PRIMARY: base["means"][measures.mean_name(base["primary"])]}
@@ -201,7 +201,7 @@ def comparison_page(comparison: dict) -> str:
         "Differences are run minus base, with the 95 % t interval; p from the sign-flip test. "
         f"The verdict rests on {PRIMARY}, where a difference of {comparison['matters']:g} matters.",
         _warnings(base),
-        _table(board(comparison).rename(index=inert).reset_index()) if len(rows) > 1 else "",
+        _table(leaderboard(comparison).rename(index=inert).reset_index()) if len(rows) > 1 else "",
     ]
     for row in rows:
         parts += _run_parts(row, base, split)
@@ -305,7 +305,7 @@ def _table(rows: Iterable[dict] | pd.DataFrame) -> str:
 # The command.
 
 
-def command(
+def compare_command(
     evals, paths, base=None, split="dev", matters=stats.MATTERS, strict=False, to=None
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.

@@ -101,7 +101,7 @@ class EvalSet(NamedTuple):
             stem = re.sub(r"-(v\d+|20\d\d)$", "", doc_id)
             name = ("versions of", stem) if document.version else doc_id
             ties.append({doc_id, document.copy_of or doc_id, name})
-        families = [sorted(tie & self.documents.keys()) for tie in tokens.merged(ties)]
+        families = [sorted(tie & self.documents.keys()) for tie in tokens.merge_groups(ties)]
         return {pair for doc_ids in families for pair in combinations(doc_ids, 2)}
 
     def near_duplicates(self, threshold: float = tokens.NEAR) -> dict[tuple[str, str], float]:
@@ -124,7 +124,7 @@ class EvalSet(NamedTuple):
 
         Raises EvalSetError with one line that says what is missing.
         """
-        if not self.asked:
+        if not self.all_queries:
             raise EvalSetError([self.next_step()])
         for name in names:
             if not (self.folder / name).exists():
@@ -133,22 +133,22 @@ class EvalSet(NamedTuple):
         return self
 
     @property
-    def asked(self) -> dict[str, Query]:
+    def all_queries(self) -> dict[str, Query]:
         """All queries, also those that are set aside."""
         return {**self.queries, **self.unanswered}
 
     @property
-    def waiting(self) -> list[str]:
+    def unlabelled_queries(self) -> list[str]:
         """The queries without a relevant document: nothing can be measured on them yet."""
         return [q.query_id for q in self.queries.values() if not q.relevant_doc_ids]
 
     def next_step(self) -> str:
         """Return what must be labelled before anything can be measured, "" where all is done."""
-        waiting, halves = self.waiting, {query.split for query in self.queries.values()}
+        waiting, halves = self.unlabelled_queries, {query.split for query in self.queries.values()}
         texts = (document.retrieval_text for document in self.documents.values())
         if self.documents and not any(map(self.words, texts)):
             return "no document holds a word: nothing can be searched, wanted texts"
-        if not self.asked:
+        if not self.all_queries:
             return NO_QUERIES
         if not self.queries:
             return f"every query is of kind none: write one that a document answers; {LABEL_NEXT}"
@@ -179,12 +179,12 @@ class EvalSet(NamedTuple):
 
     def queries_hash(self) -> str:
         """Return the SHA-256 of all queries, their splits and their labels, in id order."""
-        qrels, rows = self.qrels(), sorted(self.asked.items())
+        qrels, rows = self.qrels(), sorted(self.all_queries.items())
         return _digest([q, r.query, r.split, sorted(qrels.get(q, {}).items())] for q, r in rows)
 
     def topics_hash(self) -> str:
         """Return the SHA-256 of the queries' ids and words: what a run depends on."""
-        return _digest([q, row.query] for q, row in sorted(self.asked.items()))
+        return _digest([q, row.query] for q, row in sorted(self.all_queries.items()))
 
 
 def _digest(rows: Iterable[list]) -> str:
@@ -230,7 +230,7 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
     """
     problems: list[str] = []
     rows = list(files.read(evals.folder / name, problems, evals.grades))
-    problems += orphans(rows, evals.asked, evals.folder)
+    problems += orphan_faults(rows, evals.all_queries, evals.folder)
     for place, row in rows:
         for doc_id in [*row.get("easy", []), *row.get("hard", []), row.get("doc_id")]:
             if doc_id not in evals.documents and doc_id is not None:
@@ -338,26 +338,26 @@ def _read_judgments(
     if not os.path.lexists(table):  # not exists(): of a link whose file is gone it says no
         return [Judgment(q, d, 1) for q, query in queries.items() for d in query.relevant_doc_ids]
     for place, row in files.read(table, problems, grades, places):
-        judgment = Judgment(**row | {"evidence": quotes(row)})
+        judgment = Judgment(**row | {"evidence": evidence_quotes(row)})
         if judgment.query_id not in queries:
             lost.append((place, row))
-        elif fault := misplaced(judgment, queries, documents, len(problems)):
+        elif fault := judgment_fault(judgment, queries, documents, len(problems)):
             problems.append(f"{place}: {fault}")
         else:
             judgments.append(judgment)
     if is_sound:  # else a broken line of a query would be told again for each of its labels
-        problems += orphans(lost, queries, path)
+        problems += orphan_faults(lost, queries, path)
     return judgments
 
 
-def quotes(row: dict) -> tuple[str, ...]:
+def evidence_quotes(row: dict) -> tuple[str, ...]:
     """Return the quotes of a row of judgments.jsonl: none, one as text, or a list of them."""
     evidence = row.get("evidence", "")
     several = [evidence] if isinstance(evidence, str) else evidence
     return tuple(quote for quote in several if quote.strip())
 
 
-def misplaced(judgment: Judgment, queries: dict, documents: dict, told: int = 0) -> str:
+def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int = 0) -> str:
     """Return which of query, document and evidence is not there, "" if all are; see HINTS."""
     query_id, doc_id, _, evidence = judgment
     if query_id not in queries:
@@ -372,7 +372,9 @@ def misplaced(judgment: Judgment, queries: dict, documents: dict, told: int = 0)
     return ""
 
 
-def orphans(rows: Iterable[tuple[str, dict]], queries: Iterable[str], folder: Path) -> list[str]:
+def orphan_faults(
+    rows: Iterable[tuple[str, dict]], queries: Iterable[str], folder: Path
+) -> list[str]:
     """Return a line for each query that (file:line, row) name and `queries` does not hold."""
     places: dict[str, list[str]] = {}
     for place, row in rows:

@@ -38,7 +38,7 @@ class Wanted(NamedTuple):
     quotes: dict[str, Spans]
 
 
-def wanted(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
+def quoted_queries(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
     """Return {query_id: Wanted} of the queries with evidence; `split` keeps one half.
 
     Documents whose label has no quote are left out: nothing could show that they were delivered.
@@ -47,13 +47,13 @@ def wanted(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
     for label in evals.judgments:
         if label.relevance and label.evidence and label.query_id in queries:
             body = evals.documents[label.doc_id].retrieval_text
-            spans = [span for quote in label.evidence for span in places(quote, body)]
+            spans = [span for quote in label.evidence for span in quote_spans(quote, body)]
             queries[label.query_id].grades[label.doc_id] = label.relevance
             queries[label.query_id].quotes[label.doc_id] = spans
     return {query_id: query for query_id, query in queries.items() if query.grades}
 
 
-def places(quote: str, body: str) -> Spans:
+def quote_spans(quote: str, body: str) -> Spans:
     """Return every (start, end) at which `quote` stands in `body`, overlapping ones too."""
     spans, start = [], body.find(quote)
     while start >= 0:
@@ -62,16 +62,16 @@ def places(quote: str, body: str) -> Spans:
     return spans
 
 
-def whole(quotes: Spans, chunk: Chunk) -> bool:
+def holds_quote(quotes: Spans, chunk: Chunk) -> bool:
     """Return whether a chunk of the same document holds one of the quotes from end to end."""
     return any(chunk.start <= start and end <= chunk.end for start, end in quotes)
 
 
-def ranks_of(quotes: dict[str, Spans], ranking: Iterable[Chunk]) -> dict[str, int]:
+def evidence_ranks(quotes: dict[str, Spans], ranking: Iterable[Chunk]) -> dict[str, int]:
     """Return {doc_id: rank} of the first chunk that holds evidence of a document whole."""
     ranks: dict[str, int] = {}
     for rank, chunk in enumerate(ranking, 1):
-        if chunk.doc_id not in ranks and whole(quotes.get(chunk.doc_id, []), chunk):
+        if chunk.doc_id not in ranks and holds_quote(quotes.get(chunk.doc_id, []), chunk):
             ranks[chunk.doc_id] = rank
     return ranks
 
@@ -97,7 +97,7 @@ def ndcg(query: Wanted, ranks: dict[str, int], k: int) -> float:
 
 def at_cutoffs(query: Wanted, ranking: list[Chunk]) -> dict[str, float]:
     """Return hit, recall and nDCG of one query by their names: `evidence hit@5`."""
-    ranks, row = ranks_of(query.quotes, ranking), {}
+    ranks, row = evidence_ranks(query.quotes, ranking), {}
     for k in CUTOFFS:
         row[f"evidence hit@{k}"] = float(min(ranks.values(), default=math.inf) <= k)
         row[f"evidence recall@{k}"] = recall(query, ranks, k)
@@ -105,7 +105,9 @@ def at_cutoffs(query: Wanted, ranking: list[Chunk]) -> dict[str, float]:
     return row
 
 
-def by_k(queries: dict[str, Wanted], rankings: Rankings, most: int = 20) -> dict[str, list[float]]:
+def shares_by_k(
+    queries: dict[str, Wanted], rankings: Rankings, most: int = 20
+) -> dict[str, list[float]]:
     """Return the share of queries whose first k chunks hold a relevant "document", its "evidence".
 
     One value for each k from 1 to `most`.
@@ -115,7 +117,9 @@ def by_k(queries: dict[str, Wanted], rankings: Rankings, most: int = 20) -> dict
         ranking = rankings.get(query_id, [])
         relevant = [rank for rank, c in enumerate(ranking, 1) if c.doc_id in query.grades]
         ranks["document"].append(min(relevant, default=math.inf))
-        ranks["evidence"].append(min(ranks_of(query.quotes, ranking).values(), default=math.inf))
+        ranks["evidence"].append(
+            min(evidence_ranks(query.quotes, ranking).values(), default=math.inf)
+        )
     cutoffs = range(1, most + 1)
     return {
         name: [float(np.mean(np.array(row) <= k)) for k in cutoffs] for name, row in ranks.items()
@@ -146,7 +150,7 @@ def _cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chun
     """Return the first `n_tokens` tokens of a chunk, which has more."""
     ids = _token_ids(chunk.text(documents))
     n_tokens = min(n_tokens, len(ids))  # tokens were counted in the document, not in the chunk
-    end = chunk.start + text.starts(ids, {n_tokens})[n_tokens]
+    end = chunk.start + text.token_starts(ids, {n_tokens})[n_tokens]
     return chunk._replace(end=end, n_tokens=n_tokens)
 
 
@@ -154,14 +158,14 @@ def _cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chun
 _token_ids = functools.lru_cache(maxsize=2_000)(text.token_ids)
 
 
-def within(
+def at_budgets(
     evals: EvalSet, query: Wanted, ranking: list[Chunk], cut: bool = True
 ) -> dict[str, float]:
     """Return recall of one query within each of BUDGETS, and the share that is evidence."""
     row = {}
     for budget in BUDGETS:
         taken = context(ranking, budget, evals.documents, cut)
-        row[recall_name(budget)] = recall(query, ranks_of(query.quotes, taken), len(taken))
+        row[recall_name(budget)] = recall(query, evidence_ranks(query.quotes, taken), len(taken))
         row[f"evidence share of {budget} tokens"] = _share(query.quotes, taken, evals.documents)
     return row
 
@@ -172,7 +176,7 @@ def _share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Do
         (chunk.doc_id, *span)
         for chunk in taken
         for span in quotes.get(chunk.doc_id, ())
-        if whole([span], chunk)
+        if holds_quote([span], chunk)
     }
     stretches: list[tuple[str, int, int]] = []  # quotes that overlap or touch, as one
     for doc_id, start, end in sorted(delivered):
@@ -192,7 +196,7 @@ def by_query(
     values = {}
     for query_id, query in queries.items():
         ranking = rankings.get(query_id, [])
-        values[query_id] = at_cutoffs(query, ranking) | within(evals, query, ranking)
+        values[query_id] = at_cutoffs(query, ranking) | at_budgets(evals, query, ranking)
     return values
 
 
@@ -216,7 +220,7 @@ def answers_by_query(
     return values
 
 
-def deep_enough(chunks: list[Chunk]) -> int:
+def depth_needed(chunks: list[Chunk]) -> int:
     """Return of how many chunks any choice fills the largest budget; all, where none does."""
     totals = np.cumsum(sorted(chunk.n_tokens for chunk in chunks))
     return min(int(np.searchsorted(totals, BUDGETS[-1])) + 1, len(chunks))
@@ -239,17 +243,17 @@ def losses(
 def _loss(evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk]) -> str:
     taken = context(ranking, BUDGET, evals.documents)
     ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
-    if ranks_of(query.quotes, taken):
+    if evidence_ranks(query.quotes, taken):
         return DELIVERED
     if not ranked:
         return NOT_FOUND
     own = [chunk for chunk in known if chunk.doc_id in ranked]
     spans = [(chunk, span) for chunk in own for span in query.quotes[chunk.doc_id]]
     touched = any(start < chunk.end and chunk.start < end for chunk, (start, end) in spans)
-    if touched and not ranks_of(query.quotes, own):
+    if touched and not evidence_ranks(query.quotes, own):
         return SEAM
     delivered_document = any(chunk.doc_id in ranked for chunk in taken)
-    if delivered_document and not ranks_of(query.quotes, ranking[: len(taken)]):
+    if delivered_document and not evidence_ranks(query.quotes, ranking[: len(taken)]):
         return OTHER_CHUNK
     return BELOW
 
@@ -257,13 +261,15 @@ def _loss(evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk
 # Two runs of passages.
 
 
-def compared(evals: EvalSet, query_ids: Iterable[str], base: runs.Run, run: runs.Run) -> dict:
+def compare_evidence(
+    evals: EvalSet, query_ids: Iterable[str], base: runs.Run, run: runs.Run
+) -> dict:
     """Return what is known of a run's evidence against the base's; {} unless both rank passages.
 
     A budget that a list cut off does not fill has no comparison. The verdict is empty: it depends
     on how many runs are compared.
     """
-    queries = {q: query for q, query in wanted(evals).items() if q in set(query_ids)}
+    queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
     before, after = ranked_passages(evals, base), ranked_passages(evals, run)
     if not (queries and before and after):
         return {}

@@ -34,7 +34,7 @@ def is_live() -> bool:
     return os.environ.get(LIVE, "") not in ("", "0")
 
 
-def begin(versions: bool = True) -> None:
+def open_page(versions: bool = True) -> None:
     """Set the plot style and the table width, and print the versions that run."""
     plt.style.use(Path(__file__).with_name("workbook.mplstyle"))
     pd.set_option("display.max_colwidth", None)
@@ -55,10 +55,10 @@ def show(ax: plt.Axes, title: str, values: str, x: str = "", y: str = "") -> Non
     ax.set_title(textwrap.fill(title, LINE[width]), fontsize=LETTERS[width] + 1)
     ax.set_xlabel(x, fontsize=LETTERS[width])
     ax.set_ylabel(y, fontsize=LETTERS[width])
-    put(ax.figure, f"{title}. {values}")
+    display_figure(ax.figure, f"{title}. {values}")
 
 
-def put(figure: plt.Figure, words: str) -> None:
+def display_figure(figure: plt.Figure, words: str) -> None:
     """Display a figure once. `words` say its finding and its values, for who cannot see it."""
     drawn, small = io.BytesIO(print_figure(figure, dpi=figure.dpi)), io.BytesIO()
     # Few colours make the notebooks a quarter as large. Median cut, the default, would lose one.
@@ -77,7 +77,7 @@ def table(frame: pd.DataFrame):
     return text.html(Markup(frame.to_html(float_format="{:.3f}".format, border=0)))
 
 
-def captioned(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
+def captioned_table(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
     """Return `frame` as a table of the page: caption, scopes, numbers with three decimals.
 
     On a narrow screen the shape "cards" shows each row as a card; the roles keep it a table.
@@ -98,7 +98,7 @@ def captioned(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
     )
 
 
-def marked(body: str, words: set[str]) -> Markup:
+def mark_words(body: str, words: set[str]) -> Markup:
     """Return `body` as markup in which the given lower-case words are marked."""
     mark, parts = Markup("<mark>{}</mark>"), re.split(r"(\w+)", body)
     return Markup("").join(mark.format(part) if part.lower() in words else part for part in parts)
@@ -136,7 +136,7 @@ def name_rows(ax: plt.Axes, names: list[str]) -> None:
     ax.grid(axis="y", visible=False)
 
 
-def aside(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
+def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
     """Return how far a point stands from the middle of its row, so that equal ones lie apart.
 
     They take up to `height` of the row, as if they were `least` or more.
@@ -146,7 +146,7 @@ def aside(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.S
     return (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
 
 
-def found_in_five(shares: list, bar: float) -> None:
+def shares_in_five(shares: list, bar: float) -> None:
     """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES."""
     ax = axes(1.3 + 0.34 * len(shares), PAGE)
     place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
@@ -171,7 +171,7 @@ def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     kinds = values.groupby("kind")["value"].agg(["mean", "size"]).sort_values("mean")
     ax = axes(1.2 + 0.42 * len(kinds), PAGE)
     places = values["kind"].map({kind: y for y, kind in enumerate(kinds.index)})
-    places = places + aside(values["kind"], values["value"].round(2), 0.8, 6)
+    places = places + offsets(values["kind"], values["value"].round(2), 0.8, 6)
     low = values["value"] < 0.5
     for part, mark, color in ((~low, "o", DARK), (low, "s", LIGHT)):
         ax.plot(values["value"][part], places[part], mark, color=color, markersize=4)
@@ -242,7 +242,7 @@ def forest(compared: dict, width: float = 7) -> None:
 
 
 def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> None:
-    """Plot the shares of `n` queries that evidence.by_k returns."""
+    """Plot the shares of `n` queries that evidence.shares_by_k returns."""
     document, quote = by_k["document"], by_k["evidence"]
     cutoffs = range(1, len(document) + 1)
     ax = axes(3.4, width)

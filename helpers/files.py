@@ -59,7 +59,7 @@ class EvalSetError(ValueError):
 Problems = list[str] | None
 
 
-def tell(problems: Problems, problem: str) -> None:
+def add_problem(problems: Problems, problem: str) -> None:
     """Add a problem to the list, or raise it where there is none."""
     if problems is None:
         raise EvalSetError([problem])
@@ -83,7 +83,7 @@ def page(path: Path, problems: Problems = None) -> str | None:
     faults: list[str] = []
     text = "".join(line for _, line in _whole_lines(path, faults))
     for fault in faults:
-        tell(problems, fault)
+        add_problem(problems, fault)
     return None if faults else text
 
 
@@ -101,12 +101,12 @@ def _whole_lines(
                 place = f"{path}:{number}"
                 if byte := HALF.search(line):
                     code = ord(byte[0]) & 0xFF
-                    tell(problems, f"{place}: byte 0x{code:02x} is not UTF-8, {remedy}")
+                    add_problem(problems, f"{place}: byte 0x{code:02x} is not UTF-8, {remedy}")
                 else:
                     yield place, line
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
-        tell(problems, f"{place}: cannot be read ({reason}), wanted a readable file")
+        add_problem(problems, f"{place}: cannot be read ({reason}), wanted a readable file")
 
 
 def optional_page(path: Path, problems: Problems = None) -> str:
@@ -120,7 +120,7 @@ def rows(path: Path | str, problems: Problems = None) -> Iterator[tuple[str, dic
         try:
             row = json_object(line)
         except ValueError as error:
-            tell(problems, f"{place}: {error}")
+            add_problem(problems, f"{place}: {error}")
         else:
             yield place, row
 
@@ -131,14 +131,14 @@ def json_page(path: Path, problems: Problems = None) -> dict:
     try:
         return json_object(text, "one object")
     except ValueError as error:
-        tell(problems, f"{path}:1: {error}")
+        add_problem(problems, f"{path}:1: {error}")
         return {}
 
 
 def json_object(text: str, what: str = "one object a line") -> dict:
     """Return the object of a JSON text. Raises ValueError: what was found and what is wanted."""
     try:
-        row = json.loads(text, object_pairs_hook=_object_of)
+        row = json.loads(text, object_pairs_hook=object_without_doubles)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ValueError(f"broken JSON ({reason}), wanted {what}") from None
@@ -151,7 +151,7 @@ def json_object(text: str, what: str = "one object a line") -> dict:
     return row
 
 
-def _object_of(pairs: list[tuple]) -> dict:
+def object_without_doubles(pairs: list[tuple]) -> dict:
     row = dict(pairs)
     if len(row) < len(pairs):
         ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
@@ -174,7 +174,7 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
         line = mark.line + 2 if mark else 2
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
         wanted = "wanted YAML lines such as title: Roll back a deploy"
-        tell(problems, f"{path}:{line}: bad front matter ({reason}), {wanted}")
+        add_problem(problems, f"{path}:{line}: bad front matter ({reason}), {wanted}")
         fields = {}
     return fields, text[block.end() :]
 
@@ -184,7 +184,7 @@ def _yaml_fields(block: str) -> dict:
     node = loader.get_single_node()
     if not isinstance(node, yaml.MappingNode):
         raise ValueError(f"{node.id if node else 'nothing'} is no field")
-    return _object_of(loader.construct_pairs(node, deep=True))
+    return object_without_doubles(loader.construct_pairs(node, deep=True))
 
 
 # Rows held against a schema. The form of each file stands in evals/schema, as JSON Schema with the
@@ -243,14 +243,16 @@ class Schema:
         ]
         for name, value in row.items():
             if name in self.fields and not self.fits(name, value, grades):
-                faults.append(f"field {name} is {shown(value)}, wanted {self.wanted(name, grades)}")
+                faults.append(
+                    f"field {name} is {short_json(value)}, wanted {self.wanted(name, grades)}"
+                )
             elif name not in self.fields and self.is_closed:
                 known = ", ".join(self.fields)
                 faults.append(f"field {name} is unknown, wanted one of: {known}")
         return faults
 
 
-def shown(value) -> str:
+def short_json(value) -> str:
     """Return the first 60 characters of a value as JSON."""
     parts = json.JSONEncoder(ensure_ascii=False).iterencode(value)  # an alias of YAML may be huge
     return "".join(islice(parts, 60))[:60]
@@ -282,7 +284,7 @@ def read(
             name = f"{' and '.join(form.key)} {' '.join(map(str, key))}"
             faults = [f"{name} stands already at line {line}, wanted each once"]
         for fault in faults:
-            tell(problems, f"{place}: {fault}")
+            add_problem(problems, f"{place}: {fault}")
         if not faults:
             yield place, row
 

@@ -76,7 +76,7 @@ def _scored(qrels: Qrels, run: dict[str, Ranking]) -> dict[str, dict[str, float]
     return {q: dict(strictly_decreasing(run[q])) for q in qrels if run.get(q)}
 
 
-def told_apart(evals: EvalSet, split: str | None, run: dict[str, Ranking]) -> dict:
+def answerability_auroc(evals: EvalSet, split: str | None, run: dict[str, Ranking]) -> dict:
     """Return how well the first result's score tells answerable queries of a half from others.
 
     {} where the half lacks one of them, or the run answered none of the others. A query without
@@ -95,7 +95,7 @@ def told_apart(evals: EvalSet, split: str | None, run: dict[str, Ranking]) -> di
     return sizes | {"AUROC": area, "low": low, "high": high}
 
 
-def groups(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[str, list[str]]:
+def ids_by_field(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[str, list[str]]:
     """Return {value of a field of the query, such as kind: ids}, by value; "" is left out."""
     ids = defaultdict(list)
     for query_id in query_ids:
@@ -122,7 +122,7 @@ def median_first_rank(values: dict[str, dict[str, float]]) -> float:
 # What two runs can be compared on.
 
 
-def shortest(documents: int, *compared: Run) -> tuple[int, str] | None:
+def shortest_run(documents: int, *compared: Run) -> tuple[int, str] | None:
     """Return depth and name of the shortest run where it is cut off, None where none is.
 
     `documents` is the size of the corpus. A run's depth is that of its longest ranking: a system
@@ -133,7 +133,7 @@ def shortest(documents: int, *compared: Run) -> tuple[int, str] | None:
     return min(((depth, name) for depth, name in depths if 0 < depth < full), default=None)
 
 
-def few_labels(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
+def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
     """Return one warning where two runs have few labels in their first ten, or uneven ones.
 
     Only places that both fill count: a list shorter than ten, at `depth`, lacks no labels.

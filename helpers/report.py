@@ -63,7 +63,7 @@ def with_contents(body: str) -> str:
     return before + head + heading + end + contents * bool(head) + parts
 
 
-def week(evals: EvalSet, passed: set[str]) -> Markup:
+def week_checklist(evals: EvalSet, passed: set[str]) -> Markup:
     """Return the checklist of the week as Markdown; `passed` are functions that passed checks."""
     queries, documents = len(evals.queries), len(evals.documents)
     share = len({label.doc_id for label in evals.judgments if label.relevance}) / documents
@@ -73,10 +73,10 @@ def week(evals: EvalSet, passed: set[str]) -> Markup:
         pages.append(evalset.DEFAULT.parent / "README.md")
     texts = map(files.optional_page, pages)
     is_told = any("nDCG@10" in page and evals.name in page for page in texts)
-    read = sum(query_id in evals.queries for query_id in results.notes(evals.folder))
+    read = sum(query_id in evals.queries for query_id in results.read_notes(evals.folder))
     right = len(passed & {*METRICS})
     try:
-        fresh = bool(results.verified(evals))
+        fresh = bool(results.read_current_results(evals))
     except EvalSetError:
         fresh = False
     rows = [
@@ -107,7 +107,7 @@ def summary(content: dict, show: Callable[[object], str] = inert) -> str:
         last = f"{middle:g}" if middle else f"none within {method['depth']:d}"
         rows.append([show(half), f"{row['n']:d}", *means, last])
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    of_evidence = (_of_evidence(content, half) for half in evalset.SPLITS)
+    of_evidence = (_evidence_line(content, half) for half in evalset.SPLITS)
     return (
         f"Corpus: {show(corpus['name'])}, {text.how_many(corpus['documents'], 'document')}, "
         f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}{unanswered}, labelled with "
@@ -120,7 +120,7 @@ def summary(content: dict, show: Callable[[object], str] = inert) -> str:
     )
 
 
-def _of_evidence(content: dict, half: str) -> str:
+def _evidence_line(content: dict, half: str) -> str:
     """Return a line on what the first chunks of a half hold, "" where no label has a quote."""
     if half not in content["evidence"]:
         return ""
@@ -156,7 +156,7 @@ def sizes(evals: EvalSet) -> dict:
     }
 
 
-def facts(evals: EvalSet) -> Markup:
+def data_card_table(evals: EvalSet) -> Markup:
     """Return the counts of the data card as a Markdown table."""
     size, queries = sizes(evals), evals.queries.values()
     tokens, reached = size["tokens"], size["reached"]
@@ -175,7 +175,7 @@ def facts(evals: EvalSet) -> Markup:
         "documents reached by a query": f"{reached} ({reached / len(tokens):.0%})",
         "queries with short answers": sum(bool(query.answers) for query in queries),
         **label_facts(evals),
-        **prose.manner(evals),  # inert there
+        **prose.prose_facts(evals),  # inert there
     }
     lines = [f"| {name} | {value} |" for name, value in rows.items()]
     return Markup("\n".join(["| what | count |\n|---|---|", *lines]))
@@ -208,7 +208,7 @@ def _agreement(pairs: list[dict], grades: tuple[int, ...]) -> Markup:
     shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
     shares = stats.equal_by_grade(first, second).items()
     by_grade = ", ".join(f"{grade:d}: {share:.0%}" for grade, share in shares)
-    readers = stats.by_whom(pairs)
+    readers = stats.readers_text(pairs)
     return Markup(
         f"{text.how_many(len(pairs), 'pair')}, {equal:.1%} equal, Cohen's kappa {shown}; "
         f"equal by first grade {by_grade}{'; ' * bool(readers)}{readers}"

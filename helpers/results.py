@@ -21,7 +21,7 @@ ANEW = "make report EVALS={} measures the baseline anew"
 # What session C measures.
 
 
-def measured(
+def results_content(
     evals: EvalSet, run: dict, values: dict, compared: dict, cards: list[dict], quoted: dict
 ) -> dict:
     """Return the content of results.json: what was measured on what, in total and by query.
@@ -37,7 +37,7 @@ def measured(
         "summary": {name: _summary(rows) for name, rows in (halves | together).items()},
         "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
         "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
-        "told_apart": {split: measures.told_apart(evals, split, run) for split in halves},
+        "told_apart": {split: measures.answerability_auroc(evals, split, run) for split in halves},
         "compared_dev": compared,
         "evidence": quoted,
         "cards": cards,
@@ -64,7 +64,7 @@ def _inputs(evals: EvalSet) -> dict:
             "sha256": evals.queries_hash(),
         },
         "run": {"file": RUN, "sha256": files.file_hash(evals.folder / RUN)},
-        "method": {**method, "words": text.TOLD[made["tokenizer"]]},
+        "method": {**method, "words": text.TOKENIZER_WORDS[made["tokenizer"]]},
     }
 
 
@@ -86,7 +86,7 @@ def _means_by(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> 
     """Return n and means for each kind (or popularity) of query among `rows`."""
     return {
         name: {"n": len(ids), "measures": measures.means({q: rows[q] for q in ids})}
-        for name, ids in measures.groups(evals, rows, field).items()
+        for name, ids in measures.ids_by_field(evals, rows, field).items()
     }
 
 
@@ -102,7 +102,7 @@ def _per_query(evals: EvalSet, query_id: str, grades: dict, run: dict, values: d
     }
 
 
-def of_evidence(
+def evidence_content(
     evals: EvalSet,
     known: dict[str, list[chunks.Chunk]],
     rankings: dict[str, evidence.Rankings],
@@ -114,13 +114,13 @@ def of_evidence(
     """
     quoted: dict = {}
     for split in files.SPLITS:
-        wanted = evidence.wanted(evals, split)
+        wanted = evidence.quoted_queries(evals, split)
         if not (wanted and rankings):
             continue
         rows = {name: evidence.by_query(evals, wanted, ranked) for name, ranked in rankings.items()}
         quoted[split] = {
             "n": len(wanted),
-            "by_k": evidence.by_k(wanted, rankings[base]),
+            "by_k": evidence.shares_by_k(wanted, rankings[base]),
             "sets": {name: _of_chunk_set(known[name], of_set) for name, of_set in rows.items()},
         }
         if split == files.SPLITS[0]:
@@ -148,13 +148,13 @@ def two_best(rows: dict[str, dict[str, dict[str, float]]]) -> dict:
     best, *others = sorted(lists, key=lambda name: -mean(lists[name]))
     if not others:
         return {}
-    paired = stats.paired(lists[others[0]], lists[best])
+    paired = stats.compare_paired(lists[others[0]], lists[best])
     verdict, reason = stats.verdict(paired, paired.p)
     names = {"best": best, "next": others[0], "measure": evidence.DECIDES}
     return names | {"verdict": verdict, "reason": reason} | paired._asdict()
 
 
-def notes(path: Path) -> dict[str, str]:
+def read_notes(path: Path) -> dict[str, str]:
     """Return what somebody read in the results: {query_id: text of `## query_id` in notes.md}."""
     page = files.optional_page(path / evalset.PROSE[1])
     sections = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
@@ -181,7 +181,9 @@ def read_results(folder: Path) -> dict:
         content = files.json_object(page, "one object")
         return fastjsonschema.compile(json.loads(schema))(content)
     except fastjsonschema.JsonSchemaValueException as error:
-        problem = f"field {error.message.removeprefix('data.')}, found {files.shown(error.value)}"
+        problem = (
+            f"field {error.message.removeprefix('data.')}, found {files.short_json(error.value)}"
+        )
         if error.rule == "required":
             missing = next(name for name in error.rule_definition if name not in error.value)
             problem = f"field {f'{error.name}.{missing}'.removeprefix('data.')} is missing"
@@ -190,7 +192,7 @@ def read_results(folder: Path) -> dict:
     raise EvalSetError([f"{path}:1: {problem}; {ANEW.format(folder)}"])
 
 
-def changed(evals: EvalSet, content: dict) -> dict[str, tuple[str, str]]:
+def changed_inputs(evals: EvalSet, content: dict) -> dict[str, tuple[str, str]]:
     """Return {what is not as it was measured: (its hash then, its hash now)}.
 
     `content` comes from `read_results`. A run that is missing has the hash "nothing".
@@ -205,7 +207,7 @@ def changed(evals: EvalSet, content: dict) -> dict[str, tuple[str, str]]:
     return {what: (then, now) for what, (then, now) in sides.items() if then != now}
 
 
-def verified(evals: EvalSet) -> dict:
+def read_current_results(evals: EvalSet) -> dict:
     """Return results.json of the set's folder.
 
     Raises EvalSetError where it, or the run that it measured, is not of these documents, queries
@@ -215,7 +217,7 @@ def verified(evals: EvalSet) -> dict:
     problems = [
         f"{evals.folder / 'results.json'}: made on {what} ({then[:12]}, the folder has {now[:12]}):"
         f" {anew}, or check out the folder that it was made on"
-        for what, (then, now) in changed(evals, content).items()
+        for what, (then, now) in changed_inputs(evals, content).items()
     ]
     if problems:
         raise EvalSetError(problems)
@@ -225,7 +227,7 @@ def verified(evals: EvalSet) -> dict:
 # What a report and a refresh say of it.
 
 
-def published(folder: Path) -> dict[str, object]:
+def published_values(folder: Path) -> dict[str, object]:
     """Return {name: value} of everything that results.json of `folder` says, {} where it cannot."""
     try:
         content = read_results(folder)
@@ -238,7 +240,9 @@ def published(folder: Path) -> dict[str, object]:
     return pd.json_normalize(content, sep=" ").iloc[0].to_dict()
 
 
-def changes(before: dict[str, object], after: dict[str, object], most: int = 30) -> list[str]:
+def changed_values(
+    before: dict[str, object], after: dict[str, object], most: int = 30
+) -> list[str]:
     """Return a line for each value that is not what it was, the first `most` of them."""
     names = [n for n in {**before, **after} if str(before.get(n)) != str(after.get(n))]
     lines = [f"  {n}: {before.get(n, 'nothing')} -> {after.get(n, 'nothing')}" for n in names]
@@ -252,11 +256,12 @@ def what_next(folder: Path) -> str:
     return (
         "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
         "notebooks/your_own_documents.md says how to take your documents\n"
-        f"the same digits? add a line to notebooks/installing.md, Reproduced: {reproduced(folder)}"
+        "the same digits? add a line to notebooks/installing.md, Reproduced: "
+        f"{reproduction_row(folder)}"
     )
 
 
-def reproduced(folder: Path) -> str:
+def reproduction_row(folder: Path) -> str:
     """Return a row of that page: version, system, first 12 characters of the results' SHA-256."""
     citation = (evalset.DEFAULT.parent / "CITATION.cff").read_text(encoding="utf-8")
     version = re.search(r'^version: "(.+)"$', citation, re.MULTILINE)[1]

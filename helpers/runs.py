@@ -160,24 +160,26 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     problems: list[str] = []
     scores, unknown = _scores_by_query(path, evals, problems)
     if not (scores or problems):
-        wanted = f"wanted some for the {how_many(len(evals.asked), 'query')} of the set"
-        problems.append(f"{path}:1: found results for {some(unknown) or 'no query'}, {wanted}")
+        wanted = f"wanted some for the {how_many(len(evals.all_queries), 'query')} of the set"
+        problems.append(
+            f"{path}:1: found results for {first_names(unknown) or 'no query'}, {wanted}"
+        )
     if problems:
         raise evalset.EvalSetError(problems)
     parts = {query_id: in_order([*of_query.items()]) for query_id, of_query in scores.items()}
-    rankings = {query_id: _of_documents(ranking) for query_id, ranking in parts.items()}
+    rankings = {query_id: _best_by_document(ranking) for query_id, ranking in parts.items()}
     of_passages = all("#" in name for of_query in scores.values() for name in of_query)
-    warnings = _about_ties(rankings)
+    warnings = _tie_warnings(rankings)
     if unknown:
         many = how_many(len(unknown), "unknown query id")
-        warnings.insert(0, f"{many} left out: {some(unknown)}")
+        warnings.insert(0, f"{many} left out: {first_names(unknown)}")
     return Run(path.stem, rankings, warnings, parts if of_passages else {})
 
 
 def _scores_by_query(path: Path, evals: evalset.EvalSet, problems: list[str]) -> tuple[dict, dict]:
     """Return {query_id: {document or passage: score}} and the query ids that the set lacks."""
     scores, unknown = {}, {}
-    queries, documents = _spellings(evals.asked), _spellings(evals.documents)
+    queries, documents = _spellings(evals.all_queries), _spellings(evals.documents)
     for place, query_id, results in _lines(path, problems):
         if query_id not in queries:
             unknown[query_id] = None
@@ -265,7 +267,7 @@ def _own_id(ranked_id: str, documents: dict[str, str], evals: evalset.EvalSet) -
     return f"{doc_id}#{part}"
 
 
-def _of_documents(passages: Ranking) -> Ranking:
+def _best_by_document(passages: Ranking) -> Ranking:
     """Return the documents by their best score, to the depth of the baseline."""
     best: dict[str, float] = {}
     for name, score in passages:
@@ -274,7 +276,7 @@ def _of_documents(passages: Ranking) -> Ranking:
     return in_order([*best.items()])[: BASELINE["depth"]]
 
 
-def _about_ties(rankings: dict[str, Ranking]) -> list[str]:
+def _tie_warnings(rankings: dict[str, Ranking]) -> list[str]:
     """Return a warning where equal scores at the top leave the order to the ids."""
     tops = [[round(s, DECIMALS) for _, s in ranking[:11]] for ranking in rankings.values()]
     tied = sum(len(set(top)) < len(top) for top in tops)
@@ -282,7 +284,7 @@ def _about_ties(rankings: dict[str, Ranking]) -> list[str]:
     return [words] if tied else []
 
 
-def some(names: Iterable[str], most: int = 5) -> str:
+def first_names(names: Iterable[str], most: int = 5) -> str:
     """Return the first names and, where there are more, dots."""
     names = list(names)
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")

@@ -168,7 +168,9 @@ def over_fetch(
         k *= 4
 
 
-def kept(folder: Path, model: dict, texts: list[str], encoder: Callable[[list[str]], object]):
+def cached_encoding(
+    folder: Path, model: dict, texts: list[str], encoder: Callable[[list[str]], object]
+):
     """Return `encoder(texts)`, a matrix, from a file in `folder` where it was computed before.
 
     Encoding is what is slow about a learned model. The file is named by a hash of `model` (its

@@ -43,7 +43,7 @@ class Paired(NamedTuple):
     losses: int
 
 
-def paired(base: Sequence[float], run: Sequence[float]) -> Paired:
+def compare_paired(base: Sequence[float], run: Sequence[float]) -> Paired:
     """Compare two lists of per-query values in the same query order. Raises ValueError if empty."""
     if len(base) != len(run) or not len(base):
         raise ValueError(f"{len(base)} and {len(run)} values, wanted as many, at least one")
@@ -73,7 +73,9 @@ def by_measure(
 
     Returns {measure: the fields of Paired and `p_holm`, adjusted over the measures}.
     """
-    pairs = {n: paired([base[q][n] for q in base], [run[q][n] for q in base]) for n in names}
+    pairs = {
+        n: compare_paired([base[q][n] for q in base], [run[q][n] for q in base]) for n in names
+    }
     adjusted = holm([pair.p for pair in pairs.values()])
     rows = zip(pairs.items(), adjusted, strict=True)
     return {name: pair._asdict() | {"p_holm": p} for (name, pair), p in rows}
@@ -227,7 +229,7 @@ def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, flo
     }
 
 
-def by_whom(rows: Iterable[dict]) -> str:
+def readers_text(rows: Iterable[dict]) -> str:
     """Return who the readers of a second pass were, "" where no row says it."""
     readers = {row.get("reader") for row in rows}
     words = {"model": "language models of one family", "person": "people"}

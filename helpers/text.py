@@ -82,7 +82,7 @@ def content_words(words: list[str]) -> list[str]:
 
 
 TOKENIZERS = {"words": words, "unicode-words": unicode_words, "bigrams": bigrams}
-TOLD = {  # what results.json and the write-up say of them
+TOKENIZER_WORDS = {  # what results.json and the write-up say of them
     "words": r"re.findall(r'\w+', text.lower())",
     "unicode-words": "lower-cased runs of word characters with their combining marks",
     "bigrams": "lower-cased words; pairs of characters in scripts without spaces",
@@ -137,7 +137,7 @@ def count_as_one(a: list[str], b: list[str]) -> bool:
     return jaccard >= COPY_HALF or (jaccard >= COPY and shared >= COPY_RUNS)
 
 
-def merged(groups: Iterable[Iterable[Hashable]]) -> list[set]:
+def merge_groups(groups: Iterable[Iterable[Hashable]]) -> list[set]:
     """Return the groups with those merged that share a member, directly or through others."""
     home: dict[Hashable, set] = {}
     for group in map(set, groups):
@@ -172,7 +172,7 @@ def token_ids(text: str) -> list[int]:
 CONTINUATION = bytes(range(0x80, 0xC0))  # UTF-8: the bytes of a character after its first
 
 
-def starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
+def token_starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
     """Return {n: character at which token n begins}, for some tokens of one text.
 
     The same as `decode_with_offsets`, without a step in Python for every token. A token that

@@ -54,7 +54,7 @@ def refresh_command(evals: evalset.EvalSet) -> int:
 
     Raises EvalSetError for another set than the workbook's own.
     """
-    folder, before = evals.folder, results.published(evals.folder)
+    folder, before = evals.folder, results.published_values(evals.folder)
     if folder != evalset.DEFAULT:
         words = "refresh writes into the workbook itself and takes its own evals/ only; "
         raise evalset.EvalSetError([words + "for another folder use report"])
@@ -62,7 +62,7 @@ def refresh_command(evals: evalset.EvalSet) -> int:
         files.write(path, nbformat.writes(notebook) + "\n")
     for path, page in fresh_pages(folder).items():
         files.write(path, page)
-    changed = results.changes(before, results.published(folder))
+    changed = results.changed_values(before, results.published_values(folder))
     if changed:
         print("\npublished values that changed; each needs a reason before it is committed:")
     print(
@@ -112,7 +112,7 @@ def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
         client.execute(cwd=str(path.parent), env=environment(folder), cleanup_kc=True)
     except CellExecutionError as error:
         problems = error.evalue.splitlines()
-        if error.ename not in ("EvalSetError", "CannotCompare"):
+        if error.ename != "EvalSetError":
             message = " ".join(strip_ansi(f"{error.ename}: {error.evalue}").split())[:200]
             more = "run again with --debug for the traceback, and report it"
             problems = [f"{path.stem}: a cell failed with {message}: {more}"]
@@ -159,7 +159,7 @@ def fresh_pages(folder: Path) -> dict[Path, str]:
     """
     blocks = {
         ROOT / "README.md": report.summary(results.read_results(folder)),
-        ROOT / "evals" / "README.md": report.facts(evalset.load(folder)),
+        ROOT / "evals" / "README.md": report.data_card_table(evalset.load(folder)),
     }
     pages = {path: BLOCK.split(path.read_text("utf-8")) for path in blocks}
     for path, parts in pages.items():
@@ -206,7 +206,7 @@ def check_command(evals: evalset.EvalSet) -> int:
 def check_own(folder: Path) -> int:
     """Run linters, notebooks and tests, and compare what was stored."""
     print("check: the four notebooks, what they write, and the tests, in a minute", flush=True)
-    problems = [line for path in (*NOTEBOOKS, *FURTHER) for line in guard(path)]
+    problems = [line for path in (*NOTEBOOKS, *FURTHER) for line in output_problems(path)]
     for words in (["check", "--quiet"], ["format", "--check", "--quiet"]):
         command = [sys.executable, "-m", "ruff", *words, str(ROOT)]
         if subprocess.run(command, cwd=ROOT).returncode:
@@ -231,7 +231,7 @@ def run_tests(folder: Path) -> tuple[str, list[str]]:
         jobs = {name: (folder, *words) for name, words in TESTS.items()}
         for path in (SESSIONS[2], SESSIONS[1], SESSIONS[0], WRITE_UP):  # longest first
             copy = copy_of_set(folder, Path(scratch) / path.stem)
-            for name in derived(copy, WRITES[path]):
+            for name in derived_files(copy, WRITES[path]):
                 (copy / name).unlink()
             jobs[path.stem] = (copy, *NBVAL_STRICT, str(path))
         processes = pool.map(lambda job: run_pytest(*job), jobs.values())
@@ -263,7 +263,7 @@ MACHINE_PATH = re.compile(  # in JSON, which writes a backslash twice
 )
 
 
-def guard(path: Path) -> list[str]:
+def output_problems(path: Path) -> list[str]:
     """Return what is wrong with the stored outputs of a notebook.
 
     nbval compares nothing where a count is missing, so counts come first.
@@ -281,14 +281,14 @@ def guard(path: Path) -> list[str]:
     return problems
 
 
-def derived(folder: Path, globs: Iterable[str]) -> set[str]:
+def derived_files(folder: Path, globs: Iterable[str]) -> set[str]:
     """Return the paths below `folder` that the patterns of WRITES name."""
     return {path.relative_to(folder).as_posix() for glob in globs for path in folder.glob(glob)}
 
 
 def stale_files(committed: Path, fresh: Path, globs: Iterable[str]) -> list[str]:
     """Return a line for each derived file that differs from what a session has just written."""
-    names = sorted(derived(committed, globs) | derived(fresh, globs))
+    names = sorted(derived_files(committed, globs) | derived_files(fresh, globs))
     _, different, missing = filecmp.cmpfiles(committed, fresh, names, shallow=False)
     words = "is not what a session writes, run: make refresh, then git diff shows where"
     return [f"evals/{name} {words}" for name in sorted(different + missing)]

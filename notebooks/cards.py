@@ -79,7 +79,7 @@ def weights_of(evals: EvalSet) -> Weights:
     return Weights(units, bodies, evals.versions())
 
 
-def card_of(evals: EvalSet, weights: Weights, query_id: str, order: list[str]) -> dict | None:
+def failure_card(evals: EvalSet, weights: Weights, query_id: str, order: list[str]) -> dict | None:
     """Return what there is to know about wanted and rival; None if nothing is amiss.
 
     `order` is the ranking of the query. Scores are pairs, of wanted and of rival: as they are, and
@@ -112,7 +112,7 @@ def card_of(evals: EvalSet, weights: Weights, query_id: str, order: list[str]) -
     }
 
 
-def told_of(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> str:
+def card_text(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> str:
     """Return the lines of a card that stand above its picture."""
     query, ranks = evals.queries[card["query_id"]], {d: f"rank {n}" for n, d in enumerate(order, 1)}
     wanted_rank, rival_rank = (ranks.get(card[key], "not found") for key in ("wanted", "rival"))

@@ -16,7 +16,7 @@ from helpers import evalset, files
 from helpers.text import how_many
 
 from .check.open_exercise import go_to_cell
-from .check.verdict import wrapped
+from .check.verdict import wrap_line
 
 PREDICTIONS = "predictions.json"  # in the learner's set
 SURE = 0.8  # of a range
@@ -36,7 +36,7 @@ class NoPrediction(ValueError):
         if not self.gone_to:  # IPython asks twice
             self.gone_to = True
             go_to_cell(above=False)
-        return wrapped(str(self))
+        return wrap_line(str(self))
 
 
 def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf) -> None:
@@ -48,7 +48,7 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
     """
     if values and all(value is ... for value in values):
         return
-    prediction, folder = _checked(name, values, sorted({*among}), top), evalset.folder()
+    prediction, folder = _check_prediction(name, values, sorted({*among}), top), evalset.folder()
     line = f"{name}: {_in_words(prediction)}"
     if folder == evalset.DEFAULT:
         print(f"{line}. The workbook's own set keeps no predictions")
@@ -63,7 +63,7 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
     print(f"{line}, noted{', but not counted: its truth was shown before' * ('late' in entry)}")
 
 
-def _checked(name: str, values: tuple, choices: list[str], top: float) -> Prediction:
+def _check_prediction(name: str, values: tuple, choices: list[str], top: float) -> Prediction:
     """Return a prediction as JSON can hold it. Raises NoPrediction."""
     wanted = ""
     numbers = [value for value in values if isinstance(value, Real) and type(value) is not bool]
@@ -133,10 +133,10 @@ def calibration() -> None:
     choices = [entry["held"] for entry in met.values() if isinstance(entry["said"], str)]
     ranges = {name: e["held"] for name, e in met.items() if not isinstance(e["said"], str)}
     for session in sorted({name[0] for name in ranges}):
-        count, _ = _counted([ranges[name] for name in ranges if name[0] == session])
+        count, _ = _counted_in_words([ranges[name] for name in ranges if name[0] == session])
         print(f"session {session.upper()}: {count}")
     if ranges:
-        print("all: {}, and {}".format(*_counted([*ranges.values()])))
+        print("all: {}, and {}".format(*_counted_in_words([*ranges.values()])))
     else:
         print("no range of yours has met its truth yet, so there is nothing to count")
     if choices:
@@ -156,7 +156,7 @@ def good_counts(n: int) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _counted(held: list[bool]) -> tuple[str, str]:
+def _counted_in_words(held: list[bool]) -> tuple[str, str]:
     """Return how many ranges held and how many would be usual, and what that says of 80 %."""
     n, (low, high) = len(held), good_counts(len(held))
     usual = f"{low}" if low == high else f"{low} to {high}"

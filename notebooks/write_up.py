@@ -74,7 +74,7 @@ class WriteUp:
     """What the cells of the write-up show of a set and its results.json."""
 
     def __init__(self, results: dict, evals: EvalSet) -> None:
-        """Take results.json, as `results.verified` returns it, and its set."""
+        """Take results.json, as `results.read_current_results` returns it, and its set."""
         self.results, self.evals = results, evals
         self.half = "test" if "test" in results["summary"] else "dev"  # gives the final numbers
         rows = pd.DataFrame([row | row["measures"] for row in results["per_query"]])
@@ -135,7 +135,7 @@ class WriteUp:
 
     def cards(self) -> list[dict]:
         """Return the values of section "card" for the first five failures, with their notes."""
-        notes, shown = saved.notes(self.evals.folder), []
+        notes, shown = saved.read_notes(self.evals.folder), []
         for card in self.results["cards"][:5]:
             query = self.rows["dev"].loc[card["query_id"]].to_dict()
             ranks = {doc_id: f"rank {n}" for n, (doc_id, _) in enumerate(query["retrieved"], 1)}
@@ -188,7 +188,7 @@ class WriteUp:
     def leaderboard(self) -> pd.DataFrame:
         """Return the comparison as text, the baseline first."""
         columns = ["nDCG@10", "difference", "95 % interval", "p (Holm)", "detectable", "verdict"]
-        return compare.board(self.results["compared_dev"])[columns]
+        return compare.leaderboard(self.results["compared_dev"])[columns]
 
     def systems_by_kind(self) -> pd.DataFrame:
         """Return by kind of query n, the baseline's mean, the ends of all systems and who leads."""

@@ -52,13 +52,13 @@ def rank(
     passages = [part for parts in cut.values() for part in parts]
     encode = partial(model.encode, normalize_embeddings=True)
     about = {"model": MODEL, "packages": {name: version(name) for name in PACKAGES}}
-    vectors = sparse.kept(CACHE, about, passages, encode)
-    queries = encode([q.query for q in evals.asked.values()])
+    vectors = sparse.cached_encoding(CACHE, about, passages, encode)
+    queries = encode([q.query for q in evals.all_queries.values()])
     best = np.maximum.reduceat(queries @ vectors.T, starts, axis=1)
     ids, depth = list(cut), runs.BASELINE["depth"]
     return {
         query_id: runs.in_order([(d, float(s)) for d, s in zip(ids, row, strict=True)])[:depth]
-        for query_id, row in zip(evals.asked, best, strict=True)
+        for query_id, row in zip(evals.all_queries, best, strict=True)
     }
 
 

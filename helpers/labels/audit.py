@@ -28,7 +28,7 @@ NOT_YOURS = "It is so in the source; mended, scores compare no longer with publi
 WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
 
-def of_folder(evals: evalset.EvalSet) -> list[Finding]:
+def folder_findings(evals: evalset.EvalSet) -> list[Finding]:
     """Return the findings of a set and of what the sessions made of it; raises as `findings`."""
     return [*findings(evals), check_baseline(evals)]
 
@@ -44,10 +44,10 @@ def findings(evals: evalset.EvalSet) -> list[Finding]:
     extra = [evalset.read_extra(evals, name) for name in ("negatives.jsonl", "second_pass.jsonl")]
     case = checks.AuditCase(evals, *extra, *links.alike_documents(evals))
     found = [check(case) for check in checks.AUDIT_CHECKS]
-    return [_of_import(evals, finding) for finding in found] if evals.imported else found
+    return [_for_import(evals, finding) for finding in found] if evals.imported else found
 
 
-def _of_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
+def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
     """Return what a finding is on a set that is imported with its labels.
 
     What the makers left out is not applicable. What they got wrong is a warning and no failure:
@@ -66,7 +66,7 @@ def check_baseline(evals: evalset.EvalSet) -> Finding:
     if not (evals.folder / "results.json").exists():
         reason = "No report has run: make report measures the baseline."
         return Finding("baseline", "n/a", "no results.json", reason)
-    other = results.changed(evals, results.read_results(evals.folder))
+    other = results.changed_inputs(evals, results.read_results(evals.folder))
     if not other:
         return Finding("baseline", "pass", "results.json measured the saved run", "")
     remedy = "Restore what was measured, or measure it anew (make report)."

@@ -190,7 +190,9 @@ def check_labels_per_query(case: AuditCase) -> Finding:
 def check_judged_depth(case: AuditCase) -> Finding:
     """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
     evals, shares = case.evals, {}
-    qrels = evals._replace(queries=evals.asked).qrels()  # also of the queries without an answer
+    qrels = evals._replace(
+        queries=evals.all_queries
+    ).qrels()  # also of the queries without an answer
     for name, run in pooling.by_ranker(evals, DEPTH).items():
         answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
         shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
@@ -241,8 +243,8 @@ def _always_cut(evals: EvalSet) -> list[str]:
     """Return "query document" of each label of which no quote is whole in any saved chunk."""
     saved = [chunks.read_chunks(path) for path in (evals.folder / "chunks").glob("*.jsonl")]
     cut = []
-    for query_id, wanted in evidence.wanted(evals).items():
-        whole = evidence.ranks_of(wanted.quotes, chain(*saved))
+    for query_id, wanted in evidence.quoted_queries(evals).items():
+        whole = evidence.evidence_ranks(wanted.quotes, chain(*saved))
         cut += [f"{query_id} {doc_id}" for doc_id in wanted.quotes if doc_id not in whole]
     return cut if saved else []
 
@@ -295,7 +297,7 @@ def check_negatives(case: AuditCase) -> Finding:
     wrong, short = [], {*queries}
     for row in case.negatives:
         query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
-        relevant = case.evals.asked[query_id].relevant_doc_ids
+        relevant = case.evals.all_queries[query_id].relevant_doc_ids
         wrong += [f"{query_id} {d} (judged relevant)" for d in [*easy, *hard] if d in relevant]
         wrong += [f"{query_id} {d} (easy and hard)" for d in sorted({*easy} & {*hard})]
         if min(len(easy), len(hard)) >= NEGATIVES:

@@ -21,10 +21,12 @@ def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pai
 
 def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[str]]:
     """Return the connected groups of a set's queries; `links` are computed where not given."""
-    return connected(_answers(evals), alike_documents(evals)[1] if links is None else links)
+    return query_groups(_answers(evals), alike_documents(evals)[1] if links is None else links)
 
 
-def connected(answers: Mapping[str, Iterable[str]], links: Iterable[text.Pair]) -> list[set[str]]:
+def query_groups(
+    answers: Mapping[str, Iterable[str]], links: Iterable[text.Pair]
+) -> list[set[str]]:
     """Return the groups of queries of {query_id: relevant doc_ids}, in the order of their first id.
 
     Two queries are connected by a document in common, or by two that count as one: `links`. A
@@ -32,7 +34,7 @@ def connected(answers: Mapping[str, Iterable[str]], links: Iterable[text.Pair]) 
     """
     family = _families(answers, links)
     ties = [{query_id, *(family[d] for d in doc_ids)} for query_id, doc_ids in answers.items()]
-    groups = [{name for name in tie if isinstance(name, str)} for tie in text.merged(ties)]
+    groups = [{name for name in tie if isinstance(name, str)} for tie in text.merge_groups(ties)]
     return sorted(groups, key=min)
 
 
@@ -62,4 +64,4 @@ def _families(answers: Mapping[str, Iterable[str]], links: Iterable[text.Pair]) 
     """Return {document that answers: number of its family}."""
     known = {doc_id for doc_ids in answers.values() for doc_id in doc_ids}
     ties = [{doc_id} for doc_id in known] + [{*pair} for pair in links if known.issuperset(pair)]
-    return {doc_id: n for n, group in enumerate(text.merged(ties)) for doc_id in group}
+    return {doc_id: n for n, group in enumerate(text.merge_groups(ties)) for doc_id in group}

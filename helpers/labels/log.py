@@ -48,10 +48,10 @@ def read(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
         faults = form.faults({"relevance": 0, **undone} if is_undo else row, evals.grades)
         if not faults and not is_undo:
             judgments.append((place, row))
-            if row["query_id"] in evals.asked:
+            if row["query_id"] in evals.all_queries:
                 faults = judgment_faults(Entry(**row), evals)
         problems += [f"{place}: {fault}" for fault in faults]
-    problems += evalset.orphans(judgments, evals.asked, evals.folder)
+    problems += evalset.orphan_faults(judgments, evals.all_queries, evals.folder)
     if problems:
         raise evalset.EvalSetError(problems)
     return rows
@@ -59,11 +59,11 @@ def read(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
 
 def judgment_faults(entry: Entry, evals: evalset.EvalSet) -> list[str]:
     """Return why a judgment cannot stand, [] if it can: its ids, or the evidence of 1 and more."""
-    if not entry.doc_id and not entry.relevance and entry.query_id in evals.asked:
+    if not entry.doc_id and not entry.relevance and entry.query_id in evals.all_queries:
         return []  # it sets the query aside
-    quotes = evalset.quotes({"evidence": entry.evidence})
+    quotes = evalset.evidence_quotes({"evidence": entry.evidence})
     judgment = evalset.Judgment(*entry.pair, entry.relevance, quotes)
-    fault = evalset.misplaced(judgment, evals.asked, evals.documents)
+    fault = evalset.judgment_fault(judgment, evals.all_queries, evals.documents)
     if not fault and entry.relevance and not quotes:
         fault = f"grade {entry.relevance} needs evidence, wanted a passage of {entry.doc_id}"
     return [fault] if fault else []
@@ -76,11 +76,11 @@ def append(evals: evalset.EvalSet, name: str, row: dict) -> None:
     written whole.
     """
     path = evals.folder / name
-    with locked(path):  # another panel may judge meanwhile
+    with lock_log(path):  # another panel may judge meanwhile
         files.write_jsonl(path, [row for _, row in read(evals, name)] + [row])
 
 
-def locked(path: Path) -> AcquireReturnProxy:
+def lock_log(path: Path) -> AcquireReturnProxy:
     """Return the held lock of a log, a context. The system frees it when its holder is killed.
 
     It is a file of its own: Windows lets nobody read what is locked.
@@ -92,7 +92,7 @@ def locked(path: Path) -> AcquireReturnProxy:
         raise OSError(f"{path} cannot be locked, so nothing was written: {error}") from error
 
 
-def standing(rows: list[tuple[str, dict]]) -> list[Entry]:
+def kept_entries(rows: list[tuple[str, dict]]) -> list[Entry]:
     """Return the judgments of a log's rows that nobody took back, in the order they were given."""
     entries: list[Entry] = []
     for place, row in rows:
@@ -107,7 +107,7 @@ def standing(rows: list[tuple[str, dict]]) -> list[Entry]:
 
 def entries(evals: evalset.EvalSet, name: str = LOG) -> list[Entry]:
     """Return the judgments of a log that nobody took back, in the order they were given."""
-    return standing(read(evals, name))
+    return kept_entries(read(evals, name))
 
 
 def latest(judgments: list[Entry]) -> dict[tuple[str, str], Entry]:

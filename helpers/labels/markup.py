@@ -36,7 +36,9 @@ def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
         word for d in evals.documents.values() for word in set(evals.words(d.retrieval_text))
     )
     most = max(STILL_RARE, len(evals.documents) / 2)
-    asked = {query_id: set(evals.words(query.query)) for query_id, query in evals.asked.items()}
+    asked = {
+        query_id: set(evals.words(query.query)) for query_id, query in evals.all_queries.items()
+    }
     return {q: {word for word in asked[q] if spread[word] <= most} or asked[q] for q in asked}
 
 
@@ -55,13 +57,13 @@ class Plain(mistune.HTMLRenderer):
     image = link  # its text says what the drawing shows
 
 
-def rendered(text: str, words: set[str]) -> Markup:
+def markdown_html(text: str, words: set[str]) -> Markup:
     """Return Markdown as HTML that does nothing, with some lower-case words marked."""
     plugins = ["table", "strikethrough"]
     render = mistune.create_markdown(renderer=Plain(), plugins=plugins, hard_wrap=True)
     parts = re.split(r'(<(?:[^<>"]|"[^"]*")*>)', clean(render(text)))  # tags at odd places
     return Markup("").join(
-        Markup(part if n % 2 or part.isspace() else figures.marked(html.unescape(part), words))
+        Markup(part if n % 2 or part.isspace() else figures.mark_words(html.unescape(part), words))
         for n, part in enumerate(parts)
     )
 
@@ -74,9 +76,9 @@ def document_html(document: evalset.Document, words: set[str]) -> Markup:
         'style="max-height:26em"><b>{}</b><div class="facts">{}</div><div class="body">{}</div>'
         "</div>"
     )
-    title = Markup(figures.marked(document.title, words))
+    title = Markup(figures.mark_words(document.title, words))
     known = " · ".join(fact for fact in facts if fact not in ("", "unspecified"))
-    return page.format(STYLE, title, known, rendered(document.text, words))
+    return page.format(STYLE, title, known, markdown_html(document.text, words))
 
 
 def guide_html(folder: Path) -> Markup:
@@ -86,7 +88,7 @@ def guide_html(folder: Path) -> Markup:
         "cases you meet."
     )
     page = Markup('{}<div class="labelling" style="max-height:24em">{}</div>')
-    return page.format(STYLE, rendered(guide, set()))
+    return page.format(STYLE, markdown_html(guide, set()))
 
 
 def message_html(words: str, wrong: bool = False) -> Markup:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .. import evalset, files
 from ..text import Pair, how_many
-from .log import LOG, PRACTICE, Entry, latest, locked, read, standing
+from .log import LOG, PRACTICE, Entry, kept_entries, latest, lock_log, read
 
 JUDGMENTS, QUERY_TABLE, DROPPED = "judgments.jsonl", "retrieval_queries.jsonl", "dropped.jsonl"
 NAMING = (  # files whose rows name a query; its own table last, so that a killed drop goes on
@@ -29,7 +29,7 @@ def pairs_to_judge(evals: evalset.EvalSet, pooled: list[dict] | None = None) -> 
         pooled = pooling.pool(pooling.by_ranker(evals))
     labelled = {label[:2] for label in evals.judgments} if _is_graded(evals) else set()
     pairs = sorted({(row["query_id"], row["doc_id"]) for row in pooled} - labelled)
-    return pairs + [(query_id, "") for query_id in evals.waiting]
+    return pairs + [(query_id, "") for query_id in evals.unlabelled_queries]
 
 
 def merge(evals: evalset.EvalSet) -> int:
@@ -41,10 +41,10 @@ def merge(evals: evalset.EvalSet) -> int:
     nothing, where a pair has another grade already.
     """
     folder = evals.folder
-    with locked(folder / LOG):
+    with lock_log(folder / LOG):
         evals = evalset.load(folder)  # the files may be newer than what is held
         log, table = read(evals), [row for _, row in files.rows(folder / QUERY_TABLE)]
-        new = _new_judgments(evals, latest(standing(log)))
+        new = _new_judgments(evals, latest(kept_entries(log)))
         judgments = _with_new(evals, new)
         queries = _with_kinds(table, judgments, log)
         changed = sum(query != row for query, row in zip(queries, table, strict=True))
@@ -98,7 +98,7 @@ def _with_kinds(table: list[dict], judgments: list[dict], log: list[tuple]) -> l
     A kind none that nobody remembers another for, and that is none no more, is unspecified.
     """
     answered = {row["query_id"] for row in judgments if row["relevance"]}
-    aside = {entry.query_id for entry in standing(log) if not entry.doc_id}
+    aside = {entry.query_id for entry in kept_entries(log) if not entry.doc_id}
     former = {  # kind before of all that were ever set aside, also of those taken back
         row["query_id"]: row.get("kind", "unspecified")
         for _, row in log
@@ -124,7 +124,7 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     if not folder.is_dir():
         raise evalset.EvalSetError([f"{folder}: is no folder, wanted an evaluation set"])
     problems: list[str] = []
-    with locked(folder / LOG):
+    with lock_log(folder / LOG):
         rows = {
             name: [row for _, row in files.rows(folder / name, problems)]
             for name in (DROPPED, *NAMING)

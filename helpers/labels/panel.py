@@ -12,7 +12,7 @@ from .. import evalset, runs
 from ..text import Markup, how_many
 from . import log, markup, merge
 from .markup import ASIDE, FINISH
-from .schedule import Turn, following, schedule, turn_of
+from .schedule import Turn, next_turn, schedule, turn_of
 from .selection import Page, Selectable, quote_of
 
 SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
@@ -42,13 +42,13 @@ class Task(NamedTuple):
     then: Markup
 
 
-def merged_in_words(evals: evalset.EvalSet) -> str:
+def merge_log(evals: evalset.EvalSet) -> str:
     """Take the log into the folder, and say what comes next."""
     new = how_many(merge.merge(evals), "new judgment")
     return f"{new} went from the log into the folder. Run this notebook again to go on with them."
 
 
-LABELLING = Task(log.LOG, merged_in_words, MERGED_THEN)
+LABELLING = Task(log.LOG, merge_log, MERGED_THEN)
 
 
 class Panel:
@@ -169,7 +169,7 @@ class Panel:
             self._write(row, f"Saved: {relevance}.")
 
     def _set_aside(self) -> None:
-        query = self.evals.asked[self.turn.query_id]
+        query = self.evals.all_queries[self.turn.query_id]
         row = {**self.turn._asdict(), "relevance": 0, "kind": query.kind}
         self._write(row, f"Set aside: no document answers {query.query_id}.")
 
@@ -207,8 +207,8 @@ class Panel:
         """Show what is due, how far the work is, what can be done now, and `words`."""
         entries, n = log.entries(self.evals, self.task.log), len(self.shown)
         self.own = [entry for entry in entries if entry.pair in self.pairs]
-        self.turn = turn = following(self.queue, entries)
-        query = self.evals.asked[turn.query_id] if turn else None
+        self.turn = turn = next_turn(self.queue, entries)
+        query = self.evals.all_queries[turn.query_id] if turn else None
         self.bar.value = done = len(self.shown.intersection(map(turn_of, entries)))
         self.count.value = f"{done} of {n} judged"
         self.query.value = markup.HEADING.format(query.query) if turn else ""
@@ -250,9 +250,9 @@ def require_labels(evals: evalset.EvalSet) -> None:
     if not missing:
         print(f"{how_many(len(evals.queries), 'query')}, each with a relevant document")
         if evals.unanswered:
-            print(f"set aside, because no document answers: {runs.some(evals.unanswered)}")
+            print(f"set aside, because no document answers: {runs.first_names(evals.unanswered)}")
         return
-    pairs = [pair for pair in merge.pairs_to_judge(evals) if pair[0] in evals.waiting]
+    pairs = [pair for pair in merge.pairs_to_judge(evals) if pair[0] in evals.unlabelled_queries]
     if pairs:
         Panel(evals, pairs).show()
         missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."

@@ -26,7 +26,7 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
 
     Four are built here; the saved runs of session B and of other systems are pooled with them.
     """
-    if not evals.asked:
+    if not evals.all_queries:
         return {}
     texts = [document.retrieval_text for document in evals.documents.values()]
     built = (lucene_stemmed, character_ngrams, latent_semantics, relevance_model)
@@ -35,7 +35,7 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
         for path in sorted((evals.folder / folder).glob("*.trec")):
             run = runs.read_trec(path)
             pooled[path.stem] = {
-                query_id: run.get(query_id, [])[:depth] for query_id in evals.asked
+                query_id: run.get(query_id, [])[:depth] for query_id in evals.all_queries
             }
     return pooled
 
@@ -49,7 +49,7 @@ def lucene_stemmed(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
     """Return the run of BM25 with Lucene's IDF over English stems."""
     words = lambda body: stems(evals.words(body))  # noqa: E731
     model, index = sparse.bm25([*evals.documents], texts, "lucene", words=words)
-    queries = {query_id: query.query for query_id, query in evals.asked.items()}
+    queries = {query_id: query.query for query_id, query in evals.all_queries.items()}
     return dict(sparse.rankings(model, index, queries, depth))
 
 
@@ -58,15 +58,17 @@ def character_ngrams(evals: evalset.EvalSet, texts: list[str], depth: int) -> Ru
     vectors = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
     documents = vectors.fit_transform(texts)
     index = sparse.index([*evals.documents], csr_array(documents.T))
-    queries = vectors.transform(query.query for query in evals.asked.values())
-    return dict(zip(evals.asked, sparse.search(index, csr_array(queries), depth), strict=True))
+    queries = vectors.transform(query.query for query in evals.all_queries.values())
+    return dict(
+        zip(evals.all_queries, sparse.search(index, csr_array(queries), depth), strict=True)
+    )
 
 
 def _stem_counts(evals: evalset.EvalSet, texts: list[str]) -> tuple[csr_array, csr_array]:
     """Return how often each stem (column) stands in each text and in each query (rows)."""
     counter = CountVectorizer(analyzer=lambda body: stems(evals.words(body)))
     documents = counter.fit_transform(texts).astype(float)
-    queries = counter.transform(query.query for query in evals.asked.values()).astype(float)
+    queries = counter.transform(query.query for query in evals.all_queries.values()).astype(float)
     return csr_array(documents), csr_array(queries)
 
 
@@ -82,12 +84,12 @@ def latent_semantics(evals: evalset.EvalSet, texts: list[str], depth: int) -> Ru
     documents, queries = _stem_counts(evals, texts)
     dimensions = min(LATENT, min(documents.shape) - 1)
     if dimensions < 1:  # one document, or one stem
-        return {query_id: [] for query_id in evals.asked}
+        return {query_id: [] for query_id in evals.all_queries}
     weights = TfidfTransformer(sublinear_tf=True).fit(documents)
     reduce = TruncatedSVD(dimensions, random_state=stats.SEED)
     latent = normalize(reduce.fit_transform(weights.transform(documents)))
     places = normalize(reduce.transform(weights.transform(queries)))
-    pairs = zip(evals.asked, places, strict=True)
+    pairs = zip(evals.all_queries, places, strict=True)
     return {query_id: _best(evals, latent @ place, NOISE, depth) for query_id, place in pairs}
 
 
@@ -116,7 +118,7 @@ def relevance_model(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run
         return (model + words / words.sum()) / 2
 
     rankings = {}
-    for query_id, counted in zip(evals.asked, queries, strict=True):
+    for query_id, counted in zip(evals.all_queries, queries, strict=True):
         row = counted.toarray().ravel()
         model = grown(row / row.sum(), row.sum()) if row.any() else row
         rankings[query_id] = _best(evals, score(model), -np.inf, depth)

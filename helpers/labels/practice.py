@@ -94,7 +94,7 @@ def _own_grades(evals: EvalSet) -> dict[Pair, int]:
 # What was judged.
 
 
-def agree_with_stored(evals: EvalSet) -> None:
+def show_agreement(evals: EvalSet) -> None:
     """Show kappa, AC1, the confusion table, and five pairs that differ with the stored evidence."""
     own, labels, grades = _own_grades(evals), _stored(evals), evals.grades
     if not own:
@@ -105,14 +105,14 @@ def agree_with_stored(evals: EvalSet) -> None:
     total = len(pairs_to_practise(evals))
     print(f"{len(own)} of {total} judged, {same} equal ({same / len(own):.0%})")
     print(f"Cohen's kappa: {agreement_text(stats.kappa, stored, yours, grades)}")
-    print(f"Gwet's AC1: {agreement_text(beyond_chance, stored, yours, grades)}")
+    print(f"Gwet's AC1: {agreement_text(gwet_ac1, stored, yours, grades)}")
     counts = [[[*zip(stored, yours, strict=True)].count((a, b)) for b in grades] for a in grades]
     names = [[f"{whose} {grade}" for grade in grades] for whose in ("stored", "yours")]
     display(figures.table(pd.DataFrame(counts, *names)))
     display(texts.html(differing_html(evals, [(labels[pair], own[pair]) for pair in own])))
 
 
-def beyond_chance(first: list[int], second: list[int], grades: tuple[int, ...]) -> float:
+def gwet_ac1(first: list[int], second: list[int], grades: tuple[int, ...]) -> float:
     """Return AC1 of two readings over all `grades` that a label may have (Gwet 2008).
 
     None of our libraries has it.

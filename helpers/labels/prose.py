@@ -16,7 +16,7 @@ LOWER_HEADING = re.compile(r"^##+ +(.+)", re.MULTILINE)  # level 1 repeats the t
 TONE = ("nobody", "never", "at once")
 
 
-def manner(evals: evalset.EvalSet) -> dict[str, str]:
+def prose_facts(evals: evalset.EvalSet) -> dict[str, str]:
     """Return what the data card says of the prose, a row for each, inert.
 
     Code and addresses are no words.

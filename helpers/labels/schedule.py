@@ -51,7 +51,7 @@ def schedule(pairs: Iterable[tuple[str, str]], seed: int = 0, repeats: float = 0
     return turns + [turn for turn in all_turns if not turn.doc_id]
 
 
-def following(queue: list[Turn], judgments: list[Entry]) -> Turn | None:
+def next_turn(queue: list[Turn], judgments: list[Entry]) -> Turn | None:
     """Return the first turn of `queue` that is due, None when all are done.
 
     A repeat is due GAP judgments after the first one, or when nothing else is left. Whether no

@@ -15,7 +15,7 @@ import nbformat
 
 from .. import evalset, files
 from . import LearnError
-from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, lessons, regions
+from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, read_lessons, regions
 from .record import RECORD
 
 LEARN = evalset.DEFAULT.parent / "learn"
@@ -35,7 +35,7 @@ def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -
     With `fresh` the old folder moves aside. A new folder appears whole or not at all. Raises
     LearnError before anything is written, and OSError, which names the folder.
     """
-    notebooks_by_name = learner_copies(notebooks, folder)
+    notebooks_by_name = copies_of_lessons(notebooks, folder)
     texts = {name: nbformat.writes(made) + "\n" for name, made in notebooks_by_name.items()}
     former = None
     if fresh or not folder.exists():
@@ -89,13 +89,13 @@ def copy_set(to: Path) -> None:
             (to / name).write_bytes(path.read_bytes())
 
 
-def learner_copies(notebooks: Path, folder: Path) -> dict[str, nbformat.NotebookNode]:
+def copies_of_lessons(notebooks: Path, folder: Path) -> dict[str, nbformat.NotebookNode]:
     """Return the copies of the lessons by name, as they are to stand in `folder`.
 
     Stubs, numbers, no outputs, links that lead where they led. Raises LearnError where a lesson's
     solutions or exercises cannot be told.
     """
-    sources = lessons(notebooks)
+    sources = read_lessons(notebooks)
     copied = {notebooks / name for name in sources}
     copies = {}
     for name, source in sources.items():
@@ -110,7 +110,7 @@ def learner_copies(notebooks: Path, folder: Path) -> dict[str, nbformat.Notebook
                 cell.update(outputs=[], execution_count=None)
             else:
                 place, home = (notebooks / name).parent, (folder / name).parent
-                cell.source = relinked(cell.source, place, home, copied)
+                cell.source = with_new_links(cell.source, place, home, copied)
     return copies
 
 
@@ -121,7 +121,7 @@ def _open_exercises(name: str, made: nbformat.NotebookNode) -> None:
             made.cells[n] for n in (exercise.code, exercise.check, exercise.heading)
         )
         try:
-            code.source = stubbed(code)
+            code.source = with_stubs(code)
         except LearnError as error:
             raise LearnError(f"{name}: {error}") from None
         code.metadata["deletable"] = False
@@ -130,7 +130,7 @@ def _open_exercises(name: str, made: nbformat.NotebookNode) -> None:
             head.source = HEADING.sub(rf"\1 Exercise {exercise.number}: \2", head.source)
 
 
-def stubbed(cell) -> str:
+def with_stubs(cell) -> str:
     """Return the source of a cell with a stub in place of each region, at its indentation."""
     lines = cell.source.splitlines()
     for first, last in reversed(regions(cell)):
@@ -139,7 +139,7 @@ def stubbed(cell) -> str:
     return "\n".join(lines)
 
 
-def relinked(text: str, place: Path, home: Path, copied: set[Path]) -> str:
+def with_new_links(text: str, place: Path, home: Path, copied: set[Path]) -> str:
     """Return Markdown that stood in `place` with links for `home`; lessons are `copied` along."""
 
     def link(match: re.Match) -> str:

@@ -34,7 +34,7 @@ class Exercise(NamedTuple):
     further: bool  # stands in a further notebook
 
 
-def lessons(notebooks: Path = LESSONS) -> dict[str, dict]:
+def read_lessons(notebooks: Path = LESSONS) -> dict[str, dict]:
     """Return the sessions and the further notebooks of a folder by name, in order.
 
     Raises LearnError: there is no session, or what is wrong with a notebook.

@@ -38,7 +38,7 @@ def progress_report(
 
     Raises LearnError where there are none, or names all that cannot be read.
     """
-    sources = exercises.lessons(notebooks)
+    sources = exercises.read_lessons(notebooks)
     saved = [n for n, s in sources.items() if exercises_of(n, s) and (folder / n).exists()]
     if not saved:
         raise LearnError(f"no copies in {folder.name}/ yet; make learn writes them")

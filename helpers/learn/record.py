@@ -33,7 +33,7 @@ def cell_hash(source: str) -> str:
     return hashlib.sha256(source.strip().encode()).hexdigest()[:16]
 
 
-def note(check: str, function: object, result: str, words: str = "") -> None:
+def write_check_run(check: str, function: object, result: str, words: str = "") -> None:
     """Add what `check` found of a learner's function to the record, where there is one.
 
     One write of a whole line at the end of the file, so notebooks that run at once lose none.

@@ -66,7 +66,7 @@ def _splits_below(name: str) -> dict[str, str]:
 
 
 def _load(name: str):
-    with _errors_told(name):
+    with _errors_in_words(name):
         import ir_datasets
 
         return ir_datasets.load(name)
@@ -75,7 +75,7 @@ def _load(name: str):
 def _entries(name: str, part: str) -> Iterator[tuple[str, dict]]:
     """Yield (place, fields); the catalogue downloads when an entry is first read."""
     dataset = _load(name)
-    with _errors_told(name):
+    with _errors_in_words(name):
         for number, entry in enumerate(getattr(dataset, f"{part}_iter")(), 1):
             fields = entry._asdict()
             ids = {field: readers.encode_id(fields[field]) for field in fields if field in IDS}
@@ -84,7 +84,7 @@ def _entries(name: str, part: str) -> Iterator[tuple[str, dict]]:
 
 
 @contextmanager
-def _errors_told(name: str) -> Iterator[None]:
+def _errors_in_words(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # the catalogue's own errors have no common class

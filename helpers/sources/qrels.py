@@ -107,7 +107,7 @@ def _draw_halves(kept: Labels, source: Source, folder: Path, read: str) -> tuple
     words = {row["doc_id"]: text.TOKENIZERS[source.words](row["text"]) for row in rows}
     pairs = text.near_duplicates(words, text.COPY)
     copies = [(a, b) for a, b in pairs if text.count_as_one(words[a], words[b])]
-    groups = links.connected(answers, copies)
+    groups = links.query_groups(answers, copies)
     halves, largest = deal_halves(groups), max(map(len, groups))
     if list(halves.values()).count("test") >= SMALLER * len(kept) or largest == 1:
         return halves, f"halves: drawn by a hash, queries that share an answer in one ({read})"

@@ -140,7 +140,7 @@ def text_of(row: dict, *names: str) -> str:
     return next(filter(None, texts), "")
 
 
-def asked_fields(place: str, fields: dict, task: Task) -> tuple[str, str]:
+def title_and_text(place: str, fields: dict, task: Task) -> tuple[str, str]:
     """Return (title, text) of a document by --title and --text, "" where it has none of the fields.
 
     A field that no document has is a problem: see Task.stop.

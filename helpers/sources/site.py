@@ -79,7 +79,7 @@ def site_page(book: nbformat.NotebookNode, path: Path, links: dict[str, str]) ->
         if cell.cell_type == "markdown":
             source = re.sub(r"</?details>", "", cell.source)  # a hint is open beside its solution
             source = re.sub(r"<summary>(.*?)</summary>", r"*\1*", source)
-            source = LINKED.sub(lambda link: _relinked(link, path, names), source)
+            source = LINKED.sub(lambda link: _new_link(link, path, names), source)
             cell = new_markdown_cell(source, id=cell.id, metadata=cell.metadata)
         elif path != workbook.WRITE_UP:
             code = f"````python\n{cell.source}\n````"
@@ -93,7 +93,7 @@ def site_page(book: nbformat.NotebookNode, path: Path, links: dict[str, str]) ->
     return page.replace("<body>", f'<body>\n<nav style="{BAR}">{bar}</nav>', 1) if bar else page
 
 
-def _relinked(link: re.Match, path: Path, names: dict[Path, str]) -> str:
+def _new_link(link: re.Match, path: Path, names: dict[Path, str]) -> str:
     """Return a link to a page of the site, or the link as it is: cleaned, it leads nowhere."""
     words, target, anchor = link.groups()
     name = names.get((path.parent / target).resolve())

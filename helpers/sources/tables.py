@@ -61,7 +61,7 @@ def document_of(place: str, row: dict, task: Task, hashed: bool = False) -> dict
     names = column_names(task, DOCUMENT)
     if not task.options.text:
         task.expect("text", (*names["text"], *names["title"]), place, row, "--text")
-    title, text = readers.asked_fields(place, row, task)
+    title, text = readers.title_and_text(place, row, task)
     title = title or readers.text_of(row, *names["title"])
     document = readers.document("", title, text or readers.text_of(row, *names["text"]), task)
     other = _hash(f"{document['title']}\n{document['text']}") if hashed else None

@@ -106,7 +106,7 @@ def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict
     for name in sorted(fields.keys() - known.keys() - {*used}):
         wanted = form.wanted(name) if name in form.fields else "no such field"
         task.leave_out(f"front-matter field {name} ({wanted})", f"{path}:2")
-    title, chosen = readers.asked_fields(f"{path}:1", {**fields, "body": body}, task)
+    title, chosen = readers.title_and_text(f"{path}:1", {**fields, "body": body}, task)
     known |= {"title": title} if title else {}
     if "title" not in known:
         title, body = _heading(body)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from .. import chunks, evalset, runs
 from ..files import EvalSetError
-from .engines import INDEXED, Engine, is_indexed, script, tell_errors
+from .engines import INDEXED, Engine, errors_in_words, is_indexed, script
 
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
 ID_PATTERN = r"[^\p{Z}\p{C}/\\#]+"  # as files.is_id has it
@@ -54,15 +54,17 @@ def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
     return rows
 
 
-def offer_set(engine: Engine, evals: evalset.EvalSet, chunker: str | None) -> None:
+def add_set_documents(engine: Engine, evals: evalset.EvalSet, chunker: str | None) -> None:
     """Offer the documents of a set, or the spans of one of its chunkers. Raises EvalSetError."""
     if evals.tokenizer != "words":
         problem = f"found words by {evals.tokenizer!r}, wanted 'words', runs of letters and digits"
         raise EvalSetError([f"{evals.folder}: {problem}"])
-    engine.put("offered", pd.DataFrame(units(evals, chunker), columns=["unit", "doc_id", "text"]))
+    engine.put(
+        "offered", pd.DataFrame(rows_to_rank(evals, chunker), columns=["unit", "doc_id", "text"])
+    )
 
 
-def units(evals: evalset.EvalSet, chunker: str | None) -> list[tuple[str, str, str]]:
+def rows_to_rank(evals: evalset.EvalSet, chunker: str | None) -> list[tuple[str, str, str]]:
     """Return (unit, document, text) of the documents of a set, or of the spans of a chunker."""
     if not chunker:
         return [(doc.doc_id, doc.doc_id, doc.retrieval_text) for doc in evals.documents.values()]
@@ -70,13 +72,13 @@ def units(evals: evalset.EvalSet, chunker: str | None) -> list[tuple[str, str, s
     return [(span.chunk_id, span.doc_id, span.text(evals.documents)) for span in spans]
 
 
-def ask_set(engine: Engine, evals: evalset.EvalSet) -> None:
+def add_set_queries(engine: Engine, evals: evalset.EvalSet) -> None:
     """Take the queries of a set, those without an answer too."""
-    rows = [(query.query_id, query.query) for query in evals.asked.values()]
+    rows = [(query.query_id, query.query) for query in evals.all_queries.values()]
     engine.put("queries", pd.DataFrame(rows, columns=["query_id", "text"]))
 
 
-def offer_parquet(engine: Engine, path: str) -> None:
+def add_parquet_documents(engine: Engine, path: str) -> None:
     """Offer doc_id, text and, if there, title of a Parquet file, folder or address.
 
     An id `doc#n` is a chunk of `doc`. Raises EvalSetError for other columns and for bad rows.
@@ -91,7 +93,7 @@ def offer_parquet(engine: Engine, path: str) -> None:
     _refuse_bad_rows(engine, path, "offered", "unit", f"^{ID_PATTERN}(#[0-9]+)?$")
 
 
-def ask_parquet(engine: Engine, path: str) -> None:
+def add_parquet_queries(engine: Engine, path: str) -> None:
     """Take queries (query_id, text) of a Parquet file, folder or address. Raises EvalSetError."""
     source = _parquet_source(engine, path, "query_id")
     engine.rows(f"CREATE OR REPLACE TEMP VIEW queries AS SELECT query_id, text FROM {source}")
@@ -103,7 +105,7 @@ def _parquet_source(engine: Engine, path: str, name: str) -> str:
     if "://" not in path and not Path(path).exists():
         raise EvalSetError([f"{path}: found nothing, wanted a Parquet file or folder"])
     source = engine.parquet(path)
-    with tell_errors(f"{path}: cannot be read as Parquet", engine.errors):
+    with errors_in_words(f"{path}: cannot be read as Parquet", engine.errors):
         columns = engine.columns(source)
         wanted = {name: ID, "text": TEXT} | ({"title": TEXT} if "title" in columns else {})
         problems = [
@@ -142,7 +144,7 @@ def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: s
         raise EvalSetError(problems)
 
 
-def index_offered(engine: Engine, settings: Settings) -> str:
+def index_documents(engine: Engine, settings: Settings) -> str:
     """Index what is offered, once; return what was done.
 
     Raises EvalSetError where an index of other texts or parameters stands there.

@@ -67,15 +67,15 @@ def _refuse_unfit(evals, docs, queries, chunker, settings: bm25.Settings) -> Non
 def _search(opened: Engine, evals, docs, queries, chunker, settings, path: Path) -> None:
     began = time.monotonic()
     if docs:
-        bm25.offer_parquet(opened, docs)
+        bm25.add_parquet_documents(opened, docs)
     else:
-        bm25.offer_set(opened, evals, chunker)
-    done = bm25.index_offered(opened, settings)
+        bm25.add_set_documents(opened, evals, chunker)
+    done = bm25.index_documents(opened, settings)
     print(f"{done} ({time.monotonic() - began:.1f} s)", flush=True)
     if queries:
-        bm25.ask_parquet(opened, queries)
+        bm25.add_parquet_queries(opened, queries)
     else:
-        bm25.ask_set(opened, evals)
+        bm25.add_set_queries(opened, evals)
     began = time.monotonic()
     run = bm25.search_queries(opened)
     print(f"{len(run)} queries found something ({time.monotonic() - began:.1f} s)")

@@ -97,7 +97,7 @@ def script(name: str) -> list[str]:
 
 
 @contextmanager
-def tell_errors(place: str, errors: type[Exception], remedy: str = "") -> Iterator[None]:
+def errors_in_words(place: str, errors: type[Exception], remedy: str = "") -> Iterator[None]:
     """Tell the errors of an engine in one line. Raises EvalSetError."""
     try:
         yield
@@ -118,7 +118,7 @@ def _duckdb(folder: Path) -> Iterator[DuckDB]:
     new = [place for place in (path, folder, *folder.parents) if not place.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with tell_errors(str(path), duckdb.Error, remedy), files.database(path) as connection:
+        with errors_in_words(str(path), duckdb.Error, remedy), files.database(path) as connection:
             opened = DuckDB(connection)
             for statement in script("duckdb"):
                 opened.rows(statement)
@@ -144,7 +144,7 @@ def _spark(kind: str, tables: Path) -> Iterator[Spark]:
         raise EvalSetError([problem]) from None
     warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3
     server = _sail_server() if kind == "sail" else nullcontext(kind)
-    with tell_errors(kind, PySparkException), server as address:
+    with errors_in_words(kind, PySparkException), server as address:
         session = SparkSession.builder.remote(address).getOrCreate()
         opened = Spark(session, PySparkException, 50 if kind == "sail" else 10_000)
         try:

@@ -77,9 +77,9 @@ def drawn(monkeypatch):
 
     shown = []
     keep = lambda figure, words: shown.append((figure.axes[0], words))  # noqa: E731
-    monkeypatch.setattr(figures, "put", keep)
+    monkeypatch.setattr(figures, "display_figure", keep)
     with matplotlib.rc_context(), pd.option_context("display.max_colwidth", 50):
-        figures.begin(versions=False)
+        figures.open_page(versions=False)
         yield shown
     plt.close("all")
 

@@ -84,7 +84,9 @@ def test_a_target_that_needs_a_variable_asks_for_it():
 
 
 def test_one_of_a_thing_is_told_in_the_singular(folder):
-    assert "| documents | 2 of 1 kind about 1 service |" in report.facts(evalset.load(folder))
+    assert "| documents | 2 of 1 kind about 1 service |" in report.data_card_table(
+        evalset.load(folder)
+    )
     content = results.read_results(evalset.DEFAULT)
     content["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
     content["queries"] |= {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}
@@ -109,7 +111,7 @@ ROOMS = {  # of a command: where its function stands
     "learn": (copies, "make"),
     "drop": (merge, "drop_query"),
     "site": (site, "write_site"),
-    "compare": (compare, "command"),
+    "compare": (compare, "compare_command"),
     "import": (write, "import_command"),
     "sql": (sql_command, "sql_command"),
 }
@@ -174,7 +176,7 @@ def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
     assert str(folder / "out" / "labels.csv") in capsys.readouterr().out.splitlines()
     for status, code in [("pass", 0), ("warn", 0), ("fail", 1)]:
         findings = [checks.Finding("depth", state, "", "") for state in ("pass", status)]
-        stub(monkeypatch, audit, "of_folder", findings)
+        stub(monkeypatch, audit, "folder_findings", findings)
         assert called("audit", "--evals", folder) == code
         assert capsys.readouterr().out == audit.as_table(findings) + "\n"
 

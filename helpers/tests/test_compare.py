@@ -91,7 +91,7 @@ def test_a_run_too_short_for_the_primary_measure_is_decided_by_a_shorter_one(lon
     assert row["verdict"] == stats.TOO_FEW and "p (Holm) = 0.0625" in row["reason"]
     alone = compare.compare(evals, base, [shallow])["runs"][0]
     assert (alone["verdict"], alone["reason"]) == (stats.WORSE, "p = 0.0312, below 0.05")
-    assert list(compare.board(found).index) == ["deep", "shallow (nDCG@4)", "full"]
+    assert list(compare.leaderboard(found).index) == ["deep", "shallow (nDCG@4)", "full"]
     page = compare.comparison_page(found)
     assert "the verdict rests on nDCG@4" in page and "| MAP@4 " in page and "| MRR@4 " in page
 
@@ -405,13 +405,13 @@ def test_warnings_of_the_base_stand_once_and_nothing_moved_has_no_table(many):
 def test_a_leaderboard_has_the_best_first_and_equal_ones_by_name(eight):
     (mine, poor), base = eight["runs"], eight["base"]
     rows = [row | {"name": name} for row, name in ((poor, "c"), (mine, "b"), (mine, "a"))]
-    board = compare.board(eight | {"runs": rows})
+    board = compare.leaderboard(eight | {"runs": rows})
     assert board.index.name == "run" and list(board.index) == ["base", "a", "b", "c"]
     assert list(board) == (
         "nDCG@10|difference|95 % interval|p|p (Holm)|detectable|wins/ties/losses|judged@10|verdict"
     ).split("|")
     short = base | {"primary": "nDCG@4", "means": {"nDCG@4": 0.41}}
-    assert compare.board(eight | {"base": short})["nDCG@10"]["base"] == "0.410"
+    assert compare.leaderboard(eight | {"base": short})["nDCG@10"]["base"] == "0.410"
 
 
 def test_a_page_shows_texts_of_the_set_as_text(eight):
@@ -469,7 +469,7 @@ def test_systems_are_the_runs_of_the_folder_by_name(many):
     (many / "systems").mkdir()
     for name in ("b.trec", "c.trec", "a.trec", "d.py"):
         (many / "systems" / name).write_text("q1 Q0 d001 1 1 t\n")
-    assert [run.name for run in compare.systems(evalset.load(many))] == ["a", "b", "c"]
+    assert [run.name for run in compare.read_systems(evalset.load(many))] == ["a", "b", "c"]
 
 
 # Halves, queries without an answer, evidence.
@@ -510,7 +510,7 @@ def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(many
     for n, verdict in ((1, "better"), (2, "too few queries to tell")):
         quoted = [{"measures": {evidence.DECIDES: pair}, "verdict": ""} for _ in range(n)]
         rows = iter([*quoted, {}, {"measures": {"evidence hit@5": pair}, "verdict": ""}])
-        monkeypatch.setattr(evidence, "compared", lambda *given, rows=rows: next(rows))
+        monkeypatch.setattr(evidence, "compare_evidence", lambda *given, rows=rows: next(rows))
         found = compare.compare(evals, base, [base] * (n + 2))["runs"]
         verdicts = [row["evidence"].get("verdict") for row in found]
         assert verdicts == [verdict] * n + [None, ""]

@@ -92,7 +92,7 @@ def test_each_field_of_a_row_reaches_its_document_and_query(folder):
     assert evals.queries["p"] == ("p", "x", (), "unspecified", "", "dev", ())
     assert evals.judgments == [("q0", "b", 1, ()), ("q0", "a", 1, ())]
     assert evals[4:6] == ("words", (0, 1, 2)) and evals.imported == "" and evals.folder == folder
-    assert [*evals.documents] == ["a", "b"] and [*evals.asked] == ["p", "q0", "r", "n"]
+    assert [*evals.documents] == ["a", "b"] and [*evals.all_queries] == ["p", "q0", "r", "n"]
 
 
 @pytest.mark.parametrize(
@@ -330,10 +330,10 @@ LOST = "evidence 'Body' is not in a, wanted a verbatim quote, line ends included
 )
 def test_evidence_may_stand_in_the_title(doc_id, evidence, wanted):
     documents = {d: evalset.Document(d, "Title", body) for d, body in (("a", "body"), ("b", ""))}
-    judgment = evalset.Judgment("q", doc_id, 1, evalset.quotes({"evidence": evidence}))
-    assert evalset.misplaced(judgment, {"q": 0}, documents) == wanted
+    judgment = evalset.Judgment("q", doc_id, 1, evalset.evidence_quotes({"evidence": evidence}))
+    assert evalset.judgment_fault(judgment, {"q": 0}, documents) == wanted
     query = "query r is not in retrieval_queries.jsonl, wanted one of its ids"
-    assert evalset.misplaced(judgment._replace(query_id="r"), {"q": 0}, documents) == query
+    assert evalset.judgment_fault(judgment._replace(query_id="r"), {"q": 0}, documents) == query
 
 
 # Queries that no document answers, and what is to be done next.
@@ -380,7 +380,7 @@ def test_the_next_step_is_the_first_thing_that_is_missing(evals, wanted):
 def test_a_set_with_a_query_that_waits_is_not_measured(folder):
     (folder / JUDGMENTS).unlink()
     change(folder / QUERIES, '["queue-full"]', "[]")
-    assert evalset.load(folder).waiting == ["q2"]
+    assert evalset.load(folder).unlabelled_queries == ["q2"]
     assert "session A's panel" in report(folder) and not (folder / "results.json").exists()
 
 
@@ -464,10 +464,10 @@ def test_a_set_is_named_by_the_first_heading_of_its_card_else_by_its_folder(fold
 
 
 def test_notes_are_one_line_a_query(folder):
-    assert results.notes(folder) == {}
+    assert results.read_notes(folder) == {}
     page = "# Notes\n## q1\n\n a \n### part\nb  c\n## not one\nd\n## q2\n## q-3\ne"
     (folder / "notes.md").write_text(page)
-    assert results.notes(folder) == {"q1": "a ### part b c", "q2": "", "q-3": "e"}
+    assert results.read_notes(folder) == {"q1": "a ### part b c", "q2": "", "q-3": "e"}
 
 
 def test_the_folder_is_the_one_of_the_variable(monkeypatch, folder):

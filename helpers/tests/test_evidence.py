@@ -22,7 +22,7 @@ def chunk(doc_id: str, start: int, end: int) -> Chunk:
 
 
 def quoted(**quotes: str) -> evidence.Wanted:
-    spans = {d: evidence.places(q, DOCUMENTS[d].retrieval_text) for d, q in quotes.items()}
+    spans = {d: evidence.quote_spans(q, DOCUMENTS[d].retrieval_text) for d, q in quotes.items()}
     return evidence.Wanted(dict.fromkeys(quotes, 1), spans)
 
 
@@ -39,7 +39,7 @@ def test_every_place_of_a_quote_is_found_overlapping_ones_too():
         ("a.c", "abc a.c", [(4, 7)]),
         ("x", BODY, []),
     ):
-        assert evidence.places(quote, body) == places
+        assert evidence.quote_spans(quote, body) == places
 
 
 def test_the_last_chunk_is_cut_at_the_budget_or_ends_the_context():
@@ -66,7 +66,7 @@ def test_shared_text_is_paid_for_twice_and_counts_once(two):
         ([chunk("a", 0, 20)], len(text.token_ids(BODY[5:18])) / chunk("a", 0, 20).n_tokens),
         ([], 0.0),
     ):
-        row = evidence.within(two, query, ranking)
+        row = evidence.at_budgets(two, query, ranking)
         assert row["evidence share of 500 tokens"] == pytest.approx(share), ranking
 
 
@@ -159,7 +159,7 @@ def test_a_thousand_random_rankings_agree_with_sets_of_characters(monkeypatch):
                 assert row[f"evidence {name}@{k}"] == pytest.approx(value)
         for budget in (1, 5, 20, 60):
             taken = evidence.context(ranking, budget, documents)
-            ranks = evidence.ranks_of(query.quotes, taken)
+            ranks = evidence.evidence_ranks(query.quotes, taken)
             wanted = brute(query, delivered(documents, ranking, budget), 1)
             assert evidence.recall(query, ranks, len(taken)) == pytest.approx(wanted["recall"])
 
@@ -188,15 +188,17 @@ def span_of(doc_id, start, end, score):
 
 
 def test_what_is_wanted_are_the_quotes_of_labels_above_0(evals):
-    assert evidence.wanted(evals) == {
+    assert evidence.quoted_queries(evals) == {
         "q1": evidence.Wanted({"disk-full": 2}, {"disk-full": [(11, 29)]}),
         "q2": evidence.Wanted({"queue-full": 1}, {"queue-full": [(12, 27)]}),
     }
-    assert [*evidence.wanted(evals, "test")] == ["q2"]
+    assert [*evidence.quoted_queries(evals, "test")] == ["q2"]
     noted = [label._replace(evidence=label.evidence or ("Add",)) for label in evals.judgments]
-    assert evidence.wanted(evals._replace(judgments=noted)) == evidence.wanted(evals)
+    assert evidence.quoted_queries(evals._replace(judgments=noted)) == evidence.quoted_queries(
+        evals
+    )
     bare = [label._replace(evidence=()) for label in evals.judgments]
-    assert evidence.wanted(evals._replace(judgments=bare)) == {}
+    assert evidence.quoted_queries(evals._replace(judgments=bare)) == {}
 
 
 def test_a_run_of_spans_is_one_of_documents_too(evals):
@@ -239,7 +241,7 @@ SECOND = {"q1": [["disk-full#1", 1]], "q2": [["queue-full#1", 1]]}
 def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch):
     monkeypatch.setattr(evidence, "BUDGETS", (4, 5, 2_000))
     base, run = run_of(evals, FIRST, "mine"), run_of(evals, SECOND, "mine")
-    compared = evidence.compared(evals, ["q1", "q2"], base, run)
+    compared = evidence.compare_evidence(evals, ["q1", "q2"], base, run)
     assert compared["n"] == 2 and compared["short"] == [2_000]
     assert compared["measures"].keys() == {
         *("evidence hit@5", "evidence recall@5", "evidence nDCG@10"),
@@ -254,7 +256,7 @@ def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch)
         (["q1"], run._replace(parts={})),
         (["q1"], run._replace(chunker="none")),
     ):
-        assert evidence.compared(evals, query_ids, base, other) == {}
+        assert evidence.compare_evidence(evals, query_ids, base, other) == {}
 
 
 def test_a_list_that_is_not_cut_off_returned_all_it_found(evals, monkeypatch):
@@ -267,19 +269,19 @@ def test_a_list_that_is_not_cut_off_returned_all_it_found(evals, monkeypatch):
         (["q2"], full, cut_off, [10, 11]),  # one that is short is enough
         (["q2"], cut_off, full, [10, 11]),
     ):
-        assert evidence.compared(evals, query_ids, base, run)["short"] == short
+        assert evidence.compare_evidence(evals, query_ids, base, run)["short"] == short
 
 
 def test_how_deep_a_ranking_must_be_to_fill_the_largest_budget():
     units = [Chunk("a", n, 0, 1, size) for n, size in enumerate((6_000, 4_000, 1_000, 3_000))]
-    depths = [evidence.deep_enough(part) for part in (units, units[:2], [])]
+    depths = [evidence.depth_needed(part) for part in (units, units[:2], [])]
     assert depths == [3, 2, 0]  # the three shortest make 8,000
 
 
 def test_by_k_counts_documents_and_quotes():
     asked = {"q": quoted(a="the job again"), "r": quoted(b="Disk full")}
     ranked = {"q": [chunk("b", 0, 12), chunk("a", 0, 20), chunk("a", 20, 40)]}
-    shares = evidence.by_k(asked, ranked, most=4)
+    shares = evidence.shares_by_k(asked, ranked, most=4)
     assert shares == {"document": [0, 0.5, 0.5, 0.5], "evidence": [0, 0, 0.5, 0.5]}
 
 
@@ -304,7 +306,7 @@ def test_the_page_of_a_comparison_tells_the_evidence(evals):
 
 
 def test_measures_have_their_names_and_nothing_found_gives_0(evals):
-    row = evidence.by_query(evals, evidence.wanted(evals), {})["q1"]
+    row = evidence.by_query(evals, evidence.quoted_queries(evals), {})["q1"]
     assert [name for name in row if "hit" in name] == [f"evidence hit@{k}" for k in (1, 5, 10)]
     assert [name for name in row if "within" in name] == [
         *map(evidence.recall_name, evidence.BUDGETS)

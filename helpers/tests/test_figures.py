@@ -33,8 +33,8 @@ SHARES = [
 
 
 def test_shares_stand_against_the_bar(drawn):
-    figures.found_in_five(SHARES, 0.7)
-    figures.found_in_five(SHARES[1:2], 0.7)  # a set without kinds
+    figures.shares_in_five(SHARES, 0.7)
+    figures.shares_in_five(SHARES[1:2], 0.7)  # a set without kinds
     (ax, _), (single, _) = drawn
     assert rows(ax) == ["all questions", "easy", "hard", "edge"]
     assert points(ax)["o"] == [(0.8, 0), (1, 1), (7 / 8, 3)] and points(ax)["s"] == [(0, 2)]
@@ -178,7 +178,7 @@ def test_a_figure_is_displayed_once_with_its_words_and_closed(monkeypatch):
     monkeypatch.setattr(figures, "display", lambda data, **more: shown.append((data, more)))
     plt.close("all")
     with matplotlib.rc_context():
-        figures.begin(versions=False)
+        figures.open_page(versions=False)
         ax = figures.axes(3)
         ax.plot(range(50), [0] * 50, "o", color=figures.DARK)
         ax.plot([25], [1], "o", color=figures.LIGHT)  # a colour of a single point stays
@@ -213,11 +213,11 @@ def test_nbval_compares_the_text_of_a_picture_too(request):
 
 def test_a_session_begins_with_style_whole_texts_and_versions(capsys):
     with matplotlib.rc_context({"figure.dpi": 50}), pd.option_context("display.max_colwidth", 50):
-        figures.begin(versions=False)
+        figures.open_page(versions=False)
         assert (matplotlib.rcParams["figure.dpi"], capsys.readouterr().out) == (130, "")
         assert pd.get_option("display.max_colwidth") is None
         assert pd.get_option("display.html.use_mathjax") is False  # a text is no formula
-        figures.begin()
+        figures.open_page()
     names = "pandas", "rank_bm25", "tiktoken", "ir_measures"
     versions = [f"· {name} {metadata.version(name)}" for name in names]
     wanted = " ".join(["Python", platform.python_version(), *versions])
@@ -234,20 +234,20 @@ def test_a_table_has_three_decimals_and_shows_texts_as_texts():
 
 def test_a_captioned_table_names_its_columns_for_every_reader_and_screen():
     frame = pd.DataFrame({"x": [1 / 3, 2.0], 'a "b"': ["<b>", ""]}, ["row", "$r"])
-    page = figures.captioned(frame, "Means & <ends>", "cards").data
+    page = figures.captioned_table(frame, "Means & <ends>", "cards").data
     assert html.unescape(page) == html.unescape(text.clean(page))
     assert page.startswith('<table class="cards" role="table"><caption>Means &#38; &#60;ends&#62;')
     assert '<th scope="col" role="columnheader">x</th>' in page
     assert '<td role="cell" data-label="x">0.333</td>' in page
     assert '<td role="cell" data-label="a &#34;b&#34;">&#60;b&#62;</td>' in page
-    assert 'class="narrow"' in figures.captioned(frame, "").data
+    assert 'class="narrow"' in figures.captioned_table(frame, "").data
 
 
 def test_words_are_marked_and_code_is_set_and_markup_stays_text():
-    assert figures.marked("Disk & disks, <i>", {"disk", "i"}) == (
+    assert figures.mark_words("Disk & disks, <i>", {"disk", "i"}) == (
         "<mark>Disk</mark> &#38; disks, &#60;<mark>i</mark>&#62;"
     )
-    assert figures.marked('"a"', set()) == "&#34;a&#34;"
+    assert figures.mark_words('"a"', set()) == "&#34;a&#34;"
     assert figures.with_code("say `a<b` or `c") == "say <code>a&#60;b</code> or &#96;c"
 
 

@@ -116,7 +116,7 @@ def test_values_that_repeat_each_other_are_shown_in_short():
     for n in range(1, 9):
         block += f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n"
     fields, _ = files.front_matter("p.md", f"---\n{block}---\n")
-    assert len(files.shown(fields["a8"])) == 60
+    assert len(files.short_json(fields["a8"])) == 60
 
 
 # Rows.

@@ -155,7 +155,7 @@ def test_no_text_acts_in_the_write_up_and_its_page(page):
     names = [name for name in write_up._template().blocks if name != "card"]
     sections = [*cards, *map(page.section, names)]
     tables = [
-        figures.captioned(table(), ACTS)
+        figures.captioned_table(table(), ACTS)
         for table in (page.queries, page.method, page.means, page.kinds, page.leaderboard,
                       page.systems_by_kind, page.evidence_recall, page.losses, page.causes)
     ]  # fmt: skip
@@ -180,13 +180,13 @@ def test_no_text_acts_on_other_pages(hostile):
     saved = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
     pages = {
         "comparison": compare.comparison_page(compared),
-        "checklist": report.week(hostile, set()),
+        "checklist": report.week_checklist(hostile, set()),
         "summary": report.summary(with_acts(saved)),
         "disclosure": report.disclosure(hostile),
     }
     for name, markdown in pages.items():
         assert not acts(RENDER(str(markdown))), name
-    assert not acts(RENDER(str(report.facts(hostile))), 0)
+    assert not acts(RENDER(str(report.data_card_table(hostile))), 0)
     query = hostile.queries[f"{ACTS}0"]
     found = {d: (f"{d}#0", document.text) for d, document in hostile.documents.items()}
     card = ranking.result_card(query, found, {"storage", "queue", "c"}, [ACTS], 3)

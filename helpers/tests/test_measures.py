@@ -115,7 +115,7 @@ def test_the_shortest_run_is_the_one_whose_longest_list_is_cut_off():
         (200, [(), (100,)], None),
     ):
         compared = [run(f"run {n}", *map(range, row)) for n, row in enumerate(lengths)]
-        assert measures.shortest(documents, *compared) == wanted, (documents, lengths)
+        assert measures.shortest_run(documents, *compared) == wanted, (documents, lengths)
 
 
 def few(share, name):
@@ -138,18 +138,18 @@ def test_one_line_says_which_run_has_few_or_fewer_labels():
     for judged, depth, wanted in FEW:
         lists = [[*(f"x{i}" for i in range(10 - n)), *(f"d{i}" for i in range(n))] for n in judged]
         compared = [run("a", lists[0]), run("b", lists[1], ["y"])]  # q1: one of them has results
-        warnings = measures.few_labels(qrels, depth, *compared)
+        warnings = measures.label_warnings(qrels, depth, *compared)
         assert len(warnings) == bool(wanted), (judged, depth)
         assert "".join(warnings).startswith(wanted), (judged, depth)
-    assert measures.few_labels({"q1": {"d0": 1}}, 10, *compared) == []
+    assert measures.label_warnings({"q1": {"d0": 1}}, 10, *compared) == []
     five, ten = run("five", range(5)), run("ten", range(10))
     labels = {"q0": dict.fromkeys(range(5), 1)}
-    assert measures.few_labels(labels, 5, five, ten) == []  # compared where both lists reach
-    assert measures.few_labels(labels, 10, five, ten)[0].startswith("judged@10 differs by 0.50")
+    assert measures.label_warnings(labels, 5, five, ten) == []  # compared where both lists reach
+    assert measures.label_warnings(labels, 10, five, ten)[0].startswith("judged@10 differs by 0.50")
     many = {f"q{n}": qrels["q0"] for n in range(50)}
     rows = [[*(f"x{i}" for i in range(n)), *(f"d{i}" for i in range(10 - n))] for n in (5, 6)]
     two = [run(name, *[rows[0]] * 47, *[rows[1]] * 3) for name in "ab"]
-    assert measures.few_labels(many, 10, *two)[0].startswith(few(49, "a"))  # 49.4
+    assert measures.label_warnings(many, 10, *two)[0].startswith(few(49, "a"))  # 49.4
 
 
 # Queries without an answer, and groups of queries.
@@ -166,21 +166,21 @@ def test_the_first_score_tells_answerable_queries_from_others():
     evals = answerable_and_not("dev", "dev", "test")
     tops = {"a0": 3.0, "a1": 1.0, "z0": 2.0, "a2": 0.5}
     run = {q: [("d", score), ("e", 9.0)] for q, score in tops.items()}
-    apart = measures.told_apart(evals, "dev", run)  # z1 has no result: below every other
+    apart = measures.answerability_auroc(evals, "dev", run)  # z1 has no result: below every other
     assert (apart["n"], apart["unanswerable"], apart["AUROC"]) == (2, 2, 3 / 4)
     assert apart["low"] < 0.75 < apart["high"]
     below_zero = {q: [("d", score - 10)] for q, score in tops.items()}
-    assert measures.told_apart(evals, "dev", below_zero)["AUROC"] == 3 / 4
-    assert measures.told_apart(evals, None, run)["AUROC"] == pytest.approx((3 + 2 + 2) / 9)
-    assert measures.told_apart(evals, "test", run) == {}  # it was not asked z2
-    assert measures.told_apart(evals._replace(unanswered={}), "dev", run) == {}
-    assert measures.told_apart(evals._replace(queries={}), "dev", run) == {}
+    assert measures.answerability_auroc(evals, "dev", below_zero)["AUROC"] == 3 / 4
+    assert measures.answerability_auroc(evals, None, run)["AUROC"] == pytest.approx((3 + 2 + 2) / 9)
+    assert measures.answerability_auroc(evals, "test", run) == {}  # it was not asked z2
+    assert measures.answerability_auroc(evals._replace(unanswered={}), "dev", run) == {}
+    assert measures.answerability_auroc(evals._replace(queries={}), "dev", run) == {}
     equal = {q: [("d", 1.0)] for q in ("a0", "z0", "a1", "z1")}
-    assert measures.told_apart(evals, "dev", equal)["AUROC"] == 0.5
+    assert measures.answerability_auroc(evals, "dev", equal)["AUROC"] == 0.5
 
 
 def test_groups_are_in_order_and_unmarked_queries_in_none():
     evals = answerable_and_not("dev", "test", "dev")
     by_split = {"dev": ["a0", "a2"], "test": ["a1"]}
-    assert measures.groups(evals, ["a1", "a0", "a2"], "split") == by_split
-    assert measures.groups(evals, ["a0"], "popularity") == {}
+    assert measures.ids_by_field(evals, ["a1", "a0", "a2"], "split") == by_split
+    assert measures.ids_by_field(evals, ["a0"], "popularity") == {}

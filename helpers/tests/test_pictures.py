@@ -34,7 +34,7 @@ def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
     shown = []
     monkeypatch.setattr(frame, "display", shown.append)
     draw = lambda rank: scores.measures_by_place({"RR": [1.0, 0.5]}, "b", rank)  # noqa: E731
-    frame.moved(draw, rank=(2, 1, 2, 1))
+    frame.with_sliders(draw, rank=(2, 1, 2, 1))
     (slider,) = shown[0].children
     slider.value = 1
     assert [told.split(":")[0] for _, told in drawn] == ["b at rank 2", "b at rank 1"]

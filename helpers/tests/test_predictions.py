@@ -238,7 +238,7 @@ def test_no_command_trips_over_the_file(tmp_path, monkeypatch):
     assert audit.as_table(audit.findings(evals)) == said
     hashes = [(s.corpus_hash(), s.queries_hash()) for s in (before, evals)]
     assert hashes[0] == hashes[1]
-    derived = workbook.derived(copy, sum(workbook.WRITES.values(), ()))
+    derived = workbook.derived_files(copy, sum(workbook.WRITES.values(), ()))
     assert "predictions.json" not in {*manifest.differences(copy), *derived}
     manifest.write_manifest(evals, {})
     assert "predictions" not in (copy / "manifest.json").read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ def test_results_hold_what_a_comparison_needs_and_the_worst_queries_were_read():
     assert [row["query_id"] for row in content["per_query"]] == list(evals.queries)
     dev = [row for row in content["per_query"] if row["split"] == "dev"]
     worst = sorted(dev, key=lambda row: row["measures"]["nDCG@10"])[:5]
-    notes = {*results.notes(evals.folder)}
+    notes = {*results.read_notes(evals.folder)}
     assert {row["query_id"] for row in worst} <= notes <= {*evals.queries}
 
 

@@ -91,13 +91,13 @@ OPEN = [  # (what is changed, the lines that are open)
 
 def open_lines(evals, passed=METRICS):
     """Return the lines of the checklist that are not done."""
-    lines = report.week(evals, passed).split("\n")
+    lines = report.week_checklist(evals, passed).split("\n")
     return [line.removeprefix("- [ ] ") for line in lines if line.startswith("- [ ]")]
 
 
 def test_the_checklist_is_done_at_its_bounds_and_open_just_below(tmp_path):
     evals = small(tmp_path / "learn" / "mine")
-    assert report.week(evals, METRICS | {"bm25"}) == WEEK
+    assert report.week_checklist(evals, METRICS | {"bm25"}) == WEEK
     assert open_lines(evals, {"dcg", "bm25"}) == ["metrics pass their checks: 1 of 6"]
     for n, (change, lines) in enumerate(OPEN):
         assert open_lines(small(tmp_path / f"{n}" / "learn" / "mine", **change)) == lines, change
@@ -207,11 +207,11 @@ FACTS = """\
 
 
 def test_the_data_card_counts_documents_queries_and_labels(counted):
-    assert report.facts(counted).startswith(FACTS + "\n| contractions per 1,000 words | ")
+    assert report.data_card_table(counted).startswith(FACTS + "\n| contractions per 1,000 words | ")
     marked = {q: query._replace(popularity="head") for q, query in [*counted.queries.items()][:2]}
     aside = counted._replace(queries=counted.queries | marked, unanswered={"z": marked})
     row = "| queries | 3: 2 dev, 2 head, 1 test |\n| queries that no document answers | 1 |"
-    assert row in report.facts(aside)
+    assert row in report.data_card_table(aside)
 
 
 SECOND = [(8, 1, 1), (1, 0, 0), (1, 1, 1), (1, 2, 2), (1, 0, 1), (8, 1, 1), (1, 2, 2)]
@@ -247,7 +247,7 @@ def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch
         write_rows(counted.folder / "second_pass.jsonl", *rows)
         found = report.label_facts(counted)
         lines = "".join(f"\n| {name} | {words} |" for name, words in found.items())
-        assert report.facts(counted).startswith(FACTS + lines)  # Cohen's, not Cohen&#39;s
+        assert report.data_card_table(counted).startswith(FACTS + lines)  # Cohen's, not Cohen&#39;s
         return [*found.items()]
 
     names = ("round", "first", "second")

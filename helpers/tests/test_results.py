@@ -42,7 +42,7 @@ RUN = {
 def measured(evals, monkeypatch):
     monkeypatch.setattr(stats, "bootstrap_interval", list)
     values = measures.per_query(evals.qrels(), RUN)
-    return results.measured(evals, RUN, values, {"n": 1}, [{"card": 1}], {}), values
+    return results.results_content(evals, RUN, values, {"n": 1}, [{"card": 1}], {}), values
 
 
 def test_results_say_what_was_measured_on_what(evals, monkeypatch):
@@ -52,7 +52,7 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     assert content["corpus"] == size | {"sha256": evals.corpus_hash()}
     size = {"n": 4, "unanswered": 0, "judgments": 5, "grades": [0, 1, 2]}
     assert content["queries"] == size | {"sha256": evals.queries_hash()}
-    words = text.TOLD["unicode-words"]
+    words = text.TOKENIZER_WORDS["unicode-words"]
     assert content["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": words}
     page = (evals.folder / "runs" / "fixed.trec").read_bytes()
     assert content["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
@@ -114,7 +114,7 @@ def test_evidence_is_told_for_each_half_that_has_quotes(folder):
     disk, queue = (chunks.Chunk(d, 0, 0, length, 9) for d, length in bodies.items())
     known = {"base": [disk, queue], "other": [disk]}
     rankings = {"base": {"q1": [queue]}, "other": {"q1": [queue, disk]}}
-    quoted = results.of_evidence(evals, known, rankings, "base")
+    quoted = results.evidence_content(evals, known, rankings, "base")
     assert list(quoted) == ["dev", "best", "lost", "test"]
     assert quoted["lost"] == {"q1": evidence.NOT_FOUND}
     assert (quoted["best"]["best"], quoted["best"]["next"]) == ("other", "base")
@@ -125,8 +125,12 @@ def test_evidence_is_told_for_each_half_that_has_quotes(folder):
     assert dev["sets"]["other"]["means"]["evidence hit@5"] == 1
     assert dev["sets"]["other"]["intervals"][evidence.DECIDES] == (1, 1)
     dev_only = evals._replace(queries={"q1": evals.queries["q1"]})
-    assert list(results.of_evidence(dev_only, known, rankings, "base")) == ["dev", "best", "lost"]
-    assert results.of_evidence(evals, known, {}, "base") == {}
+    assert list(results.evidence_content(dev_only, known, rankings, "base")) == [
+        "dev",
+        "best",
+        "lost",
+    ]
+    assert results.evidence_content(evals, known, {}, "base") == {}
 
 
 # The file.
@@ -144,7 +148,7 @@ def test_results_are_written_with_ten_decimals_and_read_back(tmp_path):
 
 
 def test_each_published_value_has_a_name_of_its_own(tmp_path, monkeypatch):
-    assert results.published(tmp_path) == {}
+    assert results.published_values(tmp_path) == {}
     found = {
         "corpus": {"documents": 2, "sha256": "a"},
         "cards": [{"query_id": "q1", "cause": "typo", "score": 3}],
@@ -152,7 +156,7 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path, monkeypatch):
         "compared_dev": {"n": 2, "runs": [{"name": "mine", "verdict": "worse"}]},
     }
     monkeypatch.setattr(results, "read_results", lambda folder: found)
-    assert results.published(tmp_path) == {
+    assert results.published_values(tmp_path) == {
         "corpus documents": 2,
         "corpus sha256": "a",
         "cards q1": "typo",
@@ -165,11 +169,14 @@ def test_each_published_value_has_a_name_of_its_own(tmp_path, monkeypatch):
 
 def test_thirty_changes_are_listed_and_the_others_counted():
     after = {f"v{n}": n for n in range(32)}
-    lines = results.changes({}, after)
+    lines = results.changed_values({}, after)
     assert lines == [f"  v{n}: nothing -> {n}" for n in range(30)] + ["  ... and 2 more"]
-    assert len(results.changes(after, {"v0": 0, "v1": 1})) == 30
-    assert results.changes({"b": 1, "a": 1}, {"a": 2, "b": 1.0}) == ["  b: 1 -> 1.0", "  a: 1 -> 2"]
-    assert results.changes({"a": [0.1, None]}, {"a": [0.1, None]}) == []
+    assert len(results.changed_values(after, {"v0": 0, "v1": 1})) == 30
+    assert results.changed_values({"b": 1, "a": 1}, {"a": 2, "b": 1.0}) == [
+        "  b: 1 -> 1.0",
+        "  a: 1 -> 2",
+    ]
+    assert results.changed_values({"a": [0.1, None]}, {"a": [0.1, None]}) == []
 
 
 # Whether it is of this set.
@@ -192,7 +199,7 @@ def save(folder, content):
 def problems(evals) -> list[str]:
     """Return why the results of a set are not its own."""
     with pytest.raises(evalset.EvalSetError) as caught:
-        results.verified(evals)
+        results.read_current_results(evals)
     return caught.value.problems
 
 
@@ -201,7 +208,7 @@ def test_a_baseline_of_this_set_is_read_also_where_git_or_an_editor_changed_the_
     content = json.loads(page.read_text())
     run.write_bytes(run.read_bytes().replace(b"\n", b"\r\n"))
     page.write_bytes(b"\xef\xbb\xbf" + page.read_bytes().replace(b', "', b',\r\n"'))
-    assert results.verified(reported) == content
+    assert results.read_current_results(reported) == content
 
 
 def test_what_is_not_as_it_was_measured_is_told_with_what_to_do(reported):
@@ -261,7 +268,7 @@ def test_a_file_that_is_no_result_is_told_with_its_place(reported):
 
 def test_a_report_ends_with_what_comes_next():
     own = results.what_next(evalset.DEFAULT)
-    assert own.endswith(f"installing.md, Reproduced: {results.reproduced(evalset.DEFAULT)}")
+    assert own.endswith(f"installing.md, Reproduced: {results.reproduction_row(evalset.DEFAULT)}")
     other = results.what_next(evalset.DEFAULT / "other")
     assert "make audit" in other and "Reproduced" not in other
 
@@ -271,7 +278,7 @@ def test_what_was_reproduced_of_this_version_has_its_digits():
     page = (evalset.DEFAULT.parent / "notebooks" / "installing.md").read_text(encoding="utf-8")
     table = page.partition("## Reproduced")[2].partition("\n## ")[0]
     rows = [line.split(" | ") for line in table.splitlines()[5:] if line]
-    version, system, digits = results.reproduced(evalset.DEFAULT).split(" | ")
+    version, system, digits = results.reproduction_row(evalset.DEFAULT).split(" | ")
     sha256 = hashlib.sha256((evalset.DEFAULT / "results.json").read_bytes()).hexdigest()
     assert digits == f"`{sha256[:12]}` |" and ", Python 3." in system
     ours = [row for row in rows if row[0] == version]

@@ -259,12 +259,12 @@ def test_an_encoded_corpus_is_kept_and_never_stale(tmp_path, monkeypatch):
         (["disk ful", "llog"], {"size": 64, "name": "lengths"}, 3),
         (["log", "disk full"], {"size": 64, "name": "lengths"}, 4),
     ):
-        rows = sparse.kept(folder, model, texts, encoder)
+        rows = sparse.cached_encoding(folder, model, texts, encoder)
         assert rows.toarray().tolist() == [[len(body), 0.0, 1.5] for body in texts]
         assert len(encoded) == n_encoded, (texts, model)
     monkeypatch.setattr("os.replace", lambda part, path: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        sparse.kept(folder, {}, ["new"], encoder)
+        sparse.cached_encoding(folder, {}, ["new"], encoder)
     assert len(list(folder.iterdir())) == 4  # half a file is none
 
 

@@ -84,29 +84,46 @@ def test_p_and_intervals_as_they_are_written():
 def test_paired_is_made_of_the_tests_on_the_differences():
     base, run = [0.1, 0.5, 0.9, 0.4, 0.2], [0.2, 0.7, 0.8, 0.4, 0.6]
     differences = np.subtract(run, base)
-    pair = stats.paired(base, run)
+    pair = stats.compare_paired(base, run)
     assert pair[:4] == pytest.approx((5, 0.42, 0.54, 0.12))
     assert (pair.low, pair.high) == stats.t_interval(differences)
     assert (pair.p, pair.t_p) == (stats.sign_flip_p(differences), stats.t_test_p(differences))
     sd = math.sqrt(sum((d - 0.12) ** 2 for d in differences) / 4)
     assert pair.detectable == pytest.approx(stats.detectable(5, sd))
     assert pair[-3:] == (3, 1, 1)
-    assert stats.paired([0.25], [1.0]) == (1, 0.25, 1.0, 0.75, None, None, 1.0, None, None, 1, 0, 0)
+    assert stats.compare_paired([0.25], [1.0]) == (
+        1,
+        0.25,
+        1.0,
+        0.75,
+        None,
+        None,
+        1.0,
+        None,
+        None,
+        1,
+        0,
+        0,
+    )
 
 
 def test_what_is_closer_than_a_billionth_is_a_tie_and_the_queries_are_the_same():
-    assert stats.paired([0.5] * 4, [0.5, 0.5 + 5e-10, 0.5 - 2e-9, 0.5 + 2e-9])[-3:] == (1, 2, 1)
-    assert stats.paired([0.0, 0.0], [1e-9, -1e-9])[-3:] == (0, 2, 0)
+    assert stats.compare_paired([0.5] * 4, [0.5, 0.5 + 5e-10, 0.5 - 2e-9, 0.5 + 2e-9])[-3:] == (
+        1,
+        2,
+        1,
+    )
+    assert stats.compare_paired([0.0, 0.0], [1e-9, -1e-9])[-3:] == (0, 2, 0)
     for base, run in (([1.0], [1.0, 0.5]), ([1.0, 0.5], [1.0]), ([], [])):
         with pytest.raises(ValueError, match=f"{len(base)} and {len(run)} values, wanted"):
-            stats.paired(base, run)
+            stats.compare_paired(base, run)
 
 
 def test_measures_are_compared_query_by_query_and_adjusted_over_the_measures():
     base = {f"q{n}": {"AP": 0.0, "RR": n / 9} for n in range(9)}
     run = {f"q{n}": {"AP": 0.5, "RR": n / 9, "more": 1.0} for n in reversed(range(9))}
     rows = stats.by_measure(base, run, ("AP", "RR"))
-    assert rows["AP"] == stats.paired([0.0] * 9, [0.5] * 9)._asdict() | {"p_holm": 4 / 2**9}
+    assert rows["AP"] == stats.compare_paired([0.0] * 9, [0.5] * 9)._asdict() | {"p_holm": 4 / 2**9}
     assert (rows["RR"]["difference"], rows["RR"]["p_holm"]) == (0, 1)
     assert stats.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert stats.holm([]) == []
@@ -173,14 +190,14 @@ def test_verdicts_of_values():
         (noise, 0.03, "no difference shown"),
         (noise, 0.02, "too few queries to tell"),
     ):
-        pair = stats.paired([0.5] * len(differences), np.add(0.5, differences))
+        pair = stats.compare_paired([0.5] * len(differences), np.add(0.5, differences))
         assert stats.verdict(pair, pair.p, matters)[0] == word, (differences, matters)
 
 
 def test_every_number_is_a_plain_number_that_json_and_repr_show_as_such():
     values = np.array([0.25, 0.5, 1.0])
     numbers = [
-        *stats.paired(values, values[::-1]),
+        *stats.compare_paired(values, values[::-1]),
         *stats.bootstrap_interval(values),
         *stats.bootstrap_interval(values[:1]),
         *stats.t_interval(values),
@@ -235,8 +252,8 @@ def test_the_interval_of_auroc_draws_from_both_groups():
 
 def test_who_read_and_how_often_the_second_reading_agrees():
     rows = [{"reader": "model"}, {}, {"reader": math.nan}]
-    assert stats.by_whom(rows) == "readers: language models of one family"
+    assert stats.readers_text(rows) == "readers: language models of one family"
     both = "readers: language models of one family and people"
-    assert stats.by_whom([{"reader": "person"}, *rows]) == both
-    assert stats.by_whom([{}]) == stats.by_whom([]) == ""
+    assert stats.readers_text([{"reader": "person"}, *rows]) == both
+    assert stats.readers_text([{}]) == stats.readers_text([]) == ""
     assert stats.equal_by_grade([0, 2, 0, 0, 1], [0, 1, 0, 1, 1]) == {0: 2 / 3, 1: 1.0, 2: 0.0}

@@ -32,7 +32,7 @@ def test_numbers_of_things_read_as_english():
     ],
 )
 def test_tokenizers(name, body, wanted):
-    assert text.TOKENIZERS[name](body) == wanted.split() and name in text.TOLD
+    assert text.TOKENIZERS[name](body) == wanted.split() and name in text.TOKENIZER_WORDS
 
 
 def test_content_words_keep_their_order_and_repeats():
@@ -104,8 +104,8 @@ def test_texts_of_so_many_shared_runs_and_so_many_alone_are_one_or_two():
 
 def test_groups_that_share_a_member_are_one_in_the_order_in_which_they_end():
     groups = [[1, 2], (3,), {4, 5}, [5, 1], [], "x"]
-    assert text.merged(iter(groups)) == [{1, 2, 4, 5}, {3}, {"x"}]
-    assert text.merged([]) == [] and text.merged([[1], [1]]) == [{1}]
+    assert text.merge_groups(iter(groups)) == [{1, 2, 4, 5}, {3}, {"x"}]
+    assert text.merge_groups([]) == [] and text.merge_groups([[1], [1]]) == [{1}]
 
 
 # Tokens.
@@ -114,7 +114,7 @@ def test_groups_that_share_a_member_are_one_in_the_order_in_which_they_end():
 def test_tokens_of_a_character_begin_where_it_begins():
     body = "a\x7fb\x80À\xbf\u0fff🧯z"  # continuation bytes from 80 to bf, and the byte before
     ids = [text.encoding().encode_single_token(bytes([byte])) for byte in body.encode()]
-    starts = text.starts(ids, {*range(len(ids) + 1)})
+    starts = text.token_starts(ids, {*range(len(ids) + 1)})
     wanted = [n for n, character in enumerate(body) for _ in character.encode()]
     assert [starts[n] for n in range(len(ids))] == wanted and starts[len(ids)] == len(body)
 

@@ -64,7 +64,6 @@ def test_a_notebook_is_executed_in_its_place_on_its_folder(tmp_path, capsys, mon
 FAILING = {  # code of a cell: what is said
     "raise ValueError('no\\nmore')": "made: a cell failed with ValueError: no more: run again",
     "from helpers import files; raise files.EvalSetError(['a:1: x', 'b:2: y'])": "a:1: x\nb:2: y",
-    "from helpers import compare; raise compare.CannotCompare('x.json: other')": "x.json: other",
 }
 
 
@@ -130,7 +129,7 @@ PAGE = "a\n<!-- generated: make refresh -->\nold\nlines\n<!-- end -->\nb\n"
 @pytest.fixture
 def pages(monkeypatch, tmp_path):
     """Put a README and a data card in the workbook's place; return their blocks."""
-    blocks = {"summary": "new \\1", "facts": "old\nlines"}
+    blocks = {"summary": "new \\1", "data_card_table": "old\nlines"}
     for name in ("README.md", "evals/README.md"):
         files.write(tmp_path / name, PAGE)
     monkeypatch.setattr(workbook, "ROOT", tmp_path)
@@ -147,7 +146,7 @@ def test_a_block_that_is_not_as_the_results_say_is_named(pages, tmp_path):
     assert fresh == {tmp_path / "README.md": made, tmp_path / "evals" / "README.md": PAGE}
     words = ": its generated block differs from the results, run: make refresh"
     assert workbook.stale_blocks(tmp_path) == ["README.md" + words]
-    pages["facts"] = "other"
+    pages["data_card_table"] = "other"
     assert workbook.stale_blocks(tmp_path)[1:] == ["evals/README.md" + words]
     for page in ("", "no markers", PAGE * 2, PAGE.replace("<!-- end -->", "")):
         files.write(tmp_path / "README.md", page)
@@ -163,7 +162,7 @@ def test_a_refresh_stores_what_it_executed_and_says_what_it_changed(
     ran = []
     monkeypatch.setattr(workbook, "run_all", lambda *run: ran.append(run) or {run[0] / "n": made})
     monkeypatch.setattr(evalset, "DEFAULT", tmp_path)
-    monkeypatch.setattr(results, "published", lambda on: next(values))
+    monkeypatch.setattr(results, "published_values", lambda on: next(values))
     own = SimpleNamespace(folder=tmp_path)
     assert workbook.refresh_command(own) == 0
     assert (tmp_path / "n").read_text() == nbformat.writes(made) + "\n"
@@ -208,7 +207,9 @@ def checking(monkeypatch, tmp_path):
         return subprocess.CompletedProcess(command, failed, f"{failed} failed, 12 passed in 1 s")
 
     monkeypatch.setattr(evalset, "DEFAULT", own)
-    monkeypatch.setattr(workbook, "guard", lambda path: state.guard * (path == workbook.WRITE_UP))
+    monkeypatch.setattr(
+        workbook, "output_problems", lambda path: state.guard * (path == workbook.WRITE_UP)
+    )
     monkeypatch.setattr(workbook, "stale_blocks", lambda folder: state.blocks)
     monkeypatch.setattr(workbook.subprocess, "run", run)
     state.check = lambda folder=own: workbook.check_command(SimpleNamespace(folder=folder))
@@ -220,7 +221,7 @@ def test_a_check_gives_each_notebook_what_is_committed_but_not_what_it_writes(ch
     folders = set()
     for path, globs in workbook.WRITES.items():
         folder, words, held = checking.calls.pop(str(path))
-        assert held == {*DERIVED, "x.md"} - workbook.derived(checking.own, globs)
+        assert held == {*DERIVED, "x.md"} - workbook.derived_files(checking.own, globs)
         assert words == [*workbook.NBVAL_STRICT, str(path)]
         folders.add(folder)
     assert len(folders) == 4 and not any(folder.exists() for folder in folders)
@@ -306,7 +307,7 @@ def test_what_a_stored_notebook_may_not_hold_is_named_with_its_cell(tmp_path):
         made = [v4.new_code_cell("1", execution_count=n, outputs=out) for n, *out in cells]
         made.insert(0, v4.new_markdown_cell("words"))
         nbformat.write(v4.new_notebook(cells=made), tmp_path / "n.ipynb")
-        problems = workbook.guard(tmp_path / "n.ipynb")
+        problems = workbook.output_problems(tmp_path / "n.ipynb")
         assert len(problems) == len(wanted), (cells, problems)
         for problem, words in zip(problems, wanted, strict=True):
             assert problem.startswith(f"n.ipynb: {words}")

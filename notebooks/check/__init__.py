@@ -20,7 +20,7 @@ from .verdict import NotStarted, Wrong
 ROOMS = "agreement answers bm25 chunking labels measures passages recursive statistics".split()
 
 
-def recorded(name: str, check: Callable) -> Callable:
+def with_record(name: str, check: Callable) -> Callable:
     """Return the check, which in a learner's copy also writes down what it found."""
 
     @functools.wraps(check)
@@ -31,9 +31,9 @@ def recorded(name: str, check: Callable) -> Callable:
             check(*args)
         except Wrong as error:
             result = "not started" if isinstance(error, NotStarted) else "wrong"
-            record.note(called, function, result, error.summary)
+            record.write_check_run(called, function, result, error.summary)
             raise
-        record.note(called, function, "passed")
+        record.write_check_run(called, function, "passed")
 
     return run
 
@@ -42,4 +42,4 @@ for room in (*ROOMS, "failures", "quick_test"):
     for name, check in [*vars(import_module(f".{room}", __package__)).items()]:
         if name.startswith("check_"):  # check_dcg is check.dcg
             name = name.removeprefix("check_")
-            globals()[name] = recorded(name, check)
+            globals()[name] = with_record(name, check)

@@ -84,7 +84,7 @@ def check_cohen_kappa(function: Callable) -> None:
          "nan, not 0.",
          lambda a, b: _above(_equal(a, b), _by_habit(a, b), 0.0)),
     ]  # fmt: skip
-    verdict.give("cohen_kappa", function, hand, random_cases(_draw_kappa), mistakes, top=1.0)
+    verdict.run_check("cohen_kappa", function, hand, random_cases(_draw_kappa), mistakes, top=1.0)
 
 
 def _ac1_table(first: list, second: list, grades: tuple) -> float:
@@ -141,4 +141,4 @@ def check_gwet_ac1(function: Callable) -> None:
         ("The shares come from the first reading alone. Take the mean of both.",
          lambda a, b, g: _above(_equal(a, b), _spread(_pooled(a, [])) / (len(g) - 1))),
     ]  # fmt: skip
-    verdict.give("gwet_ac1", function, hand, random_cases(_draw_ac1), mistakes, top=1.0)
+    verdict.run_check("gwet_ac1", function, hand, random_cases(_draw_ac1), mistakes, top=1.0)

@@ -80,4 +80,4 @@ def check_f1(function: Callable) -> None:
         ("An empty text has no words to divide by: return 0 where nothing is in common.",
          lambda a, b: _harmonic(_squad(a), _squad(b)) if a.strip() else 1 / 0),
     ]  # fmt: skip
-    verdict.give("f1", function, hand, random_cases(_draw_f1), mistakes, top=1.0)
+    verdict.run_check("f1", function, hand, random_cases(_draw_f1), mistakes, top=1.0)

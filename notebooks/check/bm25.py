@@ -95,7 +95,7 @@ def check_okapi_idf(function: Callable) -> None:
          "against those with it, and add 0.5 to both.",
          lambda docs, e=0.25: _plain_idf(docs)),
     ]  # fmt: skip
-    verdict.give("okapi_idf", function, hand, random_cases(_draw_idf), mistakes)
+    verdict.run_check("okapi_idf", function, hand, random_cases(_draw_idf), mistakes)
 
 
 def _draw_bm25(rng: np.random.Generator) -> Iterator[Example]:
@@ -173,7 +173,7 @@ def check_bm25_score(function: Callable) -> None:
         ("A word of the query that no document holds has no weight: weights.get(word, 0).",
          lambda q, d, w, a, k1=1.5, b=0.75: sum(w[x] for x in q) and _bm25(q, d, w, a, k1, b)),
     ]  # fmt: skip
-    verdict.give("bm25_score", function, hand, random_cases(_draw_bm25), mistakes)
+    verdict.run_check("bm25_score", function, hand, random_cases(_draw_bm25), mistakes)
 
 
 def _searchable(docs: list[list[str]], ids: list[str]) -> tuple:
@@ -306,7 +306,7 @@ def check_search(function: Callable) -> None:
         _search_case("a", [["a"], ["a"], ["a", "b"], ["b"]], ["p", "q", "r", "s"], 1),
         _search_case("disk full queue", [*uneven, *[[x] * 3 for x in "xyzuv"]], list("bacdefg")),
     ]
-    verdict.give("search", function, hand, random_cases(_draw_search), _search_mistakes())
+    verdict.run_check("search", function, hand, random_cases(_draw_search), _search_mistakes())
 
 
 def _doc_of(chunk_id: str) -> str:
@@ -378,4 +378,4 @@ def check_to_documents(function: Callable) -> None:
          ordered,
          lambda hits: hits),
     ]  # fmt: skip
-    verdict.give("to_documents", function, hand, random_cases(_draw_documents), mistakes)
+    verdict.run_check("to_documents", function, hand, random_cases(_draw_documents), mistakes)

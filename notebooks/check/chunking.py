@@ -118,7 +118,7 @@ def check_windows(function: Callable) -> None:
         ("An overlap that does not fit gives no windows in silence: raise ValueError.",
          lambda n, size, overlap: (_unguarded(n, size, overlap) if 0 <= overlap < size else [])),
     ]  # fmt: skip
-    verdict.give("windows", function, hand, random_cases(_draw_windows), mistakes)
+    verdict.run_check("windows", function, hand, random_cases(_draw_windows), mistakes)
 
 
 def _reference_fixed(doc_text: str, size: int, overlap: int) -> list[Span]:
@@ -195,7 +195,7 @@ def check_chunk_fixed(function: Callable) -> None:
         ("An overlap as large as the chunk never moves on: windows refuses it.",
          lambda d, size, o: _fixed(d, size, o, _unguarded)),
     ]  # fmt: skip
-    verdict.give("chunk_fixed", function, hand, random_cases(_draw_fixed), mistakes)
+    verdict.run_check("chunk_fixed", function, hand, random_cases(_draw_fixed), mistakes)
 
 
 def _span(doc_text: str, start: int, end: int) -> Span:
@@ -324,7 +324,7 @@ def check_stretches(function: Callable) -> None:
         ("Start and length came back. The second number is where the stretch ends.",
          lambda d: [(a, b - a) for a, b in _stretches(d)]),
     ]  # fmt: skip
-    verdict.give("stretches", function, hand, random_cases(_draw_stretches), mistakes)
+    verdict.run_check("stretches", function, hand, random_cases(_draw_stretches), mistakes)
 
 
 def check_chunk_paragraphs(function: Callable) -> None:
@@ -381,4 +381,4 @@ def check_chunk_paragraphs(function: Callable) -> None:
         ("The third number counts characters. It counts tokens.",
          lambda d: [(a, b, b - a) for a, b, _ in _paragraphs(d)]),
     ]  # fmt: skip
-    verdict.give("chunk_paragraphs", function, hand, random_cases(_draw_paragraphs), mistakes)
+    verdict.run_check("chunk_paragraphs", function, hand, random_cases(_draw_paragraphs), mistakes)

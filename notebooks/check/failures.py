@@ -7,8 +7,8 @@ from typing import NamedTuple
 from helpers.text import content_words
 
 from .passed import tell_passed
-from .values import shown
-from .verdict import Wrong, not_started, returned
+from .values import as_code
+from .verdict import Wrong, not_started, value_of
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+")
 READ_AT_LEAST, SOME_CARDS = 3, 5  # cards to read, and to name
@@ -71,10 +71,10 @@ def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[st
     Why: Failures that were read say what to build next: a synonym list, a date filter, another
     chunk size, or better labels.
     """
-    named = returned("causes", named)
+    named = value_of("causes", named)
     if not isinstance(named, dict):
         raise Wrong(
-            f"check.causes wants a dict {{query_id: (cause, evidence)}}, got {shown(named)[:60]}"
+            f"check.causes wants a dict {{query_id: (cause, evidence)}}, got {as_code(named)[:60]}"
         )
     told = {q: found for q, found in named.items() if found is not None and found is not ...}
     read = {q: _entry(found) for q, found in told.items()}
@@ -108,7 +108,7 @@ def _is_kept(entry: tuple) -> bool:
 def _refuse_other_causes(given: dict, by_rule: dict[str, str]) -> None:
     """Raise Wrong for what is no cause, and for queries without a card."""
     known = [*CAUSES]
-    unknown = [f"  {q}: {shown(cause)}" for q, cause in given.items() if cause not in known]
+    unknown = [f"  {q}: {as_code(cause)}" for q, cause in given.items() if cause not in known]
     if unknown:
         listed = "\n".join(f"  {name}" for name in known)
         told = ["causes: not a cause", *unknown, f"The causes are\n{listed}"]
@@ -143,11 +143,11 @@ def _problem(entry: tuple, card: dict) -> str:
     proof = on_card if _is_kept(entry) else CAUSES[cause].proof(card)
     words, evidence = [row[0] for row in card["words"]], str(evidence)
     held = [item for item in proof if stands_in(item, evidence)]
-    told = f"{shown(evidence)[:60]} does not show it; wanted is {CAUSES[cause].told}"
+    told = f"{as_code(evidence)[:60]} does not show it; wanted is {CAUSES[cause].told}"
     if not held:
         return told
     if all(_is_in_passing(item, evidence, words) for item in held):
-        return f"{told}; if {shown(held[0])} is meant, put it in quotes"
+        return f"{told}; if {as_code(held[0])} is meant, put it in quotes"
     if {*words} - {*proof} and all(stands_in(word, evidence) for word in words):
         return f"all words of the query stand there; wanted is {CAUSES[cause].told}"
     return ""
@@ -235,6 +235,6 @@ def check_cause(cause: Callable[[dict], str]) -> None:
             with_later |= HOLDS[later]
         for card in (alone | HOLDS[name], with_later):
             if cause(card) != name:
-                raise Wrong(f"cause: wanted {name!r}, got {shown(cause(card))} for {card}")
+                raise Wrong(f"cause: wanted {name!r}, got {as_code(cause(card))} for {card}")
     said = f"cause: right on {2 * len(CAUSES)} made cards, each rule before those below it"
     tell_passed("cause", said)

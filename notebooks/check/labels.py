@@ -9,7 +9,7 @@ import numpy as np
 from helpers import text
 
 from . import verdict
-from .values import shown
+from .values import as_code
 from .verdict import Example, mean, pick, random_cases
 
 
@@ -54,7 +54,7 @@ def check_coverage(function: Callable) -> None:
          lambda d, r: 100 * _share(d, r) / len(d)),
         ("This is the share that is not reached.", lambda d, r: 1 - _share(d, r) / len(d)),
     ]  # fmt: skip
-    verdict.give("coverage", function, hand, random_cases(_draw_coverage), mistakes, top=1.0)
+    verdict.run_check("coverage", function, hand, random_cases(_draw_coverage), mistakes, top=1.0)
 
 
 _FUNCTION = "how do i a the of is".split()
@@ -148,7 +148,9 @@ def check_word_overlap(function: Callable) -> None:
         ("A query of function words alone leaves nothing to divide by: return 0 for it.",
          lambda q, a: sum(word in _words_of(a) for word in _asked(q)) / len(_asked(q))),
     ]  # fmt: skip
-    verdict.give("word_overlap", function, hand, random_cases(_draw_overlap), mistakes, top=1.0)
+    verdict.run_check(
+        "word_overlap", function, hand, random_cases(_draw_overlap), mistakes, top=1.0
+    )
 
 
 def _runs(
@@ -232,7 +234,7 @@ def check_jaccard(function: Callable) -> None:
         ("These are runs of characters. A run is size words in a row.",
          lambda a, b, n: _jaccard_of(_runs(a.lower(), n, list), _runs(b.lower(), n, list))),
     ]  # fmt: skip
-    verdict.give("jaccard", function, hand, random_cases(_draw_jaccard), mistakes, top=1.0)
+    verdict.run_check("jaccard", function, hand, random_cases(_draw_jaccard), mistakes, top=1.0)
 
 
 def _groups(found) -> list[list[str]]:
@@ -240,7 +242,7 @@ def _groups(found) -> list[list[str]]:
 
 
 def _sets(groups: list[list[str]]) -> str:
-    return shown([set(group) for group in groups])
+    return as_code([set(group) for group in groups])
 
 
 def _first_fit(relevant: dict) -> list[set]:
@@ -340,4 +342,4 @@ def check_query_groups(function: Callable) -> None:
          lambda r: [{p for p in r if r[p] == ids} for ids in {frozenset(v) for v in r.values()}]),
     ]  # fmt: skip
     drawn = random_cases(_draw_groups)
-    verdict.give("query_groups", function, hand, drawn, mistakes, view=_groups, say=_sets)
+    verdict.run_check("query_groups", function, hand, drawn, mistakes, view=_groups, say=_sets)

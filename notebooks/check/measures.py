@@ -110,7 +110,7 @@ def check_reciprocal_rank(function: Callable) -> None:
          lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k or 10)), 0),
          lambda r, g, k=None: next((1 / n for n in _ranks(r[:10], g, k)), 0)),
     ]  # fmt: skip
-    verdict.give("reciprocal_rank", function, hand, _draw_measure("RR"), mistakes, top=1.0)
+    verdict.run_check("reciprocal_rank", function, hand, _draw_measure("RR"), mistakes, top=1.0)
 
 
 def check_hit(function: Callable) -> None:
@@ -144,7 +144,7 @@ def check_hit(function: Callable) -> None:
          lambda r, g, k: float(bool(_ranks(r[:10], g, k)))),
         ("Only place k itself is looked at.", lambda r, g, k: float(k in _ranks(r, g))),
     ]  # fmt: skip
-    verdict.give("hit", function, hand, _draw_measure("Success"), mistakes, top=1.0)
+    verdict.run_check("hit", function, hand, _draw_measure("Success"), mistakes, top=1.0)
 
 
 def check_recall(function: Callable) -> None:
@@ -187,7 +187,7 @@ def check_recall(function: Callable) -> None:
         ("Nothing is relevant there, so there is nothing to divide by: return 0.",
          lambda r, g, k: len(_ranks(r, g, k)) / _relevant(g)),
     ]  # fmt: skip
-    verdict.give("recall", function, hand, _draw_measure("R"), mistakes, top=1.0)
+    verdict.run_check("recall", function, hand, _draw_measure("R"), mistakes, top=1.0)
 
 
 def _precisions(ranking: list, grades: dict, least: int = 1) -> list[float]:
@@ -239,7 +239,7 @@ def check_average_precision(function: Callable) -> None:
         ("Nothing is relevant there, so there is nothing to divide by: return 0.",
          lambda r, g: sum(_precisions(r, g)) / _relevant(g)),
     ]  # fmt: skip
-    verdict.give("average_precision", function, hand, _draw_measure("AP"), mistakes, top=1.0)
+    verdict.run_check("average_precision", function, hand, _draw_measure("AP"), mistakes, top=1.0)
 
 
 def _draw_dcg(rng: np.random.Generator) -> Iterator[Example]:
@@ -298,7 +298,7 @@ def check_dcg(function: Callable) -> None:
         ("Only the first ten gains are added up. DCG takes all that are given.",
          lambda gains: _discounted(gains[:10], _log2)),
     ]  # fmt: skip
-    verdict.give("dcg", function, hand, random_cases(_draw_dcg), mistakes)
+    verdict.run_check("dcg", function, hand, random_cases(_draw_dcg), mistakes)
 
 
 def _gains(
@@ -418,4 +418,4 @@ def check_ndcg(function: Callable) -> None:
         Example((["b", "a"], {"b": 1, "a": 2}, 10, exponential), (1 + 3 * third) / (3 + third)),
         Example((["z", "a"], {"a": 1, "z": 0}, 10, one_more), third),
     ]
-    verdict.give("ndcg", function, hand, _draw_measure("nDCG"), _ndcg_mistakes(), top=1.0)
+    verdict.run_check("ndcg", function, hand, _draw_measure("nDCG"), _ndcg_mistakes(), top=1.0)

@@ -166,4 +166,6 @@ def check_evidence_recall(function: Callable) -> None:
          lambda q, r, n: mean(any(_is_whole(s, a, b) for o, a, b in _cut_at(r, n) if o == d)
                               for d, own in q.items() for s in own)),
     ]  # fmt: skip
-    verdict.give("evidence_recall", function, hand, random_cases(_draw_evidence), mistakes, top=1.0)
+    verdict.run_check(
+        "evidence_recall", function, hand, random_cases(_draw_evidence), mistakes, top=1.0
+    )

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .verdict import WIDTH, NotStarted, Wrong, returned
+from .verdict import WIDTH, NotStarted, Wrong, value_of
 
 SALT, LETTERS, PASS = "retrieval-baseline", "abcd", 0.7
 
@@ -25,7 +25,7 @@ class Question(NamedTuple):
 
 def check_quiz(session: str, answers: dict | Callable) -> None:
     """Score the quick test of a session: print it when passed, raise Wrong with it when not."""
-    answers = returned(f"quick test {session}", answers)
+    answers = value_of(f"quick test {session}", answers)
     if session not in QUESTIONS:
         raise Wrong(f"there is no session {session!r}, only {', '.join(QUESTIONS)}")
     questions = dict(enumerate(QUESTIONS[session], 1))

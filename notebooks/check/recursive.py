@@ -8,7 +8,7 @@ import numpy as np
 
 from . import stored, verdict
 from .chunking import n_tokens
-from .values import is_sequence, shown
+from .values import as_code, is_sequence
 from .verdict import Example, pick, random_cases
 
 LEVELS = ("\n\n", "\n", " ", "")
@@ -24,7 +24,7 @@ def _pieces(found) -> tuple[str, list[str]]:
 
 
 def _said(wanted: tuple[str, list[str]]) -> str:
-    return f"{shown(wanted[1])} apart from white space, adding up to the text"
+    return f"{as_code(wanted[1])} apart from white space, adding up to the text"
 
 
 def _recursive_case(piece: str, size: int, length: Callable) -> Example:
@@ -126,7 +126,7 @@ def check_first_cut(function: Callable) -> None:
         ("The length is counted in characters. Ask the function length, which may count tokens.",
          lambda p, size, n, levels: _one_cut(p, size, len, levels)),
     ]  # fmt: skip
-    verdict.give("first_cut", function, hand, random_cases(_draw_first_cut), mistakes)
+    verdict.run_check("first_cut", function, hand, random_cases(_draw_first_cut), mistakes)
 
 
 def _cut(piece: str, size: int, length: Callable, levels=LEVELS, join=True, equal=False) -> list:
@@ -211,4 +211,4 @@ def check_split_recursive(function: Callable) -> None:
         ("A part of exactly size waits in the row. LangChain lets it wait only below size.",
          lambda p, size, n: _cut(p, size, n, equal=True)),
     ]  # fmt: skip
-    verdict.give("split_recursive", function, hand, drawn, mistakes, view=_pieces, say=_said)
+    verdict.run_check("split_recursive", function, hand, drawn, mistakes, view=_pieces, say=_said)

@@ -9,7 +9,7 @@ from helpers import stats
 
 from . import verdict
 from .passed import tell_passed
-from .values import TOLERANCE, Raised, is_sequence, on_form, shortened, shown
+from .values import TOLERANCE, Raised, as_code, is_sequence, short_code, type_fault
 from .verdict import SEED, Example, Mistakes, Wrong, mean, random_cases
 
 # The bootstrap is random, so its ends are compared within a share of the standard error.
@@ -66,7 +66,7 @@ def _bootstrap_mistakes() -> Mistakes:
 
 def _ends_of(value: object) -> tuple[float, float] | None:
     """Return (low, high), None where the value is no pair of numbers."""
-    if not is_sequence(value) or len(value) != 2 or on_form((0.0, 1.0), value):
+    if not is_sequence(value) or len(value) != 2 or type_fault((0.0, 1.0), value):
         return None
     low, high = value
     return float(low), float(high)
@@ -88,7 +88,7 @@ def check_bootstrap(function: Callable) -> None:
         if _ends_of(got) is None:
             raise Wrong(
                 f"bootstrap is not right yet\n  {written}\n    expected  a pair (low, high)\n"
-                f"    got       {shortened(got)}\n{on_form((0.0, 1.0), got)}".rstrip()
+                f"    got       {short_code(got)}\n{type_fault((0.0, 1.0), got)}".rstrip()
             )
         answers.append((values, _ends_of(got), stats.bootstrap_interval(values), written))
     failing = [answer for answer in answers if not _close(answer[2], answer[1], answer[0])]
@@ -128,9 +128,9 @@ def _flat(ends: tuple) -> bool:
 def _drawn_by(function: Callable, values: list, seed: int, *draws: int) -> tuple[object, str]:
     """Return what the learner's bootstrap gives, and the call as text. Its errors become Wrong."""
     more = "".join(f", {n}" for n in draws)
-    written = f"bootstrap({shown(np.array(values))}, np.random.default_rng({seed}){more})"
+    written = f"bootstrap({as_code(np.array(values))}, np.random.default_rng({seed}){more})"
     args = np.array(values), np.random.default_rng(seed), *draws
-    got, _ = verdict.called("bootstrap", function, args)
+    got, _ = verdict.call_safely("bootstrap", function, args)
     if isinstance(got, Raised):
         lines = [*verdict.error_lines("bootstrap", function, got.error), f"  {written}"]
         raise Wrong("\n".join(lines)) from None
@@ -144,7 +144,7 @@ def _check_draws(function: Callable) -> None:
     if both is None or not _flat(both):
         raise Wrong(
             f"bootstrap: the values are right, but draws is ignored\n  {written}\n"
-            f"    got       {shown(single)}\nA single draw has one mean: both ends are it."
+            f"    got       {as_code(single)}\nA single draw has one mean: both ends are it."
         )
     first, again, other = (_ends_of(_drawn_by(function, UNEVEN[1], n, 50)[0]) for n in (1, 1, 2))
     problem = ""
@@ -234,7 +234,7 @@ def check_sign_flip(function: Callable) -> None:
          lambda d: mean(abs(total) >= abs(sum(d)) for total in _signs(d)),
          lambda d: mean(abs(total) >= abs(sum(d)) for total in _signs(d[::-1]))),
     ]  # fmt: skip
-    verdict.give("sign_flip", function, hand, random_cases(_draw_signs), mistakes, top=1.0)
+    verdict.run_check("sign_flip", function, hand, random_cases(_draw_signs), mistakes, top=1.0)
 
 
 def _draw_holm(rng: np.random.Generator) -> list[Example]:
@@ -299,4 +299,4 @@ def check_holm(function: Callable) -> None:
         ("The factors begin one too low: the smallest of n p values is multiplied by n.",
          lambda ps: _steps(ps, lambda rank, n: n - rank - 1)),
     ]  # fmt: skip
-    verdict.give("holm", function, hand, random_cases(_draw_holm), mistakes)
+    verdict.run_check("holm", function, hand, random_cases(_draw_holm), mistakes)

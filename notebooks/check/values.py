@@ -68,7 +68,7 @@ def _is_near(wanted: float, got: float, strict: bool) -> bool:
         return wanted == got
 
 
-def viewed(view: Callable | None, value: object) -> object:
+def apply_view(view: Callable | None, value: object) -> object:
     """Return the value as an exercise compares it; one that cannot be read so stays.
 
     So does one that is read only once, and one whose members are letters or keys.
@@ -83,21 +83,21 @@ def viewed(view: Callable | None, value: object) -> object:
         return value
 
 
-def shown(value: object) -> str:
+def as_code(value: object) -> str:
     """Return a value as a learner would type it: sets in order, ten decimals, no np.float64."""
     if isinstance(value, BM25Okapi):
-        return f"BM25Okapi({shown(value.made_from)})"
+        return f"BM25Okapi({as_code(value.made_from)})"
     if isinstance(value, (*COLUMN, pd.DataFrame)):
         maker = "np.array" if isinstance(value, np.ndarray) else f"pd.{type(value).__name__}"
-        return f"{maker}({shown(np.asarray(value).tolist())})"
+        return f"{maker}({as_code(np.asarray(value).tolist())})"
     if isinstance(value, float | np.floating):
         return repr(round(float(value), 10))
     if isinstance(value, np.generic):
-        return shown(value.item())
+        return as_code(value.item())
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{shown(k)}: {shown(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{as_code(k)}: {as_code(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple | set | frozenset):
-        members = [*map(shown, value)]
+        members = [*map(as_code, value)]
         if isinstance(value, SOME_SET):
             return "{" + ", ".join(sorted(members)) + "}" if members else "set()"
         opening, closing = "[]" if isinstance(value, list) else "()"
@@ -110,20 +110,20 @@ def shown(value: object) -> str:
         return f"a {type(value).__name__}"
 
 
-def shortened(value: object, most: int = 500) -> str:
+def short_code(value: object, most: int = 500) -> str:
     """Return a value as text, cut where it is very long."""
-    whole = shown(value)
+    whole = as_code(value)
     return whole if len(whole) <= most else whole[:most] + " …"
 
 
 def as_call(name: str, args: tuple) -> str:
     """Return the call as code, an argument a line where it is long."""
-    parts = [shown(arg) for arg in args]
+    parts = [as_code(arg) for arg in args]
     line = f"{name}({', '.join(parts)})"
     return line if len(line) < 90 else f"{name}(\n      " + ",\n      ".join(parts) + ")"
 
 
-def on_form(wanted: object, got: object, members: bool = True) -> str:
+def type_fault(wanted: object, got: object, members: bool = True) -> str:
     """Return a sentence where an answer is of the wrong kind, else an empty one.
 
     It says nothing of the values. `members` of a list are looked at, too.
@@ -141,7 +141,7 @@ def on_form(wanted: object, got: object, members: bool = True) -> str:
         if _kind(answer) == kind or (kind == "a dict" and isinstance(answer, pd.Series)):
             continue
         if isinstance(part, tuple) and part and not is_sequence(part[-1]):
-            kind = f"a tuple such as {shown(part)}"
+            kind = f"a tuple such as {as_code(part)}"
         where = "The answer" if answer is got else "A member of the answer"
         return f"{where} is of type {type(answer).__name__}, wanted is {kind}."
     return ""

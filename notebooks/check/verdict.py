@@ -23,7 +23,7 @@ from helpers.stats import SEED
 
 from .open_exercise import go_to_cell
 from .passed import place_of_exercise, tell_passed
-from .values import TOLERANCE, Raised, as_call, is_same, on_form, shortened, shown, viewed
+from .values import TOLERANCE, Raised, apply_view, as_call, as_code, is_same, short_code, type_fault
 
 
 class Endless(Exception):
@@ -55,10 +55,10 @@ class Wrong(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython prints in place of a traceback: a page breaks long lines in words."""
-        return [part for line in str(self).split("\n") for part in wrapped(line)]
+        return [part for line in str(self).split("\n") for part in wrap_line(line)]
 
 
-def wrapped(line: str) -> list[str]:
+def wrap_line(line: str) -> list[str]:
     """Return lines of at most WIDTH: prose is broken between words, code and cases after commas."""
     if not line.startswith(" "):
         return textwrap.wrap(line, WIDTH) or [line]
@@ -98,7 +98,7 @@ class Answer(NamedTuple):
 Mistakes = list[tuple]  # (sentence, wrong function, another that deserves it, ...)
 
 
-def give(
+def run_check(
     name: str,
     function: Callable,
     hand: list[Example],
@@ -106,7 +106,7 @@ def give(
     mistakes: Mistakes,
     *,
     view: Callable | None = None,
-    say: Callable = shown,
+    say: Callable = as_code,
     top: float | None = None,
 ) -> None:
     """Print that all cases are right, or raise Wrong with the simplest that fails.
@@ -114,7 +114,7 @@ def give(
     Hand-made cases stand from simple to hard. `view` turns a value into what is compared, `say`
     writes the wanted one, `top` is the largest value that can be.
     """
-    cases = [*hand, *sorted(drawn, key=lambda case: len(shown(case.args)))]
+    cases = [*hand, *sorted(drawn, key=lambda case: len(as_code(case.args)))]
     answers, changed = _answers(name, function, cases, view)
     failing = [answer for answer in answers if not answer.right]
     if not failing and changed:
@@ -143,10 +143,10 @@ def _answers(
     """Return the answers, none after an endless one, and the cases whose arguments it changed."""
     answers, changed = [], []
     for case in cases:
-        got, args = called(name, function, case.args)
+        got, args = call_safely(name, function, case.args)
         pairs = zip(case.args, args, strict=True)
         changed += [case] * any(a != b for a, b in pairs if isinstance(a, list | dict))
-        seen = viewed(view, got)
+        seen = apply_view(view, got)
         answers.append(Answer(case, got, seen, is_same(case.wanted, seen)))
         if isinstance(got, Raised) and isinstance(got.error, Endless):
             break  # each would take a second
@@ -156,7 +156,7 @@ def _answers(
 # Calling it.
 
 
-def called(name: str, function: object, args: tuple) -> tuple[object, tuple]:
+def call_safely(name: str, function: object, args: tuple) -> tuple[object, tuple]:
     """Return what `function` gave, or Raised, and the copied arguments; its prints are dropped.
 
     Raises NotStarted where it is a stub or calls one, Wrong where it is no function.
@@ -165,11 +165,11 @@ def called(name: str, function: object, args: tuple) -> tuple[object, tuple]:
         raise not_started(name)
     if not callable(function):
         wants = f"check.{name} wants the function itself: check.{name}({name}), without brackets"
-        raise Wrong(f"{wants} after the name. It was given {shown(function)[:60]}")
+        raise Wrong(f"{wants} after the name. It was given {as_code(function)[:60]}")
     args = pickle.loads(pickle.dumps(args))  # a deep copy, in a third of the time
     quiet = contextlib.redirect_stdout(io.StringIO())
     try:
-        with quiet, np.errstate(all="ignore"), stopped(function):
+        with quiet, np.errstate(all="ignore"), step_limit(function):
             return function(*args), args
     except NotImplementedError as error:
         stub = getattr(inspect.unwrap(function), "__name__", name)
@@ -188,18 +188,18 @@ def not_started(name: str, inner: str = "") -> NotStarted:
     return NotStarted(f"{title} is not started yet: fill in the cell above, then run on from here")
 
 
-def returned(name: str, given: object) -> object:
+def value_of(name: str, given: object) -> object:
     """Return what a function without arguments gives, or `given` itself; a stub is not started."""
     if not callable(given):
         return given
-    value, _ = called(name, given, ())
+    value, _ = call_safely(name, given, ())
     if isinstance(value, Raised):
         raise Wrong("\n".join(error_lines(given.__name__, given, value.error)))
     return value
 
 
 @contextlib.contextmanager
-def stopped(function: Callable) -> Iterator[None]:
+def step_limit(function: Callable) -> Iterator[None]:
     """Raise Endless in the learner's code after STEPS of its lines; libraries run untraced."""
     home, before, steps = home_of(function), sys.gettrace(), itertools.count()
 
@@ -236,7 +236,7 @@ def case_lines(name: str, function: Callable, case: Example, got: object, wanted
     call = [f"  {as_call(name, case.args)}", f"    expected  {wanted}"]
     if isinstance(got, Raised):
         return [*error_lines(name, function, got.error), *call]
-    return [f"{name} is not right yet", *call, f"    got       {shortened(got)}"]
+    return [f"{name} is not right yet", *call, f"    got       {short_code(got)}"]
 
 
 def error_lines(name: str, function: Callable, error: Exception) -> list[str]:
@@ -268,7 +268,7 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
     if isinstance(got, Raised):
         return next((words for kind, words in ERRORS.items() if isinstance(got.error, kind)), "")
     is_nan = isinstance(got, float) and math.isnan(got) and case.wanted == 0
-    return NAN if is_nan else on_form(case.wanted, seen, members=view is None)
+    return NAN if is_nan else type_fault(case.wanted, seen, members=view is None)
 
 
 def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
@@ -293,10 +293,10 @@ def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> 
 
 
 def agrees(wrong: Callable, answer: Answer, view: Callable) -> bool:
-    value, _ = called("", wrong, answer.case.args)
+    value, _ = call_safely("", wrong, answer.case.args)
     if isinstance(value, Raised):
         return is_same(type(value.error), answer.got)
-    return is_same(viewed(view, value), answer.seen, strict=False)
+    return is_same(apply_view(view, value), answer.seen, strict=False)
 
 
 # For the tables of mistakes.

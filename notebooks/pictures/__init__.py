@@ -6,5 +6,5 @@ A picture stands still; where `make lab` turns sliders on, it moves. What the wr
 """
 
 from . import corpus, ranking, scores
-from .frame import moved
+from .frame import with_sliders
 from .week import map_of_week

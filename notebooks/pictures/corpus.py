@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.colors import PowerNorm
 
 from helpers import figures
-from helpers.figures import DARK, LIGHT, aside
+from helpers.figures import DARK, LIGHT, offsets
 
 ROWS = 18  # kinds or services a picture holds; those with the fewest documents are one row
 SQUARES = 50  # a row of the grid; where a service has more documents, a square stands for several
@@ -52,7 +52,7 @@ def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
         title += f";\n{medians.index[0]} is the shortest kind, {medians.index[-1]} the longest"
     top.set_title(title)
     values = ", ".join(f"{kind} {median:.0f}" for kind, median in medians.items())
-    figures.put(figure, f"{title}. Median tokens by kind: {values}.".replace("\n", " "))
+    figures.display_figure(figure, f"{title}. Median tokens by kind: {values}.".replace("\n", " "))
 
 
 def coverage(corpus: pd.DataFrame) -> None:
@@ -82,7 +82,7 @@ def coverage(corpus: pd.DataFrame) -> None:
     title = f"Queries ask for {corpus.reached.sum()} of {len(corpus)} documents"
     title += f", least for {rows.index[-1]}" if len(rows) > 1 else ""
     ax.set_title(title)
-    figures.put(figure, f"{title}. {', '.join(labels[::-1])}.".replace("  ", " "))
+    figures.display_figure(figure, f"{title}. {', '.join(labels[::-1])}.".replace("  ", " "))
 
 
 def overlap(queries: pd.DataFrame) -> None:
@@ -95,7 +95,7 @@ def overlap(queries: pd.DataFrame) -> None:
     figure, ax = plt.subplots(figsize=(7, 1.3 + 0.5 * len(means)))
     ax.barh(range(len(means)), means, color="#cfdbe8", edgecolor=DARK, linewidth=0.8)
     places = kinds.map({kind: n for n, kind in enumerate(means.index)})
-    places = places + aside(kinds, queries.overlap.round(6), 0.7, 9)
+    places = places + offsets(kinds, queries.overlap.round(6), 0.7, 9)
     ax.plot(queries.overlap, places, "o", color=DARK, alpha=0.7, markersize=4)
     ax.set_yticks(range(len(means)), [f"{kind}  {mean:.2f}" for kind, mean in means.items()])
     ax.grid(axis="y", visible=False)
@@ -106,4 +106,4 @@ def overlap(queries: pd.DataFrame) -> None:
         title = f"Fewest shared words: {' and '.join(lowest)}, {means.iloc[-1]:.2f} on average"
     ax.set_title(title)
     values = ", ".join(f"{kind} {mean:.2f}" for kind, mean in means.items())
-    figures.put(figure, f"{title}. Mean share by kind: {values}. Each point is a query.")
+    figures.display_figure(figure, f"{title}. Mean share by kind: {values}. Each point is a query.")

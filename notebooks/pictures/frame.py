@@ -8,7 +8,7 @@ from IPython.display import display
 from helpers.figures import is_live
 
 
-def moved(draw: Callable, **controls: tuple[float, float, float, float]) -> None:
+def with_sliders(draw: Callable, **controls: tuple[float, float, float, float]) -> None:
     """Call `draw` with the start of each slider, and, live, again for each move of one.
 
     A slider is (start, low, high, step); whole numbers stay whole.

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.evalset import Query
-from helpers.figures import DARK, GREEN, LIGHT, axes, marked, show, snippet
+from helpers.figures import DARK, GREEN, LIGHT, axes, mark_words, show, snippet
 from helpers.text import Markup, how_many
 
 STACKED = 5  # words that have a part of their own
@@ -184,6 +184,6 @@ def result_card(
     for rank, (doc_id, (chunk_id, text)) in enumerate(hits.items(), 1):
         if rank <= top or doc_id == best:
             tick = "✓" if doc_id in query.relevant_doc_ids else "·"
-            card += row.format(tick, rank, chunk_id, marked(snippet(text, words), words))
+            card += row.format(tick, rank, chunk_id, mark_words(snippet(text, words), words))
     lacking = Markup("<p>Words in no relevant document: {}</p>")
     return card + lacking.format(", ".join(missing) or "none")

@@ -33,4 +33,4 @@ def map_of_week(lit: str) -> None:
     steps = [step.replace("\n", " ") for step in STEPS]
     own = ", ".join(s for s, session in zip(steps, SESSIONS, strict=True) if session == lit)
     words = f"The week in {len(steps)} steps: {' → '.join(steps)}. This session makes {own}."
-    figures.put(figure, words)
+    figures.display_figure(figure, words)

@@ -40,7 +40,7 @@ def known_mistakes(name: str, monkeypatch) -> list[tuple]:
     """Return the (sentence, wrong function) pairs of a check."""
     kept = statistics._bootstrap_mistakes() if name == "bootstrap" else []
     with monkeypatch.context() as patch:
-        patch.setattr(verdict, "give", lambda *args, **options: kept.extend(args[4]))
+        patch.setattr(verdict, "run_check", lambda *args, **options: kept.extend(args[4]))
         if name != "bootstrap":
             inspect.unwrap(getattr(check, name))(len)
     return [(sentence, wrong) for sentence, *known in kept for wrong in known]

@@ -16,7 +16,7 @@ from .exercises import checks, known_mistakes, learnt, refused
 
 
 def test_every_check_stands_in_a_notebook_and_every_notebook_check_exists():
-    cells = [c for nb in learn.lessons().values() for c in nb.cells if learn.is_check(c)]
+    cells = [c for nb in learn.read_lessons().values() for c in nb.cells if learn.is_check(c)]
     called = [name for cell in cells for name in learn.checks_called(cell)]
     assert sorted(called) == sorted([*checks(), "causes", "quiz A", "quiz B", "quiz C"])
 

@@ -146,7 +146,7 @@ def test_evidence_that_shows_its_cause_and_some_that_does_not(capsys):
 
 
 def test_the_sessions_solution_finds_evidence_on_every_card(capsys):
-    session = learn.lessons()["session_c_metrics_and_writeup.ipynb"]
+    session = learn.read_lessons()["session_c_metrics_and_writeup.ipynb"]
     cell = next(cell for cell in session.cells if cell.id == "c-named")
     results = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
     cards = {card["query_id"]: card for card in results["cards"]}
@@ -162,7 +162,7 @@ def test_the_sessions_solution_finds_evidence_on_every_card(capsys):
 
 
 def test_the_table_of_the_exercise_says_what_the_check_wants():
-    session = learn.lessons()["session_c_metrics_and_writeup.ipynb"]
+    session = learn.read_lessons()["session_c_metrics_and_writeup.ipynb"]
     text = {cell.id: cell.source for cell in session.cells}
     rows = [line for line in text["c-named-exercise"].split("\n") if line.startswith("| ")][1:]
     assert [row.split("|")[1].strip() for row in rows] == [*failures.CAUSES]

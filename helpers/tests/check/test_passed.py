@@ -29,9 +29,9 @@ def test_every_exercise_says_why_it_matters(tmp_path):
 
 
 def test_an_exercise_is_named_and_solved_as_in_its_lesson(tmp_path):
-    made = copies.learner_copies(learn.LESSONS, tmp_path)
+    made = copies.copies_of_lessons(learn.LESSONS, tmp_path)
     names = []
-    for lesson, notebook in learn.lessons().items():
+    for lesson, notebook in learn.read_lessons().items():
         for e in learn.exercises_of(lesson, notebook):
             *others, last = checks = learn.checks_called(notebook.cells[e.check])
             names += checks
@@ -67,9 +67,9 @@ def test_elsewhere_there_is_no_solution_and_no_error(tmp_path):
     path = tmp_path / "session_c_metrics_and_writeup.ipynb"
     path.write_text("{")
     assert place(tmp_path) == {}
-    lesson = learn.lessons()[path.name]
+    lesson = learn.read_lessons()[path.name]
     for cell in filter(learn.is_solution, lesson.cells):
-        cell.source = copies.stubbed(cell)  # as in nbgrader's release version
+        cell.source = copies.with_stubs(cell)  # as in nbgrader's release version
     path.write_text(nbformat.writes(lesson))
     assert {exercise.solution for exercise in place(tmp_path).values()} == {""}
 
@@ -118,7 +118,7 @@ def lines_of_solutions():
     """Return {line without white space: line} of all solutions, lines that say something."""
     return {
         "".join(line.split()): line
-        for nb in learn.lessons().values()
+        for nb in learn.read_lessons().values()
         for cell in nb.cells
         for first, last in learn.regions(cell)
         for line in cell.source.splitlines()[first : last - 1]
@@ -159,11 +159,11 @@ def test_in_a_kernel_an_open_exercise_is_gone_to_and_nowhere_else(monkeypatch):
     monkeypatch.setattr(open_exercise, "get_ipython", lambda: shell)
     monkeypatch.setattr(open_exercise, "display", lambda data, raw: shown.append(data))
     stub = verdict.not_started("dcg")
-    assert stub._render_traceback_() == verdict.wrapped(str(stub)) and shown == []
+    assert stub._render_traceback_() == verdict.wrap_line(str(stub)) and shown == []
     stub = verdict.not_started("dcg")
     shell.kernel = "there"
     verdict.Wrong("it is wrong")._render_traceback_()
-    assert shown == [] and stub._render_traceback_() == verdict.wrapped(str(stub))
+    assert shown == [] and stub._render_traceback_() == verdict.wrap_line(str(stub))
     stub._render_traceback_()  # IPython asks twice
     assert shown[0]["text/plain"] == "" and len(shown) == 1
     assert re.search(r"Date\.now\(\) - \d{13} < 30000", shown[0]["application/javascript"])

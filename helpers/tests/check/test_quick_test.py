@@ -16,7 +16,7 @@ from notebooks.check import quick_test as quiz
 
 SOLUTIONS = {
     session: next(cell.source for cell in nb.cells if cell.id == f"{session.lower()}-quiz")
-    for session, nb in zip("ABC", learn.lessons().values(), strict=False)
+    for session, nb in zip("ABC", learn.read_lessons().values(), strict=False)
 }
 RIGHT = {
     session: eval(re.search(r"return (\{.+\})", source)[1]) for session, source in SOLUTIONS.items()

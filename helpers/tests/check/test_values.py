@@ -79,22 +79,22 @@ TEXTS = [(0.1 + 0.2, "0.3"), (1 / 3, "0.3333333333"), (2, "2"), ("a", "'a'"), (N
 
 def test_a_value_is_written_as_a_learner_would_type_it():
     for value, text in TEXTS:
-        assert values.shown(value) == text
+        assert values.as_code(value) == text
 
 
 def test_long_values_are_cut_and_long_calls_have_an_argument_a_line():
-    assert values.shortened([1, 2], most=6) == "[1, 2]"
-    assert values.shortened([1, 2], most=5) == "[1, 2 …"
-    assert values.shortened("x" * 499) == "'" + "x" * 499 + " …"
+    assert values.short_code([1, 2], most=6) == "[1, 2]"
+    assert values.short_code([1, 2], most=5) == "[1, 2 …"
+    assert values.short_code("x" * 499) == "'" + "x" * 499 + " …"
     assert values.as_call("f", (1, "a")) == "f(1, 'a')"
     assert len(values.as_call("f", ("x" * 84,))) == 89
     assert values.as_call("f", ("x" * 85, 2)) == "f(\n      '" + "x" * 85 + "',\n      2)"
 
 
 def test_a_view_leaves_what_it_cannot_read():
-    assert values.viewed(sorted, [2, 1]) == [1, 2]
+    assert values.apply_view(sorted, [2, 1]) == [1, 2]
     for value in ("ba", {"b": 1, "a": 2}, 3):
-        assert values.viewed(sorted, value) is value
+        assert values.apply_view(sorted, value) is value
 
 
 FORMS = [  # (wanted, got, what is said)
@@ -124,5 +124,5 @@ FORMS = [  # (wanted, got, what is said)
 
 def test_what_is_said_of_a_type():
     for wanted, got, said in FORMS:
-        assert values.on_form(wanted, got) == said
-    assert values.on_form([(0, 4)], [3], members=False) == ""
+        assert values.type_fault(wanted, got) == said
+    assert values.type_fault([(0, 4)], [3], members=False) == ""

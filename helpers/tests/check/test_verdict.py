@@ -25,7 +25,7 @@ def cases(*pairs):
 
 def give(function, hand, drawn=(), mistakes=(), **options):
     """Give the function to a check of made cases."""
-    verdict.give("it", function, cases(*hand), [*drawn], mistakes, **options)
+    verdict.run_check("it", function, cases(*hand), [*drawn], mistakes, **options)
 
 
 def said_of(function, hand, *more, **options):
@@ -120,7 +120,7 @@ def test_a_function_that_changes_its_arguments_is_refused():
     assert "changes what it is given" in refused("holm", emptying)
     changed = verdict.Example(({"a": 1}, "b"), 1)
     with pytest.raises(check.Wrong, match="changes what it is given"):
-        verdict.give("it", lambda a, b: a.popitem()[1], [changed], [], [])
+        verdict.run_check("it", lambda a, b: a.popitem()[1], [changed], [], [])
     assert changed.args == ({"a": 1}, "b")
 
 
@@ -235,8 +235,8 @@ def test_means_shared_members_and_picks():
 
 
 def test_what_is_given_may_be_a_value_or_a_function_of_nothing():
-    assert verdict.returned("f", 3) == 3 and verdict.returned("f", lambda: 3) == 3
+    assert verdict.value_of("f", 3) == 3 and verdict.value_of("f", lambda: 3) == 3
     with pytest.raises(check.NotStarted, match="^f is not started"):
-        verdict.returned("f", learnt("def f():\n    raise NotImplementedError\n")["f"])
+        verdict.value_of("f", learnt("def f():\n    raise NotImplementedError\n")["f"])
     with pytest.raises(check.Wrong, match="f stops with an error, line 2 of its cell, in f"):
-        verdict.returned("f", learnt("def f():\n    return 1 / 0\n")["f"])
+        verdict.value_of("f", learnt("def f():\n    return 1 / 0\n")["f"])

@@ -195,7 +195,7 @@ def test_what_is_wrong_is_told_with_its_place_before_anything_is_written(reporte
         path = folder / name
         path.write_text(page + "\n")
         before = contents(folder)
-        for command in (audit.of_folder, workbook.freeze_command):
+        for command in (audit.folder_findings, workbook.freeze_command):
             with pytest.raises(evalset.EvalSetError) as caught:
                 command(reported)
             assert caught.value.problems[0].startswith(f"{folder}/{words}")
@@ -208,7 +208,7 @@ def test_what_is_wrong_is_told_with_its_place_before_anything_is_written(reporte
 def test_freeze_draws_new_negatives_over_broken_ones_and_audit_refuses_them(reported):
     (reported.folder / "negatives.jsonl").write_text("{\n")
     with pytest.raises(evalset.EvalSetError, match="negatives.jsonl:1: broken JSON"):
-        audit.of_folder(reported)
+        audit.folder_findings(reported)
     assert workbook.freeze_command(reported) == 0
     assert audit.unreadable(reported) == []
 
@@ -220,17 +220,17 @@ def test_what_was_made_of_another_corpus_waits_for_its_report(reported):
     (folder / "runs" / "fixed.trec").write_text("q1 Q0 gone 1 2 t\n")
     gone = {"doc_id": "gone", "chunk_idx": 0, "start": 0, "end": 1, "n_tokens": 1}
     write_rows(folder / "chunks" / "fixed.jsonl", gone)
-    last = audit.of_folder(evalset.load(folder))[-1]
+    last = audit.folder_findings(evalset.load(folder))[-1]
     assert last[:3] == ("baseline", "fail", "measured on another corpus, another runs/fixed.trec")
 
 
 def test_the_baseline_is_the_saved_run(reported):
     assert audit.unreadable(reported) == []
-    assert audit.of_folder(reported)[-1][:2] == ("baseline", "pass")
+    assert audit.folder_findings(reported)[-1][:2] == ("baseline", "pass")
     run = reported.folder / results.RUN
     run.write_text(run.read_text().replace("2.0", "3.0"))
-    last = audit.of_folder(reported)[-1]
+    last = audit.folder_findings(reported)[-1]
     assert last[:3] == ("baseline", "fail", "measured on another runs/fixed.trec")
     assert "make report" in last.remedy
     (reported.folder / "results.json").unlink()
-    assert audit.of_folder(reported)[-1][:3] == ("baseline", "n/a", "no results.json")
+    assert audit.folder_findings(reported)[-1][:3] == ("baseline", "n/a", "no results.json")

@@ -14,7 +14,7 @@ def small(folder):
     return complete(folder)
 
 
-def asked(**queries):
+def small_set(**queries):
     """Return a set without files: name_of_query=(split, "documents")."""
     found = {q: evalset.Query(q, q, tuple(d.split()), "", "", s) for q, (s, d) in queries.items()}
     ids = sorted({*"abcdef", *(d for q in found.values() for d in q.relevant_doc_ids)})
@@ -23,9 +23,9 @@ def asked(**queries):
 
 
 def test_components_join_through_shared_and_alike_documents():
-    four = asked(q1=("dev", "a"), q2=("dev", "a b"), q3=("test", "c"), q4=("test", "d"))
-    by_first_id = asked(q3=("dev", "c"), q1=("test", "b"), q2=("dev", "a b"), q4=("dev", "b"))
-    names = asked(a=("dev", "b"), b=("test", "a"))  # a query and a document of one name are two
+    four = small_set(q1=("dev", "a"), q2=("dev", "a b"), q3=("test", "c"), q4=("test", "d"))
+    by_first_id = small_set(q3=("dev", "c"), q1=("test", "b"), q2=("dev", "a b"), q4=("dev", "b"))
+    names = small_set(a=("dev", "b"), b=("test", "a"))  # a query and a document of one name are two
     for evals, alike, joined in (
         (four, set(), ["q1 q2", "q3", "q4"]),
         (four, {("b", "c")}, ["q1 q2 q3", "q4"]),
@@ -38,15 +38,15 @@ def test_components_join_through_shared_and_alike_documents():
 
 
 def test_leaks_name_queries_and_documents_in_order():
-    mixed = asked(q1=("test", "a"), q2=("dev", "a b"), q3=("test", "c"), q4=("dev", "d"))
-    three = asked(q3=("dev", "c"), q1=("test", "b"), q2=("dev", "a b"), q4=("dev", "b"))
+    mixed = small_set(q1=("test", "a"), q2=("dev", "a b"), q3=("test", "c"), q4=("dev", "d"))
+    three = small_set(q3=("dev", "c"), q1=("test", "b"), q2=("dev", "a b"), q4=("dev", "b"))
     for evals, alike, leaks in (
         (mixed, set(), ["q2 q1 a a"]),
         (mixed, {("b", "c")}, ["q2 q1 a a", "q2 q3 b c"]),
         (mixed, {("c", "d")}, ["q2 q1 a a", "q4 q3 d c"]),
         (mixed, {("c", "e"), ("d", "e")}, ["q2 q1 a a"]),
         (three, {("a", "b")}, ["q2 q1 a b", "q2 q1 b b", "q4 q1 b b"]),
-        (asked(a=("dev", "b"), b=("test", "a")), set(), []),
+        (small_set(a=("dev", "b"), b=("test", "a")), set(), []),
     ):
         assert links.leaking_answers(evals, alike) == [tuple(leak.split()) for leak in leaks]
 
@@ -72,7 +72,7 @@ def test_there_are_leaks_exactly_where_a_component_is_in_both_halves():
     rng = random.Random(0)
     draw = lambda: (rng.choice(evalset.SPLITS), " ".join(rng.sample("abcdef", 2)))  # noqa: E731
     for _ in range(200):
-        evals = asked(**{f"q{n}": draw() for n in range(rng.randint(1, 4))})
+        evals = small_set(**{f"q{n}": draw() for n in range(rng.randint(1, 4))})
         alike = {tuple(sorted(rng.sample("abcdef", 2))) for _ in range(rng.randint(0, 2))}
         groups = links.components(evals, alike)
         mixed = [group for group in groups if len({evals.queries[q].split for q in group}) > 1]

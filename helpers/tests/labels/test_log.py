@@ -46,7 +46,7 @@ def full_disk(path, monkeypatch):
 
 def held_by_another(path, monkeypatch):
     monkeypatch.setattr(log, "LOCK_WAIT", 0.05)
-    monkeypatch.setattr(log, "held", log.locked(path), raising=False)  # until this is undone
+    monkeypatch.setattr(log, "held", log.lock_log(path), raising=False)  # until this is undone
     return f"{path} cannot be locked, so nothing was written: "
 
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_written_is_told_and_the_log_is_as_before(folder, monkeyp
 
 def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
     path = folder / log.LOG
-    hold = "from helpers.labels import log; log.locked({!r}); print('held', flush=True); input()"
+    hold = "from helpers.labels import log; log.lock_log({!r}); print('held', flush=True); input()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     command = [sys.executable, "-c", hold.format(str(path))]
     holder = subprocess.Popen(command, **pipes, cwd=ROOT)

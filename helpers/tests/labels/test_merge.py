@@ -280,7 +280,7 @@ def test_drop_says_what_is_wrong_and_moves_nothing(folder):
 
 def test_drop_and_merge_want_the_lock_of_the_log(folder, monkeypatch):
     monkeypatch.setattr(log, "LOCK_WAIT", 0.05)
-    evals, held = evalset.load(folder), log.locked(folder / log.LOG)
+    evals, held = evalset.load(folder), log.lock_log(folder / log.LOG)
     for change in (lambda: merge.drop_query(folder, "q1"), lambda: merge.merge(evals)):
         with pytest.raises(OSError, match="cannot be locked"):
             change()

@@ -53,8 +53,8 @@ PAGES = {
 
 def test_markdown_is_rendered_with_the_words_of_the_query_marked():
     for text, page in PAGES.items():
-        assert html.unescape(markup.rendered(text, {"b"})) == html.unescape(page), text
-    page = html.unescape(markup.rendered("| a | b |\n|---|--:|\n| 1 | 2 \\| 3 |\n", {"b"}))
+        assert html.unescape(markup.markdown_html(text, {"b"})) == html.unescape(page), text
+    page = html.unescape(markup.markdown_html("| a | b |\n|---|--:|\n| 1 | 2 \\| 3 |\n", {"b"}))
     assert re.findall(r"<t[hd][^>]*>(.*?)</t", page) == ["a", "<mark>b</mark>", "1", "2 | 3"]
 
 
@@ -62,7 +62,7 @@ def test_a_hostile_text_has_no_tags_but_those_of_a_text():
     tags = {"p", "br", "mark", "span", "strong", "em", "del", "code", "pre", "h1", "h2", "hr"}
     tags |= {"ul", "ol", "li", "blockquote", "table", "thead", "tbody", "tr", "th", "td"}
     for text in (RAW, *RAW.split("\n"), f"| {RAW} |", f"- {RAW}", f"```\n{RAW}"):
-        seen = set(re.findall(r"<(\w+)([^>]*)>", markup.rendered(text, {"a"})))
+        seen = set(re.findall(r"<(\w+)([^>]*)>", markup.markdown_html(text, {"a"})))
         assert {tag for tag, _ in seen} <= tags, text
         assert {facts for _, facts in seen} <= {"", ' start="1"'}, text
 
@@ -351,7 +351,7 @@ def test_a_second_panel_goes_on_with_the_log_and_what_cannot_be_written_is_told(
 # Queries that no document answers.
 
 
-def waiting(folder):
+def pairs_waiting(folder):
     """Write a pool of q1's two documents, which nobody has judged; q2 is in no pool."""
     (folder / "judgments.jsonl").unlink()
     queries = folder / "retrieval_queries.jsonl"
@@ -363,7 +363,7 @@ def waiting(folder):
 
 
 def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
-    shown = opened(folder, waiting(folder))
+    shown = opened(folder, pairs_waiting(folder))
     assert live(shown) == {"0", "1", "2", "Skip", "Finish"} and shown.bar.max == 2
     assert shown.count.value == "1 of 2, query 1 of 1"
     do(shown, 0), do(shown, 0)
@@ -385,7 +385,7 @@ def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
 
 
 def test_a_query_set_aside_comes_back_with_undo_or_a_document_that_answers(folder):
-    waiting(folder)
+    pairs_waiting(folder)
     write_rows(folder / log.LOG, *(entry(q, "", kind="symptom", time=q) for q in ("q1", "q2")))
     merge.merge(evalset.load(folder))
     assert not evalset.load(folder).queries
@@ -394,7 +394,7 @@ def test_a_query_set_aside_comes_back_with_undo_or_a_document_that_answers(folde
     assert message(shown) == "Taken back: No answer."
     merge.merge(evalset.load(folder))
     evals = evalset.load(folder)
-    assert evals.waiting == ["q2"] and evals.queries["q2"].kind == "symptom"
+    assert evals.unlabelled_queries == ["q2"] and evals.queries["q2"].kind == "symptom"
     do(opened(folder, [("q1", "disk-full")]), 2)
     merge.merge(evalset.load(folder))
     assert [*evalset.load(folder).queries] == ["q1", "q2"]
@@ -402,7 +402,7 @@ def test_a_query_set_aside_comes_back_with_undo_or_a_document_that_answers(folde
 
 def test_a_query_judged_0_everywhere_is_no_dead_end(folder):
     """Also when the zeros are in judgments.jsonl already, from an explicit list of pairs."""
-    waiting(folder)
+    pairs_waiting(folder)
     shown = opened(folder, [("q1", d) for d in PROOF])
     do(shown, 0), do(shown, 0)
     assert shown.turn is None
@@ -421,7 +421,7 @@ def test_the_session_stops_until_each_query_has_an_answer(folder, capsys, monkey
     monkeypatch.setattr(panel.Panel, "show", lambda self: queues.append(self.queue))
     panel.require_labels(evalset.load(folder))
     assert capsys.readouterr().out == "2 queries, each with a relevant document\n"
-    waiting(folder)
+    pairs_waiting(folder)
     queries = folder / "retrieval_queries.jsonl"
     first, second = (json.loads(line) for line in queries.read_text().splitlines())
     write_rows(queries, first, {**second, "relevant_doc_ids": ["queue-full"]})

@@ -140,9 +140,9 @@ def test_ac1_worked_by_hand():
 
     AC1's chance is (.24 + .16 + .24) / 2 = .32.
     """
-    assert practice.beyond_chance(FIRST, SECOND, GRADES) == pytest.approx((0.7 - 0.32) / 0.68)
-    assert practice.beyond_chance([1, 1], [1, 1], (0, 1)) == 1
-    assert practice.beyond_chance([0, 1], [1, 0], (0, 1)) == -1
+    assert practice.gwet_ac1(FIRST, SECOND, GRADES) == pytest.approx((0.7 - 0.32) / 0.68)
+    assert practice.gwet_ac1([1, 1], [1, 1], (0, 1)) == 1
+    assert practice.gwet_ac1([0, 1], [1, 0], (0, 1)) == -1
 
 
 def share_equal(first, second, grades):
@@ -170,14 +170,14 @@ def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
 ):
     evals, seen = many(tmp_path), []
     monkeypatch.setattr(practice, "display", seen.append)
-    practice.agree_with_stored(evals)
+    practice.show_agreement(evals)
     assert capsys.readouterr().out == "no labels of yours yet, so there is nothing to compare\n"
     own = {("q00", "d02"): 0, ("q00", "d03"): 0, ("q01", "d00"): 1, ("q02", "d05"): 1}
     rows = [entry(*pair, grade, evidence="fact" * (grade > 0)) for pair, grade in own.items()]
     taken_back = {"undo": {"query_id": "q03", "doc_id": "d03", "time": "1"}}
     rows += [entry("q03", "d03", 0, time="1"), taken_back, entry("q00", "d11")]  # no stored label
     write_rows(tmp_path / log.PRACTICE, *rows, entry("q00", "d04", 1, evidence="fact 4."))
-    practice.agree_with_stored(evals)
+    practice.show_agreement(evals)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "5 of 20 judged, 2 equal (40%)" and len(lines) == 3
     assert lines[1].startswith("Cohen's kappa: ") and lines[2].startswith("Gwet's AC1: ")

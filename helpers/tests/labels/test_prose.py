@@ -6,7 +6,7 @@ from helpers.labels import prose
 
 def of(*bodies):
     documents = {f"d{n}": evalset.Document(f"d{n}", "t", body) for n, body in enumerate(bodies)}
-    return prose.manner(evalset.EvalSet(evalset.DEFAULT, documents, {}, []))
+    return prose.prose_facts(evalset.EvalSet(evalset.DEFAULT, documents, {}, []))
 
 
 def test_contractions_count_in_prose_and_not_in_code():

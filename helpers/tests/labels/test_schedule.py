@@ -108,9 +108,9 @@ def test_a_repeat_is_due_five_judgments_after_the_first():
     again, other = Turn("q", "0", True), Turn("q", "9")
     for others, due in ((4, other), (5, again), (6, again)):
         judged = [log.Entry("q", str(n), 0) for n in range(others + 1)]
-        assert schedule.following([again, other], judged) == due
-        assert schedule.following([again], judged) == again  # nothing else is left
-    assert schedule.following([again], []) is None  # its first turn was taken back
+        assert schedule.next_turn([again, other], judged) == due
+        assert schedule.next_turn([again], judged) == again  # nothing else is left
+    assert schedule.next_turn([again], []) is None  # its first turn was taken back
 
 
 DOCUMENT, AGAIN, QUESTION = Turn("a", "x"), Turn("a", "x", True), Turn("a", "")
@@ -131,7 +131,7 @@ def test_a_question_waits_for_all_documents_and_falls_away_with_an_answer():
     assert turns[-2:] == [Turn("a", ""), Turn("c", "")] and len(turns) == 6
     for judged, due in DUE:
         queue = [QUESTION, Turn("b", ""), DOCUMENT, AGAIN]
-        assert schedule.following(queue, judged) == due, judged
+        assert schedule.next_turn(queue, judged) == due, judged
 
 
 # Agreement with oneself. Linear weights, four pairs of the first row: observed distance 2 + 1 = 3;

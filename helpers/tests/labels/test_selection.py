@@ -44,7 +44,7 @@ def test_a_selection_is_found_in_the_text():
 
 def test_all_that_a_page_shows_is_found_in_its_text():
     for text in (TABLE, STEPS):
-        page = markup.rendered(text, set())
+        page = markup.markdown_html(text, set())
         shown = re.sub(r"&#(\d+);", lambda m: chr(int(m[1])), re.sub(r"<[^>]*>", "", page))
         assert selection.quote_of(shown, text)[1] == 1
         for line in filter(str.strip, shown.split("\n")):

@@ -14,12 +14,12 @@ def same(name, function, argument, expected):
     try:
         got = function(argument)
     except NotImplementedError:
-        record.note(name, function, 'not started')
+        record.write_check_run(name, function, 'not started')
         raise NotStarted("not started yet") from None
     if got != expected:
-        record.note(name, function, 'wrong', f"expected {expected}, got {got}")
+        record.write_check_run(name, function, 'wrong', f"expected {expected}, got {got}")
         raise Wrong(f"expected {expected}")
-    record.note(name, function, 'passed')
+    record.write_check_run(name, function, 'passed')
 def __getattr__(name):
     return functools.partial(same, name)
 """

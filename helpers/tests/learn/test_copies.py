@@ -36,10 +36,10 @@ def test_a_copy_has_no_outputs_and_only_exercises_are_numbered(house):
     cells[2].source = "Words.\n\n### Quick test\n\n15 minutes, then Difficulty 1 of 3 · 10 minutes"
     cells[7].source += "\n\n## Another heading"
     write(house, cells)
-    made, more = copies.learner_copies(house / "notebooks", house / "learn").values()
+    made, more = copies.copies_of_lessons(house / "notebooks", house / "learn").values()
     code_cells = [cell for cell in made.cells if cell.cell_type == "code"]
     assert {(len(cell.outputs), cell.execution_count) for cell in code_cells} == {(0, None)}
-    assert made.cells[3].source == copies.stubbed(cells[3])
+    assert made.cells[3].source == copies.with_stubs(cells[3])
     assert made.cells[3].metadata.nbgrader == cells[3].metadata.nbgrader
     assert made.cells[2].source == cells[2].source
     assert made.cells[7].source == cells[7].source.replace("Exercise:", "Exercise A1:")
@@ -52,7 +52,7 @@ def test_a_copy_has_no_outputs_and_only_exercises_are_numbered(house):
     assert locked == {f"{n}-code": None for n in names} | {f"{n}-check": False for n in names}
     assert [cell.source for cell in more.cells] == ["# Session B: more"]  # no code
     write(house, session(), "further/x.ipynb")
-    beyond = copies.learner_copies(house / "notebooks", house / "learn")["further/x.ipynb"]
+    beyond = copies.copies_of_lessons(house / "notebooks", house / "learn")["further/x.ipynb"]
     assert '("EVALS", "../evals")' in beyond.cells[1].source
 
 
@@ -71,7 +71,7 @@ LINKS = {
 
 def test_links_lead_where_they_led(house):
     write(house, changed("title", source="\n".join(LINKS)))
-    made = copies.learner_copies(house / "notebooks", house / "learn")[NAME]
+    made = copies.copies_of_lessons(house / "notebooks", house / "learn")[NAME]
     assert made.cells[0].source.split("\n") == [new or old for old, new in LINKS.items()]
 
 
@@ -80,10 +80,10 @@ def test_a_stub_stands_where_its_region_began():
     for before in ("", "def f():\n", "class A:\n    def f():\n"):
         for indent in ("", "    ", "\t  "):
             inside = f"{indent}{exercises.BEGIN}\n{indent}    return 1\n{indent}{exercises.END}"
-            made = copies.stubbed(code("x", f"{before}{inside}\nend"))
+            made = copies.with_stubs(code("x", f"{before}{inside}\nend"))
             assert made == f"{before}{indent}# YOUR CODE HERE\n{indent}{stub}\nend"
     both = solution("longest") + "\n\n\n" + solution("scaled")
-    assert copies.stubbed(code("both", both, solution=True)).split("\n\n\n") == [
+    assert copies.with_stubs(code("both", both, solution=True)).split("\n\n\n") == [
         f'def {name}(words):\n    """Return {name}."""\n    # YOUR CODE HERE\n    {stub}'
         for name in ("longest", "scaled")
     ]
@@ -181,20 +181,22 @@ def test_a_run_that_was_faster_loses_nothing(small, monkeypatch, fresh):
 
 @pytest.mark.proof
 def test_the_checklist_of_the_week_says_what_is_missing(tmp_path):
-    full = report.week(evalset.load(evalset.DEFAULT), set(report.METRICS))
+    full = report.week_checklist(evalset.load(evalset.DEFAULT), set(report.METRICS))
     assert full.count("- [x]") == 8 and "[ ]" not in full and "I have a measured baseline" in full
     folder = tmp_path / "learn" / "evals"
     copies.copy_set(folder)
-    assert "[ ] metrics pass their checks: 1 of 6" in report.week(evalset.load(folder), {"dcg"})
+    assert "[ ] metrics pass their checks: 1 of 6" in report.week_checklist(
+        evalset.load(folder), {"dcg"}
+    )
     (folder / "results.json").write_text("{}")
     for run in (folder / "runs").glob("*.trec"):
         run.unlink()
-    missing = report.week(evalset.load(folder), set()).split("\n")
+    missing = report.week_checklist(evalset.load(folder), set()).split("\n")
     words = ("retrievals saved: none", "metrics pass", "results.json", "the baseline", "failure mo")
     missing = [line for line in missing if line.startswith("- [ ]")]
     for line, start in zip(missing, words, strict=True):
         assert line.startswith(f"- [ ] {start}")
     notes = "## Baseline\nnDCG@10 of Brindle incident triage\n"
     (folder / "notes.md").write_text(notes + "".join(f"## q0{n}\nread\n" for n in range(1, 6)))
-    told = report.week(evalset.load(folder), set())
+    told = report.week_checklist(evalset.load(folder), set())
     assert "- [x] the baseline" in told and "- [x] failure modes" in told

@@ -98,14 +98,14 @@ def test_regions_are_told_by_their_first_and_last_line():
 
 def test_sessions_are_read_in_the_order_of_their_names(tmp_path):
     with pytest.raises(LearnError, match=f"^{tmp_path}: no session_\\*.ipynb$"):
-        exercises.lessons(tmp_path)
+        exercises.read_lessons(tmp_path)
     for name in ("session_b_x.ipynb", "session_a_y.ipynb", "other.ipynb", "session_c.md"):
         nbformat.write(v4.new_notebook(cells=[markdown("only", name)]), tmp_path / name)
-    made = exercises.lessons(tmp_path)
+    made = exercises.read_lessons(tmp_path)
     assert [*made] == ["session_a_y.ipynb", "session_b_x.ipynb"]
     assert [notebook.cells[0].source for notebook in made.values()] == [*made]
     assert list(map(exercises.session_letter, made)) == ["A", "B"]
-    ours = [*exercises.lessons()]
+    ours = [*exercises.read_lessons()]
     assert [name.startswith("session_") for name in ours[:4]] == [True, True, True, False]
     assert all(name.startswith("further/") for name in ours[3:]) and ours[3:] == sorted(ours[3:])
 
@@ -133,5 +133,5 @@ def test_a_notebook_that_is_not_valid_is_told_with_its_cell(tmp_path):
     for page, words in [*pages, *((page, ".+") for page in odd)]:
         path.write_bytes(page.encode("utf-8", "surrogateescape"))
         with pytest.raises(LearnError) as caught:
-            exercises.lessons(tmp_path)
+            exercises.read_lessons(tmp_path)
         assert re.fullmatch(f"session_a_x.ipynb: {words}", str(caught.value)), caught.value

@@ -81,7 +81,7 @@ from helpers.learn import record
 def answer(): ...
 
 for n in range(200):
-    record.note(sys.argv[1], answer, "wrong", f"{n} {'long ' * 100}")
+    record.write_check_run(sys.argv[1], answer, "wrong", f"{n} {'long ' * 100}")
 """
 
 

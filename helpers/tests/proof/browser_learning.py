@@ -38,7 +38,7 @@ def main(letters: str = "a") -> None:
             browser_lab.lab(folder, scratch) as address,
             browser_lab.window() as window,
         ):
-            for name, source in learn.lessons().items():
+            for name, source in learn.read_lessons().items():
                 if learn.session_letter(name).lower() in letters:
                     visit(window, address(name), name, source, folder / "evals", scratch)
     finally:

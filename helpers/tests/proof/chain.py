@@ -17,7 +17,7 @@ def main() -> int:
     """Run the notebooks in one process, compare outputs and files; return 1 if any differs."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = workbook.copy_of_set(evalset.DEFAULT, Path(scratch) / "evals")
-        for name in workbook.derived(copy, DERIVED):
+        for name in workbook.derived_files(copy, DERIVED):
             (copy / name).unlink()
         books = map(str, workbook.NOTEBOOKS)
         done = workbook.run_pytest(copy, *workbook.NBVAL_STRICT, *books)

@@ -229,13 +229,15 @@ def read_pieces(folder: Path) -> int:
 
     try:
         evals = evalset.load(folder)
-        print(report.facts(evals), evals.name, evals.next_step(), results.notes(folder))
+        print(
+            report.data_card_table(evals), evals.name, evals.next_step(), results.read_notes(folder)
+        )
         for table in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
             print(len(evalset.read_extra(evals, table)))
         print(log.entries(evals), merge.pairs_to_judge(evals))
         if os.path.lexists(folder / "results.json"):
             print(report.summary(results.read_results(folder)))
-            print(results.published(folder).keys())
+            print(results.published_values(folder).keys())
         print(merge.merge(evals))
     except (evalset.EvalSetError, ValueError, OSError, KeyboardInterrupt) as error:
         if type(error) in (UnicodeDecodeError, json.JSONDecodeError):

@@ -148,7 +148,7 @@ def baseline(folder: Path) -> None:
     base = runs.read_run(folder / "runs" / "fixed.trec", evals)
     found = compare.compare(evals, base, [base._replace(name="same")])
     values = measures.per_query(evals.qrels(), run)
-    results.write_results(folder, results.measured(evals, run, values, found, [], {}))
+    results.write_results(folder, results.results_content(evals, run, values, found, [], {}))
     runs.write_trec(folder / "systems" / "other.trec", ranked(evals, 2), "other")
     runs.write_card(folder / "systems" / "other.json", evals, {"engine": "x"})
 

@@ -72,7 +72,7 @@ DISK = f"{TESTS}/test_files.py"
 EVIDENCE = f"{TESTS}/test_evidence.py"
 SETUP = f"{TESTS}/proof/test_setup.py"
 BLOCKS = "import sys; from helpers import evalset, workbook; sys.exit(bool(workbook.stale_blocks(evalset.DEFAULT)))"
-GUARD = "import sys; from helpers import workbook; sys.exit(any(map(workbook.guard, workbook.NOTEBOOKS)))"
+GUARD = "import sys; from helpers import workbook; sys.exit(any(map(workbook.output_problems, workbook.NOTEBOOKS)))"
 
 
 class Mutant(NamedTuple):
@@ -135,7 +135,7 @@ MUTANTS = [
     Mutant("manifest blind to new files", "helpers/labels/manifest.py", "for name in present.keys() - both", "for name in ()", MANIFEST),
     Mutant("kappa without chance", A, "(observed - chance) / (1 - chance) if chance < 1", "observed if chance < 1", A),
     Mutant("AC1 with kappa's chance", AGREEMENT, "share * (1 - share) for share in shares", "share * share for share in shares", AGREEMENT),
-    Mutant("a log written without its lock", "helpers/labels/log.py", "with locked(path):", "if True:", LOG),
+    Mutant("a log written without its lock", "helpers/labels/log.py", "with lock_log(path):", "if True:", LOG),
     Mutant("a lock that a killed kernel keeps", "helpers/labels/log.py", "AcquireReturnProxy, FileLock", "AcquireReturnProxy, SoftFileLock as FileLock", LOG),
     Mutant("kappa of one's own repeats without weights", "helpers/labels/schedule.py", 'grades, weights="linear")', "grades)", SCHEDULE),
     Mutant("blind repeats replace the label", "helpers/labels/log.py", "if entry.doc_id and not entry.repeat}", "if entry.doc_id}", SCHEDULE),
@@ -162,7 +162,7 @@ MUTANTS = [
     Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
     Mutant("a second pass without rounds", "evals/schema/second_pass.schema.json", '["query_id", "doc_id", "round"]', '["query_id", "doc_id"]', DISK),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
-    Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.of_folder(evals)", "from . import evalset; findings = audit.of_folder(evalset.load(evals.folder))", COMMANDS),
+    Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.folder_findings(evals)", "from . import evalset; findings = audit.folder_findings(evalset.load(evals.folder))", COMMANDS),
     Mutant("a card with another engine", B, '"engine": engine', '"engine": runs.BASELINE["engine"]', SESSIONS),
     Mutant("a large corpus with other words", B, "bodies, words=evals.words", "bodies", SESSIONS),
     Mutant("a large corpus searched less deep", B, "k), to_documents, DEPTH)", "k), to_documents, DEPTH - 1)", SESSIONS),
@@ -172,7 +172,7 @@ MUTANTS = [
     Mutant("a kept encoding for another corpus", "helpers/sparse.py", "json.dumps([model, texts], sort_keys=True)", "json.dumps([model, len(texts)], sort_keys=True)", SPARSE),
     Mutant("weights without IDF", MATRIX, "values = idf[counts.indices] * tf", "values = tf", MATRIX),
     Mutant("a solution told in a hint", "helpers/tests/proof/rehearsal.py", "if told and (share >= 0.5 or len(longest) >= 40):", "if False:", REHEARSAL),
-    Mutant("links of a copy not moved", "helpers/learn/copies.py", "cell.source = relinked(cell.source, place, home, copied)", "pass", LEARN),
+    Mutant("links of a copy not moved", "helpers/learn/copies.py", "cell.source = with_new_links(cell.source, place, home, copied)", "pass", LEARN),
     Mutant("end of a solution left in the copy", "helpers/learn/copies.py", "lines[first - 1 : last] =", "lines[first - 1 : last - 1] =", LEARN),
     Mutant("a check that praises a stub", "helpers/tests/proof/rehearsal.py", 'if [error.ename for error in errors] != ["NotStarted"]:', "if False:", REHEARSAL),
     Mutant("answers far off accepted", "notebooks/check/values.py", "abs_tol=max(TOLERANCE, grain)", "abs_tol=0.3", VALUES),
@@ -182,8 +182,8 @@ MUTANTS = [
     Mutant("reasons of wrong answers told", "notebooks/check/quick_test.py", "if n in right or passed else", "if n in given else", QUIZ),
     Mutant("the report on test over that on dev", "helpers/compare.py", 'else f"-{split}"', 'else ""', COMPARE),
     Mutant("half a quote counted", "helpers/evidence.py", "chunk.start <= start and end <= chunk.end", "chunk.start < end and start < chunk.end", EVIDENCE),
-    Mutant("a document counted for its quote", "helpers/evidence.py", "and whole(quotes.get(chunk.doc_id, []), chunk):", "and chunk.doc_id in quotes:", EVIDENCE),
-    Mutant("the last chunk that holds a quote", "helpers/evidence.py", "chunk.doc_id not in ranks and whole(", "whole(", EVIDENCE),
+    Mutant("a document counted for its quote", "helpers/evidence.py", "and holds_quote(quotes.get(chunk.doc_id, []), chunk):", "and chunk.doc_id in quotes:", EVIDENCE),
+    Mutant("the last chunk that holds a quote", "helpers/evidence.py", "chunk.doc_id not in ranks and holds_quote(", "holds_quote(", EVIDENCE),
     Mutant("a budget overrun by the last chunk", "helpers/evidence.py", "[*taken, _cut_to(chunk, room, documents)]", "[*taken, chunk]", EVIDENCE),
     Mutant("the ideal from what was delivered", "helpers/evidence.py", "sorted(query.grades.values(), reverse=True)", "sorted((query.grades[d] for d in ranks), reverse=True) or [1]", EVIDENCE),
     Mutant("shared text counted twice", "helpers/evidence.py", "end in stretches)", "end in delivered)", EVIDENCE),

@@ -19,10 +19,10 @@ KEYS = {"grade", "grade_id", "locked", "schema_version", "solution", "task"}
 
 def session_problems(name: str, notebooks: Path, folder: Path, evals: Path) -> list[str]:
     """Return what is wrong with a session as learners will get it in `folder`."""
-    lessons = exercises.lessons(notebooks)
+    lessons = exercises.read_lessons(notebooks)
     source, problems = lessons[name], source_problems(name, lessons[name])
     if not problems:
-        copied = copies.learner_copies(notebooks, folder)[name]
+        copied = copies.copies_of_lessons(notebooks, folder)[name]
         problems = leaks(name, source, copied) + dead_links(name, copied, {*lessons}, folder)
         problems += rehearse(name, source, copied, (folder / name).parent, evals)
     return problems

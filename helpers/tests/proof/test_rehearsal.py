@@ -9,7 +9,7 @@ import rehearsal
 from learn.small_session import NAME, changed, code, session, solution, write
 
 from helpers.learn.copies import copy_set
-from helpers.learn.exercises import BEGIN, END, LESSONS, exercises_of, lessons
+from helpers.learn.exercises import BEGIN, END, LESSONS, exercises_of, read_lessons
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +94,7 @@ def test_rehearsal_finds_what_learners_would_stumble_over(house):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, made in lessons().items() if exercises_of(name, made)]
+    "name", [name for name, made in read_lessons().items() if exercises_of(name, made)]
 )
 def test_our_lessons_work_for_learners(name, tmp_path):
     copy_set(tmp_path / "evals")

@@ -192,7 +192,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     assert "results.json: 1 queries, 0 with results" in c.said["c-results-write"]
     found = page.space["results"]["summary"]["dev"]
     assert set(found["measures"].values()) == {0.0} and found["median_first_rank"] is None
-    assert audit.of_folder(evals)[-1].status == "pass" and workbook.freeze_command(evals) == 0
+    assert audit.folder_findings(evals)[-1].status == "pass" and workbook.freeze_command(evals) == 0
 
 
 def test_session_c_needs_session_b_first(graded):
@@ -451,7 +451,7 @@ def card_in(space):
 
     def card(query_id):
         order = [doc_id for doc_id, _ in space["run"].get(query_id, [])]
-        return cards.card_of(space["evals"], space["weights"], query_id, order)
+        return cards.failure_card(space["evals"], space["weights"], query_id, order)
 
     return card
 
@@ -480,7 +480,7 @@ def test_a_card_says_what_separates_wanted_from_rival(small, monkeypatch):
 def test_the_lines_of_a_card_say_ranks_and_scores(small):
     evals = small[2].space["evals"]
     card = card_in(small[2].space)("q1") | {"score": [1, 2.5], "unjudged": True}
-    lines = cards.told_of(card, evals, ["b"], 0.25).split("\n")
+    lines = cards.card_text(card, evals, ["b"], 0.25).split("\n")
     assert lines[:5] == [
         "q1 (entity, nDCG@10 0.250): disk full",
         "  wanted: a (not found)",
@@ -490,7 +490,7 @@ def test_the_lines_of_a_card_say_ranks_and_scores(small):
     ]
     scores = "  wanted against rival: score 1.00 against 2.50; best of all chunks "
     assert lines[5].startswith(scores)
-    assert "unjudged" not in cards.told_of(card | {"unjudged": False}, evals, [], 0)
+    assert "unjudged" not in cards.card_text(card | {"unjudged": False}, evals, [], 0)
 
 
 def test_session_c_measures_a_small_set(small):

@@ -43,8 +43,8 @@ def test_queries_are_balanced_and_labelled(evals):
     assert 0.4 <= heads / len(evals.queries) <= 0.6
     none = Counter(query.split for query in evals.unanswered.values())
     assert none["dev"] >= 7 and none.total() >= 20
-    short = sum(len(query.query.split()) <= 5 for query in evals.asked.values())
-    assert short >= len(evals.asked) * 0.45
+    short = sum(len(query.query.split()) <= 5 for query in evals.all_queries.values())
+    assert short >= len(evals.all_queries) * 0.45
     assert sum(bool(query.answers) for query in evals.queries.values()) >= 150
     assert all(judgment.evidence for judgment in evals.judgments if judgment.relevance)
     for query in evals.queries.values():
@@ -73,7 +73,7 @@ def test_own_set_passes_its_audit(evals):
 
 def test_the_page_says_what_the_test_half_can_tell(evals):
     base = compare.saved_baseline(evals)
-    dense = next(run for run in compare.systems(evals) if run.name == "dense-minilm-titled")
+    dense = next(run for run in compare.read_systems(evals) if run.name == "dense-minilm-titled")
     fused = dense._replace(rankings=witness.fused(base.rankings, dense.rankings), parts={})
     found = compare.compare(evals, base, [dense, fused], split="test")["runs"]
     page = (workbook.ROOT / "notebooks" / "comparing.md").read_text(encoding="utf-8")

@@ -73,7 +73,7 @@ def test_all_packages_are_installed(set_up, tmp_path):
     assert '"autosaveInterval": 10' in lab.read_text() and '"fetchNews": "false"' in lab.read_text()
     wanted, found = (tmp_path / n for n in ("requirements.txt", ".venv/installed.txt"))
     assert found.read_bytes() == wanted.read_bytes()
-    made = (set_up.folder / ".venv" / "made.txt").read_text()
+    made = (tmp_path / ".venv" / "made.txt").read_text()
     assert made == f"venv --quiet --clear --python {sys.executable} .venv\n"
 
 

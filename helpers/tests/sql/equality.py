@@ -63,12 +63,12 @@ def differing(one, other):
 
 def gaps(opened, evals, chunker=None):
     """Index, search and evaluate a set, and return what differs from the references."""
-    bm25.offer_set(opened, evals, chunker)
-    bm25.index_offered(opened, command.DEFAULTS)
-    bm25.ask_set(opened, evals)
+    bm25.add_set_documents(opened, evals, chunker)
+    bm25.index_documents(opened, command.DEFAULTS)
+    bm25.add_set_queries(opened, evals)
     found, values = bm25.search_queries(opened), bm25.evaluate_run(opened, evals)
-    asked = {query.query_id: query.query for query in evals.asked.values()}
-    wanted = by_library(bm25.units(evals, chunker), asked, evals.words)
+    asked = {query.query_id: query.query for query in evals.all_queries.values()}
+    wanted = by_library(bm25.rows_to_rank(evals, chunker), asked, evals.words)
     scores = [
         abs(score - dict(found.get(query_id, ())).get(doc_id, np.inf))
         for query_id, ranking in wanted.items()
