@@ -53,6 +53,7 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("compare", "--base", "another run to compare with", PATH),
     ("compare", "--split", "queries that count", {"choices": ["dev", "test", "all"]}),
     ("compare", "--matters", "smallest difference that matters", {"type": difference}),
+    ("compare", "--gate", "what ends with 1", {"choices": ["worse", "not-worse"]}),
     ("compare", "--strict", "3 where queries are too few to tell", FLAG),
     ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
     ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", {"dest": "source", "required": True}),

@@ -20,6 +20,7 @@ BOARD = ["run", PRIMARY, "difference", "95 % interval", "p", "p (Holm)", "detect
 BOARD += ["wins/ties/losses", "judged@10", "verdict"]
 SHOWN = ("query_id", "kind", "query")  # of a query that moved
 STRICT = 3  # the exit status of too few queries
+GATES = ("worse", "not-worse")  # what closes the gate: shown to be worse; not shown to be as good
 
 
 def compare(
@@ -42,7 +43,7 @@ def compare(
     _decide([(row, row["measures"][row["primary"]]) for row in rows], matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
     _decide([(row, row["measures"].get(evidence.DECIDES)) for row in quoted], matters)
-    names = _names(measures.shortest_run(len(evals.documents), base))
+    names = _names(measures.cut_alike(len(evals.documents), base, base)[2])
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
     for row, run in zip([described, *rows], [base, *others], strict=True):
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
@@ -60,7 +61,8 @@ def compare(
 
 def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run) -> dict:
     """Return everything about one run against the base but its verdict."""
-    cut = measures.shortest_run(len(evals.documents), base, run)
+    lists = {of.name: of.parts or of.rankings for of in (base, run)}
+    base, run, cut = measures.cut_alike(len(evals.documents), base, run)
     names = _names(cut)
     before, after = (measures.per_query(qrels, of.rankings, names) for of in (base, run))
     row = _describe_run(run, qrels, after)
@@ -73,8 +75,10 @@ def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: run
     row["evidence"] = evidence.compare_evidence(evals, qrels, base, run)
     if cut:
         shorter = ", ".join(name for name in names if name not in MEASURES)
-        most = f"{cut[1]} returns at most {how_many(cut[0], 'document')} a query"
-        row["warnings"].append(f"{most}, so both are measured there: {shorter}")
+        longer = sum(len(ranking) > cut[0] for ranking in lists[cut[1]].values())
+        end = f"lists of {cut[1]} end at {how_many(cut[0], 'result')}"
+        end += f" ({longer} longer)" if longer else ""
+        row["warnings"].append(f"{end}, so both are measured there: {shorter}")
     row["warnings"] += measures.label_warnings(qrels, cut[0] if cut else 10, base, run)
     return row
 
@@ -138,7 +142,8 @@ def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
         raise evalset.EvalSetError([missing])
     results.read_current_results(evals)
     path = evals.folder / results.RUN
-    run = runs.read_run(path, evals)._replace(name="baseline", chunker=runs.BASELINE["chunker"])
+    known = {"chunker": runs.BASELINE["chunker"], "depth": runs.BASELINE["depth"]}
+    run = runs.read_run(path, evals)._replace(name="baseline", **known)
     chunk_run = path.with_suffix(".jsonl")
     return run._replace(parts=runs.read_run(chunk_run, evals).parts) if chunk_run.exists() else run
 
@@ -162,7 +167,11 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
             raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     nothing = not path.stat().st_size
     run = runs.Run(path.stem, {}, []) if nothing else runs.read_run(path, evals)
-    return run._replace(chunker=str(card.get("chunker", "")))
+    depth = card.get("depth", 0)
+    if type(depth) is not int or depth < 0:
+        fault = f"field depth is {files.short_json(depth)}, wanted a number of results"
+        raise evalset.EvalSetError([f"{card_path}:1: {fault}"])
+    return run._replace(chunker=str(card.get("chunker", "")), depth=depth)
 
 
 def read_systems(evals: evalset.EvalSet) -> list[runs.Run]:
@@ -204,14 +213,22 @@ def comparison_page(comparison: dict) -> str:
         _table(leaderboard(comparison).rename(index=inert).reset_index()) if len(rows) > 1 else "",
     ]
     for row in rows:
-        parts += _run_parts(row, base, split)
+        parts += _run_parts(row, base, split, comparison["matters"])
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _run_parts(row: dict, base: dict, split: str) -> list[str]:
+def _heading(row: dict, matters: float) -> str:
+    """Return the verdict on a run, and whether the difference is smaller than matters."""
+    pair = row["measures"][row["primary"]]
+    shown = row["verdict"] in (stats.BETTER, stats.WORSE) and pair["low"] is not None
+    small = shown and -matters <= pair["low"] and pair["high"] <= matters
+    return row["verdict"] + (", by less than matters" if small else "")
+
+
+def _run_parts(row: dict, base: dict, split: str, matters: float) -> list[str]:
     """Return what is known about one run, paragraphs and tables."""
     parts = [
-        f"## {inert(row['name'])}: {row['verdict']}",
+        f"## {inert(row['name'])}: {_heading(row, matters)}",
         f"{row['reason']}. judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
         _warnings(row),
         _table(_figures(row["measures"])),
@@ -306,12 +323,20 @@ def _table(rows: Iterable[dict] | pd.DataFrame) -> str:
 
 
 def compare_command(
-    evals, paths, base=None, split="dev", matters=stats.MATTERS, strict=False, to=None
+    evals,
+    paths,
+    base=None,
+    split="dev",
+    matters=stats.MATTERS,
+    gate=GATES[0],
+    strict=False,
+    to=None,
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
-    0 no run is shown to be worse, 1 one is, 3 (strict) there are too few queries to tell. Raises
-    EvalSetError where they cannot be compared, which ends the program with 2.
+    The gate "worse": 0 no run is shown to be worse, 1 one is, 3 (strict) there are too few queries
+    to tell. The gate "not-worse": 0 every run is worse by less than `matters`, 1 one is worse by
+    more, else 3. Raises EvalSetError where they cannot be compared, which ends the program with 2.
     """
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
@@ -323,9 +348,23 @@ def compare_command(
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     _write((to or evals.folder / "comparisons") / name, comparison)
+    if gate == "not-worse":
+        return _not_worse([row["measures"][row["primary"]] for row in comparison["runs"]], matters)
     verdicts = {row["verdict"] for row in comparison["runs"]}
     too_few = strict and stats.TOO_FEW in verdicts
     return 1 if stats.WORSE in verdicts else STRICT * too_few
+
+
+def _not_worse(pairs: list[dict], matters: float) -> int:
+    """Return the exit status of a test of non-inferiority by the 95 % intervals (ICH E9, 1998)."""
+    intervals = [(pair["low"], pair["high"]) for pair in pairs if pair["low"] is not None]
+    if any(high < -matters for _, high in intervals):
+        return 1
+    return (
+        0
+        if len(intervals) == len(pairs) and all(low > -matters for low, _ in intervals)
+        else STRICT
+    )
 
 
 def _write(path: Path, comparison: dict) -> None:

@@ -273,7 +273,7 @@ def compare_evidence(
     before, after = ranked_passages(evals, base), ranked_passages(evals, run)
     if not (queries and before and after):
         return {}
-    filled = min(_tokens_of_all(rankings, queries) for rankings in (before, after))
+    filled = min(_tokens_of_all(before, queries, base), _tokens_of_all(after, queries, run))
     short = [budget for budget in BUDGETS if budget > filled]
     names = [*COMPARED, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
     values = [by_query(evals, queries, rankings) for rankings in (before, after)]
@@ -310,11 +310,11 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
     return {q: [passages[name] for name, _ in ranking] for q, ranking in run.parts.items()}
 
 
-def _tokens_of_all(rankings: Rankings, queries: Iterable[str]) -> float:
+def _tokens_of_all(rankings: Rankings, queries: Iterable[str], run: runs.Run) -> float:
     """Return how many tokens each ranking that was cut off holds at least.
 
-    One that is shorter than the longest returned all that it found.
+    One that is shorter than the run's lists returned all that it found.
     """
-    longest = max(map(len, rankings.values()))
-    cut_off = [r for r in (rankings.get(q, []) for q in queries) if len(r) == longest]
+    depth = runs.list_depth(run) or max(map(len, rankings.values()))
+    cut_off = [r for r in (rankings.get(q, []) for q in queries) if len(r) >= depth]
     return min((sum(chunk.n_tokens for chunk in r) for r in cut_off), default=math.inf)

@@ -10,7 +10,7 @@ from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 
 from . import stats
 from .evalset import EvalSet
-from .runs import BASELINE, Ranking, Run, strictly_decreasing
+from .runs import BASELINE, Ranking, Run, first_results, list_depth, strictly_decreasing
 
 # Linear gain and log2(rank + 1), as trec_eval.
 # RR and AP without a cutoff go down to the depth of the run.
@@ -122,15 +122,19 @@ def median_first_rank(values: dict[str, dict[str, float]]) -> float:
 # What two runs can be compared on.
 
 
-def shortest_run(documents: int, *compared: Run) -> tuple[int, str] | None:
-    """Return depth and name of the shortest run where it is cut off, None where none is.
+def cut_alike(documents: int, base: Run, run: Run) -> tuple[Run, Run, tuple[int, str] | None]:
+    """Return two runs with lists of the same depth, and (depth, name) of the one that is cut.
 
-    `documents` is the size of the corpus. A run's depth is that of its longest ranking: a system
-    that returns all it found may be shorter for some queries.
+    None where neither is cut before the baseline's depth or the `documents` of the corpus.
     """
     full = min(BASELINE["depth"], documents)
-    depths = [(max(map(len, run.rankings.values()), default=0), run.name) for run in compared]
-    return min(((depth, name) for depth, name in depths if 0 < depth < full), default=None)
+    depths = [(list_depth(of), of.name) for of in (base, run)]
+    cut = min(((depth, name) for depth, name in depths if 0 < depth < full), default=None)
+    if not cut:
+        return base, run, None
+    of_passages = bool(base.parts and run.parts)
+    shorter = [first_results(of, cut[0], of_passages) for of in (base, run)]
+    return *shorter, cut
 
 
 def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -37,7 +38,8 @@ class Run(NamedTuple):
     """A run of documents; `warnings` are lines for the reader.
 
     `parts` ranks passages, if it is a run of them: `doc_id#n` is chunk n of the set that `chunker`
-    names, `doc_id#start:end` a span of characters.
+    names, `doc_id#start:end` a span of characters. `depth` is the number of results after which the
+    run's card says that lists end, 0 where it doesn't.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Run(NamedTuple):
     warnings: list[str]
     parts: dict[str, Ranking] = {}
     chunker: str = ""
+    depth: int = 0
 
 
 def documents_to_rank(evals: evalset.EvalSet) -> list[evalset.Document]:
@@ -265,6 +268,30 @@ def _own_id(ranked_id: str, documents: dict[str, str], evals: evalset.EvalSet) -
             )
             raise ValueError(f"span {start} to {end} of {doc_id}, {wanted}")
     return f"{doc_id}#{part}"
+
+
+def list_depth(run: Run) -> int:
+    """Return the number of results after which a run's lists were cut off, 0 where none shows.
+
+    It is what the run's card says, else the length that at least half of its lists have: a search
+    that returns all it matched has lists of many lengths.
+    """
+    lengths = Counter(map(len, filter(None, (run.parts or run.rankings).values())))
+    same = [length for length, lists in lengths.items() if 2 * lists >= lengths.total()]
+    return run.depth or min(same, default=0)
+
+
+def first_results(run: Run, depth: int, of_passages: bool) -> Run:
+    """Return a run with the first `depth` results of each query.
+
+    Passages are cut before they count as their documents.
+    """
+    if not of_passages:
+        rankings = {query_id: ranking[:depth] for query_id, ranking in run.rankings.items()}
+        return run._replace(rankings=rankings, depth=depth)
+    parts = {query_id: ranking[:depth] for query_id, ranking in run.parts.items()}
+    rankings = {query_id: _best_by_document(ranking) for query_id, ranking in parts.items()}
+    return run._replace(parts=parts, rankings=rankings, depth=depth)
 
 
 def _best_by_document(passages: Ranking) -> Ranking:

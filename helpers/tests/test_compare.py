@@ -64,18 +64,27 @@ def test_a_deeper_measure_is_taken_at_the_depth_of_both_and_named_by_it(long):
         names = "nDCG@10 RR@10 hit@5 recall@10 recall@50 AP@50".split()
         assert list(row["measures"]) == names
         assert all(pair["base"] == pair["run"] == 0 for pair in row["measures"].values())
-        words = "fifty returns at most 50 documents a query, so both are measured there: "
+        words = "lists of fifty end at 50 results, so both are measured there: "
         assert row["warnings"][0] == words + "recall@50, AP@50"
-    found = compare.compare(evals, full, [fifty, run("whole", *[100, 3, 3, 3, 3, 3])])
+    found = compare.compare(evals, full, [fifty, run("whole", 100, 3, 4, 5, 6, 7)])
     assert found["base"]["means"]["recall@100"] == 1 and found["base"]["warnings"] == []
     short, whole = found["runs"]
     assert short["means"]["recall@50"] == 0 and whole["measures"]["recall@100"]["base"] == 1
-    assert not any("returns at most" in words for words in whole["warnings"])
+    assert not any("so both are" in words for words in whole["warnings"])
     assert compare.compare(evals, fifty, [full])["base"]["means"]["recall@50"] == 0
     one = compare.compare(evals, full, [run("one", *[1] * 6)])["runs"][0]
     assert any("of the first 1 of" in words for words in one["warnings"])  # where both reach
     none = compare.compare(evals, full, [runs.Run("none", {}, [])])["runs"][0]
     assert none["primary"] == "nDCG@10"
+
+
+def test_one_long_list_beside_many_that_were_cut_changes_nothing_and_is_told(long):
+    evals, run = long
+    base, five = run("deep", *[100] * 6, rank=7), run("five", 100, *[5] * 5, rank=7)
+    (row,) = compare.compare(evals, base, [five])["runs"]
+    assert list(row["measures"]) == ["nDCG@5", "RR@5", "hit@5", "recall@5", "AP@5"]
+    assert all(pair["base"] == pair["run"] == 0 for pair in row["measures"].values())
+    assert row["warnings"][0].startswith("lists of five end at 5 results (1 longer), so both")
 
 
 def test_a_run_too_short_for_the_primary_measure_is_decided_by_a_shorter_one(long):
@@ -174,13 +183,29 @@ def test_each_option_has_its_effect(many, status):
         ((near, "--matters", "0.02"), 0, "of 0.02 matters"),
         ((near, *strict), compare.STRICT, "too few queries to tell"),
         ((near, worse, *strict), 1, "too few queries to tell"),
+        ((worse, "--matters", "1"), 1, "## worse: worse, by less than matters"),
+        ((worse, "--matters", "1", "--gate", "not-worse"), 0, "## worse: worse, by less than"),
+        ((worse, near, "--gate", "not-worse"), 1, "## worse: worse\n"),
+        ((near, "--gate", "not-worse"), 0, "## near: no difference shown\n"),
+        ((near, "--gate", "not-worse", "--matters", "0.02"), 3, "## near: too few queries"),
+        ((near, base, "--gate", "not-worse", "--matters", "0.02"), 3, "## near: too few"),
+        ((base, "--base", worse, "--matters", "1"), 0, "## fixed: better, by less than matters"),
         ((base, "--to", many / "out"), 0, f"written: {many / 'out' / 'fixed'}.md and .json"),
     ):
         done, printed = status(*words)
         assert (done, printed.err) == (code, "") and shown in printed.out, words
     assert compare.STRICT == 3 and "| baseline |" not in status(worse)[1].out
     assert {path.name for path in (many / "out").iterdir()} == {"fixed.md", "fixed.json"}
-    names = {"fixed", "worse", "worse-all", "near", "fixed+worse", "near+worse"}
+    names = {
+        "fixed",
+        "worse",
+        "worse-all",
+        "near",
+        "fixed+worse",
+        "near+worse",
+        "worse+near",
+        "near+fixed",
+    }
     assert {path.stem for path in (many / "comparisons").iterdir()} == names
 
 
@@ -435,7 +460,7 @@ def test_a_baseline_is_read_with_its_ranked_chunks(many):
     base = compare.saved_baseline(evals)
     assert base.name == "baseline" and len(base.rankings) == 40 and base.parts == {}
     (many / "runs/fixed.jsonl").write_text('{"query_id": "q1", "results": [["d001#0", 2]]}')
-    assert compare.saved_baseline(evals)[3:] == ({"q1": [("d001#0", 2.0)]}, "fixed")
+    assert compare.saved_baseline(evals)[3:] == ({"q1": [("d001#0", 2.0)]}, "fixed", 100)
 
 
 def test_a_run_is_refused_by_what_its_card_says(many):
@@ -444,6 +469,8 @@ def test_a_run_is_refused_by_what_its_card_says(many):
     card, run = many / "worse.json", many / "worse.trec"
     for content, words in (
         (hashes | {"corpus_sha256": "0" * 64}, "corpus_sha256 is 000000000000, wanted"),
+        (hashes | {"depth": "all"}, 'field depth is "all", wanted a number of results'),
+        (hashes | {"depth": True}, "field depth is true, wanted a number of results"),
         (hashes | {"topics_sha256": 7}, f"topics_sha256 is 7, wanted {evals.topics_hash()[:12]} "),
         ([], "found [], wanted"),
         ({}, "field corpus_sha256 is missing"),
@@ -452,8 +479,8 @@ def test_a_run_is_refused_by_what_its_card_says(many):
         with pytest.raises(evalset.EvalSetError) as caught:
             compare.read_checked(run, evals)
         assert str(caught.value).startswith(f"{card}:1: {words}")
-    card.write_text(json.dumps(hashes | {"chunker": "mine"}))
-    assert compare.read_checked(run, evals)[::4] == ("worse", "mine")
+    card.write_text(json.dumps(hashes | {"chunker": "mine", "depth": 7}))
+    assert compare.read_checked(run, evals)[4:] == ("mine", 7)
 
 
 def test_an_empty_run_is_one_that_found_nothing_only_where_its_card_says_how(many):

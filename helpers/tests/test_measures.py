@@ -102,20 +102,42 @@ def test_judged_is_a_share_of_the_first_places():
 # What two runs can be compared on.
 
 
-def test_the_shortest_run_is_the_one_whose_longest_list_is_cut_off():
-    for documents, lengths, wanted in (
-        (200, [(100,)], None),
-        (200, [(99, 98)], (99, "run 0")),
-        (200, [(100, 1)], None),
-        (5, [(5,)], None),
-        (5, [(4, 1)], (4, "run 0")),
-        (2, [(1,)], (1, "run 0")),
-        (200, [(7,), (6,), (8,)], (6, "run 1")),
-        (200, [(0,), (8,)], (8, "run 1")),
-        (200, [(), (100,)], None),
+def test_lists_are_cut_where_a_card_says_so_or_half_of_them_have_one_length():
+    for documents, card, lengths, wanted in (
+        (200, 0, [(100, 100)], None),
+        (200, 0, [(99, 98)], (98, "run 0")),
+        (200, 0, [(99, 98, 97)], None),  # each found what it found
+        (200, 0, [(50, 50, 49, 100)], (50, "run 0")),  # a longer one changes nothing
+        (200, 0, [(50, 51, 49, 50, 100)], None),
+        (200, 7, [(100, 100)], (7, "run 0")),
+        (200, 100, [(5, 5)], None),
+        (5, 0, [(5, 5)], None),
+        (5, 0, [(4, 4, 5)], (4, "run 0")),
+        (200, 0, [(7,), (6,)], (6, "run 1")),
+        (200, 0, [(8,), (0, 100)], (8, "run 0")),
     ):
-        compared = [run(f"run {n}", *map(range, row)) for n, row in enumerate(lengths)]
-        assert measures.shortest_run(documents, *compared) == wanted, (documents, lengths)
+        base, *others = [run(f"run {n}", *map(range, row)) for n, row in enumerate(lengths)]
+        base = base._replace(depth=card)
+        *both, cut = measures.cut_alike(documents, base, *others or [base])
+        assert cut == wanted, (documents, card, lengths)
+        if cut:
+            assert all(len(r) <= cut[0] for of in both for r in of.rankings.values())
+
+
+def test_passages_are_cut_before_they_count_as_documents():
+    parts = {"q": [("a#0", 5.0), ("a#1", 4.0), ("b#0", 3.0), ("c#0", 2.0)]}
+    documents = {"q": [("a", 5.0), ("b", 3.0), ("c", 2.0)]}
+    long, short = (
+        runs.Run("long", documents, [], parts),
+        runs.Run("short", documents, [], parts, depth=2),
+    )
+    for base, other in ((long, short), (short, long)):
+        *both, cut = measures.cut_alike(200, base, other)
+        assert cut == (2, "short")
+        assert all(of.rankings == {"q": [("a", 5.0)]} for of in both)
+        assert all(of.parts == {"q": parts["q"][:2]} for of in both)
+    of_documents, cut_short, _ = measures.cut_alike(200, long._replace(parts={}), short)
+    assert of_documents.rankings == {"q": documents["q"][:2]} and cut_short.parts == parts
 
 
 def few(share, name):
