@@ -52,6 +52,7 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("compare", "paths", "TREC or JSONL runs of any engine", PATH | RUNS),
     ("compare", "--base", "another run to compare with", PATH),
     ("compare", "--split", "queries that count", {"choices": ["dev", "test", "all"]}),
+    ("compare", "--decides", "measure of the verdict, such as evidence-1000-tokens", {}),
     ("compare", "--matters", "smallest difference that matters", {"type": difference}),
     ("compare", "--gate", "what ends with 1", {"choices": ["worse", "not-worse"]}),
     ("compare", "--strict", "3 where queries are too few to tell", FLAG),

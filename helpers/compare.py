@@ -13,10 +13,12 @@ from . import evalset, evidence, files, measures, results, runs, stats
 from .text import how_many, inert
 
 MEASURES = measures.MEASURES
-PRIMARY = MEASURES[0]  # the verdict rests on it; the others are described
+PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
+BUDGETS = {f"evidence-{budget}-tokens": evidence.recall_name(budget) for budget in evidence.BUDGETS}
+OF_EVIDENCE = {name.replace(" ", "-"): name for name in evidence.COMPARED} | BUDGETS
 MOVED = 5  # queries shown on each side
 FIELDS = ("kind", "popularity")  # of a query: means are told for each of their values
-BOARD = ["run", PRIMARY, "difference", "95 % interval", "p", "p (Holm)", "detectable"]
+BOARD = ["difference", "95 % interval", "p", "p (Holm)", "detectable"]
 BOARD += ["wins/ties/losses", "judged@10", "verdict"]
 SHOWN = ("query_id", "kind", "query")  # of a query that moved
 STRICT = 3  # the exit status of too few queries
@@ -28,22 +30,30 @@ def compare(
     base: runs.Run,
     others: list[runs.Run],
     split: str | None = "dev",
-    matters: float = stats.MATTERS,
+    matters: float | None = None,
+    decides: str | None = None,
 ) -> dict:
     """Return what is known about each of `others` against `base`; `split` None takes all queries.
 
+    `decides` names the measure that decides and `matters` the difference, if not those of the set.
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
+    decides, matters = decides or evals.decides, matters or evals.matters
+    if decides not in (*MEASURES, *OF_EVIDENCE):
+        known = ", ".join((*MEASURES, *OF_EVIDENCE))
+        raise evalset.EvalSetError([f"decides is {decides}, wanted one of {known}"])
+    primary = _primary(decides)
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
         wrong = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise evalset.EvalSetError([wrong])
-    rows = [_row(evals, qrels, base, run) for run in others]
+    rows = [_row(evals, qrels, base, run, primary) for run in others]
     _decide([(row, row["measures"][row["primary"]]) for row in rows], matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
-    _decide([(row, row["measures"].get(evidence.DECIDES)) for row in quoted], matters)
-    names = _names(measures.cut_alike(len(evals.documents), base, base)[2])
+    of_evidence = OF_EVIDENCE.get(decides, evidence.DECIDES)
+    _decide([(row, row["measures"].get(of_evidence)) for row in quoted], matters)
+    names = _names(measures.cut_alike(len(evals.documents), base, base)[2], primary)
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
     for row, run in zip([described, *rows], [base, *others], strict=True):
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
@@ -54,16 +64,24 @@ def compare(
         "split": split or "all",
         "n": len(qrels),
         "matters": matters,
+        "decides": decides,
         "base": described,
         "runs": rows,
     }
 
 
-def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run) -> dict:
+def _primary(decides: str) -> str:
+    """Return the measure of documents on which their verdict rests."""
+    return PRIMARY if decides in OF_EVIDENCE else decides
+
+
+def _row(
+    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run, primary: str
+) -> dict:
     """Return everything about one run against the base but its verdict."""
     lists = {of.name: of.parts or of.rankings for of in (base, run)}
     base, run, cut = measures.cut_alike(len(evals.documents), base, run)
-    names = _names(cut)
+    names = _names(cut, primary)
     before, after = (measures.per_query(qrels, of.rankings, names) for of in (base, run))
     row = _describe_run(run, qrels, after)
     row["measures"] = stats.by_measure(before, after, names)
@@ -83,9 +101,10 @@ def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: run
     return row
 
 
-def _names(cut: tuple[int, str] | None) -> list[str]:
-    """Return MEASURES, those that are deeper than a cut to its depth; PRIMARY's comes first."""
-    names = (measures.at_depth(name, cut[0]) if cut else name for name in MEASURES)
+def _names(cut: tuple[int, str] | None, primary: str) -> list[str]:
+    """Return MEASURES, the primary one first, those that are deeper than a cut to its depth."""
+    names = [primary, *MEASURES]
+    names = [measures.at_depth(name, cut[0]) if cut else name for name in names]
     return [*dict.fromkeys(names)]  # of five documents, recall@10 and recall@100 are one
 
 
@@ -185,18 +204,18 @@ def read_systems(evals: evalset.EvalSet) -> list[runs.Run]:
 
 def leaderboard(comparison: dict) -> pd.DataFrame:
     """Return the leaderboard as text, best run first; a short one names its measure beside it."""
-    base = comparison["base"]
-    first = {"run": base["name"], PRIMARY: base["means"][measures.mean_name(base["primary"])]}
+    base, name = comparison["base"], _primary(comparison.get("decides", PRIMARY))
+    first = {"run": base["name"], name: base["means"][measures.mean_name(base["primary"])]}
     first |= {"judged@10": base["judged@10"], "verdict": "the baseline"}
     rows = []
     for row in comparison["runs"]:
-        primary = row["primary"]
-        (figures,) = _figures({primary: row["measures"][primary]})
-        name = row["name"] + ("" if primary == PRIMARY else f" ({primary})")
-        figures |= {PRIMARY: figures["run"], "run": name, "p (Holm)": row["p_holm"]}
+        (figures,) = _figures({row["primary"]: row["measures"][row["primary"]]})
+        run = row["name"] + ("" if row["primary"] == name else f" ({row['primary']})")
+        figures |= {name: figures["run"], "run": run, "p (Holm)": row["p_holm"]}
         rows.append(figures | {"judged@10": row["judged@10"], "verdict": row["verdict"]})
-    rows.sort(key=lambda row: (-row[PRIMARY], row["run"]))
-    return _as_text([first, *rows]).reindex(columns=BOARD, fill_value="").set_index("run")
+    rows.sort(key=lambda row: (-row[name], row["run"]))
+    table = _as_text([first, *rows])
+    return table.reindex(columns=["run", name, *BOARD], fill_value="").set_index("run")
 
 
 def comparison_page(comparison: dict) -> str:
@@ -208,31 +227,70 @@ def comparison_page(comparison: dict) -> str:
         f"{inert(comparison['evaluation_set'])}, {split} queries, n = {comparison['n']}. "
         f"Corpus {corpus}, queries {queries}. "
         "Differences are run minus base, with the 95 % t interval; p from the sign-flip test. "
-        f"The verdict rests on {PRIMARY}, where a difference of {comparison['matters']:g} matters.",
+        f"The verdict rests on {comparison['decides']}, where a difference of "
+        f"{comparison['matters']:g} matters.",
         _warnings(base),
         _table(leaderboard(comparison).rename(index=inert).reset_index()) if len(rows) > 1 else "",
     ]
     for row in rows:
-        parts += _run_parts(row, base, split, comparison["matters"])
+        parts += _run_parts(row, comparison)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _heading(row: dict, matters: float) -> str:
+def _deciding(row: dict, decides: str) -> tuple[dict, str]:
+    """Return the pair of means that decides about a run, and the verdict.
+
+    Raises EvalSetError where it is a measure of evidence that the run does not have.
+    """
+    if decides not in OF_EVIDENCE:
+        return row["measures"][row["primary"]], row["verdict"]
+    known = row["evidence"].get("measures", {})
+    if OF_EVIDENCE[decides] not in known:
+        able = ", ".join(name for name, measure in OF_EVIDENCE.items() if measure in known)
+        why = f"its lists end before that, wanted one of {able}" if able else "it ranks no passages"
+        raise evalset.EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
+    return known[OF_EVIDENCE[decides]], row["evidence"]["verdict"]
+
+
+def _heading(row: dict, comparison: dict) -> str:
     """Return the verdict on a run, and whether the difference is smaller than matters."""
-    pair = row["measures"][row["primary"]]
-    shown = row["verdict"] in (stats.BETTER, stats.WORSE) and pair["low"] is not None
+    pair, verdict = _deciding(row, comparison["decides"])
+    shown = verdict in (stats.BETTER, stats.WORSE) and pair["low"] is not None
+    matters = comparison["matters"]
     small = shown and -matters <= pair["low"] and pair["high"] <= matters
-    return row["verdict"] + (", by less than matters" if small else "")
+    return verdict + (", by less than matters" if small else "")
 
 
-def _run_parts(row: dict, base: dict, split: str, matters: float) -> list[str]:
+def _both_verdicts(row: dict, decides: str) -> str:
+    """Return a line for documents and one for evidence, "" where the run has no verdict on both."""
+    of_evidence = OF_EVIDENCE.get(decides, evidence.DECIDES)
+    if not row["evidence"].get("verdict"):
+        return ""
+    pairs = {
+        "Documents": (row["primary"], row["measures"][row["primary"]], row["verdict"]),
+        "Evidence": (
+            of_evidence, row["evidence"]["measures"][of_evidence], row["evidence"]["verdict"]
+        ),
+    }  # fmt: skip
+    lines = [
+        f"- {name}: {verdict}, {measure} {pair['base']:.3f} to {pair['run']:.3f}"
+        for name, (measure, pair, verdict) in pairs.items()
+    ]
+    if row["verdict"] != row["evidence"]["verdict"]:
+        lines.append(f"- They disagree, and {decides} decides.")
+    return "\n".join(lines)
+
+
+def _run_parts(row: dict, comparison: dict) -> list[str]:
     """Return what is known about one run, paragraphs and tables."""
+    base, decides = comparison["base"], comparison["decides"]
     parts = [
-        f"## {inert(row['name'])}: {_heading(row, matters)}",
+        f"## {inert(row['name'])}: {_heading(row, comparison)}",
+        _both_verdicts(row, decides),
         f"{row['reason']}. judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
         _warnings(row),
         _table(_figures(row["measures"])),
-        "p (Holm) is adjusted for the measures of this table; the verdict rests on "
+        "p (Holm) is adjusted for the measures of this table; the verdict on documents rests on "
         f"{row['primary']}, adjusted for the runs.",
     ]
     for field in FIELDS:
@@ -245,8 +303,8 @@ def _run_parts(row: dict, base: dict, split: str, matters: float) -> list[str]:
         area = f"AUROC: base {areas[0]}, run {areas[1]}"
         parts.append(f"Told from {without} by the first score, {area}.")
     if row["evidence"]:
-        parts += _evidence_parts(row["evidence"])
-    if split == "dev" and row["moved"]:
+        parts += _evidence_parts(row["evidence"], OF_EVIDENCE.get(decides, evidence.DECIDES))
+    if comparison["split"] == "dev" and row["moved"]:
         moved = pd.DataFrame(row["moved"])[["query_id", "kind", "base", "run", "query"]]
         texts = {name: moved[name].str.split().str.join(" ").map(inert) for name in SHOWN}
         parts += ["Moved most:", _table(moved.assign(**texts))]
@@ -258,10 +316,10 @@ def _warnings(run: dict) -> str:
     return "\n".join(f"- Warning ({name}): {inert(words)}" for words in run["warnings"])
 
 
-def _evidence_parts(row: dict) -> list[str]:
+def _evidence_parts(row: dict, measure: str) -> list[str]:
     """Return what is known about the evidence that two runs of passages deliver."""
     short = ", ".join(f"{budget:,}" for budget in row["short"])
-    verdict = f"{row['verdict']} on {evidence.DECIDES}: {row['reason']}"
+    verdict = f"{row['verdict']} on {measure}: {row['reason']}"
     places = {name: [*of_query.values()] for name, of_query in row["lost"].items()}
     losses = [
         {"where": place} | {name: str(where.count(place)) for name, where in places.items()}
@@ -327,7 +385,8 @@ def compare_command(
     paths,
     base=None,
     split="dev",
-    matters=stats.MATTERS,
+    matters=None,
+    decides=None,
     gate=GATES[0],
     strict=False,
     to=None,
@@ -340,7 +399,8 @@ def compare_command(
     """
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
-    comparison = compare(evals, against, others, None if split == "all" else split, matters)
+    half = None if split == "all" else split
+    comparison = compare(evals, against, others, half, matters, decides)
     for run in (comparison["base"], *comparison["runs"]):
         if not run["judged@10"]:
             words = "none of its first ten documents is judged, was it made on another corpus?"
@@ -348,9 +408,11 @@ def compare_command(
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     _write((to or evals.folder / "comparisons") / name, comparison)
+    pairs, verdicts = zip(
+        *(_deciding(row, comparison["decides"]) for row in comparison["runs"]), strict=True
+    )
     if gate == "not-worse":
-        return _not_worse([row["measures"][row["primary"]] for row in comparison["runs"]], matters)
-    verdicts = {row["verdict"] for row in comparison["runs"]}
+        return _not_worse(pairs, comparison["matters"])
     too_few = strict and stats.TOO_FEW in verdicts
     return 1 if stats.WORSE in verdicts else STRICT * too_few
 

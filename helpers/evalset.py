@@ -69,6 +69,7 @@ class EvalSet(NamedTuple):
 
     `tokenizer` is a name in text.TOKENIZERS, `imported` says whose documents, queries and labels
     they are if other people's. `unanswered` holds the queries of kind none: no measure sees them.
+    `decides` names the measure on which a comparison's verdict rests, `matters` the difference.
     """
 
     folder: Path
@@ -79,6 +80,8 @@ class EvalSet(NamedTuple):
     grades: tuple[int, ...] = GRADES
     unanswered: dict[str, Query] = {}
     imported: str = ""
+    decides: str = "nDCG@10"
+    matters: float = 0.05
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -220,7 +223,9 @@ def load(path: Path | str | None = None) -> EvalSet:
     unanswered = {q: query for q, query in queries.items() if query.kind == NO_ANSWER}
     answered = {q: query for q, query in queries.items() if q not in unanswered}
     words = settings.get("words", "words")
-    return EvalSet(path, documents, answered, judgments, words, grades, unanswered, imported)
+    evals = EvalSet(path, documents, answered, judgments, words, grades, unanswered, imported)
+    rules = {name: settings[name] for name in ("decides", "matters") if name in settings}
+    return evals._replace(**rules)
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:

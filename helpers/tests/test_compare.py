@@ -102,7 +102,11 @@ def test_a_run_too_short_for_the_primary_measure_is_decided_by_a_shorter_one(lon
     assert (alone["verdict"], alone["reason"]) == (stats.WORSE, "p = 0.0312, below 0.05")
     assert list(compare.leaderboard(found).index) == ["deep", "shallow (nDCG@4)", "full"]
     page = compare.comparison_page(found)
-    assert "the verdict rests on nDCG@4" in page and "| MAP@4 " in page and "| MRR@4 " in page
+    assert (
+        "the verdict on documents rests on nDCG@4" in page
+        and "| MAP@4 " in page
+        and "| MRR@4 " in page
+    )
 
 
 def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
@@ -541,3 +545,66 @@ def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(many
         found = compare.compare(evals, base, [base] * (n + 2))["runs"]
         verdicts = [row["evidence"].get("verdict") for row in found]
         assert verdicts == [verdict] * n + [None, ""]
+
+
+@pytest.fixture
+def quoted(tmp_path):
+    """Return a set of twelve quotes, and what writes a run of passages of so many characters."""
+    body, asked, labels = "x" * 100 + "the answer is here" + "y" * 100, [], []
+    for n in range(12):
+        relevant = {"query_id": f"q{n}", "query": f"answer {n}"}
+        asked.append(relevant | {"relevant_doc_ids": ["a"]})
+        label = {"query_id": f"q{n}", "doc_id": "a", "relevance": 2}
+        labels.append(label | {"evidence": "the answer is here"})
+    documents = [{"doc_id": doc_id, "title": "", "text": body} for doc_id in "ab"]
+    write_rows(tmp_path / "corpus.jsonl", *documents)
+    write_rows(tmp_path / "retrieval_queries.jsonl", *asked)
+    write_rows(tmp_path / "judgments.jsonl", *labels)
+
+    def write(name, start, end, n=2):
+        span = {"doc_id": "a", "start": start, "end": end, "score": 9}
+        others = [{"doc_id": "b", "start": k, "end": k + 1, "score": -k} for k in range(1, n)]
+        rows = ({"query_id": f"q{k}", "results": [span, *others]} for k in range(12))
+        write_rows(tmp_path / f"{name}.jsonl", *rows)
+        return tmp_path / f"{name}.jsonl"
+
+    return tmp_path, write
+
+
+def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
+    folder, write = quoted
+    base, bits = write("base", 90, 150), write("bits", 0, 40)
+
+    def status(*words):
+        line = ["helpers", "compare", "--evals", folder, "--base", base, *words]
+        monkeypatch.setattr(sys, "argv", [*map(str, line)])
+        return commands.main(), capsys.readouterr()
+
+    for words, code, lines in (
+        ((bits,), 0, ["rests on nDCG@10", "## bits: no difference shown"]),
+        ((bits, "--decides", "evidence-hit@5"), 1, [
+            "rests on evidence-hit@5", "## bits: worse\n",
+            "- Documents: no difference shown, nDCG@10 1.000 to 1.000",
+            "- Evidence: worse, evidence hit@5 1.000 to 0.000",
+            "- They disagree, and evidence-hit@5 decides."]),
+        ((base, "--decides", "evidence-hit@5"), 0, ["## base: no difference shown\n"]),
+        ((bits, "--decides", "evidence-hit@5", "--gate", "not-worse"), 1, ["## bits: worse\n"]),
+        ((bits, "--decides", "recall@10"), 0, ["rests on recall@10", "## bits: no diff"]),
+    ):  # fmt: skip
+        done, printed = status(*words)
+        assert (done, printed.err) == (code, ""), words
+        assert all(line in printed.out for line in lines), (words, printed.out)
+    for words, said in (
+        ((bits, "--decides", "evidence-8000-tokens"), "bits: evidence-8000-tokens cannot decide, "),
+        ((bits, "--decides", "evidence-9-tokens"), "decides is evidence-9-tokens, wanted one of "),
+    ):
+        done, printed = status(*words)
+        assert done == 2 and said in printed.err and printed.out == "", words
+    assert "its lists end before that, wanted one of evidence-hit@5, " in status(
+        bits, "--decides", "evidence-8000-tokens")[1].err  # fmt: skip
+    (folder / "settings.json").write_text('{"decides": "evidence-hit@5", "matters": 1}')
+    assert "## bits: worse, by less than matters\n" in status(bits)[1].out
+    documents = folder / "documents.trec"
+    documents.write_text("".join(f"q{n} Q0 a 1 1 t\n" for n in range(12)))
+    assert "documents: evidence-hit@5 cannot decide, it ranks no" in status(documents)[1].err
+    assert not (folder / "comparisons" / "documents.md").exists()
