@@ -276,7 +276,8 @@ def _both_verdicts(row: dict, decides: str) -> str:
         f"- {name}: {verdict}, {measure} {pair['base']:.3f} to {pair['run']:.3f}"
         for name, (measure, pair, verdict) in pairs.items()
     ]
-    if row["verdict"] != row["evidence"]["verdict"]:
+    verdicts = {verdict for _, _, verdict in pairs.values()}
+    if len(verdicts) == 2 and stats.TOO_FEW not in verdicts:
         lines.append(f"- They disagree, and {decides} decides.")
     return "\n".join(lines)
 
