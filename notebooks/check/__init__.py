@@ -9,15 +9,27 @@ learner's answers equal one of theirs, its sentence is shown. Lists and tuples c
 import functools
 import inspect
 from collections.abc import Callable
-from importlib import import_module
 
 from helpers.learn import record
 
+from . import (
+    agreement,
+    answers,
+    bm25,
+    chunking,
+    failures,
+    labels,
+    measures,
+    passages,
+    quick_test,
+    recursive,
+    statistics,
+)
 from .failures import CAUSES
 from .passed import PASSED
 from .verdict import NotStarted, Wrong
 
-ROOMS = "agreement answers bm25 chunking labels measures passages recursive statistics".split()
+EXERCISES = agreement, answers, bm25, chunking, labels, measures, passages, recursive, statistics
 
 
 def with_record(name: str, check: Callable) -> Callable:
@@ -38,8 +50,8 @@ def with_record(name: str, check: Callable) -> Callable:
     return run
 
 
-for room in (*ROOMS, "failures", "quick_test"):
-    for name, check in [*vars(import_module(f".{room}", __package__)).items()]:
+for room in (*EXERCISES, failures, quick_test):
+    for name, check in [*vars(room).items()]:
         if name.startswith("check_"):  # check_dcg is check.dcg
             name = name.removeprefix("check_")
             globals()[name] = with_record(name, check)

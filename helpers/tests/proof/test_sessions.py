@@ -533,7 +533,7 @@ def test_a_failure_without_a_note_says_so():
     found, shown = {"q1": {}, "q2": {}}, []
     names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": found, "worst": ["q1", "q2"]}
     names |= {"evals": SimpleNamespace(folder=""), "display": shown.append}
-    names |= {"results": SimpleNamespace(notes=lambda folder: {"q2": "<my> `b`"})}
+    names |= {"results": SimpleNamespace(read_notes=lambda folder: {"q2": "<my> `b`"})}
     run_cells(2, "c-notes", text=text, figures=figures, **names)
     said = "- **q1**, tie: no note yet\n- **q2**, missing word: &#60;my&#62; <code>b</code>"
     assert [page.data for page in shown] == [said]
