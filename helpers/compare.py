@@ -40,20 +40,20 @@ def compare(
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
     decides, matters = decides or evals.decides, matters or evals.matters
+    evals = evals._replace(decides=decides, matters=matters)
     if decides not in (*MEASURES, *OF_EVIDENCE):
         known = ", ".join((*MEASURES, *OF_EVIDENCE))
         raise evalset.EvalSetError([f"decides is {decides}, wanted one of {known}"])
-    primary = _primary(decides)
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
         wrong = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise evalset.EvalSetError([wrong])
-    rows = [_row(evals, qrels, base, run, primary) for run in others]
+    rows = [_row(evals, qrels, base, run) for run in others]
     _decide([(row, row["measures"][row["primary"]]) for row in rows], matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
     of_evidence = OF_EVIDENCE.get(decides, evidence.DECIDES)
     _decide([(row, row["measures"].get(of_evidence)) for row in quoted], matters)
-    names = _names(measures.cut_alike(len(evals.documents), base, base)[2], primary)
+    names = _names(measures.cut_alike(len(evals.documents), base, base)[2], _primary(decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
     for row, run in zip([described, *rows], [base, *others], strict=True):
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
@@ -75,13 +75,11 @@ def _primary(decides: str) -> str:
     return PRIMARY if decides in OF_EVIDENCE else decides
 
 
-def _row(
-    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run, primary: str
-) -> dict:
+def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run) -> dict:
     """Return everything about one run against the base but its verdict."""
     lists = {of.name: of.parts or of.rankings for of in (base, run)}
     base, run, cut = measures.cut_alike(len(evals.documents), base, run)
-    names = _names(cut, primary)
+    names = _names(cut, _primary(evals.decides))
     before, after = (measures.per_query(qrels, of.rankings, names) for of in (base, run))
     row = _describe_run(run, qrels, after)
     row["measures"] = stats.by_measure(before, after, names)
@@ -91,6 +89,7 @@ def _row(
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
     row["evidence"] = evidence.compare_evidence(evals, qrels, base, run)
+    row["unjudged"] = _unjudged(evals, qrels, base, run, names[0])
     if cut:
         shorter = ", ".join(name for name in names if name not in MEASURES)
         longer = sum(len(ranking) > cut[0] for ranking in lists[cut[1]].values())
@@ -99,6 +98,28 @@ def _row(
         row["warnings"].append(f"{end}, so both are measured there: {shorter}")
     row["warnings"] += measures.label_warnings(qrels, cut[0] if cut else 10, base, run)
     return row
+
+
+def _unjudged(
+    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run, primary: str
+) -> list[dict]:
+    """Return the least and the largest difference that grades of unjudged results could give.
+
+    Each with its verdict; [] for another measure than nDCG, and where all results are judged.
+    """
+    family, _, k = primary.partition("@")
+    if family != "nDCG":
+        return []
+    ids = [{q: [d for d, _ in of.rankings.get(q, [])] for q in qrels} for of in (base, run)]
+    bounds = [
+        measures.unjudged_bounds(row, ids[0][q], ids[1][q], int(k), evals.grades[-1])
+        for q, row in qrels.items()
+    ]
+    if all(low == high for low, high in bounds):
+        return []
+    ends = [stats.compare_paired([0] * len(end), end) for end in zip(*bounds, strict=True)]
+    verdicts = [stats.verdict(end, end.p, evals.matters)[0] for end in ends]
+    return [{"difference": e.difference, "verdict": v} for e, v in zip(ends, verdicts, strict=True)]
 
 
 def _names(cut: tuple[int, str] | None, primary: str) -> list[str]:
@@ -282,6 +303,17 @@ def _both_verdicts(row: dict, decides: str) -> str:
     return "\n".join(lines)
 
 
+def _unjudged_in_words(row: dict) -> str:
+    """Return how far grades of the unjudged results could move the difference, "" if they can't."""
+    if not row["unjudged"]:
+        return ""
+    low, high = row["unjudged"]
+    holds = {low["verdict"], high["verdict"]} == {row["verdict"]}
+    words = f"{row['primary']} could differ by {low['difference']:+.3f} ({low['verdict']}) to "
+    words += f"{high['difference']:+.3f} ({high['verdict']}), however the unjudged results of both "
+    return f"{words}are graded: the verdict {'stands' if holds else 'rests on labels to come'}."
+
+
 def _run_parts(row: dict, comparison: dict) -> list[str]:
     """Return what is known about one run, paragraphs and tables."""
     base, decides = comparison["base"], comparison["decides"]
@@ -289,6 +321,7 @@ def _run_parts(row: dict, comparison: dict) -> list[str]:
         f"## {inert(row['name'])}: {_heading(row, comparison)}",
         _both_verdicts(row, decides),
         f"{row['reason']}. judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
+        _unjudged_in_words(row),
         _warnings(row),
         _table(_figures(row["measures"])),
         "p (Holm) is adjusted for the measures of this table; the verdict on documents rests on "

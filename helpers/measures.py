@@ -1,8 +1,10 @@
 """Published numbers: every measure is computed by ir_measures (MacAvaney et al. 2022)."""
 
 import math
+import operator
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import combinations_with_replacement
 from statistics import mean, median
 
 import ir_measures
@@ -153,3 +155,26 @@ def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
         return [gap + "counts as wrong, so judge it before you believe the difference"]
     share = f"{least * 100:.0f} % of the first {k} of {name} are judged"
     return [f"few labels: {share}, the rest counts as wrong"] if least < LITTLE_JUDGED else []
+
+
+def unjudged_bounds(
+    judged: dict[str, int], base: list[str], run: list[str], k: int, highest: int
+) -> tuple[float, float]:
+    """Return the least and the largest difference in nDCG@k that grades of unjudged results allow.
+
+    `base` and `run` are the doc_ids of one query, best first, `judged` its grades up to `highest`.
+    For the largest one a better grade never goes to a document that the run ranks less far above
+    the base: so few assignments are tried, each with its own ideal.
+    """
+    weights = [{d: 1 / math.log2(rank + 1) for rank, d in enumerate(r[:k], 1)} for r in (base, run)]
+    gaps = {d: weights[1].get(d, 0) - weights[0].get(d, 0) for d in {**weights[0], **weights[1]}}
+    known = sum(judged.get(doc_id, 0) * gap for doc_id, gap in gaps.items())
+    unjudged = sorted(gap for doc_id, gap in gaps.items() if doc_id not in judged)
+    differences = []
+    for best_first in (unjudged, unjudged[::-1]):
+        for grades in combinations_with_replacement(range(highest, -1, -1), len(unjudged)):
+            ideal = sorted([*judged.values(), *grades], reverse=True)[:k]
+            total = sum(grade / math.log2(rank + 1) for rank, grade in enumerate(ideal, 1))
+            gain = known + sum(map(operator.mul, grades, best_first))
+            differences.append(gain / total if total else 0.0)
+    return min(differences), max(differences)

@@ -608,3 +608,21 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     documents.write_text("".join(f"q{n} Q0 a 1 1 t\n" for n in range(12)))
     assert "documents: evidence-hit@5 cannot decide, it ranks no" in status(documents)[1].err
     assert not (folder / "comparisons" / "documents.md").exists()
+
+
+def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
+    evals = small_set(tmp_path, 12, 8)
+    base, run = run_of("base", *[ranked(1, 2, 12)] * 8), run_of("run", *[ranked(2, 2, 12)] * 8)
+    (row,) = compare.compare(evals, base, [run])["runs"]
+    least, most = row["unjudged"]  # d001 stands at 2 and 1: it is wrong, or as good as d000
+    assert least == {"difference": row["measures"]["nDCG@2"]["difference"], "verdict": stats.WORSE}
+    assert most["difference"] > 0 and most["verdict"] == stats.BETTER
+    found = compare.compare(evals, base, [run, base])
+    page = compare.comparison_page(found)
+    assert "nDCG@2 could differ by -0.369 (worse) to +0.140 (better), however the unj" in page
+    assert page.count("the verdict rests on labels to come.") == 1
+    assert found["runs"][1]["unjudged"] == []  # the same list twice: no grade tells them apart
+    zeros = [evalset.Judgment(f"q{n}", "d001", 0) for n in range(8)]
+    known = evals._replace(judgments=[*evals.judgments, *zeros])
+    assert compare.compare(known, base, [run])["runs"][0]["unjudged"] == []
+    assert compare.compare(evals, base, [run], decides="RR@10")["runs"][0]["unjudged"] == []

@@ -1,5 +1,6 @@
 """Measures count what they should, and say what two runs can be compared on."""
 
+import itertools
 import math
 
 import ir_measures
@@ -206,3 +207,27 @@ def test_groups_are_in_order_and_unmarked_queries_in_none():
     by_split = {"dev": ["a0", "a2"], "test": ["a1"]}
     assert measures.ids_by_field(evals, ["a1", "a0", "a2"], "split") == by_split
     assert measures.ids_by_field(evals, ["a0"], "popularity") == {}
+
+
+def test_bounds_over_unjudged_results_are_those_of_all_grades_that_could_be_given():
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        highest, k = int(rng.integers(1, 4)), int(rng.integers(1, 5))
+        names = [f"d{n}" for n in range(6)]
+        judged = {d: int(rng.integers(0, highest + 1)) for d in names if rng.random() < 0.5}
+        base, other = ([*rng.permutation(names)][: int(rng.integers(0, 6))] for _ in range(2))
+        unknown = sorted({*base[:k], *other[:k]} - judged.keys())
+        differences = []
+        for grades in itertools.product(range(highest + 1), repeat=len(unknown)):
+            row = judged | dict(zip(unknown, grades, strict=True))
+            qrels = {"q0": {str(d): grade for d, grade in row.items()}}
+            pair = [run("x", map(str, ids)).rankings for ids in (base, other)]
+            if any(row.values()):
+                before, after = (
+                    measures.per_query(qrels, of, [f"nDCG@{k}"])["q0"][f"nDCG@{k}"] for of in pair
+                )
+                differences.append(after - before)
+            else:
+                differences.append(0.0)
+        found = measures.unjudged_bounds(judged, base, other, k, highest)
+        assert found == pytest.approx((min(differences, default=0), max(differences, default=0)))
