@@ -150,7 +150,7 @@ MUTANTS = [
     Mutant("no correction for several runs", "helpers/compare.py", 'stats.holm([pair["p"] for _, pair in pairs]) if pairs', '[pair["p"] for _, pair in pairs] if pairs', COMPARE),
     Mutant("NaN scores accepted", "helpers/runs.py", "if not math.isfinite(number):", "if False:", RUNS),
     Mutant("chunk's last score instead of its best", "helpers/runs.py", "max(score, best.get(doc_id, -math.inf))", "score", RUNS),
-    Mutant("unknown documents skipped", "helpers/runs.py", "document {ranked_id} is unknown, wanted {wanted}", "", RUNS),
+    Mutant("unknown documents skipped", "helpers/runs.py", "raise ValueError(fault)", "return ranked_id", RUNS),
     Mutant("explicit zeros listed as relevant", "helpers/sources/write.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
     Mutant("a limited corpus loses relevant documents", "helpers/sources/write.py", "elif places_left[tier]:", "elif len(written) < (task.options.max_docs or len(written) + 1):", IMPORT),
     Mutant("halves in the order of the file", "helpers/sources/qrels.py", "key=lambda group: hashlib.sha256(min(group).encode()).hexdigest()", "key=lambda group: 0", QRELS),
