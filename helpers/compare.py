@@ -162,19 +162,17 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
             remedy = "make the run again, or check out the folder that it was made on"
             raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     nothing = next(files.lines(path), None) is None
-    name = runs.unzipped(path).stem
-    run = runs.Run(name, {}, []) if nothing else runs.read_run(path, evals)
+    run = runs.Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
     return _with_chunk_set(run, str(card.get("chunker", "")), card_path, evals)
 
 
 def _with_chunk_set(run: runs.Run, chunker: str, card: Path, evals: evalset.EvalSet) -> runs.Run:
-    """Return a run with the set of its chunks. Raises EvalSetError where its card names no set.
+    """Return a run with the set that its chunk ids are of, or with a warning where none is named.
 
-    Where nothing names one, numbers of chunks say no more than their document: a warning.
+    Raises EvalSetError where its card names one that the folder lacks.
     """
-    passages = chain.from_iterable(run.parts.values())
+    passages, folder = chain.from_iterable(run.parts.values()), evals.folder / "chunks"
     numbered = any(":" not in name.rpartition("#")[2] for name, _ in passages)
-    folder = evals.folder / "chunks"
     if numbered and chunker and not (folder / f"{chunker}.jsonl").is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none yet"
         wanted = f"wanted the name of a set in {folder}: {known}"
@@ -354,7 +352,7 @@ def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
     if not answered:
         return "the run is empty: no query has a result"
     if split not in ("all", *halves):
-        other = halves.pop()
+        (other,) = halves
         return f"all its results are for {other} queries, wanted {split}: take --split {other}"
     return f"none of its first ten documents is judged, {runs.OTHERS}"
 

@@ -268,9 +268,8 @@ def _spellings(ids: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
 
 def _known(name: str, spellings: tuple[dict, dict]) -> str:
     """Return the id of which `name` is a spelling, "" where none or more than one is."""
-    whole, short = spellings
-    bare = re.sub(r"\.(md|txt)$", "", name)  # ids of pages have lost it
-    for of, given in ((whole, name), (whole, bare), (short, name)):
+    page = re.sub(r"\.(md|txt)$", "", name)  # ids of pages have lost their ending
+    for of, given in zip((spellings[0], *spellings), (name, page, name), strict=True):
         for spelled in (given, given.replace(":", "/"), given.replace(" ", "_")):
             if spelled in of:
                 return of[spelled]
