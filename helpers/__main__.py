@@ -167,11 +167,11 @@ def audit(evals) -> int:
 
 
 def export(evals, to: Path) -> list[Path]:
-    """Write a set in other formats and return the paths; say what is left out."""
+    """Write a set in other formats and return the paths; say which queries have no labels there."""
     from .sources import export
 
     if evals.unanswered:
-        print(f"left out, without an answer: {', '.join(evals.unanswered)}")
+        print(f"no document answers, so without labels: {', '.join(evals.unanswered)}")
     return export.write_exports(evals, to)
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -195,9 +196,9 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
     """
     if not path.is_file():
         raise evalset.EvalSetError([f"{path}:1: cannot be read, wanted a run: runs/mine.trec"])
-    card_path = path.with_suffix(".json")
+    card_path = runs.unzipped(path).with_suffix(".json")
     if not os.path.lexists(card_path):
-        return runs.read_run(path, evals)
+        return _with_chunk_set(runs.read_run(path, evals), "", card_path, evals)
     card = runs.read_card(card_path)
     hashes = evals.corpus_hash(), evals.topics_hash()
     for name, wanted in zip(runs.CARD, hashes, strict=True):
@@ -205,13 +206,31 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
             raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
-    nothing = not path.stat().st_size
-    run = runs.Run(path.stem, {}, []) if nothing else runs.read_run(path, evals)
     depth = card.get("depth", 0)
     if type(depth) is not int or depth < 0:
         fault = f"field depth is {files.short_json(depth)}, wanted a number of results"
         raise evalset.EvalSetError([f"{card_path}:1: {fault}"])
-    return run._replace(chunker=str(card.get("chunker", "")), depth=depth)
+    nothing = next(files.lines(path), None) is None
+    run = runs.Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
+    run = run._replace(depth=depth)
+    return _with_chunk_set(run, str(card.get("chunker", "")), card_path, evals)
+
+
+def _with_chunk_set(run: runs.Run, chunker: str, card: Path, evals: evalset.EvalSet) -> runs.Run:
+    """Return a run with the set that its chunk ids are of, or with a warning where none is named.
+
+    Raises EvalSetError where its card names one that the folder lacks.
+    """
+    passages, folder = chain.from_iterable(run.parts.values()), evals.folder / "chunks"
+    numbered = any(":" not in name.rpartition("#")[2] for name, _ in passages)
+    if numbered and chunker and not (folder / f"{chunker}.jsonl").is_file():
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none yet"
+        wanted = f"wanted the name of a set in {folder}: {known}"
+        raise evalset.EvalSetError([f"{card}:1: chunker is {chunker!r}, {wanted}"])
+    if numbered and not chunker:
+        alone = "chunk ids count as their documents, and their evidence is not measured"
+        run.warnings.append(f'{alone}: wanted their set in {card.name}, "chunker": "recursive"')
+    return run._replace(chunker=chunker)
 
 
 def read_systems(evals: evalset.EvalSet) -> list[runs.Run]:
@@ -435,10 +454,9 @@ def compare_command(
     others = [read_checked(path, evals) for path in paths]
     half = None if split == "all" else split
     comparison = compare(evals, against, others, half, matters, decides)
-    for run in (comparison["base"], *comparison["runs"]):
-        if not run["judged@10"]:
-            words = "none of its first ten documents is judged, was it made on another corpus?"
-            raise evalset.EvalSetError([f"{run['name']}: {words}"])
+    for run, row in zip((against, *others), (comparison["base"], *comparison["runs"]), strict=True):
+        if not row["judged@10"]:
+            raise evalset.EvalSetError([f"{run.name}: {_why_unjudged(evals, run, split)}"])
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     _write((to or evals.folder / "comparisons") / name, comparison)
@@ -456,11 +474,21 @@ def _not_worse(pairs: list[dict], matters: float) -> int:
     intervals = [(pair["low"], pair["high"]) for pair in pairs if pair["low"] is not None]
     if any(high < -matters for _, high in intervals):
         return 1
-    return (
-        0
-        if len(intervals) == len(pairs) and all(low > -matters for low, _ in intervals)
-        else STRICT
-    )
+    if len(intervals) == len(pairs) and all(low > -matters for low, _ in intervals):
+        return 0
+    return STRICT
+
+
+def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
+    """Return why no label is for what a run found: it is empty, of another half, or of others."""
+    answered = [q for q, ranking in run.rankings.items() if ranking]
+    halves = {evals.all_queries[query_id].split for query_id in answered}
+    if not answered:
+        return "the run is empty: no query has a result"
+    if split not in ("all", *halves):
+        (other,) = halves
+        return f"all its results are for {other} queries, wanted {split}: take --split {other}"
+    return f"none of its first ten documents is judged, {runs.OTHERS}"
 
 
 def _write(path: Path, comparison: dict) -> None:

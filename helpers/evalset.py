@@ -239,7 +239,8 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
     for place, row in rows:
         for doc_id in [*row.get("easy", []), *row.get("hard", []), row.get("doc_id")]:
             if doc_id not in evals.documents and doc_id is not None:
-                problems.append(f"{place}: {_unknown(doc_id, evals.documents, len(problems))}")
+                fault = unknown_document(doc_id, evals.documents, len(problems))
+                problems.append(f"{place}: {fault}")
     if problems:
         raise EvalSetError(problems)
     return [row for _, row in rows]
@@ -324,12 +325,13 @@ def _read_queries(
         lists = {name: tuple(row.get(name, ())) for name in ("relevant_doc_ids", "answers")}
         for doc_id in lists["relevant_doc_ids"]:
             if doc_id not in documents:
-                problems.append(f"{place}: {_unknown(doc_id, documents, len(problems))}")
+                problems.append(f"{place}: {unknown_document(doc_id, documents, len(problems))}")
         queries[row["query_id"]] = Query(**row | lists)
     return {query_id: queries[query_id] for query_id in sorted(queries)}
 
 
-def _unknown(doc_id: str, documents: dict, told: int) -> str:
+def unknown_document(doc_id: str, documents: dict, told: int) -> str:
+    """Return what is wrong with an id of a document that the set lacks; see HINTS."""
     near = difflib.get_close_matches(doc_id[:100], documents) if told < HINTS else []
     hint = f", the nearest is {near[0]}" if near else ""
     return f"document {doc_id} is not in the corpus, wanted one of its {len(documents)} ids{hint}"
@@ -368,7 +370,7 @@ def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int
     if query_id not in queries:
         return f"query {query_id} is not in retrieval_queries.jsonl, wanted one of its ids"
     if doc_id not in documents:
-        return _unknown(doc_id, documents, told)
+        return unknown_document(doc_id, documents, told)
     document = documents[doc_id]
     for quote in evidence if document.text else ():
         if quote not in document.retrieval_text:

@@ -2,8 +2,9 @@
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -31,6 +32,8 @@ DECIMALS = 10  # scores that agree to this many decimals are a tie, and ties go 
 CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
 SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
+ENDING = re.compile(r"\.[A-Za-z]\w{0,7}(?=[/:]|$)")  # of a file in a path; a method may follow
+OTHERS = "was it made on another corpus?"
 Ranking = list[tuple[str, float]]  # (id, score), best first
 
 
@@ -157,16 +160,17 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     """Read a run of documents or passages, in TREC form or as JSON lines, from any engine.
 
     Passages count as their document, which keeps its best score. Ids may be spelled as the source
-    of the set has them (`docs/a` for `docs%2Fa`). Unknown queries are left out. Raises EvalSetError
-    with file, line and remedy for every other line that cannot be used.
+    of the set has them (`docs/a.md` for `docs:a`). Unknown queries are left out. Raises
+    EvalSetError with file, line and remedy for every other line that cannot be used.
     """
     problems: list[str] = []
     scores, unknown = _scores_by_query(path, evals, problems)
     if not (scores or problems):
-        wanted = f"wanted some for the {how_many(len(evals.all_queries), 'query')} of the set"
-        problems.append(
-            f"{path}:1: found results for {first_names(unknown) or 'no query'}, {wanted}"
-        )
+        found = f"found results for {first_names(unknown)}" if unknown else "the run is empty"
+        wanted = f"wanted results for the {how_many(len(evals.all_queries), 'query')} of the set"
+        problems.append(f"{path}:1: {found}, {wanted}")
+    elif scores and problems and not any(scores.values()):
+        problems.insert(0, f"{path}:1: nothing in it is of this corpus, {OTHERS}")
     if problems:
         raise evalset.EvalSetError(problems)
     parts = {query_id: in_order([*of_query.items()]) for query_id, of_query in scores.items()}
@@ -176,21 +180,26 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     if unknown:
         many = how_many(len(unknown), "unknown query id")
         warnings.insert(0, f"{many} left out: {first_names(unknown)}")
-    return Run(path.stem, rankings, warnings, parts if of_passages else {})
+    return Run(unzipped(path).stem, rankings, warnings, parts if of_passages else {})
+
+
+def unzipped(path: Path) -> Path:
+    """Return the name of a run without .gz: its form goes by it, and its card has its stem."""
+    return path.with_suffix("") if path.suffix == ".gz" else path
 
 
 def _scores_by_query(path: Path, evals: evalset.EvalSet, problems: list[str]) -> tuple[dict, dict]:
     """Return {query_id: {document or passage: score}} and the query ids that the set lacks."""
     scores, unknown = {}, {}
-    queries, documents = _spellings(evals.all_queries), _spellings(evals.documents)
+    (queries, _), documents = _spellings(evals.all_queries), _spellings(evals.documents)
     for place, query_id, results in _lines(path, problems):
-        if query_id not in queries:
+        if not queries.get(query_id):
             unknown[query_id] = None
             continue
         of_query = scores.setdefault(queries[query_id], {})
         for ranked_id, score in results:
             try:
-                name = _own_id(ranked_id, documents, evals)
+                name = _own_id(ranked_id, documents, evals, len(problems))
                 if name in of_query:
                     raise ValueError(f"{name} is ranked twice for query {query_id}, wanted once")
                 of_query[name] = score
@@ -201,7 +210,7 @@ def _scores_by_query(path: Path, evals: evalset.EvalSet, problems: list[str]) ->
 
 def _lines(path: Path, problems: list[str]) -> Iterator[tuple[str, str, Ranking]]:
     """Yield (file:line, query id, results) of each line; what is wrong goes into `problems`."""
-    parse = _json_line if path.suffix == ".jsonl" else _trec_line
+    parse = _json_line if unzipped(path).suffix == ".jsonl" else _trec_line
     for place, line in files.lines(path, problems):
         try:
             query_id, results = parse(line)
@@ -245,20 +254,40 @@ def _number(ranked_id: str, score: object) -> float:
     return number
 
 
-def _spellings(ids: Iterable[str]) -> dict[str, str]:
-    """Return {spelling: id}: each id, and what it was before an import escaped its slashes."""
-    return {unquote(known): known for known in ids} | {known: known for known in ids}
+def _spellings(ids: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return {spelling: id} of whole spellings and of paths without their ending.
+
+    Whole are ids, and what they were before an import escaped their signs and wrote : for /.
+    A spelling of two ids is of neither (""), unless it is an id.
+    """
+    paths, short = {}, {}
+    for known in ids:
+        path = unquote(known.replace(":", "/"))
+        paths[path] = "" if path in paths else known
+        bare = ENDING.sub("", path, count=1)
+        short[bare] = "" if bare in short else known
+    return paths | {known: known for known in ids}, short
 
 
-def _own_id(ranked_id: str, documents: dict[str, str], evals: evalset.EvalSet) -> str:
+def _known(name: str, spellings: tuple[dict, dict]) -> str:
+    """Return the id of which `name` is a spelling, "" where none or more than one is."""
+    page = re.sub(r"\.(md|txt)$", "", name)  # ids of pages have lost their ending
+    for of, given in zip((spellings[0], *spellings), (name, page, name), strict=True):
+        for spelled in (given, given.replace(":", "/"), given.replace(" ", "_")):
+            if spelled in of:
+                return of[spelled]
+    return ""
+
+
+def _own_id(ranked_id: str, documents: tuple, evals: evalset.EvalSet, told: int) -> str:
     """Return the set's id of a document or passage. Raises ValueError for what it lacks."""
-    if ranked_id in documents:
-        return documents[ranked_id]
+    if doc_id := _known(ranked_id, documents):
+        return doc_id
     spelling, _, part = ranked_id.rpartition("#")  # no document id holds a #
-    if spelling not in documents:
-        wanted = f"one of the {len(evals.documents)} ids of the corpus, or id#n for a chunk"
-        raise ValueError(f"document {ranked_id} is unknown, wanted {wanted}")
-    doc_id = documents[spelling]
+    doc_id = _known(spelling, documents)
+    if not doc_id:
+        fault = evalset.unknown_document(spelling or ranked_id, evals.documents, told)
+        raise ValueError(fault)
     if ":" in part:
         start, _, end = part.partition(":")
         length = len(evals.documents[doc_id].retrieval_text)
@@ -267,6 +296,8 @@ def _own_id(ranked_id: str, documents: dict[str, str], evals: evalset.EvalSet) -
                 f"wanted 0 <= start < end <= {length}, in characters of title, blank line, text"
             )
             raise ValueError(f"span {start} to {end} of {doc_id}, {wanted}")
+    elif not part.isdecimal():
+        raise ValueError(f"chunk {part!r} of {doc_id}, wanted {doc_id}#n, n a number from 0")
     return f"{doc_id}#{part}"
 
 

@@ -9,7 +9,7 @@ import string
 import sys
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Set
 from itertools import chain
 from math import ceil
 from pathlib import Path
@@ -127,12 +127,15 @@ def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dic
     return pairs
 
 
-def count_as_one(a: list[str], b: list[str]) -> bool:
+def count_as_one(a: list[str], b: list[str], template: Set[str] = frozenset()) -> bool:
     """Return whether two texts, given by their words, say the same in the same words.
 
-    They share half of their shingles, or a quarter and at least ten.
+    They share half of their shingles, or a quarter and at least ten: of those beside a template,
+    where both have so many beside it.
     """
     a, b = shingles(a), shingles(b)
+    if min(len(a - template), len(b - template)) >= COPY_RUNS:
+        a, b = a - template, b - template
     shared, jaccard = len(a & b), len(a & b) / len(a | b)
     return jaccard >= COPY_HALF or (jaccard >= COPY and shared >= COPY_RUNS)
 

@@ -294,6 +294,7 @@ def check_second_pass(case: AuditCase) -> Finding:
 def check_negatives(case: AuditCase) -> Finding:
     """Fail where a negative is judged relevant or both easy and hard; warn below ten of each."""
     goal, queries = f"{NEGATIVES} easy and {NEGATIVES} hard", case.evals.queries
+    zeros = Counter(judgment.query_id for judgment in case.evals.judgments if not judgment[2])
     wrong, short = [], {*queries}
     for row in case.negatives:
         query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
@@ -303,8 +304,13 @@ def check_negatives(case: AuditCase) -> Finding:
         if min(len(easy), len(hard)) >= NEGATIVES:
             short.discard(query_id)
     found = f"{goal} for {len(queries) - len(short)} of {how_many(len(queries), 'query')}"
-    fail = {f"Replace {_some(wrong)}.": wrong}
-    warn = {f"Write {goal} ones into negatives.jsonl for {_some(sorted(short))}.": short}
+    few = sorted(query_id for query_id in short if zeros[query_id] < NEGATIVES)
+    fail = {f"Replace {_some(wrong)}: make freeze draws negatives anew.": wrong}
+    warn = {
+        f"Judge more: hard ones want {NEGATIVES} documents of grade 0 for {_some(few)}.": few,
+        f"Run make freeze, which draws them, for {_some(sorted(short))}; easy ones are documents "
+        "that no ranker brings: where they stay too few, add documents.": short,
+    }
     return _finding("negatives", f"{found}; {len(wrong)} wrong", fail=fail, warn=warn)
 
 
@@ -329,7 +335,8 @@ def check_near_duplicates(case: AuditCase) -> Finding:
     alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
     found = _some(f"{a} ~ {b} ({case.twins[a, b]:.2f})" for a, b in alike) or "none"
     fail = {f"Drop one, or label both alike: {_some(torn)}.": torn}
-    warn = {"Drop one of each pair, or mark them as versions.": alike and not torn}
+    leave = "Drop one of each pair, or mark them as versions; leave those of one template."
+    warn = {leave: alike and not torn}
     return _finding("near-duplicates", found, fail=fail, warn=warn)
 
 

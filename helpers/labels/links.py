@@ -1,21 +1,25 @@
 """Documents that count as one, and the queries that share their answers through them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from .. import evalset, text
 
 Pairs = set[text.Pair]
+TEMPLATE = 5  # documents: a run of words that so many share is their template's
 
 
 def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pairs]:
     """Return {pair: Jaccard} of near-duplicates that are no versions, and the pairs that are one.
 
-    One are versions, and near-duplicates that say the same (text.count_as_one).
+    One are versions, and near-duplicates that say the same (text.count_as_one), a template aside.
     """
     versions, near = evals.versions(), evals.near_duplicates()
     words = {d: evals.words(evals.documents[d].text) for pair in near for d in pair}
-    same = {(a, b) for a, b in near if text.count_as_one(words[a], words[b])}
+    often = Counter(chain.from_iterable(map(text.shingles, words.values())))
+    template = {run for run, n in often.items() if n >= TEMPLATE}
+    same = {(a, b) for a, b in near if text.count_as_one(words[a], words[b], template)}
     return {pair: share for pair, share in near.items() if pair not in versions}, versions | same
 
 

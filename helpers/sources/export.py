@@ -55,13 +55,13 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
 
 
 def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> None:
-    """Write corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv as BEIR does (Thakur et al. 2021)."""
+    """Write corpus.jsonl, all queries and qrels/SPLIT.tsv as BEIR does (Thakur et al. 2021)."""
     documents = (
         {"_id": document.doc_id, "title": document.title, "text": document.text, "metadata": {}}
         for document in evals.documents.values()
     )
     files.write_jsonl(folder / "corpus.jsonl", documents)
-    queries = ({"_id": query.query_id, "text": query.query} for query in evals.queries.values())
+    queries = ({"_id": query.query_id, "text": query.query} for query in evals.all_queries.values())
     files.write_jsonl(folder / "queries.jsonl", queries)
     names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
     for split, rows in table.groupby("split"):

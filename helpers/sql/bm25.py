@@ -1,6 +1,7 @@
 """Index, search and evaluate by bm25.sql, on any engine."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -144,10 +145,10 @@ def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: s
         raise EvalSetError(problems)
 
 
-def index_documents(engine: Engine, settings: Settings) -> str:
+def index_documents(engine: Engine, settings: Settings, new: Iterable[str] = ()) -> str:
     """Index what is offered, once; return what was done.
 
-    Raises EvalSetError where an index of other texts or parameters stands there.
+    Raises EvalSetError, with the `new` files, where an index of other texts or parameters stands.
     """
     engine.put("settings", pd.DataFrame([settings], columns=Settings._fields))
     now = (str(run_part(engine, "fingerprint")[0][0]), repr(settings))
@@ -155,7 +156,8 @@ def index_documents(engine: Engine, settings: Settings) -> str:
         before = engine.rows(f"SELECT texts, parameters FROM {INDEXED}")[0]
         if before == now:
             return "the index stood there, of the same texts and parameters"
-        found = f"parameters {before[1]}" if before[0] == now[0] else "other texts"
+        lacks = f", without the new {runs.first_names(new)}" if new else ""
+        found = f"parameters {before[1]}" if before[0] == now[0] else f"other texts{lacks}"
         wanted = f"wanted {now[1]} of these texts: name another --to"
         raise EvalSetError([f"found an index of {found}, {wanted}"])
     run_part(engine, "index")

@@ -1,5 +1,6 @@
 """A comparison is honest and refuses what it must."""
 
+import gzip
 import itertools
 import json
 import math
@@ -223,9 +224,11 @@ def test_a_difference_that_matters_is_a_share(many, monkeypatch, capsys, wrong):
 
 
 REFUSED = (  # (a run, or None for one that is good; a results.json; the words)
-    ("q1 Q0 x1 1 1 t\nq1 Q0 x2 2 1 t\n", None, "x2 is unknown"),
+    ("q1 Q0 x1 1 1 t\nq1 Q0 x2 2 1 t\n", None, "document x2 is not in the corpus"),
     ("q1 Q0 d001 1 nan x\n", None, "mine.trec:1: score 'nan'"),
-    ("xq1 Q0 d001 1 1 t\n", None, "mine.trec:1: found results for xq1"),
+    ("q1 Q0 x1 1 1 t\n", None, "mine.trec:1: nothing in it is of this corpus, was it made on anot"),
+    ("xq1 Q0 d001 1 1 t\n", None, "mine.trec:1: found results for xq1, wanted results for the 40"),
+    ("\n", None, "mine.trec:1: the run is empty, wanted results for the 40 queries"),
     ("q1 Q0 d001 1 1 t\n", None, "mine: none of its first ten documents is judged"),
     *((None, content, "results.json:1: ") for content in ("{", "[]", "{}", '{"corpus": {}}')),
 )
@@ -487,13 +490,76 @@ def test_a_run_is_refused_by_what_its_card_says(many):
     assert compare.read_checked(run, evals)[4:] == ("mine", 7)
 
 
-def test_an_empty_run_is_one_that_found_nothing_only_where_its_card_says_how(many):
+def test_an_empty_run_is_one_that_found_nothing_only_where_its_card_says_how(many, status):
     evals, path = evalset.load(many), many / "none.trec"
     path.touch()
-    with pytest.raises(evalset.EvalSetError, match="found results for no query"):
+    with pytest.raises(evalset.EvalSetError, match="the run is empty"):
         compare.read_checked(path, evals)
     runs.write_card(path.with_suffix(".json"), evals, {})
     assert compare.read_checked(path, evals) == runs.Run("none", {}, [])
+    done, printed = status(path)
+    assert done == 2 and "none: the run is empty: no query has a result" in printed.err
+
+
+def test_a_run_of_the_other_half_is_told_by_its_half(many, status):
+    rows = files.rows(many / "retrieval_queries.jsonl")
+    halves = [row | {"split": "test" if n < 9 else "dev"} for n, (_, row) in enumerate(rows)]
+    write_rows(many / "retrieval_queries.jsonl", *halves)
+    evals = evalset.load(many)
+    (many / "results.json").write_text(json.dumps(results_of(evals)))
+    (many / "half.trec").write_text("q1 Q0 d000 1 2 t\nq2 Q0 d000 1 2 t\n")
+    done, printed = status(many / "half.trec")
+    told = "half: all its results are for test queries, wanted dev: take --split test\n"
+    assert done == 2 and told in printed.err
+    assert status(many / "half.trec", "--split", "test")[0] != 2
+
+
+def test_a_packed_run_is_read_by_its_name_and_its_card(many):
+    evals, worse = evalset.load(many), many / "worse.trec"
+    plain = compare.read_checked(worse, evals)
+    rows = [{"query_id": q, "results": ranking} for q, ranking in plain.rankings.items()]
+    for name, content in (("w.trec.gz", worse.read_text()), ("w.jsonl.gz", files.as_lines(rows))):
+        (many / name).write_bytes(gzip.compress(content.encode()))
+        (many / "w.json").unlink(missing_ok=True)
+        assert compare.read_checked(many / name, evals) == plain._replace(name="w")
+        runs.write_card(many / "w.json", evals, {"chunker": "mine"})
+        assert compare.read_checked(many / name, evals).chunker == "mine"
+        (many / "w.json").write_text('{"corpus_sha256": "0", "topics_sha256": "0"}')
+        with pytest.raises(evalset.EvalSetError, match="w.json:1: corpus_sha256 is 0, wanted"):
+            compare.read_checked(many / name, evals)
+        (many / name).write_bytes(gzip.compress(b""))
+        runs.write_card(many / "w.json", evals, {})
+        assert compare.read_checked(many / name, evals) == runs.Run("w", {}, [])
+
+
+CHUNKED = '{"query_id": "q1", "results": [["d001#0", 2]]}'
+SPANNED = '{"query_id": "q1", "results": [{"doc_id": "d001", "start": 0, "end": 1, "score": 2}]}'
+
+
+def test_chunk_ids_want_a_card_that_names_a_set_of_chunks(many):
+    evals, path = evalset.load(many), many / "mine.jsonl"
+    told = "chunk ids count as their documents, and their evidence is not measured: wanted their "
+    told += 'set in mine.json, "chunker": "recursive"'
+    for line, warnings in ((CHUNKED, [told]), (SPANNED, [])):
+        path.write_text(line)
+        for card in (None, {}):
+            if card is not None:
+                runs.write_card(many / "mine.json", evals, card)
+            assert compare.read_checked(path, evals).warnings == warnings
+        (many / "mine.json").unlink()
+    runs.write_card(many / "mine.json", evals, {"chunker": "x"})
+    assert compare.read_checked(path, evals).chunker == "x"  # spans need no set
+    path.write_text(CHUNKED)
+    wanted = f"mine.json:1: chunker is 'x', wanted the name of a set in {many / 'chunks'}: "
+    for known in ("none yet", "a, b"):
+        with pytest.raises(evalset.EvalSetError, match=re.escape(wanted + known)):
+            compare.read_checked(path, evals)
+        for name in "ab":
+            (many / "chunks").mkdir(exist_ok=True)
+            (many / "chunks" / f"{name}.jsonl").touch()
+    (many / "chunks" / "x.jsonl").touch()
+    run = compare.read_checked(path, evals)
+    assert (run.chunker, run.warnings) == ("x", [])
 
 
 def test_systems_are_the_runs_of_the_folder_by_name(many):

@@ -3,6 +3,7 @@
 import importlib
 import json
 import math
+import shutil
 
 import ir_measures
 import pytest
@@ -179,8 +180,14 @@ def span(start, end):
 BROKEN = (  # (line, the problem)
     ("q1 Q0 disk-full 1 2.0", "found 5 fields, wanted 6: query Q0 document rank score tag"),
     ("q1 Q0 disk-full 1 2.0 x y", "found 7 fields, wanted 6"),
-    ("q1 Q0 disk-ful 1 2 x", "document disk-ful is unknown, wanted one of the 2 ids of the corpus"),
-    ("q1 Q0 disk-ful#0 1 2 x", "document disk-ful#0 is unknown, wanted one of the 2 ids"),
+    (
+        "q1 Q0 disk-ful 1 2 x",
+        "document disk-ful is not in the corpus, wanted one of its 2 ids, the nearest is disk-full",
+    ),
+    ("q1 Q0 disk-ful#0 1 2 x", "document disk-ful is not in the corpus, wanted one of its 2 ids, "),
+    ("q1 Q0 disk-full#zzz 1 2 x", "chunk 'zzz' of disk-full, wanted disk-full#n, n a number from"),
+    ("q1 Q0 disk-full#-1 1 2 x", "chunk '-1' of disk-full, wanted disk-full#n, n a number from 0"),
+    ("q1 Q0 disk-full# 1 2 x", "chunk '' of disk-full, wanted disk-full#n"),
     ("q1 Q0 disk-full 1 nan x", "score 'nan' of disk-full, wanted a finite number"),
     ("q1 Q0 disk-full 1 inf x", "score 'inf' of disk-full, wanted a finite number"),
     ("q1 Q0 disk-full 1 high x", "score 'high' of disk-full, wanted a finite number"),
@@ -199,7 +206,7 @@ BROKEN = (  # (line, the problem)
         """found '{"query_id": ["q1"], "results": []}', wanted""",
     ),
     (results(f'["disk-full", {"9" * 400}]'), "score 999"),
-    (results('[["a"], 1]'), "document ['a'] is unknown"),
+    (results('[["a"], 1]'), "document ['a'] is not in the corpus"),
     (span(0, 90), "span 0 to 90 of disk-full, wanted 0 <= start < end <= 63"),
     (span(5, 5), "span 5 to 5 of disk-full"),
     (span(-1, 5), "span -1 to 5 of disk-full"),
@@ -212,21 +219,23 @@ def test_a_line_that_cannot_be_used_is_told_with_its_place(folder, line, words):
     good = "q1 Q0 queue-full 1 3.0 x" if name == "r.trec" else results('["queue-full", 1]')
     (problem,) = read_lines(folder, good, line, name=name)
     assert problem.startswith(f":2: {words}")
-    if "unknown" not in words and "twice" not in words and "span" not in words:
+    if not words.startswith(("document", "chunk")) and "twice" not in words and "span" not in words:
         (problem,) = problems(runs.read_trec, folder / name)  # the reader of our own files
         assert f":2: {words}" in problem
 
 
 def test_all_problems_are_told_at_once(folder):
     lines = ["q1 Q0 a 1 3 x", "q1 Q0 disk-full 2 high x", "q2 Q0 a 1 2 x", "q2 Q0 b#1 2 1 x", "q1"]
-    told = [" ".join(problem.split()[:3]) for problem in read_lines(folder, *lines)]
-    assert told == [":1: document a", ":2: score 'high'", ":3: document a", ":4: document b#1",
+    first, *problems = read_lines(folder, *lines)
+    assert first == ":1: nothing in it is of this corpus, was it made on another corpus?"
+    told = [" ".join(problem.split()[:3]) for problem in problems]
+    assert told == [":1: document a", ":2: score 'high'", ":3: document a", ":4: document b",
                     ":5: found 1"]  # fmt: skip
 
 
 def test_what_gives_no_run_is_told_why(folder):
-    wanted = "wanted some for the 2 queries of the set"
-    assert read_lines(folder, "") == [f":1: found results for no query, {wanted}"]
+    wanted = "wanted results for the 2 queries of the set"
+    assert read_lines(folder, "") == [f":1: the run is empty, {wanted}"]
     lines = (f"{q} Q0 d 1 1 x" for q in "abcbdef")
     words = f"found results for a, b, c, d, e, ..., {wanted}"
     assert read_lines(folder, *lines) == [f":1: {words}"]
@@ -266,6 +275,39 @@ def test_ids_are_accepted_as_the_source_wrote_them_and_as_numbers(tmp_path):
     lines = ["topic/1 Q0 docs/a.md 1 2 x", "topic%2F1 Q0 docs%2Fa.md 2 1 x"]
     (problem,) = read_lines(tmp_path, *lines)
     assert problem.startswith(":2: docs%2Fa.md is ranked twice")
+
+
+SPELLED = (  # an id of the set, the spellings of it that a run may have, others that are refused
+    ("docs:a", "docs/a.md docs/a docs:a.md docs/a.txt#3", "docs/a.rst docs/b"),  # markdown, text
+    ("log.rst", "log log.rst", "log.log"),
+    ("10%3A30", "10:30 10:30.md", ""),
+    ("src:app.py:Foo.bar", "src/app.py:Foo.bar src/app:Foo.bar src:app:Foo.bar#0", "src/app:Foo"),
+    ("src:app.py", "src/app.py src/app", "src/app.ts src/app.md#0"),
+    ("two.h", "two.h two.h#1", "two"),  # of two files
+    ("two.c", "two.c", ""),
+    ("guide%2Fdisk.md", "guide/disk.md guide/disk guide:disk.md#2", ""),  # beir, trec, table
+    ("plain", "plain plain.txt", "plain.rst"),
+    ("Weird_Al", "Weird_Al", ""),  # hotpotqa
+)
+
+
+def test_paths_are_spelled_with_their_ending_or_without(folder):
+    shutil.rmtree(folder / "corpus")
+    rows = ({"doc_id": known, "title": "", "text": "x"} for known, *_ in SPELLED)
+    write_rows(folder / "corpus.jsonl", *rows)
+    asked = {"query_id": "q1", "query": "a", "relevant_doc_ids": ["plain"]}
+    write_rows(folder / "retrieval_queries.jsonl", asked)
+    (folder / "judgments.jsonl").unlink()
+    for known, spelled, refused in SPELLED:
+        for name in spelled.split():
+            run = read_lines(folder, f"q1 Q0 {name} 1 2 x")
+            assert isinstance(run, runs.Run) and [*dict(run.rankings["q1"])] == [known], name
+        for name in refused.split():
+            *_, problem = read_lines(folder, f"q1 Q0 {name} 1 2 x")
+            assert f"document {name.partition('#')[0]} is not in the corpus, wanted" in problem
+    run = read_lines(folder, results('["Weird Al", 1]'), name="r.jsonl")
+    assert run.rankings == {"q1": [("Weird_Al", 1.0)]}
+    assert "nearest is docs:a" in read_lines(folder, "q1 Q0 docs:aa 1 2 x")[1]
 
 
 @pytest.fixture

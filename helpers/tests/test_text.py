@@ -102,6 +102,15 @@ def test_texts_of_so_many_shared_runs_and_so_many_alone_are_one_or_two():
         assert text.count_as_one(a, b) == one, (shared, alone)
 
 
+def test_a_template_makes_no_two_texts_one_where_both_have_ten_runs_beside_it():
+    form = numbered(0, 40)
+    template = text.shingles(form)
+    for alone, common, one in ((10, 0, False), (9, 0, True), (0, 0, True), (20, 60, True)):
+        rest = numbered(100, 100 + common)
+        a, b = ([*form, *rest, *(f"{name}{n}" for n in range(alone))] for name in "ab")
+        assert text.count_as_one(a, b) and text.count_as_one(a, b, template) == one, alone
+
+
 def test_groups_that_share_a_member_are_one_in_the_order_in_which_they_end():
     groups = [[1, 2], (3,), {4, 5}, [5, 1], [], "x"]
     assert text.merge_groups(iter(groups)) == [{1, 2, 4, 5}, {3}, {"x"}]

@@ -179,7 +179,7 @@ WRONG = [
     ("runs/fixed.trec", "q1 Q0 disk-full", "runs/fixed.trec:1: found 3 fields, wanted 6"),
     ("runs/fixed.jsonl", "[]", "runs/fixed.jsonl:1: found"),
     ("runs/fixed.json", "[]", "runs/fixed.json:1: found [], wanted a JSON object"),
-    ("runs/other.trec", "q1 Q0 gone 1 2 t", "runs/other.trec:1: document gone is unknown"),
+    ("runs/other.trec", "q1 Q0 gone 1 2 t", "runs/other.trec:1: nothing in it is of this corpus"),
     ("chunks/fixed.jsonl", '{"doc_id": 1}', "chunks/fixed.jsonl:1: "),
     ("results.json", "{}", "results.json:1: field corpus is missing"),
 ]

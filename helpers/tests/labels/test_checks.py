@@ -118,6 +118,7 @@ LEAKING.append(asks("q3", "c", split="test"))
 TWINS = {("a", "b"): 0.3, ("e", "f"): 0.5, ("c", "d"): 0.5, ("a", "c"): 0.2}
 SHOWN = "c ~ d (0.50), e ~ f (0.50), a ~ b (0.30), a ~ c (0.20)"
 TEN = "10 easy and 10 hard"
+ZEROS = [("q1", f"d{n}", 0) for n in range(10)] + [("q2", f"d{n}", 0) for n in range(9)]
 FOUR_GRADES = [("q1", "a", 1), ("q1", "b", 2), ("q2", "a", 1), ("q2", "b", 0)]
 BARE = [("q1", "a", 1, ()), ("q1", "b", 2, ("b",)), ("q1", "c", 0), ("q2", "a", 1, ())]
 UNLIKE = [reread("q1", "a", 0, 2, 2), reread("q1", "b", 1, 0, 1, " ")]
@@ -199,12 +200,16 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (labelled(*BARE), "fail", "1 of 3 relevant labels quoted", "proves q1 a, q2 a."),
     ],
     checks.check_negatives: [
-        (made([asks("q1")]), "warn", "for 0 of 1 query; 0 wrong", f"Write {TEN} ones", "for q1."),
+        (made([asks("q1")]), "warn", "for 0 of 1 query; 0 wrong", "Judge more: hard ones want 10 "
+         "documents of grade 0 for q1. Run make freeze, which draws them, for q1; easy"),
         (negatives(["a", "c", "b"], ["d", "b", "c"], "a d", 1), "fail", f"{TEN} for 0 of 1 query; "
-         "4 wrong", "q1 a (judged relevant), q1 d (judged relevant), q1 b (easy and hard), q1 c"),
-        (negatives(LETTERS[:9], MORE), "warn", "for 0 of 2 queries; 0 wrong", "for q1, q2."),
-        (negatives(LETTERS, MORE[:9]), "warn", "for q1, q2."),
-        (negatives(LETTERS, MORE), "warn", "for 1 of 2 queries; 0 wrong", "for q2."),
+         "4 wrong", "q1 a (judged relevant), q1 d (judged relevant), q1 b (easy and hard), q1 c",
+         "freeze draws"),
+        (negatives(LETTERS[:9], MORE), "warn", "for 0 of 2 queries; 0 wrong", "for q1, q2; easy"),
+        (negatives(LETTERS, MORE[:9]), "warn", "of grade 0 for q1, q2.", "them, for q1, q2; easy"),
+        (negatives(LETTERS, MORE), "warn", "for 1 of 2 queries; 0 wrong", "0 for q2.", "for q2; e"),
+        (labelled(*ZEROS), "warn", "for 0 of 2 queries", "grade 0 for q2. Run", "for q1, q2; easy"),
+        (labelled(*ZEROS, queries=1), "warn", "| Run make freeze, which draws them, for q1; easy"),
         (negatives(LETTERS, MORE, queries=1), "pass", "for 1 of 1 query; 0 wrong"),
     ],
     checks.check_second_pass: [
@@ -227,7 +232,8 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (made(LEAKING[::2], pages("a b c")), "pass", "no answer is shared"),
     ],
     checks.check_near_duplicates: [
-        (alike(("a", "b"), ("e", "f"), ("a", "x")), "warn", SHOWN, "Drop one of each pair"),
+        (alike(("a", "b"), ("e", "f"), ("a", "x")), "warn", SHOWN, "Drop one of each pair",
+         "leave those of one template"),
         (alike(("c", "d"), ("a", "c"), ("e", "f")), "fail", "label both alike: a and c, c and d."),
         (made(), "pass", "none"),
     ],
@@ -353,6 +359,18 @@ def twins(common):
     return damage
 
 
+def filled_in(documents, own):
+    """So many pages of one form of 40 words, each with words of its own; one is an answer."""
+    form = " ".join(f"form{n}" for n in range(40))
+
+    def damage(f):
+        for page in range(documents):
+            document(f, f"page{page}", f"{form} {' '.join(f'p{page}w{n}' for n in range(own))}")
+        relabel(q1="page0", q2="queue-full")(f)
+
+    return damage
+
+
 def bury(f):
     for n in range(3):
         document(f, f"page{n}", f"server refuses worker wanted logs {'x' * n}")
@@ -370,6 +388,9 @@ BROKEN = [  # check, what is done to the set, status, words of the finding
     ("near-duplicates", page("copy", COPY), "fail", "copy ~ disk-full (0.75)"),
     ("near-duplicates", twins(20), "warn", "other ~ twin (0.19)"),
     ("near-duplicates", twins(28), "fail", "other ~ twin (0.32)"),
+    ("near-duplicates", filled_in(5, 10), "warn", "page0 ~ page1 (0.64)", "leave those of one"),
+    ("near-duplicates", filled_in(4, 10), "fail", "page0 ~ page1 (0.64)", "label both alike"),
+    ("near-duplicates", filled_in(5, 9), "fail", "page0 ~ page1 (0.67)", "label both alike"),
     ("manifest", page("disk-full", "Delete <old> logs."), "fail", "disk-full.md differs", "Look"),
     ("manifest", add_pool, "fail", "pool.jsonl is not in the manifest"),
     ("manifest", lambda f: (f / "manifest.json").write_text("[]"), "fail", "cannot be read"),

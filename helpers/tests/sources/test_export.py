@@ -1,6 +1,7 @@
 """Every exported form reads back, by the tools that others would use."""
 
 import csv
+import json
 import shutil
 
 import ir_measures
@@ -66,6 +67,24 @@ def test_the_files_word_for_word_and_read_back(folder, tmp_path):
     assert all(triples == wanted for triples in read_back(to).values())
     assert (to / "labels.parquet").read_bytes() == first
     assert bring("beir", to / "beir", tmp_path / "to")[1].qrels() == evals.qrels()
+
+
+def test_queries_go_out_and_come_back_with_and_without_answers(folder, tmp_path):
+    aside = {"query_id": "z", "query": "nothing", "relevant_doc_ids": [], "kind": "none"}
+    with (folder / "retrieval_queries.jsonl").open("a") as file:
+        file.write(json.dumps(aside) + "\n")
+    with (folder / "judgments.jsonl").open("a") as file:
+        file.write('{"query_id": "z", "doc_id": "disk-full", "relevance": 0}\n')
+    evals, to = evalset.load(folder), tmp_path / "out"
+    assert [*evals.queries] == ["q1", "q2"] and [*evals.unanswered] == ["z"]
+    export.write_exports(evals, to)
+    rows = [row for _, row in files.rows(to / "beir" / "queries.jsonl")]
+    asked = {query_id: query.query for query_id, query in evals.all_queries.items()}
+    assert {row["_id"]: row["text"] for row in rows} == asked and len(rows) == len(asked) == 3
+    assert all({q for q, *_ in triples} == {"q1", "q2"} for triples in read_back(to).values())
+    lines, again = bring("beir", to / "beir", tmp_path / "to")
+    assert again.qrels() == evals.qrels() and [*again.all_queries] == ["q1", "q2"]
+    assert "left out: queries without judgments: 1, first query z" in lines
 
 
 def renamed(folder, query_id, doc_id):

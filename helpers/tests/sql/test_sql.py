@@ -262,6 +262,20 @@ def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path, ca
     assert capsys.readouterr().out.endswith(f"run: {tmp_path / 'bm25-sql'}.trec\n")
 
 
+def test_the_new_files_of_a_folder_are_named_where_its_index_is_refused(tmp_path):
+    docs, queries = given(tmp_path)
+    command.sql_command(None, "duckdb", tmp_path, docs, queries)
+    command.sql_command(None, "duckdb", tmp_path, docs, queries)  # nothing is new
+    for name in ("part=2/x.parquet", "part=0/y.parquet"):
+        parquet(tmp_path / "docs" / name, doc_id=[name.replace("/", "-")], text=["full"])
+    found = "found an index of other texts, without the new part=0/y.parquet, part=2/x.parquet, "
+    for _ in range(2):  # a refusal changes no card
+        with pytest.raises(evalset.EvalSetError, match=f"^{found}wanted Settings"):
+            command.sql_command(None, "duckdb", tmp_path, docs, queries)
+    with pytest.raises(evalset.EvalSetError, match="^found an index of other texts, wanted"):
+        command.sql_command(evalset.load(), "duckdb", tmp_path)
+
+
 @pytest.mark.parametrize("fault", ["folder", "no database", "no weights", "in use"])
 def test_an_index_that_cannot_be_used_is_named(tmp_path, fault):
     file, paths, other = tmp_path / "bm25.duckdb", given(tmp_path), None
