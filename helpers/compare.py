@@ -40,21 +40,17 @@ def compare(
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
-    decides, matters = decides or evals.decides, matters or evals.matters
-    evals = evals._replace(decides=decides, matters=matters)
-    if decides not in (*MEASURES, *OF_EVIDENCE):
-        known = ", ".join((*MEASURES, *OF_EVIDENCE))
-        raise evalset.EvalSetError([f"decides is {decides}, wanted one of {known}"])
+    evals = _with_rules(evals, decides or evals.decides, matters or evals.matters)
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
         wrong = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise evalset.EvalSetError([wrong])
     rows = [_row(evals, qrels, base, run) for run in others]
-    _decide([(row, row["measures"][row["primary"]]) for row in rows], matters)
+    _decide([(row, row["measures"][row["primary"]]) for row in rows], evals.matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
-    of_evidence = OF_EVIDENCE.get(decides, evidence.DECIDES)
-    _decide([(row, row["measures"].get(of_evidence)) for row in quoted], matters)
-    names = _names(measures.cut_alike(len(evals.documents), base, base)[2], _primary(decides))
+    of_evidence = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
+    _decide([(row, row["measures"].get(of_evidence)) for row in quoted], evals.matters)
+    names = _names(measures.cut_alike(len(evals.documents), base, base)[2], _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
     for row, run in zip([described, *rows], [base, *others], strict=True):
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
@@ -64,11 +60,18 @@ def compare(
         "queries_sha256": evals.queries_hash(),
         "split": split or "all",
         "n": len(qrels),
-        "matters": matters,
-        "decides": decides,
+        "matters": evals.matters,
+        "decides": evals.decides,
         "base": described,
         "runs": rows,
     }
+
+
+def _with_rules(evals: evalset.EvalSet, decides: str, matters: float) -> evalset.EvalSet:
+    if decides not in (*MEASURES, *OF_EVIDENCE):
+        known = ", ".join((*MEASURES, *OF_EVIDENCE))
+        raise evalset.EvalSetError([f"decides is {decides}, wanted one of {known}"])
+    return evals._replace(decides=decides, matters=matters)
 
 
 def _primary(decides: str) -> str:
