@@ -134,6 +134,8 @@ PASSED_ON = [  # (words, what the function is called with)
         (["--split", "all"], {"split": "all"}),
         (["--matters", "1"], {"matters": 1.0}),
         (["--strict"], {"strict": True}),
+        (["--decides", "hit@5"], {"decides": "hit@5"}),
+        (["--gate", "not-worse"], {"gate": "not-worse"}),
         (["--to", "out"], {"to": Path("out")}),
     ]),
     *(([*IMPORT, *words], {"source": "beir:x", "to": Path("y")} | more) for words, more in [
@@ -151,6 +153,8 @@ PASSED_ON = [  # (words, what the function is called with)
      (None, "duckdb", Path("y"), "d", "q", None, bm25.Settings(k1=2.0, idf="lucene"))),
     (["sql", "--to", "y", "--docs", "d"],
      (LOADED, "duckdb", Path("y"), "d", None, None, bm25.Settings())),
+    (["sql", "--to", "y", "--engine", "sail", "--chunks", "fixed", "--b", "0.4"],
+     (LOADED, "sail", Path("y"), None, None, "fixed", bm25.Settings(b=0.4))),
 ]  # fmt: skip
 
 
