@@ -497,9 +497,14 @@ def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
 def _write(path: Path, comparison: dict) -> None:
     """Write and print a comparison; at no moment a page stands beside the numbers of another."""
     markdown, page, numbers = comparison_page(comparison), Path(f"{path}.md"), Path(f"{path}.json")
-    with files.new_file(page) as new_page, files.new_file(numbers) as new_numbers:
-        files.write(new_page, markdown)
-        files.write(new_numbers, json.dumps(comparison, indent=1, ensure_ascii=False) + "\n")
-        page.unlink(missing_ok=True)
+    try:
+        with files.new_file(page) as new_page, files.new_file(numbers) as new_numbers:
+            files.write(new_page, markdown)
+            files.write(new_numbers, json.dumps(comparison, indent=1, ensure_ascii=False) + "\n")
+            page.unlink(missing_ok=True)
+    except BaseException:
+        if not page.exists():  # stopped between the two
+            numbers.unlink(missing_ok=True)
+        raise
     plain = html.unescape(re.sub("</?span>", "", markdown))
     print(f"{plain}\nwritten: {path}.md and .json")

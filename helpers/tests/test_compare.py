@@ -301,6 +301,7 @@ def test_no_page_stands_beside_the_numbers_of_another_run(many, status, monkeypa
         monkeypatch.setattr(place, name, interrupting(getattr(place, name)))
     done, _ = status(many / "worse.trec")
     assert worse != better and done in (0, 130)
+    assert page.exists() == numbers.exists()
     if page.exists():
         assert page.read_text() == compare.comparison_page(json.loads(numbers.read_text()))
 
