@@ -54,6 +54,7 @@ def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
     figures.values_by_kind(pd.DataFrame({"kind": "a", "value": [1.0] * 40}), "AP", "dev")
     (ax, _), (many, _) = drawn
     assert rows(ax) == ["a (3)", "b (3)"]  # the lowest mean first
+    assert ax.get_xlim() == (-0.03, 1.03)
     low, high = points(ax)["s"], points(ax)["o"]
     assert sorted(x for x, _ in low) == [0, 0, 0.4] and sorted(x for x, _ in high) == [0.5, 0.5, 1]
     assert len({*low, *high}) == 6  # equal points lie apart, in the row of their kind
@@ -119,6 +120,8 @@ def test_the_forest_shows_each_run_with_its_interval_and_verdict(drawn):
     assert "open +0.050 (-0.100 to +0.200), too few queries to tell; one -0.200, too few" in told
     assert named(ax)[0].endswith("within ±0.05")
     assert [shown.figure.get_figwidth() for shown in (ax, page)] == [7, 5]
+    figures.forest({"runs": runs[:3], "matters": 0.05}, 7)
+    assert title(drawn[-1][0]).startswith("1 of 3 systems")
 
 
 def test_document_and_evidence_by_k(drawn):

@@ -160,9 +160,9 @@ def test_runs_of_chunks_and_documents_in_both_forms(folder):
     assert read_lines(folder, row, name="r.jsonl") == ("r", documents, [], {}, "", 0)
     mixed = read_lines(folder, *lines, "q2 Q0 disk-full 1 1e-3 x")
     assert mixed.parts == {} and mixed.rankings["q2"] == [("disk-full", 0.001)]
-    span = {"doc_id": "disk-full", "start": 0, "end": 9, "score": 1}
+    span = {"doc_id": "disk-full", "start": 0, "end": 63, "score": 1}  # to the last character
     spans = read_lines(folder, json.dumps({"query_id": "q1", "results": [span]}), name="r.jsonl")
-    assert spans.parts == {"q1": [("disk-full#0:9", 1.0)]}
+    assert spans.parts == {"q1": [("disk-full#0:63", 1.0)]}
     lines = ["q2 Q0 disk-full#0 1 -3 t", "q2 Q0 disk-full#1 2 -2 t", "q2 Q0 queue-full 3 -2.5 t",
              "q2 Q0 disk-full#2 1 -9 t"]  # fmt: skip
     best = read_lines(folder, *lines).rankings
