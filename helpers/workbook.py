@@ -155,13 +155,13 @@ BLOCK = re.compile(r"(?<=<!-- generated: make refresh -->\n).*?(?=<!-- end -->)"
 def fresh_pages(folder: Path) -> dict[Path, str]:
     """Return each page that has a generated block with that block made anew.
 
-    Raises ValueError unless it stands there once, between its two markers.
+    Raises ValueError unless it stands there once, between its two markers, and EvalSetError.
     """
     blocks = {
         ROOT / "README.md": report.summary(results.read_results(folder)),
         ROOT / "evals" / "README.md": report.data_card_table(evalset.load(folder)),
     }
-    pages = {path: BLOCK.split(path.read_text("utf-8")) for path in blocks}
+    pages = {path: BLOCK.split(files.page(path)) for path in blocks}
     for path, parts in pages.items():
         if len(parts) != 2:
             raise ValueError(f"{path.name}: wanted one generated block between its two markers")

@@ -152,6 +152,9 @@ def test_a_block_that_is_not_as_the_results_say_is_named(pages, tmp_path):
         files.write(tmp_path / "README.md", page)
         with pytest.raises(ValueError, match="README.md: wanted one generated block between its"):
             workbook.stale_blocks(tmp_path)
+    (tmp_path / "README.md").write_bytes(b"# Caf\xe9\n")
+    with pytest.raises(evalset.EvalSetError, match="README.md:1: byte 0xe9 is not UTF-8"):
+        workbook.stale_blocks(tmp_path)
 
 
 def test_a_refresh_stores_what_it_executed_and_says_what_it_changed(

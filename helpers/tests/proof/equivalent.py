@@ -17,6 +17,8 @@ class Equivalent(NamedTuple):
 
 
 EQUIVALENT = [
+    Equivalent('helpers/stats.py', 'area = roc_auc_score(np.repeat([1, 0], [*map(len, groups)]), np.concatenate(groups))', 'area = roc_auc_score(np.repeat([2, 0], [*map(len, groups)]), np.concatenate(groups))', 'the larger of two labels is the positive one'),
+    Equivalent('helpers/stats.py', 'return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))', 'return float(cohen_kappa_score(second, first, labels=list(grades), weights=weights))', 'kappa is symmetric'),
     Equivalent('notebooks/check/agreement.py', '("This is the observed agreement. AC1 takes chance away.", lambda a, b, g: _equal(a, b)),', '("This is the observed agreement. AC1 takes chance away.", lambda a, b, g: _equal(b, a)),', 'agreement is symmetric'),
     Equivalent('helpers/install.py', 'return ""', 'return None', 'nothing to say, either way'),
     Equivalent('helpers/install.py', 'words = ["--quiet", "--no-deps", "--require-hashes", "--requirement", str(wanted)]', 'words = ["--quiet", "--no-deps", "--require-hashes", "--requirement", (wanted)]', 'a process takes a path as it takes its text'),
