@@ -38,11 +38,20 @@ def results_content(
         "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
         "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
         "told_apart": {split: measures.answerability_auroc(evals, split, run) for split in halves},
-        "compared_dev": compared,
+        "compared_dev": _without_unjudged(compared),
         "evidence": quoted,
         "cards": cards,
         "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],
     }
+
+
+def _without_unjudged(compared: dict) -> dict:
+    """Return a comparison as results.json has it: a report tells bounds, and the usual measure."""
+    usual = ("decides", measures.MEASURES[0])
+    kept = dict(pair for pair in compared.items() if pair != usual)
+    rows = kept.get("runs", [])
+    without = [{name: row[name] for name in row if name != "unjudged"} for row in rows]
+    return {name: without if name == "runs" else value for name, value in kept.items()}
 
 
 def _inputs(evals: EvalSet) -> dict:
