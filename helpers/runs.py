@@ -134,9 +134,6 @@ def read_rankings(path: Path) -> dict[str, Ranking]:
     return {query_id: in_order(ranking) for query_id, ranking in run.items()}
 
 
-read_chunk_run = read_trec = read_rankings
-
-
 def write_card(path: Path, evals: evalset.EvalSet, facts: dict) -> None:
     """Write the facts about a run, with the hashes of its documents and queries."""
     hashes = dict(zip(CARD, (evals.corpus_hash(), evals.topics_hash()), strict=True))

@@ -1,6 +1,6 @@
 """What a careful reader asks of an evaluation set, a function for each question."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import chain
 from math import ceil
@@ -190,9 +190,8 @@ def check_labels_per_query(case: AuditCase) -> Finding:
 def check_judged_depth(case: AuditCase) -> Finding:
     """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
     evals, shares = case.evals, {}
-    qrels = evals._replace(
-        queries=evals.all_queries
-    ).qrels()  # also of the queries without an answer
+    everybody = evals._replace(queries=evals.all_queries)  # those without an answer, too
+    qrels = everybody.qrels()
     for name, run in pooling.by_ranker(evals, DEPTH).items():
         answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
         shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
@@ -221,13 +220,13 @@ def check_quotes(case: AuditCase) -> Finding:
     bodies = {d: document.retrieval_text for d, document in case.evals.documents.items()}
     versions = case.evals.versions()
     one_text = {(d, d) for d in bodies}.union(versions, ((b, a) for a, b in versions))
-    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance}
+    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance and j.evidence}
     long, shared = [], []
     for pair, own in quotes.items():
-        others = [body for d, body in bodies.items() if (pair[1], d) not in one_text]
+        others = ((q, d) for q in own for d in bodies if (pair[1], d) not in one_text)
         is_long = any(len(text.token_ids(quote)) > BASELINE["chunk_tokens"] for quote in own)
         long += [" ".join(pair)] * is_long
-        shared += [" ".join(pair)] * any(quote in body for quote in own for body in others)
+        shared += [" ".join(pair)] * any(quote in bodies[d] for quote, d in others)
     cut = [name for name in _always_cut(case.evals) if name not in long]
     warn = {
         f"No chunk holds the quotes of {_some(long)}: quote the shortest passage.": long,
@@ -241,12 +240,16 @@ def check_quotes(case: AuditCase) -> Finding:
 
 def _always_cut(evals: EvalSet) -> list[str]:
     """Return "query document" of each label of which no quote is whole in any saved chunk."""
-    saved = [chunks.read_chunks(path) for path in (evals.folder / "chunks").glob("*.jsonl")]
+    chunks_of = defaultdict(list)
+    for path in (evals.folder / "chunks").glob("*.jsonl"):
+        for chunk in chunks.read_chunks(path):
+            chunks_of[chunk.doc_id].append(chunk)
     cut = []
     for query_id, wanted in evidence.quoted_queries(evals).items():
-        whole = evidence.evidence_ranks(wanted.quotes, chain(*saved))
+        own = chain.from_iterable(chunks_of.get(doc_id, ()) for doc_id in wanted.quotes)
+        whole = evidence.evidence_ranks(wanted.quotes, own)
         cut += [f"{query_id} {doc_id}" for doc_id in wanted.quotes if doc_id not in whole]
-    return cut if saved else []
+    return cut if chunks_of else []
 
 
 def check_guide(case: AuditCase) -> Finding:

@@ -33,7 +33,7 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
     pooled = {rank.__name__.replace("_", "-"): rank(evals, texts, depth) for rank in built}
     for folder in ("runs", "systems"):
         for path in sorted((evals.folder / folder).glob("*.trec")):
-            run = runs.read_trec(path)
+            run = runs.read_rankings(path)
             pooled[path.stem] = {
                 query_id: run.get(query_id, [])[:depth] for query_id in evals.all_queries
             }

@@ -70,7 +70,7 @@ def test_every_tool_reads_the_order_that_was_written(tmp_path):
     assert apart == pytest.approx(wanted, rel=1e-12, abs=1e-12)
     path, order = tmp_path / "r.trec", [doc_id for doc_id, _ in ranking]
     runs.write_trec(path, {"q1": ranking}, "t")
-    assert [doc_id for doc_id, _ in runs.read_trec(path)["q1"]] == order
+    assert [doc_id for doc_id, _ in runs.read_rankings(path)["q1"]] == order
     rows = sorted(ir_measures.read_trec_run(str(path)), key=lambda row: -row.score)
     assert [row.doc_id for row in rows] == order
     with path.open() as file:
@@ -95,7 +95,7 @@ def test_what_is_saved_of_a_chunker_is_two_rankings_and_a_card(folder):
         '{"query_id": "q2", "results": []}\n'
     )
     rounded = {"q1": [("a#0", 0.6666666667), ("b#1", 0.5)], "q2": []}
-    assert runs.read_chunk_run(path.with_suffix(".jsonl")) == rounded
+    assert runs.read_rankings(path.with_suffix(".jsonl")) == rounded
     lines = path.with_suffix(".trec").read_text(encoding="utf-8")
     assert lines == "q1 Q0 é 1 1.0000000000 bm25-half\n"
     card = runs.BASELINE | {"chunker": "half", "engine": "é", "chunk_tokens": 256, "chunks": 7}
@@ -110,7 +110,7 @@ def test_what_is_saved_of_a_chunker_is_two_rankings_and_a_card(folder):
 
 def test_a_ranking_is_read_in_the_order_of_its_scores(tmp_path):
     (tmp_path / "r").write_text("q Q0 a 1 1 x\nq Q0 c 2 2 x\nq Q0 b 3 2 x\n")
-    assert runs.read_trec(tmp_path / "r") == {"q": [("b", 2.0), ("c", 2.0), ("a", 1.0)]}
+    assert runs.read_rankings(tmp_path / "r") == {"q": [("b", 2.0), ("c", 2.0), ("a", 1.0)]}
 
 
 def test_the_baseline_is_the_one_whose_rankings_are_published():
@@ -220,7 +220,7 @@ def test_a_line_that_cannot_be_used_is_told_with_its_place(folder, line, words):
     (problem,) = read_lines(folder, good, line, name=name)
     assert problem.startswith(f":2: {words}")
     if not words.startswith(("document", "chunk")) and "twice" not in words and "span" not in words:
-        (problem,) = problems(runs.read_trec, folder / name)  # the reader of our own files
+        (problem,) = problems(runs.read_rankings, folder / name)  # the reader of our own files
         assert f":2: {words}" in problem
 
 

@@ -79,7 +79,7 @@ def gaps(opened, evals, chunker=None):
     missing = dict.fromkeys(names, np.inf)
     off = [abs(values.get(q, missing)[n] - row[n]) for q, row in reference.items() for n in names]
     saved = evals.folder / "runs" / f"{chunker}.trec"
-    session_b = differing(found, runs.read_trec(saved)) if chunker else 0
+    session_b = differing(found, runs.read_rankings(saved)) if chunker else 0
     return Gaps(len(wanted), differing(found, wanted), session_b, max(scores), max(off))
 
 

@@ -256,7 +256,7 @@ def given(folder):
 
 def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path, capsys):
     assert command.sql_command(None, "duckdb", tmp_path, *given(tmp_path)) == 0
-    run = runs.read_trec(tmp_path / "bm25-sql.trec")
+    run = runs.read_rankings(tmp_path / "bm25-sql.trec")
     assert equality.order(run) == {"q": ["d00", "d01"]}
     assert json.loads((tmp_path / "bm25-sql.json").read_text())["texts_md5"]
     assert capsys.readouterr().out.endswith(f"run: {tmp_path / 'bm25-sql'}.trec\n")
