@@ -10,11 +10,13 @@ from pathlib import Path
 import pandas as pd
 
 from . import evalset, evidence, files, measures, results, runs, stats, text
+from .labels import reading
 from .text import how_many, interval, number
 
 PAGE = Path(__file__).with_suffix(".jinja")
 MEASURES = measures.MEASURES
 PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
+DEPTH = int(PRIMARY.partition("@")[2])
 BUDGETS = {f"evidence-{budget}-tokens": evidence.recall_name(budget) for budget in evidence.BUDGETS}
 OF_EVIDENCE = {name.replace(" ", "-"): name for name in evidence.COMPARED} | BUDGETS
 MOVED = 5  # queries shown on each side
@@ -173,6 +175,26 @@ def _decide(rows: list[tuple[dict, dict | None]], matters: float) -> None:
         row |= {"p_holm": p, "verdict": verdict, "reason": reason}
 
 
+def pairs_to_read(
+    evals: evalset.EvalSet, base: runs.Run, others: list[runs.Run], split: str | None, n: int
+) -> list[dict]:
+    """Return the `n` unjudged pairs whose grades could move the differences in PRIMARY most.
+
+    By `measures.weights_of_labels`, of several runs the largest. They are sorted by id, so that no
+    row says which run brought it; the panel shuffles them.
+    """
+    weights: dict[text.Pair, float] = {}
+    for run in others:
+        pair = measures.cut_alike(len(evals.documents), base, run)[:2]
+        for query_id, judged in evals.qrels(split).items():
+            ids = ([doc_id for doc_id, _ in of.rankings.get(query_id, [])] for of in pair)
+            moved = measures.weights_of_labels(judged, *ids, DEPTH, evals.grades[-1])
+            for doc_id, weight in moved.items():
+                weights[query_id, doc_id] = max(weight, weights.get((query_id, doc_id), 0))
+    heaviest = sorted(weights, key=lambda pair: (-weights[pair], pair))[:n]
+    return [{"query_id": query_id, "doc_id": doc_id} for query_id, doc_id in sorted(heaviest)]
+
+
 # Reading: the saved baseline, and what a run says about itself.
 
 
@@ -306,11 +328,12 @@ def _deciding(row: dict, decides: str) -> tuple[dict, str]:
 
 
 def compare_command(
-    evals, paths, base=None, split="dev", gate=GATES[0], strict=False, to=None, **rules
+    evals, paths, base=None, split="dev", gate=GATES[0], strict=False, pairs=0, to=None, **rules
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
-    `rules` are `matters` and `decides`, where they are not those of the set.
+    `rules` are `matters` and `decides`, where they are not those of the set; `pairs` is how many
+    unjudged results go to the pairs to read.
 
     The gate "worse": 0 no run is shown to be worse, 1 one is, 3 (strict) there are too few queries
     to tell. The gate "not-worse": 0 every run is worse by less than `matters`, 1 one is worse by
@@ -318,18 +341,22 @@ def compare_command(
     """
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
-    comparison = compare(evals, against, others, None if split == "all" else split, **rules)
+    half = None if split == "all" else split
+    comparison = compare(evals, against, others, half, **rules)
     for run, row in zip((against, *others), (comparison["base"], *comparison["runs"]), strict=True):
         if not row["judged@10"]:
             raise evalset.EvalSetError([f"{run.name}: {_why_unjudged(evals, run, split)}"])
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     _write((to or evals.folder / "comparisons") / name, comparison)
-    pairs, verdicts = zip(
-        *(_deciding(row, comparison["decides"]) for row in comparison["runs"]), strict=True
-    )
+    if pairs:
+        left = reading.write_list(evals, pairs_to_read(evals, against, others, half, pairs))
+        listed = f"{how_many(left, 'pair')} to read: {evals.folder / reading.TO_READ}"
+        print(f"{listed}, opened by session A")
+    deciding = [_deciding(row, comparison["decides"]) for row in comparison["runs"]]
     if gate == "not-worse":
-        return _not_worse(pairs, comparison["matters"])
+        return _not_worse([pair for pair, _ in deciding], comparison["matters"])
+    verdicts = {verdict for _, verdict in deciding}
     too_few = strict and stats.TOO_FEW in verdicts
     return 1 if stats.WORSE in verdicts else STRICT * too_few
 

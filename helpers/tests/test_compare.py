@@ -705,3 +705,49 @@ def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
     known = evals._replace(judgments=[*evals.judgments, *zeros])
     assert compare.compare(known, base, [run])["runs"][0]["unjudged"] == []
     assert compare.compare(evals, base, [run], decides="RR@10")["runs"][0]["unjudged"] == []
+
+
+UNSETTLED = [  # lists of eight queries that begin with d001, whether others differ in it, matters
+    (1, False, 0.05, True),
+    (1, False, 1, False),  # the verdict stands, and it is no difference
+    (5, True, 0.05, False),  # too few of them differ, but the rest could
+    (8, False, 0.05, False),
+]
+
+
+@pytest.mark.parametrize(("swapped", "others_differ", "matters", "told"), UNSETTLED)
+def test_where_no_label_can_settle_it_the_page_says_so(
+    tmp_path, swapped, others_differ, matters, told
+):
+    evals, rest = small_set(tmp_path, 12, 8), "d002" if others_differ else "d001"
+    orders = [["d001", "d000"] if n < swapped else ["d000", rest] for n in range(8)]
+    base = run_of("base", *[[("d000", 2.0), ("d001", 1.0)]] * 8)
+    run = run_of("run", *([(d, -n) for n, d in enumerate(order)] for order in orders))
+    page = compare.comparison_page(compare.compare(evals, base, [run], matters=matters))
+    assert ("However they are graded, more queries are needed: labels of these" in page) == told
+
+
+def test_the_pairs_that_move_most_are_listed_without_the_run_that_brought_them(tmp_path):
+    evals = small_set(tmp_path, 12, 2)
+    base = run_of("base", *[[("d000", 9.0), ("d001", 8.0), ("d002", 7.0)]] * 2)
+    one = run_of("one", [("d003", 9.0), ("d000", 8.0)], [("d000", 9.0), ("d001", 8.0)])
+    two = run_of("two", [("d000", 9.0), ("d001", 8.0)], [("d000", 9.0), ("d004", 8.0)])
+    late = run_of("late", *[[("d000", 9.0), ("d003", 8.0)], [("d000", 9.0), ("d001", 8.0)]])
+    weighed = [("q0", "d003"), ("q0", "d001"), ("q1", "d001"), ("q1", "d004")]
+    for n in range(1, 6):  # d002 is cut off: all lists of the others have two
+        rows = compare.pairs_to_read(evals, base, [one, two, late], None, n)
+        assert [tuple(row.values()) for row in rows] == sorted(weighed[:n])
+    assert compare.pairs_to_read(evals, base, [one, two], "test", 99) == []
+
+
+def test_the_command_adds_pairs_to_the_list_and_says_who_opens_it(many, status):
+    near, listed = many / "worse.trec", many / "to_read.jsonl"
+    done, printed = status(near, "--pairs", 3)
+    assert done == 1
+    assert printed.out.endswith(f"\n3 pairs to read: {listed}, opened by session A\n")
+    rows = [row for _, row in files.rows(listed)]
+    assert len(rows) == 3 and {*rows[0]} == {"query_id", "doc_id"}
+    assert status(near, "--pairs", 3)[1].out.endswith(
+        f"\n3 pairs to read: {listed}, opened by session A\n"
+    )
+    assert "to read" not in status(near)[1].out
