@@ -11,8 +11,8 @@ SAIL := .cache/sail
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check proof lab learn progress compare audit freeze import export new drop site sql refresh lock
-GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit freeze drop export,$\
+.PHONY: help report check proof lab learn progress compare audit plan freeze import export new drop site sql refresh lock
+GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit plan freeze drop export,$\
   Maintain:check proof refresh site lock help
 
 help:  ## show this list
@@ -62,6 +62,9 @@ freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its fil
 
 audit: $(READY)  ## ask an evaluation set what a careful reader would: pass, warn, fail, remedy
 	@$(HELPERS) audit $(SET)
+
+plan: $(READY)  ## what the labels of EVALS can tell, how many more would tell, and the pairs to read next
+	@$(HELPERS) plan $(SET)
 
 export: $(READY)  ## write the labels of EVALS into TO=folder as CSV, Parquet, BEIR and TREC qrels
 	@test -n "$$TO" || { echo "export needs a folder: make export TO=path"; exit 1; }

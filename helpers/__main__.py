@@ -22,6 +22,7 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "audit": (SET, ":audit", "ask the set what a careful reader would"),
     "export": (SET, ":export", "write the labels as CSV, Parquet, BEIR and TREC"),
     "drop": (FOLDER, "labels.merge:drop_query", "move a query and its rows out of the set"),
+    "plan": (SET, "labels.plan:plan_command", "what more labels would tell, pairs to read next"),
     "compare": (SET, "compare:compare_command", "hold runs against a baseline: 1 worse, 2 cannot"),
     "sql": (FOLDER, ":sql", "BM25 in SQL on DuckDB, Sail or Spark"),
     "import": (NONE, "sources.write:import_command", "turn a source into an evaluation set"),

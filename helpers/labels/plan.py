@@ -28,17 +28,19 @@ def plan_command(evals: evalset.EvalSet) -> int:
         wanted = wanted or "a dev query with a relevant document"
         raise evalset.EvalSetError([f"{evals.folder}: nothing can be planned, wanted {wanted}"])
     seen, bands = differences(evals, qrels, base, others), pool_bands(qrels, [base, *others])
-    print(f"{evals.name}, {how_many(len(qrels), 'dev query')}\n")
-    print("A difference to the baseline that four of five samples would show, and queries for it:")
+    print(f"{evals.name}, {compare.PRIMARY}, {how_many(len(qrels), 'dev query')}\n")
+    print("Differences to the baseline, what four of five samples of as many queries would show,")
+    print("and how many queries in all would show a smaller one:")
     print(pd.DataFrame(seen).to_string(index=False), end="\n\n")
-    print(f"What the first results of these {len(others) + 1} runs hold, by their best rank:")
+    print(f"Pairs by their best rank in these {len(others) + 1} runs:")
     print(pd.DataFrame(bands).to_string(index=False), end="\n\n")
     print(depth_in_words(bands), end="\n\n")
     rows = compare.pairs_to_read(evals, base, others, evalset.SPLITS[0], PAIRS)
     waiting = reading.write_list(evals, rows)
-    place = f"{evals.folder / reading.TO_READ}, which session A's panel opens"
-    print(f"{how_many(len(rows), 'pair')} to read next, by what they could move: {place}")
-    print(f"({waiting} wait there)")
+    print(
+        f"Next: {how_many(len(rows), 'unjudged pair')}, by how far a grade could move a difference"
+    )
+    print(f"{waiting} in {evals.folder / reading.TO_READ}, which session A's panel opens")
     return 0
 
 

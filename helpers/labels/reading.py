@@ -29,7 +29,8 @@ def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
     A pair that stands there already stays as it is; one that is judged is left out.
     """
     left = _unjudged(evals, [*read_list(evals), *rows])
-    files.write_jsonl(evals.folder / TO_READ, left.values())
+    if left or (evals.folder / TO_READ).exists():
+        files.write_jsonl(evals.folder / TO_READ, left.values())
     return len(left)
 
 

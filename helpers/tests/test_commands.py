@@ -12,7 +12,7 @@ import pytest
 from conftest import WITH_MAKE
 
 from helpers import __main__, compare, evalset, report, results, workbook
-from helpers.labels import audit, checks, merge
+from helpers.labels import audit, checks, merge, plan
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import export, site, write
 from helpers.sql import bm25
@@ -109,6 +109,7 @@ ROOMS = {  # of a command: where its function stands
     "freeze": (workbook, "freeze_command"),
     "new": (write, "new_command"),
     "learn": (copies, "make"),
+    "plan": (plan, "plan_command"),
     "drop": (merge, "drop_query"),
     "site": (site, "write_site"),
     "compare": (compare, "compare_command"),
@@ -121,6 +122,7 @@ PASSED_ON = [  # (words, what the function is called with)
     (["check"], SET),
     (["refresh"], SET),
     (["freeze"], SET),
+    (["plan"], SET),
     (["new", "--to", "y"], {"to": Path("y")}),
     (["learn"], ()),
     (["learn", "--fresh"], {"fresh": True}),

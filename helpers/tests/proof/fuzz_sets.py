@@ -65,6 +65,7 @@ ROWS = [  # (name, words of the command, what of the stock it needs)
     ("freeze bare", "freeze --evals bare", "bare"),
     ("export", "export --evals graded --to out", "graded"),
     ("export again", "export --evals table --to old", "table old"),
+    ("plan", "plan --evals graded", "graded"),
     ("drop", "drop q3 --evals graded", "graded"),
     ("drop again", "drop q4 --evals dropped", "dropped"),
     ("compare", "compare run.trec --evals graded", "graded run.trec run.json"),
