@@ -208,6 +208,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         if card[name] != wanted:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
+            remedy += "; make carry takes labels to changed documents"
             raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     depth = card.get("depth", 0)
     if type(depth) is not int or depth < 0:

@@ -14,7 +14,7 @@ from .. import evalset, files, sparse, text
 from ..evalset import Document, EvalSet, Judgment
 from ..evidence import Spans
 from ..sources import readers, write
-from . import manifest
+from . import manifest, reading
 from .merge import JUDGMENTS, QUERY_TABLE
 
 KEPT, CHANGED, MOVED = "kept", "kept, document changed", "moved"  # taken over unasked
@@ -23,48 +23,53 @@ OUTCOMES = (KEPT, CHANGED, MOVED, RE_ANCHORED, AMBIGUOUS, LOST, AGAIN)
 HEIR, RUNS = 0.2, 3  # share and number of a document's own runs with which another is its heir
 RIVAL = 0.5  # share of the first heir's runs with which another that holds the quote is its rival
 TELLING = 6  # words from which a quote that no other document held shows by itself where it went
+NEAR = 100  # characters beside a quote whose words tell from which document it is
 LIKENESS = 0.6  # from which a passage is offered in place of a quote
-HISTORY, TO_READ, FIRST = "history.jsonl", "to_read.jsonl", 10
-COPIED = ("README.md", "notes.md", "labeling_guide.md", "settings.json")
+SHORT = 3  # signs of a run by which documents are found that may hold a quote
+FIRST = 10  # results in which documents of a new text are to be judged
+HISTORY = "history.jsonl"
+PAGES = ("README.md", "notes.md", "labeling_guide.md", "settings.json")
+TABLES = (QUERY_TABLE, JUDGMENTS, "pool.jsonl", "second_pass.jsonl")
 SIGN = re.compile(rf"[{text.UNSPACED}]|[^\W{text.UNSPACED}]+|[^\w\s]")  # a word or a mark
 Evidence = tuple[tuple[str, ...], ...]  # alternatives, each of parts that prove it together
 Pair = text.Pair  # query_id, doc_id
 
 
+class Offer(NamedTuple):
+    """What a document offers for the parts of one alternative: the likest passages, by part."""
+
+    doc_id: str
+    parts: tuple[str, ...] = ()
+    likeness: tuple[float, ...] = ()  # 0 to 1
+    spans: Spans = ()
+
+
 class Fate(NamedTuple):
     """What becomes of a label: its outcome, its new documents and its evidence there.
 
-    `to_read` are those of the documents that a person must read, with the passages to mark.
+    `to_read` has those of the documents that a person must read, with what is marked in them.
     """
 
     outcome: str
     doc_ids: tuple[str, ...] = ()
     evidence: Evidence = ()
-    to_read: dict[str, Spans] = {}
+    to_read: dict[str, Offer] = {}
 
 
 class Case(NamedTuple):
     """A set and the documents to which it is carried.
 
-    By old id, `same` has the new documents of the same text, `heirs` {new id: shared own runs} of
-    a changed one, most first. `fresh` are the new documents whose text is new.
+    By old id, `same` has the new documents of the same text; of a changed one `own` has the runs of
+    words that no other had, `heirs` {new id: how many of them it has}. `fresh` has the documents of
+    a new text, with their runs of three signs.
     """
 
     evals: EvalSet
     documents: dict[str, Document]
     same: dict[str, list[str]]
     heirs: dict[str, dict[str, int]]
-    fresh: list[str]
-
-
-class Offer(NamedTuple):
-    """The passages of a document that are most like the parts of an alternative, by part."""
-
-    doc_id: str
-    likeness: list[float]
-    spans: Spans
-    quotes: tuple[str, ...]  # what stands there
-    parts: tuple[str, ...]  # what stood in the old document
+    own: dict[str, set[str]]
+    fresh: dict[str, set[str]]
 
 
 def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]:
@@ -108,22 +113,21 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
         by_text[new.retrieval_text].append(n)
     same = {d: by_text.get(old[d].retrieval_text, []) for d in old}
     same = {d: [d] if d in found else found for d, found in same.items()}
-    fresh = sorted({*documents} - {n for d in old for n in by_text.get(old[d].retrieval_text, [])})
+    known = {document.retrieval_text for document in old.values()}
+    fresh = [n for n, new in documents.items() if new.retrieval_text not in known]
     changed = {d: runs(old[d]) for d in old if not same[d]}
     wanted = set().union(*changed.values())
     often = Counter(chain.from_iterable(runs(document) & wanted for document in old.values()))
-    owner = {run: d for d in changed for run in changed[d] if often[run] == 1}
-    n_own, heirs = Counter(owner.values()), {d: Counter() for d in changed}
+    own = {d: {run for run in changed[d] if often[run] == 1} for d in changed}
+    owner, heirs = {run: d for d in own for run in own[d]}, {d: {} for d in changed}
     for n in fresh:
-        own = runs(documents[n])
-        shared = Counter(owner[run] for run in own & owner.keys())
+        here = runs(documents[n])
+        shared = Counter(owner[run] for run in here & owner.keys())
         for d in shared:
-            if shared[d] >= max(RUNS, HEIR * min(n_own[d], len(own))):
+            if shared[d] >= max(RUNS, HEIR * min(len(own[d]), len(here))):
                 heirs[d][n] = shared[d]
-        if n in changed and not shared:  # one of several copies has no run that tells
-            is_like = len(own & changed[n]) >= text.COPY_HALF * len(own | changed[n])
-            heirs[n] |= {n: 1} if is_like else {}
-    return Case(evals, documents, same, {d: dict(heirs[d].most_common()) for d in heirs}, fresh)
+    short = {n: text.shingles(_signs(documents[n].retrieval_text)[0], SHORT) for n in fresh}
+    return Case(evals, documents, same, heirs, own, short)
 
 
 # What becomes of a label.
@@ -139,31 +143,29 @@ def fate_of_relevant(case: Case, label: Judgment) -> Fate:
     old, evidence = case.evals.documents[label.doc_id], alternatives(label.evidence)
     if same := case.same[old.doc_id]:
         outcome = KEPT if same == [old.doc_id] else MOVED if len(same) == 1 else AMBIGUOUS
-        return Fate(outcome, tuple(same), evidence, {n: [] for n in same if len(same) > 1})
+        unsure = {n: Offer(n) for n in same if len(same) > 1}
+        return Fate(outcome, tuple(same), evidence, unsure)
     heirs = case.heirs[old.doc_id]
-    offers = [*_offers(case, old, evidence or (tuple(line for _, line in _lines(old)),))]
-    standing = [offer for offer in offers if min(offer.likeness) == 1]
-    if standing:
+    offers = _offers(case, old, evidence or (tuple(line for _, line in _lines(old)),))
+    likest = max(heirs, key=lambda n: (heirs[n], n), default="")
+    if standing := [offer for offer in offers if min(offer.likeness) == 1]:
         fate = _standing(case, old, standing)
-    elif apart := _apart(offers, heirs):
+    elif apart := _apart([offer for offer in offers if offer.doc_id in heirs]):
         fate = _unsure(AMBIGUOUS, apart)
     elif evidence and offers and min(offers[0].likeness) >= LIKENESS:
         fate = _unsure(RE_ANCHORED, offers[:1])
-    else:  # the first heir may answer the query all the same
-        first, outcome = [*heirs][:1], AGAIN if heirs and not evidence else LOST
-        fate = Fate(outcome, tuple(first), (), {n: [] for n in first})
+    else:  # the likest document may answer the query all the same
+        fate = _unsure(AGAIN if likest and not evidence else LOST, [Offer(likest)][: len(heirs)])
     return fate if evidence else fate._replace(evidence=())
 
 
 def _unsure(outcome: str, offers: list[Offer]) -> Fate:
-    marks = {}
-    for offer in offers:
-        marks.setdefault(offer.doc_id, offer.spans)
-    return Fate(outcome, tuple(marks), (), marks)
+    first = {offer.doc_id: offer for offer in reversed(offers)}
+    return Fate(outcome, tuple(sorted(first)), (), first)
 
 
 def _offers(case: Case, old: Document, evidence: Evidence) -> list[Offer]:
-    """Return the nearest passages of each alternative in heirs and in what shares a quarter of it.
+    """Return what is offered for each alternative by heirs, and by what shares a quarter of it.
 
     The likest are first, of equal ones those of the first heirs. Outside of heirs a passage counts
     that no other old document held.
@@ -171,15 +173,20 @@ def _offers(case: Case, old: Document, evidence: Evidence) -> list[Offer]:
     heirs, offers = case.heirs[old.doc_id], []
     others = [other.retrieval_text for other in case.evals.documents.values() if other is not old]
     for parts in evidence:
-        quoted = _short_runs(" ".join(parts))
-        for n in dict.fromkeys([*heirs, *case.fresh]):
-            body = case.documents[n].retrieval_text
-            if n in heirs or n == old.doc_id or 4 * len(quoted & _short_runs(body)) >= len(quoted):
-                likeness, spans = zip(*(nearest(part, body) for part in parts), strict=True)
-                quotes = tuple(body[slice(*span)] for span in spans)
+        quoted = text.shingles(_signs(" ".join(parts))[0], SHORT)
+        for n in case.fresh:
+            if n in heirs or n == old.doc_id or 4 * len(quoted & case.fresh[n]) >= len(quoted):
+                body = case.documents[n].retrieval_text
+                offer = Offer(n, parts, *zip(*(nearest(p, body) for p in parts), strict=True))
+                quotes = _quotes(case, offer)
                 if n in heirs or not any(all(q in other for q in quotes) for other in others):
-                    offers.append(Offer(n, likeness, [*spans], quotes, parts))
+                    offers.append(offer)
     return sorted(offers, key=lambda o: (-min(o.likeness), -heirs.get(o.doc_id, 0)))
+
+
+def _quotes(case: Case, offer: Offer) -> tuple[str, ...]:
+    body = case.documents[offer.doc_id].retrieval_text
+    return tuple(body[start:end] for start, end in offer.spans)
 
 
 def _standing(case: Case, old: Document, standing: list[Offer]) -> Fate:
@@ -189,25 +196,45 @@ def _standing(case: Case, old: Document, standing: list[Offer]) -> Fate:
     """
     heirs = case.heirs[old.doc_id]
     least = RIVAL * heirs.get(standing[0].doc_id, 0)
-    rivals = dict.fromkeys(o.doc_id for o in standing if heirs.get(o.doc_id, 0) >= least)
-    first, *more = [old.doc_id] if old.doc_id in rivals else rivals
-    held = tuple(offer.quotes for offer in standing if offer.doc_id == first)
-    n_words = max(len(case.evals.words(" ".join(quotes))) for quotes in held)
-    tells = n_words >= TELLING and (heirs or first == old.doc_id)
-    if not more and (first in heirs or tells):
-        return Fate(CHANGED if first == old.doc_id else MOVED, (first,), held)
-    return _unsure(AMBIGUOUS if more else RE_ANCHORED, [o for o in standing if o.doc_id in rivals])
+    rivals = [offer for offer in standing if heirs.get(offer.doc_id, 0) >= least]
+    same_id = [offer for offer in rivals if offer.doc_id == old.doc_id]
+    first, *more = dict.fromkeys(offer.doc_id for offer in same_id or rivals)
+    sure = [offer for offer in standing if offer.doc_id == first and _is_own(case, old, offer)]
+    if sure and not more:
+        evidence = tuple(_quotes(case, offer) for offer in sure)
+        return Fate(CHANGED if same_id else MOVED, (first,), evidence)
+    return _unsure(AMBIGUOUS if more else RE_ANCHORED, rivals)
 
 
-def _apart(offers: list[Offer], heirs: Iterable[str]) -> list[Offer]:
-    """Return the offers of an alternative whose parts a split has separated, [] without any."""
-    by_parts = defaultdict(list)
-    for offer in offers:
-        if offer.doc_id in heirs:
-            by_parts[offer.parts].append(offer)
-    for own in by_parts.values():
-        if all(1 in likeness for likeness in zip(*(offer.likeness for offer in own), strict=True)):
-            return [offer for offer in own if 1 in offer.likeness]
+def _is_own(case: Case, old: Document, offer: Offer) -> bool:
+    """Return whether what stands in a document came from `old`, for sure.
+
+    In an heir it did where no other old document held it, or where the words beside it are those of
+    the old one. Elsewhere it must be long, and the old document must live on.
+    """
+    heirs, body = case.heirs[old.doc_id], case.documents[offer.doc_id].retrieval_text
+    if [old.doc_id] == [*heirs] == [offer.doc_id]:
+        return True
+    others = [other.retrieval_text for other in case.evals.documents.values() if other is not old]
+    known = [any(part in other for other in others) for part in offer.parts]
+    if offer.doc_id not in heirs:
+        n_words = len(case.evals.words(" ".join(offer.parts)))
+        return not any(known) and n_words >= TELLING and bool(heirs or offer.doc_id == old.doc_id)
+    words, own, beside = case.evals.words, case.own[old.doc_id], text.SHINGLE - 1
+    for (start, end), is_known in zip(offer.spans, known, strict=True):
+        before, after = words(body[max(0, start - NEAR) : start]), words(body[end : end + NEAR])
+        around = [*before[-beside:], *words(body[start:end]), *after[:beside]]
+        if is_known and not own & text.shingles(around):
+            return False
+    return True
+
+
+def _apart(offers: list[Offer]) -> list[Offer]:
+    """Return who holds a part of an alternative whose parts a split has separated."""
+    for parts in dict.fromkeys(offer.parts for offer in offers):
+        own = [offer for offer in offers if offer.parts == parts and 1 in offer.likeness]
+        if own and all(1 in part for part in zip(*(offer.likeness for offer in own), strict=True)):
+            return [Offer(offer.doc_id, parts) for offer in own]
     return []
 
 
@@ -217,21 +244,19 @@ def _signs(body: str) -> tuple[list[str], list[tuple[int, int]]]:
     return [match[0] for match in matches], [match.span() for match in matches]
 
 
-@functools.lru_cache(maxsize=10_000)
-def _short_runs(body: str) -> set[str]:
-    return text.shingles(_signs(body)[0], RUNS)
-
-
 def nearest(quote: str, body: str) -> tuple[float, tuple[int, int]]:
     """Return the likeness (0 to 1) of the passage of `body` that is most like a quote, its span.
 
     Likeness is twice the words and marks in common, in order, over those of both (Dice 1945). The
     passage lies around the longest run in common.
     """
+    if (found := body.find(quote)) >= 0:
+        return 1.0, (found, found + len(quote))
     (wanted, _), (signs, spans) = _signs(quote), _signs(body)
     longest = SequenceMatcher(None, wanted, signs, False).find_longest_match()
-    offset = max(0, longest.b - longest.a - len(wanted) // 2)
-    window = signs[offset : longest.b - longest.a + len(wanted) * 3 // 2]
+    begin, margin = longest.b - longest.a, len(wanted) // 2
+    offset = max(0, begin - margin)
+    window = signs[offset : begin + len(wanted) + margin]
     *blocks, _ = SequenceMatcher(None, wanted, window, False).get_matching_blocks()
     if not blocks:
         return 0.0, (0, 0)
@@ -253,7 +278,7 @@ def fate_of_zero(case: Case, label: Judgment, known: set[str]) -> Fate:
     for n in heirs:
         lines = [line for line in _lines(case.documents[n]) if line[1] not in known]
         if spans := [span for span, line in lines if asked.intersection(words(line))]:
-            unread[n] = spans
+            unread[n] = Offer(n, spans=spans)
     outcome = AGAIN if unread else CHANGED if heirs == (label.doc_id,) else MOVED
     return Fate(outcome if heirs else LOST, heirs, (), unread)
 
@@ -265,49 +290,73 @@ def _lines(document: Document) -> list[tuple[tuple[int, int], str]]:
 
 def all_fates(case: Case) -> dict[Pair, Fate]:
     """Return what becomes of every label, by its query and its old document."""
-    fates, known = {}, defaultdict(set)
+    fates, zeros = {}, defaultdict(set)
     lines = {d: [line for _, line in _lines(old)] for d, old in case.evals.documents.items()}
     for label in case.evals.judgments:
-        known[label.query_id].update(() if label.relevance else lines[label.doc_id])
+        zeros[label.query_id].update(() if label.relevance else lines[label.doc_id])
     for label in case.evals.judgments:
-        is_zero = not label.relevance
-        fate = (
-            fate_of_zero(case, label, known[label.query_id])
-            if is_zero
-            else fate_of_relevant(case, label)
-        )
-        fates[label[:2]] = fate
+        if label.relevance:
+            fates[label[:2]] = fate_of_relevant(case, label)
+        else:
+            fates[label[:2]] = fate_of_zero(case, label, zeros[label.query_id])
     return fates
 
 
 # What is written.
 
 
-def resolve(case: Case, fates: dict[Pair, Fate]) -> tuple[dict[Pair, Judgment], dict[Pair, dict]]:
-    """Return the labels that are taken over and the rows of the list to read, by new pair.
+def write_set(case: Case, folder: Path) -> list[str]:
+    """Write all files of a set but its documents into `folder`; return what was done, by line."""
+    evals, fates = case.evals, all_fates(case)
+    judged, to_read = resolve(evals, fates)
+    for pair, rank in _new_results(case):
+        if pair not in judged:
+            row = dict(zip(Judgment._fields, pair, strict=False))
+            to_read.setdefault(pair, row | {"why": f"new text, rank {rank} of BM25"})
+    hashes = [
+        evals._replace(documents=rows).corpus_hash() for rows in (evals.documents, case.documents)
+    ]
+    is_same = hashes[0] == hashes[1]
+    copied = (*PAGES, *[*TABLES, "negatives.jsonl"] * is_same)
+    for name in (name for name in copied if (evals.folder / name).exists()):
+        shutil.copyfile(evals.folder / name, folder / name)
+    tables = {} if is_same else _tables(case, fates, judged)
+    tables |= {reading.TO_READ: [*to_read.values()]} if to_read else {}
+    tables[HISTORY] = [row for _, row in files.read(evals.folder / HISTORY)]
+    number = 1 + max((row["carry"] for row in tables[HISTORY]), default=0)
+    for (q, d), fate in fates.items():
+        is_open = any((q, n) in to_read for n in fate.doc_ids)
+        row = {"carry": number, "from": hashes[0], "to": hashes[1], "query_id": q, "doc_id": d}
+        row |= {"outcome": fate.outcome, "doc_ids": [*fate.doc_ids]}
+        tables[HISTORY].append(row | {"decided": "to read" if is_open else "carry"})
+    for name, rows in tables.items():
+        files.write_jsonl(folder / name, rows)
+    return _summary(case, fates, to_read, folder)
 
-    Of two labels on one document the higher grade counts, with the evidence of both where equal. A
-    pair is in one of the two: to be read where what is not sure says more than what is.
+
+def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
+    """Return {new pair: label} of those taken over, {new pair: row} of those to read.
+
+    Of two labels on one document the higher grade counts. A pair is to be read where what is not
+    sure says more than what is.
     """
-    judged, unread = {}, {}
-    labels = sorted(case.evals.judgments, key=lambda label: -label.relevance)
+    judged, to_read = {}, {}
+    labels = sorted(evals.judgments, key=lambda label: -label.relevance)
     for label in labels:
         fate = fates[label[:2]]
         for n in (n for n in fate.doc_ids if n not in fate.to_read):
             carried = label._replace(doc_id=n, evidence=fate.evidence)
-            first = judged.setdefault(carried[:2], carried)
-            if first.relevance == label.relevance:
-                evidence = tuple(dict.fromkeys(first.evidence + fate.evidence))
-                judged[carried[:2]] = first._replace(evidence=evidence)
+            judged.setdefault(carried[:2], carried)
     for label in labels:
         fate = fates[label[:2]]
-        for n, spans in fate.to_read.items():
+        for n, offer in fate.to_read.items():
             pair = label.query_id, n
             if pair not in judged or judged[pair].relevance < max(1, label.relevance):
                 judged.pop(pair, None)
-                row = _row(label._replace(doc_id=n, evidence=alternatives(label.evidence)))
-                unread.setdefault(pair, row | {"why": fate.outcome, "passages": spans})
-    return judged, unread
+                evidence = (offer.parts,) if offer.parts else alternatives(label.evidence)
+                row = _row(label._replace(doc_id=n, evidence=evidence))
+                to_read.setdefault(pair, row | {"why": fate.outcome, "passages": offer.spans})
+    return judged, to_read
 
 
 def _row(label: Judgment) -> dict:
@@ -320,8 +369,8 @@ def _row(label: Judgment) -> dict:
 def _new_results(case: Case) -> Iterator[tuple[Pair, int]]:
     """Yield ((query_id, doc_id), rank) of the documents of a new text that BM25 finds first."""
     texts = [document.retrieval_text for document in case.documents.values()]
-    queries = {q: query.query for q, query in case.evals.all_queries.items()}
     if case.fresh and any(map(case.evals.words, texts)):
+        queries = {q: query.query for q, query in case.evals.all_queries.items()}
         model, index = sparse.bm25([*case.documents], texts, words=case.evals.words)
         for query_id, ranking in sparse.rankings(model, index, queries, FIRST):
             for rank, (doc_id, _) in enumerate(ranking, 1):
@@ -329,89 +378,38 @@ def _new_results(case: Case) -> Iterator[tuple[Pair, int]]:
                     yield (query_id, doc_id), rank
 
 
-def write_set(case: Case, folder: Path) -> list[str]:
-    """Write all files of a set but its documents into `folder`; return what was done, by line."""
-    evals, fates = case.evals, all_fates(case)
-    judged, unread = resolve(case, fates)
-    for pair, rank in _new_results(case):
-        if pair not in judged:
-            row = dict(zip(("query_id", "doc_id"), pair, strict=True))
-            unread.setdefault(pair, row | {"why": f"new text, rank {rank} of BM25"})
-    tables = _tables(case, fates, judged)
-    unchanged = evals.corpus_hash() == evals._replace(documents=case.documents).corpus_hash()
-    for name in (*COPIED, *["negatives.jsonl"] * unchanged):
-        if (evals.folder / name).exists():
-            shutil.copyfile(evals.folder / name, folder / name)
-    for name, rows in tables.items():
-        if rows == [row for _, row in files.rows(evals.folder / name)]:
-            shutil.copyfile(evals.folder / name, folder / name)
-        else:
-            files.write_jsonl(folder / name, rows)
-    if unread:
-        files.write_jsonl(folder / TO_READ, unread.values())
-    files.write_jsonl(folder / HISTORY, _history(case, fates, unread))
-    return _summary(case, fates, unread, folder)
-
-
 def _tables(case: Case, fates: dict, judged: dict[Pair, Judgment]) -> dict[str, list[dict]]:
     """Return the rows of the files that name documents, with the ids that these have now."""
     evals, tables = case.evals, {QUERY_TABLE: [], JUDGMENTS: []}
+    new_pairs = {(q, d): [(q, n) for n in fate.doc_ids] for (q, d), fate in fates.items()}
     for _, row in files.rows(evals.folder / QUERY_TABLE):
         listed = [(row["query_id"], d) for d in row.get("relevant_doc_ids", ())]
-        found = dict.fromkeys((q, n) for q, d in listed for n in fates[q, d].doc_ids)
+        found = dict.fromkeys(chain.from_iterable(new_pairs[pair] for pair in listed))
         relevant = [pair[1] for pair in found if pair in judged and judged[pair].relevance]
-        tables[QUERY_TABLE].append({**row, "relevant_doc_ids": relevant} if listed else row)
-    own = {
-        label[:2]: label._replace(evidence=alternatives(label.evidence))
-        for label in evals.judgments
-    }
-    rows = {
-        (row["query_id"], row["doc_id"]): row for _, row in files.rows(evals.folder / JUDGMENTS)
-    }
-    for pair in dict.fromkeys((q, n) for q, d in own for n in fates[q, d].doc_ids):
-        if pair in judged:
-            is_same = judged[pair] == own.get(pair)
-            tables[JUDGMENTS].append(rows[pair] if is_same else _row(judged[pair]))
+        tables[QUERY_TABLE].append(row | ({"relevant_doc_ids": relevant} if listed else {}))
+    in_order = dict.fromkeys(chain.from_iterable(new_pairs.values()))
+    tables[JUDGMENTS] = [_row(judged[pair]) for pair in in_order if pair in judged]
     for name in ("pool.jsonl", "second_pass.jsonl"):
         moved = {}
         for row in evalset.read_extra(evals, name):
             q, d = row["query_id"], row["doc_id"]
-            for n in fates[q, d].doc_ids if (q, d) in fates else case.same[d] or case.heirs[d]:
-                grade = judged[q, n].relevance if (q, n) in judged else None
+            for pair in new_pairs.get((q, d), [(q, n) for n in case.same[d] or case.heirs[d]]):
+                grade = judged[pair].relevance if pair in judged else None
                 if row.get("final", grade) == grade:
-                    moved.setdefault((q, n, row.get("round")), {**row, "doc_id": n})
+                    moved.setdefault((pair, row.get("round")), {**row, "doc_id": pair[1]})
         tables[name] = [*moved.values()]
     return {name: rows for name, rows in tables.items() if (evals.folder / name).exists()}
 
 
-def _history(case: Case, fates: dict[Pair, Fate], unread: dict[Pair, dict]) -> list[dict]:
-    """Return the rows of the journal: those of former carries, and one for each label."""
-    evals = case.evals
-    rows = [row for _, row in files.read(evals.folder / HISTORY)]
-    number = 1 + max((row["carry"] for row in rows), default=0)
-    hashes = evals.corpus_hash(), evals._replace(documents=case.documents).corpus_hash()
-    for q, d, grade, _ in evals.judgments:
-        outcome, doc_ids, *_ = fates[q, d]
-        row = {"carry": number, **dict(zip(("from", "to"), hashes, strict=True))}
-        row |= {"query_id": q, "doc_id": d, "relevance": grade, "outcome": outcome}
-        is_open = any((q, n) in unread for n in doc_ids)
-        rows.append(row | {"doc_ids": [*doc_ids], "decided": "to read" if is_open else "carry"})
-    return rows
-
-
-def _summary(case: Case, fates: dict, unread: dict, folder: Path) -> list[str]:
+def _summary(case: Case, fates: dict, to_read: dict, folder: Path) -> list[str]:
     """Return in words how many labels had which outcome, what is to read, and what stays behind."""
-    lines = []
+    lines, evals = [], case.evals
     for words, is_zero in (("above 0", False), ("of 0", True)):
-        grades = [(not label.relevance, fates[label[:2]].outcome) for label in case.evals.judgments]
-        counts = Counter(outcome for zero, outcome in grades if zero == is_zero)
-        told = "; ".join(f"{outcome}: {counts[outcome]}" for outcome in OUTCOMES if counts[outcome])
-        lines.append(f"labels {words}: {counts.total()}. {told}")
-    lines.append(f"pairs to read: {len(unread)}" + f", in {TO_READ}" * bool(unread))
-    names = {path.name for path in case.evals.folder.iterdir()} - {
-        path.name for path in folder.iterdir()
-    }
-    left = ", ".join(
-        sorted(name for name in names if not name.startswith(".") and not name.startswith("corpus"))
-    )
-    return lines + [f"left out: {left}; make freeze and make report make theirs anew"] * bool(left)
+        own = [fates[row[:2]].outcome for row in evals.judgments if is_zero != bool(row.relevance)]
+        told = (f"{outcome}: {own.count(outcome)}" for outcome in OUTCOMES if outcome in own)
+        lines.append(f"labels {words}: {len(own)}. {'; '.join(told)}")
+    lines.append(f"pairs to read: {len(to_read)}" + f", in {reading.TO_READ}" * bool(to_read))
+    left = {path.name for path in evals.folder.iterdir()} - {path.name for path in folder.iterdir()}
+    left = [name for name in sorted(left) if name[0] != "." and not name.startswith("corpus")]
+    words = f"left out: {', '.join(left)}; make report and make freeze make their own anew"
+    return lines + [words] * bool(left)

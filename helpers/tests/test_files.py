@@ -189,6 +189,8 @@ KNOWN = {  # stem: (fields that must be there, fields that may, key)
                   {"evidence": "", "repeat": True, "time": "", "kind": "how"}, ""),
     "to_read": (PAIR, {"why": "", "relevance": 2, "evidence": ["a", ["b", "c"]], "passages": []},
                 "query_id doc_id"),
+    "history": ({**PAIR, "carry": 1, "from": "0" * 64, "to": "a" * 64, "outcome": "moved",
+                 "doc_ids": ["e"], "decided": "carry"}, {}, "carry query_id doc_id"),
     "chunks": (SPAN, {}, "doc_id chunk_idx"),
 }  # fmt: skip
 ID = "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"

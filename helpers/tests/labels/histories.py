@@ -31,14 +31,20 @@ class History(NamedTuple):
     labels: list[tuple[str, str, int, list[list[tuple]]]]
 
     def homes(self, label: tuple) -> dict[str, bool]:
-        """Return {new page that still holds an alternative of a label: whether word for word}."""
+        """Return {new page that still holds an alternative of a label: whether word for word}.
+
+        A stock phrase is at home, too, in a page with other sentences of the old one: nobody can
+        tell it from the one that stood there.
+        """
         homes = {}
         for page, sentences in self.new.items():
             there = {s.origin: s.words for s in sentences if s.origin}
+            goes_on = sum(name == label[1] for name, _ in there) > 1
+            whole = text(sentences) if goes_on else ""
             for parts in label[3]:
-                if all(origin in there for origin, _ in parts):
-                    exact = all(quote in there[origin] for origin, quote in parts)
-                    homes[page] = homes.get(page, False) or exact
+                exact = [quote in there.get(o, "") or quote in whole for o, quote in parts]
+                if all(same or o in there for same, (o, _) in zip(exact, parts, strict=True)):
+                    homes[page] = homes.get(page, False) or all(exact)
         return homes
 
 
@@ -141,8 +147,9 @@ def new_page(rng: Random, old: dict[str, list[Sentence]]) -> list[Sentence]:
     like = rng.choice([*old.values()])[-4:]
     page = [a_sentence(rng) for _ in range(rng.randint(3, 8))]
     seen = [s.words for page in old.values() for s in page]
-    shared = [s.words for s in like if seen.count(s.words) > 1]
-    return [Sentence(words) for words in [*page, *shared, rng.choice(STOCK)]]
+    shared = [s.words for s in like if seen.count(s.words) > 2]
+    page += [words for same in shared for words in (same, a_sentence(rng))]
+    return [Sentence(words) for words in [*page, rng.choice(STOCK)]]
 
 
 def sentence_changes(rng: Random, page: list[Sentence], other: list[Sentence]) -> None:
