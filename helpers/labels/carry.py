@@ -4,9 +4,9 @@ import functools
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from difflib import SequenceMatcher
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,23 +25,22 @@ RIVAL = 0.5  # share of the first heir's runs with which another that holds the 
 TELLING = 6  # words from which a quote that no other document held shows by itself where it went
 NEAR = 100  # characters beside a quote whose words tell from which document it is
 LIKENESS = 0.6  # from which a passage is offered in place of a quote
-SHORT = 3  # signs of a run by which documents are found that may hold a quote
 FIRST = 10  # results in which documents of a new text are to be judged
 HISTORY = "history.jsonl"
 PAGES = ("README.md", "notes.md", "labeling_guide.md", "settings.json")
 TABLES = (QUERY_TABLE, JUDGMENTS, "pool.jsonl", "second_pass.jsonl")
 SIGN = re.compile(rf"[{text.UNSPACED}]|[^\W{text.UNSPACED}]+|[^\w\s]")  # a word or a mark
-Evidence = tuple[tuple[str, ...], ...]  # alternatives, each of parts that prove it together
-Pair = text.Pair  # query_id, doc_id
+Pair, Quotes = text.Pair, list[list[str]]  # alternatives, each of parts that prove it together
 
 
 class Offer(NamedTuple):
     """What a document offers for the parts of one alternative: the likest passages, by part."""
 
     doc_id: str
-    parts: tuple[str, ...] = ()
+    parts: list[str] = []
     likeness: tuple[float, ...] = ()  # 0 to 1
-    spans: Spans = ()
+    spans: Spans = []
+    quotes: list[str] = []  # what stands there
 
 
 class Fate(NamedTuple):
@@ -52,7 +51,7 @@ class Fate(NamedTuple):
 
     outcome: str
     doc_ids: tuple[str, ...] = ()
-    evidence: Evidence = ()
+    evidence: Quotes = []
     to_read: dict[str, Offer] = {}
 
 
@@ -60,8 +59,8 @@ class Case(NamedTuple):
     """A set and the documents to which it is carried.
 
     By old id, `same` has the new documents of the same text; of a changed one `own` has the runs of
-    words that no other had, `heirs` {new id: how many of them it has}. `fresh` has the documents of
-    a new text, with their runs of three signs.
+    words that no other had, `heirs` {new id: how many of them it has}. `fresh` are the documents of
+    a new text.
     """
 
     evals: EvalSet
@@ -69,7 +68,7 @@ class Case(NamedTuple):
     same: dict[str, list[str]]
     heirs: dict[str, dict[str, int]]
     own: dict[str, set[str]]
-    fresh: dict[str, set[str]]
+    fresh: list[str]
 
 
 def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]:
@@ -94,10 +93,9 @@ def _bring_documents(source: str, folder: Path, more: dict[str, str]) -> dict[st
         write.import_into(readers.Options(kind, path, **more), imported)
         home = imported
     documents = evalset.read_corpus(home)
-    for page in manifest.corpus_files(home):
-        copy = folder / page.relative_to(home)
-        copy.parent.mkdir(exist_ok=True)
-        shutil.copyfile(page, copy)
+    for name in (name for name in manifest.inputs(home) if name.startswith("corpus")):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(home / name, folder / name)
     shutil.rmtree(imported, ignore_errors=True)
     return documents
 
@@ -126,67 +124,56 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
         for d in shared:
             if shared[d] >= max(RUNS, HEIR * min(len(own[d]), len(here))):
                 heirs[d][n] = shared[d]
-    short = {n: text.shingles(_signs(documents[n].retrieval_text)[0], SHORT) for n in fresh}
-    return Case(evals, documents, same, heirs, own, short)
+    return Case(evals, documents, same, heirs, own, fresh)
 
 
 # What becomes of a label.
 
 
-def alternatives(evidence: Iterable[str | Iterable[str]]) -> Evidence:
-    """Return evidence as alternatives of parts; a quote alone is an alternative of one part."""
-    return tuple((quote,) if isinstance(quote, str) else tuple(quote) for quote in evidence)
-
-
 def fate_of_relevant(case: Case, label: Judgment) -> Fate:
     """Return what becomes of a label above 0. Without quotes every line of its text is a part."""
-    old, evidence = case.evals.documents[label.doc_id], alternatives(label.evidence)
+    old, evidence = case.evals.documents[label.doc_id], reading.old_quotes(label._asdict())
     if same := case.same[old.doc_id]:
         outcome = KEPT if same == [old.doc_id] else MOVED if len(same) == 1 else AMBIGUOUS
         unsure = {n: Offer(n) for n in same if len(same) > 1}
         return Fate(outcome, tuple(same), evidence, unsure)
     heirs = case.heirs[old.doc_id]
-    offers = _offers(case, old, evidence or (tuple(line for _, line in _lines(old)),))
+    quotes = evidence or [[line for _, line in _lines(old)]]
+    offers = _offers(case, old, quotes)
+    found = (zip(o.parts, o.likeness, strict=True) for o in offers if o.doc_id in heirs)
+    whole = {part for part, likeness in chain.from_iterable(found) if likeness == 1}
     likest = max(heirs, key=lambda n: (heirs[n], n), default="")
     if standing := [offer for offer in offers if min(offer.likeness) == 1]:
         fate = _standing(case, old, standing)
-    elif apart := _apart([offer for offer in offers if offer.doc_id in heirs]):
-        fate = _unsure(AMBIGUOUS, apart)
+    elif any(whole.issuperset(parts) for parts in quotes):  # a split separated them
+        fate = _unsure(AMBIGUOUS, [Offer(n) for n in heirs])
     elif evidence and offers and min(offers[0].likeness) >= LIKENESS:
         fate = _unsure(RE_ANCHORED, offers[:1])
     else:  # the likest document may answer the query all the same
         fate = _unsure(AGAIN if likest and not evidence else LOST, [Offer(likest)][: len(heirs)])
-    return fate if evidence else fate._replace(evidence=())
+    return fate if evidence else fate._replace(evidence=[])
 
 
 def _unsure(outcome: str, offers: list[Offer]) -> Fate:
     first = {offer.doc_id: offer for offer in reversed(offers)}
-    return Fate(outcome, tuple(sorted(first)), (), first)
+    return Fate(outcome, tuple(sorted(first)), [], first)
 
 
-def _offers(case: Case, old: Document, evidence: Evidence) -> list[Offer]:
-    """Return what is offered for each alternative by heirs, and by what shares a quarter of it.
+def _offers(case: Case, old: Document, evidence: Quotes) -> list[Offer]:
+    """Return what heirs offer for each alternative, and what others hold whole: the likest first.
 
-    The likest are first, of equal ones those of the first heirs. Outside of heirs a passage counts
-    that no other old document held.
+    Outside of heirs a passage counts that no other old document held.
     """
     heirs, offers = case.heirs[old.doc_id], []
     others = [other.retrieval_text for other in case.evals.documents.values() if other is not old]
-    for parts in evidence:
-        quoted = text.shingles(_signs(" ".join(parts))[0], SHORT)
-        for n in case.fresh:
-            if n in heirs or n == old.doc_id or 4 * len(quoted & case.fresh[n]) >= len(quoted):
-                body = case.documents[n].retrieval_text
-                offer = Offer(n, parts, *zip(*(nearest(p, body) for p in parts), strict=True))
-                quotes = _quotes(case, offer)
-                if n in heirs or not any(all(q in other for q in quotes) for other in others):
-                    offers.append(offer)
+    for parts, n in product(evidence, case.fresh):
+        body = case.documents[n].retrieval_text
+        if n in heirs or n == old.doc_id or all(part in body for part in parts):
+            likeness, spans = zip(*(nearest(part, body) for part in parts), strict=True)
+            quotes = [body[start:end] for start, end in spans]
+            if n in heirs or not any(all(q in other for q in quotes) for other in others):
+                offers.append(Offer(n, parts, likeness, spans, quotes))
     return sorted(offers, key=lambda o: (-min(o.likeness), -heirs.get(o.doc_id, 0)))
-
-
-def _quotes(case: Case, offer: Offer) -> tuple[str, ...]:
-    body = case.documents[offer.doc_id].retrieval_text
-    return tuple(body[start:end] for start, end in offer.spans)
 
 
 def _standing(case: Case, old: Document, standing: list[Offer]) -> Fate:
@@ -201,8 +188,7 @@ def _standing(case: Case, old: Document, standing: list[Offer]) -> Fate:
     first, *more = dict.fromkeys(offer.doc_id for offer in same_id or rivals)
     sure = [offer for offer in standing if offer.doc_id == first and _is_own(case, old, offer)]
     if sure and not more:
-        evidence = tuple(_quotes(case, offer) for offer in sure)
-        return Fate(CHANGED if same_id else MOVED, (first,), evidence)
+        return Fate(CHANGED if same_id else MOVED, (first,), [offer.quotes for offer in sure])
     return _unsure(AMBIGUOUS if more else RE_ANCHORED, rivals)
 
 
@@ -227,15 +213,6 @@ def _is_own(case: Case, old: Document, offer: Offer) -> bool:
         if is_known and not own & text.shingles(around):
             return False
     return True
-
-
-def _apart(offers: list[Offer]) -> list[Offer]:
-    """Return who holds a part of an alternative whose parts a split has separated."""
-    for parts in dict.fromkeys(offer.parts for offer in offers):
-        own = [offer for offer in offers if offer.parts == parts and 1 in offer.likeness]
-        if own and all(1 in part for part in zip(*(offer.likeness for offer in own), strict=True)):
-            return [Offer(offer.doc_id, parts) for offer in own]
-    return []
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -280,7 +257,7 @@ def fate_of_zero(case: Case, label: Judgment, known: set[str]) -> Fate:
         if spans := [span for span, line in lines if asked.intersection(words(line))]:
             unread[n] = Offer(n, spans=spans)
     outcome = AGAIN if unread else CHANGED if heirs == (label.doc_id,) else MOVED
-    return Fate(outcome if heirs else LOST, heirs, (), unread)
+    return Fate(outcome if heirs else LOST, heirs, [], unread)
 
 
 def _lines(document: Document) -> list[tuple[tuple[int, int], str]]:
@@ -309,13 +286,10 @@ def write_set(case: Case, folder: Path) -> list[str]:
     """Write all files of a set but its documents into `folder`; return what was done, by line."""
     evals, fates = case.evals, all_fates(case)
     judged, to_read = resolve(evals, fates)
-    for pair, rank in _new_results(case):
-        if pair not in judged:
-            row = dict(zip(Judgment._fields, pair, strict=False))
-            to_read.setdefault(pair, row | {"why": f"new text, rank {rank} of BM25"})
-    hashes = [
-        evals._replace(documents=rows).corpus_hash() for rows in (evals.documents, case.documents)
-    ]
+    for row in _new_results(case):
+        if (pair := (row["query_id"], row["doc_id"])) not in judged:
+            to_read.setdefault(pair, row)
+    hashes = evals.corpus_hash(), evals._replace(documents=case.documents).corpus_hash()
     is_same = hashes[0] == hashes[1]
     copied = (*PAGES, *[*TABLES, "negatives.jsonl"] * is_same)
     for name in (name for name in copied if (evals.folder / name).exists()):
@@ -331,7 +305,7 @@ def write_set(case: Case, folder: Path) -> list[str]:
         tables[HISTORY].append(row | {"decided": "to read" if is_open else "carry"})
     for name, rows in tables.items():
         files.write_jsonl(folder / name, rows)
-    return _summary(case, fates, to_read, folder)
+    return _summary(evals, fates, to_read)
 
 
 def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
@@ -353,7 +327,7 @@ def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
             pair = label.query_id, n
             if pair not in judged or judged[pair].relevance < max(1, label.relevance):
                 judged.pop(pair, None)
-                evidence = (offer.parts,) if offer.parts else alternatives(label.evidence)
+                evidence = [offer.parts] if offer.parts else reading.old_quotes(label._asdict())
                 row = _row(label._replace(doc_id=n, evidence=evidence))
                 to_read.setdefault(pair, row | {"why": fate.outcome, "passages": offer.spans})
     return judged, to_read
@@ -366,8 +340,8 @@ def _row(label: Judgment) -> dict:
     return dict(zip(label._fields, label[:3], strict=False)) | evidence
 
 
-def _new_results(case: Case) -> Iterator[tuple[Pair, int]]:
-    """Yield ((query_id, doc_id), rank) of the documents of a new text that BM25 finds first."""
+def _new_results(case: Case) -> Iterator[dict]:
+    """Yield a row of the list to read for each document of a new text that BM25 finds first."""
     texts = [document.retrieval_text for document in case.documents.values()]
     if case.fresh and any(map(case.evals.words, texts)):
         queries = {q: query.query for q, query in case.evals.all_queries.items()}
@@ -375,7 +349,8 @@ def _new_results(case: Case) -> Iterator[tuple[Pair, int]]:
         for query_id, ranking in sparse.rankings(model, index, queries, FIRST):
             for rank, (doc_id, _) in enumerate(ranking, 1):
                 if doc_id in case.fresh:
-                    yield (query_id, doc_id), rank
+                    why = f"new text, rank {rank} of BM25"
+                    yield {"query_id": query_id, "doc_id": doc_id, "why": why}
 
 
 def _tables(case: Case, fates: dict, judged: dict[Pair, Judgment]) -> dict[str, list[dict]]:
@@ -401,15 +376,12 @@ def _tables(case: Case, fates: dict, judged: dict[Pair, Judgment]) -> dict[str, 
     return {name: rows for name, rows in tables.items() if (evals.folder / name).exists()}
 
 
-def _summary(case: Case, fates: dict, to_read: dict, folder: Path) -> list[str]:
+def _summary(evals: EvalSet, fates: dict[Pair, Fate], to_read: dict) -> list[str]:
     """Return in words how many labels had which outcome, what is to read, and what stays behind."""
-    lines, evals = [], case.evals
+    lines = []
     for words, is_zero in (("above 0", False), ("of 0", True)):
         own = [fates[row[:2]].outcome for row in evals.judgments if is_zero != bool(row.relevance)]
         told = (f"{outcome}: {own.count(outcome)}" for outcome in OUTCOMES if outcome in own)
         lines.append(f"labels {words}: {len(own)}. {'; '.join(told)}")
     lines.append(f"pairs to read: {len(to_read)}" + f", in {reading.TO_READ}" * bool(to_read))
-    left = {path.name for path in evals.folder.iterdir()} - {path.name for path in folder.iterdir()}
-    left = [name for name in sorted(left) if name[0] != "." and not name.startswith("corpus")]
-    words = f"left out: {', '.join(left)}; make report and make freeze make their own anew"
-    return lines + [words] * bool(left)
+    return [*lines, "not carried: negatives, manifest, runs, results (make freeze, make report)"]

@@ -17,14 +17,10 @@ NO_MANIFEST = "manifest.json is missing"
 BROKEN = 'manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}'
 
 
-def corpus_files(folder: Path) -> list[Path]:
-    """Return the files of a corpus: its pages, else its table."""
-    return [*(folder / "corpus").glob("*.md")] or [folder / "corpus.jsonl"]
-
-
 def inputs(folder: Path) -> dict[str, Path]:
     """Return {posix path inside the folder: file} of the corpus and the label files."""
-    paths = [*corpus_files(folder), *(folder / name for name in LABEL_FILES)]
+    corpus = [*(folder / "corpus").glob("*.md")] or [folder / "corpus.jsonl"]
+    paths = [*corpus, *(folder / name for name in LABEL_FILES)]
     return {path.relative_to(folder).as_posix(): path for path in paths if os.path.lexists(path)}
 
 
