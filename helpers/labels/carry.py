@@ -135,7 +135,9 @@ def fate_of_relevant(case: Case, label: Judgment) -> Fate:
     old, evidence = case.evals.documents[label.doc_id], reading.old_quotes(label._asdict())
     if same := case.same[old.doc_id]:
         outcome = KEPT if same == [old.doc_id] else MOVED if len(same) == 1 else AMBIGUOUS
-        unsure = {n: Offer(n) for n in same if len(same) > 1}
+        parts = next(iter(evidence), [])
+        spans = [nearest(part, old.retrieval_text)[1] for part in parts]
+        unsure = {n: Offer(n, parts, spans=spans) for n in same if len(same) > 1}
         return Fate(outcome, tuple(same), evidence, unsure)
     heirs = case.heirs[old.doc_id]
     quotes = evidence or [[line for _, line in _lines(old)]]
@@ -325,7 +327,7 @@ def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
         fate = fates[label[:2]]
         for n, offer in fate.to_read.items():
             pair = label.query_id, n
-            if pair not in judged or judged[pair].relevance < max(1, label.relevance):
+            if pair not in judged or judged[pair].relevance < label.relevance:
                 judged.pop(pair, None)
                 evidence = [offer.parts] if offer.parts else reading.old_quotes(label._asdict())
                 row = _row(label._replace(doc_id=n, evidence=evidence))

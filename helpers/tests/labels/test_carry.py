@@ -1,5 +1,8 @@
 """Carrying labels to changed documents: histories whose truth is known, and folders by hand."""
 
+import re
+import shutil
+
 import histories
 import killed
 import pytest
@@ -58,15 +61,15 @@ def test_the_same_on_many_histories():
 
 # Folders by hand: two pages, and what they are later.
 
-DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer.\n\n"
+DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer. Be calm.\n\n"
 DISK += "A disk of ninety percent pages the team in the night."
-QUEUE = "Add a consumer when the queue grows.\n\nA stuck worker is restarted by hand only."
+QUEUE = "Add a consumer when the queue grows.\n\nA stuck worker is restarted by hand only. Be calm."
 QUOTE, OTHER = "Then call storage and wait for their answer.", "Delete the old logs first."
 
 
 def page(folder, name, body):
     (folder / "corpus").mkdir(parents=True, exist_ok=True)
-    (folder / "corpus" / f"{name}.md").write_text(f"---\ntitle: {name}\n---\n{body}\n")
+    (folder / "corpus" / f"{name}.md").write_text(f"---\ntitle: Help\n---\n{body}\n")
 
 
 @pytest.fixture
@@ -75,7 +78,7 @@ def old(tmp_path):
     folder = tmp_path / "old"
     page(folder, "disk", DISK)
     page(folder, "queue", QUEUE)
-    asked = {"q1": ("logs fill the volume", "disk"), "q2": ("worker stuck", "queue")}
+    asked = {"q1": ("logs fill the queue", "disk"), "q2": ("worker stuck at night", "queue")}
     write_rows(
         folder / "retrieval_queries.jsonl",
         *(
@@ -109,19 +112,25 @@ def carried(old, pages):
 EDIT = DISK.replace("ninety percent", "eighty percent")
 FIRST, SECOND, THIRD = DISK.split("\n\n")
 PARTS, WRAPPED = [[QUOTE, OTHER]], QUOTE.replace("call storage", "call\nstorage")
+STOCK = "Be calm."  # on both pages
 LONG = "Long ago, far from any volume, somebody wrote of other days and of the people who then "
 LONG += f"were on call for it, night after night, year after year.\n\n{QUOTE}"
 CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or what is marked)
     (QUOTE, {"disk": DISK}, carry.KEPT, ["disk"], QUOTE),
+    (QUOTE, {"disk": DISK, "copy": DISK}, carry.KEPT, ["disk"], QUOTE),
     (QUOTE, {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
     ([QUOTE, "ninety percent"], {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
     (QUOTE, {"disk": EDIT.replace(QUOTE, WRAPPED)}, carry.CHANGED, ["disk"], WRAPPED),
     (QUOTE, {"volume": DISK}, carry.MOVED, ["volume"], QUOTE),
+    (QUOTE, {"volume": EDIT, "a": LONG}, carry.MOVED, ["volume"], QUOTE),
     (PARTS, {"volume": EDIT}, carry.MOVED, ["volume"], PARTS),
+    (STOCK, {"volume": EDIT}, carry.MOVED, ["volume"], STOCK),
+    (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, carry.RE_ANCHORED, ["volume"], [STOCK]),
+    (STOCK, {"queue": f"{QUEUE}\n\nMore."}, carry.LOST, [], []),
     (QUOTE, {"disk": DISK.replace(SECOND, ""), "a": LONG}, carry.MOVED, ["a"], QUOTE),
     (QUOTE, {"a": LONG}, carry.RE_ANCHORED, ["a"], [QUOTE]),  # nothing else of disk is there
     ("wait", {"disk": DISK.replace(SECOND, ""), "a": "Wait."}, carry.LOST, ["disk"], []),
-    ("wait", {"disk": DISK.replace(SECOND, ""), "a": "I wait."}, carry.RE_ANCHORED, ["a"], ["wait"]),
+    ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, carry.RE_ANCHORED, ["a"], ["wait"]),
     (QUOTE, {"disk": DISK.replace("wait", "hope")}, carry.RE_ANCHORED, ["disk"],
      [QUOTE.replace("wait", "hope")]),
     (QUOTE, {"a": DISK, "b": DISK}, carry.AMBIGUOUS, ["a", "b"], [QUOTE]),
@@ -136,7 +145,7 @@ def test_what_becomes_of_a_label(old, evidence, pages, outcome, homes, there):
     if not files.schema("judgments").fits("evidence", evidence):
         pytest.skip("parts of an alternative are not read yet")
     label(old, evidence)
-    to, journal, _ = carried(old, pages | {"queue": QUEUE})
+    to, journal, _ = carried(old, {"queue": QUEUE} | pages)
     fate = journal["q1", "disk"]
     assert (fate["outcome"], sorted(fate["doc_ids"])) == (outcome, homes)
     judged = {(r["query_id"], r["doc_id"]): r for r in rows(to / "judgments.jsonl")}
@@ -153,7 +162,7 @@ def test_what_becomes_of_a_label(old, evidence, pages, outcome, homes, there):
         assert ("q1", doc_id) not in judged
 
 
-ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the volume", pages, to read)
+ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue", pages, to read)
     ({"queue": QUEUE}, carry.KEPT, ["queue"], []),
     ({"line": QUEUE}, carry.MOVED, ["line"], []),
     ({"queue": QUEUE + "\n\nNever twice."}, carry.CHANGED, ["queue"], []),
@@ -189,10 +198,33 @@ def test_of_two_labels_on_a_merged_page_the_higher_grade_counts(old):
     assert rows(to / "retrieval_queries.jsonl") == [query | {"relevant_doc_ids": ["all"]}]
 
 
-def test_a_new_page_that_a_ranker_finds_is_to_be_read_and_a_query_without_answer_waits(old):
-    to, _, lines = carried(old, {"queue": QUEUE, "new": "The volume has logs.", "far": "Hello."})
+def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old):
+    for sure, unsure in ((1, 2), (2, 1)):
+        pairs = [("disk", sure, OTHER), ("queue", unsure, QUEUE[:20])]
+        judged = [dict(zip(("doc_id", "relevance", "evidence"), row, strict=True)) for row in pairs]
+        write_rows(old / "judgments.jsonl", *({"query_id": "q1", **row} for row in judged))
+        write_rows(old / "retrieval_queries.jsonl", {"query_id": "q1", "query": "logs"})
+        changed = QUEUE.replace("a consumer", "a new consumer")
+        to, journal, _ = carried(old, {"all": f"{DISK}\n\n{changed}"})
+        evals = evalset.load(to)
+        assert journal["q1", "queue"]["outcome"] == carry.RE_ANCHORED
+        decided = "to read" if unsure > sure else "carry"
+        assert {row["decided"] for row in journal.values()} == {decided}
+        assert [row["relevance"] for row in reading.read_list(evals)] == [2] * (unsure > sure)
+        assert evals.qrels()["q1"] == ({} if unsure > sure else {"all": 2})
+        shutil.rmtree(to)
+
+
+def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
+    pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs.", "far": "Hello."}
+    to, _, _ = carried(old, pages)  # disk, which nobody judged for q2, is not new
     (row,) = reading.read_list(evalset.load(to))
-    assert row == {"query_id": "q1", "doc_id": "new", "why": "new text, rank 1 of BM25"}
+    assert (row["query_id"], row["doc_id"]) == ("q1", "new")
+    assert re.fullmatch(r"new text, rank \d of BM25", row["why"])
+
+
+def test_a_query_that_loses_its_last_answer_waits(old):
+    _, _, lines = carried(old, {"queue": QUEUE})
     assert "next: 1 query waits for a relevant document: q1; " in lines[-1]
 
 
@@ -209,7 +241,8 @@ def test_the_other_files_follow_and_the_journal_grows(old):
     pool = [{"query_id": "q1", "doc_id": d, "rankers": ["x"]} for d in ("disk", "queue")]
     write_rows(old / "pool.jsonl", *pool)
     twice = {"query_id": "q1", "doc_id": "disk", "round": 1, "first": 2, "second": 2, "final": 2}
-    write_rows(old / "second_pass.jsonl", twice | {"reason": ""})
+    differs = twice | {"reason": "", "doc_id": "queue", "final": 1}
+    write_rows(old / "second_pass.jsonl", twice | {"reason": ""}, differs)
     (old / "notes.md").write_text("## q1\nRead.\n")
     to, journal, _ = carried(old, {"volume": DISK, "queue": QUEUE})
     assert rows(to / "pool.jsonl") == [pool[0] | {"doc_id": "volume"}, pool[1]]
