@@ -297,22 +297,15 @@ def clean(page: str) -> str:
 
 
 class Screen:
-    """A stream on which no text acts and none fails: controls and the like become escapes.
+    """A stream on which no text acts and none fails: controls and the like become escapes."""
 
-    An error of the disk under it, which names no file, is given `name`.
-    """
-
-    def __init__(self, stream: TextIO, name: str = ""):
-        self.stream, self.name = stream, name
+    def __init__(self, stream: TextIO):
+        self.stream = stream
         stream.reconfigure(errors="backslashreplace")  # what its encoding lacks
 
     def write(self, text: str) -> int:
         """Write what is visible of `text`."""
-        try:
-            return self.stream.write(visible(text))
-        except OSError as error:
-            error.filename = self.name
-            raise
+        return self.stream.write(visible(text))
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.stream, name)
