@@ -14,7 +14,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
 import fastjsonschema
@@ -93,8 +92,6 @@ def _whole_lines(
     place, remedy = f"{path}:1", "save the file as UTF-8"
     opener = gzip.open if Path(path).suffix == ".gz" else open
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise OSError("not a regular file")  # a pipe or a device may never end
         how = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": newline}
         with opener(path, "rt", **how) as file:
             for number, line in enumerate(file, 1):
@@ -254,8 +251,7 @@ class Schema:
 
 def short_json(value) -> str:
     """Return the first 60 characters of a value as JSON."""
-    parts = json.JSONEncoder(ensure_ascii=False).iterencode(value)  # an alias of YAML may be huge
-    return "".join(islice(parts, 60))[:60]
+    return json.dumps(value, ensure_ascii=False)[:60]
 
 
 @cache

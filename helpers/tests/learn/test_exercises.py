@@ -78,11 +78,10 @@ REGIONS = [  # (lines, regions or what is wrong)
     ([BEGIN, END], [(1, 2)]),
     (["a", f"    {BEGIN}  ", "b", f"\t{END}", "c", BEGIN, "d", END], [(2, 4), (6, 8)]),
     ([f"x = 1  {BEGIN}", f"{END} of it"], []),
-    (["a", BEGIN, BEGIN, END], "line 3: a region begins inside the one of line 2"),
-    ([END], "line 1: a region ends that never began"),
-    ([BEGIN, END, END], "line 3: a region ends that never began"),
-    (["", BEGIN, "a"], "line 2: a region begins that never ends"),
-    ([BEGIN, END, "", BEGIN], "line 4: a region begins that never ends"),
+    (["a", BEGIN, BEGIN, END], f"line 3: found {BEGIN}, wanted {END} before it"),
+    ([END], f"line 1: found {END}, wanted {BEGIN} before it"),
+    ([BEGIN, END, END], f"line 3: found {END}, wanted {BEGIN} before it"),
+    (["", BEGIN, "a"], f"line 4: found the end, wanted {END} before it"),
 ]
 
 
@@ -92,7 +91,7 @@ def test_regions_are_told_by_their_first_and_last_line():
         if isinstance(wanted, list):
             assert exercises.regions(cell) == wanted
         else:
-            with pytest.raises(LearnError, match=f"^cell x, {wanted}$"):
+            with pytest.raises(LearnError, match=f"^{wanted}$"):
                 exercises.regions(cell)
 
 
@@ -113,14 +112,22 @@ def test_sessions_are_read_in_the_order_of_their_names(tmp_path):
 BROKEN = [  # (text of a notebook, what stands in its place, what is said)
     ('"cells"', "<<<<<<<", r"cannot be read as a notebook \(broken JSON .* line 2 column 2 .*\)"),
     ("# Session A", "\udcff", "cannot be read as a notebook .'utf-8' codec can't decode .*"),
-    ('"id": "setup"', '"id": "a b"', "cell 2, id: 'a b' does not match .*"),
-    ('"id": "setup",', "", "cell 2: 'id' is a required property, wanted .*"),
-    ('"tags": [', '"tags": "setup", "a": [', "cell 7, metadata, tags: 'setup' is not .*"),
-    ('"cell_type": "code"', '"cell_type": "test"', "cell 2: .*, wanted nbformat 4.5, as .*"),
+    ('"id": "setup"', '"id": "a b"', r"\$.cells\[1\].id: 'a b' does not match .*"),
+    ('"id": "setup",', "", r"\$.cells\[1\]: 'id' is a required property, wanted .*"),
+    ('"tags": [', '"tags": "setup", "a": [', r"\$.cells\[6\].metadata.tags: 'setup' is not .*"),
+    (
+        '"cell_type": "code"',
+        '"cell_type": "test"',
+        r"\$.cells\[1\]: .*, wanted nbformat 4.5.*",
+    ),
     ('"cell_type": "code"', '"cell_type": 4', "cannot be read as a notebook .*"),
-    ('"name": "stdout"', '"title": "stdout"', "cell 2, outputs, 0: .*"),
-    ('"nbformat": 4', '"nbformat": 3', "nbformat: 3 is less than .*, wanted nbformat 4.5, as .*"),
-    ('"nbformat_minor": 5', '"nbformat_minor": 4', "nbformat_minor: 4 is less than .*"),
+    ('"name": "stdout"', '"title": "stdout"', r"\$.cells\[1\].outputs\[0\]: .*"),
+    (
+        '"nbformat": 4',
+        '"nbformat": 3',
+        r"\$.nbformat: 3 is less than .*, wanted nbformat 4.5.*",
+    ),
+    ('"nbformat_minor": 5', '"nbformat_minor": 4', r"\$.nbformat_minor: 4 is less than .*"),
 ]
 
 
@@ -131,7 +138,7 @@ def test_a_notebook_that_is_not_valid_is_told_with_its_cell(tmp_path):
     assert len(pages) == len(BROKEN)
     odd = ("", "null", "[]", "{}", '{"nbformat": 4, "cells": 1}', '{"cells": [3]}', "[" * 100_000)
     no_list = '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": 1}'
-    pages.append((no_list, "cells: 1 is not of type 'array'.*"))
+    pages.append((no_list, r"\$.cells: 1 is not of type 'array'.*"))
     for page, words in [*pages, *((page, ".+") for page in odd)]:
         path.write_bytes(page.encode("utf-8", "surrogateescape"))
         with pytest.raises(LearnError) as caught:

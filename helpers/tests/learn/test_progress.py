@@ -141,7 +141,7 @@ def test_copies_that_cannot_be_read_are_all_refused_before_anything_is_written(s
         report(small, run=run)
     first, second = str(caught.value).split("\n")
     assert first.startswith(f"{NAME}: cannot be read as a notebook (broken JSON")
-    assert second.startswith("x.ipynb: nbformat_minor: ") and "wanted nbformat 4.5" in second
+    assert second.startswith("x.ipynb: $.nbformat_minor: ") and "wanted nbformat 4.5" in second
     assert not (small / "learn" / record.RECORD).exists()
 
 
