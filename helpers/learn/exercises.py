@@ -18,6 +18,10 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 HEADING = re.compile(r"^(#{2,4}) (?:Exercise: (.+)|(Quick test))$", re.MULTILINE)
 PLAN = re.compile(r"difficulty [123] of 3 · (\d+) minutes", re.IGNORECASE)
 MINUTES = re.compile(r"(\d+) minutes")  # of a quick test, which has no difficulty
+BESIDE = (
+    "before it the heading '### Exercise: name' with 'difficulty 1 of 3 · 10 minutes', "
+    "after it a check with nbgrader's grade"
+)
 GLOBS = ("session_*.ipynb", "further/*.ipynb")
 CHECKED = re.compile(r'^check\.(\w+)\((?:"(\w+)")?', re.MULTILINE)
 
@@ -38,12 +42,9 @@ class Exercise(NamedTuple):
 def read_lessons(notebooks: Path = LESSONS) -> dict[str, dict]:
     """Return the sessions and the further notebooks of a folder by name, in order.
 
-    Raises LearnError: there is no session, or what is wrong with a notebook.
+    Raises LearnError: what is wrong with a notebook.
     """
-    paths = lesson_paths(notebooks)
-    if not any(name.startswith("session_") for name in paths):
-        raise LearnError(f"{notebooks}: no session_*.ipynb")
-    return {name: read_notebook(path) for name, path in paths.items()}
+    return {name: read_notebook(path) for name, path in lesson_paths(notebooks).items()}
 
 
 def lesson_paths(notebooks: Path = LESSONS) -> dict[str, Path]:
@@ -86,20 +87,14 @@ def exercises_of(name: str, notebook) -> list[Exercise]:
 
 
 def _exercise(cells: list, heading: int | None, code: int, number: str, name: str) -> Exercise:
-    if heading is None:
-        raise LearnError("line 1: no heading '### Exercise: name' in a cell before it")
-    text, grade_id = cells[heading]["source"], grading(cells[code]).get("grade_id")
-    _, title, quick_test = HEADING.search(text).groups()
-    plan = (PLAN if title else MINUTES).search(text)
-    if plan is None:
-        wanted = "the line 'difficulty 1 of 3 · 10 minutes · what for'"
-        raise LearnError(f"line 1: its heading lacks {wanted}")
+    head = heading is not None and HEADING.search(cells[heading]["source"])
+    plan = head and (PLAN if head[2] else MINUTES).search(head.string)
     check = next((n for n in range(code + 1, len(cells)) if is_code(cells[n])), None)
-    if check is None or not is_check(cells[check]):
-        wanted = "wanted nbgrader's metadata with grade"
-        raise LearnError(f"line 1: the next code cell is no check: {wanted}")
+    if not plan or check is None or not is_check(cells[check]):
+        raise LearnError(f"line 1: an answer stands between two cells, wanted {BESIDE}")
     number = cells[code]["metadata"].get("exercise", number)  # it may have left a session
-    named = (number, title) if title else ("", quick_test)
+    named = (number, head[2]) if head[2] else ("", head[3])
+    grade_id = grading(cells[code]).get("grade_id")
     return Exercise(grade_id, heading, code, check, *named, int(plan[1]), is_further(name))
 
 
@@ -134,8 +129,7 @@ def is_further(name: str) -> bool:
 
 def grading(cell) -> dict:
     """Return nbgrader's metadata of a cell, {} where it has none."""
-    metadata = cell["metadata"].get("nbgrader")
-    return metadata if isinstance(metadata, dict) else {}
+    return cell["metadata"].get("nbgrader", {})
 
 
 def is_check(cell) -> bool:

@@ -1,6 +1,5 @@
 """Labels in the forms that other tools read: CSV, Parquet, BEIR, TREC qrels."""
 
-import csv
 import re
 from pathlib import Path
 
@@ -46,9 +45,7 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     if evals.unanswered:
         print(f"no document answers, so without labels: {', '.join(evals.unanswered)}")
     with files.new_folder(to) as folder:
-        lone = table["query_text"].str.contains("\r", regex=False).any()  # would end a line
-        quoting = csv.QUOTE_ALL if lone else csv.QUOTE_MINIMAL
-        _write_csv(folder / "labels.csv", table, quoting=quoting)
+        _write_csv(folder / "labels.csv", table)
         with files.database() as tables:
             tables.from_df(table).write_parquet(str(folder / "labels.parquet"))
         lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())

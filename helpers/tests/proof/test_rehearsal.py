@@ -56,8 +56,8 @@ def test_markers_metadata_and_order_are_refused_with_notebook_cell_and_line():
     ):
         assert words in refused(changed(cell_id, **change)), words
     for lost, words in {
-        "scaled-check": "cell scaled-code, line 1: the next code cell is no check",
-        "scaled-head": "no heading",
+        "scaled-check": "cell scaled-code, line 1: an answer stands between two",
+        "scaled-head": "cell scaled-code, line 1: an answer stands between two",
         "shout-code": "cell shout-head: an exercise's heading without a solution cell",
     }.items():
         assert words in refused([cell for cell in session() if cell.id != lost]), lost
