@@ -182,7 +182,7 @@ KNOWN = {  # stem: (fields that must be there, fields that may, key)
 }  # fmt: skip
 ID = "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"
 LABEL = "1 to 60 letters, digits, spaces and -_/.&+()"
-GRADE = "0, 1 or 2 (more with highest_grade in settings.json)"
+GRADE = "a grade: 0, 1 or 2, or up to the highest_grade of settings.json"
 IDS = ["a", "é", "a.b", "...", "風の音", "q-1", "🙂", "a" * 1000]
 NO_IDS = ["", ".", "..", "a b", "a/b", "a\\b", "a#b", "a\tb", "a\n", "a\0", "a\x1b[1m", "a\u200b"]
 NO_IDS += ["\u202ea", "\ufeffa", "a" * 1001, None, 1, ["a"]]
@@ -259,7 +259,7 @@ def test_the_grades_of_a_set_are_its_own(highest):
     grades, schema = tuple(range(highest + 1)), files.schema("judgments")
     assert schema.faults({**PAIR, "relevance": highest}, grades) == []
     (fault,) = schema.faults({**PAIR, "relevance": highest + 1}, grades)
-    assert fault == f"field relevance is {highest + 1}, wanted a whole number from 0 to {highest}"
+    assert fault == f"field relevance is {highest + 1}, wanted {GRADE}"
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN.keys() - {"settings", "page"}))
