@@ -173,7 +173,7 @@ BAD = [  # file, content, what is told
     (QUERIES, QUERY + ', "kind": "none"}', [":1: query q1: disk-full answers it, wanted an"]),
     (QUERIES, QUERY + "}\n" + QUERY.replace("q1", "Q1") + "}",
      [":2: id Q1 differs from q1 (line 1) in case or Unicode form only"]),
-    (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted a grade: 0, 1 or"]),
+    (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted a grade:"]),
     (JUDGMENTS, QUOTED % "delete logs" + SECOND,
      [":1: evidence 'delete logs' is not in disk-full, wanted a verbatim quote"]),
     (JUDGMENTS, QUOTED % ("z" * 90) + SECOND, [f":1: evidence '{'z' * 60}' is not in disk-full"]),
