@@ -6,6 +6,7 @@ import platform
 import re
 import textwrap
 from base64 import b64encode
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -146,24 +147,39 @@ def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd
     return (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
 
 
-def shares_in_five(shares: list, bar: float) -> None:
-    """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES."""
-    ax = axes(1.3 + 0.34 * len(shares), PAGE)
+def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
+    """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES.
+
+    Below each stands that of `full` answers with the same name.
+    """
+    ax = axes(1.3 + (0.5 if full else 0.34) * len(shares), PAGE)
     place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
-    for y, share in enumerate(shares):
+    names, up = [share.name for share in shares], 0.2 if full else 0
+    for place_of, share in [*((-up, share) for share in shares), *((up, share) for share in full)]:
         mark, color, face = SIDES[share.side]
+        y = names.index(share.name) + place_of
         ax.plot([share.low, share.high], [y, y], color=color, linewidth=2)
         ax.plot(share.found / share.n, y, mark, color=color, markerfacecolor=face)
-        ax.annotate(f" {share.found} of {share.n}", (1.02, y), **place)
+        noun = "in full" if place_of > 0 else f"of {share.n}"
+        ax.annotate(f" {share.found} {noun}", (1.02, y), **place)
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
-    name_rows(ax, [share.name for share in shares])
+    name_rows(ax, names)
     ax.set_xlim(0, 1.02)
-    kinds, noun = (shares[1:], "kinds") if shares[1:] else (shares, "shares")
-    above, below = (sum(kind.side == side for kind in kinds) for side in ("good", "poor"))
-    title = f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}"
-    values = ", ".join(f"{s.name} {s.found} of {s.n} ({s.low:.2f} to {s.high:.2f})" for s in shares)
-    words = f"Questions with a useful document among the first five: {values}."
-    show(ax, title, words, f"share, with 95 % interval (dashed: the bar, {bar:.0%})")
+    kinds = f"{len(shares[1:])} kinds" if shares[1:] else "1 shares"
+    (above, below, words), (full_above, full_below, full_words) = map(_told, (shares, full))
+    title = f"Clearly above the bar: {above} of {kinds}; below: {below}"
+    title += f". In full: {full_above} and {full_below}" if full else ""
+    words = f"Questions with a useful document among the first five: {words}."
+    words += f" With a full answer: {full_words}." if full else ""
+    share = "useful (below it: in full)" if full else "share"
+    show(ax, title, words, f"{share}, with 95 % interval (dashed: the bar, {bar:.0%})")
+
+
+def _told(shares: Sequence) -> tuple[int, int, str]:
+    """Return how many kinds are above the bar and below it, and each share in words."""
+    sides = [share.side for share in shares[1:] or shares]
+    words = (f"{s.name} {s.found} of {s.n} ({s.low:.2f} to {s.high:.2f})" for s in shares)
+    return sides.count("good"), sides.count("poor"), ", ".join(words)
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:

@@ -31,27 +31,32 @@ def results_content(
     """
     halves = {split: {q: values[q] for q in evals.qrels(split)} for split in files.SPLITS}
     halves = {split: rows for split, rows in halves.items() if rows}
+    labels = measures.answered_in_full(evals)
+    full = measures.per_query(labels, run, measures.FULL, evals.full_grade)
     together = {"all": {q: values[q] for q in evals.qrels()}} if len(halves) > 1 else {}
     return {
         **_inputs(evals),
-        "summary": {name: _summary(rows) for name, rows in (halves | together).items()},
+        "summary": {name: _summary(rows, full) for name, rows in (halves | together).items()},
         "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
         "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
         "told_apart": {split: measures.answerability_auroc(evals, split, run) for split in halves},
-        "compared_dev": _without_unjudged(compared),
+        "compared_dev": _without_reported(compared),
         "evidence": quoted,
         "cards": cards,
-        "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],
+        "per_query": [
+            _per_query(evals.queries[q], grades, run.get(q, []), values[q] | full.get(q, {}))
+            for q, grades in evals.qrels().items()
+        ],
     }
 
 
-def _without_unjudged(compared: dict) -> dict:
-    """Return a comparison as results.json has it: a report tells bounds, and the usual measure."""
+def _without_reported(compared: dict) -> dict:
+    """Return a comparison without what only a report tells: bounds, the usual measure, full."""
     usual = ("decides", measures.MEASURES[0])
     kept = dict(pair for pair in compared.items() if pair != usual)
     rows = kept.get("runs", [])
-    without = [{name: row[name] for name in row if name != "unjudged"} for row in rows]
-    return {name: without if name == "runs" else value for name, value in kept.items()}
+    kept["runs"] = [{n: row[n] for n in row if n not in ("unjudged", "full")} for row in rows]
+    return kept
 
 
 def _inputs(evals: EvalSet) -> dict:
@@ -77,9 +82,12 @@ def _inputs(evals: EvalSet) -> dict:
     }
 
 
-def _summary(rows: dict[str, dict[str, float]]) -> dict:
-    """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing)."""
-    middle = measures.median_first_rank(rows)
+def _summary(rows: dict[str, dict[str, float]], full: dict[str, dict[str, float]]) -> dict:
+    """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing).
+
+    Of those that a document answers in `full`, if there are any, n and means of their measures.
+    """
+    middle, full = measures.median_first_rank(rows), {q: full[q] for q in rows if q in full}
     return {
         "n": len(rows),
         "measures": measures.means(rows),
@@ -88,6 +96,7 @@ def _summary(rows: dict[str, dict[str, float]]) -> dict:
             for name in measures.MEASURES
         },
         "median_first_rank": middle if middle < math.inf else None,
+        **({"full": {"n": len(full), "measures": measures.means(full)}} if full else {}),
     }
 
 
@@ -99,15 +108,14 @@ def _means_by(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> 
     }
 
 
-def _per_query(evals: EvalSet, query_id: str, grades: dict, run: dict, values: dict) -> dict:
+def _per_query(query: evalset.Query, grades: dict, ranking: runs.Ranking, values: dict) -> dict:
     """Return what is known about one query: labels, first ten documents, measures."""
-    query = evals.queries[query_id]
     return {
         **{name: getattr(query, name) for name in ("query_id", "query", "kind", "split")},
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
-        "retrieved": run.get(query_id, [])[:10],
-        "first_rank": measures.first_rank(values[query_id]),
-        "measures": values[query_id],
+        "retrieved": ranking[:10],
+        "first_rank": measures.first_rank(values),
+        "measures": values,
     }
 
 

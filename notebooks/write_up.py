@@ -15,7 +15,7 @@ import jinja2
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers import compare, evidence, figures, report, runs, stats, text
+from helpers import compare, evidence, figures, measures, report, runs, stats, text
 from helpers import results as saved
 from helpers.evalset import EvalSet
 
@@ -50,7 +50,7 @@ BESIDE = "README.md labeling_guide.md notes.md retrieval_queries.jsonl judgments
 
 
 class Share(NamedTuple):
-    """Of `n` questions `found` had a useful document among the first five; with 95 % interval."""
+    """Of `n` questions `found` had what is wanted among the first five; with 95 % interval."""
 
     name: str
     found: int
@@ -95,9 +95,8 @@ class WriteUp:
     @functools.cached_property
     def values(self) -> dict:
         """Return what the template is given: results.json and what follows from it."""
-        evals, dev, (whole, *kinds) = self.evals, self.rows["dev"], self.shares
+        evals, dev, values = self.evals, self.rows["dev"], {}
         systems, facts = self.compared["runs"], report.label_facts(evals).items()
-        values = {s: [kind.name for kind in kinds if kind.side == s] for s in figures.SIDES}
         for name, verdict in VERDICTS.items():
             values[name] = [run for run in systems if run["verdict"] == verdict]
         return {
@@ -105,9 +104,11 @@ class WriteUp:
             **values,
             **report.sizes(evals),
             **_reorder_or_fetch(dev, evals),
-            "all": whole,
+            "useful": _by_side(self.shares),
+            "full": _by_side(self.full_shares),
             "half": self.half,
             "bar": ENOUGH,
+            "full_grade": evals.full_grade,
             "undecided": _cost_of_deciding(values["too_few"], self.compared["matters"], evals),
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
@@ -123,10 +124,19 @@ class WriteUp:
     @functools.cached_property
     def shares(self) -> list[Share]:
         """Return the share of all questions of the half, then of each kind, highest first."""
-        rows = self.rows[self.half]
-        kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")["hit@5"]]
+        return self._shares("hit@5")
+
+    @functools.cached_property
+    def full_shares(self) -> list[Share]:
+        """Return the same of full answers, of all questions, [] where no document is one."""
+        has_full = "full" in self.results["summary"][self.half]
+        return self._shares("full hit@5") if has_full else []
+
+    def _shares(self, measure: str) -> list[Share]:
+        rows = self.rows[self.half].fillna({measure: 0})
+        kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
         kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
-        return [Share.of("all questions", rows["hit@5"]), *(kinds if len(kinds) > 1 else [])]
+        return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
 
     def dev_queries(self) -> pd.DataFrame:
         """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""
@@ -169,6 +179,8 @@ class WriteUp:
                 ends = row["intervals"].get(name)
                 interval = f" ({ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
                 column[name] = f"{row['measures'][name]:.3f}{interval}"
+            for name, value in row.get("full", {"measures": {}})["measures"].items():
+                column[name] = f"{value:.3f} (n = {row['full']['n']})"
             middle, depth = row["median_first_rank"], self.results["method"]["depth"]
             column["median first rank"] = f"{middle:g}" if middle else f"none within {depth}"
         return pd.DataFrame(columns)
@@ -183,7 +195,17 @@ class WriteUp:
             columns[f"{half} in five"] = {
                 k: f"{round(m['hit@5'] * rows[k]['n'])} of {rows[k]['n']}" for k, m in means.items()
             }
+            if "full" in self.results["summary"][half]:
+                columns[f"{half} in full"] = self._full_answers(half)
         return pd.DataFrame(columns).fillna("")
+
+    def _full_answers(self, half: str) -> dict[str, str]:
+        """Return how many queries of each kind, of head and tail have a full answer in five."""
+        hits, counts = self.rows[half]["full hit@5"], {}
+        for field in compare.FIELDS:
+            for name, ids in measures.ids_by_field(self.evals, hits.index, field).items():
+                counts[name] = f"{hits[ids].sum():.0f}"
+        return counts
 
     def leaderboard(self) -> pd.DataFrame:
         """Return the comparison as text, the baseline first."""
@@ -284,6 +306,14 @@ def questions_needed(row: dict, difference: float) -> int:
     """Return how many questions show a `difference`, with the spread of a comparison `row`."""
     spread = row["detectable"] / stats.detectable(row["n"], 1.0)
     return max(stats.queries_needed(difference, spread), row["n"])
+
+
+def _by_side(shares: list[Share]) -> dict:
+    """Return the share of all questions, and the names of the kinds that are good, poor, open."""
+    kinds = {
+        side: [kind.name for kind in shares[1:] if kind.side == side] for side in figures.SIDES
+    }
+    return kinds | {"all": shares[0]} if shares else {}
 
 
 def _cost_of_deciding(undecided: list[dict], matters: float, evals: EvalSet) -> dict:

@@ -689,6 +689,30 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     assert not (folder / "comparisons" / "documents.md").exists()
 
 
+def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):
+    evals = small_set(tmp_path, 12, 4)
+    graded = [evalset.Judgment(f"q{n}", "d000", 2 if n else 1) for n in range(4)]
+    evals = evals._replace(judgments=graded, grades=(0, 1, 2))
+    base, run = (run_of(n, *(ranked(r, 12, 12) for r in (1, 1, 1, last))) for n, last in
+                 (("base", 6), ("run", 2)))  # fmt: skip
+    found = compare.compare(evals, base, [run])
+    full = found["runs"][0]["full"]
+    assert (full["n"], list(full["measures"])) == (
+        3,
+        ["full hit@5", "full RR@10", "full recall@10"],
+    )
+    pair = full["measures"]["full hit@5"]
+    assert (pair["base"], pair["run"]) == pytest.approx((2 / 3, 1))
+    page = compare.comparison_page(found)
+    assert "3 of 4 queries have a full answer, and the next table is about these. Of all 4, full " \
+        "hit@5 finds 2 (base, 0.500) and 3 (run, 0.750)." in page  # fmt: skip
+    assert "| full MRR@10 " in page
+    (short,) = compare.compare(evals, base._replace(depth=4), [run])["runs"]
+    assert list(short["full"]["measures"]) == ["full hit@4", "full RR@4", "full recall@4"]
+    (two_grades,) = compare.compare(evals._replace(full_grade=3), base, [run])["runs"]
+    assert two_grades["full"] == {}
+
+
 def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
     evals = small_set(tmp_path, 12, 8)
     base, run = run_of("base", *[ranked(1, 2, 12)] * 8), run_of("run", *[ranked(2, 2, 12)] * 8)

@@ -46,6 +46,14 @@ def test_shares_stand_against_the_bar(drawn):
     assert title(ax) == "Clearly above the bar: 1 of 3 kinds; below: 1"
     assert title(single) == "Clearly above the bar: 1 of 1 shares; below: 0"
     assert ax.get_ylim() == (3.5, -0.5) and "the bar, 70%" in named(ax)[0]
+    full = [Share("all questions", 5, 10, 0.2, 0.8), Share("hard", 0, 5, 0.0, 0.43)]
+    figures.shares_in_five(SHARES, 0.7, [*full, Share("easy", 9, 9, 0.71, 1.0)])
+    below, told = drawn[-1]
+    assert points(below)["o"] == [(0.8, -0.2), (1, 0.8), (7 / 8, 2.8), (0.5, 0.2), (1, 1.2)]
+    assert points(below)["s"] == [(0, 1.8), (0, 2.2)]  # a full answer stands in the row of its kind
+    assert words(below.texts)[4:] == ["5 in full", "0 in full", "9 in full"]
+    assert title(below) == "Clearly above the bar: 1 of 3 kinds; below: 1. In full: 1 and 1"
+    assert " With a full answer: all questions 5 of 10 (0.20 to 0.80), hard 0 of 5" in told
 
 
 def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):

@@ -161,6 +161,13 @@ def test_the_summary_is_a_table_with_a_row_for_each_half():
         "\n\nEvidence, test (n = 4): in the first five chunks for 0.500 of the queries, the right "
         "document for 0.600; evidence recall within 2000 tokens 0.250."
     )
+    full = {"n": 3, "measures": {"full hit@5": 2 / 3, "full MRR@10": 0.5}}
+    half = {"n": 4, "measures": MEANS | {"hit@5": 0.75, "recall@100": 1}, "full": full}
+    assert report.summary(FOUND | {"summary": {"dev": half | {"median_first_rank": 1}}}).endswith(
+        " |\n\nIn five documents, dev: a useful one for 3 of 4 queries (0.750); a full answer for "
+        "2 of the 3 that have one (full hit@5 0.667, full MRR@10 0.500), of all queries 2 of 4 "
+        "(0.500)."
+    )
     one = FOUND | {"queries": {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}}
     assert "Queries: 1, labelled with 1 judgment (grade 1).\n" in report.summary(one)
     one["queries"] |= {"unanswered": 2}

@@ -57,7 +57,7 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     assert content["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": words}
     page = (evals.folder / "runs" / "fixed.trec").read_bytes()
     assert content["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
-    assert (content["compared_dev"], content["cards"]) == ({"n": 1}, [{"card": 1}])
+    assert (content["compared_dev"], content["cards"]) == ({"n": 1, "runs": []}, [{"card": 1}])
     schema = json.loads((evalset.DEFAULT / "schema" / "results.schema.json").read_text())
     assert list(content) == schema["required"]
 
@@ -75,7 +75,10 @@ def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
         "measures": measures.means({q: values[q] for q in dev}),
         "intervals": {"nDCG@10": [values[q]["nDCG@10"] for q in dev]} | intervals,
         "median_first_rank": 2,
+        "full": {"n": 1, "measures": {"full hit@5": 1, "full MRR@10": 1, "full recall@10": 1}},
     }
+    assert "full" not in summary["test"] and summary["all"]["full"]["n"] == 1  # graded 1 only
+    assert "full" not in measured(evals._replace(full_grade=3), monkeypatch)[0]["summary"]["dev"]
     assert [*by_kind] == ["dev", "test"]
     assert [(kind, row["n"]) for kind, row in by_kind["dev"].items()] == [("typo", 2), ("word", 1)]
     assert by_kind["dev"]["typo"]["measures"]["MRR"] == 0.5
@@ -85,8 +88,9 @@ def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
     assert second == {
         "query_id": "q1", "query": "ask q1", "kind": "typo", "split": "dev",
         "relevant": {"disk-full": 2}, "retrieved": [("disk-full", 2.0)], "first_rank": 1,
-        "measures": values["q1"],
+        "measures": values["q1"] | dict.fromkeys(measures.FULL, 1),
     }  # fmt: skip
+    assert first["measures"] == values["q0"]  # no document answers it in full
     assert (last["retrieved"], last["first_rank"]) == ([], None)
 
 

@@ -20,11 +20,15 @@ def small(folder):
 
 
 def queries(*parts, half="test"):
-    """Return rows of per_query; a part is (kind, how many find something, how many there are)."""
+    """Return rows of per_query; a part is (kind, how many find something, how many there are).
+
+    With a fourth number two in three have a full answer, and so many first ones find it.
+    """
     return [
         {"query_id": f"{kind}{n}", "query": "a", "kind": kind, "split": half, "relevant": {},
-         "retrieved": [], "first_rank": None, "measures": {"hit@5": n < found, "nDCG@10": 1}}
-        for kind, found, of in parts
+         "retrieved": [], "first_rank": None, "measures": {"hit@5": n < found, "nDCG@10": 1}
+         | ({"full hit@5": float(n < more[0])} if more and n % 3 else {})}
+        for kind, found, of, *more in parts
         for n in range(of)
     ]  # fmt: skip
 
@@ -78,6 +82,24 @@ def test_what_the_baseline_is_good_enough_for(small):
     assert [share.name for share in shares] == ["all questions", "b", "c", "a"]
     share = made(small, ("a", 9, 10)).shares[0]
     assert (round(share.low, 3), round(share.high, 3)) == (0.596, 0.982)  # Wilson's of 9 of 10
+
+
+def test_the_verdict_says_whether_it_means_useful_or_in_full(small):
+    parts = ("a", 30, 30, 0), ("b", 30, 30, 30)
+    page = made(small, *parts)
+    page.results["summary"] = {"test": page.results["summary"]["test"] | {"full": {"n": 40}}}
+    told = said(page, "verdict").partition("** ")[0]
+    assert told == (
+        f"**BM25 is good enough {FIRST_FIVE} for *a* and *b* questions. BM25 isn't good enough "
+        "to put a full answer among the first five for *a* questions; for *b* questions there are "
+        "too few to tell."
+    )
+    shares = [(share.name, share.found, share.n) for share in page.full_shares]
+    assert shares == [("all questions", 20, 60), ("b", 20, 30), ("a", 0, 30)]  # of all questions
+    told = "- **20 of the 40** that have a full answer had it among the first five. For "
+    assert told in said(page, "numbers") and "in full, which no ranking" in said(page, "numbers")
+    assert "a full answer was judged 2 or more" in said(page, "bar")
+    assert made(small, ("a", 1, 1)).full_shares == []
 
 
 OTHERS = ", with other systems or other chunks and on the dev half,"

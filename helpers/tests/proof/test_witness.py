@@ -292,7 +292,30 @@ def test_readme_shows_the_baseline(published):
     named |= {"{} without an answer": asked["unanswered"], "(grades {}, {}, {})": asked["grades"]}
     named |= {"of {} tokens": method["chunk_tokens"], "{} overlap": method["overlap_tokens"]}
     tells(page.partition("\n\n")[0], named)
+    told, halves = re.findall("^In five documents.*$", page, re.MULTILINE), {}
+    for split in witness.SPLITS:
+        n, useful, these, full = five(published, split)
+        means = published["summary"][split]["full"]["measures"]
+        rates = [full / these, means["full MRR@10"], full, n, full / n]
+        halves[IN_FIVE.format(split)] = [useful, n, useful / n, full, these, *rates]
+    tells("\n".join(told), halves)
     assert corpus["name"] in page and method["engine"] in page
+
+
+IN_FIVE = (
+    "In five documents, {}: a useful one for {{}} of {{}} queries ({{}}); a full answer for {{}} "
+    "of the {{}} that have one (full hit@5 {{}}, full MRR@10 {{}}), "
+    "of all queries {{}} of {{}} ({{}})."
+)
+
+
+def five(published: dict, split: str) -> list[int]:
+    """Return n, the useful in five; those that have a full answer, and those with it in five."""
+    rows = [row for row in published["per_query"] if row["split"] == split]
+    these = [row for row in rows if 2 in row["relevant"].values()]
+    tops = [{row["relevant"].get(d) for d, _ in row["retrieved"][:5]} for row in rows]
+    useful, full = sum(bool(top & {1, 2}) for top in tops), sum(2 in top for top in tops)
+    return [len(rows), useful, len(these), full]
 
 
 COUNTS = "zero one two three four five six seven eight nine ten".split() + [""] * 39 + ["fifty"]
@@ -387,11 +410,13 @@ def test_tables_of_the_baseline(cells, files, published):
     asked = pd.DataFrame(files.queries.values())
     queries = pd.crosstab(asked["kind"], asked["split"])
     queries["a dev query"] = asked[asked["split"] == "dev"].groupby("kind")["query"].first()
-    baseline = {name: {} for name in (*BASELINE, "recall@5", "P@10", "MAP", "median first rank")}
+    names = (*BASELINE, "recall@5", "P@10", "MAP", *summary["dev"]["full"]["measures"])
+    baseline = {name: {} for name in (*names, "median first rank")}
     for split, half in summary.items():
         values = half["measures"] | {"median first rank": half["median_first_rank"]}
+        values |= half["full"]["measures"]
         for name, row in baseline.items():
-            ends = half["intervals"].get(name, [])
+            ends = half["intervals"].get(name, [half["full"]["n"]] * name.startswith("full"))
             row[f"{split} (n = {half['n']})"] = [values[name], *ends]
     kinds = {}
     for split in witness.SPLITS:
@@ -400,6 +425,11 @@ def test_tables_of_the_baseline(cells, files, published):
             row = kinds.setdefault(kind, {})
             row[f"{split} nDCG@10"] = part["measures"]["nDCG@10"]
             row[f"{split} in five"] = f"{found_in_five(part)} of {part['n']}"
+        hits = (row for row in published["per_query"] if row["split"] == split)
+        hits = [(row["query_id"], row["measures"].get("full hit@5", 0)) for row in hits]
+        for kind in parts:
+            own = (n for q, n in hits if kind in files.queries[q].values())
+            kinds[kind][f"{split} in full"] = f"{sum(own):.0f}"
     tables = {"r-queries": queries.to_dict("index"), "r-baseline": baseline, "r-kinds": kinds}
     agree(cells, tables)
 
@@ -529,16 +559,24 @@ BAR = 0.7
 
 def test_the_verdict_is_that_of_the_intervals(cells, published):
     said = re.sub(r"[*]", "", html.unescape(cells["r-lead"][0]))
-    sides = {"good": set(), "poor": set(), "open": set()}
-    for kind, row in published["by_kind"]["test"].items():
-        low, high = witness.wilson(found_in_five(row), row["n"])
-        sides["good" if low > BAR else "poor" if high < BAR else "open"].add(kind)
-    first = said.partition(". ")[0]
-    told = {"good": first.partition(", but not")[0], "open": first.partition(";")[2]}
-    told["poor"] = first.partition(", but not")[2].partition(";")[0]
-    for side, names in sides.items():
-        kinds = published["by_kind"]["test"]
-        assert {name for name in kinds if re.search(rf"\b{name}\b", told[side])} == names, side
+    test = pd.DataFrame(row for row in published["per_query"] if row["split"] == "test")
+    for what, name, sentence in zip(
+        ("a useful document", "a full answer"),
+        ("hit@5", "full hit@5"),
+        said.split(". "),
+        strict=False,
+    ):
+        sides = {"good": set(), "poor": set(), "open": set()}
+        for kind, rows in test.groupby("kind"):
+            found = sum(row.get(name, 0) for row in rows["measures"])
+            low, high = witness.wilson(found, len(rows))
+            sides["good" if low > BAR else "poor" if high < BAR else "open"].add(kind)
+        told = {"good": sentence.partition(", but not")[0], "open": sentence.partition(";")[2]}
+        told["poor"] = sentence.partition(", but not")[2].partition(";")[0]
+        assert f"put {what} among the first five" in sentence
+        for side, names in sides.items():
+            shown = {kind for kind in {*test["kind"]} if re.search(rf"\b{kind}\b", told[side])}
+            assert shown == names, (what, side)
     verdicts = {row["name"]: row["verdict"] for row in published["compared_dev"]["runs"]}
     for verdict, words in (("better", "ranks better"), ("worse", "ranks worse")):
         names = [name for name in verdicts if verdicts[name] == verdict]
@@ -549,18 +587,21 @@ def test_the_verdict_is_that_of_the_intervals(cells, published):
     wanted = {"Of {} other runs": len(verdicts)}
     wanted |= {f"{{}} {'makes' if same == 1 else 'make'} no difference": same} if same else {}
     wanted |= {"for {} there are too few questions": few} if few else {}
-    tells(said.partition(". ")[2], wanted)
+    tells(said.split(". ", 2)[2], wanted)
 
 
 def test_three_numbers_count_questions(cells, published):
     test = [row for row in published["per_query"] if row["split"] == "test"]
     half, quoted = published["summary"]["test"], published["evidence"]["test"]
     at, ends = half["measures"], half["intervals"]
-    in_five, n = round(sum(row["measures"]["hit@5"] for row in test)), len(test)
+    n, in_five, these, full = five(published, "test")
     wanted = {
         "{} of {} test questions": [in_five, n],
         "might have been {} to {} of them": list(witness.wilson(in_five, n)),
         "{} of {} had one in first place": [sum(row["first_rank"] == 1 for row in test), n],
+        "{} of the {} that have a full answer": [full, these],
+        "For {} no document answers in full": n - these,
+        "Of all {} that's {} ({} to {})": [n, full / n, *witness.wilson(full, n)],
         "{} of {} had a passage": [round(quoted["by_k"]["evidence"][4] * quoted["n"]), quoted["n"]],
         "from 0 to 1) is {},  interval {} to {}": [at["nDCG@10"], *ends["nDCG@10"]],
         "is {}, interval {} to {}": [at["MRR@10"], *ends["MRR@10"]],

@@ -39,7 +39,7 @@ METHOD = {  # the baseline as design and README name it; the runs must follow fr
 }
 SPLITS, CHUNKERS = ("dev", "test"), ("fixed", "paragraph", "recursive")
 COMPARED = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
-MEAN = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP"}
+MEAN = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP", "full RR@10": "full MRR@10"}
 MATTERS, ALPHA, TIE = 0.05, 0.05, 1e-9
 STOP_WORDS = set(
     "a again an and any are as at be but by can did do does for from had has have how i if in into "
@@ -158,6 +158,16 @@ def measures(order: list[str], grades: dict[str, int]) -> dict[str, float]:
         "AP": sum(i / rank for i, rank in enumerate(ranks, 1)) / n,
         "RR": 1 / ranks[0] if ranks else 0.0,
     }
+
+
+def in_full(order: list[str], grades: dict[str, int]) -> dict[str, float]:
+    """Return the measures of a ranking for which only full answers count, {} where there is none.
+
+    A document of grade 2 answers in full; no setting of our set says otherwise.
+    """
+    full = {doc_id: 1 for doc_id, grade in grades.items() if grade >= 2}
+    names = ("hit@5", "RR@10", "recall@10") if full else ()
+    return {f"full {name}": measures(order, full)[name] for name in names}
 
 
 def first_rank(order: list[str], grades: dict[str, int]) -> int | None:
@@ -423,12 +433,15 @@ def results(files: Files) -> dict:
 def half(files: Files, run: dict, split: str | None) -> dict:
     """Return n, means, intervals and the median first rank of one half."""
     values = scored(files, run, split)
-    ranks = [first_rank([d for d, _ in run[q]], files.grades[q]) or math.inf for q in values.index]
+    orders = {q: [d for d, _ in run[q]] for q in values.index}
+    ranks = [first_rank(order, files.grades[q]) or math.inf for q, order in orders.items()]
+    full = pd.DataFrame(filter(None, (in_full(orders[q], files.grades[q]) for q in orders)))
     return {
         "n": len(values),
         "measures": means(values),
         "intervals": {MEAN.get(name, name): bootstrap(values[name]) for name in COMPARED},
         "median_first_rank": median(ranks),
+        "full": {"n": len(full), "measures": full.mean().rename(MEAN).to_dict()},
     }
 
 
@@ -463,7 +476,7 @@ def per_query(files: Files, run: dict, query_id: str) -> dict:
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
         "retrieved": [list(hit) for hit in run[query_id][:10]],
         "first_rank": first_rank(order, grades),
-        "measures": measures(order, grades),
+        "measures": measures(order, grades) | in_full(order, grades),
     }
 
 
