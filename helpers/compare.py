@@ -92,7 +92,6 @@ def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: run
         groups = measures.ids_by_field(evals, qrels, field).items()
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
-    row["full"] = _in_full(evals, qrels, base, run, cut)
     row["evidence"] = evidence.compare_evidence(evals, qrels, base, run)
     row["unjudged"] = _unjudged(evals, qrels, base, run, names[0])
     if cut:
@@ -102,19 +101,11 @@ def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: run
         end += f" ({longer} longer)" if longer else ""
         row["warnings"].append(f"{end}, so both are measured there: {shorter}")
     row["warnings"] += measures.label_warnings(qrels, cut[0] if cut else 10, base, run)
-    return row
-
-
-def _in_full(
-    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run, cut: tuple | None
-) -> dict:
-    """Return n and measures of the queries that a document answers in full, {} where none is."""
-    full = {q: qrels[q] for q in qrels if q in measures.answered_in_full(evals)}
+    full = measures.answered_in_full(qrels, evals.full_grade)
     names = [measures.at_depth(name, cut[0]) if cut else name for name in measures.FULL]
-    if not full:
-        return {}
     values = [measures.per_query(full, of.rankings, names, evals.full_grade) for of in (base, run)]
-    return {"n": len(full), "measures": stats.by_measure(*values, names)}
+    row["full"] = {"n": len(full), "measures": stats.by_measure(*values, names)} if full else {}
+    return row
 
 
 def _unjudged(
@@ -386,12 +377,10 @@ def _full_parts(full: dict, n: int) -> list[str]:
     """Return what is known about full answers, for those of `n` queries that have one and all."""
     name, pair = next(iter(full["measures"].items()))
     base, run = (round(full["n"] * pair[side]) for side in ("base", "run"))
-    return [
-        f"The measures above count a document that answers in part, too. {full['n']} of {n} "
-        f"queries have a full answer, and the next table is about these. Of all {n}, {name} finds "
-        f"{base} (base, {base / n:.3f}) and {run} (run, {run / n:.3f}).",
-        _table(_figures(full["measures"])),
-    ]
+    told = f"The measures above count a document that answers in part, too. {full['n']} of {n} "
+    told += f"queries have a full answer, and the next table is about these. Of all {n}, {name} "
+    told += f"finds {base} (base, {base / n:.3f}) and {run} (run, {run / n:.3f})."
+    return [told, _table(_figures(full["measures"]))]
 
 
 def _warnings(run: dict) -> str:

@@ -150,36 +150,28 @@ def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd
 def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES.
 
-    Below each stands that of `full` answers with the same name.
+    Those of `full` answers stand below the others of their name.
     """
-    ax = axes(1.3 + (0.5 if full else 0.34) * len(shares), PAGE)
+    ax = axes(1.3 + 0.34 * len(shares) + 0.2 * len(full), PAGE)
     place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
-    names, up = [share.name for share in shares], 0.2 if full else 0
-    for place_of, share in [*((-up, share) for share in shares), *((up, share) for share in full)]:
-        mark, color, face = SIDES[share.side]
-        y = names.index(share.name) + place_of
+    names, words = [share.name for share in shares], []
+    sides = [(share, -0.2 * bool(full), "") for share in shares]
+    for share, down, noun in [*sides, *((share, 0.2, " in full") for share in full)]:
+        (mark, color, face), y = SIDES[share.side], names.index(share.name) + down
         ax.plot([share.low, share.high], [y, y], color=color, linewidth=2)
         ax.plot(share.found / share.n, y, mark, color=color, markerfacecolor=face)
-        noun = "in full" if place_of > 0 else f"of {share.n}"
-        ax.annotate(f" {share.found} {noun}", (1.02, y), **place)
+        ax.annotate(f" {share.found}{noun or f' of {share.n}'}", (1.02, y), **place)
+        ends = f"({share.low:.2f} to {share.high:.2f})"
+        words.append(f"{share.name}{noun} {share.found} of {share.n} {ends}")
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
     name_rows(ax, names)
     ax.set_xlim(0, 1.02)
-    kinds = f"{len(shares[1:])} kinds" if shares[1:] else "1 shares"
-    (above, below, words), (full_above, full_below, full_words) = map(_told, (shares, full))
-    title = f"Clearly above the bar: {above} of {kinds}; below: {below}"
-    title += f". In full: {full_above} and {full_below}" if full else ""
-    words = f"Questions with a useful document among the first five: {words}."
-    words += f" With a full answer: {full_words}." if full else ""
-    share = "useful (below it: in full)" if full else "share"
-    show(ax, title, words, f"{share}, with 95 % interval (dashed: the bar, {bar:.0%})")
-
-
-def _told(shares: Sequence) -> tuple[int, int, str]:
-    """Return how many kinds are above the bar and below it, and each share in words."""
-    sides = [share.side for share in shares[1:] or shares]
-    words = (f"{s.name} {s.found} of {s.n} ({s.low:.2f} to {s.high:.2f})" for s in shares)
-    return sides.count("good"), sides.count("poor"), ", ".join(words)
+    kinds, noun = (shares[1:], "kinds") if shares[1:] else (shares, "shares")
+    above, below = (sum(kind.side == side for kind in kinds) for side in ("good", "poor"))
+    title = f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}"
+    words = f"Questions with a useful document among the first five: {', '.join(words)}."
+    share = "useful, below it in full" if full else "share"
+    show(ax, title, words, f"{share}; 95 % interval (dashed: the bar, {bar:.0%})")
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:

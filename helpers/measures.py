@@ -29,8 +29,7 @@ Qrels = dict[str, dict[str, int]]
 def measure(name: str, full_grade: int = 2) -> ir_measures.measures.Measure:
     """Return what ir_measures calls it: R@50 for recall@50, Success(rel=2)@5 for full hit@5."""
     family, _, k = name.removeprefix("full ").partition("@")
-    found = FAMILIES[family]
-    found = found(rel=full_grade) if name.startswith("full ") else found
+    found = FAMILIES[family](rel=full_grade) if name.startswith("full ") else FAMILIES[family]
     return found @ int(k) if k else found
 
 
@@ -68,10 +67,9 @@ def per_query(
     return values
 
 
-def answered_in_full(evals: EvalSet, split: str | None = None) -> Qrels:
-    """Return the labels of a half's queries that a document answers in full; {} in sets without."""
-    qrels = evals.qrels(split).items()
-    return {q: row for q, row in qrels if max(row.values(), default=0) >= evals.full_grade}
+def answered_in_full(qrels: Qrels, full_grade: int) -> Qrels:
+    """Return the labels of the queries that a document answers in full."""
+    return {q: row for q, row in qrels.items() if max(row.values(), default=0) >= full_grade}
 
 
 def judged_at(qrels: Qrels, run: dict[str, Ranking], k: int = 10) -> float:

@@ -31,9 +31,10 @@ def results_content(
     """
     halves = {split: {q: values[q] for q in evals.qrels(split)} for split in files.SPLITS}
     halves = {split: rows for split, rows in halves.items() if rows}
-    labels = measures.answered_in_full(evals)
-    full = measures.per_query(labels, run, measures.FULL, evals.full_grade)
     together = {"all": {q: values[q] for q in evals.qrels()}} if len(halves) > 1 else {}
+    labels = measures.answered_in_full(evals.qrels(), evals.full_grade)
+    full = measures.per_query(labels, run, measures.FULL, evals.full_grade)
+    values = {q: row | full.get(q, {}) for q, row in values.items()}
     return {
         **_inputs(evals),
         "summary": {name: _summary(rows, full) for name, rows in (halves | together).items()},
@@ -43,10 +44,7 @@ def results_content(
         "compared_dev": _without_reported(compared),
         "evidence": quoted,
         "cards": cards,
-        "per_query": [
-            _per_query(evals.queries[q], grades, run.get(q, []), values[q] | full.get(q, {}))
-            for q, grades in evals.qrels().items()
-        ],
+        "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],
     }
 
 
@@ -85,7 +83,7 @@ def _inputs(evals: EvalSet) -> dict:
 def _summary(rows: dict[str, dict[str, float]], full: dict[str, dict[str, float]]) -> dict:
     """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing).
 
-    Of those that a document answers in `full`, if there are any, n and means of their measures.
+    And n and means of those that a document answers in `full`, if there are any.
     """
     middle, full = measures.median_first_rank(rows), {q: full[q] for q in rows if q in full}
     return {
@@ -108,14 +106,15 @@ def _means_by(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> 
     }
 
 
-def _per_query(query: evalset.Query, grades: dict, ranking: runs.Ranking, values: dict) -> dict:
+def _per_query(evals: EvalSet, query_id: str, grades: dict, run: dict, values: dict) -> dict:
     """Return what is known about one query: labels, first ten documents, measures."""
+    query = evals.queries[query_id]
     return {
         **{name: getattr(query, name) for name in ("query_id", "query", "kind", "split")},
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
-        "retrieved": ranking[:10],
-        "first_rank": measures.first_rank(values),
-        "measures": values,
+        "retrieved": run.get(query_id, [])[:10],
+        "first_rank": measures.first_rank(values[query_id]),
+        "measures": values[query_id],
     }
 
 

@@ -15,7 +15,7 @@ import jinja2
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers import compare, evidence, figures, measures, report, runs, stats, text
+from helpers import compare, evidence, figures, report, runs, stats, text
 from helpers import results as saved
 from helpers.evalset import EvalSet
 
@@ -44,6 +44,7 @@ METHOD = {  # what decides how the baseline searches and is measured
     "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
     "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
 }
+FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
 MOST_NAMED = 20  # queries named in a sentence
 SHARE = 20  # reranking looks at one document in so many
 BESIDE = "README.md labeling_guide.md notes.md retrieval_queries.jsonl judgments.jsonl results.json"
@@ -104,8 +105,8 @@ class WriteUp:
             **values,
             **report.sizes(evals),
             **_reorder_or_fetch(dev, evals),
-            "useful": _by_side(self.shares),
-            "full": _by_side(self.full_shares),
+            "useful": _by_side(self.shares()),
+            "full": _by_side(self.shares(FULL)),
             "half": self.half,
             "bar": ENOUGH,
             "full_grade": evals.full_grade,
@@ -121,19 +122,14 @@ class WriteUp:
             "readings": {name: words for name, words in facts if "second pass" in name},
         }
 
-    @functools.cached_property
-    def shares(self) -> list[Share]:
-        """Return the share of all questions of the half, then of each kind, highest first."""
-        return self._shares("hit@5")
+    def shares(self, measure: str = "hit@5") -> list[Share]:
+        """Return the share of all questions of the half, then of each kind, highest first.
 
-    @functools.cached_property
-    def full_shares(self) -> list[Share]:
-        """Return the same of full answers, of all questions, [] where no document is one."""
-        has_full = "full" in self.results["summary"][self.half]
-        return self._shares("full hit@5") if has_full else []
-
-    def _shares(self, measure: str) -> list[Share]:
+        It is 0 for a question without a full answer; [] where none has one.
+        """
         rows = self.rows[self.half].fillna({measure: 0})
+        if measure == FULL and "full" not in self.results["summary"][self.half]:
+            return []
         kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
         kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
         return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
@@ -196,16 +192,9 @@ class WriteUp:
                 k: f"{round(m['hit@5'] * rows[k]['n'])} of {rows[k]['n']}" for k, m in means.items()
             }
             if "full" in self.results["summary"][half]:
-                columns[f"{half} in full"] = self._full_answers(half)
+                found = self.rows[half].groupby("kind")[FULL].sum()
+                columns[f"{half} in full"] = found.map("{:.0f}".format).to_dict()
         return pd.DataFrame(columns).fillna("")
-
-    def _full_answers(self, half: str) -> dict[str, str]:
-        """Return how many queries of each kind, of head and tail have a full answer in five."""
-        hits, counts = self.rows[half]["full hit@5"], {}
-        for field in compare.FIELDS:
-            for name, ids in measures.ids_by_field(self.evals, hits.index, field).items():
-                counts[name] = f"{hits[ids].sum():.0f}"
-        return counts
 
     def leaderboard(self) -> pd.DataFrame:
         """Return the comparison as text, the baseline first."""
@@ -310,9 +299,7 @@ def questions_needed(row: dict, difference: float) -> int:
 
 def _by_side(shares: list[Share]) -> dict:
     """Return the share of all questions, and the names of the kinds that are good, poor, open."""
-    kinds = {
-        side: [kind.name for kind in shares[1:] if kind.side == side] for side in figures.SIDES
-    }
+    kinds = {side: [s.name for s in shares[1:] if s.side == side] for side in figures.SIDES}
     return kinds | {"all": shares[0]} if shares else {}
 
 

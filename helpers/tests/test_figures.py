@@ -52,8 +52,8 @@ def test_shares_stand_against_the_bar(drawn):
     assert points(below)["o"] == [(0.8, -0.2), (1, 0.8), (7 / 8, 2.8), (0.5, 0.2), (1, 1.2)]
     assert points(below)["s"] == [(0, 1.8), (0, 2.2)]  # a full answer stands in the row of its kind
     assert words(below.texts)[4:] == ["5 in full", "0 in full", "9 in full"]
-    assert title(below) == "Clearly above the bar: 1 of 3 kinds; below: 1. In full: 1 and 1"
-    assert " With a full answer: all questions 5 of 10 (0.20 to 0.80), hard 0 of 5" in told
+    assert "edge 7 of 8 (0.70 to 0.90), all questions in full 5 of 10 (0.20 to 0.80), h" in told
+    assert named(below)[0].startswith("useful, below it in full; 95 %")
 
 
 def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):

@@ -58,17 +58,16 @@ def test_every_labelled_query_counts_and_no_other():
     assert measures.per_query(qrels, {}, ["AP"]) == {"q0": {"AP": 0.0}, "q1": {"AP": 0.0}}
 
 
-def test_a_full_answer_has_the_full_grade_and_what_helps_in_part_is_none(folder):
+def test_a_full_answer_has_the_full_grade_and_what_helps_in_part_is_none():
     values = measures.per_query(
         {"q0": {"a": 1, "b": 2, "c": 3, "z": 2}}, {"q0": ranking("a", "b", "x", "c")}, measures.FULL
     )
     assert values == {"q0": {"full hit@5": 1, "full RR@10": 1 / 2, "full recall@10": 2 / 3}}
     strict = measures.per_query({"q0": {"b": 2, "c": 3}}, {"q0": ranking("b", "c")}, ["full RR"], 3)
     assert strict == {"q0": {"full RR": 1 / 2}}
-    evals = evalset.load(folder)
-    assert measures.answered_in_full(evals) == {"q1": {"disk-full": 2, "queue-full": 0}}
-    assert measures.answered_in_full(evals, "test") == {}  # its only label is 1
-    assert measures.answered_in_full(evals._replace(full_grade=3)) == {}
+    qrels = {"q0": {"a": 2, "b": 0}, "q1": {"a": 1}, "q2": {}}
+    assert measures.answered_in_full(qrels, 2) == {"q0": {"a": 2, "b": 0}}
+    assert measures.answered_in_full(qrels, 3) == {}
 
 
 def test_ties_go_by_the_order_of_the_list():

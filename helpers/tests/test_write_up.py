@@ -78,9 +78,9 @@ def test_what_the_baseline_is_good_enough_for(small):
         assert told == f"**{verdict}** No other system was measured.", parts
     for low, high, side in ((ENOUGH, 1, "open"), (0, ENOUGH, "open"), (ENOUGH + 0.01, 1, "good")):
         assert Share("a", 1, 2, low, high).side == side
-    shares = made(small, ("a", 1, 9), ("b", 8, 9), ("c", 8, 9)).shares
+    shares = made(small, ("a", 1, 9), ("b", 8, 9), ("c", 8, 9)).shares()
     assert [share.name for share in shares] == ["all questions", "b", "c", "a"]
-    share = made(small, ("a", 9, 10)).shares[0]
+    share = made(small, ("a", 9, 10)).shares()[0]
     assert (round(share.low, 3), round(share.high, 3)) == (0.596, 0.982)  # Wilson's of 9 of 10
 
 
@@ -94,12 +94,12 @@ def test_the_verdict_says_whether_it_means_useful_or_in_full(small):
         "to put a full answer among the first five for *a* questions; for *b* questions there are "
         "too few to tell."
     )
-    shares = [(share.name, share.found, share.n) for share in page.full_shares]
+    shares = [(share.name, share.found, share.n) for share in page.shares(write_up.FULL)]
     assert shares == [("all questions", 20, 60), ("b", 20, 30), ("a", 0, 30)]  # of all questions
     told = "- **20 of the 40** that have a full answer had it among the first five. For "
     assert told in said(page, "numbers") and "in full, which no ranking" in said(page, "numbers")
     assert "a full answer was judged 2 or more" in said(page, "bar")
-    assert made(small, ("a", 1, 1)).full_shares == []
+    assert made(small, ("a", 1, 1)).shares(write_up.FULL) == []
 
 
 OTHERS = ", with other systems or other chunks and on the dev half,"
