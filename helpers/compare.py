@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterable
+from datetime import date
 from itertools import chain
 from pathlib import Path
 
@@ -170,11 +171,43 @@ def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float
 def _decide(rows: list[tuple[dict, dict | None]], matters: float) -> None:
     """Add to each row the verdict on its pair of means, if it has one, p adjusted over the rows."""
     pairs = [(row, pair) for row, pair in rows if pair]
-    adjusted = stats.holm([pair["p"] for _, pair in pairs]) if pairs else []
-    for (row, pair), p in zip(pairs, adjusted, strict=True):
-        paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
-        verdict, reason = stats.verdict(paired, p, matters)
-        row |= {"p_holm": p, "verdict": verdict, "reason": reason}
+    told = stats.verdicts([pair for _, pair in pairs], matters)
+    for (row, _), verdict in zip(pairs, told, strict=True):
+        row |= verdict
+
+
+# Choosing on dev, confirming on test.
+
+
+def join_halves(comparison: dict, other: dict) -> None:
+    """Add to the runs of a comparison what it and that of the other half say of them (`halves`)."""
+    known = {row["name"]: row for row in other["runs"]}
+    for row in comparison["runs"]:
+        if row["name"] in known:
+            both = {comparison["split"]: row, other["split"]: known[row["name"]]}
+            pairs = {half: _deciding(of, comparison["decides"]) for half, of in both.items()}
+            dev, test = (pairs[half][0] | {"verdict": pairs[half][1]} for half in evalset.SPLITS)
+            between = stats.confirmation(dev, test)
+            row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
+
+
+def halves_in_words(row: dict) -> str:
+    """Return what dev and test say of a run, "" where only one of them was looked at."""
+    return "; ".join(
+        f"{name} {of['difference']:+.3f} ({stats.interval_text(of['low'], of['high'])}), "
+        f"{of['verdict']}"
+        for name, of in row.get("halves", {}).items()
+    )
+
+
+def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
+    """Raise EvalSetError where test would be shown of a run that `confirmed` does not name."""
+    unnamed = [run.name for run in others if run.name not in evals.confirmed]
+    if unnamed and evals.qrels("test"):
+        days = evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat())
+        fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
+        fault += f'chose, with the day: "confirmed": {json.dumps(days)}'
+        raise evalset.EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
 
 
 # Reading: the saved baseline, and what a run says about itself.
@@ -347,6 +380,7 @@ def _run_parts(row: dict, comparison: dict) -> list[str]:
         f"## {inert(row['name'])}: {_heading(row, comparison)}",
         _both_verdicts(row, decides),
         f"{row['reason']}. judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
+        halves_in_words(row),
         _unjudged_in_words(row),
         _warnings(row),
         _table(_figures(row["measures"])),
@@ -472,7 +506,11 @@ def compare_command(
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
     half = None if split == "all" else split
+    if half != "dev":
+        _refuse_unconfirmed(evals, others)
     comparison = compare(evals, against, others, half, matters, decides)
+    if half == "test" and evals.qrels("dev"):
+        join_halves(comparison, compare(evals, against, others, "dev", matters, decides))
     for run, row in zip((against, *others), (comparison["base"], *comparison["runs"]), strict=True):
         if not row["judged@10"]:
             raise evalset.EvalSetError([f"{run.name}: {_why_unjudged(evals, run, split)}"])
