@@ -193,20 +193,19 @@ def join_halves(comparison: dict, other: dict) -> None:
 
 def halves_in_words(row: dict) -> str:
     """Return what dev and test say of a run, "" where only one of them was looked at."""
+    told = "{} {difference:+.3f} ({ends}), {verdict}".format
+    halves = row.get("halves", {}).items()
     return "; ".join(
-        f"{name} {of['difference']:+.3f} ({stats.interval_text(of['low'], of['high'])}), "
-        f"{of['verdict']}"
-        for name, of in row.get("halves", {}).items()
+        told(name, **of, ends=stats.interval_text(of["low"], of["high"])) for name, of in halves
     )
 
 
 def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
-    """Raise EvalSetError where test would be shown of a run that `confirmed` does not name."""
     unnamed = [run.name for run in others if run.name not in evals.confirmed]
     if unnamed and evals.qrels("test"):
-        days = evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat())
+        days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
         fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
-        fault += f'chose, with the day: "confirmed": {json.dumps(days)}'
+        fault += f'chose, with the day: "confirmed": {days}'
         raise evalset.EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
 
 
@@ -387,8 +386,7 @@ def _run_parts(row: dict, comparison: dict) -> list[str]:
         "p (Holm) is adjusted for the measures of this table; the verdict on documents rests on "
         f"{row['primary']}, adjusted for the runs.",
     ]
-    if row["full"]:
-        parts += _full_parts(row["full"], comparison["n"])
+    parts += _full_parts(row["full"], comparison["n"]) if row["full"] else []
     for field in FIELDS:
         groups = [{field: inert(name)} | group for name, group in row[f"by_{field}"].items()]
         parts += [f"By {field}, {row['primary']}:", _table(groups)] if len(groups) > 1 else []

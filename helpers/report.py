@@ -101,13 +101,19 @@ def summary(content: dict, show: Callable[[object], str] = inert) -> str:
     unanswered = f" and {queries['unanswered']:d} without an answer" * bool(queries["unanswered"])
     names = ["nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100"]
     rows = [["half", "n", *names, "median rank of first relevant"], ["---", *["---:"] * 8]]
+    if any("full" in row for row in content["summary"].values()):
+        rows[0] += ["full hit@5, of those with a full answer", "of all"]
+        rows[1] += ["---:"] * 2
     for half, row in content["summary"].items():
         means = [f"{row['measures'][name]:.3f}" for name in names]
         middle = row["median_first_rank"]
         last = f"{middle:g}" if middle else f"none within {method['depth']:d}"
         rows.append([show(half), f"{row['n']:d}", *means, last])
+        if of := row.get("full"):
+            found = of["measures"]["full hit@5"]
+            rows[-1] += [f"{found:.3f} (n = {of['n']:d})", f"{found * of['n'] / row['n']:.3f}"]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    lines = [of(content, half) for of in (_full_line, _evidence_line) for half in evalset.SPLITS]
+    of_evidence = (_evidence_line(content, half) for half in evalset.SPLITS)
     return (
         f"Corpus: {show(corpus['name'])}, {text.how_many(corpus['documents'], 'document')}, "
         f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}{unanswered}, labelled with "
@@ -116,24 +122,7 @@ def summary(content: dict, show: Callable[[object], str] = inert) -> str:
         f"Method: {show(method['engine'])} (k1 = {method['k1']:g}, b = {method['b']:g}) over "
         f"chunks of {method['chunk_tokens']:d} tokens with {method['overlap_tokens']:d} overlap, "
         f"best chunk of each document. nDCG with linear gain.\n\n"
-        + "\n\n".join([table, "\n".join(filter(None, lines))]).rstrip()
-    )
-
-
-def _full_line(content: dict, half: str) -> str:
-    """Return a line on useful documents and full answers in five, "" where no grade is full."""
-    row = content["summary"].get(half, {})
-    full = row.get("full")
-    if not full:
-        return ""
-    n, found = row["n"], round(full["n"] * full["measures"]["full hit@5"])
-    useful = round(n * row["measures"]["hit@5"])
-    return (
-        f"In five documents, {half}: a useful one for {useful:d} of {n:d} queries "
-        f"({useful / n:.3f}); a full answer for {found:d} of the {full['n']:d} that have one "
-        f"(full hit@5 {full['measures']['full hit@5']:.3f}, "
-        f"full MRR@10 {full['measures']['full MRR@10']:.3f}), "
-        f"of all queries {found:d} of {n:d} ({found / n:.3f})."
+        + "\n\n".join([table, "\n".join(filter(None, of_evidence))]).rstrip()
     )
 
 

@@ -15,6 +15,7 @@ from . import chunks, evalset, evidence, files, measures, runs, stats, text
 from .evalset import EvalSet, EvalSetError
 
 RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
+WITHIN = [evidence.recall_name(budget) for budget in evidence.BUDGETS]
 ANEW = "make report EVALS={} measures the baseline anew"
 
 
@@ -126,48 +127,43 @@ def evidence_content(
 ) -> dict:
     """Return what results.json says of evidence, {} where no label has a quote.
 
-    `known` and `rankings` are those of each chunk set, `base` names the baseline's.
+    `known` and `rankings` are those of each chunk set, `base` names the baseline's. Dev has all of
+    them, test those that are `confirmed`.
     """
     quoted: dict = {}
     for split in files.SPLITS:
         wanted = evidence.quoted_queries(evals, split)
         if not (wanted and rankings):
             continue
-        rows = {name: evidence.by_query(evals, wanted, ranked) for name, ranked in rankings.items()}
+        chosen = rankings if split == files.SPLITS[0] else {base, *evals.confirmed}
+        ranked = {name: ranking for name, ranking in rankings.items() if name in chosen}
+        rows = {name: evidence.by_query(evals, wanted, ranking) for name, ranking in ranked.items()}
         quoted[split] = {
             "n": len(wanted),
             "by_k": evidence.shares_by_k(wanted, rankings[base]),
-            "sets": {name: _of_chunk_set(known[name], of_set) for name, of_set in rows.items()},
+            "sets": _chunk_sets(known, rows, base, evals.matters),
         }
         if split == files.SPLITS[0]:
-            quoted["best"] = two_best(rows)
             quoted["lost"] = evidence.losses(evals, wanted, rankings[base], known[base])
     return quoted
 
 
-def _of_chunk_set(known: list[chunks.Chunk], rows: dict[str, dict[str, float]]) -> dict:
-    """Return the number of chunks, means, and 95 % intervals of recall under each budget."""
-    values, budgets = pd.DataFrame(rows).T, map(evidence.recall_name, evidence.BUDGETS)
-    return {
-        "chunks": len(known),
-        "means": {name: mean(values[name]) for name in values},
-        "intervals": {name: stats.bootstrap_interval(values[name].to_numpy()) for name in budgets},
-    }
+def _chunk_sets(known: dict, rows: dict, base: str, matters: float) -> dict[str, dict]:
+    """Return the number of chunks, means, and 95 % intervals of recall under each budget.
 
-
-def two_best(rows: dict[str, dict[str, dict[str, float]]]) -> dict:
-    """Return names and paired comparison of the two chunk sets with the highest evidence.DECIDES.
-
-    `rows` is {chunk set: {query_id: {measure: value}}}; of equal sets the first one counts.
+    And how each set but the base compares with it by evidence.DECIDES (`against`), p adjusted.
     """
-    lists = {name: [row[evidence.DECIDES] for row in of.values()] for name, of in rows.items()}
-    best, *others = sorted(lists, key=lambda name: -mean(lists[name]))
-    if not others:
-        return {}
-    paired = stats.compare_paired(lists[others[0]], lists[best])
-    verdict, reason = stats.verdict(paired, paired.p)
-    names = {"best": best, "next": others[0], "measure": evidence.DECIDES}
-    return names | {"verdict": verdict, "reason": reason} | paired._asdict()
+    sets, values = {}, {name: pd.DataFrame(of_set).T for name, of_set in rows.items()}
+    for name, table in values.items():
+        ends = {b: stats.bootstrap_interval(table[b].to_numpy()) for b in WITHIN}
+        means = {measure: mean(table[measure]) for measure in table}
+        sets[name] = {"chunks": len(known[name]), "means": means, "intervals": ends}
+    lists = {name: table[evidence.DECIDES] for name, table in values.items()}
+    others = [name for name in sets if name != base]
+    pairs = [stats.compare_paired(lists[base], lists[name])._asdict() for name in others]
+    for name, pair, told in zip(others, pairs, stats.verdicts(pairs, matters), strict=True):
+        sets[name]["against"] = pair | told
+    return sets
 
 
 def read_notes(path: Path) -> dict[str, str]:

@@ -199,41 +199,29 @@ def verdicts(pairs: list[dict], matters: float = MATTERS) -> list[dict]:
     adjusted, told = holm([pair["p"] for pair in pairs]) if pairs else [], []
     for pair, p in zip(pairs, adjusted, strict=True):
         paired = Paired(*(pair[field] for field in Paired._fields))
-        told.append(dict(zip(("verdict", "reason"), verdict(paired, p, matters), strict=True)))
-        told[-1]["p_holm"] = p
+        word, reason = verdict(paired, p, matters)
+        told.append({"p_holm": p, "verdict": word, "reason": reason})
     return told
 
 
 def confirmation(dev: dict, test: dict) -> dict:
-    """Return test's difference minus dev's, with interval and verdict: whether test confirms dev.
+    """Return test's difference minus dev's, its interval, and whether test confirms dev (verdict).
 
-    Both have Paired's fields and a verdict. Two verdicts of which one shows something contradict
-    each other where the signs differ.
+    Both have Paired's fields and a verdict. They contradict each other where the signs differ and
+    one of them is shown. The 95 % t interval is that of independent means (Welch 1947), with
+    SciPy's t.
     """
     verdict = CONFIRMED if dev["verdict"] == test["verdict"] != TOO_FEW else NOT_CONFIRMED
     if {BETTER, WORSE} & {dev["verdict"], test["verdict"]}:
         verdict = CONTRADICTED if dev["difference"] * test["difference"] < 0 else verdict
-    low, high = welch_interval(dev, test) or (None, None)
-    between = test["difference"] - dev["difference"]
+    between, low, high = test["difference"] - dev["difference"], None, None
+    if dev["detectable"] and test["detectable"]:  # both vary
+        n, reach = np.array([[of["n"] - 1, of["high"] - of["difference"]] for of in (dev, test)]).T
+        squares = (reach / scipy.stats.t.ppf(1 - ALPHA / 2, n)) ** 2  # of both standard errors
+        joint = squares.sum() ** 2 / (squares**2 / n).sum()
+        t = scipy.stats.t(joint, between, squares.sum() ** 0.5)
+        low, high = map(float, t.interval(1 - ALPHA))
     return {"difference": between, "low": low, "high": high, "verdict": verdict}
-
-
-def welch_interval(first: dict, second: dict) -> tuple[float, float] | None:
-    """Return the 95 % interval of the second mean minus the first, of independent queries.
-
-    Both have Paired's fields. Welch's t interval (1947), with SciPy's t; None where one of the two
-    doesn't vary.
-    """
-    if not (first["detectable"] and second["detectable"]):
-        return None
-    t, freedom = scipy.stats.t, [of["n"] - 1 for of in (first, second)]
-    reach = [of["high"] - of["difference"] for of in (first, second)]
-    squares = (np.array(reach) / t.ppf(1 - ALPHA / 2, freedom)) ** 2  # of the standard errors
-    joint = squares.sum() ** 2 / (squares**2 / freedom).sum()
-    ends = t.interval(
-        1 - ALPHA, joint, second["difference"] - first["difference"], squares.sum() ** 0.5
-    )
-    return float(ends[0]), float(ends[1])
 
 
 def p_text(p: float) -> str:

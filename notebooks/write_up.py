@@ -82,7 +82,10 @@ class WriteUp:
         rows = rows.set_index("query_id")
         self.rows = {half: rows[rows["split"] == half] for half in ("dev", "test")}
         systems = results["compared_dev"]["runs"]
-        systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
+        systems = [
+            run | {"gain": run["measures"][run["primary"]], "on test": _on_test(run)}
+            for run in systems
+        ]
         systems.sort(key=lambda run: -run["gain"]["difference"])
         self.compared = results["compared_dev"] | {"runs": systems}
 
@@ -110,6 +113,9 @@ class WriteUp:
             "half": self.half,
             "bar": ENOUGH,
             "full_grade": evals.full_grade,
+            "advised": [
+                r for r in values["better"] if r["on test"].endswith(f", {stats.CONFIRMED}")
+            ],
             "undecided": _cost_of_deciding(values["too_few"], self.compared["matters"], evals),
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
@@ -199,7 +205,11 @@ class WriteUp:
     def leaderboard(self) -> pd.DataFrame:
         """Return the comparison as text, the baseline first."""
         columns = ["nDCG@10", "difference", "95 % interval", "p (Holm)", "detectable", "verdict"]
-        return compare.leaderboard(self.results["compared_dev"])[columns]
+        on_test = pd.Series(
+            {run["name"]: run["on test"] for run in self.compared["runs"]}, dtype=str
+        )
+        board = compare.leaderboard(self.results["compared_dev"])[columns]
+        return board.assign(**{"on test": on_test.reindex(board.index, fill_value="")})
 
     def systems_by_kind(self) -> pd.DataFrame:
         """Return by kind of query n, the baseline's mean, the ends of all systems and who leads."""
@@ -266,6 +276,7 @@ def _template() -> jinja2.Template:
         "names": _in_italics,
         "some": _first_names,
         "p": stats.p_text,
+        "confirmation": stats.confirmation,
     }
     return environment.get_template(TEMPLATE.name)
 
@@ -295,6 +306,14 @@ def questions_needed(row: dict, difference: float) -> int:
     """Return how many questions show a `difference`, with the spread of a comparison `row`."""
     spread = row["detectable"] / stats.detectable(row["n"], 1.0)
     return max(stats.queries_needed(difference, spread), row["n"])
+
+
+def _on_test(run: dict) -> str:
+    """Return what test says of a run that was compared on dev: a choice that waits is told."""
+    if "halves" not in run:
+        return stats.NOT_CONFIRMED if run["verdict"] in (stats.BETTER, stats.WORSE) else ""
+    halves = run["halves"]
+    return f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
 
 
 def _by_side(shares: list[Share]) -> dict:
