@@ -374,7 +374,7 @@ def _unjudged_in_words(row: dict) -> str:
 
 def _run_parts(row: dict, comparison: dict) -> list[str]:
     """Return what is known about one run, paragraphs and tables."""
-    base, decides = comparison["base"], comparison["decides"]
+    base, decides, full = comparison["base"], comparison["decides"], row["full"]
     parts = [
         f"## {inert(row['name'])}: {_heading(row, comparison)}",
         _both_verdicts(row, decides),
@@ -382,11 +382,14 @@ def _run_parts(row: dict, comparison: dict) -> list[str]:
         halves_in_words(row),
         _unjudged_in_words(row),
         _warnings(row),
-        _table(_figures(row["measures"])),
+        _table(_figures(row["measures"] | full.get("measures", {}))),
         "p (Holm) is adjusted for the measures of this table; the verdict on documents rests on "
         f"{row['primary']}, adjusted for the runs.",
+        f"Full ones are about the {full['n']} of {comparison['n']} queries that have a full answer; "
+        "the others count a document that answers in part, too."
+        if full
+        else "",
     ]
-    parts += _full_parts(row["full"], comparison["n"]) if row["full"] else []
     for field in FIELDS:
         groups = [{field: inert(name)} | group for name, group in row[f"by_{field}"].items()]
         parts += [f"By {field}, {row['primary']}:", _table(groups)] if len(groups) > 1 else []
@@ -403,16 +406,6 @@ def _run_parts(row: dict, comparison: dict) -> list[str]:
         texts = {name: moved[name].str.split().str.join(" ").map(inert) for name in SHOWN}
         parts += ["Moved most:", _table(moved.assign(**texts))]
     return parts
-
-
-def _full_parts(full: dict, n: int) -> list[str]:
-    """Return what is known about full answers, for those of `n` queries that have one and all."""
-    name, pair = next(iter(full["measures"].items()))
-    base, run = (round(full["n"] * pair[side]) for side in ("base", "run"))
-    told = f"The measures above count a document that answers in part, too. {full['n']} of {n} "
-    told += f"queries have a full answer, and the next table is about these. Of all {n}, {name} "
-    told += f"finds {base} (base, {base / n:.3f}) and {run} (run, {run / n:.3f})."
-    return [told, _table(_figures(full["measures"]))]
 
 
 def _warnings(run: dict) -> str:

@@ -22,8 +22,7 @@ from .text import Markup
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 COLOURS = 32  # of a stored picture
-DARK, LIGHT, GREEN, GREY = "#1f4e79", "#c96f1a", "#4a8577", "#c5ced8"
-MIDDLE, PALE = "#6e6e6e", "#9fb6c9"
+DARK, LIGHT, GREEN, GREY, PALE = "#1f4e79", "#c96f1a", "#4a8577", "#6e6e6e", "#9fb6c9"
 BAND = "#e3e6ea"
 PAGE = 5  # inches: a figure of the write-up, to be read on a telephone
 LETTERS = {7: 12, PAGE: 11.5}  # points on a figure of so many inches
@@ -132,7 +131,7 @@ VERDICTS = {  # mark, colour and face of a system by its verdict, in every plot;
     "": ("o", "black", "black"),
     stats.BETTER: (">", DARK, DARK),
     stats.WORSE: ("<", LIGHT, LIGHT),
-    stats.SAME: ("o", MIDDLE, MIDDLE),
+    stats.SAME: ("o", GREY, GREY),
     stats.TOO_FEW: ("o", PALE, "white"),
 }
 SIDES = {"good": ("o", DARK, DARK), "poor": ("s", LIGHT, LIGHT), "open": ("o", DARK, "white")}

@@ -57,8 +57,8 @@ def per_query(
     """Return {query_id: {measure: value}} for every query of `qrels`; one without results gets 0.
 
     `run` lists (doc_id, score) best first. The order of the list counts: ties are broken before
-    ir_measures sees them, because its providers break ties by different rules. Measures of FULL
-    count documents of `full_grade` or more.
+    ir_measures sees them, because its providers break ties by different rules. FULL count
+    documents of `full_grade` or more.
     """
     values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
     name_of = {measure(name, full_grade): name for name in names}

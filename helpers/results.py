@@ -42,20 +42,11 @@ def results_content(
         "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
         "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
         "told_apart": {split: measures.answerability_auroc(evals, split, run) for split in halves},
-        "compared_dev": _without_reported(compared),
+        "compared_dev": compared,
         "evidence": quoted,
         "cards": cards,
         "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],
     }
-
-
-def _without_reported(compared: dict) -> dict:
-    """Return a comparison without what only a report tells: bounds, the usual measure, full."""
-    usual = ("decides", measures.MEASURES[0])
-    kept = dict(pair for pair in compared.items() if pair != usual)
-    rows = kept.get("runs", [])
-    kept["runs"] = [{n: row[n] for n in row if n not in ("unjudged", "full")} for row in rows]
-    return kept
 
 
 def _inputs(evals: EvalSet) -> dict:

@@ -108,8 +108,8 @@ class WriteUp:
             **values,
             **report.sizes(evals),
             **_reorder_or_fetch(dev, evals),
-            "useful": _by_side(self.shares()),
-            "full": _by_side(self.shares(FULL)),
+            "useful": self.shares(),
+            "full": self.shares(FULL),
             "half": self.half,
             "bar": ENOUGH,
             "full_grade": evals.full_grade,
@@ -197,9 +197,6 @@ class WriteUp:
             columns[f"{half} in five"] = {
                 k: f"{round(m['hit@5'] * rows[k]['n'])} of {rows[k]['n']}" for k, m in means.items()
             }
-            if "full" in self.results["summary"][half]:
-                found = self.rows[half].groupby("kind")[FULL].sum()
-                columns[f"{half} in full"] = found.map("{:.0f}".format).to_dict()
         return pd.DataFrame(columns).fillna("")
 
     def leaderboard(self) -> pd.DataFrame:
@@ -210,18 +207,6 @@ class WriteUp:
         )
         board = compare.leaderboard(self.results["compared_dev"])[columns]
         return board.assign(**{"on test": on_test.reindex(board.index, fill_value="")})
-
-    def systems_by_kind(self) -> pd.DataFrame:
-        """Return by kind of query n, the baseline's mean, the ends of all systems and who leads."""
-        systems = self.results["compared_dev"]["runs"]
-        rows = {}
-        for kind, first in systems[0]["by_kind"].items() if systems else ():
-            means = {"baseline": first["base"]}
-            means |= {run["name"]: run["by_kind"][kind]["run"] for run in systems}
-            rows[kind] = {"n": str(first["n"]), "baseline": first["base"]}
-            rows[kind] |= {"lowest": min(means.values()), "highest": max(means.values())}
-            rows[kind]["led by"] = max(means, key=means.get)
-        return pd.DataFrame(rows).T
 
     def evidence_recall(self) -> pd.DataFrame:
         """Return evidence recall on dev (0 to 1) of each chunk set (rows) by tokens of context."""
@@ -314,12 +299,6 @@ def _on_test(run: dict) -> str:
         return stats.NOT_CONFIRMED if run["verdict"] in (stats.BETTER, stats.WORSE) else ""
     halves = run["halves"]
     return f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
-
-
-def _by_side(shares: list[Share]) -> dict:
-    """Return the share of all questions, and the names of the kinds that are good, poor, open."""
-    kinds = {side: [s.name for s in shares[1:] if s.side == side] for side in figures.SIDES}
-    return kinds | {"all": shares[0]} if shares else {}
 
 
 def _cost_of_deciding(undecided: list[dict], matters: float, evals: EvalSet) -> dict:
