@@ -187,6 +187,8 @@ KNOWN = {  # stem: (fields that must be there, fields that may, key)
     "negatives": ({"query_id": "q", "easy": ["d"], "hard": []}, {}, "query_id"),
     "labelling": ({**PAIR, "doc_id": "", "relevance": 1},
                   {"evidence": "", "repeat": True, "time": "", "kind": "how"}, ""),
+    "to_read": (PAIR, {"why": "", "relevance": 2, "evidence": ["a", ["b", "c"]], "passages": []},
+                "query_id doc_id"),
     "chunks": (SPAN, {}, "doc_id chunk_idx"),
 }  # fmt: skip
 ID = "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"
@@ -210,6 +212,9 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     ("round", "second_pass", [1, 2, 99], [0, -1, True, 1.0, "1", None], "a number from 1"),
     ("reader", "second_pass", ["person"], ["", "people", None], "person or model"),
     ("evidence", "judgments", ["a", "", ["b"]], [1, [""], None], "a quote or a list of quotes"),
+    ("why", "to_read", ["", "its document changed"], ["a\nb", 1, None], "one line of text"),
+    ("passages", "to_read", [[], [[0, 1], [5, 3]]], [[0, 1], [[0]], [[-1, 2]], [[0, 1, 2]], None],
+     "a list of [start, end], in characters of title, blank line, text"),
     ("repeat", "labelling", [True, False], [0, 1, "true", None], "true or false"),
     ("updated", "corpus", ["2026-04-08"], ["2026-4-8", "2026-02-30", "20260408", "", 20260408],
      "a date such as 2026-04-08"),

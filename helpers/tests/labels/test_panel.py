@@ -8,7 +8,7 @@ import re
 
 import pytest
 from conftest import write_rows
-from judging import PROOF, do, entry, grades, logged, opened, two_by_twelve
+from judging import PROOF, do, entry, grades, live, logged, opened, two_by_twelve
 from test_inert import RAW
 
 from helpers import evalset
@@ -16,10 +16,6 @@ from helpers.labels import log, markup, merge, panel, schedule
 from helpers.text import Markup
 
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
-
-
-def live(shown):
-    return {name for name, button in shown.buttons.items() if not button.disabled}
 
 
 def message(shown):
