@@ -171,12 +171,11 @@ def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float
 def _decide(rows: list[tuple[dict, dict | None]], matters: float) -> None:
     """Add to each row the verdict on its pair of means, if it has one, p adjusted over the rows."""
     pairs = [(row, pair) for row, pair in rows if pair]
-    told = stats.verdicts([pair for _, pair in pairs], matters)
-    for (row, _), verdict in zip(pairs, told, strict=True):
-        row |= verdict
-
-
-# Choosing on dev, confirming on test.
+    adjusted = stats.holm([pair["p"] for _, pair in pairs]) if pairs else []
+    for (row, pair), p in zip(pairs, adjusted, strict=True):
+        paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
+        verdict, reason = stats.verdict(paired, p, matters)
+        row |= {"p_holm": p, "verdict": verdict, "reason": reason}
 
 
 def join_halves(comparison: dict, other: dict) -> None:
@@ -185,8 +184,8 @@ def join_halves(comparison: dict, other: dict) -> None:
     for row in comparison["runs"]:
         if row["name"] in known:
             both = {comparison["split"]: row, other["split"]: known[row["name"]]}
-            pairs = {half: _deciding(of, comparison["decides"]) for half, of in both.items()}
-            dev, test = (pairs[half][0] | {"verdict": pairs[half][1]} for half in evalset.SPLITS)
+            told = (_deciding(both[half], comparison["decides"]) for half in evalset.SPLITS)
+            dev, test = (pair | {"verdict": verdict} for pair, verdict in told)
             between = stats.confirmation(dev, test)
             row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
 

@@ -269,19 +269,14 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
     show(ax, title, words, "first k chunks", f"share of {n} queries")
 
 
-def evidence_by_budget(
-    recall: pd.DataFrame, verdicts: dict, budget: int, band: list | None = None, width: float = 7
-) -> None:
+def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width: float = 7) -> None:
     """Plot evidence recall by tokens of context (columns), a line for each chunk set (rows).
 
-    `verdicts` at `budget` are against the set that has none, the baseline's, whose interval (low,
-    high) by column is `band`. The best is named.
+    `verdicts` at `budget` are against the set that has none, the baseline's. The best is named.
     """
     best, base = str(recall[budget].idxmax()), next(n for n in recall.index if n not in verdicts)
     ax = axes(4.5, width)
     ax.axvline(budget, color="black", linestyle=":", linewidth=1)
-    if band:
-        ax.fill_between(recall.columns, *zip(*band, strict=True), color="black", alpha=0.1)
     place = {"textcoords": "offset points", "fontsize": LETTERS[width]}
     for name, row in recall.iterrows():
         thick = 2.5 if name in (best, base) else 1

@@ -15,7 +15,6 @@ from . import chunks, evalset, evidence, files, measures, runs, stats, text
 from .evalset import EvalSet, EvalSetError
 
 RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
-WITHIN = [evidence.recall_name(budget) for budget in evidence.BUDGETS]
 ANEW = "make report EVALS={} measures the baseline anew"
 
 
@@ -140,20 +139,22 @@ def evidence_content(
 
 
 def _chunk_sets(known: dict, rows: dict, base: str, matters: float) -> dict[str, dict]:
-    """Return the number of chunks, means, and 95 % intervals of recall under each budget.
+    """Return the number of chunks and the means of each set, and how each compares with the base.
 
-    And how each set but the base compares with it by evidence.DECIDES (`against`), p adjusted.
+    That (`against`) rests on evidence.DECIDES, p adjusted for the number of sets.
     """
-    sets, values = {}, {name: pd.DataFrame(of_set).T for name, of_set in rows.items()}
-    for name, table in values.items():
-        ends = {b: stats.bootstrap_interval(table[b].to_numpy()) for b in WITHIN}
-        means = {measure: mean(table[measure]) for measure in table}
-        sets[name] = {"chunks": len(known[name]), "means": means, "intervals": ends}
-    lists = {name: table[evidence.DECIDES] for name, table in values.items()}
+    values = {name: pd.DataFrame(of_set).T for name, of_set in rows.items()}
+    sets = {
+        name: {"chunks": len(known[name]), "means": {n: mean(table[n]) for n in table}}
+        for name, table in values.items()
+    }
     others = [name for name in sets if name != base]
-    pairs = [stats.compare_paired(lists[base], lists[name])._asdict() for name in others]
-    for name, pair, told in zip(others, pairs, stats.verdicts(pairs, matters), strict=True):
-        sets[name]["against"] = pair | told
+    decides = pd.DataFrame({name: table[evidence.DECIDES] for name, table in values.items()})
+    before = {q: dict.fromkeys(others, value) for q, value in decides[base].items()}
+    for name, pair in stats.by_measure(before, decides.T.to_dict(), others).items():
+        paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
+        verdict, reason = stats.verdict(paired, pair["p_holm"], matters)
+        sets[name]["against"] = pair | {"verdict": verdict, "reason": reason}
     return sets
 
 

@@ -194,16 +194,6 @@ def verdict(pair: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]
     return TOO_FEW, f"{p_is}; {interval}"
 
 
-def verdicts(pairs: list[dict], matters: float = MATTERS) -> list[dict]:
-    """Return p_holm (adjusted over all), verdict and reason of each; a pair has Paired's fields."""
-    adjusted, told = holm([pair["p"] for pair in pairs]) if pairs else [], []
-    for pair, p in zip(pairs, adjusted, strict=True):
-        paired = Paired(*(pair[field] for field in Paired._fields))
-        word, reason = verdict(paired, p, matters)
-        told.append({"p_holm": p, "verdict": word, "reason": reason})
-    return told
-
-
 def confirmation(dev: dict, test: dict) -> dict:
     """Return test's difference minus dev's, its interval, and whether test confirms dev (verdict).
 

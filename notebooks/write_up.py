@@ -80,10 +80,7 @@ class WriteUp:
         rows = rows.set_index("query_id")
         self.rows = {half: rows[rows["split"] == half] for half in ("dev", "test")}
         systems = results["compared_dev"]["runs"]
-        systems = [
-            run | {"gain": run["measures"][run["primary"]], "on test": _on_test(run)}
-            for run in systems
-        ]
+        systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
         systems.sort(key=lambda run: -run["gain"]["difference"])
         self.compared = results["compared_dev"] | {"runs": systems}
 
@@ -110,9 +107,6 @@ class WriteUp:
             "half": self.half,
             "bar": ENOUGH,
             "full_grade": evals.full_grade,
-            "advised": [
-                r for r in values["better"] if r["on test"].endswith(f", {stats.CONFIRMED}")
-            ],
             "undecided": _cost_of_deciding(values["too_few"], self.compared["matters"], evals),
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
@@ -199,11 +193,9 @@ class WriteUp:
     def leaderboard(self) -> pd.DataFrame:
         """Return the comparison as text, the baseline first."""
         columns = ["nDCG@10", "difference", "95 % interval", "p (Holm)", "detectable", "verdict"]
-        on_test = pd.Series(
-            {run["name"]: run["on test"] for run in self.compared["runs"]}, dtype=str
-        )
+        on_test = {run["name"]: _on_test(run) for run in self.compared["runs"]}
         board = compare.leaderboard(self.results["compared_dev"])[columns]
-        return board.assign(**{"on test": on_test.reindex(board.index, fill_value="")})
+        return board.assign(**{"on test": [on_test.get(name, "") for name in board.index]})
 
     def evidence_recall(self) -> pd.DataFrame:
         """Return evidence recall on dev (0 to 1) of each chunk set (rows) by tokens of context."""

@@ -524,7 +524,35 @@ def test_a_run_of_the_other_half_is_told_by_its_half(many, status):
     done, printed = status(many / "half.trec")
     told = "half: all its results are for test queries, wanted dev: take --split test\n"
     assert done == 2 and told in printed.err
+    lacks = "settings.json: field confirmed lacks half: choose on dev, then name what you chose, "
+    for split in ("test", "all"):
+        done, printed = status(many / "half.trec", "--split", split)
+        assert done == 2 and lacks + 'with the day: "confirmed": {"half": "2' in printed.err
+    (many / "settings.json").write_text('{"confirmed": {"half": "2026-11-23"}}')
     assert status(many / "half.trec", "--split", "test")[0] != 2
+    done, printed = status(many / "half.trec", many / "worse.trec", "--split", "all")
+    assert (
+        done == 2 and "lacks worse: " in printed.err and '"half": "2026-11-23", "w' in printed.err
+    )
+
+
+def test_a_report_on_test_says_beside_it_what_dev_said(many, status):
+    rows = [row for _, row in files.rows(many / "retrieval_queries.jsonl")]
+    halves = [row | {"split": "test" if n < 15 else "dev"} for n, row in enumerate(rows)]
+    write_rows(many / "retrieval_queries.jsonl", *halves)
+    (many / "settings.json").write_text('{"confirmed": {"worse": "2026-11-23"}}')
+    evals = evalset.load(many)
+    (many / "results.json").write_text(json.dumps(results_of(evals)))
+    done, printed = status(many / "worse.trec", "--split", "test")
+    told = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"][0]["halves"]
+    assert list(told) == ["dev", "test", "test minus dev"] and done == 1
+    assert (told["dev"]["n"], told["test"]["n"]) == (25, 15)
+    between = told["test minus dev"]
+    assert between["difference"] == told["test"]["difference"] - told["dev"]["difference"]
+    assert between["verdict"] == stats.CONFIRMED
+    assert "- Test minus dev: +0.0" in printed.out and ", confirmed\n" in printed.out
+    assert "- Dev: -0.369 (), worse\n" not in printed.out and "- Dev: -0.369 (" in printed.out
+    assert "- Dev:" not in status(many / "worse.trec")[1].out  # choosing needs no test
 
 
 def test_a_packed_run_is_read_by_its_name_and_its_card(many):
@@ -704,8 +732,8 @@ def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):
     pair = full["measures"]["full hit@5"]
     assert (pair["base"], pair["run"]) == pytest.approx((2 / 3, 1))
     page = compare.comparison_page(found)
-    assert "3 of 4 queries have a full answer, and the next table is about these. Of all 4, full " \
-        "hit@5 finds 2 (base, 0.500) and 3 (run, 0.750)." in page  # fmt: skip
+    assert "in part, too. 3 of 4 queries have a full answer, and of these:\n\n| measure" in page
+    assert "Of all 4, full hit@5 is 0.500 for the base and 0.750 for the run.\n" in page
     assert "| full MRR@10 " in page
     (short,) = compare.compare(evals, base._replace(depth=4), [run])["runs"]
     assert list(short["full"]["measures"]) == ["full hit@4", "full RR@4", "full recall@4"]

@@ -57,7 +57,7 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     assert content["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": words}
     page = (evals.folder / "runs" / "fixed.trec").read_bytes()
     assert content["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
-    assert (content["compared_dev"], content["cards"]) == ({"n": 1, "runs": []}, [{"card": 1}])
+    assert (content["compared_dev"], content["cards"]) == ({"n": 1}, [{"card": 1}])
     schema = json.loads((evalset.DEFAULT / "schema" / "results.schema.json").read_text())
     assert list(content) == schema["required"]
 
@@ -120,19 +120,21 @@ def test_evidence_is_told_for_each_half_that_has_quotes(folder):
     known = {"base": [disk, queue], "other": [disk]}
     rankings = {"base": {"q1": [queue]}, "other": {"q1": [queue, disk]}}
     quoted = results.evidence_content(evals, known, rankings, "base")
-    assert list(quoted) == ["dev", "best", "lost", "test"]
+    assert list(quoted) == ["dev", "lost", "test"]
     assert quoted["lost"] == {"q1": evidence.NOT_FOUND}
-    assert (quoted["best"]["best"], quoted["best"]["next"]) == ("other", "base")
+    assert list(quoted["test"]["sets"]) == ["base"]  # of the others only what was chosen on dev
+    chosen = evals._replace(confirmed={"other": "2026-11-23"})
+    both = results.evidence_content(chosen, known, rankings, "base")["test"]["sets"]
+    assert list(both) == ["base", "other"]
     dev = quoted["dev"]
     assert dev["n"] == 1 and dev["by_k"]["document"][:2] == [0, 0]
     assert {name: of_set["chunks"] for name, of_set in dev["sets"].items()} == {
         "base": 2, "other": 1}  # fmt: skip
     assert dev["sets"]["other"]["means"]["evidence hit@5"] == 1
-    assert dev["sets"]["other"]["intervals"][evidence.DECIDES] == (1, 1)
+    assert dev["sets"]["other"]["against"]["difference"] == 1
     dev_only = evals._replace(queries={"q1": evals.queries["q1"]})
     assert list(results.evidence_content(dev_only, known, rankings, "base")) == [
         "dev",
-        "best",
         "lost",
     ]
     assert results.evidence_content(evals, known, {}, "base") == {}
