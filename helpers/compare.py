@@ -185,7 +185,10 @@ def join_halves(comparison: dict, other: dict) -> None:
         if row["name"] in known:
             both = {comparison["split"]: row, other["split"]: known[row["name"]]}
             told = (_deciding(both[half], comparison["decides"]) for half in evalset.SPLITS)
-            dev, test = (pair | {"verdict": verdict} for pair, verdict in told)
+            dev, test = (
+                {field: pair[field] for field in stats.Paired._fields} | {"verdict": verdict}
+                for pair, verdict in told
+            )
             between = stats.confirmation(dev, test)
             row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
 

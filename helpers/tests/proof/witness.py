@@ -498,11 +498,29 @@ def compared(files: Files, base: dict) -> dict:
         "split": "dev",
         "n": len(scored(files, base, "dev")),
         "matters": MATTERS,
+        "decides": "nDCG@10",
         "base": {"name": "baseline", **described(files, base)},
         "runs": [
-            {"name": name, **described(files, run), **held(files, run, base)} for name, run in runs
+            {"name": name, **described(files, run), **held(files, run, base)}
+            | ({"halves": halves(files, run, base)} if name in confirmed(files) else {})
+            for name, run in runs
         ],
     }
+
+
+def confirmed(files: Files) -> dict[str, str]:
+    """Return the systems that were chosen on dev, each with its day."""
+    return json.loads((files.folder / "settings.json").read_text(encoding="utf-8"))["confirmed"]
+
+
+def halves(files: Files, run: dict, base: dict) -> dict:
+    """Return nDCG@10 of a run beside the base on both halves, and how these differ (Welch 1947)."""
+    both = {s: [scored(files, of, s)["nDCG@10"] for of in (base, run)] for s in SPLITS}
+    dev, test = (after - before for before, after in both.values())
+    ends = stats.ttest_ind(test, dev, equal_var=False).confidence_interval()
+    between = {"difference": test.mean() - dev.mean(), "low": ends.low, "high": ends.high}
+    pairs = {split: paired(*pair) for split, pair in both.items()}
+    return pairs | {"test minus dev": {name: float(value) for name, value in between.items()}}
 
 
 def decided(comparison: dict) -> None:
@@ -516,6 +534,25 @@ def decided(comparison: dict) -> None:
         for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
             at["p_holm"] = adjusted
         run |= {"p_holm": p, "verdict": verdict(run["measures"]["nDCG@10"], p)}
+        measured = run["full"]["measures"].values()
+        for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
+            at["p_holm"] = adjusted
+    chosen = [run for run in comparison["runs"] if "halves" in run]
+    on_test = holm([run["halves"]["test"]["p"] for run in chosen])
+    for run, p in zip(chosen, on_test, strict=True):
+        dev, test, between = run["halves"].values()
+        dev["verdict"], test["verdict"] = run["verdict"], verdict(test, p)
+        between["verdict"] = both_say(dev, test)
+
+
+def both_say(dev: dict, test: dict) -> str:
+    """Return whether test confirms what dev says."""
+    said = {dev["verdict"], test["verdict"]}
+    if said & {"better", "worse"} and (dev["difference"] < 0) != (test["difference"] < 0):
+        return "contradicted"
+    return (
+        "confirmed" if len(said) == 1 and said != {"too few queries to tell"} else "not confirmed"
+    )
 
 
 def described(files: Files, run: dict) -> dict:
@@ -536,6 +573,13 @@ def held(files: Files, run: dict, base: dict) -> dict:
     ndcg = pd.DataFrame({"base": before["nDCG@10"], "run": after["nDCG@10"]})
     ndcg["difference"] = ndcg["run"] - ndcg["base"]
     row = {"measures": {name: paired(before[name], after[name]) for name in COMPARED}}
+    full = {q: in_full([d for d, _ in run[q]], files.grades[q]) for q in before.index}
+    whole = {q: in_full([d for d, _ in base[q]], files.grades[q]) for q in full if full[q]}
+    names = ("full hit@5", "full RR@10", "full recall@10")
+    row["full"] = {"n": len(whole), "measures": {
+        name: paired([whole[q][name] for q in whole], [full[q][name] for q in whole])
+        for name in names}}  # fmt: skip
+    row["unjudged"] = []  # every document that a run ranks among its first ten is judged
     for field in ("kind", "popularity"):
         groups = ndcg.groupby(lambda q, field=field: files.queries[q][field])
         row[f"by_{field}"] = {name: {"n": len(of), **of.mean()} for name, of in groups}
