@@ -35,13 +35,15 @@ def results_content(
     labels = measures.answered_in_full(evals.qrels(), evals.full_grade)
     full = measures.per_query(labels, run, measures.FULL, evals.full_grade)
     values = {q: row | full.get(q, {}) for q, row in values.items()}
+    rows = compared["runs"]  # bounds over unjudged results are a report's
+    told = [{name: row[name] for name in row if name != "unjudged"} for row in rows]
     return {
         **_inputs(evals),
         "summary": {name: _summary(rows, full) for name, rows in (halves | together).items()},
         "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
         "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
         "told_apart": {split: measures.answerability_auroc(evals, split, run) for split in halves},
-        "compared_dev": compared,
+        "compared_dev": compared | {"runs": told},
         "evidence": quoted,
         "cards": cards,
         "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],

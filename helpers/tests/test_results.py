@@ -43,7 +43,8 @@ RUN = {
 def measured(evals, monkeypatch):
     monkeypatch.setattr(stats, "bootstrap_interval", list)
     values = measures.per_query(evals.qrels(), RUN)
-    return results.results_content(evals, RUN, values, {"n": 1}, [{"card": 1}], {}), values
+    compared = {"n": 1, "runs": [{"name": "a", "unjudged": []}]}
+    return results.results_content(evals, RUN, values, compared, [{"card": 1}], {}), values
 
 
 def test_results_say_what_was_measured_on_what(evals, monkeypatch):
@@ -57,7 +58,8 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     assert content["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": words}
     page = (evals.folder / "runs" / "fixed.trec").read_bytes()
     assert content["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
-    assert (content["compared_dev"], content["cards"]) == ({"n": 1}, [{"card": 1}])
+    assert content["compared_dev"] == {"n": 1, "runs": [{"name": "a"}]}
+    assert content["cards"] == [{"card": 1}]
     schema = json.loads((evalset.DEFAULT / "schema" / "results.schema.json").read_text())
     assert list(content) == schema["required"]
 

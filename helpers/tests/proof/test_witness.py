@@ -192,7 +192,7 @@ def drawn_like(own: dict, published: dict) -> None:
     """Put the published p where drawn values of ours are near enough.
 
     Where all sign patterns fit into ten thousand p is exact. Else it is drawn: SciPy doubles the
-    smaller side, so that two draws differ by .008 (sd) at p = .4.
+    smaller side, so that two draws differ by .009 (sd) at p = .5, and there are eighty.
     """
     runs = zip(own["compared_dev"]["runs"], published["compared_dev"]["runs"], strict=True)
     for mine, theirs in runs:
@@ -218,7 +218,7 @@ def same_p(whose: str, pairs: dict[str, tuple[dict, dict]]) -> None:
     """Compare each p with the published one, and take that: what follows is compared exactly."""
     for name, (at, theirs) in pairs.items():
         exact = 2 ** (at["wins"] + at["losses"]) <= 10_000
-        assert same(theirs["p"], at["p"], 1e-9 if exact else 0.02), (whose, name, theirs["p"], at)
+        assert same(theirs["p"], at["p"], 1e-9 if exact else 0.03), (whose, name, theirs["p"], at)
         at["p"] = theirs["p"]
 
 

@@ -579,7 +579,6 @@ def held(files: Files, run: dict, base: dict) -> dict:
     row["full"] = {"n": len(whole), "measures": {
         name: paired([whole[q][name] for q in whole], [full[q][name] for q in whole])
         for name in names}}  # fmt: skip
-    row["unjudged"] = []  # every document that a run ranks among its first ten is judged
     for field in ("kind", "popularity"):
         groups = ndcg.groupby(lambda q, field=field: files.queries[q][field])
         row[f"by_{field}"] = {name: {"n": len(of), **of.mean()} for name, of in groups}
@@ -692,6 +691,7 @@ def manifest(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file that people wrote or that labels rest on."""
     names = "retrieval_queries judgments pool second_pass negatives".split()
     paths = [*(folder / "corpus").glob("*.md"), folder / "labeling_guide.md"]
+    paths.append(folder / "settings.json")
     paths += [folder / f"{name}.jsonl" for name in names]
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
