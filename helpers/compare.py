@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections import Counter
+from datetime import date
 from itertools import chain
 from pathlib import Path
 
@@ -110,6 +111,10 @@ def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: run
     depth = cut[0] if cut else 10
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
     row["warnings"] += measures.label_warnings(qrels, depth, base, run)
+    full = measures.answered_in_full(qrels, evals.full_grade)
+    names = [measures.at_depth(name, cut[0]) if cut else name for name in measures.FULL]
+    values = [measures.per_query(full, of.rankings, names, evals.full_grade) for of in (base, run)]
+    row["full"] = {"n": len(full), "measures": stats.by_measure(*values, names)} if full else {}
     return row
 
 
@@ -179,6 +184,30 @@ def _decide(rows: list[tuple[dict, dict]], matters: float) -> None:
         paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
         verdict, reason = stats.verdict(paired, p, matters)
         row |= {"p_holm": p, "verdict": verdict, "reason": reason}
+
+
+def join_halves(comparison: dict, other: dict) -> None:
+    """Add to the runs of a comparison what it and that of the other half say of them (`halves`)."""
+    known = {row["name"]: row for row in other["runs"]}
+    for row in comparison["runs"]:
+        if row["name"] in known:
+            both = {comparison["split"]: row, other["split"]: known[row["name"]]}
+            told = (_deciding(both[half], comparison["decides"]) for half in evalset.SPLITS)
+            dev, test = (
+                {field: pair[field] for field in stats.Paired._fields} | {"verdict": verdict}
+                for pair, verdict in told
+            )
+            between = stats.confirmation(dev, test)
+            row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
+
+
+def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
+    unnamed = [run.name for run in others if run.name not in evals.confirmed]
+    if unnamed and evals.qrels("test"):
+        days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
+        fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
+        fault += f'chose, with the day: "confirmed": {days}'
+        raise evalset.EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
 
 
 # Reading: the saved baseline, and what a run says about itself.
@@ -329,10 +358,15 @@ def compare_command(
     """
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
+    half = None if split == "all" else split
+    if half != "dev":
+        _refuse_unconfirmed(evals, others)
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     against, *others = _named_apart([base or "baseline", *paths], [against, *others])
-    comparison = compare(evals, against, others, None if split == "all" else split, **rules)
+    comparison = compare(evals, against, others, half, **rules)
+    if half == "test" and evals.qrels("dev"):
+        join_halves(comparison, compare(evals, against, others, **rules))
     for run, row in zip((against, *others), (comparison["base"], *comparison["runs"]), strict=True):
         if not row["judged@10"]:
             told = [_why_unjudged(evals, run, split), *run.warnings]

@@ -70,6 +70,8 @@ class EvalSet(NamedTuple):
     `tokenizer` is a name in text.TOKENIZERS, `imported` says whose documents, queries and labels
     they are if other people's. `unanswered` holds the queries of kind none: no measure sees them.
     `decides` names the measure on which a comparison's verdict rests, `matters` the difference.
+    From `full_grade` on a document answers in full; `confirmed` are systems that were chosen on dev
+    and may be looked at on test, with the day.
     """
 
     folder: Path
@@ -82,6 +84,8 @@ class EvalSet(NamedTuple):
     imported: str = ""
     decides: str = "nDCG@10"
     matters: float = 0.05
+    full_grade: int = 2
+    confirmed: dict[str, str] = {}
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -209,11 +213,10 @@ def load(path: Path | str | None = None) -> EvalSet:
     for name in PROSE:
         files.optional_page(path / name, problems)
     settings = _read_settings(path / "settings.json", problems)
-    imported = settings.get("imported", "")
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
     documents = _read_corpus(path, problems)
     queries = _read_queries(path, documents, places, problems)
-    if not imported:  # what others have published is taken as it is
+    if "imported" not in settings:  # what others have published is taken as it is
         _refuse_twins(places, problems, cases=True)
     judgments = _read_judgments(path, documents, queries, grades, places, problems)
     if not problems:
@@ -223,9 +226,8 @@ def load(path: Path | str | None = None) -> EvalSet:
     unanswered = {q: query for q, query in queries.items() if query.kind == NO_ANSWER}
     answered = {q: query for q, query in queries.items() if q not in unanswered}
     words = settings.get("words", "words")
-    evals = EvalSet(path, documents, answered, judgments, words, grades, unanswered, imported)
-    rules = {name: settings[name] for name in ("decides", "matters") if name in settings}
-    return evals._replace(**rules)
+    evals = EvalSet(path, documents, answered, judgments, words, grades, unanswered)
+    return evals._replace(**{name: settings[name] for name in EvalSet._fields if name in settings})
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import write_rows
 
-from helpers import chunks, compare, evalset, evidence, results, runs, text
+from helpers import chunks, compare, evalset, evidence, results, runs, stats, text
 from helpers.chunks import Chunk
 from helpers.evalset import Document
 
@@ -286,14 +286,21 @@ def test_by_k_counts_documents_and_quotes():
     assert shares == {"document": [0, 0.5, 0.5, 0.5], "evidence": [0, 0, 0.5, 0.5]}
 
 
-def test_the_two_best_sets_are_compared_and_of_equal_ones_the_first_counts():
+def test_each_set_of_chunks_is_held_against_the_baselines_with_p_adjusted():
+    values = {"base": [0.5] * 6, "up": [0.9] * 5 + [0.8], "same": [0.5] * 6}
     rows = {
-        name: {str(n): {evidence.DECIDES: value} for n, value in enumerate(values)}
-        for name, values in {"low": [0, 0], "first": [1, 0], "second": [0, 1]}.items()
+        name: {str(n): {evidence.DECIDES: value} for n, value in enumerate(of)}
+        for name, of in values.items()
     }
-    pair = results.two_best(rows)
-    assert (pair["best"], pair["next"], pair["difference"]) == ("first", "second", 0)
-    assert results.two_best({"low": rows["low"]}) == {}
+    sets = results._chunk_sets(dict.fromkeys(rows, []), rows, "base", 0.05)
+    assert "against" not in sets["base"] and list(sets) == list(rows)
+    up, same = sets["up"]["against"], sets["same"]["against"]
+    assert (up["difference"], up["p"], up["p_holm"]) == pytest.approx((23 / 60, 2 / 64, 4 / 64))
+    assert (up["verdict"], same["verdict"]) == (stats.TOO_FEW, stats.SAME)
+    del rows["same"]
+    alone = results._chunk_sets(dict.fromkeys(rows, []), rows, "base", 0.05)
+    assert alone["up"]["against"]["verdict"] == stats.BETTER
+    assert results._chunk_sets({"base": []}, {"base": rows["base"]}, "base", 0.05)["base"]["means"]
 
 
 def test_the_page_of_a_comparison_tells_the_evidence(evals):

@@ -213,6 +213,11 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
      "one of: words, unicode-words, bigrams"),
     ("highest_grade", "settings", [1, 999], [0, -1, 1000, True, 2.0, "2", None],
      "a whole number from 1 to 999"),
+    ("full_grade", "settings", [2, 999], [1, 1000, True, 2.0, "2", None],
+     "a whole number from 2 to 999"),
+    ("confirmed", "settings", [{}, {"a": "2026-11-23"}],
+     [{"a": "23 November"}, {"a": "2026-02-30"}, {"a": 1}, ["a"], "a", None],
+     'names of systems with their days, such as {"mine": "2026-11-23"}'),
     ("relevance", "judgments", [0, 1, 2], [-1, 3, True, 1.0, "1", None], GRADE),
     ("first", "pool", [0, 1, 2, None], [-1, 3, False, 1.0, "1"], f"{GRADE}, or null"),
 ]  # fmt: skip

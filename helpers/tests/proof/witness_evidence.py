@@ -11,11 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import witness
 from witness import (
-    ALPHA,
     SPLITS,
     Files,
     Okapi,
-    bootstrap,
     chunk_texts,
     coding,
     dcg,
@@ -29,7 +27,6 @@ SETS = ("fixed-64", "fixed-128", "fixed-256", "fixed", "fixed-1024", "document")
 SETS += ("paragraph", "recursive")
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)
 NAMED = "evidence recall within 2000 tokens"
-SHARES = (0.019, 0.031, 0.969, 0.981)  # .025 and .975, four sd of 10,000 draws (.0016) around
 
 
 class Passage(NamedTuple):
@@ -42,25 +39,34 @@ class Passage(NamedTuple):
 
 
 def evidence(files: Files, lists: dict[str, dict]) -> dict:
-    """Return what results.json says of evidence; `lists` are those of `searched`."""
-    halves, dev = {}, {}
+    """Return what results.json says of evidence; `lists` are those of `searched`.
+
+    What follows from p is left to `decided`. On test only what was chosen on dev stands.
+    """
+    found, chosen = {}, witness.confirmed(files)
     for split in SPLITS:
-        asked, sets = quoted(files, split), {}
+        asked, sets, named = quoted(files, split), {}, {}
         for name in SETS:
+            if split == "test" and name != "fixed" and name not in chosen:
+                continue
             rows = [scored(files, labels, lists[name][q]) for q, labels in asked.items()]
             values = {measure: [row[measure] for row in rows] for measure in rows[0]}
-            within = [measure for measure in values if " within " in measure]
-            sets[name] = {
-                "chunks": len(chunk_texts(files, name)),
-                "means": {measure: fmean(column) for measure, column in values.items()},
-                "intervals": {measure: bootstrap(values[measure], SHARES) for measure in within},
-            }
-            if split == "dev":
-                dev[name] = values[NAMED]
-        halves[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
+            means = {measure: fmean(column) for measure, column in values.items()}
+            sets[name] = {"chunks": len(chunk_texts(files, name)), "means": means}
+            named[name] = values[NAMED]
+        for name in sets.keys() - {"fixed"}:
+            sets[name]["against"] = paired(named["fixed"], named[name])
+        found[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
     known, asked = passages(files, "fixed").values(), quoted(files, "dev")
     lost = {q: where(labels, lists["fixed"][q], known) for q, labels in asked.items()}
-    return {**halves, "best": best(dev), "lost": lost}
+    return {**found, "lost": lost}
+
+
+def decided(sets: dict[str, dict]) -> None:
+    """Add to the chunk sets of a half what follows from their p values."""
+    pairs = [of["against"] for of in sets.values() if "against" in of]
+    for at, p in zip(pairs, witness.holm([at["p"] for at in pairs]) if pairs else [], strict=True):
+        at |= {"p_holm": p, "verdict": witness.verdict(at, p)}
 
 
 def passages(files: Files, name: str) -> dict[str, Passage]:
@@ -199,12 +205,3 @@ def where(labels: dict, units: list[Passage], known: Iterable[Passage]) -> str:
     if {unit.doc_id for unit in got} & labels.keys() and not seen_at(labels, units[: len(got)]):
         return "document found, evidence in another chunk"
     return "evidence below the budget"
-
-
-def best(dev: dict[str, list[float]]) -> dict:
-    """Return the comparison of the two best chunk sets; of equal ones the first counts."""
-    first, second = sorted(dev, key=lambda name: -fmean(dev[name]))[:2]
-    at = paired(dev[second], dev[first])
-    assert abs(at["p"] - ALPHA) > 0.02, "too near to the limit for drawn values: compare by hand"
-    verdict = witness.verdict(at, at["p"])
-    return {"best": first, "next": second, "measure": NAMED, "verdict": verdict} | at
