@@ -6,6 +6,7 @@ import os
 import re
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 import pandas as pd
 
@@ -84,6 +85,7 @@ def _primary(decides: str) -> str:
 def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run) -> dict:
     """Return everything about one run against the base but its verdict."""
     lists = {of.name: of.parts or of.rankings for of in (base, run)}
+    whole = run
     base, run, cut = measures.cut_alike(len(evals.documents), base, run)
     names = _names(cut, _primary(evals.decides))
     before, after = (measures.per_query(qrels, of.rankings, names) for of in (base, run))
@@ -96,6 +98,7 @@ def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: run
     row["moved"] = _largest_changes(evals, pairs)
     row["evidence"] = evidence.compare_evidence(evals, qrels, base, run)
     row["unjudged"] = _unjudged(evals, qrels, base, run, names[0])
+    row |= {"searches": _further_searches(evals, qrels, whole)} if whole.first else {}
     if cut:
         shorter = ", ".join(name for name in names if name not in MEASURES)
         longer = sum(len(ranking) > cut[0] for ranking in lists[cut[1]].values())
@@ -104,6 +107,22 @@ def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: run
         row["warnings"].append(f"{end}, so both are measured there: {shorter}")
     row["warnings"] += measures.label_warnings(qrels, cut[0] if cut else 10, base, run)
     return row
+
+
+def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.Run) -> dict:
+    """Return for how many `queries` a run searched again, and what that brings the reader.
+
+    `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
+    for a run of documents.
+    """
+    again, ranked = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
+    quoted = evidence.quoted_queries(evals) if ranked else {}
+    quoted = {query_id: quoted[query_id] for query_id in quoted if query_id in again}
+    alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
+    measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
+    values = (evidence.by_query(evals, quoted, of) for of in (alone, ranked))
+    means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
+    return {"queries": len(again), "n": len(quoted), "means": means}
 
 
 def _unjudged(

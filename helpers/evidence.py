@@ -313,8 +313,11 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
 def _tokens_of_all(rankings: Rankings, queries: Iterable[str], run: runs.Run) -> float:
     """Return how many tokens each ranking that was cut off holds at least.
 
-    One that is shorter than the run's lists returned all that it found.
+    One that is shorter than the run's lists returned all that it found, and so did each one of a
+    run with further searches.
     """
+    if run.first:
+        return math.inf
     depth = runs.list_depth(run) or max(map(len, rankings.values()))
     cut_off = [r for r in (rankings.get(q, []) for q in queries) if len(r) >= depth]
     return min((sum(chunk.n_tokens for chunk in r) for r in cut_off), default=math.inf)

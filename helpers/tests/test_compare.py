@@ -480,7 +480,7 @@ def test_a_baseline_is_read_with_its_ranked_chunks(many):
     base = compare.saved_baseline(evals)
     assert base.name == "baseline" and len(base.rankings) == 40 and base.parts == {}
     (many / "runs/fixed.jsonl").write_text('{"query_id": "q1", "results": [["d001#0", 2]]}')
-    assert compare.saved_baseline(evals)[3:] == ({"q1": [("d001#0", 2.0)]}, "fixed", 100)
+    assert compare.saved_baseline(evals)[3:6] == ({"q1": [("d001#0", 2.0)]}, "fixed", 100)
 
 
 def test_a_run_is_refused_by_what_its_card_says(many):
@@ -500,7 +500,7 @@ def test_a_run_is_refused_by_what_its_card_says(many):
             compare.read_checked(run, evals)
         assert str(caught.value).startswith(f"{card}:1: {words}")
     card.write_text(json.dumps(hashes | {"chunker": "mine", "depth": 7}))
-    assert compare.read_checked(run, evals)[4:] == ("mine", 7)
+    assert compare.read_checked(run, evals)[4:6] == ("mine", 7)
 
 
 def test_an_empty_run_is_one_that_found_nothing_only_where_its_card_says_how(many, status):
@@ -687,6 +687,32 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     documents.write_text("".join(f"q{n} Q0 a 1 1 t\n" for n in range(12)))
     assert "documents: evidence-hit@5 cannot decide, it ranks no" in status(documents)[1].err
     assert not (folder / "comparisons" / "documents.md").exists()
+
+
+def test_the_page_says_what_a_further_search_brings(quoted):
+    folder, write = quoted
+    evals = evalset.load(folder)
+    rows = [{"query_id": f"q{n}", "results": [["b#0:1", 1]]} for n in range(11)]
+    rows += [{"query_id": f"q{n}#2", "results": [["a#90:150", 9]]} for n in range(4)]
+    rows += [{"query_id": f"q{n}#2", "results": [["b#0:9", 9]]} for n in range(4, 8)]
+    write_rows(folder / "agent.jsonl", *rows)
+    base, agent = (
+        compare.read_checked(path, evals)
+        for path in (write("base", 90, 150, 1), folder / "agent.jsonl")
+    )
+    page = compare.comparison_page(compare.compare(evals, base, [agent]))
+    assert "For 8 queries it searched more than once. What was found is what was read, so" in page
+    told = "By evidence recall within 2000 tokens (n = 8): 0.000 with first searches alone, 0.500 w"
+    assert told in page
+    decided = compare.compare(evals, base, [agent], decides="evidence-nDCG@10")
+    told = "By evidence nDCG@10 (n = 8): 0.000 with first searches alone, 0.315 with all.\n"
+    assert told in compare.comparison_page(decided)  # half of 1 / log2(3)
+    (row,) = compare.compare(evals, agent, [agent])["runs"]  # no list of either is cut off
+    assert row["evidence"]["measures"][evidence.recall_name(8000)]["run"] == pytest.approx(4 / 12)
+    documents = agent._replace(parts={}, first={"q0": 1, "z": 1})
+    (row,) = compare.compare(evals, documents, [documents])["runs"]
+    assert row["searches"] == {"queries": 1, "n": 0, "means": []}
+    assert "searches" not in compare.compare(evals, agent, [base])["runs"][0]
 
 
 def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
