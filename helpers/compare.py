@@ -39,6 +39,8 @@ def compare(
 ) -> dict:
     """Return what is known about each of `others` against `base`; `split` None takes all queries.
 
+    Runs of one system, by their cards, are averaged by query and are one row; what is known of a
+    single list (warnings, judged@10, lost evidence, AUROC) is that of the first of them.
     `decides` names the measure that decides and `matters` the difference, if not those of the set.
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
@@ -48,14 +50,15 @@ def compare(
     if not qrels:
         wrong = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise evalset.EvalSetError([wrong])
-    rows = [_row(evals, qrels, base, run) for run in others]
+    groups = by_system(others)
+    rows = [_row(evals, qrels, base, group) for group in groups]
     _decide([(row, row["measures"][row["primary"]]) for row in rows], evals.matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
     of_evidence = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
     _decide([(row, row["measures"].get(of_evidence)) for row in quoted], evals.matters)
     names = _names(measures.cut_alike(len(evals.documents), base, base)[2], _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
-    for row, run in zip([described, *rows], [base, *others], strict=True):
+    for row, run in zip([described, *rows], [base, *(first for first, *_ in groups)], strict=True):
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
     return {
         "evaluation_set": evals.name,
@@ -82,23 +85,37 @@ def _primary(decides: str) -> str:
     return PRIMARY if decides in OF_EVIDENCE else decides
 
 
-def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run) -> dict:
-    """Return everything about one run against the base but its verdict."""
-    lists = {of.name: of.parts or of.rankings for of in (base, run)}
-    whole = run
-    base, run, cut = measures.cut_alike(len(evals.documents), base, run)
-    names = _names(cut, _primary(evals.decides))
-    before, after = (measures.per_query(qrels, of.rankings, names) for of in (base, run))
+def by_system(read: list[runs.Run]) -> list[list[runs.Run]]:
+    """Return the runs whose cards name the same system together, any other by itself."""
+    groups: dict = {}
+    for run in read:
+        groups.setdefault(run.system or len(groups), []).append(run)
+    return [*groups.values()]
+
+
+def _row(
+    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, group: list[runs.Run]
+) -> dict:
+    """Return everything about the runs of a system against the base but the verdict."""
+    lists = {of.name: of.parts or of.rankings for of in (base, *group)}
+    base, *alike, cut = measures.cut_alike(len(evals.documents), base, *group)
+    names, run = _names(cut, _primary(evals.decides)), alike[0]
+    before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
+    after = stats.averaged(tables)
     row = _describe_run(run, qrels, after)
+    if len(group) > 1:
+        means = [fmean(of_query[names[0]] for of_query in table.values()) for table in tables]
+        spread = {"runs": len(group), "low": min(means), "high": max(means)}
+        row |= {"name": run.system, "averaged": spread}
     row["measures"] = stats.by_measure(before, after, names)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
         groups = measures.ids_by_field(evals, qrels, field).items()
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
-    row["evidence"] = evidence.compare_evidence(evals, qrels, base, run)
-    row["unjudged"] = _unjudged(evals, qrels, base, run, names[0])
-    row |= {"searches": _further_searches(evals, qrels, whole)} if whole.first else {}
+    row["evidence"] = evidence.compare_evidence(evals, qrels, base, *alike)
+    row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
+    row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
     if cut:
         shorter = ", ".join(name for name in names if name not in MEASURES)
         longer = sum(len(ranking) > cut[0] for ranking in lists[cut[1]].values())
@@ -256,7 +273,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         raise evalset.EvalSetError([f"{card_path}:1: {fault}"])
     nothing = next(files.lines(path), None) is None
     run = runs.Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
-    run = run._replace(depth=depth)
+    run = run._replace(depth=depth, system=str(card.get("system", "")))
     return _with_chunk_set(run, str(card.get("chunker", "")), card_path, evals)
 
 
@@ -362,7 +379,8 @@ def compare_command(
     others = [read_checked(path, evals) for path in paths]
     half = None if split == "all" else split
     comparison = compare(evals, against, others, half, **rules)
-    for run, row in zip((against, *others), (comparison["base"], *comparison["runs"]), strict=True):
+    read = [against, *(first for first, *_ in by_system(others))]
+    for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:
             raise evalset.EvalSetError([f"{run.name}: {_why_unjudged(evals, run, split)}"])
     name = "+".join(run.name for run in others)

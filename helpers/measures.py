@@ -124,19 +124,18 @@ def median_first_rank(values: dict[str, dict[str, float]]) -> float:
 # What two runs can be compared on.
 
 
-def cut_alike(documents: int, base: Run, run: Run) -> tuple[Run, Run, tuple[int, str] | None]:
-    """Return two runs with lists of the same depth, and (depth, name) of the one that is cut.
+def cut_alike(documents: int, *compared: Run) -> tuple[Run | tuple[int, str] | None, ...]:
+    """Return the runs with lists of the same depth, and (depth, name) of the one that is cut.
 
-    None where neither is cut before the baseline's depth or the `documents` of the corpus.
+    None where none is cut before the baseline's depth or the `documents` of the corpus.
     """
     full = min(BASELINE["depth"], documents)
-    depths = [(list_depth(of), of.name) for of in (base, run)]
+    depths = [(list_depth(run), run.name) for run in compared]
     cut = min(((depth, name) for depth, name in depths if 0 < depth < full), default=None)
     if not cut:
-        return base, run, None
-    of_passages = bool(base.parts and run.parts)
-    shorter = [first_results(of, cut[0], of_passages) for of in (base, run)]
-    return *shorter, cut
+        return *compared, None
+    of_passages = all(run.parts for run in compared)
+    return *(first_results(run, cut[0], of_passages) for run in compared), cut
 
 
 def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:

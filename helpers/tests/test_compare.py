@@ -601,9 +601,11 @@ def test_queries_without_an_answer_are_left_out_and_told_apart(many):
     base = runs.read_run(many / "runs" / "fixed.trec", evals)
     low = base._replace(rankings=base.rankings | {"z": [("d001", -70.0)]})
     high = base._replace(rankings=base.rankings | {"z": [("d001", 1e9)]}, name="high")
-    found = compare.compare(evals, low, [high, base])
-    apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
-    assert apart == [1, 0, None]
+    twice = [run._replace(system="s") for run in (high, high)]
+    for others in ([*twice, base], [high, base]):
+        found = compare.compare(evals, low, others)
+        apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
+        assert apart == [1, 0, None]
     page = compare.comparison_page(found)
     words = "Told from 1 query without an answer by the first score, AUROC: "
     assert page.count(words) == 1
@@ -624,6 +626,46 @@ def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(many
         found = compare.compare(evals, base, [base] * (n + 2))["runs"]
         verdicts = [row["evidence"].get("verdict") for row in found]
         assert verdicts == [verdict] * n + [None, ""]
+
+
+def test_runs_of_one_system_are_one_row_of_means_with_their_spread(tmp_path):
+    evals = small_set(tmp_path, 12, 6)
+    places = {"first": (1, 2, 1, 2, 1, 2), "second": (2, 1, 2, 1, 2, 2), "other": (1,) * 6}
+    base = run_of("base", *[ranked(2, 12, 12)] * 6)
+    first, second, other = (
+        run_of(name, *(ranked(rank, 12, 12) for rank in row)) for name, row in places.items()
+    )
+    group = [run._replace(system="agent") for run in (first, second)]
+    assert compare.by_system([group[0], other, first, group[1], first]) == [
+        group, [other], [first], [first],
+    ]  # fmt: skip
+    found = compare.compare(evals, base, [group[1], other, group[0]])
+    agent, alone = found["runs"]
+    second_place = 1 / math.log2(3)
+    means = [(n + (6 - n) * second_place) / 6 for n in (2, 3)]  # so many of six come first
+    assert agent["averaged"] == {"runs": 2, "low": pytest.approx(means[0]),
+                                 "high": pytest.approx(means[1])}  # fmt: skip
+    pair = agent["measures"]["nDCG@10"]
+    assert pair["run"] == pytest.approx(sum(means) / 2) and pair["wins"] == 5
+    assert (agent["name"], agent["unjudged"]) == ("agent", []) and alone["unjudged"]
+    assert agent["means"]["nDCG@10"] == pair["run"] and len(agent["moved"]) == 5
+    page = compare.comparison_page(found)
+    assert "# agent, other against base" in page and "## agent: " in page
+    assert "Each value is the mean of 2 runs of this system, query by query; their means " in page
+    assert f"of nDCG@10 go from {means[0]:.3f} to {means[1]:.3f}." in page
+    short = group[1]._replace(rankings=runs.first_results(second, 1, False).rankings)
+    (row,) = compare.compare(evals, base, [group[0], short])["runs"]
+    assert row["primary"] == "nDCG@1" and row["averaged"]["low"] == pytest.approx(2 / 6)
+
+
+def test_the_command_takes_runs_of_one_system_by_their_cards(many, status):
+    evals = evalset.load(many)
+    for name in ("a", "b"):
+        (many / f"{name}.trec").write_text((many / "worse.trec").read_text())
+        runs.write_card(many / f"{name}.json", evals, {"system": "twice"})
+    done, printed = status(many / "a.trec", many / "b.trec", many / "worse.trec")
+    assert done == 1 and "# twice, worse against baseline" in printed.out
+    assert printed.out.count("mean of 2 runs") == 1 and "a+b+worse.md" in printed.out
 
 
 @pytest.fixture
@@ -687,6 +729,22 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     documents.write_text("".join(f"q{n} Q0 a 1 1 t\n" for n in range(12)))
     assert "documents: evidence-hit@5 cannot decide, it ranks no" in status(documents)[1].err
     assert not (folder / "comparisons" / "documents.md").exists()
+
+
+def test_evidence_of_a_system_is_averaged_by_query(quoted):
+    folder, write = quoted
+    evals = evalset.load(folder)
+    paths = write("base", 90, 150), write("all", 90, 150), write("bits", 0, 40)
+    base, *group = (compare.read_checked(path, evals)._replace(system="s") for path in paths)
+    for order in (group, group[::-1]):
+        (row,) = compare.compare(evals, base, order, decides="evidence-hit@5")["runs"]
+        assert row["evidence"]["measures"]["evidence hit@5"]["run"] == 0.5
+        lost = {*row["evidence"]["lost"]["run"].values()}
+        assert (lost == {evidence.DELIVERED}) == (order == group)
+    whole, *all_whole = (run._replace(first={"q0": 1}) for run in (base, *group))
+    for others, short in ((all_whole, []), ([all_whole[0], group[1]], [*evidence.BUDGETS])):
+        (row,) = compare.compare(evals, whole, others)["runs"]
+        assert row["evidence"]["short"] == short  # of the shortest list
 
 
 def test_the_page_says_what_a_further_search_brings(quoted):

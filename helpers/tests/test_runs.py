@@ -151,7 +151,7 @@ def test_runs_of_chunks_and_documents_in_both_forms(folder):
     chunks = {"q1": [("disk-full#0", 2.0), ("queue-full#3", 1.5), ("disk-full#1", 1.0)]}
     whole = runs.Run("r", documents, [], chunks, "", 0)
     assert read_lines(folder, "\ufeff" + lines[0], *lines[1:]) == whole
-    assert read_lines(folder, row, name="r.jsonl") == ("r", documents, [], {}, "", 0, {})
+    assert read_lines(folder, row, name="r.jsonl") == whole._replace(parts={})
     mixed = read_lines(folder, *lines, "q2 Q0 disk-full 1 1e-3 x")
     assert mixed.parts == {} and mixed.rankings["q2"] == [("disk-full", 0.001)]
     span = {"doc_id": "disk-full", "start": 0, "end": 63, "score": 1}  # to the last character

@@ -257,3 +257,9 @@ def test_who_read_and_how_often_the_second_reading_agrees():
     assert stats.readers_text([{"reader": "person"}, *rows]) == both
     assert stats.readers_text([{}]) == stats.readers_text([]) == ""
     assert stats.equal_by_grade([0, 2, 0, 0, 1], [0, 1, 0, 1, 1]) == {0: 2 / 3, 1: 1.0, 2: 0.0}
+
+
+def test_runs_of_a_system_are_averaged_by_query():
+    tables = [{"a": {"x": 0.0, "y": 1.0}, "b": {"x": n, "y": 0.5}} for n in (1.0, 0.0, 0.5)]
+    assert stats.averaged(tables) == {"a": {"x": 0.0, "y": 1.0}, "b": {"x": 0.5, "y": 0.5}}
+    assert stats.averaged(tables[:1]) == tables[0]
