@@ -4,6 +4,7 @@ import html
 import json
 import os
 import re
+from collections import Counter
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
@@ -54,8 +55,8 @@ def compare(
     rows = [_row(evals, qrels, base, group) for group in groups]
     _decide([(row, row["measures"][row["primary"]]) for row in rows], evals.matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
-    of_evidence = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
-    _decide([(row, row["measures"].get(of_evidence)) for row in quoted], evals.matters)
+    of_evidence = [row["measures"][_of_evidence(row, evals.decides)] for row in quoted]
+    _decide([*zip(quoted, of_evidence, strict=True)], evals.matters)
     names = _names(measures.cut_alike(len(evals.documents), base, base)[2], _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
     for row, run in zip([described, *rows], [base, *(first for first, *_ in groups)], strict=True):
@@ -93,6 +94,12 @@ def by_system(read: list[runs.Run]) -> list[list[runs.Run]]:
     return [*groups.values()]
 
 
+def _of_evidence(quoted: dict, decides: str) -> str:
+    """Return the measure of the verdict on evidence: a smaller budget where a list ends before."""
+    wanted, known = OF_EVIDENCE.get(decides, evidence.DECIDES), [*quoted["measures"]]
+    return wanted if wanted in known else known[-1]
+
+
 def _row(
     evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, group: list[runs.Run]
 ) -> dict:
@@ -122,7 +129,9 @@ def _row(
         end = f"lists of {cut[1]} end at {how_many(cut[0], 'result')}"
         end += f" ({longer} longer)" if longer else ""
         row["warnings"].append(f"{end}, so both are measured there: {shorter}")
-    row["warnings"] += measures.label_warnings(qrels, cut[0] if cut else 10, base, run)
+    depth = cut[0] if cut else 10
+    row["warnings"] += measures.length_warnings(qrels, depth, base, run)
+    row["warnings"] += measures.label_warnings(qrels, depth, base, run)
     return row
 
 
@@ -139,7 +148,7 @@ def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.R
     measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
     values = (evidence.by_query(evals, quoted, of) for of in (alone, ranked))
     means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
-    return {"queries": len(again), "n": len(quoted), "means": means}
+    return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
 
 
 def _unjudged(
@@ -201,11 +210,10 @@ def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float
     return [dict(zip((*SHOWN, "base", "run"), row, strict=True)) for row in rows]
 
 
-def _decide(rows: list[tuple[dict, dict | None]], matters: float) -> None:
-    """Add to each row the verdict on its pair of means, if it has one, p adjusted over the rows."""
-    pairs = [(row, pair) for row, pair in rows if pair]
-    adjusted = stats.holm([pair["p"] for _, pair in pairs]) if pairs else []
-    for (row, pair), p in zip(pairs, adjusted, strict=True):
+def _decide(rows: list[tuple[dict, dict]], matters: float) -> None:
+    """Add to each row the verdict on its pair of means, p adjusted over the rows."""
+    adjusted = stats.holm([pair["p"] for _, pair in rows]) if rows else []
+    for (row, pair), p in zip(rows, adjusted, strict=True):
         paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
         verdict, reason = stats.verdict(paired, p, matters)
         row |= {"p_holm": p, "verdict": verdict, "reason": reason}
@@ -327,7 +335,8 @@ def comparison_page(comparison: dict) -> str:
     page = text.template(PAGE, **filters).render(
         comparison,
         deciding=_deciding,
-        of_evidence=OF_EVIDENCE.get(comparison["decides"], evidence.DECIDES),
+        of_evidence=_of_evidence,
+        of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index(),
         stats=stats,
         FIELDS=FIELDS,
@@ -355,7 +364,8 @@ def _deciding(row: dict, decides: str) -> tuple[dict, str]:
     known = row["evidence"].get("measures", {})
     if OF_EVIDENCE[decides] not in known:
         able = ", ".join(name for name, measure in OF_EVIDENCE.items() if measure in known)
-        why = f"its lists end before that, wanted one of {able}" if able else "it ranks no passages"
+        lacks = "it or its base ranks no passages"
+        why = f"its lists end before that, wanted one of {able}" if able else lacks
         raise evalset.EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
     return known[OF_EVIDENCE[decides]], row["evidence"]["verdict"]
 
@@ -377,14 +387,16 @@ def compare_command(
     """
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
+    name = "+".join(run.name for run in others)
+    name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
+    against, *others = _named_apart([base or "baseline", *paths], [against, *others])
     half = None if split == "all" else split
     comparison = compare(evals, against, others, half, **rules)
     read = [against, *(first for first, *_ in by_system(others))]
     for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:
-            raise evalset.EvalSetError([f"{run.name}: {_why_unjudged(evals, run, split)}"])
-    name = "+".join(run.name for run in others)
-    name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
+            told = [_why_unjudged(evals, run, split), *run.warnings]
+            raise evalset.EvalSetError(f"{run.name}: {why}" for why in told)
     _write((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
         left = reading.write_list(evals, pairs_to_read(evals, against, others, half, pairs))
@@ -396,6 +408,13 @@ def compare_command(
     verdicts = {verdict for _, verdict in deciding}
     too_few = strict and stats.TOO_FEW in verdicts
     return 1 if stats.WORSE in verdicts else STRICT * too_few
+
+
+def _named_apart(paths: list, read: list[runs.Run]) -> list[runs.Run]:
+    """Return runs by names of their own: old/run.trec and new/run.trec are both called run."""
+    names = Counter(run.name for run in read)
+    named = zip(paths, read, strict=True)
+    return [run._replace(name=str(path)) if names[run.name] > 1 else run for path, run in named]
 
 
 def _not_worse(pairs: list[dict], matters: float) -> int:
@@ -417,7 +436,7 @@ def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
     if split not in ("all", *halves):
         (other,) = halves
         return f"all its results are for {other} queries, wanted {split}: take --split {other}"
-    return f"none of its first ten documents is judged, {runs.OTHERS}"
+    return f"none of its first ten documents is judged: is its order turned round, or {runs.OTHERS}"
 
 
 def _write(path: Path, comparison: dict) -> None:

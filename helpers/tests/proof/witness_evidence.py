@@ -97,6 +97,28 @@ def depth(sizes: list[int]) -> int:
     return max(100, min(len(sizes), int(filled)))
 
 
+def ranked(files: Files, name: str) -> dict[str, list[Passage]]:
+    """Return the passages of a saved run of a chunk set."""
+    units, run = passages(files, name), rows(files.folder / "runs" / f"{name}.jsonl")
+    return {row["query_id"]: [units[unit] for unit, _ in row["results"]] for row in run}
+
+
+def compared(files: Files, base: dict, run: dict, split: str) -> dict[str, dict]:
+    """Return each measure of evidence of two runs, a budget where every list of a hundred fills it.
+
+    A list that is shorter than a hundred holds all that was found.
+    """
+    asked, sides = quoted(files, split), []
+    for lists in (base, run):
+        values = [scored(files, labels, lists[q]) for q, labels in asked.items()]
+        sides.append({name: [row[name] for row in values] for name in values[0]})
+    full = [lists[q] for lists in (base, run) for q in asked if len(lists[q]) == 100]
+    least = min(sum(unit.n for unit in units) for units in full)
+    names = ["evidence hit@5", "evidence recall@5", "evidence nDCG@10"]
+    names += [f"evidence recall within {budget} tokens" for budget in BUDGETS if budget <= least]
+    return {name: paired(sides[0][name], sides[1][name]) for name in names}
+
+
 def seen_at(labels: dict, units: Iterable[Passage]) -> dict[str, int]:
     """Return {doc_id: rank} of the first text that holds a quote of its document."""
     ranks = {}
