@@ -17,13 +17,21 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "check": (SET, "workbook:check_command", "execute the notebooks and compare"),
     "refresh": (SET, "workbook:refresh_command", "execute the notebooks in place"),
     "learn": (NONE, "learn.copies:make", "write copies of the sessions, solutions left out"),
-    "progress": (FOLDER, ":progress", "your copies: done, wrong, not started, what next"),
+    "progress": (
+        FOLDER,
+        "learn.progress:progress_report",
+        "your copies: what is done, and next",
+    ),
     "freeze": (SET, "workbook:freeze_command", "draw negatives, write the manifest"),
     "audit": (SET, ":audit", "ask the set what a careful reader would"),
-    "export": (SET, ":export", "write the labels as CSV, Parquet, BEIR and TREC"),
+    "export": (
+        SET,
+        "sources.export:write_exports",
+        "write the labels as other tools read them",
+    ),
     "drop": (FOLDER, "labels.merge:drop_query", "move a query and its rows out of the set"),
     "compare": (SET, "compare:compare_command", "hold runs against a baseline: 1 worse, 2 cannot"),
-    "sql": (FOLDER, ":sql", "BM25 in SQL on DuckDB, Sail or Spark"),
+    "sql": (FOLDER, "sql.command:sql_command", "BM25 in SQL on DuckDB, Sail or Spark"),
     "import": (NONE, "sources.write:import_command", "turn a source into an evaluation set"),
     "site": (NONE, "sources.site:write_site", "write all as static pages into site/"),
     "new": (NONE, "sources.write:new_command", "start a set: guide, two documents, three queries"),
@@ -68,7 +76,7 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("sql", "--docs", "Parquet with doc_id, text, maybe title; no address on DuckDB", {}),
     ("sql", "--queries", "Parquet with query_id, text", {}),
     ("sql", "--chunks", "a chunker of session B, such as fixed: not whole documents", {}),
-    ("sql", "--idf", "okapi, as rank_bm25 (default), or lucene", {}),
+    ("sql", "--idf", "okapi, as rank_bm25, is the default", {"choices": ["okapi", "lucene"]}),
     ("sql", "--k1", "how soon a word's count saturates", {"type": float}),
     ("sql", "--b", "how much length counts", {"type": float}),
 ]
@@ -85,7 +93,7 @@ def main() -> int:
         try:
             from .text import Screen
 
-            out, err = Screen(sys.stdout, "standard output"), Screen(sys.stderr, "standard error")
+            out, err = Screen(sys.stdout), Screen(sys.stderr)
             screens.enter_context(contextlib.redirect_stdout(out))
             screens.enter_context(contextlib.redirect_stderr(err))
             status = run_command(options)
@@ -141,19 +149,6 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
     return main_parser
 
 
-# What needs more than a call.
-
-
-def progress(folder: Path, run: bool = False) -> str:
-    """Return the report on a learner's copies, on the set that belongs to them."""
-    from . import evalset
-    from .learn import copies, progress
-
-    own = copies.LEARN / "evals"
-    folder = own if folder == evalset.DEFAULT and own.exists() else folder
-    return progress.progress_report(folder, run=run)
-
-
 def audit(evals) -> int:
     """Print the findings on a set; return 1 where one fails."""
     from .labels import audit
@@ -161,25 +156,6 @@ def audit(evals) -> int:
     findings = audit.folder_findings(evals)
     print(audit.as_table(findings))
     return int(any(finding.status == "fail" for finding in findings))
-
-
-def export(evals, to: Path) -> list[Path]:
-    """Write a set in other formats and return the paths; say which queries have no labels there."""
-    from .sources import export
-
-    if evals.unanswered:
-        print(f"no document answers, so without labels: {', '.join(evals.unanswered)}")
-    return export.write_exports(evals, to)
-
-
-def sql(folder: Path, to: Path, engine="duckdb", docs=None, queries=None, chunks=None, **settings):
-    """Search a set with BM25 in SQL, or documents and queries in Parquet; return the status."""
-    from . import evalset
-    from .sql import bm25, command
-
-    evals = None if docs and queries else evalset.load(folder)
-    settings = bm25.Settings(**settings)
-    return command.sql_command(evals, engine, to, docs, queries, chunks, settings)
 
 
 # What ends a command.
@@ -198,8 +174,7 @@ def failure(error: BaseException, place: str) -> int:
     try:
         sys.stdout.flush()
     except OSError as full:
-        full.filename = "standard output"  # or Python tries once more, and complains, at its end
-        error = full
+        error = full  # or Python tries once more, and complains, at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return CLOSED  # the reader has seen enough

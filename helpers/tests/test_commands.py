@@ -15,7 +15,6 @@ from helpers import __main__, compare, evalset, report, results, workbook
 from helpers.labels import audit, checks, merge
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import export, site, write
-from helpers.sql import bm25
 from helpers.sql import command as sql_command
 
 ROOT = evalset.DEFAULT.parent
@@ -101,6 +100,7 @@ def test_one_of_a_thing_is_told_in_the_singular(folder):
 
 FOLDER, RUN = Path("/here"), Path("a.trec")
 LOADED = SimpleNamespace(folder=FOLDER, next_step=str)
+SQL = {"folder": FOLDER, "to": Path("y")}
 SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
 ROOMS = {  # of a command: where its function stands
     "report": (workbook, "report_command"),
@@ -114,6 +114,7 @@ ROOMS = {  # of a command: where its function stands
     "compare": (compare, "compare_command"),
     "import": (write, "import_command"),
     "sql": (sql_command, "sql_command"),
+    "progress": (progress, "progress_report"),
 }
 PASSED_ON = [  # (words, what the function is called with)
     (["report"], SET),
@@ -149,12 +150,13 @@ PASSED_ON = [  # (words, what the function is called with)
         (["--text", "question,body"], {"text": "question,body"}),
         (["--halve"], {"halve": True}),
     ]),
-    (["sql", "--to", "y", "--docs", "d", "--queries", "q", "--k1", "2", "--idf", "lucene"],
-     (None, "duckdb", Path("y"), "d", "q", None, bm25.Settings(k1=2.0, idf="lucene"))),
-    (["sql", "--to", "y", "--docs", "d"],
-     (LOADED, "duckdb", Path("y"), "d", None, None, bm25.Settings())),
-    (["sql", "--to", "y", "--engine", "sail", "--chunks", "fixed", "--b", "0.4"],
-     (LOADED, "sail", Path("y"), None, None, "fixed", bm25.Settings(b=0.4))),
+    *((["sql", "--to", "y", *words], SQL | more) for words, more in [
+        (["--docs", "d", "--queries", "q", "--k1", "2"], {"docs": "d", "queries": "q", "k1": 2.0}),
+        (["--engine", "sail", "--chunks", "fixed"], {"engine": "sail", "chunks": "fixed"}),
+        (["--b", "0.4", "--idf", "lucene"], {"b": 0.4, "idf": "lucene"}),
+    ]),
+    (["progress"], {"folder": FOLDER}),
+    (["progress", "--run"], {"folder": FOLDER, "run": True}),
 ]  # fmt: skip
 
 
@@ -196,13 +198,6 @@ def test_a_folder_is_that_of_the_option_then_of_the_variable_then_our_own(
     monkeypatch.delenv("EVALS")
     assert called("check") == 0
     assert notes == [(tmp_path / "x",), (tmp_path / "else",), (evalset.DEFAULT,)]
-    notes = stub(monkeypatch, progress, "progress_report", "")
-    monkeypatch.setattr(copies, "LEARN", tmp_path)
-    assert called("progress") == 0
-    (tmp_path / "evals").mkdir()  # a learner's own set comes first
-    assert called("progress") == called("progress", "--run", "--evals", tmp_path / "gone") == 0
-    read = [(evalset.DEFAULT, False), (tmp_path / "evals", False), (tmp_path / "gone", True)]
-    assert notes == [(folder, {"run": run}) for folder, run in read]
 
 
 LACKING = [  # (words, what is said)
@@ -211,6 +206,7 @@ LACKING = [  # (words, what is said)
     (["unknown"], "invalid choice: 'unknown'"),
     (["drop"], "required: query"),
     (["export"], "required: --to"),
+    (["sql", "--to", "x", "--idf", "bm25"], "choose from 'okapi', 'lucene'"),
     (["new", "--to", "x", "--evals", "y"], "unrecognized arguments: --evals y"),
     (["import", "--to", "x"], "required: --from"),
     ([*IMPORT, "--max-docs", "few"], "invalid int value: 'few'"),
@@ -356,7 +352,7 @@ def test_a_reader_that_went_away_or_a_full_disk_ends_a_command_without_a_traceba
     if os.path.exists("/dev/full"):
         with open("/dev/full", "w") as full:
             done = learn_prints(code, full)
-        assert (done.returncode, done.stderr) == (1, b"standard output: No space left on device\n")
+        assert (done.returncode, done.stderr) == (1, b"No space left on device\n")
 
 
 def test_an_output_of_few_characters_shows_the_others_as_codes():

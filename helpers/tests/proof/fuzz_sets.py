@@ -199,7 +199,7 @@ def parquet(stock: Path) -> None:
         ):
             connection.from_df(pd.DataFrame(rows)).write_parquet(str(path))
     with contextlib.redirect_stdout(io.StringIO()):
-        command.sql_command(None, "duckdb", stock / "kept", str(docs), str(queries))
+        command.sql_command(stock, stock / "kept", docs=str(docs), queries=str(queries))
 
 
 def house(stock: Path) -> None:
