@@ -49,7 +49,7 @@ learn: $(READY)  ## write your copies into learn/, exercises open; never over yo
 progress: $(READY)  ## your copies: what is done, wrong, not started, and what comes next; RUN=1 runs them first
 	@$(HELPERS) progress $(SET) $(if $(RUN),--run)
 
-compare: $(READY)  ## hold RUN=path (or several, with a space between) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict"
+compare: $(READY)  ## hold RUN=path (or several, with a space between) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict --pairs 20"
 	@test -n "$$RUN" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }
 	@set -f; test -e "$$RUN" && set -- "$$RUN" || set -- $$RUN; \
 	  $(HELPERS) compare $(SET) $${BASE:+--base="$$BASE"} $${SPLIT:+--split="$$SPLIT"} $$OPTIONS -- "$$@"

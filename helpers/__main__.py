@@ -63,6 +63,7 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("compare", "--matters", "smallest difference that matters", {"type": difference}),
     ("compare", "--gate", "what ends with 1", {"choices": ["worse", "not-worse"]}),
     ("compare", "--strict", "3 where queries are too few to tell", FLAG),
+    ("compare", "--pairs", "list so many unjudged results to be read", {"type": int}),
     ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
     ("carry", "--from", "KIND:PATH as in import, or a folder with a corpus", SOURCE),
     ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", SOURCE),
