@@ -380,6 +380,7 @@ def _evidence_parts(row: dict, measure: str) -> list[str]:
     losses = [
         {"where": place} | {name: str(where.count(place)) for name, where in places.items()}
         for place in evidence.LOSSES
+        if place != evidence.PART or any(place in where for where in places.values())
     ]
     return [
         f"Evidence ({how_many(row['n'], 'query')} with quotes; lower bounds where another passage "

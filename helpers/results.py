@@ -126,7 +126,7 @@ def evidence_content(
         wanted = evidence.quoted_queries(evals, split)
         if not (wanted and rankings):
             continue
-        rows = {name: evidence.by_query(evals, wanted, ranked) for name, ranked in rankings.items()}
+        rows = {n: evidence.by_query(evals, wanted, of, known[n]) for n, of in rankings.items()}
         quoted[split] = {
             "n": len(wanted),
             "by_k": evidence.shares_by_k(wanted, rankings[base]),
