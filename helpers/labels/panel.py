@@ -16,9 +16,9 @@ from .schedule import Turn, next_turn, schedule, turn_of
 from .selection import Page, Selectable, quote_of
 
 SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
-AND, PLUS = "And this", "\n+\n"  # between passages that prove a grade only together
+AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
 KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "j": NEXT_LINE, "k": LINE_BEFORE, "+": AND}
-KEYS_IN_WORDS = "Keys: a grade, n no answer, s skip, u undo, j and k go by lines, + and this."
+KEYS_IN_WORDS = "Keys: a grade, n no answer, s skip, u undo, j and k go by lines, + and this too."
 TOOLTIPS = {
     AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
     ASIDE: "n: no document answers this query, set it aside",

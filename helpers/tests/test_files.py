@@ -209,7 +209,9 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     ("popularity", "retrieval_queries", ["head", "tail"], ["dev", "", None], "head or tail"),
     ("round", "second_pass", [1, 2, 99], [0, -1, True, 1.0, "1", None], "a number from 1"),
     ("reader", "second_pass", ["person"], ["", "people", None], "person or model"),
-    ("evidence", "judgments", ["a", "", ["b"]], [1, [""], None], "a quote or a list of quotes"),
+    *(("evidence", name, ["a", "", [], ["b", ["c", "d"]]], [1, [""], [["c", ""]], [[]], [[["c"]]],
+       [1], None], "a quote, or a list of alternatives: a quote that is enough by itself, or a "
+       "list of quotes that are enough together") for name in ("judgments", "labelling")),
     ("repeat", "labelling", [True, False], [0, 1, "true", None], "true or false"),
     ("updated", "corpus", ["2026-04-08"], ["2026-4-8", "2026-02-30", "20260408", "", 20260408],
      "a date such as 2026-04-08"),
