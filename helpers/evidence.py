@@ -284,8 +284,8 @@ def compare_evidence(
     """Return what is known of a run's evidence against the base's; {} unless both rank passages.
 
     A budget that a list cut off does not fill has no comparison. The verdict is empty: it depends
-    on how many runs are compared. Where some quotes prove a label only together, each measure is
-    there a second time: as if any quote were enough.
+    on how many runs are compared. Where some quotes prove a label only together, each measure has
+    a second row: as if any quote were enough.
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
     sides = [ranked_passages(evals, of) for of in (base, run)]
@@ -298,7 +298,8 @@ def compare_evidence(
     measures = stats.by_measure(*(by_query(evals, queries, *side) for side in sides), names)
     if alone := any_quote(queries):
         pairs = stats.by_measure(*(by_query(evals, alone, *side) for side in sides), names)
-        measures |= {f"{name}, any quote": pair for name, pair in pairs.items()}
+        both = [{n: measures[n], f"{n}, any quote": pairs[n]} for n in names]  # one under the other
+        measures = {name: pair for rows in both for name, pair in rows.items()}
     lost = (losses(evals, queries, *side) for side in sides)
     return {
         "n": len(queries),

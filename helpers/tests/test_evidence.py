@@ -363,6 +363,21 @@ def test_the_page_of_a_comparison_tells_the_evidence(evals):
     assert "| delivered                                 | 0    | 1   |" in page
 
 
+def test_what_suffices_stands_beside_any_quote_where_some_are_needed_together(evals):
+    run = run_of(evals, {"q1": [["disk-full#1", 1]], "q2": SECOND["q2"]}, "mine")
+    label = evals.judgments[0]._replace(evidence=(("disk-full", "Delete"),))
+    together = evals._replace(judgments=[label, *evals.judgments[1:]])
+    found = evidence.compare_evidence(together, ["q1", "q2"], run, run)
+    names = [*found["measures"]][:4]
+    assert names == [f"evidence hit@{k}{also}" for k in (5, 10) for also in ("", ", any quote")]
+    assert [found["measures"][name]["base"] for name in names] == [0.5, 1, 0.5, 1]
+    assert found["lost"]["run"] == {"q1": evidence.PART, "q2": evidence.DELIVERED}
+    for of, times in ((together, 1), (evals, 0)):
+        page = compare.comparison_page(compare.compare(of, run, [run]))
+        assert page.count("| evidence delivered in part") == times
+        assert page.count("evidence nDCG@10, any quote") == times
+
+
 def test_measures_have_their_names_and_nothing_found_gives_0(evals):
     row = evidence.by_query(evals, evidence.quoted_queries(evals), {}, [])["q1"]
     assert [name for name in row if "hit" in name] == [f"evidence hit@{k}" for k in (1, 5, 10)]
