@@ -104,8 +104,7 @@ def ndcg(query: Wanted, ranks: dict[str, int], k: int, fewest: dict[str, int]) -
 
     A rank gains a document's grade where the document's evidence is whole for the first time. The
     ideal ranking brings the `fewest` chunks of one document after the other, in the order that
-    gains most. It forgives no cut: evidence that no chunks hold takes one. nDCG is 0 where k chunks
-    cannot gain anything.
+    gains most. It forgives no cut, see fewest_chunks; where k chunks can gain nothing, nDCG is 0.
     """
     gain = sum(query.grades[d] / math.log2(r + 1) for d, r in ranks.items() if r <= k)
     ideal = _ideal_dcg(sorted((fewest[d], grade) for d, grade in query.grades.items()), k)
@@ -154,8 +153,7 @@ def shares_by_k(
     ranks, cutoffs = defaultdict(list), range(1, most + 1)
     for query_id, query in queries.items():
         units = enumerate(rankings.get(query_id, []), 1)
-        relevant = [rank for rank, chunk in units if chunk.doc_id in query.grades]
-        ranks["document"].append(min(relevant, default=math.inf))
+        ranks["document"].append(next((n for n, c in units if c.doc_id in query.grades), math.inf))
     for name, asked in (("any quote", any_quote(queries)), ("evidence", queries)):
         for query_id, query in asked.items():
             whole = evidence_ranks(query.quotes, rankings.get(query_id, [])).values()
@@ -200,18 +198,16 @@ def at_budgets(evals: EvalSet, query: Wanted, ranking: list[Chunk]) -> dict[str,
     for budget in BUDGETS:
         taken = context(ranking, budget, evals.documents)
         row[recall_name(budget)] = recall(query, evidence_ranks(query.quotes, taken), len(taken))
-        row[f"evidence share of {budget} tokens"] = _share(query.quotes, taken, evals.documents)
+        row[f"evidence share of {budget} tokens"] = _share(query, taken, evals.documents)
     return row
 
 
-def _share(
-    quotes: dict[str, Alternatives], taken: list[Chunk], documents: dict[str, Document]
-) -> float:
+def _share(query: Wanted, taken: list[Chunk], documents: dict[str, Document]) -> float:
     """Return the share of the tokens of a context that are quotes, each stretch counted once."""
     delivered = {
         (chunk.doc_id, *span)
         for chunk in taken
-        for span in chain(*chain(*quotes.get(chunk.doc_id, ())))
+        for span in chain(*chain(*query.quotes.get(chunk.doc_id, ())))
         if holds_quote([span], chunk)
     }
     stretches: list[tuple[str, int, int]] = []  # quotes that overlap or touch, as one
@@ -288,8 +284,7 @@ def compare_evidence(
     a second row: as if any quote were enough.
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
-    sides = [ranked_passages(evals, of) for of in (base, run)]
-    before, after = (rankings for rankings, _ in sides)
+    (before, _), (after, _) = sides = [ranked_passages(evals, of) for of in (base, run)]
     if not (queries and before and after):
         return {}
     filled = min(_tokens_of_all(before, queries, base), _tokens_of_all(after, queries, run))
@@ -300,14 +295,13 @@ def compare_evidence(
         pairs = stats.by_measure(*(by_query(evals, alone, *side) for side in sides), names)
         both = [{n: measures[n], f"{n}, any quote": pairs[n]} for n in names]  # one under the other
         measures = {name: pair for rows in both for name, pair in rows.items()}
-    lost = (losses(evals, queries, *side) for side in sides)
     return {
         "n": len(queries),
         "measures": measures,
         "short": short,
         "verdict": "",
         "reason": "",
-        "lost": dict(zip(("base", "run"), lost, strict=True)),
+        "lost": {of: losses(evals, queries, *sides[n]) for n, of in enumerate(("base", "run"))},
     }
 
 
@@ -332,8 +326,7 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk
         raise EvalSetError(f"{run.name}: found chunk {n}, wanted one of {path}" for n in unknown)
     if unknown:
         return {}, []
-    rankings = {q: [passages[name] for name, _ in own] for q, own in run.parts.items()}
-    return rankings, [*passages.values()]
+    return {q: [passages[n] for n, _ in of] for q, of in run.parts.items()}, [*passages.values()]
 
 
 def _tokens_of_all(rankings: Rankings, queries: Iterable[str], run: runs.Run) -> float:

@@ -220,21 +220,20 @@ def check_quotes(case: AuditCase) -> Finding:
     bodies = {d: document.retrieval_text for d, document in case.evals.documents.items()}
     versions = case.evals.versions()
     one_text = {(d, d) for d in bodies}.union(versions, ((b, a) for a, b in versions))
-    quoted = {" ".join(j[:2]): j for j in case.evals.judgments if j.relevance and j.evidence}
+    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance and j.evidence}
     long, shared = [], []
-    for pair, j in quoted.items():
-        others = [body for d, body in bodies.items() if (j.doc_id, d) not in one_text]
-        is_long = any(len(text.token_ids(q)) > BASELINE["chunk_tokens"] for q in chain(*j.evidence))
-        long += [pair] * is_long
-        shared += [pair] * any(all(q in b for q in own) for own in j.evidence for b in others)
+    for pair, some in quotes.items():
+        others = [body for d, body in bodies.items() if (pair[1], d) not in one_text]
+        is_long = any(len(text.token_ids(q)) > BASELINE["chunk_tokens"] for q in chain(*some))
+        long += [" ".join(pair)] * is_long
+        shared += [" ".join(pair)] * any(all(q in b for q in own) for own in some for b in others)
     cut = [name for name in _always_cut(case.evals) if name not in long]
     warn = {
         f"No chunk holds the quotes of {_some(long)}: quote the shortest passage.": long,
         f"Every chunker cuts the quotes of {_some(cut)}.": cut,
         f"A quote stands in other documents, too: {_some(shared)}.": shared,
     }
-    n = sum(len(j.evidence) for j in quoted.values())  # what is needed together counts once
-    found = f"{how_many(n, 'quote')}: {len(long)} too long, "
+    found = f"{how_many(sum(map(len, quotes.values())), 'quote')}: {len(long)} too long, "
     found += f"{len(cut)} cut everywhere, {len(shared)} not unique"
     return _finding("quotes", found, warn=warn)
 

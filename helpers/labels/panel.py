@@ -169,8 +169,7 @@ class Panel:
     def _judge(self, relevance: int) -> None:
         text = self.evals.documents[self.turn.doc_id].retrieval_text
         typed = [words.strip() for words in self.evidence.value.split(PLUS) if relevance]
-        # Word for word, also where it was copied as it is shown.
-        quotes = [q if q in text else quote_of(q, text)[0] or q for q in typed if q]
+        quotes = [q if q in text else quote_of(q, text)[0] or q for q in typed if q]  # as it stands
         evidence = [quotes] if len(quotes) > 1 else "".join(quotes)
         row = {**self.turn._asdict(), "relevance": relevance, "evidence": evidence}
         faults = log.judgment_faults(log.Entry(**row), self.evals)
