@@ -28,7 +28,7 @@ check: $(READY)  ## execute the notebooks, compare every number, test the helper
 	@$(HELPERS) check $(SET)
 
 asked = $(if $(ONLY),$(filter $(1),$(ONLY)),all)
-proof: $(READY) $(if $(call asked,browser picture),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
+proof: $(READY) $(if $(call asked,browser picture langchain),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
 	@"$(BIN)/python" helpers/tests/proof/parts.py
 
 # answer_yes: Ctrl-C ends it at once. No lesson needs a terminal; that is no defence, a notebook runs what it likes.

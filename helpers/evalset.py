@@ -229,7 +229,7 @@ def load(path: Path | str | None = None) -> EvalSet:
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
-    """Return the rows of pool, second_pass or negatives.jsonl; [] where the file is missing.
+    """Return the rows of pool, second_pass, negatives or to_read.jsonl; [] where it is missing.
 
     Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """
@@ -241,6 +241,11 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
             if doc_id not in evals.documents and doc_id is not None:
                 fault = unknown_document(doc_id, evals.documents, len(problems))
                 problems.append(f"{place}: {fault}")
+        document = evals.documents.get(row.get("doc_id"))
+        for start, end in row.get("passages", []) if document else ():
+            if not start < end <= len(document.retrieval_text):
+                fault = f"passage {start} to {end} is not in {document.doc_id}"
+                problems.append(f"{place}: {fault}, wanted characters of title, blank line, text")
     if problems:
         raise EvalSetError(problems)
     return [row for _, row in rows]

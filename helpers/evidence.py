@@ -280,8 +280,8 @@ def compare_evidence(
     """Return what is known of a run's evidence against the base's; {} unless both rank passages.
 
     A budget that a list cut off does not fill has no comparison. The verdict is empty: it depends
-    on how many runs are compared. Where some quotes prove a label only together, each measure has
-    a second row: as if any quote were enough.
+    on how many runs are compared. `any_quote` has the measures as if each quote were enough, {} if
+    each is.
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
     (before, _), (after, _) = sides = [ranked_passages(evals, of) for of in (base, run)]
@@ -290,14 +290,14 @@ def compare_evidence(
     filled = min(_tokens_of_all(before, queries, base), _tokens_of_all(after, queries, run))
     short = [budget for budget in BUDGETS if budget > filled]
     names = [*COMPARED, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
-    measures = stats.by_measure(*(by_query(evals, queries, *side) for side in sides), names)
-    if alone := any_quote(queries):
-        pairs = stats.by_measure(*(by_query(evals, alone, *side) for side in sides), names)
-        both = [{n: measures[n], f"{n}, any quote": pairs[n]} for n in names]  # one under the other
-        measures = {name: pair for rows in both for name, pair in rows.items()}
+    measures, alone = (
+        stats.by_measure(*(by_query(evals, asked, *side) for side in sides), names) if asked else {}
+        for asked in (queries, any_quote(queries))
+    )
     return {
         "n": len(queries),
         "measures": measures,
+        "any_quote": alone,
         "short": short,
         "verdict": "",
         "reason": "",

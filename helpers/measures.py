@@ -157,6 +157,21 @@ def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
     return [f"few labels: {share}, the rest counts as wrong"] if least < LITTLE_JUDGED else []
 
 
+def length_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
+    """Return one warning where a run leaves some of its first ten places empty, and the other not.
+
+    No cut shows in such lists, so they are scored as they stand.
+    """
+    k = min(depth, 10)
+    short = [(sum(0 < len(r.rankings.get(q, [])) < k for q in qrels), r.name) for r in compared]
+    (fewest, _), (most, name) = sorted(short)
+    if most - fewest <= JUDGED_GAP * len(qrels):
+        return []
+    lists = f"{most} of {len(qrels)} lists of {name} hold fewer than {k} documents"
+    remedy = 'if they were cut, say where in its card, as "depth": 5'
+    return [f"{lists}, and a place that is empty counts as wrong: {remedy}"]
+
+
 def unjudged_bounds(
     judged: dict[str, int], base: list[str], run: list[str], k: int, highest: int
 ) -> tuple[float, float]:

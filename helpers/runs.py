@@ -172,12 +172,15 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
         raise evalset.EvalSetError(problems)
     parts = {query_id: in_order([*of_query.items()]) for query_id, of_query in scores.items()}
     rankings = {query_id: _best_by_document(ranking) for query_id, ranking in parts.items()}
-    of_passages = all("#" in name for of_query in scores.values() for name in of_query)
-    warnings = _tie_warnings(rankings)
+    of_passages = [("#" in name) for of_query in scores.values() for name in of_query]
+    warnings = _order_warnings(scores) + _tie_warnings(rankings)
+    if any(of_passages) and not all(of_passages):
+        whole = f"{of_passages.count(False):,} of {len(of_passages):,} results are whole documents"
+        warnings.append(f"{whole}, so passages count as theirs and no evidence is measured")
     if unknown:
         many = how_many(len(unknown), "unknown query id")
         warnings.insert(0, f"{many} left out: {first_names(unknown)}")
-    return Run(unzipped(path).stem, rankings, warnings, parts if of_passages else {})
+    return Run(unzipped(path).stem, rankings, warnings, parts if all(of_passages) else {})
 
 
 def unzipped(path: Path) -> Path:
@@ -329,6 +332,15 @@ def _best_by_document(passages: Ranking) -> Ranking:
         doc_id = name.partition("#")[0]
         best[doc_id] = max(score, best.get(doc_id, -math.inf))
     return in_order([*best.items()])[: BASELINE["depth"]]
+
+
+def _order_warnings(scores: dict[str, dict[str, float]]) -> list[str]:
+    """Return a warning where results stand in another order in the file than by their scores."""
+    given = [[round(score, DECIMALS) for score in row.values()] for row in scores.values()]
+    others = sum(row != sorted(row, reverse=True) for row in given)
+    words = f"results of {how_many(others, 'query')} don't stand in the order of their scores, "
+    words += "which decides, the highest first: negate distances, give a new order new scores"
+    return [words] if others else []
 
 
 def _tie_warnings(rankings: dict[str, Ranking]) -> list[str]:

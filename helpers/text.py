@@ -9,7 +9,7 @@ import string
 import sys
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Set
+from collections.abc import Callable, Hashable, Iterable, Set
 from itertools import chain
 from math import ceil
 from pathlib import Path
@@ -259,6 +259,37 @@ def markdown(page: str):
     from IPython.display import Markdown
 
     return Markdown(inert(page))
+
+
+def template(path: Path, **filters: Callable):
+    """Return a Jinja template with further filters: all it is given becomes inert unless Markup."""
+    import jinja2  # needed for pages only
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(path.parent),
+        finalize=inert,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"number": number, "interval": interval, "many": how_many} | filters
+    return environment.get_template(path.name)
+
+
+def number(value: float | None, form: str = ".3f") -> Markup:
+    """Return a number as it is formatted, "" for None."""
+    return Markup("" if value is None else f"{{:{form}}}").format(value)
+
+
+def interval(ends: tuple[float | None, float | None], form: str = ".3f") -> Markup:
+    """Return both ends of an interval, "" where there is none."""
+    return Markup("") if None in ends else number(ends[0], form) + " to " + number(ends[1], form)
+
+
+def paragraphs(page: str) -> Markup:
+    """Return a filled template with a line for each paragraph, item, heading and row of a table."""
+    lines = re.sub(r"(?<![ \n])\n *(?![ \n#>|]|- )", " ", page.strip())
+    return Markup(re.sub(r"\n{3,}", "\n\n", lines))
 
 
 TAGS = set(

@@ -4,14 +4,12 @@
 """
 
 import functools
-import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-import jinja2
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
@@ -89,8 +87,7 @@ class WriteUp:
         """Return a section of the template as Markdown for a cell; `more` are further values."""
         template = _template()
         parts = template.blocks[name](template.new_context(self.values | more))
-        page = re.sub(r"(?<![ \n])\n *(?![ \n#>]|- )", " ", "".join(parts).strip())
-        return text.markdown(text.Markup(page))  # a line for each paragraph, item and heading
+        return text.markdown(text.paragraphs("".join(parts)))
 
     @functools.cached_property
     def values(self) -> dict:
@@ -240,33 +237,10 @@ class WriteUp:
 
 
 @functools.cache
-def _template() -> jinja2.Template:
+def _template():
     """Return the template: all that it is given becomes inert unless it is Markup."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATE.parent),
-        finalize=text.inert,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {
-        "number": _number,
-        "interval": _interval,
-        "many": text.how_many,
-        "median": median,
-        "names": _in_italics,
-        "some": _first_names,
-        "p": stats.p_text,
-    }
-    return environment.get_template(TEMPLATE.name)
-
-
-def _number(value: float, form: str) -> text.Markup:
-    return text.Markup(f"{{:{form}}}").format(value)
-
-
-def _interval(ends: tuple[float, float], form: str = ".3f") -> text.Markup:
-    return _number(ends[0], form) + " to " + _number(ends[1], form)
+    filters = {"names": _in_italics, "some": _first_names, "median": median, "p": stats.p_text}
+    return text.template(TEMPLATE, **filters)
 
 
 def _in_italics(names: list[str]) -> text.Markup:

@@ -180,12 +180,16 @@ def near(many):
 
 def test_each_option_has_its_effect(many, status, near):
     base, worse = many / "runs" / "fixed.trec", many / "worse.trec"
+    (many / "old").mkdir()
+    (old := many / "old" / "fixed.trec").write_bytes(worse.read_bytes())
     strict = ("--matters", "0.02", "--strict")
     for words, code, shown in (
         ((base,), 0, "## fixed: no difference shown"),
         ((worse,), 1, "dev queries, n = 40"),
         ((base, "--base", worse), 0, "# fixed against worse"),
         ((base, "--base", worse), 0, "## fixed: better"),
+        ((base, "--base", old), 0, f"# {base} against {old}"),
+        ((old, base), 1, f"## {old}: worse"),
         ((base, worse), 1, "# fixed, worse against baseline"),
         ((base, worse), 1, "| baseline | 0.982 "),  # the leaderboard
         ((worse, "--split", "all"), 1, "all queries, n = 40"),
@@ -205,6 +209,7 @@ def test_each_option_has_its_effect(many, status, near):
         "worse",
         "worse-all",
         "near",
+        "fixed+fixed",
         "fixed+worse",
         "near+worse",
     }
@@ -619,11 +624,11 @@ def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(many
     pair |= {"p": 0.03, "t_p": 0.03, "detectable": 0.1, "wins": 9, "ties": 20, "losses": 1}
     for n, verdict in ((1, "better"), (2, "too few queries to tell")):
         quoted = [{"measures": {evidence.DECIDES: pair}, "verdict": ""} for _ in range(n)]
-        rows = iter([*quoted, {}, {"measures": {"evidence hit@5": pair}, "verdict": ""}])
+        rows = iter([*quoted, {}])
         monkeypatch.setattr(evidence, "compare_evidence", lambda *given, rows=rows: next(rows))
-        found = compare.compare(evals, base, [base] * (n + 2))["runs"]
+        found = compare.compare(evals, base, [base] * (n + 1))["runs"]
         verdicts = [row["evidence"].get("verdict") for row in found]
-        assert verdicts == [verdict] * n + [None, ""]
+        assert verdicts == [verdict] * n + [None]
 
 
 @pytest.fixture
@@ -660,13 +665,14 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
         return commands.main(), capsys.readouterr()
 
     for words, code, lines in (
-        ((bits,), 0, ["rests on nDCG@10", "## bits: no difference shown"]),
+        ((bits,), 0, ["rests on nDCG@10", "## bits: no difference shown", "- Evidence: worse, evid"
+            "ence nDCG@10 1.000 to 0.000", "- They disagree, and nDCG@10 decides."]),
         ((bits, "--decides", "evidence-hit@5"), 1, [
             "rests on evidence-hit@5", "## bits: worse\n",
             "- Documents: no difference shown, nDCG@10 1.000 to 1.000",
             "- Evidence: worse, evidence hit@5 1.000 to 0.000",
             "- They disagree, and evidence-hit@5 decides."]),
-        ((base, "--decides", "evidence-hit@5"), 0, ["## base: no difference shown\n"]),
+        ((base, "--decides", "evidence-hit@5"), 0, [f"## {base}: no difference shown\n"]),
         ((bits, "--decides", "evidence-hit@5", "--gate", "not-worse"), 1, ["## bits: worse\n"]),
         ((bits, "--decides", "recall@10"), 0, ["rests on recall@10", "## bits: no diff"]),
     ):  # fmt: skip
@@ -685,7 +691,8 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     assert "## bits: worse, by less than matters\n" in status(bits)[1].out
     documents = folder / "documents.trec"
     documents.write_text("".join(f"q{n} Q0 a 1 1 t\n" for n in range(12)))
-    assert "documents: evidence-hit@5 cannot decide, it ranks no" in status(documents)[1].err
+    done, printed = status(documents)
+    assert done == 2 and "evidence-hit@5 cannot decide, it or its base ranks no" in printed.err
     assert not (folder / "comparisons" / "documents.md").exists()
 
 

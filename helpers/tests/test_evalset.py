@@ -11,6 +11,7 @@ import pytest
 from conftest import write_rows
 
 from helpers import evalset, results, text
+from helpers.labels import audit
 
 QUERIES, JUDGMENTS = "retrieval_queries.jsonl", "judgments.jsonl"
 
@@ -19,7 +20,7 @@ def problems(folder, name=None):
     """Return the problems of a set, or of another file of it, without the folder's path."""
     with pytest.raises(evalset.EvalSetError) as caught:
         evals = evalset.load(folder)
-        if name in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
+        if name in audit.EXTRAS:
             evalset.read_extra(evals, name)
     lines = caught.value.problems
     return [line.replace(f"{folder}{os.sep}", "").replace(os.sep, "/") for line in lines]
@@ -298,6 +299,12 @@ EXTRA = [  # file, rows, what is told of them
      [f":1: query q8 {NO_QUERY} 1 line here", f":3: query q9 {NO_QUERY} 1 line here"]),
     ("pool.jsonl", [{"query_id": "q", "doc_id": f"{d}-full", "rankers": []} for d in WHAT],
      [f":1: query q {NO_QUERY} 2 lines here"]),
+    ("to_read.jsonl", [PAIR | {"passages": [[0, 9], [10, 60]]}], []),  # its title, then its text
+    ("to_read.jsonl", [PAIR | {"doc_id": "x", "passages": [[1, 9]]}],
+     [f":1: document x {UNKNOWN}"]),
+    ("to_read.jsonl", [PAIR | {"passages": [[3, 3], [1, 999]]}, PAIR | {"query_id": "q9"}],
+     [f":2: query q9 {NO_QUERY} 1 line here", ":1: passage 3 to 3 is not in disk-full, wanted cha",
+      ":1: passage 1 to 999 is not in disk-full, wanted characters of title"]),
 ]  # fmt: skip
 
 

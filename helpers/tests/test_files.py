@@ -41,7 +41,7 @@ def test_lines_come_with_their_places_and_empty_ones_are_counted_only(tmp_path):
 
 
 NOT_THERE = "1: cannot be read (No such file or directory), wanted a readable"
-PACKED = gzip.compress(b"first\nsecond\n", mtime=0)  # the same in each process
+PACKED = gzip.compress(b"first\nsecond\n", mtime=0)
 
 
 NOT_REGULAR = "1: cannot be read (not a regular file), wanted a readable file"
@@ -187,6 +187,8 @@ KNOWN = {  # stem: (fields that must be there, fields that may, key)
     "negatives": ({"query_id": "q", "easy": ["d"], "hard": []}, {}, "query_id"),
     "labelling": ({**PAIR, "doc_id": "", "relevance": 1},
                   {"evidence": "", "repeat": True, "time": "", "kind": "how"}, ""),
+    "to_read": (PAIR, {"why": "", "relevance": 2, "evidence": ["a", ["b", "c"]], "passages": []},
+                "query_id doc_id"),
     "chunks": (SPAN, {}, "doc_id chunk_idx"),
 }  # fmt: skip
 ID = "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"
@@ -212,6 +214,9 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     *(("evidence", name, ["a", "", [], ["b", ["c", "d"]]], [1, [""], [["c", ""]], [[]], [[["c"]]],
        [1], None], "a quote, or a list of alternatives: a quote that is enough by itself, or a "
        "list of quotes that are enough together") for name in ("judgments", "labelling")),
+    ("why", "to_read", ["", "its document changed"], ["a\nb", 1, None], "one line of text"),
+    ("passages", "to_read", [[], [[0, 1], [5, 3]]], [[0, 1], [[0]], [[-1, 2]], [[0, 1, 2]], None],
+     "a list of [start, end], in characters of title, blank line, text"),
     ("repeat", "labelling", [True, False], [0, 1, "true", None], "true or false"),
     ("updated", "corpus", ["2026-04-08"], ["2026-4-8", "2026-02-30", "20260408", "", 20260408],
      "a date such as 2026-04-08"),

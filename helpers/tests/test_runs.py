@@ -157,9 +157,15 @@ def test_runs_of_chunks_and_documents_in_both_forms(folder):
         "",
         0,
     )
-    assert read_lines(folder, row, name="r.jsonl") == ("r", documents, [], {}, "", 0)
+    told = (
+        "results of 1 query don't stand in the order of their scores, which decides, the highest "
+    )
+    told += "first: negate distances, give a new order new scores"
+    assert read_lines(folder, row, name="r.jsonl") == ("r", documents, [told], {}, "", 0)
     mixed = read_lines(folder, *lines, "q2 Q0 disk-full 1 1e-3 x")
     assert mixed.parts == {} and mixed.rankings["q2"] == [("disk-full", 0.001)]
+    told = "1 of 4 results are whole documents, so passages count as theirs and no evidence is "
+    assert mixed.warnings == [f"{told}measured"]
     span = {"doc_id": "disk-full", "start": 0, "end": 63, "score": 1}  # to the last character
     spans = read_lines(folder, json.dumps({"query_id": "q1", "results": [span]}), name="r.jsonl")
     assert spans.parts == {"q1": [("disk-full#0:63", 1.0)]}

@@ -8,7 +8,7 @@ import re
 
 import pytest
 from conftest import write_rows
-from judging import PROOF, do, entry, grades, logged, opened, two_by_twelve
+from judging import PROOF, do, entry, grades, live, logged, opened, two_by_twelve
 from test_inert import RAW
 
 from helpers import evalset
@@ -16,10 +16,6 @@ from helpers.labels import log, markup, merge, panel, schedule
 from helpers.text import Markup
 
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
-
-
-def live(shown):
-    return {name for name, button in shown.buttons.items() if not button.disabled}
 
 
 def message(shown):
@@ -145,7 +141,7 @@ def test_the_panel_from_top_to_bottom(folder, monkeypatch):
     labels += ["And this too", "No answer", "Skip", "Undo", "Finish"]
     assert [button.description for button in shown.buttons.values()] == labels
     assert all(button.tooltip for button in shown.buttons.values())
-    assert shown.key.placeholder == "0 1 2 n s u j k +" and "j and k" in shown.evidence.tooltip
+    assert shown.key.placeholder == "0 1 2 n s u + j k" and "j and k" in shown.evidence.tooltip
     monkeypatch.setattr(panel, "display", displayed.append)
     shown.show()
     assert displayed == [shown.box]
@@ -154,8 +150,8 @@ def test_the_panel_from_top_to_bottom(folder, monkeypatch):
 def test_the_panel_offers_the_grades_of_the_set(folder):
     (folder / "judgments.jsonl").unlink()
     for highest, label, keys in (
-        (1, "1 answers it", "01nsujk+"),
-        (10, "10 answers it", "0123456789nsujk+"),
+        (1, "1 answers it", "01nsu+jk"),
+        (10, "10 answers it", "0123456789nsu+jk"),
     ):
         (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
         shown = opened(folder)

@@ -106,13 +106,13 @@ def test_a_comparison_shows_what_suffices_beside_any_quote(made):
     for side, name in (("base", "small"), ("run", "fixed")):
         files, units, lists = witnessed(evals, name, ranked)
         asked = witness_evidence.quoted(files, "dev") | witness_evidence.quoted(files, "test")
-        for ending, of in (("", dict), (", any quote", witness_evidence.each_alone)):
+        for counted, of in (("measures", dict), ("any_quote", witness_evidence.each_alone)):
             rows = [
                 witness_evidence.scored(files, of(a), lists[q], units) for q, a in asked.items()
             ]
             for measure in ("evidence hit@10", "evidence recall@10", "evidence nDCG@10"):
                 mean = np.mean([values[measure] for values in rows])
-                assert row["measures"][measure + ending][side] == pytest.approx(mean)
+                assert row[counted][measure][side] == pytest.approx(mean)
 
 
 def _run_of(evals, name, ranked) -> runs.Run:
