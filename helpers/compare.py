@@ -143,12 +143,12 @@ def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.R
     `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
     for a run of documents.
     """
-    again, ranked = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
+    again, (ranked, known) = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
     quoted = evidence.quoted_queries(evals) if ranked else {}
     quoted = {query_id: quoted[query_id] for query_id in quoted if query_id in again}
     alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
     measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
-    values = (evidence.by_query(evals, quoted, of) for of in (alone, ranked))
+    values = (evidence.by_query(evals, quoted, of, known) for of in (alone, ranked))
     means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
     return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
 
@@ -388,6 +388,7 @@ def comparison_page(comparison: dict) -> str:
         FIELDS=FIELDS,
         BUDGET=evidence.BUDGET,
         LOSSES=evidence.LOSSES,
+        PART=evidence.PART,
     )
     return re.sub(r"(?:^\|.*\n)+", _aligned, f"{text.paragraphs(page)}\n", flags=re.M)
 

@@ -6,7 +6,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,12 +56,12 @@ class Query(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """The grade of one document for one query; each quote of the evidence proves it by itself."""
+    """The grade of one document for one query; each alternative of the evidence proves it."""
 
     query_id: str
     doc_id: str
     relevance: int
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[tuple[str, ...], ...] = ()  # alternatives: quotes that prove it together
 
 
 class EvalSet(NamedTuple):
@@ -373,11 +373,12 @@ def _read_judgments(
     return judgments
 
 
-def evidence_quotes(row: dict) -> tuple[str, ...]:
-    """Return the quotes of a row of judgments.jsonl: none, one as text, or a list of them."""
-    evidence = row.get("evidence", "")
+def evidence_quotes(row: dict) -> tuple[tuple[str, ...], ...]:
+    """Return the alternatives of a row of judgments.jsonl, each a tuple of what it takes."""
+    evidence = row.get("evidence") or []
     several = [evidence] if isinstance(evidence, str) else evidence
-    return tuple(quote for quote in several if quote.strip())
+    alternatives = ((own,) if isinstance(own, str) else tuple(own) for own in several)
+    return tuple(own for own in alternatives if any(map(str.strip, own)))
 
 
 def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int = 0) -> str:
@@ -388,7 +389,7 @@ def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int
     if doc_id not in documents:
         return unknown_document(doc_id, documents, told)
     document = documents[doc_id]
-    for quote in evidence if document.text else ():
+    for quote in chain(*evidence) if document.text else ():
         if quote not in document.retrieval_text:
             fault = f"evidence {quote[:60]!r} is not in {doc_id}"
             return f"{fault}, wanted a verbatim quote, line ends included"

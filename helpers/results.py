@@ -128,8 +128,11 @@ def evidence_content(
         if not (wanted and rankings):
             continue
         chosen = rankings if split == files.SPLITS[0] else {base, *evals.confirmed}
-        ranked = {name: ranking for name, ranking in rankings.items() if name in chosen}
-        rows = {name: evidence.by_query(evals, wanted, ranking) for name, ranking in ranked.items()}
+        rows = {
+            name: evidence.by_query(evals, wanted, ranking, known[name])
+            for name, ranking in rankings.items()
+            if name in chosen
+        }
         quoted[split] = {
             "n": len(wanted),
             "by_k": evidence.shares_by_k(wanted, rankings[base]),

@@ -206,7 +206,9 @@ class WriteUp:
 
     def losses(self) -> pd.DataFrame:
         """Return where evidence is lost (rows), in dev queries."""
-        return self._counted_by_kind(self.results["evidence"]["lost"], evidence.LOSSES)
+        lost = self.results["evidence"]["lost"]
+        places = [p for p in evidence.LOSSES if p != evidence.PART or p in lost.values()]
+        return self._counted_by_kind(lost, places)
 
     def causes(self) -> pd.DataFrame:
         """Return the causes (rows) of failures in dev queries, the most frequent first."""

@@ -4,7 +4,7 @@ import functools
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain, product
 from pathlib import Path
@@ -30,14 +30,14 @@ HISTORY = "history.jsonl"
 PAGES = ("README.md", "notes.md", "labeling_guide.md", "settings.json")
 TABLES = (QUERY_TABLE, JUDGMENTS, "pool.jsonl", "second_pass.jsonl")
 SIGN = re.compile(rf"[{text.UNSPACED}]|[^\W{text.UNSPACED}]+|[^\w\s]")  # a word or a mark
-Pair, Quotes = text.Pair, list[list[str]]  # alternatives, each of parts that prove it together
+Pair, Quotes = text.Pair, Sequence[Sequence[str]]  # alternatives, each of parts
 
 
 class Offer(NamedTuple):
     """What a document offers for the parts of one alternative: the likest passages, by part."""
 
     doc_id: str
-    parts: list[str] = []
+    parts: Sequence[str] = ()
     likeness: tuple[float, ...] = ()  # 0 to 1
     spans: Spans = []
     quotes: list[str] = []  # what stands there
@@ -51,7 +51,7 @@ class Fate(NamedTuple):
 
     outcome: str
     doc_ids: tuple[str, ...] = ()
-    evidence: Quotes = []
+    evidence: Quotes = ()
     to_read: dict[str, Offer] = {}
 
 
@@ -132,10 +132,10 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
 
 def fate_of_relevant(case: Case, label: Judgment) -> Fate:
     """Return what becomes of a label above 0. Without quotes every line of its text is a part."""
-    old, evidence = case.evals.documents[label.doc_id], reading.old_quotes(label._asdict())
+    old, evidence = case.evals.documents[label.doc_id], label.evidence
     if same := case.same[old.doc_id]:
         outcome = KEPT if same == [old.doc_id] else MOVED if len(same) == 1 else AMBIGUOUS
-        parts = next(iter(evidence), [])
+        parts = next(iter(evidence), ())
         spans = [nearest(part, old.retrieval_text)[1] for part in parts]
         unsure = {n: Offer(n, parts, spans=spans) for n in same if len(same) > 1}
         return Fate(outcome, tuple(same), evidence, unsure)
@@ -329,7 +329,7 @@ def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
             pair = label.query_id, n
             if pair not in judged or judged[pair].relevance < label.relevance:
                 judged.pop(pair, None)
-                evidence = [offer.parts] if offer.parts else reading.old_quotes(label._asdict())
+                evidence = [offer.parts] if offer.parts else label.evidence
                 row = _row(label._replace(doc_id=n, evidence=evidence))
                 to_read.setdefault(pair, row | {"why": fate.outcome, "passages": offer.spans})
     return judged, to_read
@@ -338,7 +338,8 @@ def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
 def _row(label: Judgment) -> dict:
     """Return the row of a label whose evidence is alternatives of parts."""
     quotes = [parts[0] if len(parts) == 1 else [*parts] for parts in label.evidence]
-    evidence = {"evidence": quotes[0] if len(quotes) == 1 else quotes} if quotes else {}
+    is_lone = len(quotes) == 1 == len(label.evidence[0])
+    evidence = {"evidence": quotes[0] if is_lone else quotes} if quotes else {}
     return dict(zip(label._fields, label[:3], strict=False)) | evidence
 
 

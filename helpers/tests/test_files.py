@@ -202,7 +202,9 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     ("popularity", "retrieval_queries", ["head", "tail"], ["dev", "", None], "head or tail"),
     ("round", "second_pass", [1, 2, 99], [0, -1, True, 1.0, "1", None], "a number from 1"),
     ("reader", "second_pass", ["person"], ["", "people", None], "person or model"),
-    ("evidence", "judgments", ["a", "", ["b"]], [1, [""], None], "a quote or a list of quotes"),
+    *(("evidence", name, ["a", "", [], ["b", ["c", "d"]]], [1, [""], [["c", ""]], [[]], [[["c"]]],
+       [1], None], "a quote, or a list of alternatives: a quote that is enough by itself, or a "
+       "list of quotes that are enough together") for name in ("judgments", "labelling")),
     ("why", "to_read", ["", "its document changed"], ["a\nb", 1, None], "one line of text"),
     ("passages", "to_read", [[], [[0, 1], [5, 3]]], [[0, 1], [[0]], [[-1, 2]], [[0, 1, 2]], None],
      "a list of [start, end], in characters of title, blank line, text"),

@@ -274,6 +274,12 @@ def test_sections_say_what_is_missing_where_it_is(small):
         assert said(page, section) == words
     page = WriteUp(page.results | {"evidence": {}}, small)
     assert said(page, "evidence").startswith("No dev label has a quote")
+    by_k = {"any quote": [0.75] * 5, "evidence": [0.5] * 5}
+    several = WriteUp(page.results | {"evidence": {"dev": {"by_k": by_k}}}, small)
+    told = "any quote for 0.750 of the questions, and what suffices for 0.500."
+    assert told in said(several, "evidence")
+    del by_k["any quote"]
+    assert "quotes together" not in said(several, "evidence")
     assert "had none among the first ten" in said(page, "numbers")
     assert "The halves" not in said(page, "ranks") and "Besides" in said(page, "corpus")
     none = page.results["queries"] | {"unanswered": 0}

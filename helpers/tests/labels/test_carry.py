@@ -9,7 +9,7 @@ import pytest
 from conftest import write_rows
 from labelled_sets import rows
 
-from helpers import compare, evalset, files, runs
+from helpers import compare, evalset, runs
 from helpers.labels import carry, reading
 
 TAKEN = (carry.KEPT, carry.CHANGED, carry.MOVED)
@@ -142,8 +142,6 @@ CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or w
 
 @pytest.mark.parametrize(("evidence", "pages", "outcome", "homes", "there"), CASES)
 def test_what_becomes_of_a_label(old, evidence, pages, outcome, homes, there):
-    if not files.schema("judgments").fits("evidence", evidence):
-        pytest.skip("parts of an alternative are not read yet")
     label(old, evidence)
     to, journal, _ = carried(old, {"queue": QUEUE} | pages)
     fate = journal["q1", "disk"]
