@@ -8,15 +8,18 @@ from collections import Counter
 from datetime import date
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 import pandas as pd
 
 from . import evalset, evidence, files, measures, results, runs, stats, text
+from .labels import reading
 from .text import how_many, interval, number
 
 PAGE = Path(__file__).with_suffix(".jinja")
 MEASURES = measures.MEASURES
 PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
+DEPTH = int(PRIMARY.partition("@")[2])
 BUDGETS = {f"evidence-{budget}-tokens": evidence.recall_name(budget) for budget in evidence.BUDGETS}
 OF_EVIDENCE = {name.replace(" ", "-"): name for name in evidence.COMPARED} | BUDGETS
 MOVED = 5  # queries shown on each side
@@ -38,6 +41,8 @@ def compare(
 ) -> dict:
     """Return what is known about each of `others` against `base`; `split` None takes all queries.
 
+    Runs of one system, by their cards, are averaged by query and are one row; what is known of a
+    single list (warnings, judged@10, lost evidence, AUROC) is that of the first of them.
     `decides` names the measure that decides and `matters` the difference, if not those of the set.
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
@@ -47,14 +52,15 @@ def compare(
     if not qrels:
         wrong = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise evalset.EvalSetError([wrong])
-    rows = [_row(evals, qrels, base, run) for run in others]
+    groups = by_system(others)
+    rows = [_row(evals, qrels, base, group) for group in groups]
     _decide([(row, row["measures"][row["primary"]]) for row in rows], evals.matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
     of_evidence = [row["measures"][_of_evidence(row, evals.decides)] for row in quoted]
     _decide([*zip(quoted, of_evidence, strict=True)], evals.matters)
     names = _names(measures.cut_alike(len(evals.documents), base, base)[2], _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
-    for row, run in zip([described, *rows], [base, *others], strict=True):
+    for row, run in zip([described, *rows], [base, *(first for first, *_ in groups)], strict=True):
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
     return {
         "evaluation_set": evals.name,
@@ -81,27 +87,44 @@ def _primary(decides: str) -> str:
     return PRIMARY if decides in OF_EVIDENCE else decides
 
 
+def by_system(read: list[runs.Run]) -> list[list[runs.Run]]:
+    """Return the runs whose cards name the same system together, any other by itself."""
+    groups: dict = {}
+    for run in read:
+        groups.setdefault(run.system or len(groups), []).append(run)
+    return [*groups.values()]
+
+
 def _of_evidence(quoted: dict, decides: str) -> str:
     """Return the measure of the verdict on evidence: a smaller budget where a list ends before."""
     wanted, known = OF_EVIDENCE.get(decides, evidence.DECIDES), [*quoted["measures"]]
     return wanted if wanted in known else known[-1]
 
 
-def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run) -> dict:
-    """Return everything about one run against the base but its verdict."""
-    lists = {of.name: of.parts or of.rankings for of in (base, run)}
-    base, run, cut = measures.cut_alike(len(evals.documents), base, run)
-    names = _names(cut, _primary(evals.decides))
-    before, after = (measures.per_query(qrels, of.rankings, names) for of in (base, run))
+def _row(
+    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, group: list[runs.Run]
+) -> dict:
+    """Return everything about the runs of a system against the base but the verdict."""
+    lists = {of.name: of.parts or of.rankings for of in (base, *group)}
+    base, *alike, cut = measures.cut_alike(len(evals.documents), base, *group)
+    names, run = _names(cut, _primary(evals.decides)), alike[0]
+    before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
+    after = stats.averaged(tables)
     row = _describe_run(run, qrels, after)
+    if len(group) > 1:
+        means = [fmean(of_query[names[0]] for of_query in table.values()) for table in tables]
+        spread = {"runs": len(group), "low": min(means), "high": max(means)}
+        row |= {"name": run.system, "averaged": spread}
     row["measures"] = stats.by_measure(before, after, names)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
         groups = measures.ids_by_field(evals, qrels, field).items()
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
-    row["evidence"] = evidence.compare_evidence(evals, qrels, base, run)
-    row["unjudged"] = _unjudged(evals, qrels, base, run, names[0])
+    row["full"] = _full_answers(evals, qrels, cut, base, *alike)
+    row["evidence"] = evidence.compare_evidence(evals, qrels, base, *alike)
+    row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
+    row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
     if cut:
         shorter = ", ".join(name for name in names if name not in MEASURES)
         longer = sum(len(ranking) > cut[0] for ranking in lists[cut[1]].values())
@@ -111,11 +134,41 @@ def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: run
     depth = cut[0] if cut else 10
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
     row["warnings"] += measures.label_warnings(qrels, depth, base, run)
-    full = measures.answered_in_full(qrels, evals.full_grade)
-    names = [measures.at_depth(name, cut[0]) if cut else name for name in measures.FULL]
-    values = [measures.per_query(full, of.rankings, names, evals.full_grade) for of in (base, run)]
-    row["full"] = {"n": len(full), "measures": stats.by_measure(*values, names)} if full else {}
     return row
+
+
+def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.Run) -> dict:
+    """Return for how many `queries` a run searched again, and what that brings the reader.
+
+    `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
+    for a run of documents.
+    """
+    again, ranked = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
+    quoted = evidence.quoted_queries(evals) if ranked else {}
+    quoted = {query_id: quoted[query_id] for query_id in quoted if query_id in again}
+    alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
+    measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
+    values = (evidence.by_query(evals, quoted, of) for of in (alone, ranked))
+    means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
+    return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
+
+
+def _full_answers(
+    evals: evalset.EvalSet,
+    qrels: measures.Qrels,
+    cut: tuple[int, str] | None,
+    base: runs.Run,
+    *alike: runs.Run,
+) -> dict:
+    """Return how two systems find full answers, of the queries that have one; {} where none has."""
+    full = measures.answered_in_full(qrels, evals.full_grade)
+    if not full:
+        return {}
+    names = [measures.at_depth(name, cut[0]) if cut else name for name in measures.FULL]
+    before, *tables = (
+        measures.per_query(full, of.rankings, names, evals.full_grade) for of in (base, *alike)
+    )
+    return {"n": len(full), "measures": stats.by_measure(before, stats.averaged(tables), names)}
 
 
 def _unjudged(
@@ -202,12 +255,33 @@ def join_halves(comparison: dict, other: dict) -> None:
 
 
 def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
-    unnamed = [run.name for run in others if run.name not in evals.confirmed]
+    names = dict.fromkeys(run.system or run.name for run in others)
+    unnamed = [name for name in names if name not in evals.confirmed]
     if unnamed and evals.qrels("test"):
         days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
         fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
         fault += f'chose, with the day: "confirmed": {days}'
         raise evalset.EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
+
+
+def pairs_to_read(
+    evals: evalset.EvalSet, base: runs.Run, others: list[runs.Run], split: str | None, n: int
+) -> list[dict]:
+    """Return the `n` unjudged pairs whose grades could move the differences in PRIMARY most.
+
+    By `measures.weights_of_labels`, of several runs the largest. They are sorted by id, so that no
+    row says which run brought it; the panel shuffles them.
+    """
+    weights: dict[text.Pair, float] = {}
+    for run in others:
+        pair = measures.cut_alike(len(evals.documents), base, run)[:2]
+        for query_id, judged in evals.qrels(split).items():
+            ids = ([doc_id for doc_id, _ in of.rankings.get(query_id, [])] for of in pair)
+            moved = measures.weights_of_labels(judged, *ids, DEPTH, evals.grades[-1])
+            for doc_id, weight in moved.items():
+                weights[query_id, doc_id] = max(weight, weights.get((query_id, doc_id), 0))
+    heaviest = sorted(weights, key=lambda pair: (-weights[pair], pair))[:n]
+    return [{"query_id": query_id, "doc_id": doc_id} for query_id, doc_id in sorted(heaviest)]
 
 
 # Reading: the saved baseline, and what a run says about itself.
@@ -245,6 +319,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         if card[name] != wanted:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
+            remedy += "; make carry takes labels to changed documents"
             raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     depth = card.get("depth", 0)
     if type(depth) is not int or depth < 0:
@@ -252,7 +327,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         raise evalset.EvalSetError([f"{card_path}:1: {fault}"])
     nothing = next(files.lines(path), None) is None
     run = runs.Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
-    run = run._replace(depth=depth)
+    run = run._replace(depth=depth, system=str(card.get("system", "")))
     return _with_chunk_set(run, str(card.get("chunker", "")), card_path, evals)
 
 
@@ -345,11 +420,12 @@ def _deciding(row: dict, decides: str) -> tuple[dict, str]:
 
 
 def compare_command(
-    evals, paths, base=None, split="dev", gate=GATES[0], strict=False, to=None, **rules
+    evals, paths, base=None, split="dev", gate=GATES[0], strict=False, pairs=0, to=None, **rules
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
-    `rules` are `matters` and `decides`, where they are not those of the set.
+    `rules` are `matters` and `decides`, where they are not those of the set; `pairs` is how many
+    unjudged results go to the pairs to read.
 
     The gate "worse": 0 no run is shown to be worse, 1 one is, 3 (strict) there are too few queries
     to tell. The gate "not-worse": 0 every run is worse by less than `matters`, 1 one is worse by
@@ -366,16 +442,20 @@ def compare_command(
     comparison = compare(evals, against, others, half, **rules)
     if half == "test" and evals.qrels("dev"):
         join_halves(comparison, compare(evals, against, others, **rules))
-    for run, row in zip((against, *others), (comparison["base"], *comparison["runs"]), strict=True):
+    read = [against, *(first for first, *_ in by_system(others))]
+    for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:
             told = [_why_unjudged(evals, run, split), *run.warnings]
             raise evalset.EvalSetError(f"{run.name}: {why}" for why in told)
     _write((to or evals.folder / "comparisons") / name, comparison)
-    pairs, verdicts = zip(
-        *(_deciding(row, comparison["decides"]) for row in comparison["runs"]), strict=True
-    )
+    if pairs:
+        left = reading.write_list(evals, pairs_to_read(evals, against, others, half, pairs))
+        listed = f"{how_many(left, 'pair')} to read: {evals.folder / reading.TO_READ}"
+        print(f"{listed}, opened by session A")
+    deciding = [_deciding(row, comparison["decides"]) for row in comparison["runs"]]
     if gate == "not-worse":
-        return _not_worse(pairs, comparison["matters"])
+        return _not_worse([pair for pair, _ in deciding], comparison["matters"])
+    verdicts = {verdict for _, verdict in deciding}
     too_few = strict and stats.TOO_FEW in verdicts
     return 1 if stats.WORSE in verdicts else STRICT * too_few
 

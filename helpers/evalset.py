@@ -253,6 +253,15 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
     return [row for _, row in rows]
 
 
+def read_corpus(path: Path) -> dict[str, Document]:
+    """Return the documents of a folder, by id. Raises EvalSetError with every problem."""
+    problems: list[str] = []
+    documents = _read_corpus(path, problems)
+    if problems:
+        raise EvalSetError(problems)
+    return documents
+
+
 def _read_settings(path: Path, problems: list[str]) -> dict:
     settings = files.json_page(path, problems) if os.path.lexists(path) else {}
     faults = files.schema("settings").faults(settings)

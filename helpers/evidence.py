@@ -261,29 +261,28 @@ def _loss(evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk
 # Two runs of passages.
 
 
-def compare_evidence(
-    evals: EvalSet, query_ids: Iterable[str], base: runs.Run, run: runs.Run
-) -> dict:
-    """Return what is known of a run's evidence against the base's; {} unless both rank passages.
+def compare_evidence(evals: EvalSet, query_ids: Iterable[str], *compared: runs.Run) -> dict:
+    """Return what is known of evidence against that of the first run, {} unless all rank passages.
 
-    A budget that a list cut off does not fill has no comparison. The verdict is empty: it depends
-    on how many runs are compared.
+    Further runs are of one system; it is lost as in the first of them. A budget that a list cut off
+    does not fill has no comparison. The verdict is empty: it depends on how many are compared.
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
-    before, after = ranked_passages(evals, base), ranked_passages(evals, run)
-    if not (queries and before and after):
+    ranked = [ranked_passages(evals, run) for run in compared]
+    if not (queries and all(ranked)):
         return {}
-    filled = min(_tokens_of_all(before, queries, base), _tokens_of_all(after, queries, run))
+    filled = min(_tokens_of_all(of, queries, run) for of, run in zip(ranked, compared, strict=True))
     short = [budget for budget in BUDGETS if budget > filled]
     names = [*COMPARED, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
-    values = [by_query(evals, queries, rankings) for rankings in (before, after)]
+    before, *tables = [by_query(evals, queries, rankings) for rankings in ranked]
+    lost = [losses(evals, queries, rankings) for rankings in ranked[:2]]
     return {
         "n": len(queries),
-        "measures": stats.by_measure(*values, names),
+        "measures": stats.by_measure(before, stats.averaged(tables), names),
         "short": short,
         "verdict": "",
         "reason": "",
-        "lost": {"base": losses(evals, queries, before), "run": losses(evals, queries, after)},
+        "lost": dict(zip(("base", "run"), lost, strict=True)),
     }
 
 
@@ -313,8 +312,11 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
 def _tokens_of_all(rankings: Rankings, queries: Iterable[str], run: runs.Run) -> float:
     """Return how many tokens each ranking that was cut off holds at least.
 
-    One that is shorter than the run's lists returned all that it found.
+    One that is shorter than the run's lists returned all that it found, and so did each one of a
+    run with further searches.
     """
+    if run.first:
+        return math.inf
     depth = runs.list_depth(run) or max(map(len, rankings.values()))
     cut_off = [r for r in (rankings.get(q, []) for q in queries) if len(r) >= depth]
     return min((sum(chunk.n_tokens for chunk in r) for r in cut_off), default=math.inf)

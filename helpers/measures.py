@@ -132,19 +132,18 @@ def median_first_rank(values: dict[str, dict[str, float]]) -> float:
 # What two runs can be compared on.
 
 
-def cut_alike(documents: int, base: Run, run: Run) -> tuple[Run, Run, tuple[int, str] | None]:
-    """Return two runs with lists of the same depth, and (depth, name) of the one that is cut.
+def cut_alike(documents: int, *compared: Run) -> tuple[Run | tuple[int, str] | None, ...]:
+    """Return the runs with lists of the same depth, and (depth, name) of the one that is cut.
 
-    None where neither is cut before the baseline's depth or the `documents` of the corpus.
+    None where none is cut before the baseline's depth or the `documents` of the corpus.
     """
     full = min(BASELINE["depth"], documents)
-    depths = [(list_depth(of), of.name) for of in (base, run)]
+    depths = [(list_depth(run), run.name) for run in compared]
     cut = min(((depth, name) for depth, name in depths if 0 < depth < full), default=None)
     if not cut:
-        return base, run, None
-    of_passages = bool(base.parts and run.parts)
-    shorter = [first_results(of, cut[0], of_passages) for of in (base, run)]
-    return *shorter, cut
+        return *compared, None
+    of_passages = all(run.parts for run in compared)
+    return *(first_results(run, cut[0], of_passages) for run in compared), cut
 
 
 def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
@@ -189,15 +188,38 @@ def unjudged_bounds(
     For the largest one a better grade never goes to a document that the run ranks less far above
     the base: so few assignments are tried, each with its own ideal.
     """
-    weights = [{d: 1 / math.log2(rank + 1) for rank, d in enumerate(r[:k], 1)} for r in (base, run)]
-    gaps = {d: weights[1].get(d, 0) - weights[0].get(d, 0) for d in {**weights[0], **weights[1]}}
+    gaps = _discount_gaps(base, run, k)
     known = sum(judged.get(doc_id, 0) * gap for doc_id, gap in gaps.items())
     unjudged = sorted(gap for doc_id, gap in gaps.items() if doc_id not in judged)
     differences = []
     for best_first in (unjudged, unjudged[::-1]):
         for grades in combinations_with_replacement(range(highest, -1, -1), len(unjudged)):
-            ideal = sorted([*judged.values(), *grades], reverse=True)[:k]
-            total = sum(grade / math.log2(rank + 1) for rank, grade in enumerate(ideal, 1))
+            total = _ideal_gain([*judged.values(), *grades], k)
             gain = known + sum(map(operator.mul, grades, best_first))
             differences.append(gain / total if total else 0.0)
     return min(differences), max(differences)
+
+
+def weights_of_labels(
+    judged: dict[str, int], base: list[str], run: list[str], k: int, highest: int
+) -> dict[str, float]:
+    """Return {doc_id: what its grade could move} of one query's unjudged results, as above.
+
+    That is the difference of its discounts in the two lists, times the highest grade, over the
+    ideal gain of the grades that are known. What moves nothing is left out.
+    """
+    total, gaps = _ideal_gain(judged.values(), k), _discount_gaps(base, run, k)
+    unjudged = {d: abs(gap) for d, gap in gaps.items() if gap and d not in judged}
+    return {doc_id: gap * highest / total for doc_id, gap in unjudged.items()} if total else {}
+
+
+def _discount_gaps(base: list[str], run: list[str], k: int) -> dict[str, float]:
+    """Return {doc_id: its discount in the first `k` of the run, minus that in the base's}."""
+    weights = [{d: 1 / math.log2(rank + 1) for rank, d in enumerate(r[:k], 1)} for r in (base, run)]
+    return {d: weights[1].get(d, 0) - weights[0].get(d, 0) for d in {**weights[0], **weights[1]}}
+
+
+def _ideal_gain(grades: Iterable[int], k: int) -> float:
+    """Return the gain of the first `k` documents in the best order."""
+    best = sorted(grades, reverse=True)[:k]
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))

@@ -4,6 +4,7 @@ import functools
 import gc
 import math
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +81,14 @@ def by_measure(
     adjusted = holm([pair.p for pair in pairs.values()])
     rows = zip(pairs.items(), adjusted, strict=True)
     return {name: pair._asdict() | {"p_holm": p} for (name, pair), p in rows}
+
+
+def averaged(tables: Sequence[dict]) -> dict[str, dict[str, float]]:
+    """Return the mean of {query_id: {measure: value}} of several runs of a system, by query."""
+    return {
+        query_id: {name: fmean(table[query_id][name] for table in tables) for name in row}
+        for query_id, row in tables[0].items()
+    }
 
 
 def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float, float]:

@@ -1,6 +1,5 @@
 """Labels in the forms that other tools read: CSV, Parquet, BEIR, TREC qrels."""
 
-import csv
 import re
 from pathlib import Path
 
@@ -31,7 +30,8 @@ def labels(evals: evalset.EvalSet) -> pd.DataFrame:
 def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     """Write every form below `to`, a new folder or the whole of a former export; return the paths.
 
-    Raises EvalSetError where `to` holds anything else: it would be lost.
+    Say which queries have no labels there. Raises EvalSetError where `to` holds anything else: it
+    would be lost.
     """
     to, table = to.resolve(), labels(evals)
     if to.exists() and not to.is_dir():
@@ -42,10 +42,10 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     missing = [f"no {name}" for name in FORMS if names and name not in names]
     if strange or missing:
         raise EvalSetError([f"{to}: found {[*strange, *missing][0]}, {REPLACES}"])
+    if evals.unanswered:
+        print(f"no document answers, so without labels: {', '.join(evals.unanswered)}")
     with files.new_folder(to) as folder:
-        lone = table["query_text"].str.contains("\r", regex=False).any()  # would end a line
-        quoting = csv.QUOTE_ALL if lone else csv.QUOTE_MINIMAL
-        _write_csv(folder / "labels.csv", table, quoting=quoting)
+        _write_csv(folder / "labels.csv", table)
         with files.database() as tables:
             tables.from_df(table).write_parquet(str(folder / "labels.parquet"))
         lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import files
 from ..files import EvalSetError
 from . import readers, tables
 from .readers import Label, Source, Task
@@ -93,12 +92,7 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
     query_id = readers.id_of(place, row, ("_id", "id"), task, name)
     query = {"query_id": query_id, "query": question}
     kind, answer = readers.text_of(row, "type"), readers.text_of(row, "answer")
-    form = files.schema("retrieval_queries")
-    if form.fits("kind", kind):
-        query["kind"] = kind
-    elif kind:
-        task.leave_out(f"types that are no label ({form.wanted('kind')})", place)
-    query |= {"answers": [answer]} if answer else {}
+    query |= ({"kind": kind} if kind else {}) | ({"answers": [answer]} if answer else {})
     documents = [
         {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}
         for title, sentences in paragraphs.items()

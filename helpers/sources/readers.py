@@ -106,8 +106,6 @@ def encode_id(name) -> str:
     name = re.sub(r"[\s/\\#%]", lambda sign: quote(sign[0], safe=""), str(name))
     if files.is_id(name):
         return name
-    if name in (".", ".."):
-        return "%2E" * len(name)
     return "".join(c if files.is_id(f"a{c}") else quote(c) for c in name)
 
 

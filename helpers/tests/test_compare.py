@@ -485,7 +485,7 @@ def test_a_baseline_is_read_with_its_ranked_chunks(many):
     base = compare.saved_baseline(evals)
     assert base.name == "baseline" and len(base.rankings) == 40 and base.parts == {}
     (many / "runs/fixed.jsonl").write_text('{"query_id": "q1", "results": [["d001#0", 2]]}')
-    assert compare.saved_baseline(evals)[3:] == ({"q1": [("d001#0", 2.0)]}, "fixed", 100)
+    assert compare.saved_baseline(evals)[3:6] == ({"q1": [("d001#0", 2.0)]}, "fixed", 100)
 
 
 def test_a_run_is_refused_by_what_its_card_says(many):
@@ -505,7 +505,7 @@ def test_a_run_is_refused_by_what_its_card_says(many):
             compare.read_checked(run, evals)
         assert str(caught.value).startswith(f"{card}:1: {words}")
     card.write_text(json.dumps(hashes | {"chunker": "mine", "depth": 7}))
-    assert compare.read_checked(run, evals)[4:] == ("mine", 7)
+    assert compare.read_checked(run, evals)[4:6] == ("mine", 7)
 
 
 def test_an_empty_run_is_one_that_found_nothing_only_where_its_card_says_how(many, status):
@@ -634,9 +634,11 @@ def test_queries_without_an_answer_are_left_out_and_told_apart(many):
     base = runs.read_run(many / "runs" / "fixed.trec", evals)
     low = base._replace(rankings=base.rankings | {"z": [("d001", -70.0)]})
     high = base._replace(rankings=base.rankings | {"z": [("d001", 1e9)]}, name="high")
-    found = compare.compare(evals, low, [high, base])
-    apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
-    assert apart == [1, 0, None]
+    twice = [run._replace(system="s") for run in (high, high)]
+    for others in ([*twice, base], [high, base]):
+        found = compare.compare(evals, low, others)
+        apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
+        assert apart == [1, 0, None]
     page = compare.comparison_page(found)
     words = "Told from 1 query without an answer by the first score, AUROC: "
     assert page.count(words) == 1
@@ -657,6 +659,46 @@ def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(many
         found = compare.compare(evals, base, [base] * (n + 1))["runs"]
         verdicts = [row["evidence"].get("verdict") for row in found]
         assert verdicts == [verdict] * n + [None]
+
+
+def test_runs_of_one_system_are_one_row_of_means_with_their_spread(tmp_path):
+    evals = small_set(tmp_path, 12, 6)
+    places = {"first": (1, 2, 1, 2, 1, 2), "second": (2, 1, 2, 1, 2, 2), "other": (1,) * 6}
+    base = run_of("base", *[ranked(2, 12, 12)] * 6)
+    first, second, other = (
+        run_of(name, *(ranked(rank, 12, 12) for rank in row)) for name, row in places.items()
+    )
+    group = [run._replace(system="agent") for run in (first, second)]
+    assert compare.by_system([group[0], other, first, group[1], first]) == [
+        group, [other], [first], [first],
+    ]  # fmt: skip
+    found = compare.compare(evals, base, [group[1], other, group[0]])
+    agent, alone = found["runs"]
+    second_place = 1 / math.log2(3)
+    means = [(n + (6 - n) * second_place) / 6 for n in (2, 3)]  # so many of six come first
+    assert agent["averaged"] == {"runs": 2, "low": pytest.approx(means[0]),
+                                 "high": pytest.approx(means[1])}  # fmt: skip
+    pair = agent["measures"]["nDCG@10"]
+    assert pair["run"] == pytest.approx(sum(means) / 2) and pair["wins"] == 5
+    assert (agent["name"], agent["unjudged"]) == ("agent", []) and alone["unjudged"]
+    assert agent["means"]["nDCG@10"] == pair["run"] and len(agent["moved"]) == 5
+    page = compare.comparison_page(found)
+    assert "# agent, other against base" in page and "## agent: " in page
+    assert "Each value is the mean of 2 runs of this system, query by query; their means " in page
+    assert f"of nDCG@10 go from {means[0]:.3f} to {means[1]:.3f}." in page
+    short = group[1]._replace(rankings=runs.first_results(second, 1, False).rankings)
+    (row,) = compare.compare(evals, base, [group[0], short])["runs"]
+    assert row["primary"] == "nDCG@1" and row["averaged"]["low"] == pytest.approx(2 / 6)
+
+
+def test_the_command_takes_runs_of_one_system_by_their_cards(many, status):
+    evals = evalset.load(many)
+    for name in ("a", "b"):
+        (many / f"{name}.trec").write_text((many / "worse.trec").read_text())
+        runs.write_card(many / f"{name}.json", evals, {"system": "twice"})
+    done, printed = status(many / "a.trec", many / "b.trec", many / "worse.trec")
+    assert done == 1 and "# twice, worse against baseline" in printed.out
+    assert printed.out.count("mean of 2 runs") == 1 and "a+b+worse.md" in printed.out
 
 
 @pytest.fixture
@@ -748,6 +790,48 @@ def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):
     assert two_grades["full"] == {}
 
 
+def test_evidence_of_a_system_is_averaged_by_query(quoted):
+    folder, write = quoted
+    evals = evalset.load(folder)
+    paths = write("base", 90, 150), write("all", 90, 150), write("bits", 0, 40)
+    base, *group = (compare.read_checked(path, evals)._replace(system="s") for path in paths)
+    for order in (group, group[::-1]):
+        (row,) = compare.compare(evals, base, order, decides="evidence-hit@5")["runs"]
+        assert row["evidence"]["measures"]["evidence hit@5"]["run"] == 0.5
+        lost = {*row["evidence"]["lost"]["run"].values()}
+        assert (lost == {evidence.DELIVERED}) == (order == group)
+    whole, *all_whole = (run._replace(first={"q0": 1}) for run in (base, *group))
+    for others, short in ((all_whole, []), ([all_whole[0], group[1]], [*evidence.BUDGETS])):
+        (row,) = compare.compare(evals, whole, others)["runs"]
+        assert row["evidence"]["short"] == short  # of the shortest list
+
+
+def test_the_page_says_what_a_further_search_brings(quoted):
+    folder, write = quoted
+    evals = evalset.load(folder)
+    rows = [{"query_id": f"q{n}", "results": [["b#0:1", 1]]} for n in range(11)]
+    rows += [{"query_id": f"q{n}#2", "results": [["a#90:150", 9]]} for n in range(4)]
+    rows += [{"query_id": f"q{n}#2", "results": [["b#0:9", 9]]} for n in range(4, 8)]
+    write_rows(folder / "agent.jsonl", *rows)
+    base, agent = (
+        compare.read_checked(path, evals)
+        for path in (write("base", 90, 150, 1), folder / "agent.jsonl")
+    )
+    page = compare.comparison_page(compare.compare(evals, base, [agent]))
+    assert "For 8 queries it searched more than once. What was found is what was read, so" in page
+    told = "By evidence recall within 2000 tokens (n = 8): 0.000 with first searches alone, 0.500 w"
+    assert told in page
+    decided = compare.compare(evals, base, [agent], decides="evidence-nDCG@10")
+    told = "By evidence nDCG@10 (n = 8): 0.000 with first searches alone, 0.315 with all.\n"
+    assert told in compare.comparison_page(decided)  # half of 1 / log2(3)
+    (row,) = compare.compare(evals, agent, [agent])["runs"]  # no list of either is cut off
+    assert row["evidence"]["measures"][evidence.recall_name(8000)]["run"] == pytest.approx(4 / 12)
+    documents = agent._replace(parts={}, first={"q0": 1, "z": 1})
+    (row,) = compare.compare(evals, documents, [documents])["runs"]
+    assert row["searches"] == {"queries": 1, "n": 0, "measure": evidence.DECIDES, "means": []}
+    assert "searches" not in compare.compare(evals, agent, [base])["runs"][0]
+
+
 def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
     evals = small_set(tmp_path, 12, 8)
     base, run = run_of("base", *[ranked(1, 2, 12)] * 8), run_of("run", *[ranked(2, 2, 12)] * 8)
@@ -764,3 +848,49 @@ def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
     known = evals._replace(judgments=[*evals.judgments, *zeros])
     assert compare.compare(known, base, [run])["runs"][0]["unjudged"] == []
     assert compare.compare(evals, base, [run], decides="RR@10")["runs"][0]["unjudged"] == []
+
+
+UNSETTLED = [  # lists of eight queries that begin with d001, whether others differ in it, matters
+    (1, False, 0.05, True),
+    (1, False, 1, False),  # the verdict stands, and it is no difference
+    (5, True, 0.05, False),  # too few of them differ, but the rest could
+    (8, False, 0.05, False),
+]
+
+
+@pytest.mark.parametrize(("swapped", "others_differ", "matters", "told"), UNSETTLED)
+def test_where_no_label_can_settle_it_the_page_says_so(
+    tmp_path, swapped, others_differ, matters, told
+):
+    evals, rest = small_set(tmp_path, 12, 8), "d002" if others_differ else "d001"
+    orders = [["d001", "d000"] if n < swapped else ["d000", rest] for n in range(8)]
+    base = run_of("base", *[[("d000", 2.0), ("d001", 1.0)]] * 8)
+    run = run_of("run", *([(d, -n) for n, d in enumerate(order)] for order in orders))
+    page = compare.comparison_page(compare.compare(evals, base, [run], matters=matters))
+    assert ("However they are graded, more queries are needed: labels of these" in page) == told
+
+
+def test_the_pairs_that_move_most_are_listed_without_the_run_that_brought_them(tmp_path):
+    evals = small_set(tmp_path, 12, 2)
+    base = run_of("base", *[[("d000", 9.0), ("d001", 8.0), ("d002", 7.0)]] * 2)
+    one = run_of("one", [("d003", 9.0), ("d000", 8.0)], [("d000", 9.0), ("d001", 8.0)])
+    two = run_of("two", [("d000", 9.0), ("d001", 8.0)], [("d000", 9.0), ("d004", 8.0)])
+    late = run_of("late", *[[("d000", 9.0), ("d003", 8.0)], [("d000", 9.0), ("d001", 8.0)]])
+    weighed = [("q0", "d003"), ("q0", "d001"), ("q1", "d001"), ("q1", "d004")]
+    for n in range(1, 6):  # d002 is cut off: all lists of the others have two
+        rows = compare.pairs_to_read(evals, base, [one, two, late], None, n)
+        assert [tuple(row.values()) for row in rows] == sorted(weighed[:n])
+    assert compare.pairs_to_read(evals, base, [one, two], "test", 99) == []
+
+
+def test_the_command_adds_pairs_to_the_list_and_says_who_opens_it(many, status):
+    near, listed = many / "worse.trec", many / "to_read.jsonl"
+    done, printed = status(near, "--pairs", 3)
+    assert done == 1
+    assert printed.out.endswith(f"\n3 pairs to read: {listed}, opened by session A\n")
+    rows = [row for _, row in files.rows(listed)]
+    assert len(rows) == 3 and {*rows[0]} == {"query_id", "doc_id"}
+    assert status(near, "--pairs", 3)[1].out.endswith(
+        f"\n3 pairs to read: {listed}, opened by session A\n"
+    )
+    assert "to read" not in status(near)[1].out

@@ -136,7 +136,7 @@ def test_the_body_of_a_page_keeps_its_spaces_and_loses_the_empty_lines_around_it
 def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     path = folder / JUDGMENTS
     change(path, '"relevance": 2', '"relevance": 4')
-    assert "field relevance is 4, wanted 0, 1 or 2" in problems(folder)[0]
+    assert "field relevance is 4, wanted a grade: 0, 1 or 2" in problems(folder)[0]
     settings = {"words": "bigrams", "highest_grade": 4, "imported": "BEIR"}
     settings |= {"decides": "recall@10", "matters": 0.1, "full_grade": 3}
     settings["confirmed"] = {"mine": "2026-11-23"}
@@ -155,7 +155,10 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
     change(path, '"relevance": 4', '"relevance": 5')
-    assert "field relevance is 5, wanted a whole number from 0 to 4" in problems(folder)[0]
+    assert (
+        "field relevance is 5, wanted a grade: 0, 1 or 2, or up to the highest"
+        in problems(folder)[0]
+    )
     (folder / JUDGMENTS).unlink()
     (folder / QUERIES).write_text(QUERY + "}\n" + QUERY.replace("q1", "Q1") + "}")
     assert len(evalset.load(folder).queries) == 2  # ids of others may differ by case
@@ -180,7 +183,7 @@ BAD = [  # file, content, what is told
     (QUERIES, QUERY + ', "kind": "none"}', [":1: query q1: disk-full answers it, wanted an"]),
     (QUERIES, QUERY + "}\n" + QUERY.replace("q1", "Q1") + "}",
      [":2: id Q1 differs from q1 (line 1) in case or Unicode form only"]),
-    (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted 0, 1 or"]),
+    (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted a grade:"]),
     (JUDGMENTS, QUOTED % "delete logs" + SECOND,
      [":1: evidence 'delete logs' is not in disk-full, wanted a verbatim quote"]),
     (JUDGMENTS, QUOTED % ("z" * 90) + SECOND, [f":1: evidence '{'z' * 60}' is not in disk-full"]),
@@ -300,7 +303,7 @@ EXTRA = [  # file, rows, what is told of them
     ("pool.jsonl", [], []),
     ("pool.jsonl", [PAIR | {"rankers": ["x"], "first": 2}], []),
     ("pool.jsonl", [PAIR | {"doc_id": "x", "rankers": []}], [f":1: document x {UNKNOWN}"]),
-    ("second_pass.jsonl", [PAIR | GRADES], [":1: field first is 3, wanted 0, 1 or 2"]),
+    ("second_pass.jsonl", [PAIR | GRADES], [":1: field first is 3, wanted a grade: 0, 1 or 2"]),
     ("negatives.jsonl", [LISTS | {"easy": ["disk-ful"], "hard": ["disk-full", "zzz"]}],
      [f":1: document disk-ful {UNKNOWN}, the nearest is disk-full", f":1: document zzz {UNKNOWN}"]),
     ("negatives.jsonl", [LISTS | {"query_id": q} for q in ("q8", "q1", "q9")],

@@ -248,3 +248,21 @@ def test_bounds_over_unjudged_results_are_those_of_all_grades_that_could_be_give
                 differences.append(0.0)
         found = measures.unjudged_bounds(judged, base, other, k, highest)
         assert found == pytest.approx((min(differences, default=0), max(differences, default=0)))
+
+
+SECOND = 1 / math.log2(3)
+WEIGHTS = [  # grades, base, run, k, highest grade, what each unjudged result could move
+    ({"a": 2}, "axy", "xa", 2, 2, {"x": 1 - SECOND}),  # y comes too late
+    ({"a": 2}, "axy", "xa", 3, 2, {"x": 1 - SECOND, "y": 0.5}),
+    ({"a": 2}, "xa", "xb", 2, 2, {"b": SECOND}),  # x stands at the same place
+    ({"a": 1, "b": 1}, "x", "", 5, 3, {"x": 3 / (1 + SECOND)}),
+    ({"a": 0}, "x", "", 5, 1, {}),
+]
+
+
+@pytest.mark.parametrize(("judged", "base", "other", "k", "highest", "wanted"), WEIGHTS)
+def test_an_unjudged_result_weighs_what_its_highest_grade_could_move(
+    judged, base, other, k, highest, wanted
+):
+    found = measures.weights_of_labels(judged, [*base], [*other], k, highest)
+    assert found == pytest.approx(wanted)

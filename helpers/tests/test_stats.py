@@ -295,3 +295,9 @@ def test_halves_differ_by_the_interval_of_welch():
         assert (found["low"], found["high"]) == pytest.approx((ends.low, ends.high))
     still = stats.compare_paired([0] * 9, [0.1] * 9)._asdict() | {"verdict": stats.SAME}
     assert stats.confirmation(halves[0], still | {"detectable": 0.0})["low"] is None
+
+
+def test_runs_of_a_system_are_averaged_by_query():
+    tables = [{"a": {"x": 0.0, "y": 1.0}, "b": {"x": n, "y": 0.5}} for n in (1.0, 0.0, 0.5)]
+    assert stats.averaged(tables) == {"a": {"x": 0.0, "y": 1.0}, "b": {"x": 0.5, "y": 0.5}}
+    assert stats.averaged(tables[:1]) == tables[0]

@@ -22,7 +22,6 @@ EQUIVALENT = [
     Equivalent('notebooks/check/agreement.py', '("This is the observed agreement. AC1 takes chance away.", lambda a, b, g: _equal(a, b)),', '("This is the observed agreement. AC1 takes chance away.", lambda a, b, g: _equal(b, a)),', 'agreement is symmetric'),
     Equivalent('helpers/install.py', 'return ""', 'return None', 'nothing to say, either way'),
     Equivalent('helpers/install.py', 'words = ["--quiet", "--no-deps", "--require-hashes", "--requirement", str(wanted)]', 'words = ["--quiet", "--no-deps", "--require-hashes", "--requirement", (wanted)]', 'a process takes a path as it takes its text'),
-    Equivalent('helpers/files.py', 'return "".join(islice(parts, 60))[:60]', 'return "".join(islice(parts, 61))[:60]', 'sixty are shown either way'),
     Equivalent('helpers/text.py', 'CONTINUATION = bytes(range(0x80, 0xC0)) # UTF-8: the bytes of a character after its first', 'CONTINUATION = bytes(range(0x80, 193)) # UTF-8: the bytes of a character after its first', 'the byte C0 stands in no UTF-8'),
     Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : ])', 'only the first byte is looked at'),
     Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : n + 2])', 'only the first byte is looked at'),

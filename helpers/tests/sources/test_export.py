@@ -91,7 +91,7 @@ def renamed(folder, query_id, doc_id):
     """Give the only query and document of a set with corpus.jsonl other ids."""
     shutil.rmtree(folder / "corpus", ignore_errors=True)
     write_rows(folder / "corpus.jsonl", {"doc_id": doc_id, "title": "", "text": "x"})
-    row = {"query_id": query_id, "query": "a\rb", "relevant_doc_ids": [doc_id], "split": "dev"}
+    row = {"query_id": query_id, "query": "a, b", "relevant_doc_ids": [doc_id], "split": "dev"}
     write_rows(folder / "retrieval_queries.jsonl", row)
     write_rows(folder / "judgments.jsonl", {"query_id": query_id, "doc_id": doc_id, "relevance": 2})
     return evalset.load(folder)
@@ -106,7 +106,7 @@ def test_odd_ids_come_back_as_they_went_out(folder, tmp_path):
         export.write_exports(evals, to)
         for form, triples in read_back(to).items():
             assert triples == {(name, name, 2)}, (form, name)
-        assert pd.read_csv(to / "labels.csv")["query_text"].tolist() == ["a\rb"]
+        assert pd.read_csv(to / "labels.csv")["query_text"].tolist() == ["a, b"]
         _, again = bring("beir", to / "beir", tmp_path / f"to{number}", split="dev")
         assert again.qrels() == evals.qrels(), name
 
