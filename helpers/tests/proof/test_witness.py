@@ -290,8 +290,13 @@ CHANGES = {  # of the list of query number n
 
 
 def by_command(path: Path, to: Path, *words: str) -> tuple[int, dict]:
-    """Return the exit status of `compare` and what it says of a run."""
+    """Return the exit status of `compare` and what it says of a run, which may be seen on test."""
+    (to / "set").mkdir(parents=True)
+    for part in {*FOLDER.iterdir()} - {FOLDER / "settings.json"}:
+        (to / "set" / part.name).symlink_to(part)
+    (to / "set" / "settings.json").write_text('{"confirmed": {"run": "2026-11-23"}}')
     line = [sys.executable, "-m", "helpers", "compare", str(path), "--to", str(to), *words]
+    line += ["--evals", str(to / "set")]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode in (0, 1, 3), done.stderr
     return done.returncode, json.loads(next(to.glob("*.json")).read_text("utf-8"))["runs"][0]
