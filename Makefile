@@ -11,8 +11,8 @@ SAIL := .cache/sail
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check proof lab learn progress compare audit plan freeze import export new drop site sql refresh lock
-GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit plan freeze drop export,$\
+.PHONY: help report check proof lab learn progress compare audit plan freeze import carry export new drop site sql refresh lock
+GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit plan freeze carry drop export,$\
   Maintain:check proof refresh site lock help
 
 help:  ## show this list
@@ -28,7 +28,7 @@ check: $(READY)  ## execute the notebooks, compare every number, test the helper
 	@$(HELPERS) check $(SET)
 
 asked = $(if $(ONLY),$(filter $(1),$(ONLY)),all)
-proof: $(READY) $(if $(call asked,browser picture),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
+proof: $(READY) $(if $(call asked,browser picture langchain),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
 	@"$(BIN)/python" helpers/tests/proof/parts.py
 
 # answer_yes: Ctrl-C ends it at once. No lesson needs a terminal; that is no defence, a notebook runs what it likes.
@@ -73,6 +73,10 @@ export: $(READY)  ## write the labels of EVALS into TO=folder as CSV, Parquet, B
 import: $(READY)  ## turn FROM=kind:path into an evaluation set in TO=folder; OPTIONS="--split test --max-docs 10000"
 	@test -n "$$FROM" && test -n "$$TO" || { echo "import needs both: make import FROM=kind:path TO=folder"; exit 1; }
 	@set -f; $(HELPERS) import --from="$$FROM" --to="$$TO" $$OPTIONS
+
+carry: $(READY)  ## take the labels of EVALS over to changed documents, FROM=kind:path or folder, into a new set TO=folder
+	@test -n "$$FROM" && test -n "$$TO" || { echo "carry needs both: make carry FROM=kind:path TO=folder"; exit 1; }
+	@set -f; $(HELPERS) carry $(SET) --from="$$FROM" --to="$$TO" $$OPTIONS
 
 new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries
 	@test -n "$$TO" || { echo "new needs a folder: make new TO=path"; exit 1; }

@@ -4,8 +4,11 @@ import html
 import json
 import os
 import re
+from collections import Counter
+from datetime import date
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 import pandas as pd
 
@@ -38,6 +41,8 @@ def compare(
 ) -> dict:
     """Return what is known about each of `others` against `base`; `split` None takes all queries.
 
+    Runs of one system, by their cards, are averaged by query and are one row; what is known of a
+    single list (warnings, judged@10, lost evidence, AUROC) is that of the first of them.
     `decides` names the measure that decides and `matters` the difference, if not those of the set.
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
@@ -47,14 +52,15 @@ def compare(
     if not qrels:
         wrong = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise evalset.EvalSetError([wrong])
-    rows = [_row(evals, qrels, base, run) for run in others]
+    groups = by_system(others)
+    rows = [_row(evals, qrels, base, group) for group in groups]
     _decide([(row, row["measures"][row["primary"]]) for row in rows], evals.matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
-    of_evidence = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
-    _decide([(row, row["measures"].get(of_evidence)) for row in quoted], evals.matters)
+    of_evidence = [row["measures"][_of_evidence(row, evals.decides)] for row in quoted]
+    _decide([*zip(quoted, of_evidence, strict=True)], evals.matters)
     names = _names(measures.cut_alike(len(evals.documents), base, base)[2], _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
-    for row, run in zip([described, *rows], [base, *others], strict=True):
+    for row, run in zip([described, *rows], [base, *(first for first, *_ in groups)], strict=True):
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
     return {
         "evaluation_set": evals.name,
@@ -81,29 +87,88 @@ def _primary(decides: str) -> str:
     return PRIMARY if decides in OF_EVIDENCE else decides
 
 
-def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run) -> dict:
-    """Return everything about one run against the base but its verdict."""
-    lists = {of.name: of.parts or of.rankings for of in (base, run)}
-    base, run, cut = measures.cut_alike(len(evals.documents), base, run)
-    names = _names(cut, _primary(evals.decides))
-    before, after = (measures.per_query(qrels, of.rankings, names) for of in (base, run))
+def by_system(read: list[runs.Run]) -> list[list[runs.Run]]:
+    """Return the runs whose cards name the same system together, any other by itself."""
+    groups: dict = {}
+    for run in read:
+        groups.setdefault(run.system or len(groups), []).append(run)
+    return [*groups.values()]
+
+
+def _of_evidence(quoted: dict, decides: str) -> str:
+    """Return the measure of the verdict on evidence: a smaller budget where a list ends before."""
+    wanted, known = OF_EVIDENCE.get(decides, evidence.DECIDES), [*quoted["measures"]]
+    return wanted if wanted in known else known[-1]
+
+
+def _row(
+    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, group: list[runs.Run]
+) -> dict:
+    """Return everything about the runs of a system against the base but the verdict."""
+    lists = {of.name: of.parts or of.rankings for of in (base, *group)}
+    base, *alike, cut = measures.cut_alike(len(evals.documents), base, *group)
+    names, run = _names(cut, _primary(evals.decides)), alike[0]
+    before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
+    after = stats.averaged(tables)
     row = _describe_run(run, qrels, after)
+    if len(group) > 1:
+        means = [fmean(of_query[names[0]] for of_query in table.values()) for table in tables]
+        spread = {"runs": len(group), "low": min(means), "high": max(means)}
+        row |= {"name": run.system, "averaged": spread}
     row["measures"] = stats.by_measure(before, after, names)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
         groups = measures.ids_by_field(evals, qrels, field).items()
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
-    row["evidence"] = evidence.compare_evidence(evals, qrels, base, run)
-    row["unjudged"] = _unjudged(evals, qrels, base, run, names[0])
+    row["full"] = _full_answers(evals, qrels, cut, base, *alike)
+    row["evidence"] = evidence.compare_evidence(evals, qrels, base, *alike)
+    row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
+    row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
     if cut:
         shorter = ", ".join(name for name in names if name not in MEASURES)
         longer = sum(len(ranking) > cut[0] for ranking in lists[cut[1]].values())
         end = f"lists of {cut[1]} end at {how_many(cut[0], 'result')}"
         end += f" ({longer} longer)" if longer else ""
         row["warnings"].append(f"{end}, so both are measured there: {shorter}")
-    row["warnings"] += measures.label_warnings(qrels, cut[0] if cut else 10, base, run)
+    depth = cut[0] if cut else 10
+    row["warnings"] += measures.length_warnings(qrels, depth, base, run)
+    row["warnings"] += measures.label_warnings(qrels, depth, base, run)
     return row
+
+
+def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.Run) -> dict:
+    """Return for how many `queries` a run searched again, and what that brings the reader.
+
+    `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
+    for a run of documents.
+    """
+    again, (ranked, known) = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
+    quoted = evidence.quoted_queries(evals) if ranked else {}
+    quoted = {query_id: quoted[query_id] for query_id in quoted if query_id in again}
+    alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
+    measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
+    values = (evidence.by_query(evals, quoted, of, known) for of in (alone, ranked))
+    means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
+    return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
+
+
+def _full_answers(
+    evals: evalset.EvalSet,
+    qrels: measures.Qrels,
+    cut: tuple[int, str] | None,
+    base: runs.Run,
+    *alike: runs.Run,
+) -> dict:
+    """Return how two systems find full answers, of the queries that have one; {} where none has."""
+    full = measures.answered_in_full(qrels, evals.full_grade)
+    if not full:
+        return {}
+    names = [measures.at_depth(name, cut[0]) if cut else name for name in measures.FULL]
+    before, *tables = (
+        measures.per_query(full, of.rankings, names, evals.full_grade) for of in (base, *alike)
+    )
+    return {"n": len(full), "measures": stats.by_measure(before, stats.averaged(tables), names)}
 
 
 def _unjudged(
@@ -165,14 +230,38 @@ def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float
     return [dict(zip((*SHOWN, "base", "run"), row, strict=True)) for row in rows]
 
 
-def _decide(rows: list[tuple[dict, dict | None]], matters: float) -> None:
-    """Add to each row the verdict on its pair of means, if it has one, p adjusted over the rows."""
-    pairs = [(row, pair) for row, pair in rows if pair]
-    adjusted = stats.holm([pair["p"] for _, pair in pairs]) if pairs else []
-    for (row, pair), p in zip(pairs, adjusted, strict=True):
+def _decide(rows: list[tuple[dict, dict]], matters: float) -> None:
+    """Add to each row the verdict on its pair of means, p adjusted over the rows."""
+    adjusted = stats.holm([pair["p"] for _, pair in rows]) if rows else []
+    for (row, pair), p in zip(rows, adjusted, strict=True):
         paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
         verdict, reason = stats.verdict(paired, p, matters)
         row |= {"p_holm": p, "verdict": verdict, "reason": reason}
+
+
+def join_halves(comparison: dict, other: dict) -> None:
+    """Add to the runs of a comparison what it and that of the other half say of them (`halves`)."""
+    known = {row["name"]: row for row in other["runs"]}
+    for row in comparison["runs"]:
+        if row["name"] in known:
+            both = {comparison["split"]: row, other["split"]: known[row["name"]]}
+            told = (_deciding(both[half], comparison["decides"]) for half in evalset.SPLITS)
+            dev, test = (
+                {field: pair[field] for field in stats.Paired._fields} | {"verdict": verdict}
+                for pair, verdict in told
+            )
+            between = stats.confirmation(dev, test)
+            row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
+
+
+def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
+    names = dict.fromkeys(run.system or run.name for run in others)
+    unnamed = [name for name in names if name not in evals.confirmed]
+    if unnamed and evals.qrels("test"):
+        days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
+        fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
+        fault += f'chose, with the day: "confirmed": {days}'
+        raise evalset.EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
 
 
 def pairs_to_read(
@@ -230,6 +319,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         if card[name] != wanted:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
+            remedy += "; make carry takes labels to changed documents"
             raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     depth = card.get("depth", 0)
     if type(depth) is not int or depth < 0:
@@ -237,7 +327,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         raise evalset.EvalSetError([f"{card_path}:1: {fault}"])
     nothing = next(files.lines(path), None) is None
     run = runs.Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
-    run = run._replace(depth=depth)
+    run = run._replace(depth=depth, system=str(card.get("system", "")))
     return _with_chunk_set(run, str(card.get("chunker", "")), card_path, evals)
 
 
@@ -291,12 +381,14 @@ def comparison_page(comparison: dict) -> str:
     page = text.template(PAGE, **filters).render(
         comparison,
         deciding=_deciding,
-        of_evidence=OF_EVIDENCE.get(comparison["decides"], evidence.DECIDES),
+        of_evidence=_of_evidence,
+        of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index(),
         stats=stats,
         FIELDS=FIELDS,
         BUDGET=evidence.BUDGET,
         LOSSES=evidence.LOSSES,
+        PART=evidence.PART,
     )
     return re.sub(r"(?:^\|.*\n)+", _aligned, f"{text.paragraphs(page)}\n", flags=re.M)
 
@@ -319,7 +411,8 @@ def _deciding(row: dict, decides: str) -> tuple[dict, str]:
     known = row["evidence"].get("measures", {})
     if OF_EVIDENCE[decides] not in known:
         able = ", ".join(name for name, measure in OF_EVIDENCE.items() if measure in known)
-        why = f"its lists end before that, wanted one of {able}" if able else "it ranks no passages"
+        lacks = "it or its base ranks no passages"
+        why = f"its lists end before that, wanted one of {able}" if able else lacks
         raise evalset.EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
     return known[OF_EVIDENCE[decides]], row["evidence"]["verdict"]
 
@@ -342,12 +435,19 @@ def compare_command(
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
     half = None if split == "all" else split
-    comparison = compare(evals, against, others, half, **rules)
-    for run, row in zip((against, *others), (comparison["base"], *comparison["runs"]), strict=True):
-        if not row["judged@10"]:
-            raise evalset.EvalSetError([f"{run.name}: {_why_unjudged(evals, run, split)}"])
+    if half != "dev":
+        _refuse_unconfirmed(evals, others)
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
+    against, *others = _named_apart([base or "baseline", *paths], [against, *others])
+    comparison = compare(evals, against, others, half, **rules)
+    if half == "test" and evals.qrels("dev"):
+        join_halves(comparison, compare(evals, against, others, **rules))
+    read = [against, *(first for first, *_ in by_system(others))]
+    for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
+        if not row["judged@10"]:
+            told = [_why_unjudged(evals, run, split), *run.warnings]
+            raise evalset.EvalSetError(f"{run.name}: {why}" for why in told)
     _write((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
         left = reading.write_list(evals, pairs_to_read(evals, against, others, half, pairs))
@@ -359,6 +459,13 @@ def compare_command(
     verdicts = {verdict for _, verdict in deciding}
     too_few = strict and stats.TOO_FEW in verdicts
     return 1 if stats.WORSE in verdicts else STRICT * too_few
+
+
+def _named_apart(paths: list, read: list[runs.Run]) -> list[runs.Run]:
+    """Return runs by names of their own: old/run.trec and new/run.trec are both called run."""
+    names = Counter(run.name for run in read)
+    named = zip(paths, read, strict=True)
+    return [run._replace(name=str(path)) if names[run.name] > 1 else run for path, run in named]
 
 
 def _not_worse(pairs: list[dict], matters: float) -> int:
@@ -380,7 +487,7 @@ def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
     if split not in ("all", *halves):
         (other,) = halves
         return f"all its results are for {other} queries, wanted {split}: take --split {other}"
-    return f"none of its first ten documents is judged, {runs.OTHERS}"
+    return f"none of its first ten documents is judged: is its order turned round, or {runs.OTHERS}"
 
 
 def _write(path: Path, comparison: dict) -> None:

@@ -20,15 +20,17 @@ FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": A
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of each comparison
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
-MEAN_NAMES = {"RR": "MRR", "AP": "MAP"}
+FULL = ("full hit@5", "full RR@10", "full recall@10")  # count documents of the full grade alone
+MEAN_NAMES = {"RR": "MRR", "AP": "MAP", "full RR": "full MRR"}
 
 Qrels = dict[str, dict[str, int]]
 
 
-def measure(name: str) -> ir_measures.measures.Measure:
-    """Return what ir_measures calls the measure of that name: R@50 for recall@50."""
-    family, _, k = name.partition("@")
-    return FAMILIES[family] @ int(k) if k else FAMILIES[family]
+def measure(name: str, full_grade: int = 2) -> ir_measures.measures.Measure:
+    """Return what ir_measures calls it: R@50 for recall@50, Success(rel=2)@5 for full hit@5."""
+    family, _, k = name.removeprefix("full ").partition("@")
+    found = FAMILIES[family](rel=full_grade) if name.startswith("full ") else FAMILIES[family]
+    return found @ int(k) if k else found
 
 
 NAMED = {
@@ -50,18 +52,24 @@ def mean_name(name: str) -> str:
 
 
 def per_query(
-    qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED)
+    qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED), full_grade: int = 2
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} for every query of `qrels`; one without results gets 0.
 
     `run` lists (doc_id, score) best first. The order of the list counts: ties are broken before
-    ir_measures sees them, because its providers break ties by different rules.
+    ir_measures sees them, because its providers break ties by different rules. FULL count
+    documents of `full_grade` or more.
     """
     values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
-    name_of = {measure(name): name for name in names}
+    name_of = {measure(name, full_grade): name for name in names}
     for metric in ir_measures.iter_calc(list(name_of), qrels, _scored(qrels, run)):
         values[metric.query_id][name_of[metric.measure]] = metric.value
     return values
+
+
+def answered_in_full(qrels: Qrels, full_grade: int) -> Qrels:
+    """Return the labels of the queries that a document answers in full."""
+    return {q: row for q, row in qrels.items() if max(row.values(), default=0) >= full_grade}
 
 
 def judged_at(qrels: Qrels, run: dict[str, Ranking], k: int = 10) -> float:
@@ -124,19 +132,18 @@ def median_first_rank(values: dict[str, dict[str, float]]) -> float:
 # What two runs can be compared on.
 
 
-def cut_alike(documents: int, base: Run, run: Run) -> tuple[Run, Run, tuple[int, str] | None]:
-    """Return two runs with lists of the same depth, and (depth, name) of the one that is cut.
+def cut_alike(documents: int, *compared: Run) -> tuple[Run | tuple[int, str] | None, ...]:
+    """Return the runs with lists of the same depth, and (depth, name) of the one that is cut.
 
-    None where neither is cut before the baseline's depth or the `documents` of the corpus.
+    None where none is cut before the baseline's depth or the `documents` of the corpus.
     """
     full = min(BASELINE["depth"], documents)
-    depths = [(list_depth(of), of.name) for of in (base, run)]
+    depths = [(list_depth(run), run.name) for run in compared]
     cut = min(((depth, name) for depth, name in depths if 0 < depth < full), default=None)
     if not cut:
-        return base, run, None
-    of_passages = bool(base.parts and run.parts)
-    shorter = [first_results(of, cut[0], of_passages) for of in (base, run)]
-    return *shorter, cut
+        return *compared, None
+    of_passages = all(run.parts for run in compared)
+    return *(first_results(run, cut[0], of_passages) for run in compared), cut
 
 
 def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
@@ -155,6 +162,21 @@ def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
         return [gap + "counts as wrong, so judge it before you believe the difference"]
     share = f"{least * 100:.0f} % of the first {k} of {name} are judged"
     return [f"few labels: {share}, the rest counts as wrong"] if least < LITTLE_JUDGED else []
+
+
+def length_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
+    """Return one warning where a run leaves some of its first ten places empty, and the other not.
+
+    No cut shows in such lists, so they are scored as they stand.
+    """
+    k = min(depth, 10)
+    short = [(sum(0 < len(r.rankings.get(q, [])) < k for q in qrels), r.name) for r in compared]
+    (fewest, _), (most, name) = sorted(short)
+    if most - fewest <= JUDGED_GAP * len(qrels):
+        return []
+    lists = f"{most} of {len(qrels)} lists of {name} hold fewer than {k} documents"
+    remedy = 'if they were cut, say where in its card, as "depth": 5'
+    return [f"{lists}, and a place that is empty counts as wrong: {remedy}"]
 
 
 def unjudged_bounds(

@@ -6,8 +6,6 @@ import numbers
 import os
 import re
 import string
-import sys
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Set
 from itertools import chain
@@ -17,6 +15,7 @@ from typing import TextIO
 from unittest.mock import patch
 
 import markupsafe
+import regex
 import tiktoken
 
 VOCABULARY = Path(__file__).with_name("vocabulary")  # a cache of tiktoken, which names its files
@@ -47,13 +46,7 @@ def words(text: str) -> list[str]:
 
 def unicode_words(text: str) -> list[str]:
     """Return the same with combining marks inside the word, as in Hindi: `\\w` breaks there."""
-    return _word_with_marks().findall(text.lower())
-
-
-@functools.cache
-def _word_with_marks() -> re.Pattern:
-    marks = (c for c in map(chr, range(sys.maxunicode)) if unicodedata.category(c)[0] == "M")
-    return re.compile(rf"\w[\w{''.join(marks)}]*")
+    return regex.findall(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*", text.lower())
 
 
 def bigrams(text: str) -> list[str]:
@@ -328,22 +321,15 @@ def clean(page: str) -> str:
 
 
 class Screen:
-    """A stream on which no text acts and none fails: controls and the like become escapes.
+    """A stream on which no text acts and none fails: controls and the like become escapes."""
 
-    An error of the disk under it, which names no file, is given `name`.
-    """
-
-    def __init__(self, stream: TextIO, name: str = ""):
-        self.stream, self.name = stream, name
+    def __init__(self, stream: TextIO):
+        self.stream = stream
         stream.reconfigure(errors="backslashreplace")  # what its encoding lacks
 
     def write(self, text: str) -> int:
         """Write what is visible of `text`."""
-        try:
-            return self.stream.write(visible(text))
-        except OSError as error:
-            error.filename = self.name
-            raise
+        return self.stream.write(visible(text))
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.stream, name)

@@ -43,19 +43,12 @@ def _unjudged(evals: evalset.EvalSet, rows: list[dict]) -> dict[Pair, dict]:
     return pairs
 
 
-def old_quotes(row: dict) -> list[list[str]]:
-    """Return the alternatives of a row's old evidence, each the quotes that prove it together."""
-    old = row.get("evidence", [])
-    several = [old] if isinstance(old, str) else old
-    return [[own] if isinstance(own, str) else own for own in several]
-
-
 def marked_evidence(evals: evalset.EvalSet, row: dict) -> list:
     """Return the marked passages of a row in the form of its old evidence.
 
     [] unless the row has a grade above 0 and a passage for each quote, in their order.
     """
-    old, text = old_quotes(row), evals.documents[row["doc_id"]].retrieval_text
+    old, text = evalset.evidence_quotes(row), evals.documents[row["doc_id"]].retrieval_text
     marked = [text[start:end] for start, end in row.get("passages", [])]
     if not row.get("relevance") or sum(map(len, old)) != len(marked):
         return []
