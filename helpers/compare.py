@@ -91,7 +91,7 @@ def by_system(read: list[runs.Run]) -> list[list[runs.Run]]:
     """Return the runs whose cards name the same system together, any other by itself."""
     groups: dict = {}
     for run in read:
-        groups.setdefault(run.system or len(groups), []).append(run)
+        groups.setdefault(run.one_of or len(groups), []).append(run)
     return [*groups.values()]
 
 
@@ -114,7 +114,7 @@ def _row(
     if len(group) > 1:
         means = [fmean(of_query[names[0]] for of_query in table.values()) for table in tables]
         spread = {"runs": len(group), "low": min(means), "high": max(means)}
-        row |= {"name": run.system, "averaged": spread}
+        row |= {"name": run.one_of, "averaged": spread}
     row["measures"] = stats.by_measure(before, after, names)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
@@ -255,7 +255,7 @@ def join_halves(comparison: dict, other: dict) -> None:
 
 
 def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
-    names = dict.fromkeys(run.system or run.name for run in others)
+    names = dict.fromkeys(run.one_of or run.name for run in others)
     unnamed = [name for name in names if name not in evals.confirmed]
     if unnamed and evals.qrels("test"):
         days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
@@ -327,7 +327,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         raise evalset.EvalSetError([f"{card_path}:1: {fault}"])
     nothing = next(files.lines(path), None) is None
     run = runs.Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
-    run = run._replace(depth=depth, system=str(card.get("system", "")))
+    run = run._replace(depth=depth, one_of=str(card.get("one_of", "")))
     return _with_chunk_set(run, str(card.get("chunker", "")), card_path, evals)
 
 

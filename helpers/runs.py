@@ -44,7 +44,7 @@ class Run(NamedTuple):
     `parts` ranks passages, if it is a run of them: `doc_id#n` is chunk n of the set that `chunker`
     names, `doc_id#start:end` a span of characters. `depth` is the number of results after which the
     run's card says that lists end, 0 where it doesn't. `first` counts the results of the first
-    search for a query, of those that were searched for more than once. `system` is the name that
+    search for a query, of those that were searched for more than once. `one_of` is the name that
     the cards of several runs of one system share.
     """
 
@@ -55,7 +55,7 @@ class Run(NamedTuple):
     chunker: str = ""
     depth: int = 0
     first: dict[str, int] = {}
-    system: str = ""
+    one_of: str = ""
 
 
 def documents_to_rank(evals: evalset.EvalSet) -> list[evalset.Document]:

@@ -634,7 +634,7 @@ def test_queries_without_an_answer_are_left_out_and_told_apart(many):
     base = runs.read_run(many / "runs" / "fixed.trec", evals)
     low = base._replace(rankings=base.rankings | {"z": [("d001", -70.0)]})
     high = base._replace(rankings=base.rankings | {"z": [("d001", 1e9)]}, name="high")
-    twice = [run._replace(system="s") for run in (high, high)]
+    twice = [run._replace(one_of="s") for run in (high, high)]
     for others in ([*twice, base], [high, base]):
         found = compare.compare(evals, low, others)
         apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
@@ -668,7 +668,7 @@ def test_runs_of_one_system_are_one_row_of_means_with_their_spread(tmp_path):
     first, second, other = (
         run_of(name, *(ranked(rank, 12, 12) for rank in row)) for name, row in places.items()
     )
-    group = [run._replace(system="agent") for run in (first, second)]
+    group = [run._replace(one_of="agent") for run in (first, second)]
     assert compare.by_system([group[0], other, first, group[1], first]) == [
         group, [other], [first], [first],
     ]  # fmt: skip
@@ -695,7 +695,8 @@ def test_the_command_takes_runs_of_one_system_by_their_cards(many, status):
     evals = evalset.load(many)
     for name in ("a", "b"):
         (many / f"{name}.trec").write_text((many / "worse.trec").read_text())
-        runs.write_card(many / f"{name}.json", evals, {"system": "twice"})
+        runs.write_card(many / f"{name}.json", evals, {"one_of": "twice", "system": "sampled"})
+    runs.write_card(many / "worse.json", evals, {"system": "sampled"})  # says what it is, no more
     done, printed = status(many / "a.trec", many / "b.trec", many / "worse.trec")
     assert done == 1 and "# twice, worse against baseline" in printed.out
     assert printed.out.count("mean of 2 runs") == 1 and "a+b+worse.md" in printed.out
@@ -794,7 +795,7 @@ def test_evidence_of_a_system_is_averaged_by_query(quoted):
     folder, write = quoted
     evals = evalset.load(folder)
     paths = write("base", 90, 150), write("all", 90, 150), write("bits", 0, 40)
-    base, *group = (compare.read_checked(path, evals)._replace(system="s") for path in paths)
+    base, *group = (compare.read_checked(path, evals)._replace(one_of="s") for path in paths)
     for order in (group, group[::-1]):
         (row,) = compare.compare(evals, base, order, decides="evidence-hit@5")["runs"]
         assert row["evidence"]["measures"]["evidence hit@5"]["run"] == 0.5
