@@ -109,11 +109,7 @@ def _row(
     names, run = _names(cut, _primary(evals.decides)), alike[0]
     before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
     after = stats.averaged(tables)
-    row = _describe_run(run, qrels, after)
-    if len(group) > 1:
-        means = [fmean(of_query[names[0]] for of_query in table.values()) for table in tables]
-        spread = {"runs": len(group), "low": min(means), "high": max(means)}
-        row |= {"name": run.system, "averaged": spread}
+    row = _describe_run(run, qrels, after) | _spread(group, tables, names[0])
     row["measures"] = stats.by_measure(before, after, names)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
@@ -135,20 +131,27 @@ def _row(
     return row
 
 
+def _spread(group: list[runs.Run], tables: list[dict], primary: str) -> dict:
+    """Return the name of a system and the ends of its runs' means, {} for one run alone."""
+    if len(group) == 1:
+        return {}
+    means = [fmean(row[primary] for row in table.values()) for table in tables]
+    spread = {"runs": len(group), "low": min(means), "high": max(means)}
+    return {"name": group[0].system, "averaged": spread}
+
+
 def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.Run) -> dict:
     """Return for how many `queries` a run searched again, and what that brings the reader.
 
     `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
     for a run of documents.
     """
-    again, ranked = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
-    quoted = evidence.quoted_queries(evals) if ranked else {}
-    quoted = {query_id: quoted[query_id] for query_id in quoted if query_id in again}
-    alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
-    measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
-    values = (evidence.by_query(evals, quoted, of) for of in (alone, ranked))
-    means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
-    return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
+    again, measure = run.first.keys() & qrels.keys(), OF_EVIDENCE.get(evals.decides)
+    first = {q: ranking[: run.first.get(q)] for q, ranking in run.parts.items()}
+    found = evidence.compare_evidence(evals, again, run._replace(parts=first), run)
+    row = {"queries": len(again), "n": found.get("n", 0), "measure": measure or evidence.DECIDES}
+    pair = found["measures"][row["measure"]] if found else {}
+    return row | {"means": [pair[side] for side in ("base", "run") if pair]}
 
 
 def _unjudged(
