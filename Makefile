@@ -11,8 +11,8 @@ SAIL := .cache/sail
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check proof lab learn progress compare audit freeze import export new drop site sql refresh lock
-GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit freeze drop export,$\
+.PHONY: help report check proof lab learn progress compare audit plan freeze import carry export new drop site sql refresh lock
+GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit plan freeze carry drop export,$\
   Maintain:check proof refresh site lock help
 
 help:  ## show this list
@@ -63,6 +63,9 @@ freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its fil
 audit: $(READY)  ## ask an evaluation set what a careful reader would: pass, warn, fail, remedy
 	@$(HELPERS) audit $(SET)
 
+plan: $(READY)  ## what the labels of EVALS can tell, how many more would tell, and the pairs to read next
+	@$(HELPERS) plan $(SET)
+
 export: $(READY)  ## write the labels of EVALS into TO=folder as CSV, Parquet, BEIR and TREC qrels
 	@test -n "$$TO" || { echo "export needs a folder: make export TO=path"; exit 1; }
 	@$(HELPERS) export $(SET) --to="$$TO"
@@ -70,6 +73,10 @@ export: $(READY)  ## write the labels of EVALS into TO=folder as CSV, Parquet, B
 import: $(READY)  ## turn FROM=kind:path into an evaluation set in TO=folder; OPTIONS="--split test --max-docs 10000"
 	@test -n "$$FROM" && test -n "$$TO" || { echo "import needs both: make import FROM=kind:path TO=folder"; exit 1; }
 	@set -f; $(HELPERS) import --from="$$FROM" --to="$$TO" $$OPTIONS
+
+carry: $(READY)  ## take the labels of EVALS over to changed documents, FROM=kind:path or folder, into a new set TO=folder
+	@test -n "$$FROM" && test -n "$$TO" || { echo "carry needs both: make carry FROM=kind:path TO=folder"; exit 1; }
+	@set -f; $(HELPERS) carry $(SET) --from="$$FROM" --to="$$TO" $$OPTIONS
 
 new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries
 	@test -n "$$TO" || { echo "new needs a folder: make new TO=path"; exit 1; }

@@ -30,6 +30,8 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
         "write the labels as other tools read them",
     ),
     "drop": (FOLDER, "labels.merge:drop_query", "move a query and its rows out of the set"),
+    "plan": (SET, "labels.plan:plan_command", "what more labels would tell, pairs to read next"),
+    "carry": (FOLDER, "labels.carry:carry_command", "take labels over to changed documents"),
     "compare": (SET, "compare:compare_command", "hold runs against a baseline: 1 worse, 2 cannot"),
     "sql": (FOLDER, "sql.command:sql_command", "BM25 in SQL on DuckDB, Sail or Spark"),
     "import": (NONE, "sources.write:import_command", "turn a source into an evaluation set"),
@@ -38,6 +40,8 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
 }
 KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
 PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
+
+SOURCE = {"dest": "source", "required": True}
 
 
 def difference(text: str) -> float:
@@ -48,7 +52,7 @@ def difference(text: str) -> float:
 
 
 OPTIONS = [  # (of which commands, option, help, what argparse is told)
-    ("export import new sql", "--to", "folder to write into", PATH | {"required": True}),
+    ("carry export import new sql", "--to", "folder to write into", PATH | {"required": True}),
     ("report", "--full", "run the further notebooks too", FLAG),
     ("learn", "--fresh", "move the old copies aside first", FLAG),
     ("progress", "--run", "run the copies first", FLAG),
@@ -62,12 +66,13 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("compare", "--strict", "3 where queries are too few to tell", FLAG),
     ("compare", "--pairs", "list so many unjudged results to be read", {"type": int}),
     ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
-    ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", {"dest": "source", "required": True}),
-    ("import", "--split", "splits to read, such as test or dev,test", {}),
+    ("carry", "--from", "KIND:PATH as in import, or a folder with a corpus", SOURCE),
+    ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", SOURCE),
+    ("carry import", "--split", "splits to read, such as test or dev,test", {}),
     ("import", "--max-docs", "keep so many documents, all relevant ones first", {"type": int}),
-    ("import", "--title", "field of a document that is its title", {}),
-    ("import", "--text", "fields that are its text, such as question,body (Markdown)", {}),
-    ("import", "--columns", "others' names of fields, such as doc_id=pid,query=question", {}),
+    ("carry import", "--title", "field of a document that is its title", {}),
+    ("carry import", "--text", "fields that are its text, such as question,body (Markdown)", {}),
+    ("carry import", "--columns", "others' names of fields, such as doc_id=pid,query=question", {}),
     ("import", "--queries", "table: file or folder of queries; ir_datasets: their name", {}),
     ("import", "--labels", "table: file or folder of labels", {}),
     ("import", "--language", "of the texts, such as ja: chooses the tokenizer", {}),
@@ -165,7 +170,7 @@ INTERRUPTED, CLOSED = 130, 141  # what a shell says of a program that SIGINT or 
 
 def place_of(source=None, folder=None, to=None, docs=None, queries=None, **_) -> str:
     """Return what a problem is in: the source, files or folder that are read, else the new one."""
-    read = source or folder or to or "the workbook"
+    read = " and ".join(map(str, filter(None, (folder, source)))) or to or "the workbook"
     return " and ".join(dict.fromkeys(map(str, (docs or read, queries or read))))
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections import Counter
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
@@ -116,6 +117,7 @@ def _row(
         groups = measures.ids_by_field(evals, qrels, field).items()
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
+    row["full"] = _full_answers(evals, qrels, cut, base, *alike)
     row["evidence"] = evidence.compare_evidence(evals, qrels, base, *alike)
     row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
     row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
@@ -146,12 +148,32 @@ def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.R
     `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
     for a run of documents.
     """
-    again, measure = run.first.keys() & qrels.keys(), OF_EVIDENCE.get(evals.decides)
-    first = {q: ranking[: run.first.get(q)] for q, ranking in run.parts.items()}
-    found = evidence.compare_evidence(evals, again, run._replace(parts=first), run)
-    row = {"queries": len(again), "n": found.get("n", 0), "measure": measure or evidence.DECIDES}
-    pair = found["measures"][row["measure"]] if found else {}
-    return row | {"means": [pair[side] for side in ("base", "run") if pair]}
+    again, (ranked, known) = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
+    quoted = evidence.quoted_queries(evals) if ranked else {}
+    quoted = {query_id: quoted[query_id] for query_id in quoted if query_id in again}
+    alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
+    measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
+    values = (evidence.by_query(evals, quoted, of, known) for of in (alone, ranked))
+    means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
+    return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
+
+
+def _full_answers(
+    evals: evalset.EvalSet,
+    qrels: measures.Qrels,
+    cut: tuple[int, str] | None,
+    base: runs.Run,
+    *alike: runs.Run,
+) -> dict:
+    """Return how two systems find full answers, of the queries that have one; {} where none has."""
+    full = measures.answered_in_full(qrels, evals.full_grade)
+    if not full:
+        return {}
+    names = [measures.at_depth(name, cut[0]) if cut else name for name in measures.FULL]
+    before, *tables = (
+        measures.per_query(full, of.rankings, names, evals.full_grade) for of in (base, *alike)
+    )
+    return {"n": len(full), "measures": stats.by_measure(before, stats.averaged(tables), names)}
 
 
 def _unjudged(
@@ -222,6 +244,31 @@ def _decide(rows: list[tuple[dict, dict]], matters: float) -> None:
         row |= {"p_holm": p, "verdict": verdict, "reason": reason}
 
 
+def join_halves(comparison: dict, other: dict) -> None:
+    """Add to the runs of a comparison what it and that of the other half say of them (`halves`)."""
+    known = {row["name"]: row for row in other["runs"]}
+    for row in comparison["runs"]:
+        if row["name"] in known:
+            both = {comparison["split"]: row, other["split"]: known[row["name"]]}
+            told = (_deciding(both[half], comparison["decides"]) for half in evalset.SPLITS)
+            dev, test = (
+                {field: pair[field] for field in stats.Paired._fields} | {"verdict": verdict}
+                for pair, verdict in told
+            )
+            between = stats.confirmation(dev, test)
+            row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
+
+
+def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
+    names = dict.fromkeys(run.system or run.name for run in others)
+    unnamed = [name for name in names if name not in evals.confirmed]
+    if unnamed and evals.qrels("test"):
+        days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
+        fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
+        fault += f'chose, with the day: "confirmed": {days}'
+        raise evalset.EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
+
+
 def pairs_to_read(
     evals: evalset.EvalSet, base: runs.Run, others: list[runs.Run], split: str | None, n: int
 ) -> list[dict]:
@@ -277,6 +324,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         if card[name] != wanted:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
+            remedy += "; make carry takes labels to changed documents"
             raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     depth = card.get("depth", 0)
     if type(depth) is not int or depth < 0:
@@ -345,6 +393,7 @@ def comparison_page(comparison: dict) -> str:
         FIELDS=FIELDS,
         BUDGET=evidence.BUDGET,
         LOSSES=evidence.LOSSES,
+        PART=evidence.PART,
     )
     return re.sub(r"(?:^\|.*\n)+", _aligned, f"{text.paragraphs(page)}\n", flags=re.M)
 
@@ -390,11 +439,15 @@ def compare_command(
     """
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
+    half = None if split == "all" else split
+    if half != "dev":
+        _refuse_unconfirmed(evals, others)
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     against, *others = _named_apart([base or "baseline", *paths], [against, *others])
-    half = None if split == "all" else split
     comparison = compare(evals, against, others, half, **rules)
+    if half == "test" and evals.qrels("dev"):
+        join_halves(comparison, compare(evals, against, others, **rules))
     read = [against, *(first for first, *_ in by_system(others))]
     for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:

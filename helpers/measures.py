@@ -20,15 +20,17 @@ FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": A
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of each comparison
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
-MEAN_NAMES = {"RR": "MRR", "AP": "MAP"}
+FULL = ("full hit@5", "full RR@10", "full recall@10")  # count documents of the full grade alone
+MEAN_NAMES = {"RR": "MRR", "AP": "MAP", "full RR": "full MRR"}
 
 Qrels = dict[str, dict[str, int]]
 
 
-def measure(name: str) -> ir_measures.measures.Measure:
-    """Return what ir_measures calls the measure of that name: R@50 for recall@50."""
-    family, _, k = name.partition("@")
-    return FAMILIES[family] @ int(k) if k else FAMILIES[family]
+def measure(name: str, full_grade: int = 2) -> ir_measures.measures.Measure:
+    """Return what ir_measures calls it: R@50 for recall@50, Success(rel=2)@5 for full hit@5."""
+    family, _, k = name.removeprefix("full ").partition("@")
+    found = FAMILIES[family](rel=full_grade) if name.startswith("full ") else FAMILIES[family]
+    return found @ int(k) if k else found
 
 
 NAMED = {
@@ -50,18 +52,24 @@ def mean_name(name: str) -> str:
 
 
 def per_query(
-    qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED)
+    qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED), full_grade: int = 2
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} for every query of `qrels`; one without results gets 0.
 
     `run` lists (doc_id, score) best first. The order of the list counts: ties are broken before
-    ir_measures sees them, because its providers break ties by different rules.
+    ir_measures sees them, because its providers break ties by different rules. FULL count
+    documents of `full_grade` or more.
     """
     values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
-    name_of = {measure(name): name for name in names}
+    name_of = {measure(name, full_grade): name for name in names}
     for metric in ir_measures.iter_calc(list(name_of), qrels, _scored(qrels, run)):
         values[metric.query_id][name_of[metric.measure]] = metric.value
     return values
+
+
+def answered_in_full(qrels: Qrels, full_grade: int) -> Qrels:
+    """Return the labels of the queries that a document answers in full."""
+    return {q: row for q, row in qrels.items() if max(row.values(), default=0) >= full_grade}
 
 
 def judged_at(qrels: Qrels, run: dict[str, Ranking], k: int = 10) -> float:

@@ -222,11 +222,11 @@ def check_quotes(case: AuditCase) -> Finding:
     one_text = {(d, d) for d in bodies}.union(versions, ((b, a) for a, b in versions))
     quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance and j.evidence}
     long, shared = [], []
-    for pair, own in quotes.items():
-        others = ((q, d) for q in own for d in bodies if (pair[1], d) not in one_text)
-        is_long = any(len(text.token_ids(quote)) > BASELINE["chunk_tokens"] for quote in own)
+    for pair, some in quotes.items():
+        others = [body for d, body in bodies.items() if (pair[1], d) not in one_text]
+        is_long = any(len(text.token_ids(q)) > BASELINE["chunk_tokens"] for q in chain(*some))
         long += [" ".join(pair)] * is_long
-        shared += [" ".join(pair)] * any(quote in bodies[d] for quote, d in others)
+        shared += [" ".join(pair)] * any(all(q in b for q in own) for own in some for b in others)
     cut = [name for name in _always_cut(case.evals) if name not in long]
     warn = {
         f"No chunk holds the quotes of {_some(long)}: quote the shortest passage.": long,
@@ -239,16 +239,17 @@ def check_quotes(case: AuditCase) -> Finding:
 
 
 def _always_cut(evals: EvalSet) -> list[str]:
-    """Return "query document" of each label of which no quote is whole in any saved chunk."""
-    chunks_of = defaultdict(list)
-    for path in (evals.folder / "chunks").glob("*.jsonl"):
+    """Return "query document" of each label whose evidence is whole in no saved set of chunks."""
+    chunks_of, paths = defaultdict(list), [*(evals.folder / "chunks").glob("*.jsonl")]
+    for path in paths:
         for chunk in chunks.read_chunks(path):
-            chunks_of[chunk.doc_id].append(chunk)
+            chunks_of[path, chunk.doc_id].append(chunk)
     cut = []
     for query_id, wanted in evidence.quoted_queries(evals).items():
-        own = chain.from_iterable(chunks_of.get(doc_id, ()) for doc_id in wanted.quotes)
-        whole = evidence.evidence_ranks(wanted.quotes, own)
-        cut += [f"{query_id} {doc_id}" for doc_id in wanted.quotes if doc_id not in whole]
+        for doc_id in wanted.quotes:
+            sets = (chunks_of.get((path, doc_id), ()) for path in paths)
+            if not any(evidence.evidence_ranks(wanted.quotes, own) for own in sets):
+                cut.append(f"{query_id} {doc_id}")
     return cut if chunks_of else []
 
 

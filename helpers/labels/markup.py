@@ -14,7 +14,6 @@ import mistune
 
 from .. import evalset, figures, files
 from ..text import Markup, clean, how_many
-from . import reading
 from .log import Entry
 from .schedule import agreement
 from .selection import MARKS, SIGN, UNSHOWN
@@ -115,7 +114,7 @@ def document_html(document: evalset.Document, words: set[str], passages: Iterabl
 def old_label_html(row: dict) -> Markup:
     """Return the old label of a row of to_read.jsonl, "" for a row that is read blind."""
     quoted = Markup("<q>{}</q>").format
-    alternatives = [Markup(" and ").join(map(quoted, own)) for own in reading.old_quotes(row)]
+    alternatives = [Markup(" and ").join(map(quoted, q)) for q in evalset.evidence_quotes(row)]
     why = f"; {row['why']}" if "why" in row else ""
     page = Markup("<p>before: {} (grade {}{})</p>") if alternatives else Markup("")
     return page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)

@@ -16,10 +16,12 @@ from .schedule import Turn, next_turn, schedule, turn_of
 from .selection import Page, Selectable, quote_of
 
 SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
+AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
 ACCEPT = "Accept"  # an old label, with the passage that is marked
-KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
-KEYS_IN_WORDS = "Keys: a grade, n no answer, s skip, u undo, j and k go through the lines."
+KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "+": AND, "j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
+KEYS_IN_WORDS = "Keys: a grade, n no answer, s skip, u undo, j and k go by lines, + and this too."
 TOOLTIPS = {
+    AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
     ASIDE: "n: no document answers this query, set it aside",
     SKIP: "s: decide later",
     UNDO: "u: take the last judgment back",
@@ -83,7 +85,7 @@ class Panel:
         self.actions = {str(grade): partial(self._judge, grade) for grade in evals.grades}
         self.actions |= {ASIDE: self._set_aside, SKIP: self._skip, UNDO: self._undo}
         self.actions |= {NEXT_LINE: partial(self._go, 1), LINE_BEFORE: partial(self._go, -1)}
-        self.actions |= {FINISH: self._finish}
+        self.actions |= {FINISH: self._finish, AND: self._and}
         if any(self.kept.get(turn[:2]) for turn in documents):
             self.actions |= {ACCEPT: self._accept}
         self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
@@ -152,23 +154,32 @@ class Panel:
             return
         text = self.evals.documents[self.turn.doc_id].retrieval_text
         words, places = quote_of(change["new"], text)
-        self.evidence.value = words or self.evidence.value
+        self._take(words)
         message = f"Evidence taken: {how_many(len(words.split()), 'word')}."
         if places > 1:
             message += f" They stand at {places} places: select more to say which one you mean."
         self._say(message if words else NO_PASSAGE, wrong=not words)
 
+    def _take(self, words: str) -> None:
+        """Put a passage, if it is one, in the place of the last one."""
+        before, plus, last = self.evidence.value.rpartition(PLUS)
+        self.evidence.value = before + plus + (words or last)
+
+    def _and(self) -> None:
+        self.evidence.value += PLUS
+        self._say("Take the passage that is needed, too.", wrong=False)
+
     def _go(self, by: int) -> None:
         """Take the next line as evidence, or the one before; it stops at both ends."""
         self.line = min(max(self.line + by, 0), len(self.lines) - 1)
-        line = self.evidence.value = self.lines[self.line]
+        self._take(line := self.lines[self.line])
         self._say(f"Line {self.line + 1} of {len(self.lines)}: {line}", wrong=False)
 
     def _judge(self, relevance: int) -> None:
-        evidence = self.evidence.value.strip() if relevance else ""
         text = self.evals.documents[self.turn.doc_id].retrieval_text
-        if evidence not in text:  # word for word, also where it was copied as it is shown
-            evidence = quote_of(evidence, text)[0] or evidence
+        typed = [words.strip() for words in self.evidence.value.split(PLUS) if relevance]
+        quotes = [q if q in text else quote_of(q, text)[0] or q for q in typed if q]  # as it stands
+        evidence = [quotes] if len(quotes) > 1 else "".join(quotes)
         self._save(relevance, evidence)
 
     def _accept(self) -> None:

@@ -29,7 +29,8 @@ def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
     A pair that stands there already stays as it is; one that is judged is left out.
     """
     left = _unjudged(evals, [*read_list(evals), *rows])
-    files.write_jsonl(evals.folder / TO_READ, left.values())
+    if left or (evals.folder / TO_READ).exists():
+        files.write_jsonl(evals.folder / TO_READ, left.values())
     return len(left)
 
 
@@ -42,19 +43,12 @@ def _unjudged(evals: evalset.EvalSet, rows: list[dict]) -> dict[Pair, dict]:
     return pairs
 
 
-def old_quotes(row: dict) -> list[list[str]]:
-    """Return the alternatives of a row's old evidence, each the quotes that prove it together."""
-    old = row.get("evidence", [])
-    several = [old] if isinstance(old, str) else old
-    return [[own] if isinstance(own, str) else own for own in several]
-
-
 def marked_evidence(evals: evalset.EvalSet, row: dict) -> list:
     """Return the marked passages of a row in the form of its old evidence.
 
     [] unless the row has a grade above 0 and a passage for each quote, in their order.
     """
-    old, text = old_quotes(row), evals.documents[row["doc_id"]].retrieval_text
+    old, text = evalset.evidence_quotes(row), evals.documents[row["doc_id"]].retrieval_text
     marked = [text[start:end] for start, end in row.get("passages", [])]
     if not row.get("relevance") or sum(map(len, old)) != len(marked):
         return []

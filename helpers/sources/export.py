@@ -1,5 +1,6 @@
 """Labels in the forms that other tools read: CSV, Parquet, BEIR, TREC qrels."""
 
+import json
 import re
 from pathlib import Path
 
@@ -11,16 +12,16 @@ from ..files import EvalSetError
 FORMS = ("labels.csv", "labels.parquet", "qrels.trec", "beir/corpus.jsonl", "beir/queries.jsonl")
 QRELS = re.compile(r"beir/qrels/[^/]+\.tsv")
 REPLACES = "wanted a new or an empty folder, or one of a former export, which is replaced"
-COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split"]
+COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split", "evidence"]
 
 
 def labels(evals: evalset.EvalSet) -> pd.DataFrame:
-    """Return every judgment as a row: query_id, query_text, doc_id, relevance, split.
+    """Return every judgment as a row of COLUMNS; its evidence as JSON, as in judgments.jsonl.
 
     Queries without an answer are left out: tools would count them as 0 in every mean.
     """
     rows = [
-        (j.query_id, query.query, j.doc_id, j.relevance, query.split)
+        (*(j.query_id, query.query, j.doc_id, j.relevance, query.split), json.dumps(j.evidence))
         for j in evals.judgments
         if (query := evals.queries.get(j.query_id))
     ]

@@ -12,7 +12,7 @@ import pytest
 from conftest import WITH_MAKE
 
 from helpers import __main__, compare, evalset, report, results, workbook
-from helpers.labels import audit, checks, merge
+from helpers.labels import audit, carry, checks, merge, plan
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import export, site, write
 from helpers.sql import command as sql_command
@@ -75,7 +75,7 @@ def test_a_command_reads_its_folder_once(folder, monkeypatch, called):
 
 @WITH_MAKE
 def test_a_target_that_needs_a_variable_asks_for_it():
-    for name in ("export", "import", "new", "drop", "compare", "sql"):
+    for name in ("export", "import", "carry", "new", "drop", "compare", "sql"):
         ready = ["make", name, "--assume-old=.venv/ready"]
         done = subprocess.run(ready, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode, name
@@ -109,6 +109,8 @@ ROOMS = {  # of a command: where its function stands
     "freeze": (workbook, "freeze_command"),
     "new": (write, "new_command"),
     "learn": (copies, "make"),
+    "plan": (plan, "plan_command"),
+    "carry": (carry, "carry_command"),
     "drop": (merge, "drop_query"),
     "site": (site, "write_site"),
     "compare": (compare, "compare_command"),
@@ -122,11 +124,14 @@ PASSED_ON = [  # (words, what the function is called with)
     (["check"], SET),
     (["refresh"], SET),
     (["freeze"], SET),
+    (["plan"], SET),
     (["new", "--to", "y"], {"to": Path("y")}),
     (["learn"], ()),
     (["learn", "--fresh"], {"fresh": True}),
     (["drop", "q7"], {"folder": FOLDER, "query_id": "q7"}),
     (["site"], ()),
+    (["carry", "--from", "text:x", "--to", "y", "--title", "t"],
+     {"folder": FOLDER, "source": "text:x", "to": Path("y"), "title": "t"}),
     *((["compare", "a.trec", *words], SET | {"paths": [RUN]} | more) for words, more in [
         ([], {}),
         (["b.jsonl"], {"paths": [RUN, Path("b.jsonl")]}),
@@ -209,6 +214,7 @@ LACKING = [  # (words, what is said)
     (["sql", "--to", "x", "--idf", "bm25"], "choose from 'okapi', 'lucene'"),
     (["new", "--to", "x", "--evals", "y"], "unrecognized arguments: --evals y"),
     (["import", "--to", "x"], "required: --from"),
+    (["carry", "--from", "x"], "required: --to"),
     ([*IMPORT, "--max-docs", "few"], "invalid int value: 'few'"),
     (["compare"], "required: runs"),
     (["compare", "a", "--split", "train"], "choose from 'dev', 'test', 'all'"),
@@ -283,7 +289,7 @@ def test_drop_takes_a_query_out_also_where_the_set_no_longer_loads(folder):
 def test_a_python_without_the_packages_is_told_in_one_sentence(tmp_path):
     to = ["--to", str(tmp_path / "x")]
     more = {"compare": ["x.trec"], "drop": ["q1"], "import": ["--from", "text:x", *to]}
-    more |= dict.fromkeys(("export", "new", "sql"), to)
+    more |= dict.fromkeys(("export", "new", "sql"), to) | {"carry": more["import"]}
     python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
     for name in __main__.COMMANDS:
         words = [name, *more.get(name, [])]

@@ -529,7 +529,35 @@ def test_a_run_of_the_other_half_is_told_by_its_half(many, status):
     done, printed = status(many / "half.trec")
     told = "half: all its results are for test queries, wanted dev: take --split test\n"
     assert done == 2 and told in printed.err
+    lacks = "settings.json: field confirmed lacks half: choose on dev, then name what you chose, "
+    for split in ("test", "all"):
+        done, printed = status(many / "half.trec", "--split", split)
+        assert done == 2 and lacks + 'with the day: "confirmed": {"half": "2' in printed.err
+    (many / "settings.json").write_text('{"confirmed": {"half": "2026-11-23"}}')
     assert status(many / "half.trec", "--split", "test")[0] != 2
+    done, printed = status(many / "half.trec", many / "worse.trec", "--split", "all")
+    assert (
+        done == 2 and "lacks worse: " in printed.err and '"half": "2026-11-23", "w' in printed.err
+    )
+
+
+def test_a_report_on_test_says_beside_it_what_dev_said(many, status):
+    rows = [row for _, row in files.rows(many / "retrieval_queries.jsonl")]
+    halves = [row | {"split": "test" if n < 15 else "dev"} for n, row in enumerate(rows)]
+    write_rows(many / "retrieval_queries.jsonl", *halves)
+    (many / "settings.json").write_text('{"confirmed": {"worse": "2026-11-23"}}')
+    evals = evalset.load(many)
+    (many / "results.json").write_text(json.dumps(results_of(evals)))
+    done, printed = status(many / "worse.trec", "--split", "test")
+    told = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"][0]["halves"]
+    assert list(told) == ["dev", "test", "test minus dev"] and done == 1
+    assert (told["dev"]["n"], told["test"]["n"]) == (25, 15)
+    between = told["test minus dev"]
+    assert between["difference"] == told["test"]["difference"] - told["dev"]["difference"]
+    assert between["verdict"] == stats.CONFIRMED
+    assert "- Test minus dev: +0.0" in printed.out and ", confirmed\n" in printed.out
+    assert "- Dev: -0.369 (), worse\n" not in printed.out and "- Dev: -0.369 (" in printed.out
+    assert "- Dev:" not in status(many / "worse.trec")[1].out  # choosing needs no test
 
 
 def test_a_packed_run_is_read_by_its_name_and_its_card(many):
@@ -736,6 +764,30 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     done, printed = status(documents)
     assert done == 2 and "evidence-hit@5 cannot decide, it or its base ranks no" in printed.err
     assert not (folder / "comparisons" / "documents.md").exists()
+
+
+def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):
+    evals = small_set(tmp_path, 12, 4)
+    graded = [evalset.Judgment(f"q{n}", "d000", 2 if n else 1) for n in range(4)]
+    evals = evals._replace(judgments=graded, grades=(0, 1, 2))
+    base, run = (run_of(n, *(ranked(r, 12, 12) for r in (1, 1, 1, last))) for n, last in
+                 (("base", 6), ("run", 2)))  # fmt: skip
+    found = compare.compare(evals, base, [run])
+    full = found["runs"][0]["full"]
+    assert (full["n"], list(full["measures"])) == (
+        3,
+        ["full hit@5", "full RR@10", "full recall@10"],
+    )
+    pair = full["measures"]["full hit@5"]
+    assert (pair["base"], pair["run"]) == pytest.approx((2 / 3, 1))
+    page = compare.comparison_page(found)
+    assert "in part, too. 3 of 4 queries have a full answer, and of these:\n\n| measure" in page
+    assert "Of all 4, full hit@5 is 0.500 for the base and 0.750 for the run.\n" in page
+    assert "| full MRR@10 " in page
+    (short,) = compare.compare(evals, base._replace(depth=4), [run])["runs"]
+    assert list(short["full"]["measures"]) == ["full hit@4", "full RR@4", "full recall@4"]
+    (two_grades,) = compare.compare(evals._replace(full_grade=3), base, [run])["runs"]
+    assert two_grades["full"] == {}
 
 
 def test_evidence_of_a_system_is_averaged_by_query(quoted):

@@ -63,7 +63,7 @@ def test_the_rows_of_a_set_become_its_documents_queries_and_labels(folder):
     assert evals.documents["disk-full"].retrieval_text == (
         "disk-full\n\nDelete <old> logs.\n\nThen <|endoftext|> call Storage."
     )
-    assert evals.judgments[0] == ("q1", "disk-full", 2, ("Delete <old> logs.",))
+    assert evals.judgments[0] == ("q1", "disk-full", 2, (("Delete <old> logs.",),))
     assert evals.judgments[1] == ("q1", "queue-full", 0, ())
     assert evals.qrels("dev") == {"q1": {"disk-full": 2, "queue-full": 0}}
     assert evals.qrels("test") == {"q2": {"queue-full": 1}}
@@ -138,10 +138,20 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     change(path, '"relevance": 2', '"relevance": 4')
     assert "field relevance is 4, wanted a grade: 0, 1 or 2" in problems(folder)[0]
     settings = {"words": "bigrams", "highest_grade": 4, "imported": "BEIR"}
-    settings |= {"decides": "recall@10", "matters": 0.1}
+    settings |= {"decides": "recall@10", "matters": 0.1, "full_grade": 3}
+    settings["confirmed"] = {"mine": "2026-11-23"}
     (folder / "settings.json").write_text(json.dumps(settings))
     evals = evalset.load(folder)
-    assert evals[4:] == ("bigrams", (0, 1, 2, 3, 4), {}, "BEIR", "recall@10", 0.1)
+    assert evals[4:] == (
+        "bigrams",
+        (0, 1, 2, 3, 4),
+        {},
+        "BEIR",
+        "recall@10",
+        0.1,
+        3,
+        {"mine": "2026-11-23"},
+    )
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
     change(path, '"relevance": 4', '"relevance": 5')
@@ -176,6 +186,8 @@ BAD = [  # file, content, what is told
     (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted a grade:"]),
     (JUDGMENTS, QUOTED % "delete logs" + SECOND,
      [":1: evidence 'delete logs' is not in disk-full, wanted a verbatim quote"]),
+    (JUDGMENTS, (QUOTED % "x").replace('"x"', '["full", ["full", 5], []]') + SECOND,
+     [':1: field evidence is ["full", ["full", 5], []], wanted a quote, or a list of altern']),
     (JUDGMENTS, QUOTED % ("z" * 90) + SECOND, [f":1: evidence '{'z' * 60}' is not in disk-full"]),
     (JUDGMENTS, JUDGED + SECOND + JUDGED.replace("q1", "q9"),
      [":3: query q9 is not in retrieval_queries.jsonl and stands in 1 line here: write it there"]),
@@ -333,6 +345,7 @@ LOST = "evidence 'Body' is not in a, wanted a verbatim quote, line ends included
     [
         ("a", "Title\n\nbo", ""),
         ("a", ["bo", "Body"], LOST),
+        ("a", ["bo", ["Title", "Body"]], LOST),
         ("a", " ", ""),
         ("a", "Body", LOST),
         ("b", "Body", ""),  # a page that could not be read
@@ -345,6 +358,18 @@ def test_evidence_may_stand_in_the_title(doc_id, evidence, wanted):
     assert evalset.judgment_fault(judgment, {"q": 0}, documents) == wanted
     query = "query r is not in retrieval_queries.jsonl, wanted one of its ids"
     assert evalset.judgment_fault(judgment._replace(query_id="r"), {"q": 0}, documents) == query
+
+
+def test_evidence_is_a_list_of_alternatives():
+    for field, alternatives in (
+        ("a", (("a",),)),
+        (["a", "b"], (("a",), ("b",))),
+        (["a", ["b", "c"], ["d"]], (("a",), ("b", "c"), ("d",))),
+        ([], ()),
+        (" ", ()),
+    ):
+        assert evalset.evidence_quotes({"evidence": field}) == alternatives
+    assert evalset.evidence_quotes({}) == ()
 
 
 # Queries that no document answers, and what is to be done next.
@@ -454,7 +479,7 @@ def test_near_duplicates_are_those_of_the_bodies():
 
 def test_hashes_are_sha256_of_json_lines_of_the_fields_that_count():
     query = evalset.Query("é", "ask", ("b", "a"), "kind", split="test")
-    labels = [evalset.Judgment("é", d, grade, ("x",)) for d, grade in (("b", 2), ("a", 1))]
+    labels = [evalset.Judgment("é", d, grade, (("x",),)) for d, grade in (("b", 2), ("a", 1))]
     documents = evalset.Document("a", "T", "x", "kind"), evalset.Document("b", "", "y")
     evals = set_of(*documents, queries=[query], judgments=labels)
     for digest, lines in (

@@ -178,6 +178,8 @@ KNOWN = {  # stem: (fields that must be there, fields that may, key)
                   {"evidence": "", "repeat": True, "time": "", "kind": "how"}, ""),
     "to_read": (PAIR, {"why": "", "relevance": 2, "evidence": ["a", ["b", "c"]], "passages": []},
                 "query_id doc_id"),
+    "history": ({**PAIR, "carry": 1, "from": "0" * 64, "to": "a" * 64, "outcome": "moved",
+                 "doc_ids": ["e"], "decided": "carry"}, {}, "carry query_id doc_id"),
     "chunks": (SPAN, {}, "doc_id chunk_idx"),
 }  # fmt: skip
 ID = "text of up to 1,000 characters, without spaces, slashes, # or invisible ones"
@@ -200,7 +202,9 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     ("popularity", "retrieval_queries", ["head", "tail"], ["dev", "", None], "head or tail"),
     ("round", "second_pass", [1, 2, 99], [0, -1, True, 1.0, "1", None], "a number from 1"),
     ("reader", "second_pass", ["person"], ["", "people", None], "person or model"),
-    ("evidence", "judgments", ["a", "", ["b"]], [1, [""], None], "a quote or a list of quotes"),
+    *(("evidence", name, ["a", "", [], ["b", ["c", "d"]]], [1, [""], [["c", ""]], [[]], [[["c"]]],
+       [1], None], "a quote, or a list of alternatives: a quote that is enough by itself, or a "
+       "list of quotes that are enough together") for name in ("judgments", "labelling")),
     ("why", "to_read", ["", "its document changed"], ["a\nb", 1, None], "one line of text"),
     ("passages", "to_read", [[], [[0, 1], [5, 3]]], [[0, 1], [[0]], [[-1, 2]], [[0, 1, 2]], None],
      "a list of [start, end], in characters of title, blank line, text"),
@@ -211,6 +215,11 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
      "one of: words, unicode-words, bigrams"),
     ("highest_grade", "settings", [1, 999], [0, -1, 1000, True, 2.0, "2", None],
      "a whole number from 1 to 999"),
+    ("full_grade", "settings", [2, 999], [1, 1000, True, 2.0, "2", None],
+     "a whole number from 2 to 999"),
+    ("confirmed", "settings", [{}, {"a": "2026-11-23"}],
+     [{"a": "23 November"}, {"a": "2026-02-30"}, {"a": 1}, ["a"], "a", None],
+     'names of systems with their days, such as {"mine": "2026-11-23"}'),
     ("relevance", "judgments", [0, 1, 2], [-1, 3, True, 1.0, "1", None], GRADE),
     ("first", "pool", [0, 1, 2, None], [-1, 3, False, 1.0, "1"], f"{GRADE}, or null"),
 ]  # fmt: skip

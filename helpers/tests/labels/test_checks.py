@@ -291,6 +291,9 @@ QUOTES = [  # chunks, the quote of q1 b, words of the finding
     ([("a", 0, 20), ("b", 0, 18), ("b", 16, 24)], "Disk full.", "1 too long, 1 cut", "of q1 b."),
     ([("b", 14, 24)], "Disk full.", "1 too long, 0 cut"),
     ([], "Stop the job.", "1 too long, 0 cut everywhere, 1 not unique", "too: q1 b."),
+    ([], "Stop the job.+Disk full.", "1 too long, 0 cut everywhere, 0 not unique"),  # b alone
+    ([("b", 0, 13), ("b", 14, 24)], "Stop the job.+Disk full.", "1 too long, 0 cut"),
+    ([("b", 0, 13), ("b", 14, 20)], "Stop the job.+Disk full.", "1 too long, 1 cut", "of q1 b."),
 ]
 
 
@@ -298,8 +301,9 @@ def test_quotes_that_are_long_cut_by_every_chunker_or_not_unique(tmp_path):
     bodies = {"a": f"Stop the job. Then wait. {LONG}end", "b": "Stop the job. Disk full."}
     documents = [evalset.Document(d, "", body) for d, body in bodies.items()]
     for n, (spans, quote, *words) in enumerate(QUOTES):
-        labels = [("q1", "a", 2, ("Then wait.", f"{LONG}end")), ("q1", "b", 1, (quote,))]
-        labels.append(("q2", "a", 0, ("Stop the job.",)))  # zeros need no proof
+        long = ("Then wait.",), (f"{LONG}end",)
+        labels = [("q1", "a", 2, long), ("q1", "b", 1, (tuple(quote.split("+")),))]
+        labels.append(("q2", "a", 0, (("Stop the job.",),)))  # zeros need no proof
         units = [chunks.Chunk(d, m, start, end, 1) for m, (d, start, end) in enumerate(spans)]
         folder = tmp_path / str(n)
         if units:
@@ -315,7 +319,7 @@ def test_a_version_may_say_the_same_in_the_same_words():
         documents = [d._replace(text="Wait.", version="1") for d in pages(names)]
         for doc_id in names.split():
             finding = checks.check_quotes(
-                made([asks("q")], documents, [("q", doc_id, 1, ("Wait.",))])
+                made([asks("q")], documents, [("q", doc_id, 1, (("Wait.",),))])
             )
             assert f"{shared} not unique" in finding.found
 

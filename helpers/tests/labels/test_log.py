@@ -114,6 +114,8 @@ BAD_LINES = [  # a line, what is said of it
     (entry(relevance=1), "grade 1 needs evidence, wanted a passage of disk-full"),
     (entry(relevance=1) | {"evidence": " "}, "grade 1 needs evidence"),
     (entry(relevance=2) | {"evidence": "Add"}, "evidence 'Add' is not in disk-full"),
+    (entry(relevance=2) | {"evidence": [["Delete", "Add"]]}, "evidence 'Add' is not in disk-full"),
+    (entry(relevance=2) | {"evidence": [[]]}, "field evidence is [[]], wanted a quote, or a list"),
     ({"undo": {"query_id": "q1", "time": ""}}, "field doc_id is missing"),
 ]
 

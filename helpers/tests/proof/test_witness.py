@@ -191,30 +191,37 @@ def tolerance(name: str) -> float:
 
 
 def drawn_like(own: dict, published: dict) -> None:
-    """Put the published p and ends of evidence where drawn values of ours are near enough.
+    """Put the published p where drawn values of ours are near enough.
 
     Where all sign patterns fit into ten thousand p is exact. Else it is drawn: SciPy doubles the
-    smaller side, so that two draws differ by .008 (sd) at p = .4. The means of evidence move in
-    steps of a query, so each published end must lie between two quantiles.
+    smaller side, so that two draws differ by .009 (sd) at p = .5, and there are eighty.
     """
     runs = zip(own["compared_dev"]["runs"], published["compared_dev"]["runs"], strict=True)
     for mine, theirs in runs:
-        for name, at in mine["measures"].items():
-            exact = 2 ** (at["wins"] + at["losses"]) <= 10_000
-            p = theirs["measures"][name]["p"]
-            assert same(p, at["p"], 1e-9 if exact else 0.02), (mine["name"], name, p, at["p"])
-            at["p"] = p  # what follows is compared exactly
+        pairs = {n: (at, theirs["measures"][n]) for n, at in mine["measures"].items()}
+        pairs |= {
+            n: (at, theirs["full"]["measures"][n]) for n, at in mine["full"]["measures"].items()
+        }
+        halves = mine.get("halves", {})
+        pairs |= {n: (at, theirs["halves"][n]) for n, at in halves.items() if "p" in at}
+        same_p(mine["name"], pairs)
         mine |= {"reason": theirs["reason"], "evidence": {}}  # prose, below; runs of documents
-    evidence, theirs = own["evidence"], published["evidence"]
-    evidence["best"] |= {name: theirs["best"][name] for name in ("p", "reason")}
     for split in witness.SPLITS:
-        for name, of in evidence[split]["sets"].items():
-            ends = theirs[split]["sets"][name]["intervals"]
-            for measure, (a, b, c, d) in of["intervals"].items():
-                low, high = ends[measure]
-                assert a - 1e-9 <= low <= b + 1e-9, (split, name, measure)
-                assert c - 1e-9 <= high <= d + 1e-9, (split, name, measure)
-                of["intervals"][measure] = (low, high)
+        sets = own["evidence"][split]["sets"]
+        theirs = {n: of.get("against") for n, of in published["evidence"][split]["sets"].items()}
+        pairs = {n: (of["against"], theirs[n]) for n, of in sets.items() if "against" in of}
+        same_p(split, pairs)
+        for at, published_at in pairs.values():
+            at["reason"] = published_at["reason"]
+        witness_evidence.decided(sets)
+
+
+def same_p(whose: str, pairs: dict[str, tuple[dict, dict]]) -> None:
+    """Compare each p with the published one, and take that: what follows is compared exactly."""
+    for name, (at, theirs) in pairs.items():
+        exact = 2 ** (at["wins"] + at["losses"]) <= 10_000
+        assert same(theirs["p"], at["p"], 1e-9 if exact else 0.03), (whose, name, theirs["p"], at)
+        at["p"] = theirs["p"]
 
 
 def test_results_json_is_what_a_second_witness_finds(files, lists, published):
@@ -283,8 +290,13 @@ CHANGES = {  # of the list of query number n
 
 
 def by_command(path: Path, to: Path, *words: str) -> tuple[int, dict]:
-    """Return the exit status of `compare` and what it says of a run."""
+    """Return the exit status of `compare` and what it says of a run, which may be seen on test."""
+    (to / "set").mkdir(parents=True)
+    for part in {*FOLDER.iterdir()} - {FOLDER / "settings.json"}:
+        (to / "set" / part.name).symlink_to(part)
+    (to / "set" / "settings.json").write_text('{"confirmed": {"run": "2026-11-23"}}')
     line = [sys.executable, "-m", "helpers", "compare", str(path), "--to", str(to), *words]
+    line += ["--evals", str(to / "set")]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode in (0, 1, 3), done.stderr
     return done.returncode, json.loads(next(to.glob("*.json")).read_text("utf-8"))["runs"][0]
@@ -371,6 +383,9 @@ def test_readme_shows_the_baseline(published):
     for split, half in published["summary"].items():
         wanted[split] = {name: half["measures"][name] for name in BASELINE} | {"n": half["n"]}
         wanted[split]["median rank of first relevant"] = half["median_first_rank"]
+        n, _, these, full = five(published, split)
+        wanted[split]["full hit@5, of those with a full answer"] = [full / these, these]
+        wanted[split]["of all"] = full / n
     assert not differences("README", markdown_tables(page)[0], wanted)
     named = {f"{name} = {{}}": method[name] for name in ("k1", "b")}
     named |= {f"{{}} {name}": corpus[name] for name in ("documents", "tokens")}
@@ -379,6 +394,15 @@ def test_readme_shows_the_baseline(published):
     named |= {"of {} tokens": method["chunk_tokens"], "{} overlap": method["overlap_tokens"]}
     tells(page.partition("\n\n")[0], named)
     assert corpus["name"] in page and method["engine"] in page
+
+
+def five(published: dict, split: str) -> list[int]:
+    """Return n, the useful in five; those that have a full answer, and those with it in five."""
+    rows = [row for row in published["per_query"] if split in (row["split"], "all")]
+    these = [row for row in rows if 2 in row["relevant"].values()]
+    tops = [{row["relevant"].get(d) for d, _ in row["retrieved"][:5]} for row in rows]
+    useful, full = sum(bool(top & {1, 2}) for top in tops), sum(2 in top for top in tops)
+    return [len(rows), useful, len(these), full]
 
 
 COUNTS = "zero one two three four five six seven eight nine ten".split() + [""] * 39 + ["fifty"]
@@ -430,8 +454,9 @@ def test_data_card_tells_the_truth_about_the_halves(files):
         assert relevant == set(row["relevant_doc_ids"])
     assert not reached["dev"] & reached["test"]
     for row in witness.rows(FOLDER / "judgments.jsonl"):
-        quotes = row["evidence"] if row["relevance"] else []
-        quotes = quotes if isinstance(quotes, list) else [quotes]
+        some = row["evidence"] if row["relevance"] else []
+        some = some if isinstance(some, list) else [some]
+        quotes = [q for own in some for q in (own if isinstance(own, list) else [own])]
         assert all(q and q in files.documents[row["doc_id"]]["text"] for q in quotes)
 
 
@@ -473,11 +498,13 @@ def test_tables_of_the_baseline(cells, files, published):
     asked = pd.DataFrame(files.queries.values())
     queries = pd.crosstab(asked["kind"], asked["split"])
     queries["a dev query"] = asked[asked["split"] == "dev"].groupby("kind")["query"].first()
-    baseline = {name: {} for name in (*BASELINE, "recall@5", "P@10", "MAP", "median first rank")}
+    names = (*BASELINE, "recall@5", "P@10", "MAP", *summary["dev"]["full"]["measures"])
+    baseline = {name: {} for name in (*names, "median first rank")}
     for split, half in summary.items():
         values = half["measures"] | {"median first rank": half["median_first_rank"]}
+        values |= half["full"]["measures"]
         for name, row in baseline.items():
-            ends = half["intervals"].get(name, [])
+            ends = half["intervals"].get(name, [half["full"]["n"]] * name.startswith("full"))
             row[f"{split} (n = {half['n']})"] = [values[name], *ends]
     kinds = {}
     for split in witness.SPLITS:
@@ -491,15 +518,17 @@ def test_tables_of_the_baseline(cells, files, published):
 
 
 def test_tables_of_comparisons(cells, published):
-    compared, by_system, ends = board(published), kinds_of_systems(published), {}
-    for kind in published["by_kind"]["dev"]:
-        means = {name: value for name, value in by_system[kind].items() if name != "n"}
-        ends[kind] = {name: by_system[kind][name] for name in ("n", "baseline")}
-        ends[kind] |= {"lowest": min(means.values()), "highest": max(means.values())}
-        ends[kind] |= {"led by": max(means, key=means.get)}
+    compared, by_system = board(published), kinds_of_systems(published)
     short = {n: {c: v for c, v in row.items() if c != SIGNS} for n, row in compared.items()}
+    for row in published["compared_dev"]["runs"]:
+        on_test = "not confirmed" if row["verdict"] in ("better", "worse") else ""
+        if "halves" in row:
+            at = row["halves"]["test"]["difference"]
+            on_test = f"{at:+.3f}, {row['halves']['test minus dev']['verdict']}"
+        short[row["name"]]["on test"] = on_test
+    short["baseline"]["on test"] = ""
     tables = {"r-compared": short, "c-compare-run": compared}
-    agree(cells, tables | {"r-compared-kinds": ends, "c-compare-kinds": by_system})
+    agree(cells, tables | {"c-compare-kinds": by_system})
 
 
 def test_tables_of_failures(cells, files, published):
@@ -508,6 +537,7 @@ def test_tables_of_failures(cells, files, published):
     places = {name: {"queries": 0, "by kind": ""} for name in html_table(*cells["r-evidence-lost"])}
     budgets = {
         name: {f"{b:,}": at["means"][f"evidence recall within {b} tokens"] for b in BUDGETS}
+        | {"verdict": at.get("against", {"verdict": "the baseline"})["verdict"]}
         for name, at in evidence["dev"]["sets"].items()
     }
     tables = {"r-causes": counts_of_kinds(files, causes), "r-evidence-budgets": budgets}
@@ -615,16 +645,24 @@ BAR = 0.7
 
 def test_the_verdict_is_that_of_the_intervals(cells, published):
     said = re.sub(r"[*]", "", html.unescape(cells["r-lead"][0]))
-    sides = {"good": set(), "poor": set(), "open": set()}
-    for kind, row in published["by_kind"]["test"].items():
-        low, high = witness.wilson(found_in_five(row), row["n"])
-        sides["good" if low > BAR else "poor" if high < BAR else "open"].add(kind)
-    first = said.partition(". ")[0]
-    told = {"good": first.partition(", but not")[0], "open": first.partition(";")[2]}
-    told["poor"] = first.partition(", but not")[2].partition(";")[0]
-    for side, names in sides.items():
-        kinds = published["by_kind"]["test"]
-        assert {name for name in kinds if re.search(rf"\b{name}\b", told[side])} == names, side
+    test = pd.DataFrame(row for row in published["per_query"] if row["split"] == "test")
+    for what, name, sentence in zip(
+        ("a useful document", "a full answer"),
+        ("hit@5", "full hit@5"),
+        said.split(". "),
+        strict=False,
+    ):
+        sides = {"good": set(), "poor": set(), "open": set()}
+        for kind, rows in test.groupby("kind"):
+            found = sum(row.get(name, 0) for row in rows["measures"])
+            low, high = witness.wilson(found, len(rows))
+            sides["good" if low > BAR else "poor" if high < BAR else "open"].add(kind)
+        told = {"good": sentence.partition(", but not")[0], "open": sentence.partition(";")[2]}
+        told["poor"] = sentence.partition(", but not")[2].partition(";")[0]
+        assert f"put {what} among the first five" in sentence
+        for side, names in sides.items():
+            shown = {kind for kind in {*test["kind"]} if re.search(rf"\b{kind}\b", told[side])}
+            assert shown == names, (what, side)
     verdicts = {row["name"]: row["verdict"] for row in published["compared_dev"]["runs"]}
     for verdict, words in (("better", "ranks better"), ("worse", "ranks worse")):
         names = [name for name in verdicts if verdicts[name] == verdict]
@@ -635,18 +673,21 @@ def test_the_verdict_is_that_of_the_intervals(cells, published):
     wanted = {"Of {} other runs": len(verdicts)}
     wanted |= {f"{{}} {'makes' if same == 1 else 'make'} no difference": same} if same else {}
     wanted |= {"for {} there are too few questions": few} if few else {}
-    tells(said.partition(". ")[2], wanted)
+    tells(said.split(". ", 2)[2], wanted)
 
 
 def test_three_numbers_count_questions(cells, published):
     test = [row for row in published["per_query"] if row["split"] == "test"]
     half, quoted = published["summary"]["test"], published["evidence"]["test"]
     at, ends = half["measures"], half["intervals"]
-    in_five, n = round(sum(row["measures"]["hit@5"] for row in test)), len(test)
+    n, in_five, these, full = five(published, "test")
     wanted = {
         "{} of {} test questions": [in_five, n],
         "might have been {} to {} of them": list(witness.wilson(in_five, n)),
         "{} of {} had one in first place": [sum(row["first_rank"] == 1 for row in test), n],
+        "{} of the {} that have a full answer": [full, these],
+        "For {} no document answers in full": n - these,
+        "Of all {} that's {} ({} to {})": [n, full / n, *witness.wilson(full, n)],
         "{} of {} had a passage": [round(quoted["by_k"]["evidence"][4] * quoted["n"]), quoted["n"]],
         "from 0 to 1) is {},  interval {} to {}": [at["nDCG@10"], *ends["nDCG@10"]],
         "is {}, interval {} to {}": [at["MRR@10"], *ends["MRR@10"]],
@@ -662,8 +703,11 @@ def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
     for name in sorted(rows, key=lambda name: -rows[name]["difference"]):
         sides[compared[name]["verdict"]].append(name)
     said = html.unescape(cells["r-next"][0]).replace("**", "")
-    best = sides["better"][:1]
-    assert f"Try *{best[0]}*." in said if best else "Stay with BM25" in said
+    halves = {name: row["halves"] for name, row in compared.items() if "halves" in row}
+    seen = [n for n in sides["better"] if n in halves]
+    seen = [n for n in seen if halves[n]["test minus dev"]["verdict"] == "confirmed"]
+    best = (seen or sides["better"])[:1]
+    assert f"Try *{best[0]}*." in said if seen else "Stay with BM25" in said
     for name in sides["worse"]:
         assert re.search(rf"Don't switch to .*\*{re.escape(name)}\*", said)
     causes = Counter(card["cause"] for card in published["cards"])
@@ -687,6 +731,10 @@ def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
         ends = [rows[name][part] for part in ("n", "difference", "low", "high")]
         wanted["On {} dev questions it gains {} in nDCG@10 ( interval {} to {};"] = ends
         wanted["p = {}, adjusted"] = compared[name]["p_holm"]
+        for half, words in (("test", "On test it's {} ({} to {})"),
+                            ("test minus dev", "test minus dev is {} ({} to {})")):  # fmt: skip
+            at = halves[name][half]
+            wanted[words] = [at[part] for part in ("difference", "low", "high")]
     tells(said, wanted)
 
 

@@ -40,7 +40,7 @@ METHOD = {  # the baseline as design and README name it; the runs must follow fr
 }
 SPLITS, CHUNKERS = ("dev", "test"), ("fixed", "paragraph", "recursive")
 COMPARED = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
-MEAN = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP"}
+MEAN = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP", "full RR@10": "full MRR@10"}
 MATTERS, ALPHA, TIE = 0.05, 0.05, 1e-9
 STOP_WORDS = set(
     "a again an and any are as at be but by can did do does for from had has have how i if in into "
@@ -159,6 +159,16 @@ def measures(order: list[str], grades: dict[str, int]) -> dict[str, float]:
         "AP": sum(i / rank for i, rank in enumerate(ranks, 1)) / n,
         "RR": 1 / ranks[0] if ranks else 0.0,
     }
+
+
+def in_full(order: list[str], grades: dict[str, int]) -> dict[str, float]:
+    """Return the measures of a ranking for which only full answers count, {} where there is none.
+
+    A document of grade 2 answers in full; no setting of our set says otherwise.
+    """
+    full = {doc_id: 1 for doc_id, grade in grades.items() if grade >= 2}
+    names = ("hit@5", "RR@10", "recall@10") if full else ()
+    return {f"full {name}": measures(order, full)[name] for name in names}
 
 
 def first_rank(order: list[str], grades: dict[str, int]) -> int | None:
@@ -424,12 +434,15 @@ def results(files: Files) -> dict:
 def half(files: Files, run: dict, split: str | None) -> dict:
     """Return n, means, intervals and the median first rank of one half."""
     values = scored(files, run, split)
-    ranks = [first_rank([d for d, _ in run[q]], files.grades[q]) or math.inf for q in values.index]
+    orders = {q: [d for d, _ in run[q]] for q in values.index}
+    ranks = [first_rank(order, files.grades[q]) or math.inf for q, order in orders.items()]
+    full = pd.DataFrame(filter(None, (in_full(orders[q], files.grades[q]) for q in orders)))
     return {
         "n": len(values),
         "measures": means(values),
         "intervals": {MEAN.get(name, name): bootstrap(values[name]) for name in COMPARED},
         "median_first_rank": median(ranks),
+        "full": {"n": len(full), "measures": full.mean().rename(MEAN).to_dict()},
     }
 
 
@@ -464,7 +477,7 @@ def per_query(files: Files, run: dict, query_id: str) -> dict:
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
         "retrieved": [list(hit) for hit in run[query_id][:10]],
         "first_rank": first_rank(order, grades),
-        "measures": measures(order, grades),
+        "measures": measures(order, grades) | in_full(order, grades),
     }
 
 
@@ -486,11 +499,29 @@ def compared(files: Files, base: dict) -> dict:
         "split": "dev",
         "n": len(scored(files, base, "dev")),
         "matters": MATTERS,
+        "decides": "nDCG@10",
         "base": {"name": "baseline", **described(files, base)},
         "runs": [
-            {"name": name, **described(files, run), **held(files, run, base)} for name, run in runs
+            {"name": name, **described(files, run), **held(files, run, base)}
+            | ({"halves": halves(files, run, base)} if name in confirmed(files) else {})
+            for name, run in runs
         ],
     }
+
+
+def confirmed(files: Files) -> dict[str, str]:
+    """Return the systems that were chosen on dev, each with its day."""
+    return json.loads((files.folder / "settings.json").read_text(encoding="utf-8"))["confirmed"]
+
+
+def halves(files: Files, run: dict, base: dict) -> dict:
+    """Return nDCG@10 of a run beside the base on both halves, and how these differ (Welch 1947)."""
+    both = {s: [scored(files, of, s)["nDCG@10"] for of in (base, run)] for s in SPLITS}
+    dev, test = (after - before for before, after in both.values())
+    ends = stats.ttest_ind(test, dev, equal_var=False).confidence_interval()
+    between = {"difference": test.mean() - dev.mean(), "low": ends.low, "high": ends.high}
+    pairs = {split: paired(*pair) for split, pair in both.items()}
+    return pairs | {"test minus dev": {name: float(value) for name, value in between.items()}}
 
 
 def decided(comparison: dict) -> None:
@@ -504,6 +535,25 @@ def decided(comparison: dict) -> None:
         for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
             at["p_holm"] = adjusted
         run |= {"p_holm": p, "verdict": verdict(run["measures"]["nDCG@10"], p)}
+        measured = run["full"]["measures"].values()
+        for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
+            at["p_holm"] = adjusted
+    chosen = [run for run in comparison["runs"] if "halves" in run]
+    on_test = holm([run["halves"]["test"]["p"] for run in chosen])
+    for run, p in zip(chosen, on_test, strict=True):
+        dev, test, between = run["halves"].values()
+        dev["verdict"], test["verdict"] = run["verdict"], verdict(test, p)
+        between["verdict"] = both_say(dev, test)
+
+
+def both_say(dev: dict, test: dict) -> str:
+    """Return whether test confirms what dev says."""
+    said = {dev["verdict"], test["verdict"]}
+    if said & {"better", "worse"} and (dev["difference"] < 0) != (test["difference"] < 0):
+        return "contradicted"
+    return (
+        "confirmed" if len(said) == 1 and said != {"too few queries to tell"} else "not confirmed"
+    )
 
 
 def described(files: Files, run: dict) -> dict:
@@ -524,6 +574,12 @@ def held(files: Files, run: dict, base: dict) -> dict:
     ndcg = pd.DataFrame({"base": before["nDCG@10"], "run": after["nDCG@10"]})
     ndcg["difference"] = ndcg["run"] - ndcg["base"]
     row = {"measures": {name: paired(before[name], after[name]) for name in COMPARED}}
+    full = {q: in_full([d for d, _ in run[q]], files.grades[q]) for q in before.index}
+    whole = {q: in_full([d for d, _ in base[q]], files.grades[q]) for q in full if full[q]}
+    names = ("full hit@5", "full RR@10", "full recall@10")
+    row["full"] = {"n": len(whole), "measures": {
+        name: paired([whole[q][name] for q in whole], [full[q][name] for q in whole])
+        for name in names}}  # fmt: skip
     for field in ("kind", "popularity"):
         groups = ndcg.groupby(lambda q, field=field: files.queries[q][field])
         row[f"by_{field}"] = {name: {"n": len(of), **of.mean()} for name, of in groups}
@@ -677,6 +733,7 @@ def manifest(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file that people wrote or that labels rest on."""
     names = "retrieval_queries judgments pool second_pass negatives".split()
     paths = [*(folder / "corpus").glob("*.md"), folder / "labeling_guide.md"]
+    paths.append(folder / "settings.json")
     paths += [folder / f"{name}.jsonl" for name in names]
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()

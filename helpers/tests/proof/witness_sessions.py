@@ -88,8 +88,10 @@ def quotes_of(files: Files) -> dict[str, set[str]]:
     for row in witness.rows(files.folder / "judgments.jsonl"):
         own = row.get("evidence") or []
         own = [own] if isinstance(own, str) else own
-        if own:
-            quotes.setdefault(row["doc_id"], set()).update(own)
+        for some in own:  # a quote, or several that are needed together
+            quotes.setdefault(row["doc_id"], set()).update(
+                [some] if isinstance(some, str) else some
+            )
     return quotes
 
 

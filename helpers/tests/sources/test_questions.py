@@ -38,10 +38,12 @@ def test_hotpotqa_in_three_forms(tmp_path):
         query = evals.queries["5a8"]
         assert (query.kind, query.answers, query.split) == ("comparison", ("yes",), "dev"), form
         assert [(j.doc_id, j.relevance, j.evidence) for j in evals.judgments] == [
-            ("A_(film)", 1, ("Two.", "One.")),
+            ("A_(film)", 1, (("Two.", "One."),)),  # both together
             ("B%2FC", 1, ()),  # HotpotQA has sentence numbers beyond the paragraph
         ], form
         assert any("documents without text: 1" in line for line in lines) == (form == "json")
+        card = (tmp_path / f"to-{form}" / "README.md").read_text()
+        assert "that both paragraphs are needed cannot be said" in card
 
 
 def question(**fields):
@@ -52,12 +54,12 @@ def question(**fields):
 OTHER = {"context": [["A", ["Else."]], ["C", []]], "supporting_facts": [["A", 1], ["A", 0]]}
 FACTS = [["A", 7], ["A", -1], ["B", 0], ["Z", 0]]
 ROWS = [  # a question, the rest of its query, its labels: document and quotes
-    (question(), {"query_id": "all-1"}, [("A", ("One.",))]),
+    (question(), {"query_id": "all-1"}, [("A", (("One.",),))]),
     (question(id=9, **OTHER), {"query_id": "9"}, [("A", ())]),  # of another text under this title
     (
         question(answer="", supporting_facts=FACTS),
         {"query_id": "all-3"},
-        [("A", ()), ("B", ("Three.",)), ("Z", ())],
+        [("A", ()), ("B", (("Three.",),)), ("Z", ())],
     ),
     (
         question(_id="x/y", id="z", type=" t ", answer=" a ", context=[[" A b ", ["", " O. "]]]),
