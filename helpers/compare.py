@@ -110,11 +110,7 @@ def _row(
     names, run = _names(cut, _primary(evals.decides)), alike[0]
     before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
     after = stats.averaged(tables)
-    row = _describe_run(run, qrels, after)
-    if len(group) > 1:
-        means = [fmean(of_query[names[0]] for of_query in table.values()) for table in tables]
-        spread = {"runs": len(group), "low": min(means), "high": max(means)}
-        row |= {"name": run.one_of, "averaged": spread}
+    row = _describe_run(run, qrels, after) | _spread(group, tables, names[0])
     row["measures"] = stats.by_measure(before, after, names)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
@@ -135,6 +131,15 @@ def _row(
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
     row["warnings"] += measures.label_warnings(qrels, depth, base, run)
     return row
+
+
+def _spread(group: list[runs.Run], tables: list[dict], primary: str) -> dict:
+    """Return the name of a system and the ends of its runs' means, {} for one run alone."""
+    if len(group) == 1:
+        return {}
+    means = [fmean(row[primary] for row in table.values()) for table in tables]
+    spread = {"runs": len(group), "low": min(means), "high": max(means)}
+    return {"name": group[0].one_of, "averaged": spread}
 
 
 def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.Run) -> dict:

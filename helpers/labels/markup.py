@@ -7,7 +7,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import groupby
 from pathlib import Path
 
 import mistune
@@ -70,34 +70,27 @@ def markdown_html(text: str, words: set[str], passages: Iterable = ()) -> Markup
     render = mistune.create_markdown(renderer=Plain(), plugins=plugins, hard_wrap=True)
     parts = re.split(r'(<(?:[^<>"]|"[^"]*")*>)', clean(render(text)))  # tags at odd places
     shown = "".join(map(html.unescape, parts[::2]))
-    spans = [span for passage in passages for span in _shown_spans(text, *passage, shown)]
+    underlined = {n for passage in passages for n in _places_on_page(text, *passage, shown)}
     page, start = Markup(""), 0
     for n, part in enumerate(parts):
         end = start if n % 2 else start + len(html.unescape(part))
-        is_tag = n % 2 or part.isspace()
-        page += Markup(part) if is_tag else _marked(shown, start, end, words, spans)
+        if n % 2 or part.isspace():
+            page += Markup(part)
+        else:
+            for inside, places in groupby(range(start, end), underlined.__contains__):
+                piece = Markup(figures.mark_words("".join(shown[n] for n in places), words))
+                page += Markup("<u>{}</u>").format(piece) if inside else piece
         start = end
     return page
 
 
-def _marked(page: str, start: int, end: int, words: set[str], spans: list[tuple]) -> Markup:
-    """Return a stretch of a page with its words marked and what lies in `spans` underlined."""
-    cuts = sorted({start, end, *(cut for span in spans for cut in span if start < cut < end)})
-    marked = Markup("")
-    for low, high in pairwise(cuts):
-        inside = any(first <= low and high <= last for first, last in spans)
-        piece = Markup(figures.mark_words(page[low:high], words))
-        marked += Markup("<u>{}</u>").format(piece) if inside else piece
-    return marked
-
-
-def _shown_spans(text: str, start: int, end: int, page: str) -> list[tuple[int, int]]:
-    """Return where a page shows a passage of its Markdown, by letters and digits: once or never."""
-    shown = UNSHOWN.sub(lambda match: " " * len(match[0]), text)
-    signs = MARKS.join(re.findall(SIGN, shown[max(start, 0) : end]))
-    before = len(re.findall(signs, shown[: max(start, 0)]))
-    found = [match.span() for match in re.finditer(signs, page)] if signs else []
-    return found[before : before + 1]
+def _places_on_page(text: str, start: int, end: int, page: str) -> range:
+    """Return where a page shows a passage of its Markdown, found by its letters and digits."""
+    shown, start = UNSHOWN.sub(lambda match: " " * len(match[0]), text), max(start, 0)
+    signs = MARKS.join(re.findall(SIGN, shown[start:end])) or "(?!)"
+    earlier = len(re.findall(signs, shown[:start]))
+    found = [range(*match.span()) for match in re.finditer(signs, page)]
+    return found[earlier] if earlier < len(found) else range(0)
 
 
 def document_html(document: evalset.Document, words: set[str], passages: Iterable = ()) -> Markup:
