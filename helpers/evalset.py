@@ -229,7 +229,7 @@ def load(path: Path | str | None = None) -> EvalSet:
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
-    """Return the rows of pool, second_pass or negatives.jsonl; [] where the file is missing.
+    """Return the rows of pool, second_pass, negatives or judge.jsonl; [] where it is missing.
 
     Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from .. import chunks, compare, evalset, results, runs
 from ..text import how_many
-from . import checks, links
+from . import checks, links, pooling
 from .checks import Finding
 
-EXTRAS = ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl")
+EXTRAS = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl", "negatives.jsonl")
 DERIVED = ("runs/*.json", "runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
     "kinds": ("The source sets the kinds of its queries.", ""),
     "head and tail": ("The source does not say which needs are frequent.", ""),
     "coverage": ("The source chose its documents and queries.", ""),
+    "solved by all": ("The source chose its queries.", ""),
     "labels per query": ("The source sets its grades and how many answers a query has.", ""),
     "evidence": ("The source has no more quotes.", ""),
     "labelling guide": ("The rules of the source's makers hold.", "labeling_guide.md"),
@@ -42,7 +43,7 @@ def findings(evals: evalset.EvalSet) -> list[Finding]:
     if problems:
         raise evalset.EvalSetError(problems)
     extra = [evalset.read_extra(evals, name) for name in ("negatives.jsonl", "second_pass.jsonl")]
-    case = checks.AuditCase(evals, *extra, *links.alike_documents(evals))
+    case = checks.AuditCase(evals, *extra, *links.alike_documents(evals), pooling.by_ranker(evals))
     found = [check(case) for check in checks.AUDIT_CHECKS]
     return [_for_import(evals, finding) for finding in found] if evals.imported else found
 
