@@ -222,7 +222,7 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (copying("why wait for the next release tomorrow"), "pass", "title: 0"),
         (copying("wait for the next deploy", "alert"), "fail", "title: 0 | Write queries"),
         (copying("disk then wait for the", title=""), "pass", "title: 0"),
-        (copying("再起動しても", words="bigrams"), "pass", "title: 0"),
+        (copying("再起動してか", words="bigrams"), "fail", "title: 0 | Write"),
         (copying("今すぐ再起動してから待つことにするのか", words="bigrams"), "warn", "answer: 1"),
     ],
     checks.check_duplicate_queries: [
@@ -378,25 +378,38 @@ def test_quotes_that_every_chunker_cuts(tmp_path):
 
 
 HELD = "Stop the job, then wait for ten minutes."
+NOWHERE = "2 quotes: 0 cut everywhere |"
 ELSEWHERE = [  # quote of q a, other labels of q, words of the finding
-    (HELD, [], "in one not judged: 1", "only the answer says: q b."),
-    (HELD, [("b", 0)], "in a document judged 0: 1", "only the answer says: q b."),
-    (HELD, [("b", 1)], "1 quote: 0 cut everywhere"),
-    ("the job, then wait for ten", [], "in one not judged: 1"),
-    ("op the job, then wait for", [("b", 0)], "in a document judged 0: 1"),
-    ("Stop the job, then", [], "1 quote: 0 cut everywhere"),  # too few words to prove anything
-    ("Stop the job, then wait for ten minutes. Go on.", [], "1 quote: 0 cut everywhere"),
+    (
+        HELD,
+        [],
+        "2 quotes: ",
+        "everywhere; in one not judged: 1 | Judge anew",
+        "only the answer says: q b.",
+    ),
+    (
+        HELD,
+        [("b", 0, (HELD,))],
+        "2 quotes: ",
+        "; in a document judged 0: 1 | Judge anew",
+        "says: q b.",
+    ),
+    (HELD, [("b", 1)], NOWHERE),
+    ("op the job, then wait for ten", [("b", 0)], "in a document judged 0: 1"),
+    ("Stop the job, then", [], NOWHERE),  # too few words to prove anything
+    (f"{HELD} Go on.", [], NOWHERE),
 ]
 
 
 def test_a_quote_that_stands_in_another_document_proves_a_grade_there():
-    """It may be an old version; a document with the same words in another order holds no quote."""
-    bodies = {"a": f"{HELD} Go on.", "b": f"So: {HELD}", "c": "Wait, then stop ten job for the."}
+    """It may be an old version; a document with the same words in other signs holds no quote."""
+    bodies = {"a": f"{HELD} Go on.", "b": f"So: {HELD}", "c": HELD.replace(",", "")}
     documents = [evalset.Document(d, "", body, version="1") for d, body in bodies.items()]
     for quote, others, *words in ELSEWHERE:
         labels = [("q", "a", 2, (quote, "Go on.")), *(("q", *label) for label in others)]
-        finding = checks.check_quotes(made([asks("q")], documents, labels))
-        assert in_order(finding, [words[0].replace("1 quote:", "2 quotes:"), *words[1:]]), finding
+        case = made([asks("q")], documents, labels)
+        assert in_order(checks.check_quotes(case), words), (quote, checks.check_quotes(case))
+    assert checks._holders(case.evals, {(HELD, "Go on.")}) == {(HELD, "Go on."): ["a"]}
 
 
 # On files: a whole set of two documents, broken in one place.
