@@ -17,7 +17,7 @@ LEFT_OUT = {  # check: why an imported set cannot have it, and the file that bri
     "kinds": ("The source sets the kinds of its queries.", ""),
     "head and tail": ("The source does not say which needs are frequent.", ""),
     "coverage": ("The source chose its documents and queries.", ""),
-    "solved by all": ("The source chose its queries.", ""),
+    "easy queries": ("The source chose its queries.", ""),
     "labels per query": ("The source sets its grades and how many answers a query has.", ""),
     "evidence": ("The source has no more quotes.", ""),
     "labelling guide": ("The rules of the source's makers hold.", "labeling_guide.md"),
