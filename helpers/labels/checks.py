@@ -232,8 +232,7 @@ def check_labels_per_query(case: AuditCase) -> Finding:
 
 def check_judged_depth(case: AuditCase) -> Finding:
     """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
-    shares, queries = {}, case.evals.all_queries  # those without an answer, too
-    qrels = case.evals._replace(queries=queries).qrels()
+    qrels, shares = case.evals._replace(queries=case.evals.all_queries).qrels(), {}
     for name, run in case.rankers.items():
         answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
         shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
@@ -254,8 +253,7 @@ def check_solved(case: AuditCase) -> Finding:
         scores.append((measures.means(values)["nDCG@10"], name, values))
     (_, weakest, low), *_, (_, strongest, high) = sorted(scores)
     solved = [q for q in qrels if min(low[q]["nDCG@10"], high[q]["nDCG@10"]) > 1 - stats.TIE]
-    found = f"{len(solved)} of {how_many(len(qrels), 'query')} solved by the weakest ranker "
-    found += f"({weakest}) and the strongest ({strongest})"
+    found = f"{len(solved)} of {how_many(len(qrels), 'query')} solved by {weakest}, by {strongest}"
     harder = f"Add harder queries than {_some(solved)}: these tell no two systems apart."
     return _finding("easy queries", found, warn={harder: len(solved) > SOLVED * len(qrels)})
 

@@ -248,9 +248,9 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (services("a b c d"), "pass", "reached (100%)"),
     ],
     checks.check_solved: [
-        (ranked(1, 3, 2), "pass", "1 of 3 queries solved by the weakest ranker (r1) and the strongest (r3)"),
-        (ranked(3, 2), "warn", "2 of 3 queries", "(r2)", "(r3)", "than q0, q1:"),
-        (ranked(0, 3), "pass", "0 of 3 queries", "(r0)"),
+        (ranked(1, 3, 2), "pass", "1 of 3 queries solved by r1, by r3"),
+        (ranked(3, 2), "warn", "2 of 3 queries solved by r2, by r3", "than q0, q1:"),
+        (ranked(0, 3), "pass", "0 of 3 queries solved by r0"),
     ],
     checks.check_labels_per_query: [
         (labelled(*FOUR_GRADES), "pass", "1 to 2 relevant documents", "grade 0 1, 1 2, 2 1"),
