@@ -24,7 +24,7 @@ LEFT_OUT = {  # check: why an imported set cannot have it, and the file that bri
     "second pass": ("The source has one reading of its labels.", "second_pass.jsonl"),
     "negatives": ("The source has none; make freeze draws some.", "negatives.jsonl"),
 }
-THEIRS = ("overlap", "same query", "judged depth", "near-duplicates", "leakage")
+THEIRS = ("overlap", "same query", "judged depth", "quotes", "near-duplicates", "leakage")
 NOT_YOURS = "It is so in the source; mended, scores compare no longer with published ones."
 WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
@@ -57,7 +57,7 @@ def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
     reason, file = LEFT_OUT.get(finding.check, ("", ""))
     if reason and finding.status != "pass" and not (file and (evals.folder / file).exists()):
         return finding._replace(status="n/a", remedy=reason)
-    if finding.status == "fail" and finding.check in THEIRS:
+    if finding.status in ("fail", "warn") and finding.check in THEIRS:
         return finding._replace(status="warn", remedy=f"{finding.remedy} {NOT_YOURS}")
     return finding
 
