@@ -11,8 +11,8 @@ SAIL := .cache/sail
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check proof lab learn progress compare audit freeze import export new drop site sql refresh lock
-GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit freeze drop export,$\
+.PHONY: help report check proof lab learn progress compare audit plan freeze import carry export new drop site sql refresh lock
+GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit plan freeze carry drop export,$\
   Maintain:check proof refresh site lock help
 
 help:  ## show this list
@@ -28,7 +28,7 @@ check: $(READY)  ## execute the notebooks, compare every number, test the helper
 	@$(HELPERS) check $(SET)
 
 asked = $(if $(ONLY),$(filter $(1),$(ONLY)),all)
-proof: $(READY) $(if $(call asked,browser picture),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
+proof: $(READY) $(if $(call asked,browser picture langchain),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
 	@"$(BIN)/python" helpers/tests/proof/parts.py
 
 # answer_yes: Ctrl-C ends it at once. No lesson needs a terminal; that is no defence, a notebook runs what it likes.
@@ -49,7 +49,7 @@ learn: $(READY)  ## write your copies into learn/, exercises open; never over yo
 progress: $(READY)  ## your copies: what is done, wrong, not started, and what comes next; RUN=1 runs them first
 	@$(HELPERS) progress $(SET) $(if $(RUN),--run)
 
-compare: $(READY)  ## hold RUN=path (or several, with a space between) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict"
+compare: $(READY)  ## hold RUN=path (or several, with a space between) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict --pairs 20"
 	@test -n "$$RUN" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }
 	@set -f; test -e "$$RUN" && set -- "$$RUN" || set -- $$RUN; \
 	  $(HELPERS) compare $(SET) $${BASE:+--base="$$BASE"} $${SPLIT:+--split="$$SPLIT"} $$OPTIONS -- "$$@"
@@ -63,6 +63,9 @@ freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its fil
 audit: $(READY)  ## ask an evaluation set what a careful reader would: pass, warn, fail, remedy
 	@$(HELPERS) audit $(SET)
 
+plan: $(READY)  ## what the labels of EVALS can tell, how many more would tell, and the pairs to read next
+	@$(HELPERS) plan $(SET)
+
 export: $(READY)  ## write the labels of EVALS into TO=folder as CSV, Parquet, BEIR and TREC qrels
 	@test -n "$$TO" || { echo "export needs a folder: make export TO=path"; exit 1; }
 	@$(HELPERS) export $(SET) --to="$$TO"
@@ -70,6 +73,10 @@ export: $(READY)  ## write the labels of EVALS into TO=folder as CSV, Parquet, B
 import: $(READY)  ## turn FROM=kind:path into an evaluation set in TO=folder; OPTIONS="--split test --max-docs 10000"
 	@test -n "$$FROM" && test -n "$$TO" || { echo "import needs both: make import FROM=kind:path TO=folder"; exit 1; }
 	@set -f; $(HELPERS) import --from="$$FROM" --to="$$TO" $$OPTIONS
+
+carry: $(READY)  ## take the labels of EVALS over to changed documents, FROM=kind:path or folder, into a new set TO=folder
+	@test -n "$$FROM" && test -n "$$TO" || { echo "carry needs both: make carry FROM=kind:path TO=folder"; exit 1; }
+	@set -f; $(HELPERS) carry $(SET) --from="$$FROM" --to="$$TO" $$OPTIONS
 
 new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries
 	@test -n "$$TO" || { echo "new needs a folder: make new TO=path"; exit 1; }

@@ -17,19 +17,31 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "check": (SET, "workbook:check_command", "execute the notebooks and compare"),
     "refresh": (SET, "workbook:refresh_command", "execute the notebooks in place"),
     "learn": (NONE, "learn.copies:make", "write copies of the sessions, solutions left out"),
-    "progress": (FOLDER, ":progress", "your copies: done, wrong, not started, what next"),
+    "progress": (
+        FOLDER,
+        "learn.progress:progress_report",
+        "your copies: what is done, and next",
+    ),
     "freeze": (SET, "workbook:freeze_command", "draw negatives, write the manifest"),
     "audit": (SET, ":audit", "ask the set what a careful reader would"),
-    "export": (SET, ":export", "write the labels as CSV, Parquet, BEIR and TREC"),
+    "export": (
+        SET,
+        "sources.export:write_exports",
+        "write the labels as other tools read them",
+    ),
     "drop": (FOLDER, "labels.merge:drop_query", "move a query and its rows out of the set"),
+    "plan": (SET, "labels.plan:plan_command", "what more labels would tell, pairs to read next"),
+    "carry": (FOLDER, "labels.carry:carry_command", "take labels over to changed documents"),
     "compare": (SET, "compare:compare_command", "hold runs against a baseline: 1 worse, 2 cannot"),
-    "sql": (FOLDER, ":sql", "BM25 in SQL on DuckDB, Sail or Spark"),
+    "sql": (FOLDER, "sql.command:sql_command", "BM25 in SQL on DuckDB, Sail or Spark"),
     "import": (NONE, "sources.write:import_command", "turn a source into an evaluation set"),
     "site": (NONE, "sources.site:write_site", "write all as static pages into site/"),
     "new": (NONE, "sources.write:new_command", "start a set: guide, two documents, three queries"),
 }
 KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
 PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
+
+SOURCE = {"dest": "source", "required": True}
 
 
 def difference(text: str) -> float:
@@ -40,7 +52,7 @@ def difference(text: str) -> float:
 
 
 OPTIONS = [  # (of which commands, option, help, what argparse is told)
-    ("export import new sql", "--to", "folder to write into", PATH | {"required": True}),
+    ("carry export import new sql", "--to", "folder to write into", PATH | {"required": True}),
     ("report", "--full", "run the further notebooks too", FLAG),
     ("learn", "--fresh", "move the old copies aside first", FLAG),
     ("progress", "--run", "run the copies first", FLAG),
@@ -52,13 +64,15 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("compare", "--matters", "smallest difference that matters", {"type": difference}),
     ("compare", "--gate", "what ends with 1", {"choices": ["worse", "not-worse"]}),
     ("compare", "--strict", "3 where queries are too few to tell", FLAG),
+    ("compare", "--pairs", "list so many unjudged results to be read", {"type": int}),
     ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
-    ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", {"dest": "source", "required": True}),
-    ("import", "--split", "splits to read, such as test or dev,test", {}),
+    ("carry", "--from", "KIND:PATH as in import, or a folder with a corpus", SOURCE),
+    ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", SOURCE),
+    ("carry import", "--split", "splits to read, such as test or dev,test", {}),
     ("import", "--max-docs", "keep so many documents, all relevant ones first", {"type": int}),
-    ("import", "--title", "field of a document that is its title", {}),
-    ("import", "--text", "fields that are its text, such as question,body (Markdown)", {}),
-    ("import", "--columns", "others' names of fields, such as doc_id=pid,query=question", {}),
+    ("carry import", "--title", "field of a document that is its title", {}),
+    ("carry import", "--text", "fields that are its text, such as question,body (Markdown)", {}),
+    ("carry import", "--columns", "others' names of fields, such as doc_id=pid,query=question", {}),
     ("import", "--queries", "table: file or folder of queries; ir_datasets: their name", {}),
     ("import", "--labels", "table: file or folder of labels", {}),
     ("import", "--language", "of the texts, such as ja: chooses the tokenizer", {}),
@@ -67,7 +81,7 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("sql", "--docs", "Parquet with doc_id, text, maybe title; no address on DuckDB", {}),
     ("sql", "--queries", "Parquet with query_id, text", {}),
     ("sql", "--chunks", "a chunker of session B, such as fixed: not whole documents", {}),
-    ("sql", "--idf", "okapi, as rank_bm25 (default), or lucene", {}),
+    ("sql", "--idf", "okapi, as rank_bm25, is the default", {"choices": ["okapi", "lucene"]}),
     ("sql", "--k1", "how soon a word's count saturates", {"type": float}),
     ("sql", "--b", "how much length counts", {"type": float}),
 ]
@@ -84,7 +98,7 @@ def main() -> int:
         try:
             from .text import Screen
 
-            out, err = Screen(sys.stdout, "standard output"), Screen(sys.stderr, "standard error")
+            out, err = Screen(sys.stdout), Screen(sys.stderr)
             screens.enter_context(contextlib.redirect_stdout(out))
             screens.enter_context(contextlib.redirect_stderr(err))
             status = run_command(options)
@@ -140,19 +154,6 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
     return main_parser
 
 
-# What needs more than a call.
-
-
-def progress(folder: Path, run: bool = False) -> str:
-    """Return the report on a learner's copies, on the set that belongs to them."""
-    from . import evalset
-    from .learn import copies, progress
-
-    own = copies.LEARN / "evals"
-    folder = own if folder == evalset.DEFAULT and own.exists() else folder
-    return progress.progress_report(folder, run=run)
-
-
 def audit(evals) -> int:
     """Print the findings on a set; return 1 where one fails."""
     from .labels import audit
@@ -162,25 +163,6 @@ def audit(evals) -> int:
     return int(any(finding.status == "fail" for finding in findings))
 
 
-def export(evals, to: Path) -> list[Path]:
-    """Write a set in other formats and return the paths; say which queries have no labels there."""
-    from .sources import export
-
-    if evals.unanswered:
-        print(f"no document answers, so without labels: {', '.join(evals.unanswered)}")
-    return export.write_exports(evals, to)
-
-
-def sql(folder: Path, to: Path, engine="duckdb", docs=None, queries=None, chunks=None, **settings):
-    """Search a set with BM25 in SQL, or documents and queries in Parquet; return the status."""
-    from . import evalset
-    from .sql import bm25, command
-
-    evals = None if docs and queries else evalset.load(folder)
-    settings = bm25.Settings(**settings)
-    return command.sql_command(evals, engine, to, docs, queries, chunks, settings)
-
-
 # What ends a command.
 
 INTERRUPTED, CLOSED = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
@@ -188,7 +170,7 @@ INTERRUPTED, CLOSED = 130, 141  # what a shell says of a program that SIGINT or 
 
 def place_of(source=None, folder=None, to=None, docs=None, queries=None, **_) -> str:
     """Return what a problem is in: the source, files or folder that are read, else the new one."""
-    read = source or folder or to or "the workbook"
+    read = " and ".join(map(str, filter(None, (folder, source)))) or to or "the workbook"
     return " and ".join(dict.fromkeys(map(str, (docs or read, queries or read))))
 
 
@@ -197,8 +179,7 @@ def failure(error: BaseException, place: str) -> int:
     try:
         sys.stdout.flush()
     except OSError as full:
-        full.filename = "standard output"  # or Python tries once more, and complains, at its end
-        error = full
+        error = full  # or Python tries once more, and complains, at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return CLOSED  # the reader has seen enough

@@ -4,17 +4,22 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections import Counter
+from datetime import date
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 import pandas as pd
 
-from . import evalset, evidence, files, measures, results, runs, stats
-from .text import how_many, inert
+from . import evalset, evidence, files, measures, results, runs, stats, text
+from .labels import reading
+from .text import how_many, interval, number
 
+PAGE = Path(__file__).with_suffix(".jinja")
 MEASURES = measures.MEASURES
 PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
+DEPTH = int(PRIMARY.partition("@")[2])
 BUDGETS = {f"evidence-{budget}-tokens": evidence.recall_name(budget) for budget in evidence.BUDGETS}
 OF_EVIDENCE = {name.replace(" ", "-"): name for name in evidence.COMPARED} | BUDGETS
 MOVED = 5  # queries shown on each side
@@ -36,6 +41,8 @@ def compare(
 ) -> dict:
     """Return what is known about each of `others` against `base`; `split` None takes all queries.
 
+    Runs of one system, by their cards, are averaged by query and are one row; what is known of a
+    single list (warnings, judged@10, lost evidence, AUROC) is that of the first of them.
     `decides` names the measure that decides and `matters` the difference, if not those of the set.
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
@@ -45,14 +52,15 @@ def compare(
     if not qrels:
         wrong = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise evalset.EvalSetError([wrong])
-    rows = [_row(evals, qrels, base, run) for run in others]
+    groups = by_system(others)
+    rows = [_row(evals, qrels, base, group) for group in groups]
     _decide([(row, row["measures"][row["primary"]]) for row in rows], evals.matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
-    of_evidence = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
-    _decide([(row, row["measures"].get(of_evidence)) for row in quoted], evals.matters)
+    of_evidence = [row["measures"][_of_evidence(row, evals.decides)] for row in quoted]
+    _decide([*zip(quoted, of_evidence, strict=True)], evals.matters)
     names = _names(measures.cut_alike(len(evals.documents), base, base)[2], _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
-    for row, run in zip([described, *rows], [base, *others], strict=True):
+    for row, run in zip([described, *rows], [base, *(first for first, *_ in groups)], strict=True):
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
     return {
         "evaluation_set": evals.name,
@@ -79,29 +87,88 @@ def _primary(decides: str) -> str:
     return PRIMARY if decides in OF_EVIDENCE else decides
 
 
-def _row(evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run) -> dict:
-    """Return everything about one run against the base but its verdict."""
-    lists = {of.name: of.parts or of.rankings for of in (base, run)}
-    base, run, cut = measures.cut_alike(len(evals.documents), base, run)
-    names = _names(cut, _primary(evals.decides))
-    before, after = (measures.per_query(qrels, of.rankings, names) for of in (base, run))
+def by_system(read: list[runs.Run]) -> list[list[runs.Run]]:
+    """Return the runs whose cards name the same system together, any other by itself."""
+    groups: dict = {}
+    for run in read:
+        groups.setdefault(run.system or len(groups), []).append(run)
+    return [*groups.values()]
+
+
+def _of_evidence(quoted: dict, decides: str) -> str:
+    """Return the measure of the verdict on evidence: a smaller budget where a list ends before."""
+    wanted, known = OF_EVIDENCE.get(decides, evidence.DECIDES), [*quoted["measures"]]
+    return wanted if wanted in known else known[-1]
+
+
+def _row(
+    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, group: list[runs.Run]
+) -> dict:
+    """Return everything about the runs of a system against the base but the verdict."""
+    lists = {of.name: of.parts or of.rankings for of in (base, *group)}
+    base, *alike, cut = measures.cut_alike(len(evals.documents), base, *group)
+    names, run = _names(cut, _primary(evals.decides)), alike[0]
+    before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
+    after = stats.averaged(tables)
     row = _describe_run(run, qrels, after)
+    if len(group) > 1:
+        means = [fmean(of_query[names[0]] for of_query in table.values()) for table in tables]
+        spread = {"runs": len(group), "low": min(means), "high": max(means)}
+        row |= {"name": run.system, "averaged": spread}
     row["measures"] = stats.by_measure(before, after, names)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
         groups = measures.ids_by_field(evals, qrels, field).items()
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
-    row["evidence"] = evidence.compare_evidence(evals, qrels, base, run)
-    row["unjudged"] = _unjudged(evals, qrels, base, run, names[0])
+    row["full"] = _full_answers(evals, qrels, cut, base, *alike)
+    row["evidence"] = evidence.compare_evidence(evals, qrels, base, *alike)
+    row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
+    row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
     if cut:
         shorter = ", ".join(name for name in names if name not in MEASURES)
         longer = sum(len(ranking) > cut[0] for ranking in lists[cut[1]].values())
         end = f"lists of {cut[1]} end at {how_many(cut[0], 'result')}"
         end += f" ({longer} longer)" if longer else ""
         row["warnings"].append(f"{end}, so both are measured there: {shorter}")
-    row["warnings"] += measures.label_warnings(qrels, cut[0] if cut else 10, base, run)
+    depth = cut[0] if cut else 10
+    row["warnings"] += measures.length_warnings(qrels, depth, base, run)
+    row["warnings"] += measures.label_warnings(qrels, depth, base, run)
     return row
+
+
+def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.Run) -> dict:
+    """Return for how many `queries` a run searched again, and what that brings the reader.
+
+    `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
+    for a run of documents.
+    """
+    again, (ranked, known) = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
+    quoted = evidence.quoted_queries(evals) if ranked else {}
+    quoted = {query_id: quoted[query_id] for query_id in quoted if query_id in again}
+    alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
+    measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
+    values = (evidence.by_query(evals, quoted, of, known) for of in (alone, ranked))
+    means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
+    return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
+
+
+def _full_answers(
+    evals: evalset.EvalSet,
+    qrels: measures.Qrels,
+    cut: tuple[int, str] | None,
+    base: runs.Run,
+    *alike: runs.Run,
+) -> dict:
+    """Return how two systems find full answers, of the queries that have one; {} where none has."""
+    full = measures.answered_in_full(qrels, evals.full_grade)
+    if not full:
+        return {}
+    names = [measures.at_depth(name, cut[0]) if cut else name for name in measures.FULL]
+    before, *tables = (
+        measures.per_query(full, of.rankings, names, evals.full_grade) for of in (base, *alike)
+    )
+    return {"n": len(full), "measures": stats.by_measure(before, stats.averaged(tables), names)}
 
 
 def _unjudged(
@@ -163,14 +230,58 @@ def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float
     return [dict(zip((*SHOWN, "base", "run"), row, strict=True)) for row in rows]
 
 
-def _decide(rows: list[tuple[dict, dict | None]], matters: float) -> None:
-    """Add to each row the verdict on its pair of means, if it has one, p adjusted over the rows."""
-    pairs = [(row, pair) for row, pair in rows if pair]
-    adjusted = stats.holm([pair["p"] for _, pair in pairs]) if pairs else []
-    for (row, pair), p in zip(pairs, adjusted, strict=True):
+def _decide(rows: list[tuple[dict, dict]], matters: float) -> None:
+    """Add to each row the verdict on its pair of means, p adjusted over the rows."""
+    adjusted = stats.holm([pair["p"] for _, pair in rows]) if rows else []
+    for (row, pair), p in zip(rows, adjusted, strict=True):
         paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
         verdict, reason = stats.verdict(paired, p, matters)
         row |= {"p_holm": p, "verdict": verdict, "reason": reason}
+
+
+def join_halves(comparison: dict, other: dict) -> None:
+    """Add to the runs of a comparison what it and that of the other half say of them (`halves`)."""
+    known = {row["name"]: row for row in other["runs"]}
+    for row in comparison["runs"]:
+        if row["name"] in known:
+            both = {comparison["split"]: row, other["split"]: known[row["name"]]}
+            told = (_deciding(both[half], comparison["decides"]) for half in evalset.SPLITS)
+            dev, test = (
+                {field: pair[field] for field in stats.Paired._fields} | {"verdict": verdict}
+                for pair, verdict in told
+            )
+            between = stats.confirmation(dev, test)
+            row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
+
+
+def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
+    names = dict.fromkeys(run.system or run.name for run in others)
+    unnamed = [name for name in names if name not in evals.confirmed]
+    if unnamed and evals.qrels("test"):
+        days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
+        fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
+        fault += f'chose, with the day: "confirmed": {days}'
+        raise evalset.EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
+
+
+def pairs_to_read(
+    evals: evalset.EvalSet, base: runs.Run, others: list[runs.Run], split: str | None, n: int
+) -> list[dict]:
+    """Return the `n` unjudged pairs whose grades could move the differences in PRIMARY most.
+
+    By `measures.weights_of_labels`, of several runs the largest. They are sorted by id, so that no
+    row says which run brought it; the panel shuffles them.
+    """
+    weights: dict[text.Pair, float] = {}
+    for run in others:
+        pair = measures.cut_alike(len(evals.documents), base, run)[:2]
+        for query_id, judged in evals.qrels(split).items():
+            ids = ([doc_id for doc_id, _ in of.rankings.get(query_id, [])] for of in pair)
+            moved = measures.weights_of_labels(judged, *ids, DEPTH, evals.grades[-1])
+            for doc_id, weight in moved.items():
+                weights[query_id, doc_id] = max(weight, weights.get((query_id, doc_id), 0))
+    heaviest = sorted(weights, key=lambda pair: (-weights[pair], pair))[:n]
+    return [{"query_id": query_id, "doc_id": doc_id} for query_id, doc_id in sorted(heaviest)]
 
 
 # Reading: the saved baseline, and what a run says about itself.
@@ -208,6 +319,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         if card[name] != wanted:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
+            remedy += "; make carry takes labels to changed documents"
             raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     depth = card.get("depth", 0)
     if type(depth) is not int or depth < 0:
@@ -215,7 +327,7 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
         raise evalset.EvalSetError([f"{card_path}:1: {fault}"])
     nothing = next(files.lines(path), None) is None
     run = runs.Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
-    run = run._replace(depth=depth)
+    run = run._replace(depth=depth, system=str(card.get("system", "")))
     return _with_chunk_set(run, str(card.get("chunker", "")), card_path, evals)
 
 
@@ -248,36 +360,45 @@ def read_systems(evals: evalset.EvalSet) -> list[runs.Run]:
 def leaderboard(comparison: dict) -> pd.DataFrame:
     """Return the leaderboard as text, best run first; a short one names its measure beside it."""
     base, name = comparison["base"], _primary(comparison.get("decides", PRIMARY))
-    first = {"run": base["name"], name: base["means"][measures.mean_name(base["primary"])]}
-    first |= {"judged@10": base["judged@10"], "verdict": "the baseline"}
+    mean = base["means"][measures.mean_name(base["primary"])]
     rows = []
     for row in comparison["runs"]:
-        (figures,) = _figures({row["primary"]: row["measures"][row["primary"]]})
+        pair = row["measures"][row["primary"]]
         run = row["name"] + ("" if row["primary"] == name else f" ({row['primary']})")
-        figures |= {name: figures["run"], "run": run, "p (Holm)": row["p_holm"]}
-        rows.append(figures | {"judged@10": row["judged@10"], "verdict": row["verdict"]})
-    rows.sort(key=lambda row: (-row[name], row["run"]))
-    table = _as_text([first, *rows])
-    return table.reindex(columns=["run", name, *BOARD], fill_value="").set_index("run")
+        figures = [number(pair["run"]), number(pair["difference"], "+.3f")]
+        figures += [interval((pair["low"], pair["high"]), "+.3f")]
+        figures += [*map(stats.p_text, (pair["p"], row["p_holm"])), number(pair["detectable"])]
+        figures += [f"{pair['wins']}/{pair['ties']}/{pair['losses']}"]
+        rows.append([-pair["run"], run, *figures, number(row["judged@10"], ".2f"), row["verdict"]])
+    first = [base["name"], number(mean), *[""] * 6, number(base["judged@10"], ".2f")]
+    table = [[*first, "the baseline"], *(row[1:] for row in sorted(rows))]
+    return pd.DataFrame(table, columns=["run", name, *BOARD], dtype=object).set_index("run")
 
 
 def comparison_page(comparison: dict) -> str:
     """Return the comparison as Markdown in which no text of the set acts."""
-    base, rows, split = comparison["base"], comparison["runs"], comparison["split"]
-    corpus, queries = (comparison[f"{part}_sha256"][:12] for part in ("corpus", "queries"))
-    parts = [
-        f"# {', '.join(inert(row['name']) for row in rows)} against {inert(base['name'])}",
-        f"{inert(comparison['evaluation_set'])}, {split} queries, n = {comparison['n']}. "
-        f"Corpus {corpus}, queries {queries}. "
-        "Differences are run minus base, with the 95 % t interval; p from the sign-flip test. "
-        f"The verdict rests on {comparison['decides']}, where a difference of "
-        f"{comparison['matters']:g} matters.",
-        _warnings(base),
-        _table(leaderboard(comparison).rename(index=inert).reset_index()) if len(rows) > 1 else "",
-    ]
-    for row in rows:
-        parts += _run_parts(row, comparison)
-    return "\n\n".join(part for part in parts if part) + "\n"
+    filters = {"mean": measures.mean_name, "p": stats.p_text}
+    page = text.template(PAGE, **filters).render(
+        comparison,
+        deciding=_deciding,
+        of_evidence=_of_evidence,
+        of_documents=_primary(comparison["decides"]),
+        board=leaderboard(comparison).reset_index(),
+        stats=stats,
+        FIELDS=FIELDS,
+        BUDGET=evidence.BUDGET,
+        LOSSES=evidence.LOSSES,
+        PART=evidence.PART,
+    )
+    return re.sub(r"(?:^\|.*\n)+", _aligned, f"{text.paragraphs(page)}\n", flags=re.M)
+
+
+def _aligned(table: re.Match) -> str:
+    """Return a Markdown table with aligned columns and the line below its head."""
+    rows = [[*map(str.strip, line.split("|")[1:-1])] for line in table[0].splitlines()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, ["-" * width for width in widths])
+    return "".join(f"| {' | '.join(map(str.ljust, row, widths))} |\n" for row in rows)
 
 
 def _deciding(row: dict, decides: str) -> tuple[dict, str]:
@@ -290,164 +411,22 @@ def _deciding(row: dict, decides: str) -> tuple[dict, str]:
     known = row["evidence"].get("measures", {})
     if OF_EVIDENCE[decides] not in known:
         able = ", ".join(name for name, measure in OF_EVIDENCE.items() if measure in known)
-        why = f"its lists end before that, wanted one of {able}" if able else "it ranks no passages"
+        lacks = "it or its base ranks no passages"
+        why = f"its lists end before that, wanted one of {able}" if able else lacks
         raise evalset.EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
     return known[OF_EVIDENCE[decides]], row["evidence"]["verdict"]
-
-
-def _heading(row: dict, comparison: dict) -> str:
-    """Return the verdict on a run, and whether the difference is smaller than matters."""
-    pair, verdict = _deciding(row, comparison["decides"])
-    shown = verdict in (stats.BETTER, stats.WORSE) and pair["low"] is not None
-    matters = comparison["matters"]
-    small = shown and -matters <= pair["low"] and pair["high"] <= matters
-    return verdict + (", by less than matters" if small else "")
-
-
-def _both_verdicts(row: dict, decides: str) -> str:
-    """Return a line for documents and one for evidence, "" where the run has no verdict on both."""
-    of_evidence = OF_EVIDENCE.get(decides, evidence.DECIDES)
-    if not row["evidence"].get("verdict"):
-        return ""
-    pairs = {
-        "Documents": (row["primary"], row["measures"][row["primary"]], row["verdict"]),
-        "Evidence": (
-            of_evidence, row["evidence"]["measures"][of_evidence], row["evidence"]["verdict"]
-        ),
-    }  # fmt: skip
-    lines = [
-        f"- {name}: {verdict}, {measure} {pair['base']:.3f} to {pair['run']:.3f}"
-        for name, (measure, pair, verdict) in pairs.items()
-    ]
-    verdicts = {verdict for _, _, verdict in pairs.values()}
-    if len(verdicts) == 2 and stats.TOO_FEW not in verdicts:
-        lines.append(f"- They disagree, and {decides} decides.")
-    return "\n".join(lines)
-
-
-def _unjudged_in_words(row: dict) -> str:
-    """Return how far grades of the unjudged results could move the difference, "" if they can't."""
-    if not row["unjudged"]:
-        return ""
-    low, high = row["unjudged"]
-    holds = {low["verdict"], high["verdict"]} == {row["verdict"]}
-    words = f"{row['primary']} could differ by {low['difference']:+.3f} ({low['verdict']}) to "
-    words += f"{high['difference']:+.3f} ({high['verdict']}), however the unjudged results of both "
-    return f"{words}are graded: the verdict {'stands' if holds else 'rests on labels to come'}."
-
-
-def _run_parts(row: dict, comparison: dict) -> list[str]:
-    """Return what is known about one run, paragraphs and tables."""
-    base, decides = comparison["base"], comparison["decides"]
-    parts = [
-        f"## {inert(row['name'])}: {_heading(row, comparison)}",
-        _both_verdicts(row, decides),
-        f"{row['reason']}. judged@10: base {base['judged@10']:.2f}, run {row['judged@10']:.2f}.",
-        _unjudged_in_words(row),
-        _warnings(row),
-        _table(_figures(row["measures"])),
-        "p (Holm) is adjusted for the measures of this table; the verdict on documents rests on "
-        f"{row['primary']}, adjusted for the runs.",
-    ]
-    for field in FIELDS:
-        groups = [{field: inert(name)} | group for name, group in row[f"by_{field}"].items()]
-        parts += [f"By {field}, {row['primary']}:", _table(groups)] if len(groups) > 1 else []
-    if base["told_apart"] and row["told_apart"]:
-        apart = [base["told_apart"], row["told_apart"]]
-        areas = ["{AUROC:.2f} ({low:.2f} to {high:.2f})".format(**of_run) for of_run in apart]
-        without = f"{how_many(apart[0]['unanswerable'], 'query')} without an answer"
-        area = f"AUROC: base {areas[0]}, run {areas[1]}"
-        parts.append(f"Told from {without} by the first score, {area}.")
-    if row["evidence"]:
-        parts += _evidence_parts(row["evidence"], OF_EVIDENCE.get(decides, evidence.DECIDES))
-    if comparison["split"] == "dev" and row["moved"]:
-        moved = pd.DataFrame(row["moved"])[["query_id", "kind", "base", "run", "query"]]
-        texts = {name: moved[name].str.split().str.join(" ").map(inert) for name in SHOWN}
-        parts += ["Moved most:", _table(moved.assign(**texts))]
-    return parts
-
-
-def _warnings(run: dict) -> str:
-    name = inert(run["name"])
-    return "\n".join(f"- Warning ({name}): {inert(words)}" for words in run["warnings"])
-
-
-def _evidence_parts(row: dict, measure: str) -> list[str]:
-    """Return what is known about the evidence that two runs of passages deliver."""
-    short = ", ".join(f"{budget:,}" for budget in row["short"])
-    verdict = f"{row['verdict']} on {measure}: {row['reason']}"
-    places = {name: [*of_query.values()] for name, of_query in row["lost"].items()}
-    losses = [
-        {"where": place} | {name: str(where.count(place)) for name, where in places.items()}
-        for place in evidence.LOSSES
-    ]
-    return [
-        f"Evidence ({how_many(row['n'], 'query')} with quotes; lower bounds where another passage "
-        f"also answers): {verdict if row['verdict'] else 'no verdict'}.",
-        _table(_figures(row["measures"])),
-        f"A list ends before {short} tokens, so these are left out." if short else "",
-        f"Where it is lost within {evidence.BUDGET:,} tokens, in queries:",
-        _table(losses),
-    ]
-
-
-def _figures(pairs: dict[str, dict]) -> list[dict]:
-    """Return what is shown of comparisons of two means, a row for each measure."""
-    return [
-        {
-            "measure": measures.mean_name(name),
-            "base": pair["base"],
-            "run": pair["run"],
-            "difference": pair["difference"],
-            "95 % interval": stats.interval_text(pair["low"], pair["high"]),
-            "p": pair["p"],
-            "p (Holm)": pair["p_holm"],
-            "p (t)": pair["t_p"],
-            "detectable": pair["detectable"],
-            "wins/ties/losses": f"{pair['wins']}/{pair['ties']}/{pair['losses']}",
-        }
-        for name, pair in pairs.items()
-    ]
-
-
-FORMATS = {"difference": "{:+.3f}".format, "judged@10": "{:.2f}".format, "n": str}
-FORMATS |= dict.fromkeys(("p", "p (Holm)", "p (t)"), stats.p_text)
-
-
-def _as_text(rows: Iterable[dict] | pd.DataFrame) -> pd.DataFrame:
-    """Return rows as a table of text: numbers by FORMATS, else with three decimals."""
-    table = pd.DataFrame(rows, dtype=object)
-    table = table.where(table.notna(), "")
-    for name in table:
-        number = FORMATS.get(name, "{:.3f}".format)
-        table[name] = [cell if isinstance(cell, str) else number(cell) for cell in table[name]]
-    return table
-
-
-def _table(rows: Iterable[dict] | pd.DataFrame) -> str:
-    """Return rows as a Markdown table with aligned columns."""
-    table = _as_text(rows)
-    lines = [[*table], *table.to_numpy().tolist()]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    lines.insert(1, ["-" * width for width in widths])
-    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
 
 
 # The command.
 
 
 def compare_command(
-    evals,
-    paths,
-    base=None,
-    split="dev",
-    matters=None,
-    decides=None,
-    gate=GATES[0],
-    strict=False,
-    to=None,
+    evals, paths, base=None, split="dev", gate=GATES[0], strict=False, pairs=0, to=None, **rules
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
+
+    `rules` are `matters` and `decides`, where they are not those of the set; `pairs` is how many
+    unjudged results go to the pairs to read.
 
     The gate "worse": 0 no run is shown to be worse, 1 one is, 3 (strict) there are too few queries
     to tell. The gate "not-worse": 0 every run is worse by less than `matters`, 1 one is worse by
@@ -456,20 +435,37 @@ def compare_command(
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
     half = None if split == "all" else split
-    comparison = compare(evals, against, others, half, matters, decides)
-    for run, row in zip((against, *others), (comparison["base"], *comparison["runs"]), strict=True):
-        if not row["judged@10"]:
-            raise evalset.EvalSetError([f"{run.name}: {_why_unjudged(evals, run, split)}"])
+    if half != "dev":
+        _refuse_unconfirmed(evals, others)
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
+    against, *others = _named_apart([base or "baseline", *paths], [against, *others])
+    comparison = compare(evals, against, others, half, **rules)
+    if half == "test" and evals.qrels("dev"):
+        join_halves(comparison, compare(evals, against, others, **rules))
+    read = [against, *(first for first, *_ in by_system(others))]
+    for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
+        if not row["judged@10"]:
+            told = [_why_unjudged(evals, run, split), *run.warnings]
+            raise evalset.EvalSetError(f"{run.name}: {why}" for why in told)
     _write((to or evals.folder / "comparisons") / name, comparison)
-    pairs, verdicts = zip(
-        *(_deciding(row, comparison["decides"]) for row in comparison["runs"]), strict=True
-    )
+    if pairs:
+        left = reading.write_list(evals, pairs_to_read(evals, against, others, half, pairs))
+        listed = f"{how_many(left, 'pair')} to read: {evals.folder / reading.TO_READ}"
+        print(f"{listed}, opened by session A")
+    deciding = [_deciding(row, comparison["decides"]) for row in comparison["runs"]]
     if gate == "not-worse":
-        return _not_worse(pairs, comparison["matters"])
+        return _not_worse([pair for pair, _ in deciding], comparison["matters"])
+    verdicts = {verdict for _, verdict in deciding}
     too_few = strict and stats.TOO_FEW in verdicts
     return 1 if stats.WORSE in verdicts else STRICT * too_few
+
+
+def _named_apart(paths: list, read: list[runs.Run]) -> list[runs.Run]:
+    """Return runs by names of their own: old/run.trec and new/run.trec are both called run."""
+    names = Counter(run.name for run in read)
+    named = zip(paths, read, strict=True)
+    return [run._replace(name=str(path)) if names[run.name] > 1 else run for path, run in named]
 
 
 def _not_worse(pairs: list[dict], matters: float) -> int:
@@ -491,7 +487,7 @@ def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
     if split not in ("all", *halves):
         (other,) = halves
         return f"all its results are for {other} queries, wanted {split}: take --split {other}"
-    return f"none of its first ten documents is judged, {runs.OTHERS}"
+    return f"none of its first ten documents is judged: is its order turned round, or {runs.OTHERS}"
 
 
 def _write(path: Path, comparison: dict) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,12 +56,12 @@ class Query(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """The grade of one document for one query; each quote of the evidence proves it by itself."""
+    """The grade of one document for one query; each alternative of the evidence proves it."""
 
     query_id: str
     doc_id: str
     relevance: int
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[tuple[str, ...], ...] = ()  # alternatives: quotes that prove it together
 
 
 class EvalSet(NamedTuple):
@@ -70,6 +70,8 @@ class EvalSet(NamedTuple):
     `tokenizer` is a name in text.TOKENIZERS, `imported` says whose documents, queries and labels
     they are if other people's. `unanswered` holds the queries of kind none: no measure sees them.
     `decides` names the measure on which a comparison's verdict rests, `matters` the difference.
+    From `full_grade` on a document answers in full; `confirmed` are systems that were chosen on dev
+    and may be looked at on test, with the day.
     """
 
     folder: Path
@@ -82,6 +84,8 @@ class EvalSet(NamedTuple):
     imported: str = ""
     decides: str = "nDCG@10"
     matters: float = 0.05
+    full_grade: int = 2
+    confirmed: dict[str, str] = {}
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -209,11 +213,10 @@ def load(path: Path | str | None = None) -> EvalSet:
     for name in PROSE:
         files.optional_page(path / name, problems)
     settings = _read_settings(path / "settings.json", problems)
-    imported = settings.get("imported", "")
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
     documents = _read_corpus(path, problems)
     queries = _read_queries(path, documents, places, problems)
-    if not imported:  # what others have published is taken as it is
+    if "imported" not in settings:  # what others have published is taken as it is
         _refuse_twins(places, problems, cases=True)
     judgments = _read_judgments(path, documents, queries, grades, places, problems)
     if not problems:
@@ -223,13 +226,12 @@ def load(path: Path | str | None = None) -> EvalSet:
     unanswered = {q: query for q, query in queries.items() if query.kind == NO_ANSWER}
     answered = {q: query for q, query in queries.items() if q not in unanswered}
     words = settings.get("words", "words")
-    evals = EvalSet(path, documents, answered, judgments, words, grades, unanswered, imported)
-    rules = {name: settings[name] for name in ("decides", "matters") if name in settings}
-    return evals._replace(**rules)
+    evals = EvalSet(path, documents, answered, judgments, words, grades, unanswered)
+    return evals._replace(**{name: settings[name] for name in EvalSet._fields if name in settings})
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
-    """Return the rows of pool, second_pass, negatives or judge.jsonl; [] where it is missing.
+    """Return the rows of pool, second_pass, negatives, to_read or judge.jsonl, [] without the file.
 
     Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """
@@ -241,9 +243,23 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
             if doc_id not in evals.documents and doc_id is not None:
                 fault = unknown_document(doc_id, evals.documents, len(problems))
                 problems.append(f"{place}: {fault}")
+        document = evals.documents.get(row.get("doc_id"))
+        for start, end in row.get("passages", []) if document else ():
+            if not start < end <= len(document.retrieval_text):
+                fault = f"passage {start} to {end} is not in {document.doc_id}"
+                problems.append(f"{place}: {fault}, wanted characters of title, blank line, text")
     if problems:
         raise EvalSetError(problems)
     return [row for _, row in rows]
+
+
+def read_corpus(path: Path) -> dict[str, Document]:
+    """Return the documents of a folder, by id. Raises EvalSetError with every problem."""
+    problems: list[str] = []
+    documents = _read_corpus(path, problems)
+    if problems:
+        raise EvalSetError(problems)
+    return documents
 
 
 def _read_settings(path: Path, problems: list[str]) -> dict:
@@ -357,11 +373,12 @@ def _read_judgments(
     return judgments
 
 
-def evidence_quotes(row: dict) -> tuple[str, ...]:
-    """Return the quotes of a row of judgments.jsonl: none, one as text, or a list of them."""
-    evidence = row.get("evidence", "")
+def evidence_quotes(row: dict) -> tuple[tuple[str, ...], ...]:
+    """Return the alternatives of a row of judgments.jsonl, each a tuple of what it takes."""
+    evidence = row.get("evidence") or []
     several = [evidence] if isinstance(evidence, str) else evidence
-    return tuple(quote for quote in several if quote.strip())
+    alternatives = ((own,) if isinstance(own, str) else tuple(own) for own in several)
+    return tuple(own for own in alternatives if any(map(str.strip, own)))
 
 
 def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int = 0) -> str:
@@ -372,7 +389,7 @@ def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int
     if doc_id not in documents:
         return unknown_document(doc_id, documents, told)
     document = documents[doc_id]
-    for quote in evidence if document.text else ():
+    for quote in chain(*evidence) if document.text else ():
         if quote not in document.retrieval_text:
             fault = f"evidence {quote[:60]!r} is not in {doc_id}"
             return f"{fault}, wanted a verbatim quote, line ends included"

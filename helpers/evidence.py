@@ -5,8 +5,9 @@ No library measures this. Every value is a lower bound where another passage ans
 
 import functools
 import math
-import re
+from collections import defaultdict
 from collections.abc import Iterable
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -18,16 +19,17 @@ from .evalset import Document, EvalSet, EvalSetError
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)  # tokens of context
 BUDGET = 2_000  # named before any ranking was measured
 CUTOFFS = (1, 5, 10)
-COMPARED = ("evidence hit@5", "evidence recall@5", "evidence nDCG@10")  # of two runs; and by budget
+COMPARED = tuple(f"evidence {m}" for m in "hit@5 hit@10 recall@5 recall@10 nDCG@10".split())
 
 DELIVERED, NOT_FOUND = "delivered", "document not found"
 SEAM, OTHER_CHUNK = "evidence cut by a seam", "document found, evidence in another chunk"
-BELOW = "evidence below the budget"
-LOSSES = (NOT_FOUND, SEAM, OTHER_CHUNK, BELOW, DELIVERED)  # in this order they are shown
+BELOW, PART = "evidence below the budget", "evidence delivered in part"
+LOSSES = (NOT_FOUND, SEAM, OTHER_CHUNK, BELOW, PART, DELIVERED)  # in this order they are shown
 recall_name = "evidence recall within {} tokens".format  # of a budget
 DECIDES = recall_name(BUDGET)  # what the verdict rests on
 
 Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
+Alternatives = list[list[Spans]]  # one is enough: all its quotes, each at any of its places
 Rankings = dict[str, list[Chunk]]  # by query, best first
 
 
@@ -35,7 +37,7 @@ class Wanted(NamedTuple):
     """What one query asks for, by document: grades (1 or more) and where its quotes stand."""
 
     grades: dict[str, int]
-    quotes: dict[str, Spans]
+    quotes: dict[str, Alternatives]
 
 
 def quoted_queries(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
@@ -47,7 +49,7 @@ def quoted_queries(evals: EvalSet, split: str | None = None) -> dict[str, Wanted
     for label in evals.judgments:
         if label.relevance and label.evidence and label.query_id in queries:
             body = evals.documents[label.doc_id].retrieval_text
-            spans = [span for quote in label.evidence for span in quote_spans(quote, body)]
+            spans = [[quote_spans(quote, body) for quote in quotes] for quotes in label.evidence]
             queries[label.query_id].grades[label.doc_id] = label.relevance
             queries[label.query_id].quotes[label.doc_id] = spans
     return {query_id: query for query_id, query in queries.items() if query.grades}
@@ -62,18 +64,31 @@ def quote_spans(quote: str, body: str) -> Spans:
     return spans
 
 
-def holds_quote(quotes: Spans, chunk: Chunk) -> bool:
-    """Return whether a chunk of the same document holds one of the quotes from end to end."""
-    return any(chunk.start <= start and end <= chunk.end for start, end in quotes)
+def holds_quote(places: Spans, chunk: Chunk) -> bool:
+    """Return whether a chunk of the same document holds a quote from end to end somewhere."""
+    return any(chunk.start <= start and end <= chunk.end for start, end in places)
 
 
-def evidence_ranks(quotes: dict[str, Spans], ranking: Iterable[Chunk]) -> dict[str, int]:
-    """Return {doc_id: rank} of the first chunk that holds evidence of a document whole."""
-    ranks: dict[str, int] = {}
+def evidence_ranks(quotes: dict[str, Alternatives], ranking: Iterable[Chunk]) -> dict[str, int]:
+    """Return {doc_id: rank} of the chunk with which an alternative of a document is there whole."""
+    ranks, missing = {}, dict(quotes)
     for rank, chunk in enumerate(ranking, 1):
-        if chunk.doc_id not in ranks and holds_quote(quotes.get(chunk.doc_id, []), chunk):
-            ranks[chunk.doc_id] = rank
+        if chunk.doc_id in missing:
+            left = [[q for q in own if not holds_quote(q, chunk)] for own in missing[chunk.doc_id]]
+            missing[chunk.doc_id] = left
+            if not all(left):
+                ranks[chunk.doc_id] = rank
+                del missing[chunk.doc_id]
     return ranks
+
+
+def any_quote(queries: dict[str, Wanted]) -> dict[str, Wanted]:
+    """Return the queries as if each quote were enough by itself, {} where each is."""
+    alone = {}
+    for query_id, query in queries.items():
+        quotes = {d: [[quote] for quote in chain(*own)] for d, own in query.quotes.items()}
+        alone[query_id] = query._replace(quotes=quotes)
+    return {} if alone == queries else alone
 
 
 # By the first k chunks.
@@ -84,24 +99,46 @@ def recall(query: Wanted, ranks: dict[str, int], k: int) -> float:
     return sum(rank <= k for rank in ranks.values()) / len(query.grades)
 
 
-def ndcg(query: Wanted, ranks: dict[str, int], k: int) -> float:
+def ndcg(query: Wanted, ranks: dict[str, int], k: int, fewest: dict[str, int]) -> float:
     """Return nDCG@k with linear gain (Järvelin and Kekäläinen 2002).
 
-    A rank gains a document's grade where the document's evidence is whole for the first time; the
-    ideal ranking brings one document's evidence a chunk, best grades first.
+    A rank gains a document's grade where the document's evidence is whole for the first time. The
+    ideal ranking brings the `fewest` chunks of one document after the other, in the order that
+    gains most. It forgives no cut, see fewest_chunks; where k chunks can gain nothing, nDCG is 0.
     """
     gain = sum(query.grades[d] / math.log2(r + 1) for d, r in ranks.items() if r <= k)
-    best = sorted(query.grades.values(), reverse=True)[:k]
-    return gain / sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
+    ideal = _ideal_dcg(sorted((fewest[d], grade) for d, grade in query.grades.items()), k)
+    return gain / ideal if ideal else 0.0
 
 
-def at_cutoffs(query: Wanted, ranking: list[Chunk]) -> dict[str, float]:
+def _ideal_dcg(left: list[tuple[int, int]], k: int, rank: int = 0, gain: float = 0.0) -> float:
+    """Return the most that k ranks gain: `gain` up to `rank`, then from (chunks, grade) `left`."""
+    best = gain
+    for n, grade in dict(left).items():  # of the sorted ones that take n chunks, the best grade
+        if rank + n <= k:
+            rest, more = [*left], grade / math.log2(rank + n + 1)
+            rest.remove((n, grade))
+            best = max(best, _ideal_dcg(rest, k, rank + n, gain + more))
+    return best
+
+
+def fewest_chunks(alternatives: Alternatives, chunks: list[Chunk]) -> int:
+    """Return how few of a document's chunks hold an alternative whole, 1 where they cut all."""
+    sizes = []
+    for own in alternatives:
+        held = {frozenset(n for n, q in enumerate(own) if holds_quote(q, c)) for c in chunks}
+        some = chain(*(combinations(held, size) for size in range(1, len(own) + 1)))
+        sizes += [len(sets) for sets in some if len(frozenset().union(*sets)) == len(own)][:1]
+    return min(sizes, default=1)
+
+
+def at_cutoffs(query: Wanted, ranking: list[Chunk], fewest: dict[str, int]) -> dict[str, float]:
     """Return hit, recall and nDCG of one query by their names: `evidence hit@5`."""
     ranks, row = evidence_ranks(query.quotes, ranking), {}
     for k in CUTOFFS:
         row[f"evidence hit@{k}"] = float(min(ranks.values(), default=math.inf) <= k)
         row[f"evidence recall@{k}"] = recall(query, ranks, k)
-        row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k)
+        row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k, fewest)
     return row
 
 
@@ -110,17 +147,17 @@ def shares_by_k(
 ) -> dict[str, list[float]]:
     """Return the share of queries whose first k chunks hold a relevant "document", its "evidence".
 
-    One value for each k from 1 to `most`.
+    One value for each k from 1 to `most`. "any quote" tells what one quote alone would make it,
+    where some prove a label only together.
     """
-    ranks: dict[str, list[float]] = {"document": [], "evidence": []}
+    ranks, cutoffs = defaultdict(list), range(1, most + 1)
     for query_id, query in queries.items():
-        ranking = rankings.get(query_id, [])
-        relevant = [rank for rank, c in enumerate(ranking, 1) if c.doc_id in query.grades]
-        ranks["document"].append(min(relevant, default=math.inf))
-        ranks["evidence"].append(
-            min(evidence_ranks(query.quotes, ranking).values(), default=math.inf)
-        )
-    cutoffs = range(1, most + 1)
+        units = enumerate(rankings.get(query_id, []), 1)
+        ranks["document"].append(next((n for n, c in units if c.doc_id in query.grades), math.inf))
+    for name, asked in (("any quote", any_quote(queries)), ("evidence", queries)):
+        for query_id, query in asked.items():
+            whole = evidence_ranks(query.quotes, rankings.get(query_id, [])).values()
+            ranks[name].append(min(whole, default=math.inf))
     return {
         name: [float(np.mean(np.array(row) <= k)) for k in cutoffs] for name, row in ranks.items()
     }
@@ -129,18 +166,15 @@ def shares_by_k(
 # By a budget of tokens.
 
 
-def context(
-    ranking: Iterable[Chunk], budget: int, documents: dict[str, Document], cut: bool = True
-) -> list[Chunk]:
+def context(ranking: Iterable[Chunk], budget: int, documents: dict[str, Document]) -> list[Chunk]:
     """Return what `budget` tokens hold of a ranking: its first chunks, the last cut to fit.
 
-    Without `cut`, a chunk that does not fit ends the context. Text that stands in two chunks is
-    paid for twice.
+    Text that stands in two chunks is paid for twice.
     """
     taken, room = [], budget
     for chunk in ranking:
         if chunk.n_tokens > room:
-            return [*taken, _cut_to(chunk, room, documents)] if cut and room else taken
+            return [*taken, _cut_to(chunk, room, documents)] if room else taken
         taken.append(chunk)
         room -= chunk.n_tokens
     return taken
@@ -158,24 +192,22 @@ def _cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chun
 _token_ids = functools.lru_cache(maxsize=2_000)(text.token_ids)
 
 
-def at_budgets(
-    evals: EvalSet, query: Wanted, ranking: list[Chunk], cut: bool = True
-) -> dict[str, float]:
+def at_budgets(evals: EvalSet, query: Wanted, ranking: list[Chunk]) -> dict[str, float]:
     """Return recall of one query within each of BUDGETS, and the share that is evidence."""
     row = {}
     for budget in BUDGETS:
-        taken = context(ranking, budget, evals.documents, cut)
+        taken = context(ranking, budget, evals.documents)
         row[recall_name(budget)] = recall(query, evidence_ranks(query.quotes, taken), len(taken))
-        row[f"evidence share of {budget} tokens"] = _share(query.quotes, taken, evals.documents)
+        row[f"evidence share of {budget} tokens"] = _share(query, taken, evals.documents)
     return row
 
 
-def _share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Document]) -> float:
-    """Return the share of the tokens of a context that are evidence, each stretch counted once."""
+def _share(query: Wanted, taken: list[Chunk], documents: dict[str, Document]) -> float:
+    """Return the share of the tokens of a context that are quotes, each stretch counted once."""
     delivered = {
         (chunk.doc_id, *span)
         for chunk in taken
-        for span in quotes.get(chunk.doc_id, ())
+        for span in chain(*chain(*query.quotes.get(chunk.doc_id, ())))
         if holds_quote([span], chunk)
     }
     stretches: list[tuple[str, int, int]] = []  # quotes that overlap or touch, as one
@@ -190,33 +222,16 @@ def _share(quotes: dict[str, Spans], taken: list[Chunk], documents: dict[str, Do
 
 
 def by_query(
-    evals: EvalSet, queries: dict[str, Wanted], rankings: Rankings
+    evals: EvalSet, queries: dict[str, Wanted], rankings: Rankings, known: Iterable[Chunk]
 ) -> dict[str, dict[str, float]]:
-    """Return {query_id: {measure: value}} at CUTOFFS and within BUDGETS; no results give 0."""
-    values = {}
+    """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are."""
+    values, chunks = {}, defaultdict(list)
+    for chunk in known:
+        chunks[chunk.doc_id].append(chunk)
     for query_id, query in queries.items():
         ranking = rankings.get(query_id, [])
-        values[query_id] = at_cutoffs(query, ranking) | at_budgets(evals, query, ranking)
-    return values
-
-
-def answers_by_query(
-    evals: EvalSet, rankings: Rankings, split: str | None = None
-) -> dict[str, dict[str, float]]:
-    """Return {query_id: {measure: value}} for the queries with short answers.
-
-    1.0 where a chunk holds one of the answers, letter by letter, as whole words.
-    """
-    values: dict[str, dict[str, float]] = {}
-    for query_id, query in evals.queries.items():
-        if not query.answers or split not in (None, query.split):
-            continue
-        answer = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, query.answers))})(?!\w)")
-        values[query_id] = {}
-        for budget in BUDGETS:
-            taken = context(rankings.get(query_id, []), budget, evals.documents)
-            delivered = any(answer.search(chunk.text(evals.documents)) for chunk in taken)
-            values[query_id][f"answer within {budget} tokens"] = float(delivered)
+        fewest = {d: fewest_chunks(own, chunks[d]) for d, own in query.quotes.items()}
+        values[query_id] = at_cutoffs(query, ranking, fewest) | at_budgets(evals, query, ranking)
     return values
 
 
@@ -230,14 +245,10 @@ def depth_needed(chunks: list[Chunk]) -> int:
 
 
 def losses(
-    evals: EvalSet, queries: dict[str, Wanted], rankings: Rankings, known: list[Chunk] | None = None
+    evals: EvalSet, queries: dict[str, Wanted], rankings: Rankings, known: list[Chunk]
 ) -> dict[str, str]:
-    """Return {query_id: one of LOSSES} within BUDGET; `known` are all chunks, else those ranked."""
-    losses = {}
-    for query_id, query in queries.items():
-        ranking = rankings.get(query_id, [])
-        losses[query_id] = _loss(evals, query, ranking, ranking if known is None else known)
-    return losses
+    """Return {query_id: one of LOSSES} within BUDGET; `known` are all chunks."""
+    return {q: _loss(evals, query, rankings.get(q, []), known) for q, query in queries.items()}
 
 
 def _loss(evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk]) -> str:
@@ -245,10 +256,12 @@ def _loss(evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk
     ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
     if evidence_ranks(query.quotes, taken):
         return DELIVERED
+    if any(holds_quote(chain(*chain(*query.quotes.get(c.doc_id, ()))), c) for c in taken):
+        return PART
     if not ranked:
         return NOT_FOUND
     own = [chunk for chunk in known if chunk.doc_id in ranked]
-    spans = [(chunk, span) for chunk in own for span in query.quotes[chunk.doc_id]]
+    spans = [(chunk, span) for chunk in own for span in chain(*chain(*query.quotes[chunk.doc_id]))]
     touched = any(start < chunk.end and chunk.start < end for chunk, (start, end) in spans)
     if touched and not evidence_ranks(query.quotes, own):
         return SEAM
@@ -261,37 +274,49 @@ def _loss(evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk
 # Two runs of passages.
 
 
-def compare_evidence(
-    evals: EvalSet, query_ids: Iterable[str], base: runs.Run, run: runs.Run
-) -> dict:
-    """Return what is known of a run's evidence against the base's; {} unless both rank passages.
+def compare_evidence(evals: EvalSet, query_ids: Iterable[str], *compared: runs.Run) -> dict:
+    """Return what is known of evidence against that of the first run, {} unless all rank passages.
 
-    A budget that a list cut off does not fill has no comparison. The verdict is empty: it depends
-    on how many runs are compared.
+    Further runs are of one system; it is lost as in the first of them. A budget that a list cut off
+    does not fill has no comparison. The verdict is empty: it depends on how many are compared.
+    `any_quote` has the measures as if each quote were enough, {} if each is.
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
-    before, after = ranked_passages(evals, base), ranked_passages(evals, run)
-    if not (queries and before and after):
+    sides = [ranked_passages(evals, run) for run in compared]
+    ranked = [rankings for rankings, _ in sides]
+    if not (queries and all(ranked)):
         return {}
-    filled = min(_tokens_of_all(before, queries, base), _tokens_of_all(after, queries, run))
+    filled = min(_tokens_of_all(of, queries, run) for of, run in zip(ranked, compared, strict=True))
     short = [budget for budget in BUDGETS if budget > filled]
     names = [*COMPARED, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
-    values = [by_query(evals, queries, rankings) for rankings in (before, after)]
+    measures, alone = (
+        _measured(evals, asked, sides, names) if asked else {}
+        for asked in (queries, any_quote(queries))
+    )
+    lost = (losses(evals, queries, *side) for side in sides[:2])
     return {
         "n": len(queries),
-        "measures": stats.by_measure(*values, names),
+        "measures": measures,
+        "any_quote": alone,
         "short": short,
         "verdict": "",
         "reason": "",
-        "lost": {"base": losses(evals, queries, before), "run": losses(evals, queries, after)},
+        "lost": dict(zip(("base", "run"), lost, strict=True)),
     }
 
 
-def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
-    """Return the passages that a run ranks, {} where it ranks documents.
+def _measured(evals: EvalSet, queries: dict[str, Wanted], sides: list[tuple], names: list) -> dict:
+    """Return {measure: comparison} of the first system with the mean of the others, by query."""
+    before, *tables = (by_query(evals, queries, *side) for side in sides)
+    return stats.by_measure(before, stats.averaged(tables), names)
+
+
+def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk]]:
+    """Return the passages that a run ranks, {} where it ranks documents, and all that are known.
 
     Numbers of chunks are those of the saved set that its card names (`chunker`); where there is
-    none they count as documents. Raises EvalSetError for a number that the set lacks.
+    none they count as documents. Of spans those are known that the run ranks for any query. Raises
+    EvalSetError for a number that the set lacks.
     """
     names = {name for ranking in run.parts.values() for name, _ in ranking}
     path = evals.folder / "chunks" / f"{run.chunker}.jsonl"
@@ -306,15 +331,18 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> Rankings:
     if unknown and path.is_file():
         raise EvalSetError(f"{run.name}: found chunk {n}, wanted one of {path}" for n in unknown)
     if unknown:
-        return {}
-    return {q: [passages[name] for name, _ in ranking] for q, ranking in run.parts.items()}
+        return {}, []
+    return {q: [passages[n] for n, _ in of] for q, of in run.parts.items()}, [*passages.values()]
 
 
 def _tokens_of_all(rankings: Rankings, queries: Iterable[str], run: runs.Run) -> float:
     """Return how many tokens each ranking that was cut off holds at least.
 
-    One that is shorter than the run's lists returned all that it found.
+    One that is shorter than the run's lists returned all that it found, and so did each one of a
+    run with further searches.
     """
+    if run.first:
+        return math.inf
     depth = runs.list_depth(run) or max(map(len, rankings.values()))
     cut_off = [r for r in (rankings.get(q, []) for q in queries) if len(r) >= depth]
     return min((sum(chunk.n_tokens for chunk in r) for r in cut_off), default=math.inf)

@@ -6,6 +6,7 @@ import platform
 import re
 import textwrap
 from base64 import b64encode
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from .text import Markup
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 COLOURS = 32  # of a stored picture
-DARK, LIGHT, GREEN, GREY = "#1f4e79", "#c96f1a", "#4a8577", "#c5ced8"
+DARK, LIGHT, GREEN, GREY, PALE = "#1f4e79", "#c96f1a", "#4a8577", "#6e6e6e", "#9fb6c9"
 BAND = "#e3e6ea"
 PAGE = 5  # inches: a figure of the write-up, to be read on a telephone
 LETTERS = {7: 12, PAGE: 11.5}  # points on a figure of so many inches
@@ -126,7 +127,27 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
 
 # Figures of the write-up. Session C shows some of them, too, on a wider page.
 
+VERDICTS = {  # mark, colour and face of a system by its verdict, in every plot; "": the baseline
+    "": ("o", "black", "black"),
+    stats.BETTER: (">", DARK, DARK),
+    stats.WORSE: ("<", LIGHT, LIGHT),
+    stats.SAME: ("o", GREY, GREY),
+    stats.TOO_FEW: ("o", PALE, "white"),
+}
 SIDES = {"good": ("o", DARK, DARK), "poor": ("s", LIGHT, LIGHT), "open": ("o", DARK, "white")}
+
+
+def verdict_look(verdict: str = "") -> dict:
+    """Return how a plot draws a system of this verdict, or the baseline: the one rule for all."""
+    return dict(zip(("marker", "color", "markerfacecolor"), VERDICTS[verdict], strict=True))
+
+
+def verdict_legend(ax: plt.Axes, verdicts: Iterable[str]) -> None:
+    """Say below a figure which colour and mark stand for which of the verdicts that it shows."""
+    for verdict in (verdict for verdict in VERDICTS if verdict in {*verdicts}):
+        ax.plot([], [], linestyle="none", label=verdict or "the baseline", **verdict_look(verdict))
+    size = LETTERS[ax.figure.get_figwidth()] - 1
+    ax.figure.legend(loc="outside lower left", frameon=False, fontsize=size, ncols=2)
 
 
 def name_rows(ax: plt.Axes, names: list[str]) -> None:
@@ -146,24 +167,31 @@ def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd
     return (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
 
 
-def shares_in_five(shares: list, bar: float) -> None:
-    """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES."""
-    ax = axes(1.3 + 0.34 * len(shares), PAGE)
+def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
+    """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES.
+
+    Those of `full` answers stand below the others of their name.
+    """
+    ax = axes(1.3 + 0.34 * len(shares) + 0.2 * len(full), PAGE)
     place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
-    for y, share in enumerate(shares):
-        mark, color, face = SIDES[share.side]
+    names, words = [share.name for share in shares], []
+    sides = [(share, -0.2 * bool(full), "") for share in shares]
+    for share, down, noun in [*sides, *((share, 0.2, " in full") for share in full)]:
+        (mark, color, face), y = SIDES[share.side], names.index(share.name) + down
         ax.plot([share.low, share.high], [y, y], color=color, linewidth=2)
         ax.plot(share.found / share.n, y, mark, color=color, markerfacecolor=face)
-        ax.annotate(f" {share.found} of {share.n}", (1.02, y), **place)
+        ax.annotate(f" {share.found}{noun or f' of {share.n}'}", (1.02, y), **place)
+        ends = f"({share.low:.2f} to {share.high:.2f})"
+        words.append(f"{share.name}{noun} {share.found} of {share.n} {ends}")
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
-    name_rows(ax, [share.name for share in shares])
+    name_rows(ax, names)
     ax.set_xlim(0, 1.02)
     kinds, noun = (shares[1:], "kinds") if shares[1:] else (shares, "shares")
     above, below = (sum(kind.side == side for kind in kinds) for side in ("good", "poor"))
     title = f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}"
-    values = ", ".join(f"{s.name} {s.found} of {s.n} ({s.low:.2f} to {s.high:.2f})" for s in shares)
-    words = f"Questions with a useful document among the first five: {values}."
-    show(ax, title, words, f"share, with 95 % interval (dashed: the bar, {bar:.0%})")
+    words = f"Questions with a useful document among the first five: {', '.join(words)}."
+    share = "useful, below it in full" if full else "share"
+    show(ax, title, words, f"{share}; 95 % interval (dashed: the bar, {bar:.0%})")
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
@@ -199,44 +227,25 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     show(ax, title, f"Queries by rank: {words}.", "rank of the first relevant document", "queries")
 
 
-def systems_by_kind(ends: pd.DataFrame, name: str) -> None:
-    """Plot, by kind (index, of `n` queries), all systems (`lowest`, `highest`) and `baseline`."""
-    ax = axes(1.7 + 0.36 * len(ends), PAGE)
-    rows = range(len(ends))
-    ax.hlines(rows, ends["lowest"], ends["highest"], GREY, linewidth=7, label="all systems")
-    ax.plot(ends["baseline"], rows, "o", color=DARK, label="the baseline")
-    name_rows(ax, [f"{kind} ({n})" for kind, n in ends["n"].items()])
-    ax.set_xlim(0, 1.02)
-    ax.figure.legend(loc="outside lower left", frameon=False, fontsize=LETTERS[PAGE])
-    led = (ends["highest"] > ends["baseline"]).sum()
-    words = ", ".join(
-        f"{kind} {row.baseline:.3f} in {row.lowest:.3f} to {row.highest:.3f}"
-        for kind, row in ends.iterrows()
-    )
-    title = f"Another system leads on {led} of {len(ends)} kinds"
-    words = f"The baseline in the range of all: {words}."
-    show(ax, title, words, f"mean {name} (in brackets: queries)")
-
-
 def forest(compared: dict, width: float = 7) -> None:
     """Plot each run of compare.compare: its difference, interval and verdict, the first on top."""
     matters, runs, words = compared["matters"], compared["runs"], []
-    ax = axes(1.2 + 0.55 * len(runs), width)
+    ax = axes(1.7 + 0.55 * len(runs), width)
     ax.axvspan(-matters, matters, color=BAND)  # what changes no decision
     ax.axvline(0, color="black", linewidth=1)
     for y, run in enumerate(runs):
-        row = run["measures"][run["primary"]]
-        mark = {stats.BETTER: ">", stats.WORSE: "<"}.get(run["verdict"], "o")
-        color = DARK if mark == "o" else LIGHT
+        row, look = run["measures"][run["primary"]], verdict_look(run["verdict"])
         ends = stats.interval_text(row["low"], row["high"])
         if ends:
-            ax.plot([row["low"], row["high"]], [y, y], color=color, linewidth=2.5)
-        ax.plot(row["difference"], y, mark, color=color, markersize=10)
+            ax.plot([row["low"], row["high"]], [y, y], color=look["color"], linewidth=2.5)
+        ax.plot(row["difference"], y, markersize=10, **look)
         ax.text(row["difference"], y - 0.22, run["name"], ha="center", fontsize=LETTERS[width] - 1)
         ends = f" ({ends})" if ends else ""
         words.append(f"{run['name']} {row['difference']:+.3f}{ends}, {run['verdict']}")
     ax.set(yticks=[], ylim=(len(runs) - 0.5, -0.8))
-    differing = sum(run["verdict"] in (stats.BETTER, stats.WORSE) for run in runs)
+    verdicts = [run["verdict"] for run in runs]
+    verdict_legend(ax, verdicts)
+    differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts)
     title = f"{differing} of {len(runs)} systems are shown to differ from the baseline"
     show(ax, title, "; ".join(words), f"difference in nDCG@10; grey: within ±{matters:g}")
 
@@ -260,36 +269,32 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
     show(ax, title, words, "first k chunks", f"share of {n} queries")
 
 
-def evidence_by_budget(
-    recall: pd.DataFrame, base: str, budget: int, band: list | None = None, width: float = 7
-) -> None:
+def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width: float = 7) -> None:
     """Plot evidence recall by tokens of context (columns), a line for each chunk set (rows).
 
-    `base`, with its interval (low, high) by column as `band`, and the best at `budget` are named.
+    `verdicts` at `budget` are against the set that has none, the baseline's. The best is named.
     """
-    best = str(recall[budget].idxmax())
-    ax = axes(4.0, width)
+    best, base = str(recall[budget].idxmax()), next(n for n in recall.index if n not in verdicts)
+    ax = axes(4.5, width)
     ax.axvline(budget, color="black", linestyle=":", linewidth=1)
-    if band:
-        ax.fill_between(recall.columns, *zip(*band, strict=True), color=DARK, alpha=0.12)
-    box = {"fc": "white", "ec": "none"}
-    place = {"textcoords": "offset points", "bbox": box, "fontsize": LETTERS[width]}
-    looks = {best: ("s", LIGHT, 2.5), base: ("o", DARK, 2.5)}
+    place = {"textcoords": "offset points", "fontsize": LETTERS[width]}
     for name, row in recall.iterrows():
-        mark, color, thick = looks.get(name, ("", "#8a8a8a", 1))
-        ax.plot(recall.columns, row, f"{mark}-", color=color, linewidth=thick, zorder=thick)
-    for name, offset, side in ((best, (-8, 8), "right"), (base, (8, -14), "left"))[: len(looks)]:
-        label = f"{name} (baseline)" if name == base else name
-        ax.annotate(label, (budget, recall.loc[name, budget]), offset, ha=side, **place)
+        thick = 2.5 if name in (best, base) else 1
+        look = verdict_look(verdicts.get(name, ""))
+        ax.plot(recall.columns, row, linewidth=thick, zorder=thick, markersize=4, **look)
+    ax.annotate(best, (budget, recall.loc[best, budget]), (-8, 8), ha="right", **place)
     columns = [f"{column:,}" for column in recall.columns]
     ax.set_xscale("log")
     ax.set_xticks(recall.columns, columns)
     ax.minorticks_off()
     ax.set_ylim(0, 1.02)
+    verdict_legend(ax, [*verdicts.values(), ""])
+    differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts.values())
+    title = f"Within {budget:,} tokens {differing} of {len(verdicts)} chunk sets are shown "
+    title += f"to differ from {base}"
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
-    share = f"{recall.loc[best, budget]:.0%}"
-    title = f"Within {budget:,} tokens {best} delivers the most evidence, {share}"
-    words = f"By tokens {', '.join(columns)}: {rows}"
+    told = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
+    words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {told}"
     show(ax, title, words, "tokens of context", "evidence recall")
 
 

@@ -14,7 +14,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
 import fastjsonschema
@@ -93,8 +92,6 @@ def _whole_lines(
     place, remedy = f"{path}:1", "save the file as UTF-8"
     opener = gzip.open if Path(path).suffix == ".gz" else open
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise OSError("not a regular file")  # a pipe or a device may never end
         how = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": newline}
         with opener(path, "rt", **how) as file:
             for number, line in enumerate(file, 1):
@@ -217,14 +214,9 @@ class Schema:
             for name, field in self.fields.items()
         }
 
-    def wanted(self, name: str, grades: tuple[int, ...] = GRADES) -> str:
-        """Return in words what a field may hold, in a set that allows these grades."""
-        if name not in GRADED:
-            return self.fields[name]["description"]
-        words = f"a whole number from 0 to {grades[-1]}"
-        if grades == GRADES:
-            words = "0, 1 or 2 (more with highest_grade in settings.json)"
-        return words + (", or null" if "null" in self.fields[name]["type"] else "")
+    def wanted(self, name: str) -> str:
+        """Return in words what a field may hold."""
+        return self.fields[name]["description"]
 
     def fits(self, name: str, value: object, grades: tuple[int, ...] = GRADES) -> bool:
         """Return whether the row may have a field `name` with this value."""
@@ -237,15 +229,13 @@ class Schema:
     def faults(self, row: dict, grades: tuple[int, ...] = GRADES) -> list[str]:
         """Return a line for every field of `row` that is missing, unknown or does not fit."""
         faults = [
-            f"field {name} is missing, wanted {self.wanted(name, grades)}"
+            f"field {name} is missing, wanted {self.wanted(name)}"
             for name in self.required
             if name not in row
         ]
         for name, value in row.items():
             if name in self.fields and not self.fits(name, value, grades):
-                faults.append(
-                    f"field {name} is {short_json(value)}, wanted {self.wanted(name, grades)}"
-                )
+                faults.append(f"field {name} is {short_json(value)}, wanted {self.wanted(name)}")
             elif name not in self.fields and self.is_closed:
                 known = ", ".join(self.fields)
                 faults.append(f"field {name} is unknown, wanted one of: {known}")
@@ -254,8 +244,7 @@ class Schema:
 
 def short_json(value) -> str:
     """Return the first 60 characters of a value as JSON."""
-    parts = json.JSONEncoder(ensure_ascii=False).iterencode(value)  # an alias of YAML may be huge
-    return "".join(islice(parts, 60))[:60]
+    return json.dumps(value, ensure_ascii=False)[:60]
 
 
 @cache

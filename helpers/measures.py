@@ -20,15 +20,17 @@ FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": A
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of each comparison
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
-MEAN_NAMES = {"RR": "MRR", "AP": "MAP"}
+FULL = ("full hit@5", "full RR@10", "full recall@10")  # count documents of the full grade alone
+MEAN_NAMES = {"RR": "MRR", "AP": "MAP", "full RR": "full MRR"}
 
 Qrels = dict[str, dict[str, int]]
 
 
-def measure(name: str) -> ir_measures.measures.Measure:
-    """Return what ir_measures calls the measure of that name: R@50 for recall@50."""
-    family, _, k = name.partition("@")
-    return FAMILIES[family] @ int(k) if k else FAMILIES[family]
+def measure(name: str, full_grade: int = 2) -> ir_measures.measures.Measure:
+    """Return what ir_measures calls it: R@50 for recall@50, Success(rel=2)@5 for full hit@5."""
+    family, _, k = name.removeprefix("full ").partition("@")
+    found = FAMILIES[family](rel=full_grade) if name.startswith("full ") else FAMILIES[family]
+    return found @ int(k) if k else found
 
 
 NAMED = {
@@ -50,18 +52,24 @@ def mean_name(name: str) -> str:
 
 
 def per_query(
-    qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED)
+    qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED), full_grade: int = 2
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} for every query of `qrels`; one without results gets 0.
 
     `run` lists (doc_id, score) best first. The order of the list counts: ties are broken before
-    ir_measures sees them, because its providers break ties by different rules.
+    ir_measures sees them, because its providers break ties by different rules. FULL count
+    documents of `full_grade` or more.
     """
     values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
-    name_of = {measure(name): name for name in names}
+    name_of = {measure(name, full_grade): name for name in names}
     for metric in ir_measures.iter_calc(list(name_of), qrels, _scored(qrels, run)):
         values[metric.query_id][name_of[metric.measure]] = metric.value
     return values
+
+
+def answered_in_full(qrels: Qrels, full_grade: int) -> Qrels:
+    """Return the labels of the queries that a document answers in full."""
+    return {q: row for q, row in qrels.items() if max(row.values(), default=0) >= full_grade}
 
 
 def judged_at(qrels: Qrels, run: dict[str, Ranking], k: int = 10) -> float:
@@ -124,19 +132,18 @@ def median_first_rank(values: dict[str, dict[str, float]]) -> float:
 # What two runs can be compared on.
 
 
-def cut_alike(documents: int, base: Run, run: Run) -> tuple[Run, Run, tuple[int, str] | None]:
-    """Return two runs with lists of the same depth, and (depth, name) of the one that is cut.
+def cut_alike(documents: int, *compared: Run) -> tuple[Run | tuple[int, str] | None, ...]:
+    """Return the runs with lists of the same depth, and (depth, name) of the one that is cut.
 
-    None where neither is cut before the baseline's depth or the `documents` of the corpus.
+    None where none is cut before the baseline's depth or the `documents` of the corpus.
     """
     full = min(BASELINE["depth"], documents)
-    depths = [(list_depth(of), of.name) for of in (base, run)]
+    depths = [(list_depth(run), run.name) for run in compared]
     cut = min(((depth, name) for depth, name in depths if 0 < depth < full), default=None)
     if not cut:
-        return base, run, None
-    of_passages = bool(base.parts and run.parts)
-    shorter = [first_results(of, cut[0], of_passages) for of in (base, run)]
-    return *shorter, cut
+        return *compared, None
+    of_passages = all(run.parts for run in compared)
+    return *(first_results(run, cut[0], of_passages) for run in compared), cut
 
 
 def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
@@ -157,6 +164,21 @@ def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
     return [f"few labels: {share}, the rest counts as wrong"] if least < LITTLE_JUDGED else []
 
 
+def length_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
+    """Return one warning where a run leaves some of its first ten places empty, and the other not.
+
+    No cut shows in such lists, so they are scored as they stand.
+    """
+    k = min(depth, 10)
+    short = [(sum(0 < len(r.rankings.get(q, [])) < k for q in qrels), r.name) for r in compared]
+    (fewest, _), (most, name) = sorted(short)
+    if most - fewest <= JUDGED_GAP * len(qrels):
+        return []
+    lists = f"{most} of {len(qrels)} lists of {name} hold fewer than {k} documents"
+    remedy = 'if they were cut, say where in its card, as "depth": 5'
+    return [f"{lists}, and a place that is empty counts as wrong: {remedy}"]
+
+
 def unjudged_bounds(
     judged: dict[str, int], base: list[str], run: list[str], k: int, highest: int
 ) -> tuple[float, float]:
@@ -166,15 +188,38 @@ def unjudged_bounds(
     For the largest one a better grade never goes to a document that the run ranks less far above
     the base: so few assignments are tried, each with its own ideal.
     """
-    weights = [{d: 1 / math.log2(rank + 1) for rank, d in enumerate(r[:k], 1)} for r in (base, run)]
-    gaps = {d: weights[1].get(d, 0) - weights[0].get(d, 0) for d in {**weights[0], **weights[1]}}
+    gaps = _discount_gaps(base, run, k)
     known = sum(judged.get(doc_id, 0) * gap for doc_id, gap in gaps.items())
     unjudged = sorted(gap for doc_id, gap in gaps.items() if doc_id not in judged)
     differences = []
     for best_first in (unjudged, unjudged[::-1]):
         for grades in combinations_with_replacement(range(highest, -1, -1), len(unjudged)):
-            ideal = sorted([*judged.values(), *grades], reverse=True)[:k]
-            total = sum(grade / math.log2(rank + 1) for rank, grade in enumerate(ideal, 1))
+            total = _ideal_gain([*judged.values(), *grades], k)
             gain = known + sum(map(operator.mul, grades, best_first))
             differences.append(gain / total if total else 0.0)
     return min(differences), max(differences)
+
+
+def weights_of_labels(
+    judged: dict[str, int], base: list[str], run: list[str], k: int, highest: int
+) -> dict[str, float]:
+    """Return {doc_id: what its grade could move} of one query's unjudged results, as above.
+
+    That is the difference of its discounts in the two lists, times the highest grade, over the
+    ideal gain of the grades that are known. What moves nothing is left out.
+    """
+    total, gaps = _ideal_gain(judged.values(), k), _discount_gaps(base, run, k)
+    unjudged = {d: abs(gap) for d, gap in gaps.items() if gap and d not in judged}
+    return {doc_id: gap * highest / total for doc_id, gap in unjudged.items()} if total else {}
+
+
+def _discount_gaps(base: list[str], run: list[str], k: int) -> dict[str, float]:
+    """Return {doc_id: its discount in the first `k` of the run, minus that in the base's}."""
+    weights = [{d: 1 / math.log2(rank + 1) for rank, d in enumerate(r[:k], 1)} for r in (base, run)]
+    return {d: weights[1].get(d, 0) - weights[0].get(d, 0) for d in {**weights[0], **weights[1]}}
+
+
+def _ideal_gain(grades: Iterable[int], k: int) -> float:
+    """Return the gain of the first `k` documents in the best order."""
+    best = sorted(grades, reverse=True)[:k]
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))

@@ -101,11 +101,17 @@ def summary(content: dict, show: Callable[[object], str] = inert) -> str:
     unanswered = f" and {queries['unanswered']:d} without an answer" * bool(queries["unanswered"])
     names = ["nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100"]
     rows = [["half", "n", *names, "median rank of first relevant"], ["---", *["---:"] * 8]]
+    if any("full" in row for row in content["summary"].values()):
+        rows[0] += ["full hit@5, of those with a full answer", "of all"]
+        rows[1] += ["---:"] * 2
     for half, row in content["summary"].items():
         means = [f"{row['measures'][name]:.3f}" for name in names]
         middle = row["median_first_rank"]
         last = f"{middle:g}" if middle else f"none within {method['depth']:d}"
         rows.append([show(half), f"{row['n']:d}", *means, last])
+        if of := row.get("full"):
+            found = of["measures"]["full hit@5"]
+            rows[-1] += [f"{found:.3f} (n = {of['n']:d})", f"{found * of['n'] / row['n']:.3f}"]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     of_evidence = (_evidence_line(content, half) for half in evalset.SPLITS)
     return (

@@ -32,26 +32,22 @@ def results_content(
     halves = {split: {q: values[q] for q in evals.qrels(split)} for split in files.SPLITS}
     halves = {split: rows for split, rows in halves.items() if rows}
     together = {"all": {q: values[q] for q in evals.qrels()}} if len(halves) > 1 else {}
+    labels = measures.answered_in_full(evals.qrels(), evals.full_grade)
+    full = measures.per_query(labels, run, measures.FULL, evals.full_grade)
+    values = {q: row | full.get(q, {}) for q, row in values.items()}
+    rows = compared["runs"]  # bounds over unjudged results are a report's
+    told = [{name: row[name] for name in row if name != "unjudged"} for row in rows]
     return {
         **_inputs(evals),
-        "summary": {name: _summary(rows) for name, rows in (halves | together).items()},
+        "summary": {name: _summary(rows, full) for name, rows in (halves | together).items()},
         "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
         "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
         "told_apart": {split: measures.answerability_auroc(evals, split, run) for split in halves},
-        "compared_dev": _without_unjudged(compared),
+        "compared_dev": compared | {"runs": told},
         "evidence": quoted,
         "cards": cards,
         "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],
     }
-
-
-def _without_unjudged(compared: dict) -> dict:
-    """Return a comparison as results.json has it: a report tells bounds, and the usual measure."""
-    usual = ("decides", measures.MEASURES[0])
-    kept = dict(pair for pair in compared.items() if pair != usual)
-    rows = kept.get("runs", [])
-    without = [{name: row[name] for name in row if name != "unjudged"} for row in rows]
-    return {name: without if name == "runs" else value for name, value in kept.items()}
 
 
 def _inputs(evals: EvalSet) -> dict:
@@ -77,9 +73,12 @@ def _inputs(evals: EvalSet) -> dict:
     }
 
 
-def _summary(rows: dict[str, dict[str, float]]) -> dict:
-    """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing)."""
-    middle = measures.median_first_rank(rows)
+def _summary(rows: dict[str, dict[str, float]], full: dict[str, dict[str, float]]) -> dict:
+    """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing).
+
+    And n and means of those that a document answers in `full`, if there are any.
+    """
+    middle, full = measures.median_first_rank(rows), {q: full[q] for q in rows if q in full}
     return {
         "n": len(rows),
         "measures": measures.means(rows),
@@ -88,6 +87,7 @@ def _summary(rows: dict[str, dict[str, float]]) -> dict:
             for name in measures.MEASURES
         },
         "median_first_rank": middle if middle < math.inf else None,
+        **({"full": {"n": len(full), "measures": measures.means(full)}} if full else {}),
     }
 
 
@@ -119,48 +119,48 @@ def evidence_content(
 ) -> dict:
     """Return what results.json says of evidence, {} where no label has a quote.
 
-    `known` and `rankings` are those of each chunk set, `base` names the baseline's.
+    `known` and `rankings` are those of each chunk set, `base` names the baseline's. Dev has all of
+    them, test those that are `confirmed`.
     """
     quoted: dict = {}
     for split in files.SPLITS:
         wanted = evidence.quoted_queries(evals, split)
         if not (wanted and rankings):
             continue
-        rows = {name: evidence.by_query(evals, wanted, ranked) for name, ranked in rankings.items()}
+        chosen = rankings if split == files.SPLITS[0] else {base, *evals.confirmed}
+        rows = {
+            name: evidence.by_query(evals, wanted, ranking, known[name])
+            for name, ranking in rankings.items()
+            if name in chosen
+        }
         quoted[split] = {
             "n": len(wanted),
             "by_k": evidence.shares_by_k(wanted, rankings[base]),
-            "sets": {name: _of_chunk_set(known[name], of_set) for name, of_set in rows.items()},
+            "sets": _chunk_sets(known, rows, base, evals.matters),
         }
         if split == files.SPLITS[0]:
-            quoted["best"] = two_best(rows)
             quoted["lost"] = evidence.losses(evals, wanted, rankings[base], known[base])
     return quoted
 
 
-def _of_chunk_set(known: list[chunks.Chunk], rows: dict[str, dict[str, float]]) -> dict:
-    """Return the number of chunks, means, and 95 % intervals of recall under each budget."""
-    values, budgets = pd.DataFrame(rows).T, map(evidence.recall_name, evidence.BUDGETS)
-    return {
-        "chunks": len(known),
-        "means": {name: mean(values[name]) for name in values},
-        "intervals": {name: stats.bootstrap_interval(values[name].to_numpy()) for name in budgets},
-    }
+def _chunk_sets(known: dict, rows: dict, base: str, matters: float) -> dict[str, dict]:
+    """Return the number of chunks and the means of each set, and how each compares with the base.
 
-
-def two_best(rows: dict[str, dict[str, dict[str, float]]]) -> dict:
-    """Return names and paired comparison of the two chunk sets with the highest evidence.DECIDES.
-
-    `rows` is {chunk set: {query_id: {measure: value}}}; of equal sets the first one counts.
+    That (`against`) rests on evidence.DECIDES, p adjusted for the number of sets.
     """
-    lists = {name: [row[evidence.DECIDES] for row in of.values()] for name, of in rows.items()}
-    best, *others = sorted(lists, key=lambda name: -mean(lists[name]))
-    if not others:
-        return {}
-    paired = stats.compare_paired(lists[others[0]], lists[best])
-    verdict, reason = stats.verdict(paired, paired.p)
-    names = {"best": best, "next": others[0], "measure": evidence.DECIDES}
-    return names | {"verdict": verdict, "reason": reason} | paired._asdict()
+    values = {name: pd.DataFrame(of_set).T for name, of_set in rows.items()}
+    sets = {
+        name: {"chunks": len(known[name]), "means": {n: mean(table[n]) for n in table}}
+        for name, table in values.items()
+    }
+    others = [name for name in sets if name != base]
+    decides = pd.DataFrame({name: table[evidence.DECIDES] for name, table in values.items()})
+    before = {q: dict.fromkeys(others, value) for q, value in decides[base].items()}
+    for name, pair in stats.by_measure(before, decides.T.to_dict(), others).items():
+        paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
+        verdict, reason = stats.verdict(paired, pair["p_holm"], matters)
+        sets[name]["against"] = pair | {"verdict": verdict, "reason": reason}
+    return sets
 
 
 def read_notes(path: Path) -> dict[str, str]:

@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -42,7 +43,9 @@ class Run(NamedTuple):
 
     `parts` ranks passages, if it is a run of them: `doc_id#n` is chunk n of the set that `chunker`
     names, `doc_id#start:end` a span of characters. `depth` is the number of results after which the
-    run's card says that lists end, 0 where it doesn't.
+    run's card says that lists end, 0 where it doesn't. `first` counts the results of the first
+    search for a query, of those that were searched for more than once. `system` is the name that
+    the cards of several runs of one system share.
     """
 
     name: str
@@ -51,6 +54,8 @@ class Run(NamedTuple):
     parts: dict[str, Ranking] = {}
     chunker: str = ""
     depth: int = 0
+    first: dict[str, int] = {}
+    system: str = ""
 
 
 def documents_to_rank(evals: evalset.EvalSet) -> list[evalset.Document]:
@@ -157,8 +162,9 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     """Read a run of documents or passages, in TREC form or as JSON lines, from any engine.
 
     Passages count as their document, which keeps its best score. Ids may be spelled as the source
-    of the set has them (`docs/a.md` for `docs:a`). Unknown queries are left out. Raises
-    EvalSetError with file, line and remedy for every other line that cannot be used.
+    of the set has them (`docs/a.md` for `docs:a`); q1#2 is a further search for q1, whose results
+    stand behind those of the searches before. Unknown queries are left out. Raises EvalSetError
+    with file, line and remedy for every other line that cannot be used.
     """
     problems: list[str] = []
     scores, unknown = _scores_by_query(path, evals, problems)
@@ -170,14 +176,22 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
         problems.insert(0, f"{path}:1: nothing in it is of this corpus, {OTHERS}")
     if problems:
         raise evalset.EvalSetError(problems)
-    parts = {query_id: in_order([*of_query.items()]) for query_id, of_query in scores.items()}
+    searches: dict[str, list[dict]] = {}
+    for query_id, number in sorted(scores, key=lambda search: search[1]):
+        searches.setdefault(query_id, []).append(scores[query_id, number])
+    first = {query_id: len(found[0]) for query_id, found in searches.items() if len(found) > 1}
+    parts = {query_id: _one_after_another(found) for query_id, found in searches.items()}
     rankings = {query_id: _best_by_document(ranking) for query_id, ranking in parts.items()}
-    of_passages = all("#" in name for of_query in scores.values() for name in of_query)
-    warnings = _tie_warnings(rankings)
+    of_passages = [("#" in name) for of_query in scores.values() for name in of_query]
+    warnings = _order_warnings(scores) + _tie_warnings(rankings)
+    if any(of_passages) and not all(of_passages):
+        whole = f"{of_passages.count(False):,} of {len(of_passages):,} results are whole documents"
+        warnings.append(f"{whole}, so passages count as theirs and no evidence is measured")
     if unknown:
         many = how_many(len(unknown), "unknown query id")
         warnings.insert(0, f"{many} left out: {first_names(unknown)}")
-    return Run(unzipped(path).stem, rankings, warnings, parts if of_passages else {})
+    parts = parts if all(of_passages) else {}
+    return Run(unzipped(path).stem, rankings, warnings, parts, first=first)
 
 
 def unzipped(path: Path) -> Path:
@@ -185,15 +199,29 @@ def unzipped(path: Path) -> Path:
     return path.with_suffix("") if path.suffix == ".gz" else path
 
 
+def _one_after_another(searches: list[dict[str, float]]) -> Ranking:
+    """Return the results of searches for one need; a repeat stands where it was found first."""
+    rankings = [in_order([*found.items()]) for found in searches]
+    if len(searches) == 1:
+        return rankings[0]
+    seen: dict[str, float] = {}
+    for name, score in chain.from_iterable(rankings):
+        seen.setdefault(name, score)
+    return strictly_decreasing([*seen.items()])
+
+
 def _scores_by_query(path: Path, evals: evalset.EvalSet, problems: list[str]) -> tuple[dict, dict]:
-    """Return {query_id: {document or passage: score}} and the query ids that the set lacks."""
+    """Return {(query_id, number of the search): {document or passage: score}}, and unknown ids."""
     scores, unknown = {}, {}
     (queries, _), documents = _spellings(evals.all_queries), _spellings(evals.documents)
     for place, query_id, results in _lines(path, problems):
-        if not queries.get(query_id):
+        need, _, number = query_id.rpartition("#")
+        is_further = not queries.get(query_id) and number.isdecimal() and int(number) > 1
+        search = (queries.get(need), int(number)) if is_further else (queries.get(query_id), 1)
+        if not search[0]:
             unknown[query_id] = None
             continue
-        of_query = scores.setdefault(queries[query_id], {})
+        of_query = scores.setdefault(search, {})
         for ranked_id, score in results:
             try:
                 name = _own_id(ranked_id, documents, evals, len(problems))
@@ -302,8 +330,11 @@ def list_depth(run: Run) -> int:
     """Return the number of results after which a run's lists were cut off, 0 where none shows.
 
     It is what the run's card says, else the length that at least half of its lists have: a search
-    that returns all it matched has lists of many lengths.
+    that returns all it matched has lists of many lengths. With further searches none is cut off:
+    who asks again stops by himself, and what he found is what was read.
     """
+    if run.first:
+        return 0
     lengths = Counter(map(len, filter(None, (run.parts or run.rankings).values())))
     same = [length for length, lists in lengths.items() if 2 * lists >= lengths.total()]
     return run.depth or min(same, default=0)
@@ -316,10 +347,10 @@ def first_results(run: Run, depth: int, of_passages: bool) -> Run:
     """
     if not of_passages:
         rankings = {query_id: ranking[:depth] for query_id, ranking in run.rankings.items()}
-        return run._replace(rankings=rankings, depth=depth)
+        return run._replace(rankings=rankings, depth=depth, first={})
     parts = {query_id: ranking[:depth] for query_id, ranking in run.parts.items()}
     rankings = {query_id: _best_by_document(ranking) for query_id, ranking in parts.items()}
-    return run._replace(parts=parts, rankings=rankings, depth=depth)
+    return run._replace(parts=parts, rankings=rankings, depth=depth, first={})
 
 
 def _best_by_document(passages: Ranking) -> Ranking:
@@ -329,6 +360,15 @@ def _best_by_document(passages: Ranking) -> Ranking:
         doc_id = name.partition("#")[0]
         best[doc_id] = max(score, best.get(doc_id, -math.inf))
     return in_order([*best.items()])[: BASELINE["depth"]]
+
+
+def _order_warnings(scores: dict[str, dict[str, float]]) -> list[str]:
+    """Return a warning where results stand in another order in the file than by their scores."""
+    given = [[round(score, DECIMALS) for score in row.values()] for row in scores.values()]
+    others = sum(row != sorted(row, reverse=True) for row in given)
+    words = f"results of {how_many(others, 'query')} don't stand in the order of their scores, "
+    words += "which decides, the highest first: negate distances, give a new order new scores"
+    return [words] if others else []
 
 
 def _tie_warnings(rankings: dict[str, Ranking]) -> list[str]:

@@ -4,6 +4,7 @@ import functools
 import gc
 import math
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ TIE = 1e-9  # values of one query that are closer than this are a tie
 
 BETTER, WORSE = "better", "worse"
 SAME, TOO_FEW = "no difference shown", "too few queries to tell"
+CONFIRMED, NOT_CONFIRMED, CONTRADICTED = "confirmed", "not confirmed", "contradicted"
 
 
 class Paired(NamedTuple):
@@ -79,6 +81,14 @@ def by_measure(
     adjusted = holm([pair.p for pair in pairs.values()])
     rows = zip(pairs.items(), adjusted, strict=True)
     return {name: pair._asdict() | {"p_holm": p} for (name, pair), p in rows}
+
+
+def averaged(tables: Sequence[dict]) -> dict[str, dict[str, float]]:
+    """Return the mean of {query_id: {measure: value}} of several runs of a system, by query."""
+    return {
+        query_id: {name: fmean(table[query_id][name] for table in tables) for name in row}
+        for query_id, row in tables[0].items()
+    }
 
 
 def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float, float]:
@@ -191,6 +201,26 @@ def verdict(pair: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]
     if differing < FEWEST:
         return TOO_FEW, f"only {differing} of {pair.n} queries differ: {never}; {interval}"
     return TOO_FEW, f"{p_is}; {interval}"
+
+
+def confirmation(dev: dict, test: dict) -> dict:
+    """Return test's difference minus dev's, its interval, and whether test confirms dev (verdict).
+
+    Both have Paired's fields and a verdict. They contradict each other where the signs differ and
+    one of them is shown. The 95 % t interval is that of independent means (Welch 1947), with
+    SciPy's t.
+    """
+    verdict = CONFIRMED if dev["verdict"] == test["verdict"] != TOO_FEW else NOT_CONFIRMED
+    if {BETTER, WORSE} & {dev["verdict"], test["verdict"]}:
+        verdict = CONTRADICTED if dev["difference"] * test["difference"] < 0 else verdict
+    between, low, high = test["difference"] - dev["difference"], None, None
+    if dev["detectable"] and test["detectable"]:  # both vary
+        n, reach = np.array([[of["n"] - 1, of["high"] - of["difference"]] for of in (dev, test)]).T
+        squares = (reach / scipy.stats.t.ppf(1 - ALPHA / 2, n)) ** 2  # of both standard errors
+        joint = squares.sum() ** 2 / (squares**2 / n).sum()
+        t = scipy.stats.t(joint, between, squares.sum() ** 0.5)
+        low, high = map(float, t.interval(1 - ALPHA))
+    return {"difference": between, "low": low, "high": high, "verdict": verdict}
 
 
 def p_text(p: float) -> str:

@@ -6,10 +6,8 @@ import numbers
 import os
 import re
 import string
-import sys
-import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Set
+from collections.abc import Callable, Hashable, Iterable, Set
 from itertools import chain
 from math import ceil
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import TextIO
 from unittest.mock import patch
 
 import markupsafe
+import regex
 import tiktoken
 
 VOCABULARY = Path(__file__).with_name("vocabulary")  # a cache of tiktoken, which names its files
@@ -47,13 +46,7 @@ def words(text: str) -> list[str]:
 
 def unicode_words(text: str) -> list[str]:
     """Return the same with combining marks inside the word, as in Hindi: `\\w` breaks there."""
-    return _word_with_marks().findall(text.lower())
-
-
-@functools.cache
-def _word_with_marks() -> re.Pattern:
-    marks = (c for c in map(chr, range(sys.maxunicode)) if unicodedata.category(c)[0] == "M")
-    return re.compile(rf"\w[\w{''.join(marks)}]*")
+    return regex.findall(r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*", text.lower())
 
 
 def bigrams(text: str) -> list[str]:
@@ -261,6 +254,37 @@ def markdown(page: str):
     return Markdown(inert(page))
 
 
+def template(path: Path, **filters: Callable):
+    """Return a Jinja template with further filters: all it is given becomes inert unless Markup."""
+    import jinja2  # needed for pages only
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(path.parent),
+        finalize=inert,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"number": number, "interval": interval, "many": how_many} | filters
+    return environment.get_template(path.name)
+
+
+def number(value: float | None, form: str = ".3f") -> Markup:
+    """Return a number as it is formatted, "" for None."""
+    return Markup("" if value is None else f"{{:{form}}}").format(value)
+
+
+def interval(ends: tuple[float | None, float | None], form: str = ".3f") -> Markup:
+    """Return both ends of an interval, "" where there is none."""
+    return Markup("") if None in ends else number(ends[0], form) + " to " + number(ends[1], form)
+
+
+def paragraphs(page: str) -> Markup:
+    """Return a filled template with a line for each paragraph, item, heading and row of a table."""
+    lines = re.sub(r"(?<![ \n])\n *(?![ \n#>|]|- )", " ", page.strip())
+    return Markup(re.sub(r"\n{3,}", "\n\n", lines))
+
+
 TAGS = set(
     "a b blockquote br caption code del div em h1 h2 h3 h4 h5 h6 hr i img li mark ol p pre s span "
     "strong table tbody td th thead tr ul".split()
@@ -297,22 +321,15 @@ def clean(page: str) -> str:
 
 
 class Screen:
-    """A stream on which no text acts and none fails: controls and the like become escapes.
+    """A stream on which no text acts and none fails: controls and the like become escapes."""
 
-    An error of the disk under it, which names no file, is given `name`.
-    """
-
-    def __init__(self, stream: TextIO, name: str = ""):
-        self.stream, self.name = stream, name
+    def __init__(self, stream: TextIO):
+        self.stream = stream
         stream.reconfigure(errors="backslashreplace")  # what its encoding lacks
 
     def write(self, text: str) -> int:
         """Write what is visible of `text`."""
-        try:
-            return self.stream.write(visible(text))
-        except OSError as error:
-            error.filename = self.name
-            raise
+        return self.stream.write(visible(text))
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.stream, name)

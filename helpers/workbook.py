@@ -1,8 +1,6 @@
 """The commands that run notebooks: report, refresh, freeze and check."""
 
 import asyncio
-import filecmp
-import json
 import os
 import re
 import shutil
@@ -10,8 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -174,11 +170,7 @@ NBVAL_STRICT = (
     f"--nbval --nbval-current-env --nbval-cell-timeout={CELL_TIMEOUT} "
     "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg -p helpers.tests.nbval_alt"
 ).split()
-QUICK = ("-rs", "-m", "not proof", "--ignore=helpers/tests/proof")
-TESTS = {  # two jobs of like length
-    "tests of the helpers": (*QUICK, "--ignore=helpers/tests/check", "helpers/tests"),
-    "tests of the exercises": (*QUICK, "helpers/tests/check"),
-}
+TESTS = ("-n2", "--dist=loadfile", "-rs", "-m", "not proof", "--ignore=helpers/tests/proof")
 
 
 def check_command(evals: evalset.EvalSet) -> int:
@@ -204,99 +196,20 @@ def check_command(evals: evalset.EvalSet) -> int:
 
 
 def check_own(folder: Path) -> int:
-    """Run linters, notebooks and tests, and compare what was stored."""
+    """Run linters, notebooks (each on a copy of the set: nbval_alt) and tests, two at a time."""
     print("check: the four notebooks, what they write, and the tests, in a minute", flush=True)
-    problems = [line for path in (*NOTEBOOKS, *FURTHER) for line in output_problems(path)]
-    for words in (["check", "--quiet"], ["format", "--check", "--quiet"]):
-        command = [sys.executable, "-m", "ruff", *words, str(ROOT)]
-        if subprocess.run(command, cwd=ROOT).returncode:
-            problems.append(f"ruff {words[0]} complains")
-    shown, failures = run_tests(folder)
-    problems += stale_blocks(folder) + failures
+    tests = ["pytest", *NBVAL_STRICT, *TESTS, *map(str, NOTEBOOKS), "helpers/tests"]
+    commands = ["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"], tests
+    statuses = [
+        subprocess.run([sys.executable, "-m", *words], cwd=ROOT, env=environment(folder)).returncode
+        for words in commands
+    ]
     subprocess.run([sys.executable, "helpers/tests/weight.py"], cwd=ROOT)
-    print("\n".join(problems) or "check: everything agrees")
-    counts = [sum(map(int, re.findall(rf"(\d+) {word}", shown))) for word in ("passed", "failed")]
-    print(f"{counts[0]} passed, {counts[1]} failed")
-    return 1 if problems else 0
-
-
-def run_tests(folder: Path) -> tuple[str, list[str]]:
-    """Run notebooks and tests, two at a time; return what pytest shows and what is wrong.
-
-    A notebook finds the committed files of those before it, and not those that it writes itself:
-    if each link makes what is committed from what is committed, the whole chain does.
-    """
-    problems, shown = [], ""
-    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as pool:
-        jobs = {name: (folder, *words) for name, words in TESTS.items()}
-        for path in (SESSIONS[2], SESSIONS[1], SESSIONS[0], WRITE_UP):  # longest first
-            copy = copy_of_set(folder, Path(scratch) / path.stem)
-            for name in derived_files(copy, WRITES[path]):
-                (copy / name).unlink()
-            jobs[path.stem] = (copy, *NBVAL_STRICT, str(path))
-        processes = pool.map(lambda job: run_pytest(*job), jobs.values())
-        for name, process in zip(jobs, processes, strict=True):
-            print(f"{name}:\n{process.stdout}", flush=True)
-            shown += process.stdout
-            if process.returncode:
-                problems.append(f"{name}: pytest ended with {process.returncode}, see above")
-        for path in NOTEBOOKS:
-            problems += stale_files(folder, jobs[path.stem][0], WRITES[path])
-    return shown, problems
-
-
-def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess:
-    """Run pytest on `folder` to its end; what it says is in one text."""
-    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
-    command = [sys.executable, "-m", "pytest", *words]
-    return subprocess.run(command, cwd=ROOT, env=environment(folder), **outputs)
+    print("check: something differs, see above" if any(statuses) else "check: everything agrees")
+    return int(any(statuses))
 
 
 def copy_of_set(folder: Path, to: Path) -> Path:
     """Copy an evaluation set without notebooks and pages, and return where it stands."""
     leave = shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints")
     return Path(shutil.copytree(folder, to, ignore=leave))
-
-
-MACHINE_PATH = re.compile(  # in JSON, which writes a backslash twice
-    r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\\\)[\w.-]+"
-)
-
-
-def output_problems(path: Path) -> list[str]:
-    """Return what is wrong with the stored outputs of a notebook.
-
-    nbval compares nothing where a count is missing, so counts come first.
-    """
-    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    problems = []
-    if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
-        problems.append(f"{path.name}: execution counts are not 1..{len(cells)}, run: make refresh")
-    for number, cell in enumerate(cells, 1):
-        kinds = {output.get("name", output.output_type) for output in cell.outputs}
-        unwanted = sorted(kinds & {"stderr", "error"})
-        if machine_path := MACHINE_PATH.search(json.dumps(cell.outputs)):
-            unwanted.append(f"a path of one machine: {machine_path[0]}")
-        problems += [f"{path.name}: cell [{number}] stores {what}" for what in unwanted]
-    return problems
-
-
-def derived_files(folder: Path, globs: Iterable[str]) -> set[str]:
-    """Return the paths below `folder` that the patterns of WRITES name."""
-    return {path.relative_to(folder).as_posix() for glob in globs for path in folder.glob(glob)}
-
-
-def stale_files(committed: Path, fresh: Path, globs: Iterable[str]) -> list[str]:
-    """Return a line for each derived file that differs from what a session has just written."""
-    names = sorted(derived_files(committed, globs) | derived_files(fresh, globs))
-    _, different, missing = filecmp.cmpfiles(committed, fresh, names, shallow=False)
-    words = "is not what a session writes, run: make refresh, then git diff shows where"
-    return [f"evals/{name} {words}" for name in sorted(different + missing)]
-
-
-def stale_blocks(folder: Path) -> list[str]:
-    """Return a line for each generated block that differs from the fresh results."""
-    words = "its generated block differs from the results, run: make refresh"
-    fresh = fresh_pages(folder).items()
-    stale = [path for path, page in fresh if page != path.read_text("utf-8")]
-    return [f"{path.relative_to(ROOT).as_posix()}: {words}" for path in stale]

@@ -4,14 +4,12 @@
 """
 
 import functools
-import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-import jinja2
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
@@ -44,13 +42,14 @@ METHOD = {  # what decides how the baseline searches and is measured
     "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
     "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
 }
+FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
 MOST_NAMED = 20  # queries named in a sentence
 SHARE = 20  # reranking looks at one document in so many
 BESIDE = "README.md labeling_guide.md notes.md retrieval_queries.jsonl judgments.jsonl results.json"
 
 
 class Share(NamedTuple):
-    """Of `n` questions `found` had a useful document among the first five; with 95 % interval."""
+    """Of `n` questions `found` had what is wanted among the first five; with 95 % interval."""
 
     name: str
     found: int
@@ -89,15 +88,13 @@ class WriteUp:
         """Return a section of the template as Markdown for a cell; `more` are further values."""
         template = _template()
         parts = template.blocks[name](template.new_context(self.values | more))
-        page = re.sub(r"(?<![ \n])\n *(?![ \n#>]|- )", " ", "".join(parts).strip())
-        return text.markdown(text.Markup(page))  # a line for each paragraph, item and heading
+        return text.markdown(text.paragraphs("".join(parts)))
 
     @functools.cached_property
     def values(self) -> dict:
         """Return what the template is given: results.json and what follows from it."""
-        evals, dev, (whole, *kinds) = self.evals, self.rows["dev"], self.shares
+        evals, dev, values = self.evals, self.rows["dev"], {}
         systems, facts = self.compared["runs"], report.label_facts(evals).items()
-        values = {s: [kind.name for kind in kinds if kind.side == s] for s in figures.SIDES}
         for name, verdict in VERDICTS.items():
             values[name] = [run for run in systems if run["verdict"] == verdict]
         return {
@@ -105,9 +102,11 @@ class WriteUp:
             **values,
             **report.sizes(evals),
             **_reorder_or_fetch(dev, evals),
-            "all": whole,
+            "useful": self.shares(),
+            "full": self.shares(FULL),
             "half": self.half,
             "bar": ENOUGH,
+            "full_grade": evals.full_grade,
             "undecided": _cost_of_deciding(values["too_few"], self.compared["matters"], evals),
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
@@ -120,13 +119,17 @@ class WriteUp:
             "readings": {name: words for name, words in facts if "second pass" in name},
         }
 
-    @functools.cached_property
-    def shares(self) -> list[Share]:
-        """Return the share of all questions of the half, then of each kind, highest first."""
-        rows = self.rows[self.half]
-        kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")["hit@5"]]
+    def shares(self, measure: str = "hit@5") -> list[Share]:
+        """Return the share of all questions of the half, then of each kind, highest first.
+
+        It is 0 for a question without a full answer; [] where none has one.
+        """
+        rows = self.rows[self.half].fillna({measure: 0})
+        if measure == FULL and "full" not in self.results["summary"][self.half]:
+            return []
+        kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
         kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
-        return [Share.of("all questions", rows["hit@5"]), *(kinds if len(kinds) > 1 else [])]
+        return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
 
     def dev_queries(self) -> pd.DataFrame:
         """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""
@@ -169,6 +172,8 @@ class WriteUp:
                 ends = row["intervals"].get(name)
                 interval = f" ({ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
                 column[name] = f"{row['measures'][name]:.3f}{interval}"
+            for name, value in row.get("full", {"measures": {}})["measures"].items():
+                column[name] = f"{value:.3f} (n = {row['full']['n']})"
             middle, depth = row["median_first_rank"], self.results["method"]["depth"]
             column["median first rank"] = f"{middle:g}" if middle else f"none within {depth}"
         return pd.DataFrame(columns)
@@ -188,19 +193,9 @@ class WriteUp:
     def leaderboard(self) -> pd.DataFrame:
         """Return the comparison as text, the baseline first."""
         columns = ["nDCG@10", "difference", "95 % interval", "p (Holm)", "detectable", "verdict"]
-        return compare.leaderboard(self.results["compared_dev"])[columns]
-
-    def systems_by_kind(self) -> pd.DataFrame:
-        """Return by kind of query n, the baseline's mean, the ends of all systems and who leads."""
-        systems = self.results["compared_dev"]["runs"]
-        rows = {}
-        for kind, first in systems[0]["by_kind"].items() if systems else ():
-            means = {"baseline": first["base"]}
-            means |= {run["name"]: run["by_kind"][kind]["run"] for run in systems}
-            rows[kind] = {"n": str(first["n"]), "baseline": first["base"]}
-            rows[kind] |= {"lowest": min(means.values()), "highest": max(means.values())}
-            rows[kind]["led by"] = max(means, key=means.get)
-        return pd.DataFrame(rows).T
+        on_test = {run["name"]: _on_test(run) for run in self.compared["runs"]}
+        board = compare.leaderboard(self.results["compared_dev"])[columns]
+        return board.assign(**{"on test": [on_test.get(name, "") for name in board.index]})
 
     def evidence_recall(self) -> pd.DataFrame:
         """Return evidence recall on dev (0 to 1) of each chunk set (rows) by tokens of context."""
@@ -211,7 +206,9 @@ class WriteUp:
 
     def losses(self) -> pd.DataFrame:
         """Return where evidence is lost (rows), in dev queries."""
-        return self._counted_by_kind(self.results["evidence"]["lost"], evidence.LOSSES)
+        lost = self.results["evidence"]["lost"]
+        places = [p for p in evidence.LOSSES if p != evidence.PART or p in lost.values()]
+        return self._counted_by_kind(lost, places)
 
     def causes(self) -> pd.DataFrame:
         """Return the causes (rows) of failures in dev queries, the most frequent first."""
@@ -238,33 +235,10 @@ class WriteUp:
 
 
 @functools.cache
-def _template() -> jinja2.Template:
+def _template():
     """Return the template: all that it is given becomes inert unless it is Markup."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATE.parent),
-        finalize=text.inert,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {
-        "number": _number,
-        "interval": _interval,
-        "many": text.how_many,
-        "median": median,
-        "names": _in_italics,
-        "some": _first_names,
-        "p": stats.p_text,
-    }
-    return environment.get_template(TEMPLATE.name)
-
-
-def _number(value: float, form: str) -> text.Markup:
-    return text.Markup(f"{{:{form}}}").format(value)
-
-
-def _interval(ends: tuple[float, float], form: str = ".3f") -> text.Markup:
-    return _number(ends[0], form) + " to " + _number(ends[1], form)
+    filters = {"names": _in_italics, "some": _first_names, "median": median, "p": stats.p_text}
+    return text.template(TEMPLATE, **filters, confirmation=stats.confirmation)
 
 
 def _in_italics(names: list[str]) -> text.Markup:
@@ -284,6 +258,14 @@ def questions_needed(row: dict, difference: float) -> int:
     """Return how many questions show a `difference`, with the spread of a comparison `row`."""
     spread = row["detectable"] / stats.detectable(row["n"], 1.0)
     return max(stats.queries_needed(difference, spread), row["n"])
+
+
+def _on_test(run: dict) -> str:
+    """Return what test says of a run that was compared on dev: a choice that waits is told."""
+    if "halves" not in run:
+        return stats.NOT_CONFIRMED if run["verdict"] in (stats.BETTER, stats.WORSE) else ""
+    halves = run["halves"]
+    return f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
 
 
 def _cost_of_deciding(undecided: list[dict], matters: float, evals: EvalSet) -> dict:

@@ -11,7 +11,7 @@ from ..text import how_many
 from . import checks, links, pooling
 from .checks import Finding
 
-EXTRAS = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl", "negatives.jsonl")
+EXTRAS = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl", "negatives.jsonl", "to_read.jsonl")
 DERIVED = ("runs/*.json", "runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
     "kinds": ("The source sets the kinds of its queries.", ""),

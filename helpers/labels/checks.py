@@ -272,9 +272,7 @@ def check_evidence(case: AuditCase) -> Finding:
 def check_quotes(case: AuditCase) -> Finding:
     """Warn of quotes that every chunker cuts, or that stand where no grade is above 0."""
     grades = {label[:2]: label.relevance for label in case.evals.judgments}
-    quotes = {  # of a label: each that proves it by itself, as its parts
-        j[:2]: [(quote,) for quote in j.evidence] for j in case.evals.judgments if j.relevance
-    }
+    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance}
     holders = _holders(case.evals, {*chain.from_iterable(quotes.values())})
     held = {(q, d) for (q, _), own in quotes.items() for quote in own for d in holders[quote]}
     weak = [f"{q} {d}" for q, d in sorted(held) if not grades.get((q, d))]
@@ -310,16 +308,17 @@ def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ..
 
 
 def _always_cut(evals: EvalSet) -> list[str]:
-    """Return "query document" of each label of which no quote is whole in any saved chunk."""
-    chunks_of = defaultdict(list)
-    for path in (evals.folder / "chunks").glob("*.jsonl"):
+    """Return "query document" of each label whose evidence is whole in no saved set of chunks."""
+    chunks_of, paths = defaultdict(list), [*(evals.folder / "chunks").glob("*.jsonl")]
+    for path in paths:
         for chunk in chunks.read_chunks(path):
-            chunks_of[chunk.doc_id].append(chunk)
+            chunks_of[path, chunk.doc_id].append(chunk)
     cut = []
     for query_id, wanted in evidence.quoted_queries(evals).items():
-        own = chain.from_iterable(chunks_of.get(doc_id, ()) for doc_id in wanted.quotes)
-        whole = evidence.evidence_ranks(wanted.quotes, own)
-        cut += [f"{query_id} {doc_id}" for doc_id in wanted.quotes if doc_id not in whole]
+        for doc_id in wanted.quotes:
+            sets = (chunks_of.get((path, doc_id), ()) for path in paths)
+            if not any(evidence.evidence_ranks(wanted.quotes, own) for own in sets):
+                cut.append(f"{query_id} {doc_id}")
     return cut if chunks_of else []
 
 

@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     query_id: str
     doc_id: str
     relevance: int
-    evidence: str = ""
+    evidence: str | list = ""  # as in judgments.jsonl
     repeat: bool = False
     time: str = ""
     place: str = ""

@@ -6,6 +6,8 @@ A document is rendered from its Markdown: no markup of its own acts, and nothing
 import html
 import re
 from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import mistune
@@ -14,13 +16,15 @@ from .. import evalset, figures, files
 from ..text import Markup, clean, how_many
 from .log import Entry
 from .schedule import agreement
+from .selection import MARKS, SIGN, UNSHOWN
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
 ASIDE, FINISH = "No answer", "Finish"
 HEADING = Markup('<div style="font-size:1.25em;font-weight:600">{}</div>')
 STYLE = Markup(  # JupyterLab resets marks and tables
     "<style>.labelling{overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999}"
-    ".labelling mark{background:#ffe58f;color:#000}.labelling table{border-collapse:collapse}"
+    ".labelling mark{background:#ffe58f;color:#000}.labelling u{background:#cfe8ff;color:#000}"
+    ".labelling table{border-collapse:collapse}"
     ".labelling :is(h1,h2,h3,h4){font-size:1.1em;margin:0.8em 0 0.3em}"
     ".labelling :is(p,ul,ol,table){margin:0.5em 0}.labelling :is(th,td){text-align:left;"
     "vertical-align:top;padding:0.2em 0.6em;border:1px solid #999}"
@@ -57,19 +61,50 @@ class Plain(mistune.HTMLRenderer):
     image = link  # its text says what the drawing shows
 
 
-def markdown_html(text: str, words: set[str]) -> Markup:
-    """Return Markdown as HTML that does nothing, with some lower-case words marked."""
+def markdown_html(text: str, words: set[str], passages: Iterable = ()) -> Markup:
+    """Return Markdown as HTML that does nothing, with some lower-case words marked.
+
+    `passages` are (start, end) in characters of the Markdown, underlined where the page shows them.
+    """
     plugins = ["table", "strikethrough"]
     render = mistune.create_markdown(renderer=Plain(), plugins=plugins, hard_wrap=True)
     parts = re.split(r'(<(?:[^<>"]|"[^"]*")*>)', clean(render(text)))  # tags at odd places
-    return Markup("").join(
-        Markup(part if n % 2 or part.isspace() else figures.mark_words(html.unescape(part), words))
-        for n, part in enumerate(parts)
-    )
+    shown = "".join(map(html.unescape, parts[::2]))
+    spans = [span for passage in passages for span in _shown_spans(text, *passage, shown)]
+    page, start = Markup(""), 0
+    for n, part in enumerate(parts):
+        end = start if n % 2 else start + len(html.unescape(part))
+        is_tag = n % 2 or part.isspace()
+        page += Markup(part) if is_tag else _marked(shown, start, end, words, spans)
+        start = end
+    return page
 
 
-def document_html(document: evalset.Document, words: set[str]) -> Markup:
-    """Return title, facts and body in a frame of its own, so that it starts at its top."""
+def _marked(page: str, start: int, end: int, words: set[str], spans: list[tuple]) -> Markup:
+    """Return a stretch of a page with its words marked and what lies in `spans` underlined."""
+    cuts = sorted({start, end, *(cut for span in spans for cut in span if start < cut < end)})
+    marked = Markup("")
+    for low, high in pairwise(cuts):
+        inside = any(first <= low and high <= last for first, last in spans)
+        piece = Markup(figures.mark_words(page[low:high], words))
+        marked += Markup("<u>{}</u>").format(piece) if inside else piece
+    return marked
+
+
+def _shown_spans(text: str, start: int, end: int, page: str) -> list[tuple[int, int]]:
+    """Return where a page shows a passage of its Markdown, by letters and digits: once or never."""
+    shown = UNSHOWN.sub(lambda match: " " * len(match[0]), text)
+    signs = MARKS.join(re.findall(SIGN, shown[max(start, 0) : end]))
+    before = len(re.findall(signs, shown[: max(start, 0)]))
+    found = [match.span() for match in re.finditer(signs, page)] if signs else []
+    return found[before : before + 1]
+
+
+def document_html(document: evalset.Document, words: set[str], passages: Iterable = ()) -> Markup:
+    """Return title, facts and body in a frame of its own, so that it starts at its top.
+
+    `passages` are (start, end) in characters of the retrieval text, underlined in the body.
+    """
     facts = (document.kind, document.service, document.updated, document.version)
     page = Markup(
         '{}<div class="labelling" role="region" tabindex="0" aria-label="Document" '
@@ -78,7 +113,18 @@ def document_html(document: evalset.Document, words: set[str]) -> Markup:
     )
     title = Markup(figures.mark_words(document.title, words))
     known = " · ".join(fact for fact in facts if fact not in ("", "unspecified"))
-    return page.format(STYLE, title, known, markdown_html(document.text, words))
+    head = len(document.retrieval_text) - len(document.text)
+    in_body = [(start - head, end - head) for start, end in passages]
+    return page.format(STYLE, title, known, markdown_html(document.text, words, in_body))
+
+
+def old_label_html(row: dict) -> Markup:
+    """Return the old label of a row of to_read.jsonl, "" for a row that is read blind."""
+    quoted = Markup("<q>{}</q>").format
+    alternatives = [Markup(" and ").join(map(quoted, q)) for q in evalset.evidence_quotes(row)]
+    why = f"; {row['why']}" if "why" in row else ""
+    page = Markup("<p>before: {} (grade {}{})</p>") if alternatives else Markup("")
+    return page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
 
 
 def guide_html(folder: Path) -> Markup:

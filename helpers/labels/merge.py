@@ -6,17 +6,18 @@ from pathlib import Path
 
 from .. import evalset, files
 from ..text import Pair, how_many
+from . import reading
 from .log import LOG, PRACTICE, Entry, kept_entries, latest, lock_log, read
 
 JUDGMENTS, QUERY_TABLE, DROPPED = "judgments.jsonl", "retrieval_queries.jsonl", "dropped.jsonl"
 NAMING = (  # files whose rows name a query; its own table last, so that a killed drop goes on
     *(JUDGMENTS, "pool.jsonl", "second_pass.jsonl", "negatives.jsonl", "judge.jsonl"),
-    *(LOG, PRACTICE, QUERY_TABLE),
+    *(reading.TO_READ, LOG, PRACTICE, QUERY_TABLE),
 )
 
 
 def pairs_to_judge(evals: evalset.EvalSet, pooled: list[dict] | None = None) -> list[Pair]:
-    """Return the pooled pairs that judgments.jsonl does not hold yet, sorted.
+    """Return the pooled pairs that judgments.jsonl does not hold yet, and those to read, sorted.
 
     The pool is pool.jsonl; without that file `pooled`, or else what the rankers find. A last
     (query_id, "") for each query that waits asks whether no document answers it.
@@ -28,7 +29,8 @@ def pairs_to_judge(evals: evalset.EvalSet, pooled: list[dict] | None = None) -> 
 
         pooled = pooling.pool(pooling.by_ranker(evals))
     labelled = {label[:2] for label in evals.judgments} if _is_graded(evals) else set()
-    pairs = sorted({(row["query_id"], row["doc_id"]) for row in pooled} - labelled)
+    unlabelled = {(row["query_id"], row["doc_id"]) for row in pooled} - labelled
+    pairs = sorted(unlabelled | {*reading.waiting(evals)})
     return pairs + [(query_id, "") for query_id in evals.unlabelled_queries]
 
 

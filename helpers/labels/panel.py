@@ -8,20 +8,24 @@ from typing import NamedTuple
 import ipywidgets as widgets
 from IPython.display import display
 
-from .. import evalset, runs
+from .. import evalset, figures, runs
 from ..text import Markup, how_many
-from . import log, markup, merge
+from . import log, markup, merge, reading
 from .markup import ASIDE, FINISH
 from .schedule import Turn, next_turn, schedule, turn_of
 from .selection import Page, Selectable, quote_of
 
 SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
-KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "j": NEXT_LINE, "k": LINE_BEFORE}
-KEYS_IN_WORDS = "Keys: a grade, n no answer, s skip, u undo, j and k go through the lines."
+AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
+ACCEPT = "Accept"  # an old label, with the passage that is marked
+KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "+": AND, "j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
+KEYS_IN_WORDS = "Keys: a grade, n no answer, s skip, u undo, j and k go by lines, + and this too."
 TOOLTIPS = {
+    AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
     ASIDE: "n: no document answers this query, set it aside",
     SKIP: "s: decide later",
     UNDO: "u: take the last judgment back",
+    ACCEPT: "a: the old grade holds, and the marked passage proves it",
     FINISH: "end here: what is judged goes into the folder",
 }
 NO_PASSAGE = "No passage reads like this: select inside the text, or take a line with j and k."
@@ -70,7 +74,10 @@ class Panel:
         faults = [fault for entry in entries for fault in log.judgment_faults(entry, evals)]
         if faults:
             raise evalset.EvalSetError(faults)
-        self.evals, self.task, self.queue = evals, task, schedule(pairs, seed, repeats)
+        self.evals, self.task, self.old = evals, task, reading.waiting(evals)
+        self.kept = {pair: reading.marked_evidence(evals, row) for pair, row in self.old.items()}
+        turns = schedule(pairs, seed, repeats)  # once, where the old label stands above
+        self.queue = [t for t in turns if not (t.repeat and "evidence" in self.old.get(t[:2], {}))]
         documents = [turn for turn in self.queue if turn.doc_id]
         self.shown, self.queries = {*documents}, list(dict.fromkeys(t.query_id for t in documents))
         self.words = markup.telling_words(evals)
@@ -78,8 +85,11 @@ class Panel:
         self.actions = {str(grade): partial(self._judge, grade) for grade in evals.grades}
         self.actions |= {ASIDE: self._set_aside, SKIP: self._skip, UNDO: self._undo}
         self.actions |= {NEXT_LINE: partial(self._go, 1), LINE_BEFORE: partial(self._go, -1)}
-        self.actions |= {FINISH: self._finish}
-        self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10} | KEYS
+        self.actions |= {FINISH: self._finish, AND: self._and}
+        if any(self.kept.get(turn[:2]) for turn in documents):
+            self.actions |= {ACCEPT: self._accept}
+        self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
+        self.keys |= {key: name for key, name in KEYS.items() if name in self.actions}
         self._build()
         self._next("")
 
@@ -103,8 +113,9 @@ class Panel:
         grades = self.evals.grades
         labels = {str(grade): f"{grade} helps in part" for grade in grades}  # the guide tells more
         labels |= {"0": "0 does not help", str(grades[-1]): f"{grades[-1]} answers it"}
+        tooltips = {n: tip for n, tip in (labels | TOOLTIPS).items() if n in self.actions}
         self.buttons = {}
-        for name, tooltip in (labels | TOOLTIPS).items():
+        for name, tooltip in tooltips.items():
             button = widgets.Button(description=labels.get(name, name), tooltip=tooltip)
             button.layout = {"width": "auto", "min_width": "5em"}
             button.on_click(partial(self._act, name))
@@ -143,23 +154,40 @@ class Panel:
             return
         text = self.evals.documents[self.turn.doc_id].retrieval_text
         words, places = quote_of(change["new"], text)
-        self.evidence.value = words or self.evidence.value
+        self._take(words)
         message = f"Evidence taken: {how_many(len(words.split()), 'word')}."
         if places > 1:
             message += f" They stand at {places} places: select more to say which one you mean."
         self._say(message if words else NO_PASSAGE, wrong=not words)
 
+    def _take(self, words: str) -> None:
+        """Put a passage, if it is one, in the place of the last one."""
+        before, plus, last = self.evidence.value.rpartition(PLUS)
+        self.evidence.value = before + plus + (words or last)
+
+    def _and(self) -> None:
+        self.evidence.value += PLUS
+        self._say("Take the passage that is needed, too.", wrong=False)
+
     def _go(self, by: int) -> None:
         """Take the next line as evidence, or the one before; it stops at both ends."""
         self.line = min(max(self.line + by, 0), len(self.lines) - 1)
-        line = self.evidence.value = self.lines[self.line]
+        self._take(line := self.lines[self.line])
         self._say(f"Line {self.line + 1} of {len(self.lines)}: {line}", wrong=False)
 
     def _judge(self, relevance: int) -> None:
-        evidence = self.evidence.value.strip() if relevance else ""
         text = self.evals.documents[self.turn.doc_id].retrieval_text
-        if evidence not in text:  # word for word, also where it was copied as it is shown
-            evidence = quote_of(evidence, text)[0] or evidence
+        typed = [words.strip() for words in self.evidence.value.split(PLUS) if relevance]
+        quotes = [q if q in text else quote_of(q, text)[0] or q for q in typed if q]  # as it stands
+        evidence = [quotes] if len(quotes) > 1 else "".join(quotes)
+        self._save(relevance, evidence)
+
+    def _accept(self) -> None:
+        """Take the old grade, with the passages that are marked."""
+        pair = self.turn[:2]
+        self._save(self.old[pair]["relevance"], self.kept[pair])
+
+    def _save(self, relevance: int, evidence: str | list) -> None:
         row = {**self.turn._asdict(), "relevance": relevance, "evidence": evidence}
         faults = log.judgment_faults(log.Entry(**row), self.evals)
         if faults:
@@ -221,9 +249,14 @@ class Panel:
         else:
             place = f"query {self.queries.index(query.query_id) + 1} of {len(self.queries)}"
             self.count.value = f"{done + 1} of {n}, {place}"
-            document = self.evals.documents[turn.doc_id]
-            page = markup.document_html(document, self.words[query.query_id])
-            live = self.actions.keys() - {ASIDE}
+            document, row = self.evals.documents[turn.doc_id], self.old.get(turn[:2], {})
+            passages = row.get("passages", [])
+            page = markup.document_html(document, self.words[query.query_id], passages)
+            self.query.value += markup.old_label_html(row)
+            live = self.actions.keys() - {ASIDE, ACCEPT}
+            if self.kept.get(turn[:2]):
+                taken = f"{ACCEPT}: grade {row['relevance']} with the marked passage"
+                live, self.buttons[ACCEPT].description = live | {ACCEPT}, taken
         self.document.value, self.live = page, live if self.own else live - {UNDO}
         for name, button in self.buttons.items():
             button.disabled = name not in self.live
@@ -244,13 +277,18 @@ class Panel:
 def require_labels(evals: evalset.EvalSet) -> None:
     """Show the panel for queries without a relevant document, and end Run All, if there are any.
 
-    It ends with an EvalSetError, which a notebook shows as one line.
+    It ends with an EvalSetError, which a notebook shows as one line. Pairs that only wait to be
+    read are shown where the panel opens, and end nothing.
     """
     missing = evals.next_step()
     if not missing:
         print(f"{how_many(len(evals.queries), 'query')}, each with a relevant document")
         if evals.unanswered:
             print(f"set aside, because no document answers: {runs.first_names(evals.unanswered)}")
+        if waiting := reading.waiting(evals):
+            print(f"{how_many(len(waiting), 'pair')} of {reading.TO_READ} to judge")
+        if waiting and figures.is_live():
+            Panel(evals, [*waiting]).show()
         return
     pairs = [pair for pair in merge.pairs_to_judge(evals) if pair[0] in evals.unlabelled_queries]
     if pairs:

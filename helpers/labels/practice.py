@@ -148,13 +148,13 @@ def differing_html(evals: EvalSet, judged: list[tuple[Judgment, int]]) -> Markup
     differ.sort(key=lambda pair: -abs(pair[0].relevance - pair[1]))
     items = Markup("")
     for label, own in differ[:DIFFERING]:
-        quotes = [Markup("<blockquote>{}</blockquote>").format(quote) for quote in label.evidence]
+        quotes = map(" + ".join, label.evidence)
         items += Markup("<li><b>{}</b><br>{}: stored {}, yours {}<p>{}</p>{}</li>").format(
             evals.queries[label.query_id].query,
             evals.documents[label.doc_id].title or label.doc_id,
             *(label.relevance, own),
-            "Stored evidence:" if quotes else "No evidence is stored with this grade.",
-            Markup("").join(quotes),
+            "Stored evidence:" if label.evidence else "No evidence is stored with this grade.",
+            Markup("").join(map(Markup("<blockquote>{}</blockquote>").format, quotes)),
         )
     page = Markup("<p><b>{} with different grades, furthest first</b></p><ol>{}</ol>")
     return page.format(how_many(len(differ), "pair"), items)

@@ -14,7 +14,6 @@ from pathlib import Path
 import nbformat
 
 from .. import evalset, files
-from . import LearnError
 from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, read_lessons, regions
 from .record import RECORD
 
@@ -120,10 +119,7 @@ def _open_exercises(name: str, made: nbformat.NotebookNode) -> None:
         code, check, head = (
             made.cells[n] for n in (exercise.code, exercise.check, exercise.heading)
         )
-        try:
-            code.source = with_stubs(code)
-        except LearnError as error:
-            raise LearnError(f"{name}: {error}") from None
+        code.source = with_stubs(code)
         code.metadata["deletable"] = False
         check.metadata |= {"deletable": False, "editable": False}
         if exercise.number:

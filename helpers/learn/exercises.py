@@ -5,6 +5,7 @@ nbgrader's metadata. That ours are sound is proved by helpers/tests/learn, not o
 """
 
 import re
+from itertools import cycle
 from pathlib import Path
 from textwrap import shorten
 from typing import NamedTuple
@@ -17,6 +18,10 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 HEADING = re.compile(r"^(#{2,4}) (?:Exercise: (.+)|(Quick test))$", re.MULTILINE)
 PLAN = re.compile(r"difficulty [123] of 3 · (\d+) minutes", re.IGNORECASE)
 MINUTES = re.compile(r"(\d+) minutes")  # of a quick test, which has no difficulty
+BESIDE = (
+    "before it the heading '### Exercise: name' with 'difficulty 1 of 3 · 10 minutes', "
+    "after it a check with nbgrader's grade"
+)
 GLOBS = ("session_*.ipynb", "further/*.ipynb")
 CHECKED = re.compile(r'^check\.(\w+)\((?:"(\w+)")?', re.MULTILINE)
 
@@ -37,12 +42,9 @@ class Exercise(NamedTuple):
 def read_lessons(notebooks: Path = LESSONS) -> dict[str, dict]:
     """Return the sessions and the further notebooks of a folder by name, in order.
 
-    Raises LearnError: there is no session, or what is wrong with a notebook.
+    Raises LearnError: what is wrong with a notebook.
     """
-    paths = lesson_paths(notebooks)
-    if not any(name.startswith("session_") for name in paths):
-        raise LearnError(f"{notebooks}: no session_*.ipynb")
-    return {name: read_notebook(path) for name, path in paths.items()}
+    return {name: read_notebook(path) for name, path in lesson_paths(notebooks).items()}
 
 
 def lesson_paths(notebooks: Path = LESSONS) -> dict[str, Path]:
@@ -61,14 +63,9 @@ def read_notebook(path: Path) -> dict:
         error = next(validator.iter_validate(content, version=4, version_minor=5), None)
     except (ValueError, TypeError) as broken:  # TypeError: nbformat meets a number for a name
         raise LearnError(f"{path.name}: cannot be read as a notebook ({broken})") from broken
-    if error:
-        place = [*error.relative_path]  # such as ["cells", 3, "metadata", "tags"]
-        if len(place) > 1 and place[0] == "cells":
-            place[:2] = [f"cell {place[1] + 1}"]
-        where = ", ".join(map(str, place)) or "the notebook"
-        why = shorten(error.message, 100, placeholder=" …")
-        wanted = "wanted nbformat 4.5, as JupyterLab saves it"
-        raise LearnError(f"{path.name}: {where}: {why}, {wanted}")
+    if error:  # its path is such as $.cells[3].metadata.tags
+        why = f"{error.json_path}: {shorten(error.message, 100, placeholder=' …')}"
+        raise LearnError(f"{path.name}: {why}, wanted nbformat 4.5, as JupyterLab saves it")
     return v4.reads(text)
 
 
@@ -82,27 +79,22 @@ def exercises_of(name: str, notebook) -> list[Exercise]:
             number = f"{session_letter(name)}{1 + sum(bool(e.number) for e in exercises)}"
             try:
                 exercises.append(_exercise(notebook["cells"], heading, index, number, name))
+                regions(cell)
             except LearnError as error:
-                raise LearnError(f"{name}: cell {cell['id']}, line 1: {error}") from None
+                raise LearnError(f"{name}: cell {cell['id']}, {error}") from None
             heading = None
     return exercises
 
 
 def _exercise(cells: list, heading: int | None, code: int, number: str, name: str) -> Exercise:
-    if heading is None:
-        raise LearnError("no heading '### Exercise: name' in a cell before it")
-    text, grade_id = cells[heading]["source"], grading(cells[code]).get("grade_id")
-    _, title, quick_test = HEADING.search(text).groups()
-    plan = (PLAN if title else MINUTES).search(text)
-    if plan is None:
-        wanted = "the line 'difficulty 1 of 3 · 10 minutes · what for'"
-        raise LearnError(f"its heading lacks {wanted}")
+    head = heading is not None and HEADING.search(cells[heading]["source"])
+    plan = head and (PLAN if head[2] else MINUTES).search(head.string)
     check = next((n for n in range(code + 1, len(cells)) if is_code(cells[n])), None)
-    if check is None or not is_check(cells[check]):
-        wanted = "wanted nbgrader's metadata with grade"
-        raise LearnError(f"the next code cell is no check: {wanted}")
+    if not plan or check is None or not is_check(cells[check]):
+        raise LearnError(f"line 1: an answer stands between two cells, wanted {BESIDE}")
     number = cells[code]["metadata"].get("exercise", number)  # it may have left a session
-    named = (number, title) if title else ("", quick_test)
+    named = (number, head[2]) if head[2] else ("", head[3])
+    grade_id = grading(cells[code]).get("grade_id")
     return Exercise(grade_id, heading, code, check, *named, int(plan[1]), is_further(name))
 
 
@@ -111,17 +103,13 @@ def regions(cell) -> list[tuple[int, int]]:
 
     Raises LearnError where the markers do not take turns.
     """
-    stripped = enumerate(map(str.strip, cell["source"].splitlines()), 1)
-    marks = [(number, line) for number, line in stripped if line in (BEGIN, END)]
-    lines = [number for number, _ in marks]
-    for n, (number, mark) in enumerate(marks):
-        if mark != (BEGIN, END)[n % 2]:
-            inside = f"begins inside the one of line {lines[n - 1]}"
-            words = "ends that never began" if mark == END else inside
-            raise LearnError(f"cell {cell['id']}, line {number}: a region {words}")
-    if len(lines) % 2:
-        raise LearnError(f"cell {cell['id']}, line {lines[-1]}: a region begins that never ends")
-    return list(zip(lines[::2], lines[1::2], strict=True))
+    lines = [*map(str.strip, cell["source"].splitlines()), "the end"]
+    numbers = [n for n, line in enumerate(lines, 1) if line in (BEGIN, END)]
+    marks = [*numbers, len(lines)] if len(numbers) % 2 else numbers
+    for number, wanted in zip(marks, cycle((BEGIN, END))):
+        if lines[number - 1] != wanted:
+            raise LearnError(f"line {number}: found {lines[number - 1]}, wanted {wanted} before it")
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def checks_called(cell) -> list[str]:
@@ -141,8 +129,7 @@ def is_further(name: str) -> bool:
 
 def grading(cell) -> dict:
     """Return nbgrader's metadata of a cell, {} where it has none."""
-    metadata = cell["metadata"].get("nbgrader")
-    return metadata if isinstance(metadata, dict) else {}
+    return cell["metadata"].get("nbgrader", {})
 
 
 def is_check(cell) -> bool:

@@ -5,7 +5,6 @@ runs the copies first, for whoever collects them, in a folder of its own.
 """
 
 import shutil
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from subprocess import DEVNULL
@@ -16,6 +15,7 @@ from typing import NamedTuple
 import nbformat
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
+from .. import evalset
 from . import LearnError, copies, exercises, record
 from .exercises import Exercise, checks_called, exercises_of, grading, is_code
 from .record import RECORD, CheckRun
@@ -24,31 +24,30 @@ LIMIT = 60  # seconds for a cell
 WIDTH = 26  # of a title
 NO_FAULT = {"NotStarted", "NotImplementedError", "KeyboardInterrupt"}
 OTHER_CODE = "checked with other code than the file holds: save it, then run its check"
-NO_RECORD = "no check is in {} yet: run the checks of your copies again, or make progress RUN=1"
 
 
 def progress_report(
-    evals: Path,
-    notebooks: Path = exercises.LESSONS,
-    folder: Path = copies.LEARN,
+    folder: Path,
     run: bool = False,
     limit: float = LIMIT,
+    notebooks: Path = exercises.LESSONS,
+    learn: Path = copies.LEARN,
 ) -> str:
-    """Return the report on the copies in `folder`; `run` runs them first, on the set in `evals`.
+    """Return the report on the copies in `learn`; `run` runs them first, on the set in `folder`.
 
-    Raises LearnError where there are none, or names all that cannot be read.
+    In place of the workbook's set stands the learner's own. Raises LearnError where there are no
+    copies, or names all that cannot be read.
     """
+    evals = learn / "evals" if folder == evalset.DEFAULT else folder
     sources = exercises.read_lessons(notebooks)
-    saved = [n for n, s in sources.items() if exercises_of(n, s) and (folder / n).exists()]
+    saved = [n for n, s in sources.items() if exercises_of(n, s) and (learn / n).exists()]
     if not saved:
-        raise LearnError(f"no copies in {folder.name}/ yet; make learn writes them")
-    done, stopped = read_copies(folder, saved), []
-    with suppress(OSError):  # copies made earlier have none, and a check writes only where it is
-        (folder / RECORD).touch()
+        raise LearnError(f"no copies in {learn.name}/ yet; make learn writes them")
+    done, stopped = read_copies(learn, saved), []
     if run:
-        done, stopped = run_copies(folder, saved, evals, limit)
-    newest = datetime.fromtimestamp(max((folder / name).stat().st_mtime for name in saved))
-    head = f"read from the files in {folder.name}/, last saved {newest:%d %b %H:%M}\n"
+        done, stopped = run_copies(learn, saved, evals, limit)
+    newest = datetime.fromtimestamp(max((learn / name).stat().st_mtime for name in saved))
+    head = f"read from the files in {learn.name}/, last saved {newest:%d %b %H:%M}\n"
     return "\n".join([head, *report_on(sources, done), *stopped])
 
 
@@ -128,7 +127,7 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
 
     What goes beyond the week follows, under one heading.
     """
-    lines, beyond, remaining, statuses = [], [], [], set()
+    lines, beyond, remaining = [], [], []
     for name, source in sources.items():
         rows = [
             (exercise, *status_of(exercise, source.cells[exercise.check], saved))
@@ -139,16 +138,13 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
         else:
             lines += [_headline(source, rows), *(_line(*row) for row in rows), ""]
         remaining += [(name, exercise) for exercise, status, _ in rows if status != "done"]
-        statuses |= {status for _, status, _ in rows}
     if beyond:
         lines += ["Going further, not in the minutes of the week", *beyond, ""]
     if remaining:
         name, exercise = min(remaining, key=lambda pair: pair[1].further)
         label = f"{exercise.number} {exercise.title}".strip()
-        lines.append(f"next: {label} ({exercise.minutes} minutes) in {name}")
-    else:
-        lines.append("every exercise is done")
-    return lines + [NO_RECORD.format(RECORD)] * ("not checked" in statuses and not saved.runs)
+        return [*lines, f"next: {label} ({exercise.minutes} minutes) in {name}"]
+    return [*lines, "every exercise is done"]
 
 
 def _headline(source, rows: list[tuple]) -> str:

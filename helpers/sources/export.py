@@ -1,6 +1,6 @@
 """Labels in the forms that other tools read: CSV, Parquet, BEIR, TREC qrels."""
 
-import csv
+import json
 import re
 from pathlib import Path
 
@@ -12,16 +12,16 @@ from ..files import EvalSetError
 FORMS = ("labels.csv", "labels.parquet", "qrels.trec", "beir/corpus.jsonl", "beir/queries.jsonl")
 QRELS = re.compile(r"beir/qrels/[^/]+\.tsv")
 REPLACES = "wanted a new or an empty folder, or one of a former export, which is replaced"
-COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split"]
+COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split", "evidence"]
 
 
 def labels(evals: evalset.EvalSet) -> pd.DataFrame:
-    """Return every judgment as a row: query_id, query_text, doc_id, relevance, split.
+    """Return every judgment as a row of COLUMNS; its evidence as JSON, as in judgments.jsonl.
 
     Queries without an answer are left out: tools would count them as 0 in every mean.
     """
     rows = [
-        (j.query_id, query.query, j.doc_id, j.relevance, query.split)
+        (*(j.query_id, query.query, j.doc_id, j.relevance, query.split), json.dumps(j.evidence))
         for j in evals.judgments
         if (query := evals.queries.get(j.query_id))
     ]
@@ -31,7 +31,8 @@ def labels(evals: evalset.EvalSet) -> pd.DataFrame:
 def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     """Write every form below `to`, a new folder or the whole of a former export; return the paths.
 
-    Raises EvalSetError where `to` holds anything else: it would be lost.
+    Say which queries have no labels there. Raises EvalSetError where `to` holds anything else: it
+    would be lost.
     """
     to, table = to.resolve(), labels(evals)
     if to.exists() and not to.is_dir():
@@ -42,10 +43,10 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     missing = [f"no {name}" for name in FORMS if names and name not in names]
     if strange or missing:
         raise EvalSetError([f"{to}: found {[*strange, *missing][0]}, {REPLACES}"])
+    if evals.unanswered:
+        print(f"no document answers, so without labels: {', '.join(evals.unanswered)}")
     with files.new_folder(to) as folder:
-        lone = table["query_text"].str.contains("\r", regex=False).any()  # would end a line
-        quoting = csv.QUOTE_ALL if lone else csv.QUOTE_MINIMAL
-        _write_csv(folder / "labels.csv", table, quoting=quoting)
+        _write_csv(folder / "labels.csv", table)
         with files.database() as tables:
             tables.from_df(table).write_parquet(str(folder / "labels.parquet"))
         lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())

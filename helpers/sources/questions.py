@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import files
 from ..files import EvalSetError
 from . import readers, tables
 from .readers import Label, Source, Task
@@ -13,6 +12,10 @@ FORM = (
     "question, context or supporting_facts is missing or of another form, wanted "
     'context [[title, [sentence, ...]], ...] or {"title": [...], "sentences": [...]}, '
     "supporting_facts [[title, number from 0], ...] or the same in columns"
+)
+ABOUT = (
+    "Unlabelled paragraphs of a question are distractors; nobody judged them. Supporting sentences "
+    "of a paragraph are evidence together; that both paragraphs are needed cannot be said."
 )
 PASSAGES = {  # fields that hold passages or texts, and the grade that they say
     "positive_passages": 1,
@@ -29,15 +32,14 @@ Question = tuple[dict, list[dict], list[tuple[str, int, list[str]]]]
 def hotpotqa(task: Task) -> Source:
     """Read HotpotQA (Yang et al. 2018): the original JSON or Hugging Face's columns.
 
-    Paragraphs are documents, supporting titles the labels, and their supporting sentences the
-    evidence, each by itself.
+    Paragraphs are documents, supporting titles the labels, and all the supporting sentences of one
+    paragraph its evidence, which they are together.
     """
     root, forms = Path(task.options.path), (".json", ".jsonl", ".parquet")
     paths = [path for path in tables.files_of(root) if tables.ending(path) in forms]
     if not paths:
         raise EvalSetError([f"{root}:1: no questions, wanted a .json, .jsonl or .parquet"])
-    about = "Unlabelled paragraphs of a question are distractors; nobody judged them."
-    return _read_questions(paths, hotpot_question, about, task)
+    return _read_questions(paths, hotpot_question, ABOUT, task)
 
 
 def passages(paths: list[Path], task: Task) -> Source:
@@ -76,7 +78,8 @@ def _read_questions(
                     task.leave_out("documents with another text under an id that was there", place)
             for doc_id, grade, quotes in judged:
                 text = documents[doc_id][1]["text"] if doc_id in documents else ""
-                evidence = tuple(quote for quote in quotes if quote and quote in text)
+                own = tuple(quote for quote in quotes if quote and quote in text)
+                evidence = (own,) * bool(own)
                 labels.append(Label(place, split, query["query_id"], doc_id, grade, evidence))
     return Source(documents.values(), queries.values(), labels, tuple(splits), about=(about,))
 
@@ -93,12 +96,7 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
     query_id = readers.id_of(place, row, ("_id", "id"), task, name)
     query = {"query_id": query_id, "query": question}
     kind, answer = readers.text_of(row, "type"), readers.text_of(row, "answer")
-    form = files.schema("retrieval_queries")
-    if form.fits("kind", kind):
-        query["kind"] = kind
-    elif kind:
-        task.leave_out(f"types that are no label ({form.wanted('kind')})", place)
-    query |= {"answers": [answer]} if answer else {}
+    query |= ({"kind": kind} if kind else {}) | ({"answers": [answer]} if answer else {})
     documents = [
         {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}
         for title, sentences in paragraphs.items()

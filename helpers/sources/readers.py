@@ -22,14 +22,14 @@ WORDS = {  # ISO 639-1: the tokenizer that a language needs, see text.py; others
 
 
 class Label(NamedTuple):
-    """One judged pair, with its file:line and quotes of which each is enough by itself."""
+    """One judged pair, with its file:line; `evidence` is that of an evalset.Judgment."""
 
     place: str
     split: str
     query_id: str
     doc_id: str
     grade: str | int
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[tuple[str, ...], ...] = ()
 
 
 class Source(NamedTuple):
@@ -106,8 +106,6 @@ def encode_id(name) -> str:
     name = re.sub(r"[\s/\\#%]", lambda sign: quote(sign[0], safe=""), str(name))
     if files.is_id(name):
         return name
-    if name in (".", ".."):
-        return "%2E" * len(name)
     return "".join(c if files.is_id(f"a{c}") else quote(c) for c in name)
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from .. import evalset, files, report, workbook
+from .. import files, report, workbook
 from ..learn.exercises import read_notebook
 from ..workbook import ROOT
 
 SITE = ROOT / "site"
 LINKED = re.compile(r"\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 LOCAL = re.compile(r'href="#to:([\w-]+\.html)((?:#[\w-]+)?)"')  # in a page that was cleaned
-OF_THE_SET = re.compile(r'<a href="(\w+\.(?:md|jsonl?))">(.*?)</a>')  # files of the set
+OF_THE_SET = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files beside the write-up
 LOOK = """<style>
 main { display: block; max-width: 46rem; } pre { font-size: .8rem; line-height: 1.4; }
 table { display: block; overflow-x: auto; } th, td { text-align: left; }
@@ -59,10 +59,7 @@ def pages_by_source() -> dict[Path, str]:
 
 def notebook_of(path: Path) -> nbformat.NotebookNode:
     """Return a notebook, or a Markdown page as one. Raises LearnError or EvalSetError."""
-    book = read_notebook(path) if path.suffix == ".ipynb" else _as_notebook(files.page(path))
-    if not (book.cells and book.cells[0].source.strip()):
-        raise evalset.EvalSetError([f"{path}: found nothing, wanted a heading"])
-    return book
+    return read_notebook(path) if path.suffix == ".ipynb" else _as_notebook(files.page(path))
 
 
 def _as_notebook(text: str) -> nbformat.NotebookNode:
@@ -87,7 +84,7 @@ def site_page(book: nbformat.NotebookNode, path: Path, links: dict[str, str]) ->
         cells.append(cell)
     page = report.html(new_notebook(cells=cells, metadata=book.metadata))
     page = LOCAL.sub(lambda m: f'href="{m[1]}{m[2]}"' if m[1] in names.values() else m[0], page)
-    page = OF_THE_SET.sub(lambda link: _beside(link, path, names), page)
+    page = OF_THE_SET.sub(r"\1", page)
     page = page if path == workbook.WRITE_UP else page.replace("</head>", LOOK, 1)
     bar = " · ".join(f'<a href="{name}">{escape(words)}</a>' for name, words in links.items())
     return page.replace("<body>", f'<body>\n<nav style="{BAR}">{bar}</nav>', 1) if bar else page
@@ -98,9 +95,3 @@ def _new_link(link: re.Match, path: Path, names: dict[Path, str]) -> str:
     words, target, anchor = link.groups()
     name = names.get((path.parent / target).resolve())
     return f"[{words}](#to:{name}{anchor or ''})" if name else link[0]
-
-
-def _beside(link: re.Match, path: Path, names: dict[Path, str]) -> str:
-    """Return a link to a file beside the source as one to its page, or as words."""
-    name = names.get((path.parent / link[1]).resolve())
-    return f'<a href="{name}">{link[2]}</a>' if name else link[2]

@@ -5,37 +5,40 @@ import time
 from pathlib import Path
 
 from .. import evalset, files, measures, runs
-from . import bm25
-from .engines import Engine, engine
+from . import bm25, engines
+from .engines import Engine
 
-RUN, DEFAULTS = "bm25-sql", bm25.Settings()
+RUN = "bm25-sql"
 MISSING = """SELECT count(DISTINCT doc_id) FROM qrels
              WHERE grade > 0 AND doc_id NOT IN (SELECT doc_id FROM units)"""
 
 
 def sql_command(
-    evals: evalset.EvalSet | None,
-    kind: str,
+    folder: Path,
     to: Path,
+    engine: str = "duckdb",
     docs: str | None = None,
     queries: str | None = None,
-    chunker: str | None = None,
-    settings: bm25.Settings = DEFAULTS,
+    chunks: str | None = None,
+    **parameters: float | str,
 ) -> int:
     """Write a run and its card into `to`, and print what a labelled set says of it.
 
-    `docs` and `queries` are Parquet and stand in place of the set's. Raises EvalSetError.
+    `docs` and `queries` are Parquet and stand in place of the set's; `parameters` are those of
+    bm25.Settings. Raises EvalSetError.
     """
-    _refuse_unfit(evals, docs, queries, chunker, settings)
+    settings = bm25.Settings(**parameters)
+    _refuse_unfit(docs, queries, chunks, settings)
+    evals = None if docs and queries else evalset.load(folder)
     card = {
-        "engine": f"helpers/sql/bm25.sql on {kind}",
+        "engine": f"helpers/sql/bm25.sql on {engine}",
         **settings._asdict(),
         "depth": runs.BASELINE["depth"],
-        "chunker": chunker or "none, whole documents",
+        "chunker": chunks or "none, whole documents",
         "tokenizer": "words",
     }
-    with engine(kind, to) as opened:
-        _search(opened, evals, docs, queries, chunker, settings, to / f"{RUN}.trec")
+    with engines.engine(engine, to) as opened:
+        _search(opened, evals, docs, queries, chunks, settings, to / f"{RUN}.trec")
         if docs or queries:  # no set has these hashes, so the card holds that of the texts
             card["texts_md5"] = opened.rows("SELECT texts FROM indexed")[0][0]
             card["files"] = _parquet_files(docs)
@@ -48,16 +51,12 @@ def sql_command(
     return 0
 
 
-def _refuse_unfit(evals, docs, queries, chunker, settings: bm25.Settings) -> None:
+def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
     """Raise EvalSetError for options that do not go together or are out of range."""
     paths = {"--docs": docs, "--queries": queries, "--chunks": chunker}
     problems = [f"found {name} without a value, wanted one" for name in paths if paths[name] == ""]
     if docs and chunker:
         problems.append("found --docs and --chunks, wanted one: ids doc#n make chunks of --docs")
-    if evals is None and not (docs and queries):
-        problems.append("found no --evals, wanted it or both --docs and --queries")
-    if settings.idf not in bm25.IDFS:
-        problems.append(f"found --idf {settings.idf}, wanted {' or '.join(bm25.IDFS)}")
     if not (0 <= settings.k1 <= 1000 and 0 <= settings.b <= 1):
         found = f"found k1 {settings.k1}, b {settings.b}"
         problems.append(f"{found}, wanted k1 from 0 to 1000, b from 0 to 1")

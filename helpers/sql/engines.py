@@ -10,7 +10,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import duckdb
@@ -85,11 +85,6 @@ def engine(kind: str, folder: Path) -> AbstractContextManager[Engine]:
     raise EvalSetError([f"found engine {kind!r}, wanted duckdb, sail or sc://host:port"])
 
 
-def is_indexed(engine: Engine) -> bool:
-    """Return whether a whole index stands there: its last table is made when all others are."""
-    return any(INDEXED in row for row in engine.rows("SHOW TABLES"))
-
-
 def script(name: str) -> list[str]:
     """Return the statements of a file of this folder."""
     text = Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
@@ -112,24 +107,15 @@ def errors_in_words(place: str, errors: type[Exception], remedy: str = "") -> It
 
 @contextmanager
 def _duckdb(folder: Path) -> Iterator[DuckDB]:
-    """Yield DuckDB with its tables in a folder; without an index, nothing new stays there."""
+    """Yield DuckDB with its tables in a folder."""
     path = folder / "bm25.duckdb"
     remedy = " (wait if another process uses it, else delete it, or name another --to)"
-    new = [place for place in (path, folder, *folder.parents) if not place.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with errors_in_words(str(path), duckdb.Error, remedy), files.database(path) as connection:
-            opened = DuckDB(connection)
-            for statement in script("duckdb"):
-                opened.rows(statement)
-            try:
-                yield opened
-            finally:
-                new = [] if is_indexed(opened) else new
-    finally:
-        with suppress(OSError):  # what else stands there keeps its folder
-            for place in new:
-                place.unlink() if place == path else place.rmdir()
+    with errors_in_words(str(path), duckdb.Error, remedy), files.database(path) as connection:
+        opened = DuckDB(connection)
+        for statement in script("duckdb"):
+            opened.rows(statement)
+        yield opened
 
 
 @contextmanager

@@ -12,10 +12,9 @@ import pytest
 from conftest import WITH_MAKE
 
 from helpers import __main__, compare, evalset, report, results, workbook
-from helpers.labels import audit, checks, merge
+from helpers.labels import audit, carry, checks, merge, plan
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import export, site, write
-from helpers.sql import bm25
 from helpers.sql import command as sql_command
 
 ROOT = evalset.DEFAULT.parent
@@ -76,7 +75,7 @@ def test_a_command_reads_its_folder_once(folder, monkeypatch, called):
 
 @WITH_MAKE
 def test_a_target_that_needs_a_variable_asks_for_it():
-    for name in ("export", "import", "new", "drop", "compare", "sql"):
+    for name in ("export", "import", "carry", "new", "drop", "compare", "sql"):
         ready = ["make", name, "--assume-old=.venv/ready"]
         done = subprocess.run(ready, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode, name
@@ -101,6 +100,7 @@ def test_one_of_a_thing_is_told_in_the_singular(folder):
 
 FOLDER, RUN = Path("/here"), Path("a.trec")
 LOADED = SimpleNamespace(folder=FOLDER, next_step=str)
+SQL = {"folder": FOLDER, "to": Path("y")}
 SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
 ROOMS = {  # of a command: where its function stands
     "report": (workbook, "report_command"),
@@ -109,11 +109,14 @@ ROOMS = {  # of a command: where its function stands
     "freeze": (workbook, "freeze_command"),
     "new": (write, "new_command"),
     "learn": (copies, "make"),
+    "plan": (plan, "plan_command"),
+    "carry": (carry, "carry_command"),
     "drop": (merge, "drop_query"),
     "site": (site, "write_site"),
     "compare": (compare, "compare_command"),
     "import": (write, "import_command"),
     "sql": (sql_command, "sql_command"),
+    "progress": (progress, "progress_report"),
 }
 PASSED_ON = [  # (words, what the function is called with)
     (["report"], SET),
@@ -121,11 +124,14 @@ PASSED_ON = [  # (words, what the function is called with)
     (["check"], SET),
     (["refresh"], SET),
     (["freeze"], SET),
+    (["plan"], SET),
     (["new", "--to", "y"], {"to": Path("y")}),
     (["learn"], ()),
     (["learn", "--fresh"], {"fresh": True}),
     (["drop", "q7"], {"folder": FOLDER, "query_id": "q7"}),
     (["site"], ()),
+    (["carry", "--from", "text:x", "--to", "y", "--title", "t"],
+     {"folder": FOLDER, "source": "text:x", "to": Path("y"), "title": "t"}),
     *((["compare", "a.trec", *words], SET | {"paths": [RUN]} | more) for words, more in [
         ([], {}),
         (["b.jsonl"], {"paths": [RUN, Path("b.jsonl")]}),
@@ -149,12 +155,13 @@ PASSED_ON = [  # (words, what the function is called with)
         (["--text", "question,body"], {"text": "question,body"}),
         (["--halve"], {"halve": True}),
     ]),
-    (["sql", "--to", "y", "--docs", "d", "--queries", "q", "--k1", "2", "--idf", "lucene"],
-     (None, "duckdb", Path("y"), "d", "q", None, bm25.Settings(k1=2.0, idf="lucene"))),
-    (["sql", "--to", "y", "--docs", "d"],
-     (LOADED, "duckdb", Path("y"), "d", None, None, bm25.Settings())),
-    (["sql", "--to", "y", "--engine", "sail", "--chunks", "fixed", "--b", "0.4"],
-     (LOADED, "sail", Path("y"), None, None, "fixed", bm25.Settings(b=0.4))),
+    *((["sql", "--to", "y", *words], SQL | more) for words, more in [
+        (["--docs", "d", "--queries", "q", "--k1", "2"], {"docs": "d", "queries": "q", "k1": 2.0}),
+        (["--engine", "sail", "--chunks", "fixed"], {"engine": "sail", "chunks": "fixed"}),
+        (["--b", "0.4", "--idf", "lucene"], {"b": 0.4, "idf": "lucene"}),
+    ]),
+    (["progress"], {"folder": FOLDER}),
+    (["progress", "--run"], {"folder": FOLDER, "run": True}),
 ]  # fmt: skip
 
 
@@ -196,13 +203,6 @@ def test_a_folder_is_that_of_the_option_then_of_the_variable_then_our_own(
     monkeypatch.delenv("EVALS")
     assert called("check") == 0
     assert notes == [(tmp_path / "x",), (tmp_path / "else",), (evalset.DEFAULT,)]
-    notes = stub(monkeypatch, progress, "progress_report", "")
-    monkeypatch.setattr(copies, "LEARN", tmp_path)
-    assert called("progress") == 0
-    (tmp_path / "evals").mkdir()  # a learner's own set comes first
-    assert called("progress") == called("progress", "--run", "--evals", tmp_path / "gone") == 0
-    read = [(evalset.DEFAULT, False), (tmp_path / "evals", False), (tmp_path / "gone", True)]
-    assert notes == [(folder, {"run": run}) for folder, run in read]
 
 
 LACKING = [  # (words, what is said)
@@ -211,8 +211,10 @@ LACKING = [  # (words, what is said)
     (["unknown"], "invalid choice: 'unknown'"),
     (["drop"], "required: query"),
     (["export"], "required: --to"),
+    (["sql", "--to", "x", "--idf", "bm25"], "choose from 'okapi', 'lucene'"),
     (["new", "--to", "x", "--evals", "y"], "unrecognized arguments: --evals y"),
     (["import", "--to", "x"], "required: --from"),
+    (["carry", "--from", "x"], "required: --to"),
     ([*IMPORT, "--max-docs", "few"], "invalid int value: 'few'"),
     (["compare"], "required: runs"),
     (["compare", "a", "--split", "train"], "choose from 'dev', 'test', 'all'"),
@@ -287,7 +289,7 @@ def test_drop_takes_a_query_out_also_where_the_set_no_longer_loads(folder):
 def test_a_python_without_the_packages_is_told_in_one_sentence(tmp_path):
     to = ["--to", str(tmp_path / "x")]
     more = {"compare": ["x.trec"], "drop": ["q1"], "import": ["--from", "text:x", *to]}
-    more |= dict.fromkeys(("export", "new", "sql"), to)
+    more |= dict.fromkeys(("export", "new", "sql"), to) | {"carry": more["import"]}
     python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
     for name in __main__.COMMANDS:
         words = [name, *more.get(name, [])]
@@ -356,7 +358,7 @@ def test_a_reader_that_went_away_or_a_full_disk_ends_a_command_without_a_traceba
     if os.path.exists("/dev/full"):
         with open("/dev/full", "w") as full:
             done = learn_prints(code, full)
-        assert (done.returncode, done.stderr) == (1, b"standard output: No space left on device\n")
+        assert (done.returncode, done.stderr) == (1, b"No space left on device\n")
 
 
 def test_an_output_of_few_characters_shows_the_others_as_codes():

@@ -180,12 +180,16 @@ def near(many):
 
 def test_each_option_has_its_effect(many, status, near):
     base, worse = many / "runs" / "fixed.trec", many / "worse.trec"
+    (many / "old").mkdir()
+    (old := many / "old" / "fixed.trec").write_bytes(worse.read_bytes())
     strict = ("--matters", "0.02", "--strict")
     for words, code, shown in (
         ((base,), 0, "## fixed: no difference shown"),
         ((worse,), 1, "dev queries, n = 40"),
         ((base, "--base", worse), 0, "# fixed against worse"),
         ((base, "--base", worse), 0, "## fixed: better"),
+        ((base, "--base", old), 0, f"# {base} against {old}"),
+        ((old, base), 1, f"## {old}: worse"),
         ((base, worse), 1, "# fixed, worse against baseline"),
         ((base, worse), 1, "| baseline | 0.982 "),  # the leaderboard
         ((worse, "--split", "all"), 1, "all queries, n = 40"),
@@ -205,6 +209,7 @@ def test_each_option_has_its_effect(many, status, near):
         "worse",
         "worse-all",
         "near",
+        "fixed+fixed",
         "fixed+worse",
         "near+worse",
     }
@@ -480,7 +485,7 @@ def test_a_baseline_is_read_with_its_ranked_chunks(many):
     base = compare.saved_baseline(evals)
     assert base.name == "baseline" and len(base.rankings) == 40 and base.parts == {}
     (many / "runs/fixed.jsonl").write_text('{"query_id": "q1", "results": [["d001#0", 2]]}')
-    assert compare.saved_baseline(evals)[3:] == ({"q1": [("d001#0", 2.0)]}, "fixed", 100)
+    assert compare.saved_baseline(evals)[3:6] == ({"q1": [("d001#0", 2.0)]}, "fixed", 100)
 
 
 def test_a_run_is_refused_by_what_its_card_says(many):
@@ -500,7 +505,7 @@ def test_a_run_is_refused_by_what_its_card_says(many):
             compare.read_checked(run, evals)
         assert str(caught.value).startswith(f"{card}:1: {words}")
     card.write_text(json.dumps(hashes | {"chunker": "mine", "depth": 7}))
-    assert compare.read_checked(run, evals)[4:] == ("mine", 7)
+    assert compare.read_checked(run, evals)[4:6] == ("mine", 7)
 
 
 def test_an_empty_run_is_one_that_found_nothing_only_where_its_card_says_how(many, status):
@@ -524,7 +529,35 @@ def test_a_run_of_the_other_half_is_told_by_its_half(many, status):
     done, printed = status(many / "half.trec")
     told = "half: all its results are for test queries, wanted dev: take --split test\n"
     assert done == 2 and told in printed.err
+    lacks = "settings.json: field confirmed lacks half: choose on dev, then name what you chose, "
+    for split in ("test", "all"):
+        done, printed = status(many / "half.trec", "--split", split)
+        assert done == 2 and lacks + 'with the day: "confirmed": {"half": "2' in printed.err
+    (many / "settings.json").write_text('{"confirmed": {"half": "2026-11-23"}}')
     assert status(many / "half.trec", "--split", "test")[0] != 2
+    done, printed = status(many / "half.trec", many / "worse.trec", "--split", "all")
+    assert (
+        done == 2 and "lacks worse: " in printed.err and '"half": "2026-11-23", "w' in printed.err
+    )
+
+
+def test_a_report_on_test_says_beside_it_what_dev_said(many, status):
+    rows = [row for _, row in files.rows(many / "retrieval_queries.jsonl")]
+    halves = [row | {"split": "test" if n < 15 else "dev"} for n, row in enumerate(rows)]
+    write_rows(many / "retrieval_queries.jsonl", *halves)
+    (many / "settings.json").write_text('{"confirmed": {"worse": "2026-11-23"}}')
+    evals = evalset.load(many)
+    (many / "results.json").write_text(json.dumps(results_of(evals)))
+    done, printed = status(many / "worse.trec", "--split", "test")
+    told = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"][0]["halves"]
+    assert list(told) == ["dev", "test", "test minus dev"] and done == 1
+    assert (told["dev"]["n"], told["test"]["n"]) == (25, 15)
+    between = told["test minus dev"]
+    assert between["difference"] == told["test"]["difference"] - told["dev"]["difference"]
+    assert between["verdict"] == stats.CONFIRMED
+    assert "- Test minus dev: +0.0" in printed.out and ", confirmed\n" in printed.out
+    assert "- Dev: -0.369 (), worse\n" not in printed.out and "- Dev: -0.369 (" in printed.out
+    assert "- Dev:" not in status(many / "worse.trec")[1].out  # choosing needs no test
 
 
 def test_a_packed_run_is_read_by_its_name_and_its_card(many):
@@ -601,9 +634,11 @@ def test_queries_without_an_answer_are_left_out_and_told_apart(many):
     base = runs.read_run(many / "runs" / "fixed.trec", evals)
     low = base._replace(rankings=base.rankings | {"z": [("d001", -70.0)]})
     high = base._replace(rankings=base.rankings | {"z": [("d001", 1e9)]}, name="high")
-    found = compare.compare(evals, low, [high, base])
-    apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
-    assert apart == [1, 0, None]
+    twice = [run._replace(system="s") for run in (high, high)]
+    for others in ([*twice, base], [high, base]):
+        found = compare.compare(evals, low, others)
+        apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
+        assert apart == [1, 0, None]
     page = compare.comparison_page(found)
     words = "Told from 1 query without an answer by the first score, AUROC: "
     assert page.count(words) == 1
@@ -619,11 +654,51 @@ def test_verdicts_on_evidence_are_adjusted_over_the_runs_that_rank_passages(many
     pair |= {"p": 0.03, "t_p": 0.03, "detectable": 0.1, "wins": 9, "ties": 20, "losses": 1}
     for n, verdict in ((1, "better"), (2, "too few queries to tell")):
         quoted = [{"measures": {evidence.DECIDES: pair}, "verdict": ""} for _ in range(n)]
-        rows = iter([*quoted, {}, {"measures": {"evidence hit@5": pair}, "verdict": ""}])
+        rows = iter([*quoted, {}])
         monkeypatch.setattr(evidence, "compare_evidence", lambda *given, rows=rows: next(rows))
-        found = compare.compare(evals, base, [base] * (n + 2))["runs"]
+        found = compare.compare(evals, base, [base] * (n + 1))["runs"]
         verdicts = [row["evidence"].get("verdict") for row in found]
-        assert verdicts == [verdict] * n + [None, ""]
+        assert verdicts == [verdict] * n + [None]
+
+
+def test_runs_of_one_system_are_one_row_of_means_with_their_spread(tmp_path):
+    evals = small_set(tmp_path, 12, 6)
+    places = {"first": (1, 2, 1, 2, 1, 2), "second": (2, 1, 2, 1, 2, 2), "other": (1,) * 6}
+    base = run_of("base", *[ranked(2, 12, 12)] * 6)
+    first, second, other = (
+        run_of(name, *(ranked(rank, 12, 12) for rank in row)) for name, row in places.items()
+    )
+    group = [run._replace(system="agent") for run in (first, second)]
+    assert compare.by_system([group[0], other, first, group[1], first]) == [
+        group, [other], [first], [first],
+    ]  # fmt: skip
+    found = compare.compare(evals, base, [group[1], other, group[0]])
+    agent, alone = found["runs"]
+    second_place = 1 / math.log2(3)
+    means = [(n + (6 - n) * second_place) / 6 for n in (2, 3)]  # so many of six come first
+    assert agent["averaged"] == {"runs": 2, "low": pytest.approx(means[0]),
+                                 "high": pytest.approx(means[1])}  # fmt: skip
+    pair = agent["measures"]["nDCG@10"]
+    assert pair["run"] == pytest.approx(sum(means) / 2) and pair["wins"] == 5
+    assert (agent["name"], agent["unjudged"]) == ("agent", []) and alone["unjudged"]
+    assert agent["means"]["nDCG@10"] == pair["run"] and len(agent["moved"]) == 5
+    page = compare.comparison_page(found)
+    assert "# agent, other against base" in page and "## agent: " in page
+    assert "Each value is the mean of 2 runs of this system, query by query; their means " in page
+    assert f"of nDCG@10 go from {means[0]:.3f} to {means[1]:.3f}." in page
+    short = group[1]._replace(rankings=runs.first_results(second, 1, False).rankings)
+    (row,) = compare.compare(evals, base, [group[0], short])["runs"]
+    assert row["primary"] == "nDCG@1" and row["averaged"]["low"] == pytest.approx(2 / 6)
+
+
+def test_the_command_takes_runs_of_one_system_by_their_cards(many, status):
+    evals = evalset.load(many)
+    for name in ("a", "b"):
+        (many / f"{name}.trec").write_text((many / "worse.trec").read_text())
+        runs.write_card(many / f"{name}.json", evals, {"system": "twice"})
+    done, printed = status(many / "a.trec", many / "b.trec", many / "worse.trec")
+    assert done == 1 and "# twice, worse against baseline" in printed.out
+    assert printed.out.count("mean of 2 runs") == 1 and "a+b+worse.md" in printed.out
 
 
 @pytest.fixture
@@ -660,13 +735,14 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
         return commands.main(), capsys.readouterr()
 
     for words, code, lines in (
-        ((bits,), 0, ["rests on nDCG@10", "## bits: no difference shown"]),
+        ((bits,), 0, ["rests on nDCG@10", "## bits: no difference shown", "- Evidence: worse, evid"
+            "ence nDCG@10 1.000 to 0.000", "- They disagree, and nDCG@10 decides."]),
         ((bits, "--decides", "evidence-hit@5"), 1, [
             "rests on evidence-hit@5", "## bits: worse\n",
             "- Documents: no difference shown, nDCG@10 1.000 to 1.000",
             "- Evidence: worse, evidence hit@5 1.000 to 0.000",
             "- They disagree, and evidence-hit@5 decides."]),
-        ((base, "--decides", "evidence-hit@5"), 0, ["## base: no difference shown\n"]),
+        ((base, "--decides", "evidence-hit@5"), 0, [f"## {base}: no difference shown\n"]),
         ((bits, "--decides", "evidence-hit@5", "--gate", "not-worse"), 1, ["## bits: worse\n"]),
         ((bits, "--decides", "recall@10"), 0, ["rests on recall@10", "## bits: no diff"]),
     ):  # fmt: skip
@@ -685,8 +761,75 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     assert "## bits: worse, by less than matters\n" in status(bits)[1].out
     documents = folder / "documents.trec"
     documents.write_text("".join(f"q{n} Q0 a 1 1 t\n" for n in range(12)))
-    assert "documents: evidence-hit@5 cannot decide, it ranks no" in status(documents)[1].err
+    done, printed = status(documents)
+    assert done == 2 and "evidence-hit@5 cannot decide, it or its base ranks no" in printed.err
     assert not (folder / "comparisons" / "documents.md").exists()
+
+
+def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):
+    evals = small_set(tmp_path, 12, 4)
+    graded = [evalset.Judgment(f"q{n}", "d000", 2 if n else 1) for n in range(4)]
+    evals = evals._replace(judgments=graded, grades=(0, 1, 2))
+    base, run = (run_of(n, *(ranked(r, 12, 12) for r in (1, 1, 1, last))) for n, last in
+                 (("base", 6), ("run", 2)))  # fmt: skip
+    found = compare.compare(evals, base, [run])
+    full = found["runs"][0]["full"]
+    assert (full["n"], list(full["measures"])) == (
+        3,
+        ["full hit@5", "full RR@10", "full recall@10"],
+    )
+    pair = full["measures"]["full hit@5"]
+    assert (pair["base"], pair["run"]) == pytest.approx((2 / 3, 1))
+    page = compare.comparison_page(found)
+    assert "in part, too. 3 of 4 queries have a full answer, and of these:\n\n| measure" in page
+    assert "Of all 4, full hit@5 is 0.500 for the base and 0.750 for the run.\n" in page
+    assert "| full MRR@10 " in page
+    (short,) = compare.compare(evals, base._replace(depth=4), [run])["runs"]
+    assert list(short["full"]["measures"]) == ["full hit@4", "full RR@4", "full recall@4"]
+    (two_grades,) = compare.compare(evals._replace(full_grade=3), base, [run])["runs"]
+    assert two_grades["full"] == {}
+
+
+def test_evidence_of_a_system_is_averaged_by_query(quoted):
+    folder, write = quoted
+    evals = evalset.load(folder)
+    paths = write("base", 90, 150), write("all", 90, 150), write("bits", 0, 40)
+    base, *group = (compare.read_checked(path, evals)._replace(system="s") for path in paths)
+    for order in (group, group[::-1]):
+        (row,) = compare.compare(evals, base, order, decides="evidence-hit@5")["runs"]
+        assert row["evidence"]["measures"]["evidence hit@5"]["run"] == 0.5
+        lost = {*row["evidence"]["lost"]["run"].values()}
+        assert (lost == {evidence.DELIVERED}) == (order == group)
+    whole, *all_whole = (run._replace(first={"q0": 1}) for run in (base, *group))
+    for others, short in ((all_whole, []), ([all_whole[0], group[1]], [*evidence.BUDGETS])):
+        (row,) = compare.compare(evals, whole, others)["runs"]
+        assert row["evidence"]["short"] == short  # of the shortest list
+
+
+def test_the_page_says_what_a_further_search_brings(quoted):
+    folder, write = quoted
+    evals = evalset.load(folder)
+    rows = [{"query_id": f"q{n}", "results": [["b#0:1", 1]]} for n in range(11)]
+    rows += [{"query_id": f"q{n}#2", "results": [["a#90:150", 9]]} for n in range(4)]
+    rows += [{"query_id": f"q{n}#2", "results": [["b#0:9", 9]]} for n in range(4, 8)]
+    write_rows(folder / "agent.jsonl", *rows)
+    base, agent = (
+        compare.read_checked(path, evals)
+        for path in (write("base", 90, 150, 1), folder / "agent.jsonl")
+    )
+    page = compare.comparison_page(compare.compare(evals, base, [agent]))
+    assert "For 8 queries it searched more than once. What was found is what was read, so" in page
+    told = "By evidence recall within 2000 tokens (n = 8): 0.000 with first searches alone, 0.500 w"
+    assert told in page
+    decided = compare.compare(evals, base, [agent], decides="evidence-nDCG@10")
+    told = "By evidence nDCG@10 (n = 8): 0.000 with first searches alone, 0.315 with all.\n"
+    assert told in compare.comparison_page(decided)  # half of 1 / log2(3)
+    (row,) = compare.compare(evals, agent, [agent])["runs"]  # no list of either is cut off
+    assert row["evidence"]["measures"][evidence.recall_name(8000)]["run"] == pytest.approx(4 / 12)
+    documents = agent._replace(parts={}, first={"q0": 1, "z": 1})
+    (row,) = compare.compare(evals, documents, [documents])["runs"]
+    assert row["searches"] == {"queries": 1, "n": 0, "measure": evidence.DECIDES, "means": []}
+    assert "searches" not in compare.compare(evals, agent, [base])["runs"][0]
 
 
 def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
@@ -705,3 +848,49 @@ def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
     known = evals._replace(judgments=[*evals.judgments, *zeros])
     assert compare.compare(known, base, [run])["runs"][0]["unjudged"] == []
     assert compare.compare(evals, base, [run], decides="RR@10")["runs"][0]["unjudged"] == []
+
+
+UNSETTLED = [  # lists of eight queries that begin with d001, whether others differ in it, matters
+    (1, False, 0.05, True),
+    (1, False, 1, False),  # the verdict stands, and it is no difference
+    (5, True, 0.05, False),  # too few of them differ, but the rest could
+    (8, False, 0.05, False),
+]
+
+
+@pytest.mark.parametrize(("swapped", "others_differ", "matters", "told"), UNSETTLED)
+def test_where_no_label_can_settle_it_the_page_says_so(
+    tmp_path, swapped, others_differ, matters, told
+):
+    evals, rest = small_set(tmp_path, 12, 8), "d002" if others_differ else "d001"
+    orders = [["d001", "d000"] if n < swapped else ["d000", rest] for n in range(8)]
+    base = run_of("base", *[[("d000", 2.0), ("d001", 1.0)]] * 8)
+    run = run_of("run", *([(d, -n) for n, d in enumerate(order)] for order in orders))
+    page = compare.comparison_page(compare.compare(evals, base, [run], matters=matters))
+    assert ("However they are graded, more queries are needed: labels of these" in page) == told
+
+
+def test_the_pairs_that_move_most_are_listed_without_the_run_that_brought_them(tmp_path):
+    evals = small_set(tmp_path, 12, 2)
+    base = run_of("base", *[[("d000", 9.0), ("d001", 8.0), ("d002", 7.0)]] * 2)
+    one = run_of("one", [("d003", 9.0), ("d000", 8.0)], [("d000", 9.0), ("d001", 8.0)])
+    two = run_of("two", [("d000", 9.0), ("d001", 8.0)], [("d000", 9.0), ("d004", 8.0)])
+    late = run_of("late", *[[("d000", 9.0), ("d003", 8.0)], [("d000", 9.0), ("d001", 8.0)]])
+    weighed = [("q0", "d003"), ("q0", "d001"), ("q1", "d001"), ("q1", "d004")]
+    for n in range(1, 6):  # d002 is cut off: all lists of the others have two
+        rows = compare.pairs_to_read(evals, base, [one, two, late], None, n)
+        assert [tuple(row.values()) for row in rows] == sorted(weighed[:n])
+    assert compare.pairs_to_read(evals, base, [one, two], "test", 99) == []
+
+
+def test_the_command_adds_pairs_to_the_list_and_says_who_opens_it(many, status):
+    near, listed = many / "worse.trec", many / "to_read.jsonl"
+    done, printed = status(near, "--pairs", 3)
+    assert done == 1
+    assert printed.out.endswith(f"\n3 pairs to read: {listed}, opened by session A\n")
+    rows = [row for _, row in files.rows(listed)]
+    assert len(rows) == 3 and {*rows[0]} == {"query_id", "doc_id"}
+    assert status(near, "--pairs", 3)[1].out.endswith(
+        f"\n3 pairs to read: {listed}, opened by session A\n"
+    )
+    assert "to read" not in status(near)[1].out

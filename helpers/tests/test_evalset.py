@@ -11,6 +11,7 @@ import pytest
 from conftest import write_rows
 
 from helpers import evalset, results, text
+from helpers.labels import audit
 
 QUERIES, JUDGMENTS = "retrieval_queries.jsonl", "judgments.jsonl"
 
@@ -19,7 +20,7 @@ def problems(folder, name=None):
     """Return the problems of a set, or of another file of it, without the folder's path."""
     with pytest.raises(evalset.EvalSetError) as caught:
         evals = evalset.load(folder)
-        if name in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
+        if name in audit.EXTRAS:
             evalset.read_extra(evals, name)
     lines = caught.value.problems
     return [line.replace(f"{folder}{os.sep}", "").replace(os.sep, "/") for line in lines]
@@ -62,7 +63,7 @@ def test_the_rows_of_a_set_become_its_documents_queries_and_labels(folder):
     assert evals.documents["disk-full"].retrieval_text == (
         "disk-full\n\nDelete <old> logs.\n\nThen <|endoftext|> call Storage."
     )
-    assert evals.judgments[0] == ("q1", "disk-full", 2, ("Delete <old> logs.",))
+    assert evals.judgments[0] == ("q1", "disk-full", 2, (("Delete <old> logs.",),))
     assert evals.judgments[1] == ("q1", "queue-full", 0, ())
     assert evals.qrels("dev") == {"q1": {"disk-full": 2, "queue-full": 0}}
     assert evals.qrels("test") == {"q2": {"queue-full": 1}}
@@ -135,16 +136,29 @@ def test_the_body_of_a_page_keeps_its_spaces_and_loses_the_empty_lines_around_it
 def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     path = folder / JUDGMENTS
     change(path, '"relevance": 2', '"relevance": 4')
-    assert "field relevance is 4, wanted 0, 1 or 2" in problems(folder)[0]
+    assert "field relevance is 4, wanted a grade: 0, 1 or 2" in problems(folder)[0]
     settings = {"words": "bigrams", "highest_grade": 4, "imported": "BEIR"}
-    settings |= {"decides": "recall@10", "matters": 0.1}
+    settings |= {"decides": "recall@10", "matters": 0.1, "full_grade": 3}
+    settings["confirmed"] = {"mine": "2026-11-23"}
     (folder / "settings.json").write_text(json.dumps(settings))
     evals = evalset.load(folder)
-    assert evals[4:] == ("bigrams", (0, 1, 2, 3, 4), {}, "BEIR", "recall@10", 0.1)
+    assert evals[4:] == (
+        "bigrams",
+        (0, 1, 2, 3, 4),
+        {},
+        "BEIR",
+        "recall@10",
+        0.1,
+        3,
+        {"mine": "2026-11-23"},
+    )
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
     change(path, '"relevance": 4', '"relevance": 5')
-    assert "field relevance is 5, wanted a whole number from 0 to 4" in problems(folder)[0]
+    assert (
+        "field relevance is 5, wanted a grade: 0, 1 or 2, or up to the highest"
+        in problems(folder)[0]
+    )
     (folder / JUDGMENTS).unlink()
     (folder / QUERIES).write_text(QUERY + "}\n" + QUERY.replace("q1", "Q1") + "}")
     assert len(evalset.load(folder).queries) == 2  # ids of others may differ by case
@@ -169,9 +183,11 @@ BAD = [  # file, content, what is told
     (QUERIES, QUERY + ', "kind": "none"}', [":1: query q1: disk-full answers it, wanted an"]),
     (QUERIES, QUERY + "}\n" + QUERY.replace("q1", "Q1") + "}",
      [":2: id Q1 differs from q1 (line 1) in case or Unicode form only"]),
-    (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted 0, 1 or"]),
+    (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted a grade:"]),
     (JUDGMENTS, QUOTED % "delete logs" + SECOND,
      [":1: evidence 'delete logs' is not in disk-full, wanted a verbatim quote"]),
+    (JUDGMENTS, (QUOTED % "x").replace('"x"', '["full", ["full", 5], []]') + SECOND,
+     [':1: field evidence is ["full", ["full", 5], []], wanted a quote, or a list of altern']),
     (JUDGMENTS, QUOTED % ("z" * 90) + SECOND, [f":1: evidence '{'z' * 60}' is not in disk-full"]),
     (JUDGMENTS, JUDGED + SECOND + JUDGED.replace("q1", "q9"),
      [":3: query q9 is not in retrieval_queries.jsonl and stands in 1 line here: write it there"]),
@@ -289,13 +305,19 @@ EXTRA = [  # file, rows, what is told of them
     ("pool.jsonl", [], []),
     ("pool.jsonl", [PAIR | {"rankers": ["x"], "first": 2}], []),
     ("pool.jsonl", [PAIR | {"doc_id": "x", "rankers": []}], [f":1: document x {UNKNOWN}"]),
-    ("second_pass.jsonl", [PAIR | GRADES], [":1: field first is 3, wanted 0, 1 or 2"]),
+    ("second_pass.jsonl", [PAIR | GRADES], [":1: field first is 3, wanted a grade: 0, 1 or 2"]),
     ("negatives.jsonl", [LISTS | {"easy": ["disk-ful"], "hard": ["disk-full", "zzz"]}],
      [f":1: document disk-ful {UNKNOWN}, the nearest is disk-full", f":1: document zzz {UNKNOWN}"]),
     ("negatives.jsonl", [LISTS | {"query_id": q} for q in ("q8", "q1", "q9")],
      [f":1: query q8 {NO_QUERY} 1 line here", f":3: query q9 {NO_QUERY} 1 line here"]),
     ("pool.jsonl", [{"query_id": "q", "doc_id": f"{d}-full", "rankers": []} for d in WHAT],
      [f":1: query q {NO_QUERY} 2 lines here"]),
+    ("to_read.jsonl", [PAIR | {"passages": [[0, 9], [10, 60]]}], []),  # its title, then its text
+    ("to_read.jsonl", [PAIR | {"doc_id": "x", "passages": [[1, 9]]}],
+     [f":1: document x {UNKNOWN}"]),
+    ("to_read.jsonl", [PAIR | {"passages": [[3, 3], [1, 999]]}, PAIR | {"query_id": "q9"}],
+     [f":2: query q9 {NO_QUERY} 1 line here", ":1: passage 3 to 3 is not in disk-full, wanted cha",
+      ":1: passage 1 to 999 is not in disk-full, wanted characters of title"]),
 ]  # fmt: skip
 
 
@@ -323,6 +345,7 @@ LOST = "evidence 'Body' is not in a, wanted a verbatim quote, line ends included
     [
         ("a", "Title\n\nbo", ""),
         ("a", ["bo", "Body"], LOST),
+        ("a", ["bo", ["Title", "Body"]], LOST),
         ("a", " ", ""),
         ("a", "Body", LOST),
         ("b", "Body", ""),  # a page that could not be read
@@ -335,6 +358,18 @@ def test_evidence_may_stand_in_the_title(doc_id, evidence, wanted):
     assert evalset.judgment_fault(judgment, {"q": 0}, documents) == wanted
     query = "query r is not in retrieval_queries.jsonl, wanted one of its ids"
     assert evalset.judgment_fault(judgment._replace(query_id="r"), {"q": 0}, documents) == query
+
+
+def test_evidence_is_a_list_of_alternatives():
+    for field, alternatives in (
+        ("a", (("a",),)),
+        (["a", "b"], (("a",), ("b",))),
+        (["a", ["b", "c"], ["d"]], (("a",), ("b", "c"), ("d",))),
+        ([], ()),
+        (" ", ()),
+    ):
+        assert evalset.evidence_quotes({"evidence": field}) == alternatives
+    assert evalset.evidence_quotes({}) == ()
 
 
 # Queries that no document answers, and what is to be done next.
@@ -444,7 +479,7 @@ def test_near_duplicates_are_those_of_the_bodies():
 
 def test_hashes_are_sha256_of_json_lines_of_the_fields_that_count():
     query = evalset.Query("é", "ask", ("b", "a"), "kind", split="test")
-    labels = [evalset.Judgment("é", d, grade, ("x",)) for d, grade in (("b", 2), ("a", 1))]
+    labels = [evalset.Judgment("é", d, grade, (("x",),)) for d, grade in (("b", 2), ("a", 1))]
     documents = evalset.Document("a", "T", "x", "kind"), evalset.Document("b", "", "y")
     evals = set_of(*documents, queries=[query], judgments=labels)
     for digest, lines in (

@@ -1,12 +1,13 @@
 """Evidence: held against a second version over sets of characters, which knows none of our code."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
 from conftest import write_rows
 
-from helpers import chunks, compare, evalset, evidence, results, runs, text
+from helpers import chunks, compare, evalset, evidence, results, runs, stats, text
 from helpers.chunks import Chunk
 from helpers.evalset import Document
 
@@ -21,9 +22,12 @@ def chunk(doc_id: str, start: int, end: int) -> Chunk:
     return Chunk(doc_id, 0, start, end, len(text.token_ids(body)))
 
 
-def quoted(**quotes: str) -> evidence.Wanted:
-    spans = {d: evidence.quote_spans(q, DOCUMENTS[d].retrieval_text) for d, q in quotes.items()}
-    return evidence.Wanted(dict.fromkeys(quotes, 1), spans)
+def quoted(**alternatives: list[tuple]) -> evidence.Wanted:
+    spans = {
+        d: [[evidence.quote_spans(q, DOCUMENTS[d].retrieval_text) for q in own] for own in some]
+        for d, some in alternatives.items()
+    }
+    return evidence.Wanted(dict.fromkeys(alternatives, 1), spans)
 
 
 @pytest.fixture
@@ -42,22 +46,16 @@ def test_every_place_of_a_quote_is_found_overlapping_ones_too():
         assert evidence.quote_spans(quote, body) == places
 
 
-def test_the_last_chunk_is_cut_at_the_budget_or_ends_the_context():
+def test_the_last_chunk_is_cut_at_the_budget():
     long, short = chunk("a", 0, END), chunk("b", 0, 4)
     both = long.n_tokens + short.n_tokens
-    for budget, cut, n_taken, n_tokens in (
-        (both, True, 2, both),
-        (both - 1, True, 2, both - 1),
-        (0, True, 0, 0),
-        (both, False, 2, both),
-        (both - 1, False, 1, short.n_tokens),
-    ):
-        taken = evidence.context([short, long, short], budget, DOCUMENTS, cut)
-        assert (len(taken), sum(c.n_tokens for c in taken)) == (n_taken, n_tokens), (budget, cut)
+    for budget, n_taken in ((both, 2), (both - 1, 2), (short.n_tokens, 1), (0, 0)):
+        taken = evidence.context([short, long, short], budget, DOCUMENTS)
+        assert (len(taken), sum(c.n_tokens for c in taken)) == (n_taken, budget)
 
 
 def test_shared_text_is_paid_for_twice_and_counts_once(two):
-    first, quotes = chunk("a", 0, 13), {"a": [(5, 12), (6, 8), (9, 18)]}
+    first, quotes = chunk("a", 0, 13), {"a": [[[(5, 12)]], [[(6, 8)], [(9, 18)]]]}
     own = len(text.token_ids(BODY[5:12]))
     query = evidence.Wanted({"a": 1}, quotes)
     for ranking, share in (
@@ -74,26 +72,38 @@ LOSSES = [  # (ranking, chunks that are known, where the evidence was lost), a c
     ([("a", 0, 38)], [], evidence.DELIVERED),
     ([], [("a", 0, 38)], evidence.NOT_FOUND),
     ([("b", 0, 12)], [("a", 0, 38)], evidence.NOT_FOUND),
-    ([("a", 0, 30), ("a", 30, END)], None, evidence.SEAM),
+    ([("a", 0, 30), ("a", 30, END)], [("a", 0, 30), ("a", 30, END)], evidence.SEAM),
     ([("a", 0, 30)], [("a", 0, 30), ("a", 30, END)], evidence.SEAM),
     ([("a", 0, 30)], [("a", 0, 38)], evidence.OTHER_CHUNK),
-    ([("a", 0, 24)], None, evidence.OTHER_CHUNK),  # ends where the quote begins
-    ([("a", 37, END)], None, evidence.OTHER_CHUNK),  # begins where it ends
+    ([("a", 0, 24)], [("a", 0, 24)], evidence.OTHER_CHUNK),  # ends where the quote begins
+    ([("a", 37, END)], [("a", 37, END)], evidence.OTHER_CHUNK),  # begins where it ends
     ([("a", 38, END), ("a", 0, 38)], [("a", 0, 38)], evidence.OTHER_CHUNK),
     ([("b", 0, 12), ("a", 0, 38)], [("a", 0, 38)], evidence.BELOW),
+]
+
+TOGETHER, STOP, CALL = [("Stop the job.", "call Storage.")], ("a", 0, 14), ("a", 40, END)
+LOSSES_TOGETHER = [
+    ([("a", 0, END)], [], evidence.DELIVERED),
+    ([STOP, CALL], [STOP, CALL], evidence.PART),  # the second one is below the budget
+    ([CALL], [STOP, CALL], evidence.PART),
+    ([STOP], [STOP, ("a", 0, 50), ("a", 50, END)], evidence.PART),  # whatever cut the other one
+    ([("a", 14, 24), STOP, CALL], [STOP, CALL], evidence.OTHER_CHUNK),
+    ([("b", 0, 12), STOP, CALL], [STOP, CALL], evidence.BELOW),
+    ([("b", 0, 12), STOP], [STOP, ("a", 14, 50), ("a", 50, END)], evidence.SEAM),
 ]
 
 
 def test_where_the_evidence_of_a_query_was_lost(two, monkeypatch):
     monkeypatch.setattr(evidence, "BUDGET", 50)
     full = lambda spans: [chunk(*span)._replace(n_tokens=50) for span in spans]  # noqa: E731
-    asked = {"q": quoted(a="the job again")}
-    for ranking, known, place in LOSSES:
-        known = known if known is None else full(known)
-        assert evidence.losses(two, asked, {"q": full(ranking)}, known) == {"q": place}, ranking
+    for alternatives, rows in (([("the job again",)], LOSSES), (TOGETHER, LOSSES_TOGETHER)):
+        asked = {"q": quoted(a=alternatives)}
+        for ranking, known, place in rows:
+            lost = evidence.losses(two, asked, {"q": full(ranking)}, full(known))
+            assert lost == {"q": place}, ranking
     whole = chunk("a", 0, END)
     monkeypatch.setattr(evidence, "BUDGET", whole.n_tokens - 1)  # cuts the quote
-    cut = evidence.losses(two, {"q": quoted(a="call Storage.")}, {"q": [whole]})
+    cut = evidence.losses(two, {"q": quoted(a=[("call Storage.",)])}, {"q": [whole]}, [whole])
     assert cut == {"q": evidence.BELOW}
 
 
@@ -104,7 +114,13 @@ def drawn(rng) -> tuple[dict, evidence.Wanted, list[Chunk]]:
     bodies = {d: " ".join(rng.choice(WORDS, rng.integers(3, 30))) for d in "abc"}
     relevant = rng.choice([*"abc"], rng.integers(1, 4), False)
     grades = {d: int(rng.integers(1, 3)) for d in relevant}
-    quotes = {d: [span(rng, bodies[d], 12) for _ in range(rng.integers(1, 3))] for d in relevant}
+    quotes = {
+        d: [
+            [[span(rng, bodies[d], 12) for _ in range(rng.integers(1, 3))] for _ in range(n)]
+            for n in rng.choice([1, 1, 2, 3], rng.integers(1, 3))
+        ]
+        for d in relevant
+    }
     ranking = []
     for number, doc_id in enumerate(rng.choice([*"abc"], rng.integers(0, 9))):
         start, end = span(rng, bodies[doc_id], 60)
@@ -123,9 +139,9 @@ def delivered(documents: dict, ranking: list[Chunk], budget: int | None) -> list
     """Return (document, characters) of each chunk, the last with the tokens that are left."""
     parts, spent = [], 0
     for unit in ranking:
-        body = documents[unit.doc_id].text[unit.start : unit.end]
         characters = set(range(unit.start, unit.end))
         if budget is not None and spent + unit.n_tokens > budget:
+            body = documents[unit.doc_id].text[unit.start : unit.end]
             encoding = text.encoding()
             _, starts = encoding.decode_with_offsets(encoding.encode(body, disallowed_special=()))
             end = unit.start + starts[budget - spent]
@@ -135,17 +151,25 @@ def delivered(documents: dict, ranking: list[Chunk], budget: int | None) -> list
     return parts
 
 
-def brute(query: evidence.Wanted, parts: list[tuple[str, set]], k: int) -> dict:
-    """Return hit, recall and nDCG@k of everything that was delivered."""
+def brute(query: evidence.Wanted, parts: list[tuple[str, set]]) -> tuple[set, float]:
+    """Return the documents whose evidence is there, in any chunks, and DCG."""
     seen, dcg = set(), 0.0
-    for place, (doc_id, characters) in enumerate(parts):
-        for start, end in query.quotes.get(doc_id, []):
-            if doc_id not in seen and not set(range(start, end)) - characters:
+    for place in range(len(parts)):
+        for doc_id, alternatives in query.quotes.items():
+            own = [characters for d, characters in parts[: place + 1] if d == doc_id]
+            there = lambda q, own=own: any({*range(a, b)} <= c for a, b in q for c in own)  # noqa: E731
+            if doc_id not in seen and any(all(map(there, quotes)) for quotes in alternatives):
                 seen.add(doc_id)
                 dcg += query.grades[doc_id] / math.log(place + 2, 2)
-    order = sorted(query.grades.values())[::-1][:k]
-    best = sum(grade / math.log(place + 2, 2) for place, grade in enumerate(order))
-    return {"hit": float(bool(seen)), "recall": len(seen) / len(query.grades), "nDCG": dcg / best}
+    return seen, dcg
+
+
+def best_dcg(query: evidence.Wanted, parts: list[tuple[str, set]], k: int) -> float:
+    """Return the most that any order of chunks gains; one that none hold has a chunk of its own."""
+    seen, _ = brute(query, parts)
+    lacking = [(d, {*range(1_000)}) for d in query.grades if d not in seen]
+    units = [*parts, *lacking]
+    return max(brute(query, [*order])[1] for order in permutations(units, min(k, len(units))))
 
 
 def test_a_thousand_random_rankings_agree_with_sets_of_characters(monkeypatch):
@@ -153,15 +177,43 @@ def test_a_thousand_random_rankings_agree_with_sets_of_characters(monkeypatch):
     rng = np.random.default_rng(2026)
     for _ in range(1000):
         documents, query, ranking = drawn(rng)
-        row = evidence.at_cutoffs(query, ranking)
+        row = measured(query, ranking)
         for k in (1, 3, 8):
-            for name, value in brute(query, delivered(documents, ranking[:k], None), k).items():
-                assert row[f"evidence {name}@{k}"] == pytest.approx(value)
+            seen, _ = brute(query, delivered(documents, ranking[:k], None))
+            assert row[f"evidence hit@{k}"] == bool(seen)
+            assert row[f"evidence recall@{k}"] == pytest.approx(len(seen) / len(query.grades))
         for budget in (1, 5, 20, 60):
             taken = evidence.context(ranking, budget, documents)
             ranks = evidence.evidence_ranks(query.quotes, taken)
-            wanted = brute(query, delivered(documents, ranking, budget), 1)
-            assert evidence.recall(query, ranks, len(taken)) == pytest.approx(wanted["recall"])
+            seen, _ = brute(query, delivered(documents, ranking, budget))
+            share = evidence.recall(query, ranks, len(taken))
+            assert share == pytest.approx(len(seen) / len(query.grades))
+
+
+def test_the_ideal_is_that_of_the_best_of_all_orders(monkeypatch):
+    monkeypatch.setattr(evidence, "CUTOFFS", (1, 2, 4))
+    rng, ideals = np.random.default_rng(2026), set()
+    pieces = [(0, 10), (10, 20), (20, 30), (5, 25)]  # of each document; characters 30 to 39: none
+    for _ in range(100):
+        spans = [(d, *pieces[n]) for d in "ab" for n in rng.permutation(4)[:2]]
+        ranking = [Chunk(spans[n][0], int(n), *spans[n][1:], 9) for n in rng.permutation(4)]
+        drawn = lambda: [[(10 * int(n) + 2, 10 * int(n) + 6)] for n in rng.integers(0, 4, 2)]  # noqa: E731
+        grades = {"a": 1, "b": int(rng.choice([2, 5]))}
+        query = evidence.Wanted(grades, {d: [drawn(), drawn()] for d in "ab"})
+        parts, row = delivered({}, ranking, None), measured(query, ranking)
+        for k in (1, 2, 4):
+            ideal = best_dcg(query, parts, k)
+            ideals.add(round(ideal, 6))
+            dcg = brute(query, parts[:k])[1] / ideal if ideal else 0
+            assert row[f"evidence nDCG@{k}"] == pytest.approx(dcg)
+    first = 1 + 2 / math.log2(4), 5 / math.log2(3) + 1 / math.log2(4)  # what takes one chunk, two
+    assert {0, *(round(gain, 6) for gain in first)} < ideals
+
+
+def measured(query: evidence.Wanted, known: list[Chunk]) -> dict[str, float]:
+    of = {d: [chunk for chunk in known if chunk.doc_id == d] for d in query.grades}
+    fewest = {d: evidence.fewest_chunks(own, of[d]) for d, own in query.quotes.items()}
+    return evidence.at_cutoffs(query, known, fewest)
 
 
 # A set, its runs of passages, and what is said of them.
@@ -189,11 +241,11 @@ def span_of(doc_id, start, end, score):
 
 def test_what_is_wanted_are_the_quotes_of_labels_above_0(evals):
     assert evidence.quoted_queries(evals) == {
-        "q1": evidence.Wanted({"disk-full": 2}, {"disk-full": [(11, 29)]}),
-        "q2": evidence.Wanted({"queue-full": 1}, {"queue-full": [(12, 27)]}),
+        "q1": evidence.Wanted({"disk-full": 2}, {"disk-full": [[[(11, 29)]]]}),
+        "q2": evidence.Wanted({"queue-full": 1}, {"queue-full": [[[(12, 27)]]]}),
     }
     assert [*evidence.quoted_queries(evals, "test")] == ["q2"]
-    noted = [label._replace(evidence=label.evidence or ("Add",)) for label in evals.judgments]
+    noted = [label._replace(evidence=label.evidence or (("Add",),)) for label in evals.judgments]
     assert evidence.quoted_queries(evals._replace(judgments=noted)) == evidence.quoted_queries(
         evals
     )
@@ -205,7 +257,9 @@ def test_a_run_of_spans_is_one_of_documents_too(evals):
     spans = [("disk-full", 0, 11, 2), ("disk-full", 11, 29, 3.5), ("queue-full", 0, 5, 1)]
     run = run_of(evals, {"q1": [span_of(*row) for row in spans]})
     assert run.rankings["q1"] == [("disk-full", 3.5), ("queue-full", 1.0)]
-    units = evidence.ranked_passages(evals, run)["q1"]
+    rankings, known = evidence.ranked_passages(evals, run)
+    units = rankings["q1"]
+    assert sorted(known) == sorted(units)
     assert [(c.doc_id, c.start, c.end) for c in units] == [spans[n][:3] for n in (1, 0, 2)]
     assert units[0].n_tokens == len(text.token_ids("Delete <old> logs."))
 
@@ -224,12 +278,11 @@ def test_spans_that_cannot_be_used_are_refused_with_their_place(evals):
 def test_numbers_of_chunks_are_those_of_the_set_that_the_card_names(evals):
     passages = lambda *args: evidence.ranked_passages(evals, run_of(evals, *args))  # noqa: E731
     rows = {"q1": [["disk-full#1", 2.0], ["queue-full#0", 1.0]]}
-    assert [c[:3] for c in passages(rows, "mine")["q1"]] == [
-        ("disk-full", 1, 11),
-        ("queue-full", 0, 0),
-    ]
-    assert passages(rows) == {}  # nobody knows which
-    assert passages({"q1": [["disk-full#1", 2.0], ["queue-full", 1.0]]}, "mine") == {}
+    rankings, known = passages(rows, "mine")
+    assert [c[:3] for c in rankings["q1"]] == [("disk-full", 1, 11), ("queue-full", 0, 0)]
+    assert known == chunks.read_chunks(evals.folder / "chunks" / "mine.jsonl")
+    assert passages(rows) == ({}, [])  # nobody knows which
+    assert passages({"q1": [["disk-full#1", 2.0], ["queue-full", 1.0]]}, "mine")[0] == {}
     with pytest.raises(evalset.EvalSetError, match="mine: found chunk disk-full#7, wanted .*mine"):
         passages({"q1": [["disk-full#7", 1.0]]}, "mine")
 
@@ -245,6 +298,7 @@ def test_two_runs_of_passages_are_compared_on_their_evidence(evals, monkeypatch)
     assert compared["n"] == 2 and compared["short"] == [2_000]
     assert compared["measures"].keys() == {
         *("evidence hit@5", "evidence recall@5", "evidence nDCG@10"),
+        *("evidence hit@10", "evidence recall@10"),
         *map(evidence.recall_name, (4, 5)),
     }
     assert compared["verdict"] == compared["reason"] == ""
@@ -280,20 +334,30 @@ def test_how_deep_a_ranking_must_be_to_fill_the_largest_budget():
 
 
 def test_by_k_counts_documents_and_quotes():
-    asked = {"q": quoted(a="the job again"), "r": quoted(b="Disk full")}
+    asked = {"q": quoted(a=[("the job again",)]), "r": quoted(b=[("Disk full",)])}
     ranked = {"q": [chunk("b", 0, 12), chunk("a", 0, 20), chunk("a", 20, 40)]}
-    shares = evidence.shares_by_k(asked, ranked, most=4)
-    assert shares == {"document": [0, 0.5, 0.5, 0.5], "evidence": [0, 0, 0.5, 0.5]}
+    shares = {"document": [0, 0.5, 0.5, 0.5], "evidence": [0, 0, 0.5, 0.5]}
+    assert evidence.shares_by_k(asked, ranked, most=4) == shares
+    together = asked | {"q": quoted(a=[("Stop the job.", "job again")])}
+    any_quote = shares | {"any quote": [0, 0.5, 0.5, 0.5]}
+    assert evidence.shares_by_k(together, ranked, most=4) == any_quote
 
 
-def test_the_two_best_sets_are_compared_and_of_equal_ones_the_first_counts():
+def test_each_set_of_chunks_is_held_against_the_baselines_with_p_adjusted():
+    values = {"base": [0.5] * 6, "up": [0.9] * 5 + [0.8], "same": [0.5] * 6}
     rows = {
-        name: {str(n): {evidence.DECIDES: value} for n, value in enumerate(values)}
-        for name, values in {"low": [0, 0], "first": [1, 0], "second": [0, 1]}.items()
+        name: {str(n): {evidence.DECIDES: value} for n, value in enumerate(of)}
+        for name, of in values.items()
     }
-    pair = results.two_best(rows)
-    assert (pair["best"], pair["next"], pair["difference"]) == ("first", "second", 0)
-    assert results.two_best({"low": rows["low"]}) == {}
+    sets = results._chunk_sets(dict.fromkeys(rows, []), rows, "base", 0.05)
+    assert "against" not in sets["base"] and list(sets) == list(rows)
+    up, same = sets["up"]["against"], sets["same"]["against"]
+    assert (up["difference"], up["p"], up["p_holm"]) == pytest.approx((23 / 60, 2 / 64, 4 / 64))
+    assert (up["verdict"], same["verdict"]) == (stats.TOO_FEW, stats.SAME)
+    del rows["same"]
+    alone = results._chunk_sets(dict.fromkeys(rows, []), rows, "base", 0.05)
+    assert alone["up"]["against"]["verdict"] == stats.BETTER
+    assert results._chunk_sets({"base": []}, {"base": rows["base"]}, "base", 0.05)["base"]["means"]
 
 
 def test_the_page_of_a_comparison_tells_the_evidence(evals):
@@ -306,32 +370,27 @@ def test_the_page_of_a_comparison_tells_the_evidence(evals):
     assert "| delivered                                 | 0    | 1   |" in page
 
 
+def test_what_suffices_stands_beside_any_quote_where_some_are_needed_together(evals):
+    run = run_of(evals, {"q1": [["disk-full#1", 1]], "q2": SECOND["q2"]}, "mine")
+    label = evals.judgments[0]._replace(evidence=(("disk-full", "Delete"),))
+    together = evals._replace(judgments=[label, *evals.judgments[1:]])
+    found = evidence.compare_evidence(together, ["q1", "q2"], run, run)
+    for name in ("evidence hit@10", "evidence recall@10"):
+        assert [found[counted][name]["run"] for counted in ("measures", "any_quote")] == [0.5, 1]
+    assert found["lost"]["run"] == {"q1": evidence.PART, "q2": evidence.DELIVERED}
+    for of, times in ((together, 1), (evals, 0)):
+        page = compare.comparison_page(compare.compare(of, run, [run]))
+        assert (
+            "| evidence hit@5, any quote " in page.partition("| evidence hit@5 ")[2].split("\n")[1]
+        ) == times
+        assert page.count("| evidence delivered in part") == times
+        assert page.count("evidence nDCG@10, any quote") == times
+
+
 def test_measures_have_their_names_and_nothing_found_gives_0(evals):
-    row = evidence.by_query(evals, evidence.quoted_queries(evals), {})["q1"]
+    row = evidence.by_query(evals, evidence.quoted_queries(evals), {}, [])["q1"]
     assert [name for name in row if "hit" in name] == [f"evidence hit@{k}" for k in (1, 5, 10)]
     assert [name for name in row if "within" in name] == [
         *map(evidence.recall_name, evidence.BUDGETS)
     ]
     assert set(row.values()) == {0.0}
-
-
-ANSWERS = [  # (answers, chunks of disk-full with their tokens, answered within 500, 1,000, ...)
-    (("old> logs",), [(0, 11, 500), (11, 29, 9)], [0, 1, 1, 1, 1]),
-    (("none", "old> logs"), [(11, 29, 9)], [1, 1, 1, 1, 1]),
-    (("ogs",), [(11, 29, 9)], [0] * 5),  # a part of a word
-    (("Del", "Delete"), [(11, 29, 9)], [1] * 5),
-    (("old> logs",), [(0, 20, 9), (20, 29, 9)], [0] * 5),  # in two chunks
-    (("old> logs",), [], [0] * 5),
-]
-
-
-def test_answers_are_delivered_as_whole_words_of_one_chunk_within_a_budget(evals):
-    for answers, spans, wanted in ANSWERS:
-        answered = evals.queries["q1"]._replace(answers=answers)
-        asked = evals._replace(queries={"q1": answered, "q2": evals.queries["q2"]})
-        ranked = {"q1": [Chunk("disk-full", 0, *span) for span in spans]} if spans else {}
-        values = evidence.answers_by_query(asked, ranked)
-        names = [f"answer within {budget} tokens" for budget in evidence.BUDGETS]
-        assert values == {"q1": dict(zip(names, wanted, strict=True))}, (answers, spans)
-        assert evidence.answers_by_query(asked, ranked, "dev") == values
-        assert evidence.answers_by_query(asked, ranked, "test") == {}

@@ -5,6 +5,7 @@ What is told without eyes is compared by the notebooks that show them: `nbval_al
 
 import html
 import io
+import itertools
 import platform
 from base64 import b64decode
 from importlib import metadata
@@ -21,7 +22,7 @@ from nbformat.v4 import new_output
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
 
-from helpers import evidence, figures, stats, text
+from helpers import compare, evidence, figures, stats, text
 from notebooks.write_up import Share
 
 SHARES = [
@@ -46,6 +47,14 @@ def test_shares_stand_against_the_bar(drawn):
     assert title(ax) == "Clearly above the bar: 1 of 3 kinds; below: 1"
     assert title(single) == "Clearly above the bar: 1 of 1 shares; below: 0"
     assert ax.get_ylim() == (3.5, -0.5) and "the bar, 70%" in named(ax)[0]
+    full = [Share("all questions", 5, 10, 0.2, 0.8), Share("hard", 0, 5, 0.0, 0.43)]
+    figures.shares_in_five(SHARES, 0.7, [*full, Share("easy", 9, 9, 0.71, 1.0)])
+    below, told = drawn[-1]
+    assert points(below)["o"] == [(0.8, -0.2), (1, 0.8), (7 / 8, 2.8), (0.5, 0.2), (1, 1.2)]
+    assert points(below)["s"] == [(0, 1.8), (0, 2.2)]  # a full answer stands in the row of its kind
+    assert words(below.texts)[4:] == ["5 in full", "0 in full", "9 in full"]
+    assert "edge 7 of 8 (0.70 to 0.90), all questions in full 5 of 10 (0.20 to 0.80), h" in told
+    assert named(below)[0].startswith("useful, below it in full; 95 %")
 
 
 def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
@@ -76,19 +85,6 @@ def test_first_ranks_are_counted_by_places(drawn):
     assert all(tick == int(tick) for tick in ax.get_yticks())
     assert title(ax) == "2 of 13 test queries find one at rank 1"
     assert title(single) == "0 of 1 dev queries find one at rank 1"
-
-
-def test_systems_by_kind(drawn):
-    columns = ["n", "baseline", "lowest", "highest"]
-    rows_of = [["3", 0.2, 0.2, 0.6], ["4", 0.9, 0.7, 0.9]]
-    figures.systems_by_kind(pd.DataFrame(rows_of, ["typo", "keyword"], columns), "nDCG@10")
-    ((ax, told),) = drawn
-    spans = [[*segment[:, 0]] for segment in ax.collections[0].get_segments()]
-    assert spans == [[0.2, 0.6], [0.7, 0.9]] and points(ax) == {"o": [(0.2, 0), (0.9, 1)]}
-    assert words(ax.figure.legends[0].get_texts()) == ["all systems", "the baseline"]
-    assert rows(ax) == ["typo (3)", "keyword (4)"]
-    assert title(ax) == "Another system leads on 1 of 2 kinds"
-    assert told.endswith("typo 0.200 in 0.200 to 0.600, keyword 0.900 in 0.700 to 0.900.")
 
 
 FOREST = [  # (name, difference, low, high, verdict)
@@ -144,22 +140,76 @@ def test_evidence_by_budget(drawn):
         ["fixed", "small", "x"],
         evidence.BUDGETS,
     )
-    band = [(value - 0.1, value + 0.1) for value in recall.loc["fixed"]]
-    figures.evidence_by_budget(recall, "fixed", 2000, band, figures.PAGE)
-    figures.evidence_by_budget(recall, "small", 2000)  # the baseline may be the best
-    (ax, _), (other, _) = drawn
+    verdicts = {"small": stats.TOO_FEW, "x": stats.WORSE}
+    figures.evidence_by_budget(recall, verdicts, 2000, figures.PAGE)
+    figures.evidence_by_budget(recall, {"fixed": stats.WORSE, "x": stats.WORSE}, 2000)
+    (ax, told), (other, _) = drawn
     budget, *lines = ax.lines
-    colors = (figures.DARK, figures.LIGHT, "#8a8a8a")
-    for line, color, row in zip(lines, colors, recall.to_numpy(), strict=True):
-        assert (line.get_color(), [*line.get_ydata()]) == (color, [*row])
-        assert [*line.get_xdata()] == [*evidence.BUDGETS]
-    assert texts(ax) == [("small", 2000, 0.5), ("fixed (baseline)", 2000, 0.4)]
-    assert words(other.texts) == ["small (baseline)"] and len(other.collections) == 0
-    ends = ax.collections[0].get_datalim(ax.transData).intervaly
-    assert [*ends] == pytest.approx([0.1, 0.7])
+    for line, verdict, row in zip(lines, ["", *verdicts.values()], recall.to_numpy(), strict=False):
+        assert line.get_color() == figures.verdict_look(verdict)["color"]
+        assert [*line.get_xdata()] == [*evidence.BUDGETS] and [*line.get_ydata()] == [*row]
+    assert texts(ax) == texts(other) == [("small", 2000, 0.5)]  # the best, also as the baseline
+    legend = words(ax.figure.legends[0].get_texts())
+    assert legend == ["the baseline", stats.WORSE, stats.TOO_FEW]
     assert words(ax.get_xticklabels()) == ["500", "1,000", "2,000", "4,000", "8,000"]
     assert [*budget.get_xdata()] == [2000, 2000]
-    assert title(ax) == "Within 2,000 tokens small delivers the most evidence, 50%"
+    assert title(ax) == "Within 2,000 tokens 1 of 2 chunk sets are shown to differ from fixed"
+    assert told.endswith(f"At 2,000: small {stats.TOO_FEW}, x {stats.WORSE}")
+
+
+# One colour, one rule.
+
+VISION = {  # linear RGB as eyes without one kind of cone see it (Machado et al. 2009, severity 1)
+    "all cones": np.eye(3),
+    "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "tritan": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+    "none": [[0.2126, 0.7152, 0.0722]] * 3,
+}
+TO_XYZ = [
+    [0.4339, 0.3763, 0.1899],
+    [0.2126, 0.7152, 0.0722],
+    [0.0178, 0.1094, 0.8728],
+]  # over white
+
+
+def lab(colour, vision):
+    """Return a colour in CIELAB, in which distances are those that people see."""
+    rgb = np.array(matplotlib.colors.to_rgb(colour))
+    linear = np.where(rgb > 0.04045, ((rgb + 0.055) / 1.055) ** 2.4, rgb / 12.92)
+    x, y, z = np.cbrt(np.clip(TO_XYZ @ (np.array(VISION[vision]) @ linear), 0, None))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_verdicts_have_colours_that_every_eye_tells_apart(vision):
+    looks = [figures.verdict_look(verdict) for verdict in figures.VERDICTS]
+    seen = [lab(look["color"], vision) for look in looks]
+    apart = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
+    assert min(apart) > (6 if vision == "none" else 15)
+    assert len({(look["marker"], look["markerfacecolor"]) for look in looks}) == len(looks)
+
+
+def test_a_plot_has_the_colours_of_its_table(drawn):
+    """A made comparison: the verdict that the leaderboard prints is the colour of the run."""
+    marks = {"up": [1.0] * 8, "down": [0.0] * 8, "even": [0.5] * 8, "few": [1.0] + [0.5] * 7}
+    rows = []
+    for name, values in marks.items():
+        pair = stats.compare_paired([0.5] * 8, values)
+        verdict, _ = stats.verdict(pair, pair.p)
+        rows.append({"name": name, "primary": "nDCG@10", "verdict": verdict, "p_holm": pair.p,
+                     "judged@10": 1.0, "measures": {"nDCG@10": pair._asdict()}})  # fmt: skip
+    base = {"name": "base", "primary": "nDCG@10", "means": {"nDCG@10": 0.5}, "judged@10": 1.0}
+    made = {"base": base, "runs": rows, "matters": 0.05}
+    table = compare.leaderboard(made)["verdict"]
+    assert {*table} == {"the baseline", *(verdict for verdict in figures.VERDICTS if verdict)}
+    figures.forest(made)
+    ((ax, _),) = drawn
+    for y, name in enumerate(marks):
+        of_run = [line for line in ax.lines[1:] if {*line.get_ydata()} == {y}]
+        wanted = figures.verdict_look(table[name])["color"]
+        assert {line.get_color() for line in of_run} == {wanted}, name
+    assert len({look["color"] for look in map(figures.verdict_look, table[1:])}) == 4
 
 
 # How a figure looks and what is said of it.

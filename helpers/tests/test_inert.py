@@ -56,11 +56,6 @@ def test_what_acts_on_a_terminal_is_written_as_an_escape():
     assert html.unescape(re.sub("</?span>", "", text.inert(acting))) == seen
 
 
-class Full(io.BytesIO):
-    def write(self, _):
-        raise OSError(28, "No space left on device")
-
-
 def test_a_screen_escapes_what_acts_and_what_it_cannot_encode():
     for encoding, shown in (("utf-8", "é ✓"), ("cp1252", "é \\u2713")):
         raw = io.BytesIO()
@@ -68,9 +63,6 @@ def test_a_screen_escapes_what_acts_and_what_it_cannot_encode():
         print("é ✓ \x1b[2J\udc80", file=screen, flush=True)
         assert raw.getvalue().decode(encoding) == shown + " \\x1b[2J\\udc80\n"
         assert screen.encoding == encoding and not screen.isatty()
-    with pytest.raises(OSError) as caught:
-        text.Screen(io.TextIOWrapper(Full()), "output").write("x" * 20_000)
-    assert caught.value.filename == "output"
 
 
 # A set and results whose every text acts, wherever a cell or a page shows them. If one did act, its
@@ -157,10 +149,10 @@ def test_no_text_acts_in_the_write_up_and_its_page(page):
     tables = [
         figures.captioned_table(table(), ACTS)
         for table in (page.queries, page.method, page.means, page.kinds, page.leaderboard,
-                      page.systems_by_kind, page.evidence_recall, page.losses, page.causes)
+                      page.evidence_recall, page.losses, page.causes)
     ]  # fmt: skip
     rendered = [RENDER(str(shown.data)) for shown in sections]
-    assert sum("ran()" in shown for shown in rendered) >= 10
+    assert sum("ran()" in shown for shown in rendered) >= 9
     assert [shown for shown in rendered if acts(shown, 0)] == []
     assert [table.data for table in tables if acts(table.data)] == []
     outputs = [new_output("display_data", {"text/markdown": str(s.data)}) for s in sections]

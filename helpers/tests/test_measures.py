@@ -29,16 +29,21 @@ def test_each_name_stands_for_its_measure_at_any_depth_and_for_its_mean():
         "AP@9": ir_measures.AP @ 9,
         "AP": ir_measures.AP,
         "RR": ir_measures.RR,
+        "full hit@3": ir_measures.Success(rel=2) @ 3,
+        "full RR": ir_measures.RR(rel=2),
     }.items():
         assert measures.measure(name) == wanted
+    assert measures.measure("full recall@10", 3) == ir_measures.R(rel=3) @ 10
     for name, depth, wanted in (
         ("recall@100", 100, "recall@100"),
         ("recall@100", 99, "recall@99"),
         ("hit@5", 4, "hit@4"),
         ("AP", 1000, "AP@1000"),
+        ("full hit@5", 4, "full hit@4"),
     ):
         assert measures.at_depth(name, depth) == wanted
     means = {"RR@5": "MRR@5", "RR": "MRR", "AP@50": "MAP@50", "AP": "MAP", "hit@1": "hit@1"}
+    means |= {"full RR@10": "full MRR@10", "full hit@5": "full hit@5"}
     assert {name: measures.mean_name(name) for name in means} == means
 
 
@@ -51,6 +56,18 @@ def test_every_labelled_query_counts_and_no_other():
     assert measures.means(values)["MRR@10"] == 0.25
     assert measures.median_first_rank(values) == math.inf
     assert measures.per_query(qrels, {}, ["AP"]) == {"q0": {"AP": 0.0}, "q1": {"AP": 0.0}}
+
+
+def test_a_full_answer_has_the_full_grade_and_what_helps_in_part_is_none():
+    values = measures.per_query(
+        {"q0": {"a": 1, "b": 2, "c": 3, "z": 2}}, {"q0": ranking("a", "b", "x", "c")}, measures.FULL
+    )
+    assert values == {"q0": {"full hit@5": 1, "full RR@10": 1 / 2, "full recall@10": 2 / 3}}
+    strict = measures.per_query({"q0": {"b": 2, "c": 3}}, {"q0": ranking("b", "c")}, ["full RR"], 3)
+    assert strict == {"q0": {"full RR": 1 / 2}}
+    qrels = {"q0": {"a": 2, "b": 0}, "q1": {"a": 1}, "q2": {}}
+    assert measures.answered_in_full(qrels, 2) == {"q0": {"a": 2, "b": 0}}
+    assert measures.answered_in_full(qrels, 3) == {}
 
 
 def test_ties_go_by_the_order_of_the_list():
@@ -231,3 +248,21 @@ def test_bounds_over_unjudged_results_are_those_of_all_grades_that_could_be_give
                 differences.append(0.0)
         found = measures.unjudged_bounds(judged, base, other, k, highest)
         assert found == pytest.approx((min(differences, default=0), max(differences, default=0)))
+
+
+SECOND = 1 / math.log2(3)
+WEIGHTS = [  # grades, base, run, k, highest grade, what each unjudged result could move
+    ({"a": 2}, "axy", "xa", 2, 2, {"x": 1 - SECOND}),  # y comes too late
+    ({"a": 2}, "axy", "xa", 3, 2, {"x": 1 - SECOND, "y": 0.5}),
+    ({"a": 2}, "xa", "xb", 2, 2, {"b": SECOND}),  # x stands at the same place
+    ({"a": 1, "b": 1}, "x", "", 5, 3, {"x": 3 / (1 + SECOND)}),
+    ({"a": 0}, "x", "", 5, 1, {}),
+]
+
+
+@pytest.mark.parametrize(("judged", "base", "other", "k", "highest", "wanted"), WEIGHTS)
+def test_an_unjudged_result_weighs_what_its_highest_grade_could_move(
+    judged, base, other, k, highest, wanted
+):
+    found = measures.weights_of_labels(judged, [*base], [*other], k, highest)
+    assert found == pytest.approx(wanted)

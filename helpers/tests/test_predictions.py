@@ -5,6 +5,7 @@ import math
 import shutil
 from pathlib import Path
 
+import nbval_alt
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -238,7 +239,7 @@ def test_no_command_trips_over_the_file(tmp_path, monkeypatch):
     assert audit.as_table(audit.findings(evals)) == said
     hashes = [(s.corpus_hash(), s.queries_hash()) for s in (before, evals)]
     assert hashes[0] == hashes[1]
-    derived = workbook.derived_files(copy, sum(workbook.WRITES.values(), ()))
+    derived = nbval_alt.derived_files(copy, sum(workbook.WRITES.values(), ()))
     assert "predictions.json" not in {*manifest.differences(copy), *derived}
     manifest.write_manifest(evals, {})
     assert "predictions" not in (copy / "manifest.json").read_text(encoding="utf-8")

@@ -157,9 +157,16 @@ def test_the_summary_is_a_table_with_a_row_for_each_half():
     )
     by_k = {"document": [0.2, 0.3, 0.4, 0.5, 0.6], "evidence": [0, 0, 0, 0, 0.5]}
     of = {"n": 4, "by_k": by_k, "sets": {"fixed": {"means": {evidence.DECIDES: 0.25}}}}
-    assert report.summary(FOUND | {"evidence": {"test": of, "best": {}}}).endswith(
+    assert report.summary(FOUND | {"evidence": {"test": of}}).endswith(
         "\n\nEvidence, test (n = 4): in the first five chunks for 0.500 of the queries, the right "
         "document for 0.600; evidence recall within 2000 tokens 0.250."
+    )
+    full = {"n": 3, "measures": {"full hit@5": 2 / 3, "full MRR@10": 0.5}}
+    half = {"n": 4, "measures": MEANS | {"hit@5": 0.75, "recall@100": 1}, "full": full}
+    assert report.summary(FOUND | {"summary": {"dev": half | {"median_first_rank": 1}}}).endswith(
+        " | median rank of first relevant | full hit@5, of those with a full answer | of all |\n"
+        f"|{' --- |'}{' ---: |' * 10}\n"
+        "| dev | 4 | 0.123 | 0.200 | 0.300 | 0.750 | 0.500 | 1.000 | 1 | 0.667 (n = 3) | 0.500 |"
     )
     one = FOUND | {"queries": {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}}
     assert "Queries: 1, labelled with 1 judgment (grade 1).\n" in report.summary(one)

@@ -43,7 +43,8 @@ RUN = {
 def measured(evals, monkeypatch):
     monkeypatch.setattr(stats, "bootstrap_interval", list)
     values = measures.per_query(evals.qrels(), RUN)
-    return results.results_content(evals, RUN, values, {"n": 1}, [{"card": 1}], {}), values
+    compared = {"n": 1, "runs": [{"name": "a", "unjudged": []}]}
+    return results.results_content(evals, RUN, values, compared, [{"card": 1}], {}), values
 
 
 def test_results_say_what_was_measured_on_what(evals, monkeypatch):
@@ -57,7 +58,8 @@ def test_results_say_what_was_measured_on_what(evals, monkeypatch):
     assert content["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": words}
     page = (evals.folder / "runs" / "fixed.trec").read_bytes()
     assert content["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
-    assert (content["compared_dev"], content["cards"]) == ({"n": 1}, [{"card": 1}])
+    assert content["compared_dev"] == {"n": 1, "runs": [{"name": "a"}]}
+    assert content["cards"] == [{"card": 1}]
     schema = json.loads((evalset.DEFAULT / "schema" / "results.schema.json").read_text())
     assert list(content) == schema["required"]
 
@@ -75,7 +77,10 @@ def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
         "measures": measures.means({q: values[q] for q in dev}),
         "intervals": {"nDCG@10": [values[q]["nDCG@10"] for q in dev]} | intervals,
         "median_first_rank": 2,
+        "full": {"n": 1, "measures": {"full hit@5": 1, "full MRR@10": 1, "full recall@10": 1}},
     }
+    assert "full" not in summary["test"] and summary["all"]["full"]["n"] == 1  # graded 1 only
+    assert "full" not in measured(evals._replace(full_grade=3), monkeypatch)[0]["summary"]["dev"]
     assert [*by_kind] == ["dev", "test"]
     assert [(kind, row["n"]) for kind, row in by_kind["dev"].items()] == [("typo", 2), ("word", 1)]
     assert by_kind["dev"]["typo"]["measures"]["MRR"] == 0.5
@@ -85,8 +90,9 @@ def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
     assert second == {
         "query_id": "q1", "query": "ask q1", "kind": "typo", "split": "dev",
         "relevant": {"disk-full": 2}, "retrieved": [("disk-full", 2.0)], "first_rank": 1,
-        "measures": values["q1"],
+        "measures": values["q1"] | dict.fromkeys(measures.FULL, 1),
     }  # fmt: skip
+    assert first["measures"] == values["q0"]  # no document answers it in full
     assert (last["retrieved"], last["first_rank"]) == ([], None)
 
 
@@ -116,19 +122,21 @@ def test_evidence_is_told_for_each_half_that_has_quotes(folder):
     known = {"base": [disk, queue], "other": [disk]}
     rankings = {"base": {"q1": [queue]}, "other": {"q1": [queue, disk]}}
     quoted = results.evidence_content(evals, known, rankings, "base")
-    assert list(quoted) == ["dev", "best", "lost", "test"]
+    assert list(quoted) == ["dev", "lost", "test"]
     assert quoted["lost"] == {"q1": evidence.NOT_FOUND}
-    assert (quoted["best"]["best"], quoted["best"]["next"]) == ("other", "base")
+    assert list(quoted["test"]["sets"]) == ["base"]  # of the others only what was chosen on dev
+    chosen = evals._replace(confirmed={"other": "2026-11-23"})
+    both = results.evidence_content(chosen, known, rankings, "base")["test"]["sets"]
+    assert list(both) == ["base", "other"]
     dev = quoted["dev"]
     assert dev["n"] == 1 and dev["by_k"]["document"][:2] == [0, 0]
     assert {name: of_set["chunks"] for name, of_set in dev["sets"].items()} == {
         "base": 2, "other": 1}  # fmt: skip
     assert dev["sets"]["other"]["means"]["evidence hit@5"] == 1
-    assert dev["sets"]["other"]["intervals"][evidence.DECIDES] == (1, 1)
+    assert dev["sets"]["other"]["against"]["difference"] == 1
     dev_only = evals._replace(queries={"q1": evals.queries["q1"]})
     assert list(results.evidence_content(dev_only, known, rankings, "base")) == [
         "dev",
-        "best",
         "lost",
     ]
     assert results.evidence_content(evals, known, {}, "base") == {}

@@ -149,17 +149,18 @@ def test_runs_of_chunks_and_documents_in_both_forms(folder):
     row = '{"query_id": "q1", "results": [["queue-full", "1.5"], ["disk-full", 2]]}'
     documents = {"q1": [("disk-full", 2.0), ("queue-full", 1.5)]}
     chunks = {"q1": [("disk-full#0", 2.0), ("queue-full#3", 1.5), ("disk-full#1", 1.0)]}
-    assert read_lines(folder, "\ufeff" + lines[0], *lines[1:]) == (
-        "r",
-        documents,
-        [],
-        chunks,
-        "",
-        0,
+    whole = runs.Run("r", documents, [], chunks, "", 0)
+    assert read_lines(folder, "\ufeff" + lines[0], *lines[1:]) == whole
+    told = (
+        "results of 1 query don't stand in the order of their scores, which decides, the highest "
     )
-    assert read_lines(folder, row, name="r.jsonl") == ("r", documents, [], {}, "", 0)
+    told += "first: negate distances, give a new order new scores"
+    short = whole._replace(parts={}, warnings=[told])
+    assert read_lines(folder, row, name="r.jsonl") == short
     mixed = read_lines(folder, *lines, "q2 Q0 disk-full 1 1e-3 x")
     assert mixed.parts == {} and mixed.rankings["q2"] == [("disk-full", 0.001)]
+    told = "1 of 4 results are whole documents, so passages count as theirs and no evidence is "
+    assert mixed.warnings == [f"{told}measured"]
     span = {"doc_id": "disk-full", "start": 0, "end": 63, "score": 1}  # to the last character
     spans = read_lines(folder, json.dumps({"query_id": "q1", "results": [span]}), name="r.jsonl")
     assert spans.parts == {"q1": [("disk-full#0:63", 1.0)]}
@@ -308,6 +309,53 @@ def test_paths_are_spelled_with_their_ending_or_without(folder):
     run = read_lines(folder, results('["Weird Al", 1]'), name="r.jsonl")
     assert run.rankings == {"q1": [("Weird_Al", 1.0)]}
     assert "nearest is docs:a" in read_lines(folder, "q1 Q0 docs:aa 1 2 x")[1]
+
+
+AGAIN = (  # (query, passage, score) of each line; what is read for q1, in its first search
+    ([("q1", "disk-full#0", 2), ("q1#2", "queue-full#0", 9)], "disk-full#0 queue-full#0", 1),
+    (
+        [("q1#10", "disk-full#3", 9), ("q1#2", "disk-full#2", 8), ("q1", "disk-full#0", 1),
+         ("q1#2", "disk-full#0", 9), ("q1#2", "queue-full#1", 8), ("q1", "queue-full#0", -3)],
+        "disk-full#0 queue-full#0 disk-full#2 queue-full#1 disk-full#3", 2,
+    ),
+    ([("q1#3", "disk-full#0", 1), ("q1#2", "disk-full#0", 1)], "disk-full#0", 1),
+    ([("q1#2", "disk-full#0", 1), ("q1#2", "disk-full#1", 1)], "disk-full#0 disk-full#1", 0),
+    ([("q1", "disk-full#1", 1), ("q1#1", "disk-full#2", 1)], "disk-full#1", 0),
+    ([("q1", "disk-full#1", 1), ("q1#x", "disk-full#2", 1)], "disk-full#1", 0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "passages", "first"), AGAIN)
+def test_further_searches_stand_behind_those_before_and_a_repeat_is_paid_once(
+    folder, lines, passages, first
+):
+    run = read_lines(folder, *(f"{q} Q0 {name} 1 {score} x" for q, name, score in lines))
+    assert " ".join(name for name, _ in run.parts["q1"]) == passages
+    assert run.parts["q1"] == runs.in_order(run.parts["q1"])
+    assert run.first == ({"q1": first} if first else {})
+    if len(lines) == 6:
+        assert run.parts["q1"][0] == ("disk-full#0", 1)  # as it was found first
+    documents = [name.partition("#")[0] for name in passages.split()]
+    assert [doc_id for doc_id, _ in run.rankings["q1"]] == list(dict.fromkeys(documents))
+
+
+def test_an_id_that_exists_as_written_is_no_further_search(folder):
+    rows = [{"query_id": q, "query": q, "relevant_doc_ids": ["disk-full"]}
+            for q in ("q1", "q1%232")]  # fmt: skip
+    write_rows(folder / "retrieval_queries.jsonl", *rows)
+    (folder / "judgments.jsonl").unlink()
+    lines = ["q1 Q0 disk-full 1 1 x", "q1#2 Q0 queue-full 1 9 x", "q9#2 Q0 queue-full 1 9 x"]
+    run = read_lines(folder, *lines, "q1#3 Q0 queue-full 1 9 x")
+    assert run.rankings["q1%232"] == [("queue-full", 9.0)] and run.first == {"q1": 1}
+    assert run.warnings == ["1 unknown query id left out: q9#2"]
+
+
+def test_lists_of_a_run_with_further_searches_are_not_cut():
+    rankings = {f"q{n}": [(f"d{m}", -m) for m in range(5)] for n in range(4)}
+    run = runs.Run("r", rankings, [], depth=5)
+    again = run._replace(first={"q0": 3})
+    assert (runs.list_depth(run), runs.list_depth(again)) == (5, 0)
+    assert runs.list_depth(runs.first_results(again, 2, False)) == 2
 
 
 @pytest.fixture

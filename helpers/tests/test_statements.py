@@ -307,6 +307,19 @@ def test_the_gate_ends_as_the_page_says_and_writes_where_it_says(gate, folder, t
         assert {path.name for path in place.iterdir()} == {f"{name}.md", f"{name}.json"}
 
 
+def test_the_page_says_of_false_alarms_what_the_notebook_counted():
+    """A range for one run, in whichever way it was drawn, and its upper end for four."""
+    told = re.search(
+        r"share lies between (\.\d+) and (\.\d+), and it's no larger for any of four", COMPARING
+    )
+    page = (ROOT / "notebooks" / "further" / "false_alarms.ipynb").read_text(encoding="utf-8")
+    cells = {c["id"]: json.dumps(c.get("outputs")) for c in json.loads(page)["cells"]}
+    one = re.search(r"lowest (0\.\d+), highest (0\.\d+)", cells["c-alarms-range"]).groups()
+    four = re.findall(r'"\d+ +0\.\d+ +(0\.\d+)', cells["c-alarms-four"])
+    (low, high), (lowest, highest) = map(float, told.groups()), map(float, one)
+    assert low <= lowest <= highest <= high and four and max(map(float, four)) <= high
+
+
 # What an evaluation set may hold, limits, kinds of sources.
 
 

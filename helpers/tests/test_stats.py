@@ -257,3 +257,47 @@ def test_who_read_and_how_often_the_second_reading_agrees():
     assert stats.readers_text([{"reader": "person"}, *rows]) == both
     assert stats.readers_text([{}]) == stats.readers_text([]) == ""
     assert stats.equal_by_grade([0, 2, 0, 0, 1], [0, 1, 0, 1, 1]) == {0: 2 / 3, 1: 1.0, 2: 0.0}
+
+
+# Two halves.
+
+CONFIRMATIONS = [  # (dev, its verdict, test, its verdict, what both say)
+    (0.1, stats.BETTER, 0.05, stats.BETTER, stats.CONFIRMED),
+    (-0.1, stats.WORSE, -0.2, stats.WORSE, stats.CONFIRMED),
+    (0.01, stats.SAME, -0.01, stats.SAME, stats.CONFIRMED),
+    (0.1, stats.BETTER, 0.05, stats.TOO_FEW, stats.NOT_CONFIRMED),
+    (0.1, stats.BETTER, 0.01, stats.SAME, stats.NOT_CONFIRMED),
+    (0.1, stats.TOO_FEW, -0.1, stats.TOO_FEW, stats.NOT_CONFIRMED),
+    (0.1, stats.TOO_FEW, 0.1, stats.TOO_FEW, stats.NOT_CONFIRMED),
+    (0.1, stats.BETTER, -0.01, stats.SAME, stats.CONTRADICTED),
+    (0.1, stats.BETTER, -0.1, stats.WORSE, stats.CONTRADICTED),
+    (0.02, stats.TOO_FEW, -0.1, stats.WORSE, stats.CONTRADICTED),
+]
+
+
+def test_test_confirms_dev_or_not_or_contradicts_it():
+    for dev, said, test, then, verdict in CONFIRMATIONS:
+        halves = ({"difference": d, "verdict": v, "detectable": None}
+                  for d, v in ((dev, said), (test, then)))  # fmt: skip
+        found = stats.confirmation(*halves)
+        wanted = {"difference": test - dev, "low": None, "high": None, "verdict": verdict}
+        assert found == wanted, (dev, test)
+
+
+def test_halves_differ_by_the_interval_of_welch():
+    rng = np.random.default_rng(3)
+    for n, m in ((2, 2), (25, 60), (100, 7)):
+        dev, test = rng.normal(0.1, 0.2, n), rng.normal(0, 0.5, m)
+        halves = [stats.compare_paired([0] * len(d), d)._asdict() | {"verdict": stats.SAME}
+                  for d in (dev, test)]  # fmt: skip
+        found = stats.confirmation(*halves)
+        ends = scipy_stats.ttest_ind(test, dev, equal_var=False).confidence_interval()
+        assert (found["low"], found["high"]) == pytest.approx((ends.low, ends.high))
+    still = stats.compare_paired([0] * 9, [0.1] * 9)._asdict() | {"verdict": stats.SAME}
+    assert stats.confirmation(halves[0], still | {"detectable": 0.0})["low"] is None
+
+
+def test_runs_of_a_system_are_averaged_by_query():
+    tables = [{"a": {"x": 0.0, "y": 1.0}, "b": {"x": n, "y": 0.5}} for n in (1.0, 0.0, 0.5)]
+    assert stats.averaged(tables) == {"a": {"x": 0.0, "y": 1.0}, "b": {"x": 0.5, "y": 0.5}}
+    assert stats.averaged(tables[:1]) == tables[0]

@@ -3,14 +3,15 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
+import nbval_alt
 import pytest
 from nbformat import v4
+from nbval.plugin import IPyNbFile
 
 from helpers import evalset, files, report, results, workbook
 from helpers.labels import pooling
@@ -140,21 +141,17 @@ def pages(monkeypatch, tmp_path):
     return blocks
 
 
-def test_a_block_that_is_not_as_the_results_say_is_named(pages, tmp_path):
-    fresh = workbook.fresh_pages(tmp_path)
+def test_a_block_is_made_anew_where_it_stands_once(pages, tmp_path):
     made = PAGE.replace("old\nlines", "new \\1")
-    assert fresh == {tmp_path / "README.md": made, tmp_path / "evals" / "README.md": PAGE}
-    words = ": its generated block differs from the results, run: make refresh"
-    assert workbook.stale_blocks(tmp_path) == ["README.md" + words]
-    pages["data_card_table"] = "other"
-    assert workbook.stale_blocks(tmp_path)[1:] == ["evals/README.md" + words]
+    pages_now = {tmp_path / "README.md": made, tmp_path / "evals" / "README.md": PAGE}
+    assert workbook.fresh_pages(tmp_path) == pages_now
     for page in ("", "no markers", PAGE * 2, PAGE.replace("<!-- end -->", "")):
         files.write(tmp_path / "README.md", page)
         with pytest.raises(ValueError, match="README.md: wanted one generated block between its"):
-            workbook.stale_blocks(tmp_path)
+            workbook.fresh_pages(tmp_path)
     (tmp_path / "README.md").write_bytes(b"# Caf\xe9\n")
     with pytest.raises(evalset.EvalSetError, match="README.md:1: byte 0xe9 is not UTF-8"):
-        workbook.stale_blocks(tmp_path)
+        workbook.fresh_pages(tmp_path)
 
 
 def test_a_refresh_stores_what_it_executed_and_says_what_it_changed(
@@ -184,84 +181,52 @@ def test_a_refresh_stores_what_it_executed_and_says_what_it_changed(
 DERIVED = ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "runs/f.json", "results.json")
 
 
-@pytest.fixture
-def checking(monkeypatch, tmp_path):
-    """Put stand-ins in place of pytest and ruff; return what they were asked and say.
+def test_a_check_ends_with_1_where_a_linter_or_a_test_fails(monkeypatch, capsys):
+    commands, statuses = [], [0, 0, 0, 0]
 
-    A notebook's pytest writes its files anew, as they are committed.
-    """
-    own = tmp_path / "own"
-    for name in (*DERIVED, "x.md"):
-        files.write(own / name, "x\n")
-    state = SimpleNamespace(
-        own=own, calls={}, failing="", writes=True, ruff="", guard=[], blocks=[]
-    )
+    def run(command, **_):
+        commands.append(command)
+        return SimpleNamespace(returncode=statuses[len(commands) - 1])
 
-    def run(command, env=None, **_):
-        if "pytest" not in command:
-            return SimpleNamespace(returncode=int(state.ruff in command and "--quiet" in command))
-        folder, job = Path(env["EVALS"]), command[-1]
-        held = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
-        state.calls[job] = (folder, command[3:], held)
-        for glob in workbook.WRITES.get(Path(job), ()) if state.writes else ():
-            for path in own.glob(glob):
-                files.write(folder / path.relative_to(own), path.read_text())
-        failed = 2 * (job == state.failing)
-        return subprocess.CompletedProcess(command, failed, f"{failed} failed, 12 passed in 1 s")
-
-    monkeypatch.setattr(evalset, "DEFAULT", own)
-    monkeypatch.setattr(
-        workbook, "output_problems", lambda path: state.guard * (path == workbook.WRITE_UP)
-    )
-    monkeypatch.setattr(workbook, "stale_blocks", lambda folder: state.blocks)
     monkeypatch.setattr(workbook.subprocess, "run", run)
-    state.check = lambda folder=own: workbook.check_command(SimpleNamespace(folder=folder))
-    return state
+    for failing in (None, 0, 1, 2):
+        commands.clear()
+        statuses = [2 * (n == failing) for n in range(4)]
+        status = workbook.check_command(SimpleNamespace(folder=evalset.DEFAULT))
+        assert status == (failing is not None)
+        said = "something differs, see above" if status else "everything agrees"
+        assert capsys.readouterr().out.endswith(f"\ncheck: {said}\n")
+    assert [" ".join(command[2:4]) for command in commands[:2]] == ["ruff check", "ruff format"]
+    assert commands[2][-5:] == [*map(str, workbook.NOTEBOOKS), "helpers/tests"]
 
 
-def test_a_check_gives_each_notebook_what_is_committed_but_not_what_it_writes(checking, capsys):
-    assert checking.check() == 0
-    folders = set()
-    for path, globs in workbook.WRITES.items():
-        folder, words, held = checking.calls.pop(str(path))
-        assert held == {*DERIVED, "x.md"} - workbook.derived_files(checking.own, globs)
-        assert words == [*workbook.NBVAL_STRICT, str(path)]
-        folders.add(folder)
-    assert len(folders) == 4 and not any(folder.exists() for folder in folders)
-    for words in workbook.TESTS.values():  # two at a time, in whatever order they start
-        assert checking.calls.pop(words[-1])[:2] == (checking.own, [*words])
-    assert not checking.calls
-    shown = capsys.readouterr().out
-    assert "\ntests of the helpers:\n0 failed, 12" in shown
-    assert shown.endswith("check: everything agrees\n72 passed, 0 failed\n")
-
-
-JOBS = {str(path): path.stem for path in workbook.NOTEBOOKS}
-JOBS["helpers/tests"] = "tests of the helpers"
-
-
-def test_a_check_ends_with_1_where_something_differs_or_pytest_fails(checking, capsys):
-    for what, value, words in [
-        ("ruff", "format", ["ruff format complains"]),
-        ("ruff", "check", ["ruff check complains"]),
-        ("guard", ["stored"], ["stored"]),
-        ("blocks", ["block"], ["block"]),
-        *(("failing", job, [f"{name}: pytest ended with 2, see"]) for job, name in JOBS.items()),
-        ("writes", False, [f"evals/{name} is not what" for name in DERIVED[:2]]),
-    ]:
-        usual = getattr(checking, what)
-        setattr(checking, what, value)
-        assert checking.check() == 1, (what, value)
-        shown = capsys.readouterr().out.partition("retrieval_eval:\n")[2]
-        lines = shown.splitlines()[1:-1]
-        assert all(line.startswith(w) for line, w in zip(lines, words, strict=False)), lines
-        assert len(lines) == (len(DERIVED) if what == "writes" else 1)
-        assert shown.endswith(f"72 passed, {2 * (what == 'failing')} failed\n")
-        setattr(checking, what, usual)
+def test_a_session_finds_what_is_committed_but_not_what_it_writes(request, monkeypatch, tmp_path):
+    for name in (*DERIVED, "x.md", "n.ipynb"):
+        files.write(tmp_path / name, "x\n")
+    monkeypatch.setattr(evalset, "DEFAULT", tmp_path)
+    monkeypatch.setenv("EVALS", str(tmp_path))
+    for globs in [*workbook.WRITES.values()]:
+        monkeypatch.setitem(workbook.WRITES, Path(__file__), globs)
+        for writes in (True, False):
+            book = IPyNbFile.from_parent(request.session, path=Path(__file__))
+            book.setup = book.teardown = list  # no kernel
+            nbval_alt.pytest_collectstart(book)
+            book.setup()
+            copy, derived = Path(os.environ["EVALS"]), nbval_alt.derived_files(tmp_path, globs)
+            held = {path.relative_to(copy).as_posix() for path in copy.rglob("*.*")}
+            assert copy != tmp_path and held == {*DERIVED, "x.md"} - derived
+            for name in derived if writes else ():
+                files.write(copy / name, "x\n")
+            if writes or not derived:
+                book.teardown()
+            else:
+                with pytest.raises(AssertionError, match=f"^evals/{min(derived)} is not what a se"):
+                    book.teardown()
+            assert evalset.folder() == tmp_path and not copy.exists()
 
 
 def test_a_check_of_another_set_runs_its_notebooks_on_a_copy_and_no_more(
-    checking, tmp_path, monkeypatch, capsys
+    tmp_path, monkeypatch, capsys
 ):
     other, ran = tmp_path / "other", []
     for name in ("coverage.md", "corpus/a.md", "n.ipynb", "corpus/page.html"):
@@ -273,15 +238,48 @@ def test_a_check_of_another_set_runs_its_notebooks_on_a_copy_and_no_more(
             raise evalset.EvalSetError([f"{folder}/second_pass.jsonl:1: broken"])
 
     monkeypatch.setattr(workbook, "run_all", run_all)
-    assert checking.check(other) == 0 and checking.calls == {}
+    evals = SimpleNamespace(folder=other)
+    assert workbook.check_command(evals) == 0
     ((copy, paths, held),) = ran
     assert not copy.exists() and paths == workbook.NOTEBOOKS and held == {"coverage.md", "a.md"}
     assert capsys.readouterr().out.endswith("\ncheck: every cell ran\n")
     with pytest.raises(evalset.EvalSetError, match=f"^{other}/second_pass.jsonl:1: broken$"):
-        checking.check(other)
+        workbook.check_command(evals)
 
 
 # What is stored.
+
+MACHINE_PATH = re.compile(  # in JSON, which writes a backslash twice
+    r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\\\)[\w.-]+"
+)
+
+
+def output_problems(path):
+    """Return what is wrong with the stored outputs of a notebook.
+
+    nbval compares nothing where a count is missing, so counts come first.
+    """
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    problems = []
+    if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
+        problems.append(f"execution counts are not 1..{len(cells)}, run: make refresh")
+    for number, cell in enumerate(cells, 1):
+        unwanted = {output.get("name", output.output_type) for output in cell.outputs}
+        unwanted = sorted(unwanted & {"stderr", "error"})
+        if machine_path := MACHINE_PATH.search(json.dumps(cell.outputs)):
+            unwanted.append(f"a path of one machine: {machine_path[0]}")
+        problems += [f"cell [{number}] stores {what}" for what in unwanted]
+    return problems
+
+
+@pytest.mark.parametrize("path", [*workbook.NOTEBOOKS, *workbook.FURTHER], ids=lambda p: p.stem)
+def test_our_notebooks_store_their_whole_outputs_and_nothing_of_a_machine(path):
+    assert output_problems(path) == []
+
+
+def test_the_generated_blocks_are_as_the_results_say():
+    for path, page in workbook.fresh_pages(evalset.DEFAULT).items():
+        assert page == path.read_text("utf-8"), f"{path}: its block differs, run: make refresh"
 
 
 def stream(text, name="stdout"):
@@ -310,10 +308,8 @@ def test_what_a_stored_notebook_may_not_hold_is_named_with_its_cell(tmp_path):
         made = [v4.new_code_cell("1", execution_count=n, outputs=out) for n, *out in cells]
         made.insert(0, v4.new_markdown_cell("words"))
         nbformat.write(v4.new_notebook(cells=made), tmp_path / "n.ipynb")
-        problems = workbook.output_problems(tmp_path / "n.ipynb")
-        assert len(problems) == len(wanted), (cells, problems)
-        for problem, words in zip(problems, wanted, strict=True):
-            assert problem.startswith(f"n.ipynb: {words}")
+        problems = output_problems(tmp_path / "n.ipynb")
+        assert [p[: len(w)] for p, w in zip(problems, wanted, strict=True)] == wanted, cells
 
 
 def test_derived_files_that_are_not_what_a_session_writes_are_named(tmp_path):
@@ -331,7 +327,7 @@ def test_derived_files_that_are_not_what_a_session_writes_are_named(tmp_path):
             if text is not None:
                 files.write(folder / name, text)
                 os.utime(folder / name, (0, 0))
-    problems = workbook.stale_files(committed, fresh, sum(workbook.WRITES.values(), ()))
+    problems = nbval_alt.stale_files(committed, fresh, sum(workbook.WRITES.values(), ()))
     names = ("results.json", "runs/end.trec", "runs/gone.jsonl", "runs/value.json")
     assert [problem.split()[0] for problem in problems] == [f"evals/{name}" for name in names]
     assert all("run: make refresh" in problem for problem in problems)

@@ -20,11 +20,15 @@ def small(folder):
 
 
 def queries(*parts, half="test"):
-    """Return rows of per_query; a part is (kind, how many find something, how many there are)."""
+    """Return rows of per_query; a part is (kind, how many find something, how many there are).
+
+    With a fourth number two in three have a full answer, and so many first ones find it.
+    """
     return [
         {"query_id": f"{kind}{n}", "query": "a", "kind": kind, "split": half, "relevant": {},
-         "retrieved": [], "first_rank": None, "measures": {"hit@5": n < found, "nDCG@10": 1}}
-        for kind, found, of in parts
+         "retrieved": [], "first_rank": None, "measures": {"hit@5": n < found, "nDCG@10": 1}
+         | ({"full hit@5": float(n < more[0])} if more and n % 3 else {})}
+        for kind, found, of, *more in parts
         for n in range(of)
     ]  # fmt: skip
 
@@ -74,10 +78,28 @@ def test_what_the_baseline_is_good_enough_for(small):
         assert told == f"**{verdict}** No other system was measured.", parts
     for low, high, side in ((ENOUGH, 1, "open"), (0, ENOUGH, "open"), (ENOUGH + 0.01, 1, "good")):
         assert Share("a", 1, 2, low, high).side == side
-    shares = made(small, ("a", 1, 9), ("b", 8, 9), ("c", 8, 9)).shares
+    shares = made(small, ("a", 1, 9), ("b", 8, 9), ("c", 8, 9)).shares()
     assert [share.name for share in shares] == ["all questions", "b", "c", "a"]
-    share = made(small, ("a", 9, 10)).shares[0]
+    share = made(small, ("a", 9, 10)).shares()[0]
     assert (round(share.low, 3), round(share.high, 3)) == (0.596, 0.982)  # Wilson's of 9 of 10
+
+
+def test_the_verdict_says_whether_it_means_useful_or_in_full(small):
+    parts = ("a", 30, 30, 0), ("b", 30, 30, 30)
+    page = made(small, *parts)
+    page.results["summary"] = {"test": page.results["summary"]["test"] | {"full": {"n": 40}}}
+    told = said(page, "verdict").partition("** ")[0]
+    assert told == (
+        f"**BM25 is good enough {FIRST_FIVE} for *a* and *b* questions. BM25 isn't good enough "
+        "to put a full answer among the first five for *a* questions; for *b* questions there are "
+        "too few to tell."
+    )
+    shares = [(share.name, share.found, share.n) for share in page.shares(write_up.FULL)]
+    assert shares == [("all questions", 20, 60), ("b", 20, 30), ("a", 0, 30)]  # of all questions
+    told = "- **20 of the 40** that have a full answer had it among the first five. For "
+    assert told in said(page, "numbers") and "in full, which no ranking" in said(page, "numbers")
+    assert "a full answer was judged 2 or more" in said(page, "bar")
+    assert made(small, ("a", 1, 1)).shares(write_up.FULL) == []
 
 
 OTHERS = ", with other systems or other chunks and on the dev half,"
@@ -133,16 +155,68 @@ def test_the_largest_repair_is_named_and_judging_comes_before_it(small):
         assert f"- **{words}.** In 1 of 1 dev questions" in lines[1]
 
 
-def test_the_best_of_the_better_runs_is_tried_and_confirmed(small):
+def halves(verdict, difference=0.05):
+    of = {"difference": difference, "low": None, "high": None, "verdict": stats.BETTER}
+    between = of | {"difference": difference - 0.1, "low": -0.2, "high": 0.1, "verdict": verdict}
+    return {"halves": {"dev": of, "test": of, "test minus dev": between}}
+
+
+def test_what_is_better_on_dev_alone_waits_for_test(small):
     others = [run("x", stats.BETTER), run("baseline + y", stats.BETTER, 0.2, p=0.0001)]
     others.append(run("w", stats.WORSE, -0.1))
-    for test in (True, False):
+    for test, end in ((True, "see it once on test before you switch."),
+                      (False, "measure it on new ones before you switch.")):  # fmt: skip
         first, second, *_ = actions(small, others=others, test=test)
-        assert first.startswith("- **Try *baseline + y*.** On 30 dev questions it gains +0.200")
+        assert first.startswith("- **Stay with BM25 for now, *baseline + y* waits.** On 30 dev ")
+        assert "questions it gains +0.200 in nDCG@10" in first and "not confirmed" in first
         assert "p = &#60;.001, adjusted for 3 comparisons). It merges two rankings" in first
-        assert first.endswith("on test before you switch.") is test
+        assert first.endswith(end)
         assert second.startswith("- **Don't switch to *w*.**")
     assert "merges" not in actions(small, others=others[:1])[0]
+
+
+def test_a_switch_is_advised_where_test_confirms_it(small):
+    best, next_best = run("y", stats.BETTER, 0.2), run("x", stats.BETTER)
+    told = "On test it's +0.050 (), better; test minus dev is -0.050 (-0.200 to +0.100): "
+    for of_best, of_next, begins, ends in (
+        ({}, halves(stats.CONFIRMED), "Try *x*.", "confirmed."),
+        (halves(stats.CONTRADICTED), {}, "Stay with BM25 for now, *y* waits.", "contradicted."),
+        (halves(stats.NOT_CONFIRMED), halves(stats.CONFIRMED), "Try *x*.", "confirmed."),
+        (halves(stats.CONFIRMED), halves(stats.CONFIRMED), "Try *y*.", "confirmed."),
+    ):
+        line = actions(small, others=[best | of_best, next_best | of_next])[0]
+        assert line.startswith(f"- **{begins}**") and line.endswith(told + ends)
+
+
+@pytest.mark.parametrize("verdict", [stats.BETTER, stats.WORSE, stats.SAME, stats.TOO_FEW])
+def test_the_board_says_what_test_says_of_a_run_or_that_nothing_confirms_it(small, verdict):
+    row = dict.fromkeys(stats.Paired._fields, 0.1)
+    of = run("x", verdict) | {"measures": {"nDCG@10": row}, "judged@10": 1.0}
+    shown = verdict in (stats.BETTER, stats.WORSE)
+    board = made(small, others=[of]).leaderboard()["on test"]
+    assert [*board] == ["", stats.NOT_CONFIRMED if shown else ""]
+    board = made(small, others=[of | halves(stats.CONTRADICTED)]).leaderboard()["on test"]
+    assert board["x"] == "+0.050, contradicted"
+
+
+def test_chunks_are_advised_where_test_confirms_them(small):
+    at = {"difference": 0.1, "low": 0.05, "high": 0.15, "n": 30, "detectable": 0.1, "reason": "p"}
+    keeps = "so the baseline keeps its chunks."
+    for dev, test, end in (
+        (stats.BETTER, None, f"That's not confirmed, {keeps}"),
+        (stats.BETTER, at | {"verdict": stats.BETTER}, "That's confirmed: take these chunks."),
+        (stats.BETTER, at | {"verdict": stats.TOO_FEW}, f"That's not confirmed, {keeps}"),
+        (stats.BETTER, at | {"verdict": stats.WORSE, "difference": -0.1},
+         f"That's contradicted, {keeps}"),
+        (stats.SAME, None, "The baseline keeps its chunks."),
+    ):  # fmt: skip
+        sets = {"fixed": {}, "low": {"against": at | {"difference": 0, "verdict": stats.SAME}}}
+        halves = {"dev": {"sets": sets | {"best": {"against": at | {"verdict": dev}}}}}
+        halves |= {"test": {"sets": {"fixed": {}, "best": {"against": test}}}} if test else {}
+        page = WriteUp(made(small).results | {"evidence": halves}, small)
+        told = said(page, "chunks")
+        assert f"The best of the others on dev is *best*, +0.100: {dev}, p." in told
+        assert told.endswith(end) and ("test minus dev" in told) == bool(test)
 
 
 PRICES = [  # (difference, detectable, words)
@@ -200,6 +274,12 @@ def test_sections_say_what_is_missing_where_it_is(small):
         assert said(page, section) == words
     page = WriteUp(page.results | {"evidence": {}}, small)
     assert said(page, "evidence").startswith("No dev label has a quote")
+    by_k = {"any quote": [0.75] * 5, "evidence": [0.5] * 5}
+    several = WriteUp(page.results | {"evidence": {"dev": {"by_k": by_k}}}, small)
+    told = "any quote for 0.750 of the questions, and what suffices for 0.500."
+    assert told in said(several, "evidence")
+    del by_k["any quote"]
+    assert "quotes together" not in said(several, "evidence")
     assert "had none among the first ten" in said(page, "numbers")
     assert "The halves" not in said(page, "ranks") and "Besides" in said(page, "corpus")
     none = page.results["queries"] | {"unanswered": 0}

@@ -68,8 +68,8 @@ def flipped_means(differences: np.ndarray, p: float, name: str) -> None:
     signs = np.random.default_rng(2026).choice([-1, 1], size=(PATTERNS, len(differences)))
     ax, top = _histogram(signs @ differences / len(differences))
     seen = differences.mean()
-    ax.axvline(seen, color=LIGHT)
-    ax.axvline(-seen, color=LIGHT, linestyle="--")
+    ax.axvline(seen, color="black")  # neutral: the verdict is the table's
+    ax.axvline(-seen, color="black", linestyle="--")
     side = "left" if seen > 0 else "right"
     ax.text(seen, top * 0.92, f" seen {seen:+.3f} ", fontsize=12, ha=side)
     share = "Fewer than .001" if p < 0.001 else short(p)

@@ -36,6 +36,10 @@ def grades(folder):
     return {pair: entry.relevance for pair, entry in given.items()}
 
 
+def live(shown):
+    return {name for name, button in shown.buttons.items() if not button.disabled}
+
+
 def do(shown, grade):
     """Give the shown document a grade with good evidence, and return the turn it was."""
     turn = shown.turn

@@ -355,18 +355,21 @@ def test_judged_depth_names_the_worst_ranker_and_the_best_share():
         assert finding.status == status and in_order(finding, [shown])
 
 
-CHUNKED = [  # chunks, words of the finding
-    ([("a", 0, 24), ("b", 0, 18), ("b", 16, 24)], "2 quotes: 1 cut everywhere", "quotes of q1 b:"),
-    ([("a", 0, 24), ("b", 14, 24)], "2 quotes: 0 cut everywhere"),
-    ([], "2 quotes: 0 cut everywhere"),
+CHUNKED = [  # chunks, the parts of the quote of q1 b, words of the finding
+    ([("b", 0, 18), ("b", 16, 24)], "Disk full.", "2 quotes: 1 cut everywhere", "quotes of q1 b:"),
+    ([("b", 14, 24)], "Disk full.", "2 quotes: 0 cut everywhere"),
+    ([], "Disk full.", "2 quotes: 0 cut everywhere"),
+    ([("b", 0, 13), ("b", 14, 24)], "Stop the job.+Disk full.", "2 quotes: 0 cut everywhere"),
+    ([("b", 0, 13), ("b", 14, 20)], "Stop the job.+Disk full.", "2 quotes: 1 cut", "of q1 b:"),
 ]
 
 
 def test_quotes_that_every_chunker_cuts(tmp_path):
     bodies = {"a": "Stop the job. Then wait.", "b": "Stop the job. Disk full."}
     documents = [evalset.Document(d, "", body) for d, body in bodies.items()]
-    labels = [("q1", "a", 2, ("Then wait.",)), ("q1", "b", 1, ("Disk full.",))]
-    for n, (spans, *words) in enumerate(CHUNKED):
+    for n, (spans, quote, *words) in enumerate(CHUNKED):
+        labels = [("q1", "a", 2, (("Then wait.",),)), ("q1", "b", 1, (tuple(quote.split("+")),))]
+        spans = [("a", 0, 24), *spans] if spans else []
         units = [chunks.Chunk(d, m, start, end, 1) for m, (d, start, end) in enumerate(spans)]
         folder = tmp_path / str(n)
         if units:
@@ -374,27 +377,19 @@ def test_quotes_that_every_chunker_cuts(tmp_path):
             chunks.write_chunks(folder / "chunks" / "other.jsonl", units[:1])
         case = made([asks("q1"), asks("q2")], documents, labels, folder=folder)
         finding = checks.check_quotes(case)
-        assert finding.status == ("pass" if n else "warn") and in_order(finding, words), finding
+        assert finding.status == ("warn" if len(words) > 1 else "pass") and in_order(
+            finding, words
+        ), finding
 
 
 HELD = "Stop the job, then wait for ten minutes."
 NOWHERE = "2 quotes: 0 cut everywhere |"
-ELSEWHERE = [  # quote of q a, other labels of q, words of the finding
-    (
-        HELD,
-        [],
-        "2 quotes: ",
-        "everywhere; in one not judged: 1 | Judge anew",
-        "only the answer says: q b.",
-    ),
-    (
-        HELD,
-        [("b", 0, (HELD,))],
-        "2 quotes: ",
-        "; in a document judged 0: 1 | Judge anew",
-        "says: q b.",
-    ),
+ELSEWHERE = [  # parts of a quote of q a, other labels of q, words of the finding
+    (HELD, [], "2 quotes: ", "; in one not judged: 1 | Judge anew", "only the answer says: q b."),
+    (HELD, [("b", 0, ((HELD,),))], "2 quotes: ", "; in a document judged 0: 1 | ", "says: q b."),
     (HELD, [("b", 1)], NOWHERE),
+    (f"{HELD}+So:", [], "in one not judged: 1"),
+    (f"{HELD}+Go on.", [], NOWHERE),
     ("op the job, then wait for ten", [("b", 0)], "in a document judged 0: 1"),
     ("Stop the job, then", [], NOWHERE),  # too few words to prove anything
     (f"{HELD} Go on.", [], NOWHERE),
@@ -403,13 +398,13 @@ ELSEWHERE = [  # quote of q a, other labels of q, words of the finding
 
 def test_a_quote_that_stands_in_another_document_proves_a_grade_there():
     """It may be an old version; a document with the same words in other signs holds no quote."""
-    bodies = {"a": f"{HELD} Go on.", "b": f"So: {HELD}", "c": HELD.replace(",", "")}
+    bodies = {"a": f"So: {HELD} Go on.", "b": f"So: {HELD}", "c": HELD.replace(",", "")}
     documents = [evalset.Document(d, "", body, version="1") for d, body in bodies.items()]
     for quote, others, *words in ELSEWHERE:
-        labels = [("q", "a", 2, (quote, "Go on.")), *(("q", *label) for label in others)]
-        case = made([asks("q")], documents, labels)
-        assert in_order(checks.check_quotes(case), words), (quote, checks.check_quotes(case))
-    assert checks._holders(case.evals, {(HELD, "Go on.")}) == {(HELD, "Go on."): ["a"]}
+        evidence = tuple(quote.split("+")), ("Go on.",)
+        labels = [("q", "a", 2, evidence), *(("q", *label) for label in others)]
+        finding = checks.check_quotes(made([asks("q")], documents, labels))
+        assert in_order(finding, words), (quote, finding)
 
 
 # On files: a whole set of two documents, broken in one place.

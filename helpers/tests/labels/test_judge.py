@@ -52,9 +52,9 @@ ANSWERS = [  # what the model said, the row's own fields or what is told
     ('{"relevance": 2', "answer: broken JSON ("),
     ("2", "answer: found 2, wanted a JSON object"),
     ("", "answer: broken JSON ("),
-    ('{"relevance": 3}', "field relevance is 3, wanted 0, 1 or 2"),
-    ('{"relevance": "2"}', 'field relevance is "2", wanted 0, 1 or 2'),
-    ('{"evidence": "Delete"}', "field relevance is missing, wanted 0, 1 or 2"),
+    ('{"relevance": 3}', "field relevance is 3, wanted a grade: 0, 1 or 2"),
+    ('{"relevance": "2"}', 'field relevance is "2", wanted a grade: 0, 1 or 2'),
+    ('{"evidence": "Delete"}', "field relevance is missing, wanted a grade: 0, 1 or 2"),
     ('{"relevance": 1, "why": "it fits"}', "field why is unknown, wanted one of: query_id"),
 ]  # fmt: skip
 
@@ -77,7 +77,7 @@ def test_an_answer_becomes_a_row_or_is_told_with_its_line(tmp_path):
 JUDGED = [  # what is wrong with the second row of judge.jsonl, what is told
     ({"doc_id": "disk-ful"}, "document disk-ful is not in the corpus"),
     ({"query_id": "q9"}, "query q9 is not in retrieval_queries.jsonl"),
-    ({"relevance": 3}, "field relevance is 3, wanted 0, 1 or 2"),
+    ({"relevance": 3}, "field relevance is 3, wanted a grade: 0, 1 or 2"),
     ({}, "stands already at line 1, wanted each once"),
 ]
 

@@ -103,7 +103,7 @@ def test_git_sees_neither_log_nor_lock():
 BAD_LINES = [  # a line, what is said of it
     ('{"query_id": "q1"', "broken JSON"),
     ("[1]", "found [1], wanted"),
-    (entry(relevance=7), "field relevance is 7, wanted 0, 1 or 2"),
+    (entry(relevance=7), "field relevance is 7, wanted a grade: 0, 1 or 2"),
     (entry(repeat="no"), 'field repeat is "no", wanted true or false'),
     (entry(grade=1), "field grade is unknown"),
     ({"query_id": "q1", "relevance": 0}, "field doc_id is missing"),
@@ -114,6 +114,8 @@ BAD_LINES = [  # a line, what is said of it
     (entry(relevance=1), "grade 1 needs evidence, wanted a passage of disk-full"),
     (entry(relevance=1) | {"evidence": " "}, "grade 1 needs evidence"),
     (entry(relevance=2) | {"evidence": "Add"}, "evidence 'Add' is not in disk-full"),
+    (entry(relevance=2) | {"evidence": [["Delete", "Add"]]}, "evidence 'Add' is not in disk-full"),
+    (entry(relevance=2) | {"evidence": [[]]}, "field evidence is [[]], wanted a quote, or a list"),
     ({"undo": {"query_id": "q1", "time": ""}}, "field doc_id is missing"),
 ]
 

@@ -8,7 +8,7 @@ import re
 
 import pytest
 from conftest import write_rows
-from judging import PROOF, do, entry, grades, logged, opened, two_by_twelve
+from judging import PROOF, do, entry, grades, live, logged, opened, two_by_twelve
 from test_inert import RAW
 
 from helpers import evalset
@@ -16,10 +16,6 @@ from helpers.labels import log, markup, merge, panel, schedule
 from helpers.text import Markup
 
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
-
-
-def live(shown):
-    return {name for name, button in shown.buttons.items() if not button.disabled}
 
 
 def message(shown):
@@ -142,10 +138,10 @@ def test_the_panel_from_top_to_bottom(folder, monkeypatch):
     assert rows[3].children == (*shown.buttons.values(), shown.key)
     assert rows[4:] == [shown.message, shown.guide] and shown.guide.selected_index is None  # folded
     labels = ["0 does not help", "1 helps in part", "2 answers it"]
-    labels += ["No answer", "Skip", "Undo", "Finish"]
+    labels += ["And this too", "No answer", "Skip", "Undo", "Finish"]
     assert [button.description for button in shown.buttons.values()] == labels
     assert all(button.tooltip for button in shown.buttons.values())
-    assert shown.key.placeholder == "0 1 2 n s u j k" and "j and k" in shown.evidence.tooltip
+    assert shown.key.placeholder == "0 1 2 n s u + j k" and "j and k" in shown.evidence.tooltip
     monkeypatch.setattr(panel, "display", displayed.append)
     shown.show()
     assert displayed == [shown.box]
@@ -154,8 +150,8 @@ def test_the_panel_from_top_to_bottom(folder, monkeypatch):
 def test_the_panel_offers_the_grades_of_the_set(folder):
     (folder / "judgments.jsonl").unlink()
     for highest, label, keys in (
-        (1, "1 answers it", "01nsujk"),
-        (10, "10 answers it", "0123456789nsujk"),
+        (1, "1 answers it", "01nsu+jk"),
+        (10, "10 answers it", "0123456789nsu+jk"),
     ):
         (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
         shown = opened(folder)
@@ -251,6 +247,37 @@ def test_what_is_selected_becomes_evidence(folder):
     assert (shown.turn, shown.document.selected, shown.evidence.value) == (None, "", "")
     shown.document.selected = "1 document"
     assert shown.evidence.value == "" and message(shown) == "Saved: 2."
+
+
+def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other(folder):
+    (folder / "judgments.jsonl").unlink()
+    shown = opened(folder, [("q1", "disk-full")])
+    shown.document.selected = "logs"
+    shown.document.selected = "Delete"  # another one in its place
+    shown.buttons["And this too"].click()
+    assert "needed, too" in message(shown)
+    shown.key.value = "j"
+    shown.key.value = "j"  # the second line in place of the first
+    shown.key.value = "+"
+    shown.document.selected = "runbook"  # is no passage of it
+    shown.document.selected = "call\nStorage"
+    assert shown.evidence.value == "Delete\n+\nDelete <old> logs.\n+\ncall Storage"
+    shown.key.value = "2"
+    together = ["Delete", "Delete <old> logs.", "call Storage"]
+    assert logged(folder)[-1]["evidence"] == [together]
+    shown.buttons["Undo"].click()
+    shown.evidence.value = "\n+\n Delete\n+\n \n+\nadd a consumer"
+    shown.buttons["1"].click()
+    assert "evidence 'add a consumer' is not in disk-full" in message(shown)
+    shown.evidence.value = "\n+\nDelete\n+\n"
+    shown.buttons["1"].click()
+    assert logged(folder)[-1]["evidence"] == "Delete"
+    shown.buttons["Undo"].click()
+    shown.evidence.value = "Delete\n+\nStorage"
+    shown.buttons["2"].click()
+    assert merge.merge(evalset.load(folder)) == 1
+    labels = {label[:2]: label.evidence for label in evalset.load(folder).judgments}
+    assert labels["q1", "disk-full"] == (("Delete", "Storage"),)
 
 
 def test_keys_act_at_once_and_empty_the_box(folder):
@@ -364,7 +391,8 @@ def pairs_waiting(folder):
 
 def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     shown = opened(folder, pairs_waiting(folder))
-    assert live(shown) == {"0", "1", "2", "Skip", "Finish"} and shown.bar.max == 2
+    assert live(shown) == {"0", "1", "2", "And this too", "Skip", "Finish"}
+    assert shown.bar.max == 2
     assert shown.count.value == "1 of 2, query 1 of 1"
     do(shown, 0), do(shown, 0)
     page = html.unescape(shown.document.value)

@@ -92,8 +92,8 @@ def test_a_stub_stands_where_its_region_began():
 def test_a_session_whose_exercises_cannot_be_told_writes_nothing(house):
     nested = solution("scaled", body=f"{exercises.BEGIN}\n    return 1")
     for cells, words in (
-        (changed("scaled-code", source=nested), "cell scaled-code, line 4: a region begins inside"),
-        (changed("setup", metadata={"tags": "x"}), "cell 2, metadata, tags: 'x' is"),
+        (changed("scaled-code", source=nested), "cell scaled-code, line 4: found ### BEGIN"),
+        (changed("setup", metadata={"tags": "x"}), r"\$.cells\[1\].metadata.tags: 'x'"),
         ([cell for cell in session() if cell.id != "scaled-check"], "cell scaled-code, line 1: "),
     ):
         write(house, cells)

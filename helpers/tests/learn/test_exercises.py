@@ -38,37 +38,34 @@ def test_an_exercise_names_its_three_cells_its_number_and_minutes():
 
 
 PLANNED = "{}\n\nDifficulty 1 of 3 · 10 minutes."
-NO_HEADING = "scaled-code, line 1: no heading '### Exercise"
-NO_PLAN = "scaled-code, line 1: its heading lacks the line 'difficulty 1 of 3 · 10 minutes ·"
-NO_CHECK = "scaled-code, line 1: the next code cell is no check: wanted nbgrader's metadata with"
-REFUSED = [  # (cell, what it says instead or None where it is gone, what is said)
-    *(("scaled-head", PLANNED.format(head), NO_HEADING)
+REFUSED = [  # (cell, what it says instead or None where it is gone)
+    *(("scaled-head", PLANNED.format(head))
       for head in ("# Exercise: x", "##### Exercise: x", "### Exercise:", "a ### Exercise: x")),
-    *(("scaled-head", f"### Exercise: x\n\n{plan}", NO_PLAN)
+    *(("scaled-head", f"### Exercise: x\n\n{plan}")
       for plan in ("", "Difficulty 4 of 3 · 10 minutes", "Difficulty 1 of 3 · ten minutes")),
-    ("scaled-head", None, NO_HEADING),
-    ("scaled-check", None, NO_CHECK),
+    ("scaled-head", None),
+    ("scaled-check", None),
 ]  # fmt: skip
 
 
 def test_an_exercise_that_lacks_something_is_refused_with_its_cell():
-    for cell_id, source, words in REFUSED:
+    for cell_id, source in REFUSED:
         cells = changed(cell_id, source=source)
         cells = [cell for cell in cells if source is not None or cell.id != cell_id]
-        with pytest.raises(LearnError, match=f"^{NAME}: cell {words}"):
+        with pytest.raises(LearnError, match=f"^{NAME}: cell scaled-code, line 1: an answer stand"):
             told(cells)
-    with pytest.raises(LearnError, match="cell shout-code, line 1: the next code cell is no check"):
+    with pytest.raises(LearnError, match="cell shout-code, line 1: an answer stands between"):
         told(session()[:15])  # nothing follows it
 
 
 def test_what_nbgrader_says_of_a_cell():
     plain, check = code("a", "1"), code("b", "1", grade=True, points=1)
     solution, both = code("c", "1", solution=True), code("d", "1", solution=True, grade=True)
-    words, odd = markdown("e", "1"), code("f", "1")
-    words.metadata["nbgrader"], odd.metadata["nbgrader"] = check.metadata["nbgrader"], 3
-    cells = [plain, check, solution, both, words, odd]
+    words = markdown("e", "1")
+    words.metadata["nbgrader"] = check.metadata["nbgrader"]
+    cells = [plain, check, solution, both, words]
     assert exercises.grading(check)["grade_id"] == "b"
-    assert exercises.grading(plain) == exercises.grading(odd) == {}
+    assert exercises.grading(plain) == {}
     assert [cell.id for cell in cells if exercises.is_check(cell)] == ["b"]
     assert [cell.id for cell in cells if exercises.is_solution(cell)] == ["c", "d"]
 
@@ -78,11 +75,10 @@ REGIONS = [  # (lines, regions or what is wrong)
     ([BEGIN, END], [(1, 2)]),
     (["a", f"    {BEGIN}  ", "b", f"\t{END}", "c", BEGIN, "d", END], [(2, 4), (6, 8)]),
     ([f"x = 1  {BEGIN}", f"{END} of it"], []),
-    (["a", BEGIN, BEGIN, END], "line 3: a region begins inside the one of line 2"),
-    ([END], "line 1: a region ends that never began"),
-    ([BEGIN, END, END], "line 3: a region ends that never began"),
-    (["", BEGIN, "a"], "line 2: a region begins that never ends"),
-    ([BEGIN, END, "", BEGIN], "line 4: a region begins that never ends"),
+    (["a", BEGIN, BEGIN, END], f"line 3: found {BEGIN}, wanted {END} before it"),
+    ([END], f"line 1: found {END}, wanted {BEGIN} before it"),
+    ([BEGIN, END, END], f"line 3: found {END}, wanted {BEGIN} before it"),
+    (["", BEGIN, "a"], f"line 4: found the end, wanted {END} before it"),
 ]
 
 
@@ -92,13 +88,11 @@ def test_regions_are_told_by_their_first_and_last_line():
         if isinstance(wanted, list):
             assert exercises.regions(cell) == wanted
         else:
-            with pytest.raises(LearnError, match=f"^cell x, {wanted}$"):
+            with pytest.raises(LearnError, match=f"^{wanted}$"):
                 exercises.regions(cell)
 
 
 def test_sessions_are_read_in_the_order_of_their_names(tmp_path):
-    with pytest.raises(LearnError, match=f"^{tmp_path}: no session_\\*.ipynb$"):
-        exercises.read_lessons(tmp_path)
     for name in ("session_b_x.ipynb", "session_a_y.ipynb", "other.ipynb", "session_c.md"):
         nbformat.write(v4.new_notebook(cells=[markdown("only", name)]), tmp_path / name)
     made = exercises.read_lessons(tmp_path)
@@ -113,14 +107,22 @@ def test_sessions_are_read_in_the_order_of_their_names(tmp_path):
 BROKEN = [  # (text of a notebook, what stands in its place, what is said)
     ('"cells"', "<<<<<<<", r"cannot be read as a notebook \(broken JSON .* line 2 column 2 .*\)"),
     ("# Session A", "\udcff", "cannot be read as a notebook .'utf-8' codec can't decode .*"),
-    ('"id": "setup"', '"id": "a b"', "cell 2, id: 'a b' does not match .*"),
-    ('"id": "setup",', "", "cell 2: 'id' is a required property, wanted .*"),
-    ('"tags": [', '"tags": "setup", "a": [', "cell 7, metadata, tags: 'setup' is not .*"),
-    ('"cell_type": "code"', '"cell_type": "test"', "cell 2: .*, wanted nbformat 4.5, as .*"),
+    ('"id": "setup"', '"id": "a b"', r"\$.cells\[1\].id: 'a b' does not match .*"),
+    ('"id": "setup",', "", r"\$.cells\[1\]: 'id' is a required property, wanted .*"),
+    ('"tags": [', '"tags": "setup", "a": [', r"\$.cells\[6\].metadata.tags: 'setup' is not .*"),
+    (
+        '"cell_type": "code"',
+        '"cell_type": "test"',
+        r"\$.cells\[1\]: .*, wanted nbformat 4.5.*",
+    ),
     ('"cell_type": "code"', '"cell_type": 4', "cannot be read as a notebook .*"),
-    ('"name": "stdout"', '"title": "stdout"', "cell 2, outputs, 0: .*"),
-    ('"nbformat": 4', '"nbformat": 3', "nbformat: 3 is less than .*, wanted nbformat 4.5, as .*"),
-    ('"nbformat_minor": 5', '"nbformat_minor": 4', "nbformat_minor: 4 is less than .*"),
+    ('"name": "stdout"', '"title": "stdout"', r"\$.cells\[1\].outputs\[0\]: .*"),
+    (
+        '"nbformat": 4',
+        '"nbformat": 3',
+        r"\$.nbformat: 3 is less than .*, wanted nbformat 4.5.*",
+    ),
+    ('"nbformat_minor": 5', '"nbformat_minor": 4', r"\$.nbformat_minor: 4 is less than .*"),
 ]
 
 
@@ -131,7 +133,7 @@ def test_a_notebook_that_is_not_valid_is_told_with_its_cell(tmp_path):
     assert len(pages) == len(BROKEN)
     odd = ("", "null", "[]", "{}", '{"nbformat": 4, "cells": 1}', '{"cells": [3]}', "[" * 100_000)
     no_list = '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": 1}'
-    pages.append((no_list, "cells: 1 is not of type 'array'.*"))
+    pages.append((no_list, r"\$.cells: 1 is not of type 'array'.*"))
     for page, words in [*pages, *((page, ".+") for page in odd)]:
         path.write_bytes(page.encode("utf-8", "surrogateescape"))
         with pytest.raises(LearnError) as caught:

@@ -3,12 +3,14 @@
 `make check` runs each on the committed files of those before it.
 """
 
+import subprocess
 import sys
 import tempfile
 from itertools import chain
 from pathlib import Path
 
 from helpers import evalset, workbook
+from helpers.tests.nbval_alt import derived_files, stale_files
 
 DERIVED = [*chain.from_iterable(workbook.WRITES.values())]
 
@@ -17,12 +19,13 @@ def main() -> int:
     """Run the notebooks in one process, compare outputs and files; return 1 if any differs."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = workbook.copy_of_set(evalset.DEFAULT, Path(scratch) / "evals")
-        for name in workbook.derived_files(copy, DERIVED):
+        for name in derived_files(copy, DERIVED):
             (copy / name).unlink()
-        books = map(str, workbook.NOTEBOOKS)
-        done = workbook.run_pytest(copy, *workbook.NBVAL_STRICT, *books)
-        stale = workbook.stale_files(evalset.DEFAULT, copy, DERIVED)
-    print(done.stdout, *stale, sep="\n")
+        words = "-m", "pytest", *workbook.NBVAL_STRICT, *map(str, workbook.NOTEBOOKS)
+        environment = workbook.environment(copy)
+        done = subprocess.run([sys.executable, *words], cwd=workbook.ROOT, env=environment)
+        stale = stale_files(evalset.DEFAULT, copy, DERIVED)
+    print(*stale, sep="\n")
     return int(bool(done.returncode or stale))
 
 

@@ -65,8 +65,11 @@ ROWS = [  # (name, words of the command, what of the stock it needs)
     ("freeze bare", "freeze --evals bare", "bare"),
     ("export", "export --evals graded --to out", "graded"),
     ("export again", "export --evals table --to old", "table old"),
+    ("plan", "plan --evals graded", "graded"),
     ("drop", "drop q3 --evals graded", "graded"),
     ("drop again", "drop q4 --evals dropped", "dropped"),
+    ("carry", "carry --evals graded --from moved --to out", "graded moved"),
+    ("carry import", "carry --evals table --from text:text --to deep/out", "table text"),
     ("compare", "compare run.trec --evals graded", "graded run.trec run.json"),
     ("compare two", f"{TWO} --evals graded --to out --split all", f"graded {TWO_FILES}"),
     ("compare base", f"{BASE} --evals table --strict", "table run.jsonl base.run"),
@@ -97,6 +100,7 @@ def make(stock: Path) -> None:
     shutil.copytree(stock / "graded", stock / "dropped")
     merge.drop_query(stock / "dropped", "q3")
     export.write_exports(evalset.load(stock / "graded"), stock / "old")  # has a qrels/test.tsv
+    moved(stock / "moved")
     run_files(stock)
     parquet(stock)
     sources(stock)
@@ -176,6 +180,15 @@ def table(folder: Path) -> None:
     write_rows(folder / "retrieval_queries.jsonl", *asked)
 
 
+def moved(folder: Path) -> None:
+    """Write the pages of `graded` as they are later: one gone, one renamed, one changed."""
+    shutil.copytree(folder.with_name("graded") / "corpus", folder / "corpus")
+    first, second, third, *_ = sorted((folder / "corpus").iterdir())
+    first.unlink()
+    second.rename(second.with_name("new-name.md"))
+    third.write_text(third.read_text(encoding="utf-8").replace("Then call", "Or call"))
+
+
 def run_files(stock: Path) -> None:
     """Write one run as TREC lines with a card, and another as JSON lines."""
     evals = evalset.load(stock / "graded")
@@ -199,7 +212,7 @@ def parquet(stock: Path) -> None:
         ):
             connection.from_df(pd.DataFrame(rows)).write_parquet(str(path))
     with contextlib.redirect_stdout(io.StringIO()):
-        command.sql_command(None, "duckdb", stock / "kept", str(docs), str(queries))
+        command.sql_command(stock, stock / "kept", docs=str(docs), queries=str(queries))
 
 
 def house(stock: Path) -> None:

@@ -70,6 +70,9 @@ PARTS = {
     "sail": Part(
         "BM25 in SQL on Sail against rank_bm25", script("../sql/equality.py"), ".cache/sail"
     ),
+    "langchain": Part(
+        "that the example with LangChain runs as it stands", script("example.py"), ".cache/tools"
+    ),
     "bench": Part("nothing: shows speed and memory as ratios of one run", script("bench.py")),
 }
 WHEN_NAMED = {

@@ -64,7 +64,7 @@ def marker_problems(cell) -> list[tuple[int, str]]:
     try:
         exercises.regions(cell)
     except LearnError as error:
-        line, words = re.fullmatch(r"cell .+, line (\d+): (.+)", str(error)).groups()
+        line, words = re.fullmatch(r"line (\d+): (.+)", str(error)).groups()
         problems.append((int(line), words))
     return problems
 

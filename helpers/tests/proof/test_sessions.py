@@ -20,7 +20,8 @@ from helpers import evalset, figures, runs, stats, text, workbook
 from helpers.labels import audit
 from notebooks import cards
 
-OF_SESSION_C = "answers best_of_many evidence_lost how_many_queries judge trap_lab wrong_labels"
+OF_SESSION_C = "answers best_of_many evidence_lost false_alarms how_many_queries judge "
+OF_SESSION_C = [*OF_SESSION_C.split(), "stopping_early", "trap_lab", "wrong_labels"]
 FURTHER = {path.stem: path for path in workbook.FURTHER}
 
 
@@ -143,7 +144,7 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
     rows = {row["query_id"]: row for row in results["per_query"]}
     assert rows["q1"]["retrieved"][0][0] == "d1" and rows["q1"]["measures"]["nDCG@10"] == 1
     assert "{0: 5, 1: 2, 2: 1, 3: 3}" in a.said["a-labels-table"]
-    played = {name: play(FURTHER[name], graded) for name in OF_SESSION_C.split()}
+    played = {name: play(FURTHER[name], graded) for name in OF_SESSION_C}
     assert "share read as" in played["wrong_labels"].said["c-noise-rates"]
 
 

@@ -282,6 +282,7 @@ def of_measures() -> dict[str, list[float]]:
         "auroc": [*scores, auroc * 6, 6, auroc],
         "budget": [2000, 512, 2000 - 3 * 512],
         "evidence-recall": [2000, 1, 2, 1 / 2],
+        "full-answer": [5, 5, 5 / 5, 2, 3, 2 / 3, 2, 5, 2 / 5],
         "gain": [2, 2, 2, 1, 2**2 - 1, 1, 2**1 - 1],
         "hit": [3, 4, 3, 4, hits],
         "ideal": [1, 2, 2, 1, 1, np.log2(3), best],

@@ -6,6 +6,7 @@ stands here as a formula with its source. A function returns one published thing
 
 import functools
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -39,7 +40,7 @@ METHOD = {  # the baseline as design and README name it; the runs must follow fr
 }
 SPLITS, CHUNKERS = ("dev", "test"), ("fixed", "paragraph", "recursive")
 COMPARED = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")
-MEAN = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP"}
+MEAN = {"RR@10": "MRR@10", "RR": "MRR", "AP": "MAP", "full RR@10": "full MRR@10"}
 MATTERS, ALPHA, TIE = 0.05, 0.05, 1e-9
 STOP_WORDS = set(
     "a again an and any are as at be but by can did do does for from had has have how i if in into "
@@ -160,6 +161,16 @@ def measures(order: list[str], grades: dict[str, int]) -> dict[str, float]:
     }
 
 
+def in_full(order: list[str], grades: dict[str, int]) -> dict[str, float]:
+    """Return the measures of a ranking for which only full answers count, {} where there is none.
+
+    A document of grade 2 answers in full; no setting of our set says otherwise.
+    """
+    full = {doc_id: 1 for doc_id, grade in grades.items() if grade >= 2}
+    names = ("hit@5", "RR@10", "recall@10") if full else ()
+    return {f"full {name}": measures(order, full)[name] for name in names}
+
+
 def first_rank(order: list[str], grades: dict[str, int]) -> int | None:
     """Return the rank of the first relevant document."""
     return next((rank for rank, d in enumerate(order, 1) if grades.get(d, 0) > 0), None)
@@ -269,11 +280,11 @@ def holm(ps: list[float]) -> list[float]:
     return steps.sort_index().tolist()
 
 
-def verdict(at: dict, p: float) -> str:
+def verdict(at: dict, p: float, matters=MATTERS) -> str:
     """Return the verdict: shown by p, else shown equal by the interval, else not known."""
     if p < ALPHA:
         return "better" if at["difference"] > 0 else "worse"
-    equal = at["low"] > -MATTERS and at["high"] < MATTERS
+    equal = at["low"] > -matters and at["high"] < matters
     return "no difference shown" if equal else "too few queries to tell"
 
 
@@ -423,12 +434,15 @@ def results(files: Files) -> dict:
 def half(files: Files, run: dict, split: str | None) -> dict:
     """Return n, means, intervals and the median first rank of one half."""
     values = scored(files, run, split)
-    ranks = [first_rank([d for d, _ in run[q]], files.grades[q]) or math.inf for q in values.index]
+    orders = {q: [d for d, _ in run[q]] for q in values.index}
+    ranks = [first_rank(order, files.grades[q]) or math.inf for q, order in orders.items()]
+    full = pd.DataFrame(filter(None, (in_full(orders[q], files.grades[q]) for q in orders)))
     return {
         "n": len(values),
         "measures": means(values),
         "intervals": {MEAN.get(name, name): bootstrap(values[name]) for name in COMPARED},
         "median_first_rank": median(ranks),
+        "full": {"n": len(full), "measures": full.mean().rename(MEAN).to_dict()},
     }
 
 
@@ -463,7 +477,7 @@ def per_query(files: Files, run: dict, query_id: str) -> dict:
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
         "retrieved": [list(hit) for hit in run[query_id][:10]],
         "first_rank": first_rank(order, grades),
-        "measures": measures(order, grades),
+        "measures": measures(order, grades) | in_full(order, grades),
     }
 
 
@@ -485,11 +499,29 @@ def compared(files: Files, base: dict) -> dict:
         "split": "dev",
         "n": len(scored(files, base, "dev")),
         "matters": MATTERS,
+        "decides": "nDCG@10",
         "base": {"name": "baseline", **described(files, base)},
         "runs": [
-            {"name": name, **described(files, run), **held(files, run, base)} for name, run in runs
+            {"name": name, **described(files, run), **held(files, run, base)}
+            | ({"halves": halves(files, run, base)} if name in confirmed(files) else {})
+            for name, run in runs
         ],
     }
+
+
+def confirmed(files: Files) -> dict[str, str]:
+    """Return the systems that were chosen on dev, each with its day."""
+    return json.loads((files.folder / "settings.json").read_text(encoding="utf-8"))["confirmed"]
+
+
+def halves(files: Files, run: dict, base: dict) -> dict:
+    """Return nDCG@10 of a run beside the base on both halves, and how these differ (Welch 1947)."""
+    both = {s: [scored(files, of, s)["nDCG@10"] for of in (base, run)] for s in SPLITS}
+    dev, test = (after - before for before, after in both.values())
+    ends = stats.ttest_ind(test, dev, equal_var=False).confidence_interval()
+    between = {"difference": test.mean() - dev.mean(), "low": ends.low, "high": ends.high}
+    pairs = {split: paired(*pair) for split, pair in both.items()}
+    return pairs | {"test minus dev": {name: float(value) for name, value in between.items()}}
 
 
 def decided(comparison: dict) -> None:
@@ -503,6 +535,25 @@ def decided(comparison: dict) -> None:
         for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
             at["p_holm"] = adjusted
         run |= {"p_holm": p, "verdict": verdict(run["measures"]["nDCG@10"], p)}
+        measured = run["full"]["measures"].values()
+        for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
+            at["p_holm"] = adjusted
+    chosen = [run for run in comparison["runs"] if "halves" in run]
+    on_test = holm([run["halves"]["test"]["p"] for run in chosen])
+    for run, p in zip(chosen, on_test, strict=True):
+        dev, test, between = run["halves"].values()
+        dev["verdict"], test["verdict"] = run["verdict"], verdict(test, p)
+        between["verdict"] = both_say(dev, test)
+
+
+def both_say(dev: dict, test: dict) -> str:
+    """Return whether test confirms what dev says."""
+    said = {dev["verdict"], test["verdict"]}
+    if said & {"better", "worse"} and (dev["difference"] < 0) != (test["difference"] < 0):
+        return "contradicted"
+    return (
+        "confirmed" if len(said) == 1 and said != {"too few queries to tell"} else "not confirmed"
+    )
 
 
 def described(files: Files, run: dict) -> dict:
@@ -523,6 +574,12 @@ def held(files: Files, run: dict, base: dict) -> dict:
     ndcg = pd.DataFrame({"base": before["nDCG@10"], "run": after["nDCG@10"]})
     ndcg["difference"] = ndcg["run"] - ndcg["base"]
     row = {"measures": {name: paired(before[name], after[name]) for name in COMPARED}}
+    full = {q: in_full([d for d, _ in run[q]], files.grades[q]) for q in before.index}
+    whole = {q: in_full([d for d, _ in base[q]], files.grades[q]) for q in full if full[q]}
+    names = ("full hit@5", "full RR@10", "full recall@10")
+    row["full"] = {"n": len(whole), "measures": {
+        name: paired([whole[q][name] for q in whole], [full[q][name] for q in whole])
+        for name in names}}  # fmt: skip
     for field in ("kind", "popularity"):
         groups = ndcg.groupby(lambda q, field=field: files.queries[q][field])
         row[f"by_{field}"] = {name: {"n": len(of), **of.mean()} for name, of in groups}
@@ -534,6 +591,47 @@ def held(files: Files, run: dict, base: dict) -> dict:
         for q in [*lost.index[:5], *won.index[-5:]]
     ]
     return row
+
+
+# What a comparison of two runs of documents rests on: their depth, and labels to come.
+
+
+def cut_at(run: dict) -> int:
+    """Return the length below a hundred that at least half of the lists have, else a hundred."""
+    sizes = [len(hits) for hits in run.values() if hits]
+    return next((n for n in range(1, 100) if 2 * sizes.count(n) >= len(sizes)), 100)
+
+
+def at_depth(order: list[str], grades: dict[str, int], depth: int) -> dict[str, float]:
+    """Return the measures of a comparison, each by the name of what lists of `depth` hold."""
+    row = {}
+    for name in COMPARED:
+        family, _, k = name.partition("@")
+        k = min(int(k or depth), depth)
+        top, ideal = measures(order[:k], grades), sorted(grades.values(), reverse=True)
+        top["nDCG"] = dcg([grades.get(d, 0) for d in order[:k]]) / dcg(ideal[:k])
+        top |= {"hit": float(top["RR"] > 0), "recall": top["recall@100"]}
+        row[f"{family}@{k}" if k < 100 or family == "recall" else name] = top[family]
+    return row
+
+
+def bounds(base: list[str], run: list[str], grades: dict[str, int], k: int) -> tuple:
+    """Return the least and largest difference in nDCG@k of all grades of what nobody judged."""
+    asked = sorted({*base[:k], *run[:k]} - grades.keys())
+    ends = []
+    for given in itertools.product((0, 1, 2), repeat=len(asked)):
+        known = grades | dict(zip(asked, given, strict=True))
+        ideal = dcg(sorted(known.values(), reverse=True)[:k])
+        gains = [dcg([known.get(d, 0) for d in order[:k]]) for order in (base, run)]
+        ends.append((gains[1] - gains[0]) / ideal)
+    return min(ends), max(ends)
+
+
+def ended(at: dict, gate: str, matters: float) -> int:
+    """Return the exit status of a gate for one comparison."""
+    if gate == "worse":
+        return int(verdict(at, at["p"]) == "worse")
+    return 1 if at["high"] < -matters else 0 if at["low"] > -matters else 3
 
 
 # The other pages: data card, coverage, word overlap.
@@ -635,6 +733,7 @@ def manifest(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file that people wrote or that labels rest on."""
     names = "retrieval_queries judgments pool second_pass negatives".split()
     paths = [*(folder / "corpus").glob("*.md"), folder / "labeling_guide.md"]
+    paths.append(folder / "settings.json")
     paths += [folder / f"{name}.jsonl" for name in names]
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,21 +1,22 @@
 """The second witness of evidence: quotes are looked for in the texts that a reader would get.
 
-No positions are compared. A chunk holds a quote if its text does, and a context is texts.
+No positions are compared. A chunk holds a quote if its text does, and a context is texts. Labels
+are {doc_id: (grade, alternatives)}; an alternative is a list of quotes that are needed together.
 """
 
+import math
 import re
 from collections.abc import Iterable
+from itertools import combinations, permutations
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 import witness
 from witness import (
-    ALPHA,
     SPLITS,
     Files,
     Okapi,
-    bootstrap,
     chunk_texts,
     coding,
     dcg,
@@ -29,7 +30,6 @@ SETS = ("fixed-64", "fixed-128", "fixed-256", "fixed", "fixed-1024", "document")
 SETS += ("paragraph", "recursive")
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)
 NAMED = "evidence recall within 2000 tokens"
-SHARES = (0.019, 0.031, 0.969, 0.981)  # .025 and .975, four sd of 10,000 draws (.0016) around
 
 
 class Passage(NamedTuple):
@@ -42,25 +42,35 @@ class Passage(NamedTuple):
 
 
 def evidence(files: Files, lists: dict[str, dict]) -> dict:
-    """Return what results.json says of evidence; `lists` are those of `searched`."""
-    halves, dev = {}, {}
+    """Return what results.json says of evidence; `lists` are those of `searched`.
+
+    What follows from p is left to `decided`. On test only what was chosen on dev stands.
+    """
+    found, chosen = {}, witness.confirmed(files)
     for split in SPLITS:
-        asked, sets = quoted(files, split), {}
+        asked, sets, named = quoted(files, split), {}, {}
         for name in SETS:
-            rows = [scored(files, labels, lists[name][q]) for q, labels in asked.items()]
+            if split == "test" and name != "fixed" and name not in chosen:
+                continue
+            known = [*passages(files, name).values()]
+            rows = [scored(files, labels, lists[name][q], known) for q, labels in asked.items()]
             values = {measure: [row[measure] for row in rows] for measure in rows[0]}
-            within = [measure for measure in values if " within " in measure]
-            sets[name] = {
-                "chunks": len(chunk_texts(files, name)),
-                "means": {measure: fmean(column) for measure, column in values.items()},
-                "intervals": {measure: bootstrap(values[measure], SHARES) for measure in within},
-            }
-            if split == "dev":
-                dev[name] = values[NAMED]
-        halves[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
+            means = {measure: fmean(column) for measure, column in values.items()}
+            sets[name] = {"chunks": len(chunk_texts(files, name)), "means": means}
+            named[name] = values[NAMED]
+        for name in sets.keys() - {"fixed"}:
+            sets[name]["against"] = paired(named["fixed"], named[name])
+        found[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
     known, asked = passages(files, "fixed").values(), quoted(files, "dev")
     lost = {q: where(labels, lists["fixed"][q], known) for q, labels in asked.items()}
-    return {**halves, "best": best(dev), "lost": lost}
+    return {**found, "lost": lost}
+
+
+def decided(sets: dict[str, dict]) -> None:
+    """Add to the chunk sets of a half what follows from their p values."""
+    pairs = [of["against"] for of in sets.values() if "against" in of]
+    for at, p in zip(pairs, witness.holm([at["p"] for at in pairs]) if pairs else [], strict=True):
+        at |= {"p_holm": p, "verdict": witness.verdict(at, p)}
 
 
 def passages(files: Files, name: str) -> dict[str, Passage]:
@@ -82,13 +92,19 @@ def searched(files: Files) -> dict[str, dict[str, list[Passage]]]:
 
 
 def quoted(files: Files, split: str) -> dict[str, dict]:
-    """Return {query_id: {doc_id: (grade, quotes)}} of the labels with a quote; each is enough."""
+    """Return {query_id: labels} of a half, of the labels with a quote."""
     found = {q: {} for q, query in files.queries.items() if query["split"] == split}
     for row in rows(files.folder / "judgments.jsonl"):
         if row["relevance"] and row.get("evidence") and row["query_id"] in found:
-            quotes = row["evidence"] if isinstance(row["evidence"], list) else [row["evidence"]]
-            found[row["query_id"]][row["doc_id"]] = (row["relevance"], quotes)
+            some = row["evidence"] if isinstance(row["evidence"], list) else [row["evidence"]]
+            some = [own if isinstance(own, list) else [own] for own in some]
+            found[row["query_id"]][row["doc_id"]] = (row["relevance"], some)
     return {query_id: row for query_id, row in found.items() if row}
+
+
+def each_alone(labels: dict) -> dict:
+    """Return labels of which any quote is enough."""
+    return {d: (grade, [[q] for own in some for q in own]) for d, (grade, some) in labels.items()}
 
 
 def depth(sizes: list[int]) -> int:
@@ -97,14 +113,68 @@ def depth(sizes: list[int]) -> int:
     return max(100, min(len(sizes), int(filled)))
 
 
+def suffices(alternatives: list[list[str]], texts: Iterable[str]) -> bool:
+    """Return whether the texts hold all quotes of an alternative, each in one of them."""
+    return any(all(any(q in text for text in texts) for q in own) for own in alternatives)
+
+
+def ranked(files: Files, name: str) -> dict[str, list[Passage]]:
+    """Return the passages of a saved run of a chunk set."""
+    units, run = passages(files, name), rows(files.folder / "runs" / f"{name}.jsonl")
+    return {row["query_id"]: [units[unit] for unit, _ in row["results"]] for row in run}
+
+
+def compared(files: Files, base: dict, run: dict, split: str) -> dict[str, dict]:
+    """Return each measure of evidence of two runs, a budget where every list of a hundred fills it.
+
+    A list that is shorter than a hundred holds all that was found.
+    """
+    asked, sides = quoted(files, split), []
+    for lists in (base, run):
+        known = [unit for units in lists.values() for unit in units]
+        values = [scored(files, labels, lists[q], known) for q, labels in asked.items()]
+        sides.append({name: [row[name] for row in values] for name in values[0]})
+    full = [lists[q] for lists in (base, run) for q in asked if len(lists[q]) == 100]
+    least = min(sum(unit.n for unit in units) for units in full)
+    names = [f"evidence {name}" for name in "hit@5 hit@10 recall@5 recall@10 nDCG@10".split()]
+    names += [f"evidence recall within {budget} tokens" for budget in BUDGETS if budget <= least]
+    return {name: paired(sides[0][name], sides[1][name]) for name in names}
+
+
 def seen_at(labels: dict, units: Iterable[Passage]) -> dict[str, int]:
-    """Return {doc_id: rank} of the first text that holds a quote of its document."""
-    ranks = {}
+    """Return {doc_id: rank} of the text with which those of its document suffice."""
+    ranks, texts = {}, {doc_id: [] for doc_id in labels}
     for rank, unit in enumerate(units, 1):
-        quotes = labels[unit.doc_id][1] if unit.doc_id in labels.keys() - ranks.keys() else []
-        if any(quote in unit.text for quote in quotes):
-            ranks[unit.doc_id] = rank
+        if unit.doc_id in labels.keys() - ranks.keys():
+            texts[unit.doc_id].append(unit.text)
+            if suffices(labels[unit.doc_id][1], texts[unit.doc_id]):
+                ranks[unit.doc_id] = rank
     return ranks
+
+
+def price(alternatives: list[list[str]], texts: list[str]) -> int:
+    """Return the fewest texts that suffice, one where all of them do not."""
+    useful = [text for text in texts if any(q in text for own in alternatives for q in own)]
+    for n in range(1, max(map(len, alternatives)) + 1):
+        if any(suffices(alternatives, some) for some in combinations(useful, n)):
+            return n
+    return 1
+
+
+def best_dcg(labels: dict, known: list[Passage], k: int) -> float:
+    """Return the highest DCG@k: of grades in order, or of all orders where some take several."""
+    if not takes_several(labels):
+        return dcg(sorted((grade for grade, _ in labels.values()), reverse=True)[:k])
+    texts = {d: [unit.text for unit in known if unit.doc_id == d] for d in labels}
+    pairs = [(grade, price(some, texts[d])) for d, (grade, some) in labels.items()]
+    best = 0
+    for order in permutations(pairs):
+        rank, gain = 0, 0
+        for grade, n in order:
+            rank += n
+            gain += grade / math.log2(rank + 1) if rank <= k else 0
+        best = max(best, gain)
+    return best
 
 
 def delivered(units: list[Passage], budget: int, cut: bool = True) -> list[Passage]:
@@ -119,15 +189,17 @@ def delivered(units: list[Passage], budget: int, cut: bool = True) -> list[Passa
     return got
 
 
-def scored(files: Files, labels: dict, units: list[Passage]) -> dict[str, float]:
-    """Return every measure of one query."""
+def scored(
+    files: Files, labels: dict, units: list[Passage], known: list[Passage]
+) -> dict[str, float]:
+    """Return every measure of one query; `known` are all chunks."""
     ranks, row = seen_at(labels, units), {}
     for k in (1, 5, 10):
         top = {rank: labels[doc_id][0] for doc_id, rank in ranks.items() if rank <= k}
-        ideal = sorted((grade for grade, _ in labels.values()), reverse=True)[:k]
+        gained, ideal = dcg([top.get(r, 0) for r in range(1, k + 1)]), best_dcg(labels, known, k)
         row[f"evidence hit@{k}"] = float(bool(top))
         row[f"evidence recall@{k}"] = len(top) / len(labels)
-        row[f"evidence nDCG@{k}"] = dcg([top.get(r, 0) for r in range(1, k + 1)]) / dcg(ideal)
+        row[f"evidence nDCG@{k}"] = gained / ideal if ideal else 0
     for budget in BUDGETS:
         got = delivered(units, budget)
         row[f"evidence recall within {budget} tokens"] = len(seen_at(labels, got)) / len(labels)
@@ -140,7 +212,7 @@ def share(files: Files, labels: dict, got: list[Passage]) -> float:
     relevant = {unit.doc_id for unit in got} & labels.keys()
     marked = {d: bytearray(len(files.documents[d]["text"])) for d in relevant}
     for unit in got:
-        for quote in labels.get(unit.doc_id, (0, []))[1]:
+        for quote in each_quote(labels, unit.doc_id):
             at = unit.text.find(quote)
             while at >= 0:
                 first = unit.start + at
@@ -154,14 +226,32 @@ def share(files: Files, labels: dict, got: list[Passage]) -> float:
     return sum(map(tokens, stretches)) / sum(unit.n for unit in got) if got else 0.0
 
 
+def each_quote(labels: dict, doc_id: str) -> list[str]:
+    """Return all quotes of a document."""
+    return [quote for own in labels.get(doc_id, (0, []))[1] for quote in own]
+
+
 def by_k(asked: dict, lists: dict) -> dict[str, list[float]]:
-    """Return the shares of queries with a right document, and with a quote, in k chunks."""
-    shares = {"document": [], "evidence": []}
+    """Return the shares of queries with a right document, and with evidence, in k chunks.
+
+    Any quote is told where some alternative is of several.
+    """
+    shares = {"document": [], "any quote": [], "evidence": []}
     for k in range(1, 21):
         tops = [(labels, lists[q][:k]) for q, labels in asked.items()]
         shares["document"].append(fmean(any(u.doc_id in at for u in top) for at, top in tops))
+        shares["any quote"].append(fmean(bool(seen_at(each_alone(at), top)) for at, top in tops))
         shares["evidence"].append(fmean(bool(seen_at(at, top)) for at, top in tops))
-    return shares
+    return (
+        shares
+        if any(map(takes_several, asked.values()))
+        else {name: shares[name] for name in ("document", "evidence")}
+    )
+
+
+def takes_several(labels: dict) -> bool:
+    """Return whether a label has quotes that are needed together."""
+    return any(len(own) > 1 for _, some in labels.values() for own in some)
 
 
 def where(labels: dict, units: list[Passage], known: Iterable[Passage]) -> str:
@@ -170,6 +260,8 @@ def where(labels: dict, units: list[Passage], known: Iterable[Passage]) -> str:
     ranked = {unit.doc_id for unit in units} & labels.keys()
     if seen_at(labels, got):
         return "delivered"
+    if seen_at(each_alone(labels), got):
+        return "evidence delivered in part"
     if not ranked:
         return "document not found"
     if not seen_at(labels, (unit for unit in known if unit.doc_id in ranked)):
@@ -177,12 +269,3 @@ def where(labels: dict, units: list[Passage], known: Iterable[Passage]) -> str:
     if {unit.doc_id for unit in got} & labels.keys() and not seen_at(labels, units[: len(got)]):
         return "document found, evidence in another chunk"
     return "evidence below the budget"
-
-
-def best(dev: dict[str, list[float]]) -> dict:
-    """Return the comparison of the two best chunk sets; of equal ones the first counts."""
-    first, second = sorted(dev, key=lambda name: -fmean(dev[name]))[:2]
-    at = paired(dev[second], dev[first])
-    assert abs(at["p"] - ALPHA) > 0.02, "too near to the limit for drawn values: compare by hand"
-    verdict = witness.verdict(at, at["p"])
-    return {"best": first, "next": second, "measure": NAMED, "verdict": verdict} | at

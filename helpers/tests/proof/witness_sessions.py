@@ -15,6 +15,7 @@ from statistics import fmean
 import numpy as np
 import snowballstemmer
 import witness
+from scipy import special, stats
 from witness import Files, Okapi, chunk_texts, coding, dcg, measures, token_ids, tokens, words
 from witness_evidence import Passage, delivered
 
@@ -87,8 +88,10 @@ def quotes_of(files: Files) -> dict[str, set[str]]:
     for row in witness.rows(files.folder / "judgments.jsonl"):
         own = row.get("evidence") or []
         own = [own] if isinstance(own, str) else own
-        if own:
-            quotes.setdefault(row["doc_id"], set()).update(own)
+        for some in own:  # a quote, or several that are needed together
+            quotes.setdefault(row["doc_id"], set()).update(
+                [some] if isinstance(some, str) else some
+            )
     return quotes
 
 
@@ -280,6 +283,63 @@ def luck(gaps: np.ndarray) -> tuple[float, float]:
     """
     best = (witness.coin_tosses(gaps.shape[1]) @ gaps.T).max(axis=1) / gaps.shape[1]
     return float(best.mean()), float(np.quantile(best, 0.95))
+
+
+# Session C, further: false alarms, and looking before the end.
+
+
+def drawn(files: Files) -> dict[str, tuple[float, float]]:
+    """Return (percent, how far off) of the truths that are drawn: t tests, logs, other numbers."""
+    base = witness.trec(files.folder / "runs" / "fixed.trec")
+    names = [*witness.systems(files, base).items()][:5]
+    before = witness.scored(files, base, "dev")["nDCG@10"].to_numpy()
+    gaps = np.array([witness.scored(files, run, "dev")["nDCG@10"] - before for _, run in names])
+    sizes = abs(gaps[2])  # the first of systems/
+    return {
+        "c-false-alarm": (2.5, 0.5),  # by design
+        "c-false-alarm-four": (100 * lower_of_four(gaps[:4], files), 2),
+        "c-peeking": (100 * significant_at_a_look(signed(sizes, 0)), 3),
+        "c-betting": (100 * rich(signed(sizes, witness.detectable(200, rms(sizes)))), 4),
+    }
+
+
+def rms(values: np.ndarray) -> float:
+    return math.sqrt(fmean(values**2))
+
+
+def signed(sizes: np.ndarray, mean: float) -> np.ndarray:
+    """Return 200 differences of these sizes in each of 5,000 rows, with that mean."""
+    rng = np.random.Generator(np.random.MT19937(7))
+    up = rng.binomial(1, 0.5 + mean / sizes.mean() / 2, (5000, 200))
+    return rng.permuted(np.resize(sizes, (5000, 200)), axis=1) * (2 * up - 1)
+
+
+def t_values(differences: np.ndarray) -> np.ndarray:
+    return differences.mean(axis=1) / stats.sem(differences, axis=1)
+
+
+def lower_of_four(gaps: np.ndarray, files: Files) -> float:
+    """Return how often one of four runs with a mean of 0 is shown to be lower on as many as test.
+
+    The queries are drawn anew, the same for each run.
+    """
+    n = sum(row["split"] == "test" for row in files.queries.values())
+    picks = np.random.Generator(np.random.MT19937(7)).integers(gaps.shape[1], size=(5000, n))
+    lower = [t_values((own - own.mean())[picks]) < stats.t.ppf(0.025, n - 1) for own in gaps]
+    return float(np.any(lower, axis=0).mean())
+
+
+def significant_at_a_look(differences: np.ndarray) -> float:
+    looks = range(10, 201, 10)
+    far = [abs(t_values(differences[:, :n])) > stats.t.ppf(0.975, n - 1) for n in looks]
+    return float(np.any(far, axis=0).mean())
+
+
+def rich(differences: np.ndarray) -> float:
+    """Return how often the mean of 18 bets, from -.9 to .9, ever reaches 20."""
+    stakes = [sign * tenth / 10 for tenth in range(1, 10) for sign in (-1, 1)]
+    logs = [np.log1p(stake * differences).cumsum(axis=1) for stake in stakes]
+    return float(np.any(special.logsumexp(logs, axis=0) >= math.log(20 * 18), axis=1).mean())
 
 
 # Session C, further: documents that nobody judged.

@@ -45,15 +45,17 @@ def test_the_files_word_for_word_and_read_back(folder, tmp_path):
     first = (to / "labels.parquet").read_bytes()
     found = export.write_exports(evals, to)  # over the former ones
     assert found == sorted(path for path in to.rglob("*") if path.is_file())
-    head, columns = "query-id\tcorpus-id\tscore\n", "query_id,query_text,doc_id,relevance,split\n"
+    head = "query-id\tcorpus-id\tscore\n"
+    columns = "query_id,query_text,doc_id,relevance,split,evidence\n"
     documents = [
         {"_id": d.doc_id, "title": d.title, "text": d.text, "metadata": {}}
         for d in evals.documents.values()
     ]
     queries = [{"_id": q.query_id, "text": q.query} for q in evals.queries.values()]
     texts = {
-        "labels.csv": f"{columns}q1,disk is full,disk-full,2,dev\n"
-        "q1,disk is full,queue-full,0,dev\nq2,queue,queue-full,1,test\n",
+        "labels.csv": f'{columns}q1,disk is full,disk-full,2,dev,"[[""Delete <old> logs.""]]"\n'
+        "q1,disk is full,queue-full,0,dev,[]\n"
+        'q2,queue,queue-full,1,test,"[[""Add a consumer.""]]"\n',
         "qrels.trec": "q1 0 disk-full 2\nq1 0 queue-full 0\nq2 0 queue-full 1\n",
         "beir/qrels/dev.tsv": f"{head}q1\tdisk-full\t2\nq1\tqueue-full\t0\n",
         "beir/qrels/test.tsv": f"{head}q2\tqueue-full\t1\n",
@@ -67,6 +69,21 @@ def test_the_files_word_for_word_and_read_back(folder, tmp_path):
     assert all(triples == wanted for triples in read_back(to).values())
     assert (to / "labels.parquet").read_bytes() == first
     assert bring("beir", to / "beir", tmp_path / "to")[1].qrels() == evals.qrels()
+
+
+def test_evidence_goes_out_and_comes_back_with_what_is_needed_together(folder, tmp_path):
+    label = {"query_id": "q1", "doc_id": "disk-full", "relevance": 2}
+    other = {"query_id": "q2", "doc_id": "queue-full", "relevance": 1}
+    quotes = ["logs", ["Delete", "call"]]
+    write_rows(folder / "judgments.jsonl", label | {"evidence": quotes}, other)
+    evals, to = evalset.load(folder), tmp_path / "out"
+    export.write_exports(evals, to)
+    with files.database() as database:
+        parquet = database.read_parquet(str(to / "labels.parquet")).df()
+    for table in (pd.read_csv(to / "labels.csv"), parquet):
+        quotes = json.loads(table.evidence[0])
+        write_rows(folder / "judgments.jsonl", label | {"evidence": quotes}, other)
+        assert evalset.load(folder) == evals
 
 
 def test_queries_go_out_and_come_back_with_and_without_answers(folder, tmp_path):
@@ -91,7 +108,7 @@ def renamed(folder, query_id, doc_id):
     """Give the only query and document of a set with corpus.jsonl other ids."""
     shutil.rmtree(folder / "corpus", ignore_errors=True)
     write_rows(folder / "corpus.jsonl", {"doc_id": doc_id, "title": "", "text": "x"})
-    row = {"query_id": query_id, "query": "a\rb", "relevant_doc_ids": [doc_id], "split": "dev"}
+    row = {"query_id": query_id, "query": "a, b", "relevant_doc_ids": [doc_id], "split": "dev"}
     write_rows(folder / "retrieval_queries.jsonl", row)
     write_rows(folder / "judgments.jsonl", {"query_id": query_id, "doc_id": doc_id, "relevance": 2})
     return evalset.load(folder)
@@ -106,7 +123,7 @@ def test_odd_ids_come_back_as_they_went_out(folder, tmp_path):
         export.write_exports(evals, to)
         for form, triples in read_back(to).items():
             assert triples == {(name, name, 2)}, (form, name)
-        assert pd.read_csv(to / "labels.csv")["query_text"].tolist() == ["a\rb"]
+        assert pd.read_csv(to / "labels.csv")["query_text"].tolist() == ["a, b"]
         _, again = bring("beir", to / "beir", tmp_path / f"to{number}", split="dev")
         assert again.qrels() == evals.qrels(), name
 

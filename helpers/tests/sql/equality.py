@@ -16,7 +16,7 @@ from rank_bm25 import BM25Okapi
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from helpers import evalset, measures, runs  # noqa: E402
-from helpers.sql import bm25, command, engines  # noqa: E402
+from helpers.sql import bm25, engines  # noqa: E402
 
 SCORE, MEASURE = 1e-9, 1e-12  # what a score and a measure may differ by
 CLUSTER = {
@@ -64,7 +64,7 @@ def differing(one, other):
 def gaps(opened, evals, chunker=None):
     """Index, search and evaluate a set, and return what differs from the references."""
     bm25.add_set_documents(opened, evals, chunker)
-    bm25.index_documents(opened, command.DEFAULTS)
+    bm25.index_documents(opened, bm25.Settings())
     bm25.add_set_queries(opened, evals)
     found, values = bm25.search_queries(opened), bm25.evaluate_run(opened, evals)
     asked = {query.query_id: query.query for query in evals.all_queries.values()}

@@ -38,6 +38,9 @@ def test_rankings_scores_and_measures_are_those_of_the_references(evals, duck, c
     assert found.score < equality.SCORE and found.measure < equality.MEASURE
 
 
+DEFAULTS = bm25.Settings()
+
+
 def parquet(path, **columns):
     path.parent.mkdir(parents=True, exist_ok=True)
     with duckdb.connect() as connection:
@@ -49,7 +52,7 @@ TEXTS = ["the disk is full", "the log is full of the words", "restart the node",
 MEAN = sum(len(re.findall(r"\w+", text)) for text in TEXTS) / 4
 
 
-def search(opened, folder, texts=TEXTS, asked="full disk", settings=command.DEFAULTS, ids=None):
+def search(opened, folder, texts=TEXTS, asked="full disk", settings=DEFAULTS, ids=None):
     """Index texts, search for one query; return what was said of the index, and the run."""
     ids = [f"d{n}" for n in range(len(texts))] if ids is None else ids
     bm25.add_parquet_documents(opened, parquet(folder / "docs.parquet", doc_id=ids, text=texts))
@@ -202,7 +205,7 @@ def test_a_file_that_cannot_be_read_is_told_with_its_name(duck, tmp_path):
 )
 def test_ids_of_other_types_are_read_as_text(duck, tmp_path, ids):
     bm25.add_parquet_documents(duck, parquet(tmp_path / "docs.parquet", doc_id=ids, text=TEXTS))
-    bm25.index_documents(duck, command.DEFAULTS)
+    bm25.index_documents(duck, bm25.Settings())
     bm25.add_parquet_queries(duck, parquet(tmp_path / "q.parquet", query_id=ids[:1], text=["disk"]))
     assert equality.order(bm25.search_queries(duck)) == {str(ids[0]): [str(ids[0])]}
 
@@ -255,7 +258,7 @@ def given(folder):
 
 
 def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path, capsys):
-    assert command.sql_command(None, "duckdb", tmp_path, *given(tmp_path)) == 0
+    assert command.sql_command(tmp_path, tmp_path, "duckdb", *given(tmp_path)) == 0
     run = runs.read_rankings(tmp_path / "bm25-sql.trec")
     assert equality.order(run) == {"q": ["d00", "d01"]}
     assert json.loads((tmp_path / "bm25-sql.json").read_text())["texts_md5"]
@@ -264,16 +267,16 @@ def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path, ca
 
 def test_the_new_files_of_a_folder_are_named_where_its_index_is_refused(tmp_path):
     docs, queries = given(tmp_path)
-    command.sql_command(None, "duckdb", tmp_path, docs, queries)
-    command.sql_command(None, "duckdb", tmp_path, docs, queries)  # nothing is new
+    command.sql_command(tmp_path, tmp_path, "duckdb", docs, queries)
+    command.sql_command(tmp_path, tmp_path, "duckdb", docs, queries)  # nothing is new
     for name in ("part=2/x.parquet", "part=0/y.parquet"):
         parquet(tmp_path / "docs" / name, doc_id=[name.replace("/", "-")], text=["full"])
     found = "found an index of other texts, without the new part=0/y.parquet, part=2/x.parquet, "
     for _ in range(2):  # a refusal changes no card
         with pytest.raises(evalset.EvalSetError, match=f"^{found}wanted Settings"):
-            command.sql_command(None, "duckdb", tmp_path, docs, queries)
+            command.sql_command(tmp_path, tmp_path, "duckdb", docs, queries)
     with pytest.raises(evalset.EvalSetError, match="^found an index of other texts, wanted"):
-        command.sql_command(evalset.load(), "duckdb", tmp_path)
+        command.sql_command(evalset.DEFAULT, tmp_path)
 
 
 @pytest.mark.parametrize("fault", ["folder", "no database", "no weights", "in use"])
@@ -284,7 +287,7 @@ def test_an_index_that_cannot_be_used_is_named(tmp_path, fault):
     elif fault == "no database":
         file.write_text("no database")
     elif fault == "no weights":
-        command.sql_command(None, "duckdb", tmp_path, *paths)
+        command.sql_command(tmp_path, tmp_path, "duckdb", *paths)
         with engines.engine("duckdb", tmp_path) as opened:
             opened.rows("DROP TABLE weights")
     else:
@@ -294,7 +297,7 @@ def test_an_index_that_cannot_be_used_is_named(tmp_path, fault):
         other.stdout.readline()
     wanted = f"^{file}: .*another process uses it, else delete it, or name another --to"
     with pytest.raises(evalset.EvalSetError, match=wanted):
-        command.sql_command(None, "duckdb", tmp_path, *paths)
+        command.sql_command(tmp_path, tmp_path, "duckdb", *paths)
     if other:
         other.communicate(b"\n")
 
@@ -306,13 +309,13 @@ def test_ctrl_c_ends_a_statement_as_an_interrupt(tmp_path):
 
 def test_relevant_documents_that_are_not_searched_are_counted(evals, tmp_path, capsys):
     docs = parquet(tmp_path / "docs.parquet", doc_id=[1, 2], text=["the disk is full", "the log"])
-    command.sql_command(evals, "duckdb", tmp_path, docs)
+    command.sql_command(evals.folder, tmp_path, "duckdb", docs)
     relevant = {d for labels in evals.qrels().values() for d, grade in labels.items() if grade}
     printed = capsys.readouterr().out
     assert f"{len(relevant)} relevant documents of {evals.folder} are not among" in printed
     assert re.search(r"nDCG@10 0\.000, MRR 0\.000, recall@100 0\.000 \(n = 391", printed)
     queries = parquet(tmp_path / "q.parquet", query_id=["q"], text=["disk"])
-    command.sql_command(evals, "duckdb", tmp_path, docs, queries)
+    command.sql_command(evals.folder, tmp_path, "duckdb", docs, queries)
     assert "nDCG" not in capsys.readouterr().out  # its labels are not of these queries
 
 
@@ -326,24 +329,20 @@ def test_the_command_names_the_files_that_it_read(tmp_path, monkeypatch, capsys)
 
 
 OPTIONS = [  # options, words of the problem
-    ({"kind": "sqlite"}, "found engine 'sqlite', wanted duckdb, sail"),
-    ({"settings": bm25.Settings(idf="bm25")}, "found --idf bm25, wanted okapi or lucene"),
-    ({"settings": bm25.Settings(b=2.0)}, "wanted k1 from 0 to 1000, b from 0 to 1"),
-    ({"settings": bm25.Settings(k1=float("inf"))}, "found k1 inf"),
+    ({"engine": "sqlite"}, "found engine 'sqlite', wanted duckdb, sail"),
+    ({"b": 2.0}, "wanted k1 from 0 to 1000, b from 0 to 1"),
+    ({"k1": float("inf")}, "found k1 inf"),
     ({"docs": ""}, "found --docs without a value"),
-    ({"docs": "x", "chunker": "fixed"}, "found --docs and --chunks, wanted one"),
-    ({"docs": "x", "evals": None}, "found no --evals, wanted it or both"),
-    ({"chunker": "x"}, "chunks/x.jsonl:1: cannot be read"),
+    ({"docs": "x", "chunks": "fixed"}, "found --docs and --chunks, wanted one"),
+    ({"chunks": "x"}, "chunks/x.jsonl:1: cannot be read"),
     ({"docs": "x"}, "x: found nothing, wanted a Parquet file or folder"),
 ]
 
 
 @pytest.mark.parametrize(("options", "wanted"), OPTIONS)
-def test_bad_options_are_told_and_nothing_is_written(evals, tmp_path, options, wanted):
-    options = {"evals": evals, "kind": "duckdb", "to": tmp_path / "a" / "b", **options}
+def test_bad_options_are_told(tmp_path, options, wanted):
     with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)):
-        command.sql_command(**options)
-    assert not (tmp_path / "a").exists()
+        command.sql_command(evalset.DEFAULT, tmp_path / "a" / "b", **options)
 
 
 def test_a_missing_client_is_told_with_its_remedy(tmp_path, monkeypatch):

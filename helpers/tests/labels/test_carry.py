@@ -1,0 +1,319 @@
+"""Carrying labels to changed documents: histories whose truth is known, and folders by hand."""
+
+import re
+import shutil
+
+import histories
+import killed
+import pytest
+from conftest import write_rows
+from labelled_sets import rows
+
+from helpers import compare, evalset, runs
+from helpers.labels import carry, reading
+
+TAKEN = (carry.KEPT, carry.CHANGED, carry.MOVED)
+
+
+def fates_of(history):
+    """Return what carry makes of a history's labels, by query."""
+
+    def documents(pages):
+        return {d: evalset.Document(d, "", histories.text(page)) for d, page in pages.items()}
+
+    labels = []
+    for query_id, page, grade, alternatives in history.labels:
+        evidence = tuple(tuple(quote for _, quote in parts) for parts in alternatives)
+        labels.append(evalset.Judgment(query_id, page, grade, evidence))
+    queries = {label.query_id: evalset.Query(label.query_id, "?", ()) for label in labels}
+    evals = evalset.EvalSet(evalset.DEFAULT, documents(history.old), queries, labels)
+    fates = carry.all_fates(carry.align(evals, documents(history.new)))
+    return {query_id: fate for (query_id, _), fate in fates.items()}
+
+
+def held_against_truth(seeds, *size):
+    """Return how many labels stand, are placed, are taken over, and which lie on a wrong page."""
+    standing = placed = taken = 0
+    wrong = []
+    for seed in seeds:
+        history = histories.history(seed, *size)
+        fates = fates_of(history)
+        for label in history.labels:
+            fate, homes = fates[label[0]], history.homes(label)
+            is_home = bool(fate.doc_ids) and {*fate.doc_ids} <= {*homes}
+            taken += fate.outcome in TAKEN
+            wrong += [(seed, label, fate)] * (fate.outcome in TAKEN and not is_home)
+            standing += bool(homes)
+            placed += is_home and fate.outcome in (*TAKEN, carry.RE_ANCHORED)
+    return standing, placed, taken, wrong
+
+
+def test_what_still_stands_is_placed_and_nothing_is_taken_to_a_wrong_page():
+    standing, placed, taken, wrong = held_against_truth(range(8), 40, 100)
+    assert wrong == [] and taken > 600 and placed >= 0.97 * standing
+
+
+@pytest.mark.proof
+def test_the_same_on_many_histories():
+    standing, placed, taken, wrong = held_against_truth(range(100, 140))
+    assert wrong == [] and taken > 3_000 and placed >= 0.97 * standing
+
+
+# Folders by hand: two pages, and what they are later.
+
+DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer. Be calm.\n\n"
+DISK += "A disk of ninety percent pages the team in the night."
+QUEUE = "Add a consumer when the queue grows.\n\nA stuck worker is restarted by hand only. Be calm."
+QUOTE, OTHER = "Then call storage and wait for their answer.", "Delete the old logs first."
+
+
+def page(folder, name, body):
+    (folder / "corpus").mkdir(parents=True, exist_ok=True)
+    (folder / "corpus" / f"{name}.md").write_text(f"---\ntitle: Help\n---\n{body}\n")
+
+
+@pytest.fixture
+def old(tmp_path):
+    """Return a set with a label on each page for its own query, and a 0 on the other."""
+    folder = tmp_path / "old"
+    page(folder, "disk", DISK)
+    page(folder, "queue", QUEUE)
+    asked = {"q1": ("logs fill the queue", "disk"), "q2": ("worker stuck at night", "queue")}
+    write_rows(
+        folder / "retrieval_queries.jsonl",
+        *(
+            {"query_id": q, "query": text, "relevant_doc_ids": [d]}
+            for q, (text, d) in asked.items()
+        ),
+    )
+    label(folder, QUOTE)
+    return folder
+
+
+def label(folder, evidence):
+    """Write the labels, with evidence for q1."""
+    write_rows(
+        folder / "judgments.jsonl",
+        {"query_id": "q1", "doc_id": "disk", "relevance": 2, "evidence": evidence},
+        {"query_id": "q1", "doc_id": "queue", "relevance": 0},
+        {"query_id": "q2", "doc_id": "queue", "relevance": 1, "evidence": QUEUE[:20]},
+    )
+
+
+def carried(old, pages):
+    """Carry the set `old` to pages; return the new folder and the journal by query and page."""
+    source, to = old.parent / "source", old.parent / "new"
+    for name, body in pages.items():
+        page(source, name, body)
+    lines = carry.carry_command(old, str(source), to)
+    return to, {(row["query_id"], row["doc_id"]): row for row in rows(to / "history.jsonl")}, lines
+
+
+EDIT = DISK.replace("ninety percent", "eighty percent")
+FIRST, SECOND, THIRD = DISK.split("\n\n")
+PARTS, WRAPPED = [[QUOTE, OTHER]], QUOTE.replace("call storage", "call\nstorage")
+STOCK = "Be calm."  # on both pages
+LONG = "Long ago, far from any volume, somebody wrote of other days and of the people who then "
+LONG += f"were on call for it, night after night, year after year.\n\n{QUOTE}"
+CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or what is marked)
+    (QUOTE, {"disk": DISK}, carry.KEPT, ["disk"], QUOTE),
+    (QUOTE, {"disk": DISK, "copy": DISK}, carry.KEPT, ["disk"], QUOTE),
+    (QUOTE, {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
+    ([QUOTE, "ninety percent"], {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
+    (QUOTE, {"disk": EDIT.replace(QUOTE, WRAPPED)}, carry.CHANGED, ["disk"], WRAPPED),
+    (QUOTE, {"volume": DISK}, carry.MOVED, ["volume"], QUOTE),
+    (QUOTE, {"volume": EDIT, "a": LONG}, carry.MOVED, ["volume"], QUOTE),
+    (PARTS, {"volume": EDIT}, carry.MOVED, ["volume"], PARTS),
+    (STOCK, {"volume": EDIT}, carry.MOVED, ["volume"], STOCK),
+    (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, carry.RE_ANCHORED, ["volume"], [STOCK]),
+    (STOCK, {"queue": f"{QUEUE}\n\nMore."}, carry.LOST, [], []),
+    (QUOTE, {"disk": DISK.replace(SECOND, ""), "a": LONG}, carry.MOVED, ["a"], QUOTE),
+    (QUOTE, {"a": LONG}, carry.RE_ANCHORED, ["a"], [QUOTE]),  # nothing else of disk is there
+    ("wait", {"disk": DISK.replace(SECOND, ""), "a": "Wait."}, carry.LOST, ["disk"], []),
+    ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, carry.RE_ANCHORED, ["a"], ["wait"]),
+    (QUOTE, {"disk": DISK.replace("wait", "hope")}, carry.RE_ANCHORED, ["disk"],
+     [QUOTE.replace("wait", "hope")]),
+    (QUOTE, {"a": DISK, "b": DISK}, carry.AMBIGUOUS, ["a", "b"], [QUOTE]),
+    (PARTS, {"a": f"{FIRST}\n\n{THIRD}", "b": SECOND}, carry.AMBIGUOUS, ["a", "b"], []),
+    (QUOTE, {"disk": f"{FIRST}\n\n{THIRD}"}, carry.LOST, ["disk"], []),
+    (QUOTE, {}, carry.LOST, [], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("evidence", "pages", "outcome", "homes", "there"), CASES)
+def test_what_becomes_of_a_label(old, evidence, pages, outcome, homes, there):
+    label(old, evidence)
+    to, journal, _ = carried(old, {"queue": QUEUE} | pages)
+    fate = journal["q1", "disk"]
+    assert (fate["outcome"], sorted(fate["doc_ids"])) == (outcome, homes)
+    judged = {(r["query_id"], r["doc_id"]): r for r in rows(to / "judgments.jsonl")}
+    waiting = reading.waiting(evalset.load(to))
+    if outcome in TAKEN:
+        assert judged["q1", homes[0]] == {
+            "query_id": "q1", "doc_id": homes[0], "relevance": 2, "evidence": there
+        }  # fmt: skip
+        assert fate["decided"] == "carry" and ("q1", homes[0]) not in waiting
+    for doc_id in homes if outcome not in TAKEN else ():
+        row, body = waiting["q1", doc_id], evalset.load(to).documents[doc_id].retrieval_text
+        assert (row["why"], row["relevance"]) == (outcome, 2) and fate["decided"] == "to read"
+        assert [body[start:end] for start, end in row["passages"]] == there
+        assert ("q1", doc_id) not in judged
+
+
+ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue", pages, to read)
+    ({"queue": QUEUE}, carry.KEPT, ["queue"], []),
+    ({"line": QUEUE}, carry.MOVED, ["line"], []),
+    ({"queue": QUEUE + "\n\nNever twice."}, carry.CHANGED, ["queue"], []),
+    ({"queue": QUEUE + "\n\nSee its logs."}, carry.AGAIN, ["queue"], ["See its logs."]),
+    ({}, carry.LOST, [], []),
+]
+
+
+@pytest.mark.parametrize(("pages", "outcome", "homes", "marked"), ZEROS)
+def test_a_zero_follows_its_document_unless_what_is_new_has_a_word_of_the_query(
+    old, pages, outcome, homes, marked
+):
+    to, journal, _ = carried(old, pages | {"disk": DISK})
+    fate, waiting = journal["q1", "queue"], reading.waiting(evalset.load(to))
+    assert (fate["outcome"], fate["doc_ids"]) == (outcome, homes)
+    grades = evalset.load(to).qrels()["q1"]
+    assert grades == {"disk": 2} | dict.fromkeys(homes if not marked else [], 0)
+    if marked:
+        body = evalset.load(to).documents["queue"].retrieval_text
+        spans = waiting["q1", "queue"]["passages"]
+        assert [body[start:end] for start, end in spans] == marked
+
+
+def test_of_two_labels_on_a_merged_page_the_higher_grade_counts(old):
+    pairs = [("disk", 1, OTHER), ("queue", 2, QUEUE[:20])]
+    judged = [{"query_id": "q1", "doc_id": d, "relevance": g, "evidence": e} for d, g, e in pairs]
+    write_rows(old / "judgments.jsonl", *judged)
+    query = {"query_id": "q1", "query": "logs", "relevant_doc_ids": ["disk", "queue"]}
+    write_rows(old / "retrieval_queries.jsonl", query)
+    to, journal, _ = carried(old, {"all": f"{DISK}\n\n{QUEUE}"})
+    assert {row["outcome"] for row in journal.values()} == {carry.MOVED}
+    assert rows(to / "judgments.jsonl") == [judged[1] | {"doc_id": "all"}]
+    assert rows(to / "retrieval_queries.jsonl") == [query | {"relevant_doc_ids": ["all"]}]
+
+
+def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old):
+    for sure, unsure in ((1, 2), (2, 1)):
+        pairs = [("disk", sure, OTHER), ("queue", unsure, QUEUE[:20])]
+        judged = [dict(zip(("doc_id", "relevance", "evidence"), row, strict=True)) for row in pairs]
+        write_rows(old / "judgments.jsonl", *({"query_id": "q1", **row} for row in judged))
+        write_rows(old / "retrieval_queries.jsonl", {"query_id": "q1", "query": "logs"})
+        changed = QUEUE.replace("a consumer", "a new consumer")
+        to, journal, _ = carried(old, {"all": f"{DISK}\n\n{changed}"})
+        evals = evalset.load(to)
+        assert journal["q1", "queue"]["outcome"] == carry.RE_ANCHORED
+        decided = "to read" if unsure > sure else "carry"
+        assert {row["decided"] for row in journal.values()} == {decided}
+        assert [row["relevance"] for row in reading.read_list(evals)] == [2] * (unsure > sure)
+        assert evals.qrels()["q1"] == ({} if unsure > sure else {"all": 2})
+        shutil.rmtree(to)
+
+
+def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
+    pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs.", "far": "Hello."}
+    to, _, _ = carried(old, pages)  # disk, which nobody judged for q2, is not new
+    (row,) = reading.read_list(evalset.load(to))
+    assert (row["query_id"], row["doc_id"]) == ("q1", "new")
+    assert re.fullmatch(r"new text, rank \d of BM25", row["why"])
+
+
+def test_a_query_that_loses_its_last_answer_waits(old):
+    _, _, lines = carried(old, {"queue": QUEUE})
+    assert "next: 1 query waits for a relevant document: q1; " in lines[-1]
+
+
+def test_labels_without_quotes_rest_on_the_whole_text(old):
+    (old / "judgments.jsonl").unlink()
+    to, journal, _ = carried(old, {"volume": f"{DISK}\n\nMore.", "queue": QUEUE[5:]})
+    outcomes = [journal[pair]["outcome"] for pair in (("q1", "disk"), ("q2", "queue"))]
+    assert outcomes == [carry.MOVED, carry.AGAIN]
+    asked = {q: query.relevant_doc_ids for q, query in evalset.load(to).queries.items()}
+    assert asked == {"q1": ("volume",), "q2": ()}
+
+
+def test_the_other_files_follow_and_the_journal_grows(old):
+    pool = [{"query_id": "q1", "doc_id": d, "rankers": ["x"]} for d in ("disk", "queue")]
+    write_rows(old / "pool.jsonl", *pool)
+    twice = {"query_id": "q1", "doc_id": "disk", "round": 1, "first": 2, "second": 2, "final": 2}
+    differs = twice | {"reason": "", "doc_id": "queue", "final": 1}
+    write_rows(old / "second_pass.jsonl", twice | {"reason": ""}, differs)
+    (old / "notes.md").write_text("## q1\nRead.\n")
+    to, journal, _ = carried(old, {"volume": DISK, "queue": QUEUE})
+    assert rows(to / "pool.jsonl") == [pool[0] | {"doc_id": "volume"}, pool[1]]
+    assert rows(to / "second_pass.jsonl") == [twice | {"reason": "", "doc_id": "volume"}]
+    assert (to / "notes.md").read_text() == "## q1\nRead.\n"
+    assert len(journal) == 3
+    carry.carry_command(to, str(old), old.parent / "back")
+    again = rows(old.parent / "back" / "history.jsonl")
+    assert [row["carry"] for row in again] == [1] * 3 + [2] * 3
+    assert (again[0]["from"], again[0]["to"]) == (again[-1]["to"], again[-1]["from"])
+    assert len({(row["carry"], row["query_id"], row["doc_id"]) for row in again}) == 6
+
+
+def test_the_same_documents_change_nothing(old):
+    table = old / "judgments.jsonl"
+    table.write_text(table.read_text().replace(": ", ":  "))  # in somebody's own form
+    (old / "negatives.jsonl").write_text('{"query_id": "q1", "easy": [], "hard": ["queue"]}\n')
+    before = {path.name: path.read_bytes() for path in old.rglob("*.*")}
+    carry.carry_command(old, str(old), old.parent / "new")
+    after = {path.name: path.read_bytes() for path in (old.parent / "new").rglob("*.*")}
+    assert after.keys() - before.keys() == {"history.jsonl"} and before.items() <= after.items()
+
+
+def test_documents_come_from_an_import_too(old):
+    docs = old.parent / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text(f"# disk\n{DISK}")
+    lines = carry.carry_command(old, f"markdown:{docs}", old.parent / "new")
+    evals = evalset.load(old.parent / "new")
+    assert [*evals.documents] == ["a"] and evals.qrels()["q1"] == {"a": 2}
+    assert lines[0] == "labels above 0: 2. moved: 1; lost: 1"
+
+
+def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
+    empty, broken = old.parent / "empty", old.parent / "broken"
+    empty.mkdir()
+    page(broken, "a", "x")
+    (broken / "corpus" / "a.md").write_text("no front matter")
+    for source, told in [
+        ("pdf:x", "--from: found pdf:x, wanted KIND:PATH with a kind of: markdown, "),
+        ("docs", "--from: found docs:, wanted KIND:PATH with a kind of: markdown, "),
+        (f"markdown:{empty}/no", f"{empty}/no:1: is no folder, wanted one for markdown:"),
+        (f"markdown:{empty}", "found no documents, wanted some with a text"),
+        (str(empty), f"{empty}/corpus.jsonl:1: no documents found, wanted corpus/*.md or "),
+        (str(broken), f"{broken}/corpus/a.md:1: no front matter"),
+    ]:
+        with pytest.raises(evalset.EvalSetError) as raised:
+            carry.carry_command(old, source, old.parent / "new")
+        assert told in str(raised.value) and not (old.parent / "new").exists(), source
+    with pytest.raises(evalset.EvalSetError, match="is not empty, wanted a new or an empty folder"):
+        carry.carry_command(old, str(old), old)
+
+
+@pytest.mark.proof
+def test_a_carry_that_is_killed_leaves_the_old_set_and_no_half_of_a_new_one(old):
+    before = {path: path.read_bytes() for path in old.rglob("*.*")}
+    code = "from helpers.labels import carry; from pathlib import Path; "
+    code += "carry.carry_command(Path(sys.argv[2]), sys.argv[2], Path(sys.argv[3]))"
+    for step in range(100):
+        to = old.parent / f"new-{step}"
+        was_killed = killed.at(step, code, old, to)
+        assert {path: path.read_bytes() for path in old.rglob("*.*")} == before
+        if to.exists():
+            assert evalset.load(to).qrels() == evalset.load(old).qrels()
+        if not was_killed:
+            break
+    assert 3 < step < 99
+
+
+def test_a_run_of_the_old_documents_is_refused_and_carry_is_named(old):
+    evals, run = evalset.load(old), old.parent / "mine.trec"
+    runs.write_trec(run, {"q1": [("disk", 1.0)]}, "x")
+    runs.write_card(run.with_suffix(".json"), evals, {})
+    to, _, _ = carried(old, {"disk": EDIT, "queue": QUEUE})
+    with pytest.raises(evalset.EvalSetError, match="make the run again, .*make carry takes labels"):
+        compare.read_checked(run, evalset.load(to))

@@ -1,0 +1,199 @@
+"""What compare says of a run that is not what its maker takes it for: a table that is played."""
+
+import gzip
+import json
+import sys
+
+import pytest
+from conftest import write_rows
+
+from helpers import __main__ as commands
+from helpers import evalset, files, runs, stats
+
+BODY = "The answer to number {} stands here. " + "Nothing of it stands in this sentence. " * 4
+
+
+def answers(n):
+    """Return the full and the useful answer of query n."""
+    return f"d{n:02}", f"d{(n + 40) % 80:02}"
+
+
+def placed(order):
+    return [(doc_id, 200.0 - place) for place, doc_id in enumerate(order)]
+
+
+def ranking(n):
+    """Return all documents: the full answer at rank 1 to 4, the useful one not far below."""
+    others = [f"d{(m * 7 + n) % 80:02}" for m in range(80)]
+    others = [doc_id for doc_id in others if doc_id not in answers(n)]
+    for doc_id, place in zip(answers(n), (n % 4, n % 4 + n % 5), strict=True):
+        others.insert(place, doc_id)
+    return placed(others)
+
+
+BASE = {f"q{n:02}": ranking(n) for n in range(34)}  # the last four are of the test half
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a set whose baseline ranks whole documents as passages; its first ten are judged."""
+    folder, asked, labels = tmp_path_factory.mktemp("made"), [], []
+    for n, (query_id, ranked) in enumerate(BASE.items()):
+        grades = dict.fromkeys((d for d, _ in ranked[:10]), 0) | dict(
+            zip(answers(n), (2, 1), strict=True)
+        )
+        query = {"query_id": query_id, "query": f"number {n}", "relevant_doc_ids": answers(n)}
+        asked.append(query | {"split": "dev" if n < 30 else "test"})
+        for doc_id, grade in grades.items():
+            quote = {"evidence": f"number {int(doc_id[1:])} stands"} if grade else {}
+            labels.append({"query_id": query_id, "doc_id": doc_id, "relevance": grade} | quote)
+    texts = ({"doc_id": f"d{n:02}", "title": f"t{n}", "text": BODY.format(n)} for n in range(80))
+    write_rows(folder / "corpus.jsonl", *texts)
+    write_rows(folder / "retrieval_queries.jsonl", *asked)
+    write_rows(folder / "judgments.jsonl", *labels)
+    evals = evalset.load(folder)
+    chunks = [
+        {"doc_id": d, "chunk_idx": 0, "start": 0, "end": len(at.retrieval_text), "n_tokens": 45}
+        for d, at in evals.documents.items()
+    ]
+    files.write_jsonl(folder / "chunks" / "fixed.jsonl", chunks)
+    runs.save(evals, "fixed", {q: [(f"{d}#0", s) for d, s in r] for q, r in BASE.items()}, BASE, {})
+    return evals
+
+
+# How a run goes wrong: each function returns {name of a file: its content}, the run first.
+
+
+def trec(run, end="\n"):
+    lines = (
+        f"{query_id} Q0 {doc_id} {rank} {score!r} t{end}"
+        for query_id, ranked in run.items()
+        for rank, (doc_id, score) in enumerate(ranked, 1)
+    )
+    return {"mine.trec": "".join(lines)}
+
+
+def packed(run, name="mine.trec.gz"):
+    return {name: gzip.compress(trec(run)["mine.trec"].encode())}
+
+
+def each(change):
+    """Change each list of the baseline by its query's number."""
+    return trec({q: change(n, ranked) for n, (q, ranked) in enumerate(BASE.items())})
+
+
+def scores(change):
+    return each(lambda n, ranked: [(d, change(d, score)) for d, score in ranked])
+
+
+def documents(change):
+    return each(lambda n, ranked: [(change(d), score) for d, score in ranked])
+
+
+def rows(result, query_ids=tuple(BASE)):
+    """Make JSON lines of what `result` says of a document and its score."""
+    run = {q: [result(*pair) for pair in BASE[q]] for q in query_ids}
+    return {"mine.jsonl": files.as_lines({"query_id": q, "results": r} for q, r in run.items())}
+
+
+def spans(start, end, **to):
+    return rows(lambda d, s: {"doc_id": d, "start": start, "end": to.get(d, end), "score": s})
+
+
+def chunk_ids(number):
+    return rows(lambda d, score: [f"{d}#{number}", score])
+
+
+def ideal(n, ranked):
+    return placed(sorted((d for d, _ in ranked), key=lambda d: (*answers(n), d).index(d)))
+
+
+def turned(n, ranked):
+    return placed(d for d, _ in ranked[::-1])
+
+
+def uneven(n, ranked):
+    """Return what ten passages leave of a list, where several are of one document."""
+    return ranked[: 2 + n % 6]
+
+
+def card(**facts):
+    return {"mine.json": facts}
+
+
+TEXT, SOME = trec(BASE)["mine.trec"], {q: BASE[q] for n, q in enumerate(BASE) if n >= 10}
+STALE, FIXED = card(corpus_sha256="0" * 64), card(chunker="fixed")
+SAME, WORSE, BITS = stats.SAME, stats.WORSE, ("--decides", "evidence-hit@5")
+EVEN, TIED = "every query has the same value", "equal scores at ranks 1 to 11 in 34 queries"
+ORDER = "results of 34 queries don't stand in the order of their scores, which decides, the highest"
+TURNED = "none of its first ten documents is judged: is its order turned round, or was it made on"
+SHORT = "30 of 30 lists of mine hold fewer than 10 documents, and a place that is empty counts as"
+FIVE = "lists of mine end at 5 results, so both are measured there: nDCG@5, RR@5, recall@5, AP@5"
+ALONE = "chunk ids count as their documents, and their evidence is not measured: wanted their set"
+RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what is said, more words)
+    ("the baseline", trec(BASE), 0, SAME, EVEN),
+    ("perfect", each(ideal), 0, stats.BETTER, "| 1.000 | +0."),
+    ("reversed, and none judged", each(turned), 2, "", TURNED),
+    ("reversed", each(lambda n, r: turned(n, r[:12])), 1, WORSE, "judged@10 differs by 0."),
+    ("distances", each(lambda n, r: [(d, -s) for d, s in r[:12]]), 1, WORSE, ORDER),
+    ("distances, and none judged", scores(lambda d, s: 201 - s), 2, "", ORDER),
+    ("a new order, old scores", each(lambda n, r: r[::-1]), 0, SAME, ORDER),
+    ("all tied", scores(lambda d, s: 1), 1, WORSE, TIED),
+    ("too near to differ", scores(lambda d, s: s * 1e-14), 1, WORSE, TIED),
+    ("noise", scores(lambda d, s: s + int(d[1:]) * 1e-12), 0, SAME, EVEN),
+    ("NaN", scores(lambda d, s: float("nan")), 2, "", "score 'nan' of d40, wanted a finite"),
+    ("infinite", scores(lambda d, s: float("inf")), 2, "", "score 'inf' of d40, wanted a finite"),
+    ("empty", {"mine.trec": ""}, 2, "", "the run is empty, wanted results for the 34 queries"),
+    ("empty, with a card", {"mine.trec": ""} | card(), 2, "", "the run is empty: no query has a"),
+    ("one query", trec({"q01": BASE["q01"]}), 1, WORSE, "29 queries without results, counted as 0"),
+    ("ten missing", trec(SOME), 1, WORSE, "10 queries without results, counted as 0: q00, q01,"),
+    ("other queries", {"mine.trec": TEXT.replace("q", "x")}, 2, "", "found results for x00,"),
+    ("the other half", rows(lambda *r: r, [*BASE][30:]), 2, "", "for test queries, wanted dev"),
+    ("depth 50", each(lambda n, r: r[:50]), 0, SAME, "lists of mine end at 50 results, so both"),
+    ("depth 5", each(lambda n, r: r[:5]), 0, f"{SAME} (nDCG@5)", FIVE),
+    ("one longer", each(lambda n, r: r[: 5 if n else 9]), 0, f"{SAME} (nDCG@5)", "(1 longer)"),
+    ("of ten passages", each(uneven), 1, WORSE, SHORT),
+    ("the same, told", each(uneven) | card(depth=2), 0, f"{SAME} (nDCG@2)", "end at 2 results"),
+    ("other ids", documents(lambda d: f"x{d}"), 2, "", "nothing in it is of this corpus, was it"),
+    ("some other ids", documents(lambda d: d.replace("d0", "d")), 2, "", "document d7 is not"),
+    ("permuted", documents(lambda d: f"d{(int(d[1:]) * 7 + 3) % 80:02}"), 1, WORSE, "judged@10"),
+    ("another corpus' card", trec(BASE) | STALE, 2, "", "mine.json:1: corpus_sha256 is 00"),
+    ("a stale card beside gz", packed(BASE) | STALE, 2, "", "mine.json:1: corpus_sha256 is 00"),
+    ("gz", packed(BASE), 0, SAME, EVEN),
+    ("gz by another name", packed(BASE, "mine.trec"), 2, "", "byte 0x8b is not UTF-8"),
+    ("no gz", {"mine.trec.gz": TEXT}, 2, "", "cannot be read (Not a gzipped file"),
+    ("CRLF", trec(BASE, "\r\n"), 0, SAME, EVEN),
+    ("BOM", {"mine.trec": "\ufeff" + TEXT}, 0, SAME, EVEN),
+    ("UTF-16", {"mine.trec": TEXT.encode("utf-16")}, 2, "", "byte 0xff is not UTF-8, save"),
+    ("JSON lines as TREC", {"mine.trec": spans(0, 9)["mine.jsonl"]}, 2, "", "found 643 fields"),
+    ("TREC as JSON lines", {"mine.jsonl": TEXT}, 2, "", "mine.jsonl:1: broken JSON"),
+    ("duplicates", {"mine.trec": TEXT * 2}, 2, "", "mine.trec:2721: d40 is ranked twice"),
+    ("spans past the end", spans(0, 197, d07=999), 2, "", "span 0 to 999 of d07, wanted 0 <="),
+    ("spans of no quote", spans(0, 20), 0, SAME, "They disagree, and nDCG@10 decides"),
+    ("those decide", spans(0, 20), 1, WORSE, "They disagree, and evidence-hit@5 decides", *BITS),
+    ("no passages", trec(BASE), 2, "", "it or its base ranks no passages", *BITS),
+    ("a document first", rows(lambda d, s: [d + "#0:9" * (s < 200), s]), 0, SAME, "34 of 2,720"),
+    ("chunk ids, no card", chunk_ids(0), 0, SAME, ALONE),
+    ("chunk ids", chunk_ids(0) | FIXED, 0, SAME, "Evidence (30 queries with quotes"),
+    ("out of range", chunk_ids(9) | FIXED, 2, "", "mine: found chunk d00#9, wanted one of"),
+    ("an unknown set", chunk_ids(0) | card(chunker="x"), 2, "", "chunker is 'x', wanted the"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", RUNS, ids=lambda row: row[0])
+def test_what_a_degenerate_run_is_told(made, tmp_path, monkeypatch, capsys, row):
+    _, content, status, verdict, told, *words = row
+    for name, text in content.items():
+        if isinstance(text, dict):
+            runs.write_card(tmp_path / name, made, {})
+            text = json.dumps(json.loads((tmp_path / name).read_text()) | text)
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    monkeypatch.setattr(stats, "DRAWS", 300)
+    paths = [tmp_path / [*content][0], "--base", made.folder / "runs" / "fixed.jsonl"]
+    line = ["helpers", "compare", *paths, "--evals", made.folder, "--to", tmp_path, *words]
+    monkeypatch.setattr(sys, "argv", [*map(str, line)])
+    done = commands.main()
+    out, err = capsys.readouterr()
+    assert (done, bool(out)) == (status, bool(verdict)), out + err
+    assert told in out + err
+    assert f"## mine: {verdict}\n" in out or not verdict
