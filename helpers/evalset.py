@@ -231,7 +231,7 @@ def load(path: Path | str | None = None) -> EvalSet:
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
-    """Return the rows of pool, second_pass, negatives or to_read.jsonl; [] where it is missing.
+    """Return the rows of pool, second_pass, negatives, to_read or judge.jsonl, [] without the file.
 
     Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """

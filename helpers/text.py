@@ -97,14 +97,14 @@ def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
     return runs or {" ".join(words)}
 
 
-def near_duplicates(texts: dict[str, list[str]], threshold: float = NEAR) -> dict[Pair, float]:
+def near_duplicates(texts: dict[str, list], threshold=NEAR, size=SHINGLE) -> dict[Pair, float]:
     """Return {(id, id): Jaccard} of texts, given by their words, that share many shingles.
 
     Two texts as alike as t share one of the |A| - ceil(t |A|) + 1 rarest shingles of A (Chaudhuri
     et al. 2006), so a footer under every text makes no pairs. Of texts that share a shingle each is
     compared with the first COPIES: n equal texts would make n (n - 1) / 2 pairs.
     """
-    sets = {name: shingles(words) for name, words in sorted(texts.items())}
+    sets = {name: shingles(words, size) for name, words in sorted(texts.items())}
     frequency = Counter(chain.from_iterable(sets.values()))
     pairs: dict[Pair, float] = {}
     holders = defaultdict(list)  # of a shingle: the texts in which it is among the rarest

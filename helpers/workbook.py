@@ -74,7 +74,7 @@ def freeze_command(evals: evalset.EvalSet) -> int:
     """
     from .labels import audit, manifest, pooling
 
-    problems = audit.unreadable(evals, audit.EXTRAS[:2])  # it writes the negatives itself
+    problems = audit.unreadable(evals, audit.EXTRAS[:3])  # it writes the negatives itself
     if problems:
         raise evalset.EvalSetError(problems)
     rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])

@@ -8,22 +8,23 @@ from pathlib import Path
 
 from .. import chunks, compare, evalset, results, runs
 from ..text import how_many
-from . import checks, links
+from . import checks, links, pooling
 from .checks import Finding
 
-EXTRAS = ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl", "to_read.jsonl")
+EXTRAS = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl", "negatives.jsonl", "to_read.jsonl")
 DERIVED = ("runs/*.json", "runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
     "kinds": ("The source sets the kinds of its queries.", ""),
     "head and tail": ("The source does not say which needs are frequent.", ""),
     "coverage": ("The source chose its documents and queries.", ""),
+    "easy queries": ("The source chose its queries.", ""),
     "labels per query": ("The source sets its grades and how many answers a query has.", ""),
     "evidence": ("The source has no more quotes.", ""),
     "labelling guide": ("The rules of the source's makers hold.", "labeling_guide.md"),
     "second pass": ("The source has one reading of its labels.", "second_pass.jsonl"),
     "negatives": ("The source has none; make freeze draws some.", "negatives.jsonl"),
 }
-THEIRS = ("overlap", "same query", "judged depth", "near-duplicates", "leakage")
+THEIRS = ("overlap", "same query", "judged depth", "quotes", "near-duplicates", "leakage")
 NOT_YOURS = "It is so in the source; mended, scores compare no longer with published ones."
 WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
@@ -42,7 +43,7 @@ def findings(evals: evalset.EvalSet) -> list[Finding]:
     if problems:
         raise evalset.EvalSetError(problems)
     extra = [evalset.read_extra(evals, name) for name in ("negatives.jsonl", "second_pass.jsonl")]
-    case = checks.AuditCase(evals, *extra, *links.alike_documents(evals))
+    case = checks.AuditCase(evals, *extra, *links.alike_documents(evals), pooling.by_ranker(evals))
     found = [check(case) for check in checks.AUDIT_CHECKS]
     return [_for_import(evals, finding) for finding in found] if evals.imported else found
 
@@ -56,7 +57,7 @@ def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
     reason, file = LEFT_OUT.get(finding.check, ("", ""))
     if reason and finding.status != "pass" and not (file and (evals.folder / file).exists()):
         return finding._replace(status="n/a", remedy=reason)
-    if finding.status == "fail" and finding.check in THEIRS:
+    if finding.status in ("fail", "warn") and finding.check in THEIRS:
         return finding._replace(status="warn", remedy=f"{finding.remedy} {NOT_YOURS}")
     return finding
 

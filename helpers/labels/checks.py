@@ -2,15 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, combinations, islice
 from math import ceil
 from typing import NamedTuple
 
 import pandas as pd
 
 from .. import chunks, evidence, files, measures, stats, text
-from ..evalset import SPLITS, EvalSet
-from ..runs import BASELINE
+from ..evalset import SPLITS, EvalSet, Query
 from ..text import how_many
 from . import links, manifest, pooling
 
@@ -18,9 +17,13 @@ QUERIES, DOCUMENTS = 30, 100  # below these a set says little
 SD = 0.25  # of nDCG differences between two systems, a usual value, for a power of 80 %
 IMBALANCE = 3  # largest over smallest count from which a balance is worth a warning
 COPIED, CLOSE = 0.95, 0.8  # mean word overlap of queries with their answers
+PASTED = "alert"  # the kind of queries that copy by nature: a pasted alert or line of a log
+DOUBLE = 0.5  # Jaccard of their content words that makes near-doubles; or short answers of one page
 MANY_ANSWERS = 20  # relevant documents of one query
 DEPTH, NEGATIVES = 10, 10
 SECOND_PAIRS, SECOND_SHARE = 120, 0.2
+NEVER, ONCE = 100, 0.5  # pairs of a round without a difference; relevant labels read once
+SOLVED = 1 / 3  # of the queries, by the weakest and the strongest ranker
 POOR_KAPPA, FAIR_KAPPA = 0.4, 0.6
 GUIDE_WORDS = 100
 
@@ -42,6 +45,7 @@ class AuditCase(NamedTuple):
     second_pass: list[dict]
     twins: dict[text.Pair, float]  # near-duplicates that are no versions, with their Jaccard
     linked: set[text.Pair]  # documents that count as one: versions, and the same text twice
+    rankers: dict[str, pooling.Run]  # built and saved ones, each to DEPTH
 
 
 def _finding(check: str, found: str, **remedies: dict) -> Finding:
@@ -61,6 +65,11 @@ def _counted(counts: dict) -> str:
     return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
 
 
+def _also(facts: dict) -> str:
+    """Return how many there are of each, where there are some."""
+    return "".join(f"; {fact}: {len(names)}" for fact, names in facts.items() if names)
+
+
 # Queries.
 
 
@@ -76,17 +85,25 @@ def check_size(case: AuditCase) -> Finding:
 
 
 def check_kinds(case: AuditCase) -> Finding:
-    """Fail where all queries are of one kind; warn where none says its kind, or few are of one."""
-    counts = Counter(query.kind for query in case.evals.queries.values())
+    """Fail where all queries are of one kind; warn of kinds not marked, rare or not kept to."""
+    queries = case.evals.queries.values()
+    counts = Counter(query.kind for query in queries)
     rarest = min(counts, key=lambda kind: (counts[kind], kind))
     unmarked = {*counts} == {"unspecified"}
+    dated = {d for d, doc in case.evals.documents.items() if doc.version}.union(*case.linked)
+    single = [q.query_id for q in queries if q.kind == "multi" and len(q.relevant_doc_ids) == 1]
+    temporal = [q for q in queries if q.kind == "temporal"]
+    undated = [q.query_id for q in temporal if dated.isdisjoint(q.relevant_doc_ids)]
     alone = "Write queries of other kinds: one kind shows one side of a system."
     warn = {
         "Give each query a kind (keyword, symptom, question, ...).": unmarked,
         f"Write more of the kind {rarest}.": max(counts.values()) > IMBALANCE * counts[rarest],
+        f"Label what answers the other part of {_some(single)}, or change their kind.": single,
+        f"Give the answers of {_some(undated)} a version, or change their kind.": undated,
     }
     fail = {alone: len(counts) == 1 and not unmarked}
-    return _finding("kinds", _counted(counts), fail=fail, warn=warn)
+    also = _also({"multi with one answer": single, "temporal without a version": undated})
+    return _finding("kinds", _counted(counts) + also, fail=fail, warn=warn)
 
 
 def check_head_and_tail(case: AuditCase) -> Finding:
@@ -108,8 +125,7 @@ def check_halves(case: AuditCase) -> Finding:
     queries = case.evals.queries.values()
     dev, test = (Counter(q.kind for q in queries if q.split == split) for split in SPLITS)
     sizes = {"dev": dev.total(), "test": test.total()}
-    share = sizes["dev"] / len(queries)
-    kinds = sorted({*dev, *test} - {"unspecified"})
+    share, kinds = sizes["dev"] / len(queries), sorted({*dev, *test} - {"unspecified"})
     uneven = [kind for kind in kinds if _is_uneven(dev[kind], test[kind], share)]
     fail = {f"Set about half of the queries to {split}.": not n for split, n in sizes.items()}
     warn = {f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values())}
@@ -124,28 +140,55 @@ def _is_uneven(dev: int, test: int, share: float) -> bool:
 
 
 def check_overlap(case: AuditCase) -> Finding:
-    """Fail where queries are copied from titles or nearly all their words stand in the answers."""
+    """Fail where queries are copied from titles or share nearly all words; warn of copied runs."""
     words, queries = case.evals.words, case.evals.queries
-    titles = [words(document.title) for document in case.evals.documents.values()]
-    copies = [q for q, query in queries.items() if words(query.query) in titles]
+    titles = {tuple(words(document.title)) for document in case.evals.documents.values()}
+    copies = [q for q, query in queries.items() if tuple(words(query.query)) in titles]
     mean = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
+    runs = [q for q, query in queries.items() if _copies_run(case.evals, query)]
     fail = {
         f"Ask {_some(copies)} in the words of somebody who has not seen the title.": copies,
         "Write queries from needs, before reading the answers.": mean > COPIED,
     }
-    warn = {"Add paraphrases: most words are those of the answer.": CLOSE < mean <= COPIED}
+    warn = {
+        "Add paraphrases: most words are those of the answer.": CLOSE < mean <= COPIED,
+        f"Put {_some(runs)} in other words than the answer's.": runs,
+    }
     found = f"mean share of words found in the answers {mean:.2f}; equal to a title: {len(copies)}"
+    found += _also({"copying a run of words of an answer": runs})
     return _finding("overlap", found, fail=fail, warn=warn)
 
 
+def _copies_run(evals: EvalSet, query: Query) -> bool:
+    """Return whether a query that nobody pasted shares a run of words with one of its answers."""
+    size = text.SHINGLE * (2 if evals.tokenizer == "bigrams" else 1)  # a pair is less than a word
+    own = text.shingles(evals.words(query.query), size)
+    answers = (evals.words(evals.documents[d].retrieval_text) for d in query.relevant_doc_ids)
+    return query.kind != PASTED and any(own & text.shingles(body, size) for body in answers)
+
+
 def check_duplicate_queries(case: AuditCase) -> Finding:
-    """Fail where two queries are the same words in one order, whatever case and punctuation."""
-    same: dict[tuple, list[str]] = {}
-    for query in case.evals.queries.values():
-        same.setdefault(tuple(case.evals.words(query.query)), []).append(query.query_id)
+    """Fail where two queries are the same words in one order, in any case; warn of near-doubles."""
+    queries, same, answering = case.evals.queries, defaultdict(list), defaultdict(list)
+    for query_id, query in queries.items():
+        same[tuple(case.evals.words(query.query))].append(query_id)
+        for doc_id in query.relevant_doc_ids if query.answers else ():
+            answering[doc_id, frozenset(map(str.lower, query.answers))].append(query_id)
     twice = [" = ".join(ids) for ids in same.values() if len(ids) > 1]
+    content = {ids[0]: text.content_words([*words]) for words, ids in same.items()}
+    pairs = {*text.near_duplicates(content, DOUBLE, size=1)}
+    pairs.update(*(combinations(ids, 2) for ids in answering.values()))
+    relevant = {query_id: {*query.relevant_doc_ids} for query_id, query in queries.items()}
+    near = [f"{a} ~ {b}" for a, b in sorted(pairs)]
+    unlike = [f"{a} ~ {b}" for a, b in sorted(pairs) if relevant[a] != relevant[b]]
     fail = {"Keep one of each: a query asked twice counts twice.": twice}
-    return _finding("same query", _some(twice) or "every query asked once", fail=fail)
+    warn = {
+        f"Keep one of each pair that is one need: {_some(near)}.": near,
+        f"Where both are kept, see why other documents answer: {_some(unlike)}.": unlike,
+    }
+    found = _some(twice) or "every query asked once"
+    found += _also({"near-doubles": near, "of them with other answers": unlike})
+    return _finding("same query", found, fail=fail, warn=warn)
 
 
 # Labels.
@@ -189,10 +232,8 @@ def check_labels_per_query(case: AuditCase) -> Finding:
 
 def check_judged_depth(case: AuditCase) -> Finding:
     """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
-    evals, shares = case.evals, {}
-    everybody = evals._replace(queries=evals.all_queries)  # those without an answer, too
-    qrels = everybody.qrels()
-    for name, run in pooling.by_ranker(evals, DEPTH).items():
+    qrels, shares = case.evals._replace(queries=case.evals.all_queries).qrels(), {}
+    for name, run in case.rankers.items():
         answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
         shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
     worst = min(sorted(shares), key=shares.get)
@@ -202,6 +243,19 @@ def check_judged_depth(case: AuditCase) -> Finding:
     few = shares[worst] < 0.5
     warn = {remedy: not few and shares[worst] < 1}
     return _finding("judged depth", found, fail={remedy: few}, warn=warn)
+
+
+def check_solved(case: AuditCase) -> Finding:
+    """Warn where the weakest and the strongest ranker both solve many queries (nDCG@10 is 1)."""
+    qrels, scores = case.evals.qrels(), []
+    for name, run in case.rankers.items():
+        values = measures.per_query(qrels, run, ["nDCG@10"])
+        scores.append((measures.means(values)["nDCG@10"], name, values))
+    (_, weakest, low), *_, (_, strongest, high) = sorted(scores)
+    solved = [q for q in qrels if min(low[q]["nDCG@10"], high[q]["nDCG@10"]) > 1 - stats.TIE]
+    found = f"{len(solved)} of {how_many(len(qrels), 'query')} solved by {weakest}, by {strongest}"
+    harder = f"Add harder queries than {_some(solved)}: these tell no two systems apart."
+    return _finding("easy queries", found, warn={harder: len(solved) > SOLVED * len(qrels)})
 
 
 def check_evidence(case: AuditCase) -> Finding:
@@ -216,26 +270,41 @@ def check_evidence(case: AuditCase) -> Finding:
 
 
 def check_quotes(case: AuditCase) -> Finding:
-    """Warn of quotes longer than a chunk, cut by every chunker, or standing in other documents."""
-    bodies = {d: document.retrieval_text for d, document in case.evals.documents.items()}
-    versions = case.evals.versions()
-    one_text = {(d, d) for d in bodies}.union(versions, ((b, a) for a, b in versions))
-    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance and j.evidence}
-    long, shared = [], []
-    for pair, some in quotes.items():
-        others = [body for d, body in bodies.items() if (pair[1], d) not in one_text]
-        is_long = any(len(text.token_ids(q)) > BASELINE["chunk_tokens"] for q in chain(*some))
-        long += [" ".join(pair)] * is_long
-        shared += [" ".join(pair)] * any(all(q in b for q in own) for own in some for b in others)
-    cut = [name for name in _always_cut(case.evals) if name not in long]
+    """Warn of quotes that every chunker cuts, or that stand where no grade is above 0."""
+    grades = {label[:2]: label.relevance for label in case.evals.judgments}
+    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance}
+    holders = _holders(case.evals, {*chain.from_iterable(quotes.values())})
+    held = {(q, d) for (q, _), own in quotes.items() for quote in own for d in holders[quote]}
+    weak = [f"{q} {d}" for q, d in sorted(held) if not grades.get((q, d))]
+    zeros = [f"{q} {d}" for q, d in held if grades.get((q, d)) == 0]
+    cut = _always_cut(case.evals)
     warn = {
-        f"No chunk holds the quotes of {_some(long)}: quote the shortest passage.": long,
-        f"Every chunker cuts the quotes of {_some(cut)}.": cut,
-        f"A quote stands in other documents, too: {_some(shared)}.": shared,
+        f"Every chunker cuts the quotes of {_some(cut)}: quote the shortest passage.": cut,
+        f"Judge anew, or quote what only the answer says: {_some(weak)}.": weak,
     }
-    found = f"{how_many(sum(map(len, quotes.values())), 'quote')}: {len(long)} too long, "
-    found += f"{len(cut)} cut everywhere, {len(shared)} not unique"
+    found = f"{how_many(sum(map(len, quotes.values())), 'quote')}: {len(cut)} cut everywhere"
+    found += _also({"in a document judged 0": zeros, "in one not judged": {*weak} - {*zeros}})
     return _finding("quotes", found, warn=warn)
+
+
+def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
+    """Return {quote, as its parts: documents that hold them all}, of quotes of five words or more.
+
+    Only documents with its rarest run of words are looked at, of a template's the first COPIES.
+    """
+    runs = {part: text.shingles(evals.words(part)) for quote in quotes for part in quote}
+    wanted, having = set().union(*runs.values()), defaultdict(list)
+    bodies = {doc_id: document.retrieval_text for doc_id, document in evals.documents.items()}
+    for doc_id, body in bodies.items():
+        for run in wanted & text.shingles(evals.words(body)):
+            having[run].append(doc_id)
+    holders = {}
+    for quote in quotes:
+        own = having.keys() & set().union(*(runs[part] for part in quote))
+        rarest = min((having[run] for run in own), key=len, default=())
+        found = (d for d in rarest if all(part in bodies[d] for part in quote))
+        holders[quote] = [*islice(found, text.COPIES)]
+    return holders
 
 
 def _always_cut(evals: EvalSet) -> list[str]:
@@ -275,6 +344,10 @@ def check_second_pass(case: AuditCase) -> Finding:
     equal = rows["first"] == rows["second"]
     stale = rows["pair"][rows["pair"].map(labels) != rows["final"]]
     silent = rows["pair"][~equal & (rows["reason"].str.strip() == "")]
+    rounds = equal.groupby(rows["round"])
+    never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
+    relevant = {pair for pair in labels if labels[pair]}
+    once = relevant - {*rows["pair"]}
     poor = kappa is not None and kappa < POOR_KAPPA
     wanted = min(SECOND_PAIRS, ceil(SECOND_SHARE * len(labels)))
     fail = {
@@ -286,13 +359,21 @@ def check_second_pass(case: AuditCase) -> Finding:
         unclear: not poor and (kappa is None or kappa < FAIR_KAPPA),
         f"Judge at least {how_many(wanted, 'pair')} twice.": len(rows) < wanted,
         f"Give a reason for {_some(silent)}.": len(silent),
+        f"See that the reader of {_some(never)} saw no grade and had hard pairs.": never,
+        "Read relevant labels twice before more zeros.": len(once) > ONCE * len(relevant),
     }
+    many = f"of {len(relevant)} relevant labels read once"
+    found = _readings(rows, equal, kappa)
+    found += _also({many: once, "rounds without a difference": never})
+    return _finding("second pass", found, fail=fail, warn=warn)
+
+
+def _readings(rows: pd.DataFrame, equal: pd.Series, kappa: float | None) -> str:
     found = f"{how_many(len(rows), 'pair')}, {sum(rows['first'] == 0)} of grade 0; "
     found += f"{equal.mean():.0%} agree, "
     found += "kappa undefined (one grade only)" if kappa is None else f"kappa {kappa:.2f}"
     people = equal[rows["reader"] == "person"] if "reader" in rows else equal[:0]
-    found += f"; people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
-    return _finding("second pass", found, fail=fail, warn=warn)
+    return found + f"; people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
 
 
 def check_negatives(case: AuditCase) -> Finding:
@@ -358,6 +439,6 @@ def check_manifest(case: AuditCase) -> Finding:
 AUDIT_CHECKS = (
     *(check_size, check_kinds, check_head_and_tail, check_halves, check_overlap),
     *(check_duplicate_queries, check_reach, check_labels_per_query, check_judged_depth),
-    *(check_evidence, check_quotes, check_guide, check_second_pass, check_negatives),
+    *(check_solved, check_evidence, check_quotes, check_guide, check_second_pass, check_negatives),
     *(check_leakage, check_near_duplicates, check_manifest),
 )

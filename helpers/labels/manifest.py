@@ -10,7 +10,7 @@ from .. import evalset, files
 
 LABEL_FILES = (
     *("retrieval_queries.jsonl", "judgments.jsonl", "pool.jsonl", "second_pass.jsonl"),
-    *("negatives.jsonl", "labeling_guide.md", "settings.json"),
+    *("negatives.jsonl", "judge.jsonl", "labeling_guide.md", "settings.json"),
 )
 VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "tiktoken")
 NO_MANIFEST = "manifest.json is missing"

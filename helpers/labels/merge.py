@@ -11,8 +11,8 @@ from .log import LOG, PRACTICE, Entry, kept_entries, latest, lock_log, read
 
 JUDGMENTS, QUERY_TABLE, DROPPED = "judgments.jsonl", "retrieval_queries.jsonl", "dropped.jsonl"
 NAMING = (  # files whose rows name a query; its own table last, so that a killed drop goes on
-    *(JUDGMENTS, "pool.jsonl", "second_pass.jsonl", "negatives.jsonl", reading.TO_READ),
-    *(LOG, PRACTICE, QUERY_TABLE),
+    *(JUDGMENTS, "pool.jsonl", "second_pass.jsonl", "negatives.jsonl", "judge.jsonl"),
+    *(reading.TO_READ, LOG, PRACTICE, QUERY_TABLE),
 )
 
 

@@ -65,8 +65,9 @@ def test_the_inputs_are_the_corpus_and_the_label_files(small):
     add_pool(small)
     (small / "settings.json").write_text("{}")
     (small / "labelling.jsonl").write_text("")
+    (small / "judge.jsonl").write_text("")
     labels = ["retrieval_queries.jsonl", "judgments.jsonl", "pool.jsonl", "second_pass.jsonl"]
-    labels += ["negatives.jsonl", "labeling_guide.md", "settings.json"]
+    labels += ["negatives.jsonl", "judge.jsonl", "labeling_guide.md", "settings.json"]
     found = manifest.inputs(small)
     assert sorted([*found][:2]) == ["corpus/disk-full.md", "corpus/queue-full.md"]
     assert [*found][2:] == labels

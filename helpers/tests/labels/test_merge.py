@@ -234,6 +234,7 @@ def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
     undo = {"undo": {"query_id": "q1", "doc_id": "disk-full", "time": ""}}
     write_rows(folder / log.LOG, entry("q1", time=""), undo, {"undo": "q1"}, entry("q2"))
     write_rows(folder / log.PRACTICE, entry("q1"), entry("q2"))
+    write_rows(folder / "judge.jsonl", entry("q1"), entry("q2"))
     write_rows(folder / "to_read.jsonl", {"query_id": "q1", "doc_id": "queue-full"})
     before = {name: rows(folder / name) for name in merge.NAMING if name != "pool.jsonl"}
     (folder / "pool.jsonl").write_text('{"query_id":"q3"}\n\n')  # as somebody wrote it
@@ -241,6 +242,7 @@ def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
         "judgments.jsonl: 2 rows moved to dropped.jsonl",
         "second_pass.jsonl: 2 rows moved to dropped.jsonl",
         "negatives.jsonl: 1 row moved to dropped.jsonl",
+        "judge.jsonl: 1 row moved to dropped.jsonl",
         "to_read.jsonl: 1 row moved to dropped.jsonl",
         "labelling.jsonl: 2 rows moved to dropped.jsonl",
         "practice.jsonl: 1 row moved to dropped.jsonl",

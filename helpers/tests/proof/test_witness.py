@@ -1001,3 +1001,43 @@ def test_session_c_shows_the_range_of_unjudged_documents(cells, files):
     phrases = {"judged": "judged@10 {}", "as 0": "{} (as 0)", "left out": "{} (left out)"}
     phrases |= {"hopeful": "{} (all relevant)", "true": "with every label: {}"}
     tells(cells["c-unjudged-run"][0], {phrases[name]: value for name, value in shares.items()})
+
+
+def test_the_audit_shows_what_another_count_finds(cells, files):
+    lines = cells["a-audit-run"][0].splitlines()
+    found = " ".join(" ".join(line[26:64] for line in lines).split())
+    kinds = [(q, row["kind"]) for q, row in files.queries.items()]
+    single = [
+        q for q, kind in kinds if kind == "multi" and sum(map(bool, files.grades[q].values())) == 1
+    ]
+    twice = {(r["query_id"], r["doc_id"]) for r in witness.rows(FOLDER / "second_pass.jsonl")}
+    right = {(q, d) for q, row in files.grades.items() for d, g in row.items() if g}
+    unlike = witness_sessions.doubles(files)
+    zeros, unjudged = witness_sessions.held_elsewhere(files)
+    assert fits("multi with one answer: {}", found, len(single))
+    assert fits("near-doubles: {}; of them with other answers: {}", found, len(unlike), sum(unlike))
+    assert fits("in a document judged 0: {}; in one not judged: {}", found, zeros, unjudged)
+    assert fits("of {} relevant labels read once: {}", found, len(right), len(right - twice))
+
+
+def test_the_judges_that_cost_nothing_are_made_by_other_code(cells, files):
+    """Their kappa, AC1 and the nDCG@10 of every run under their labels."""
+    paths = [FOLDER / "runs" / f"{name}.trec" for name in witness.CHUNKERS]
+    runs = {p.stem: witness.trec(p) for p in [*paths, *sorted((FOLDER / "systems").glob("*.trec"))]}
+    runs = {{"fixed": "baseline"}.get(name, name): run for name, run in runs.items()}
+    kappas, scores = {}, {name: {} for name in runs}
+    for judge, part in {"title alone": "title", "common words": "text"}.items():
+        grades = witness_sessions.free_judge(files, part)
+        both = [(g, grades[q][d]) for q, row in files.grades.items() for d, g in row.items()]
+        agreed = witness.agreement(both)
+        kappas[judge] = {"pairs": agreed["pairs"], "kappa": agreed["kappa"], "AC1": agreed["AC1"]}
+        for name, run in runs.items():
+            tops = {q: [d for d, _ in run.get(q, [])] for q in files.queries}
+            values = [witness_sessions.ndcg(top, grades[q]) for q, top in tops.items()]
+            scores[name][judge] = sum(values) / len(values)
+    shown = html_table(*cells["f-judge-kappa-run"])
+    shown = {name: shown[name] for name in kappas}
+    assert not differences("kappa", shown, kappas)
+    table = html_table(*cells["f-judge-scores"])
+    table = {name: {judge: row[judge] for judge in kappas} for name, row in table.items()}
+    assert not differences("nDCG@10", table, scores)

@@ -9,7 +9,7 @@ import math
 import re
 import string
 from collections import Counter
-from itertools import pairwise
+from itertools import combinations, pairwise
 from statistics import fmean
 
 import numpy as np
@@ -429,3 +429,51 @@ def reading(files: Files, run: dict) -> dict[str, list[float]]:
         best = max(f1(part, answer) for part in found for answer in answers)
         rows.setdefault(outcome, []).append((max(f1(picked, a) for a in answers), best))
     return {name: [len(of), *map(fmean, zip(*of, strict=True))] for name, of in rows.items()}
+
+
+# Session A, further: what an audit finds in pairs of queries and in quotes.
+
+
+def content(text: str) -> set[str]:
+    return {*words(text)} - witness.STOP_WORDS
+
+
+def doubles(files: Files) -> list[bool]:
+    """Return for each pair of near-double queries whether other documents answer them."""
+    asked, known = files.queries, {q: content(row["query"]) for q, row in files.queries.items()}
+    right = {q: {d for d, g in files.grades[q].items() if g} for q in asked}
+    short = {q: {a.lower() for a in row.get("answers", [])} for q, row in asked.items()}
+    found = []
+    for a, b in combinations(asked, 2):
+        alike = 2 * len(known[a] & known[b]) >= len(known[a] | known[b])
+        if alike or (short[a] and short[a] == short[b] and right[a] & right[b]):
+            found.append(right[a] != right[b])
+    return found
+
+
+def held_elsewhere(files: Files) -> tuple[int, int]:
+    """Return how many pairs judged 0, and not judged, hold a quote of the query of five words."""
+    weak = set()
+    for row in witness.rows(files.folder / "judgments.jsonl"):
+        own = row.get("evidence", []) if row["relevance"] else []
+        for quote in [own] if isinstance(own, str) else own:
+            texts = files.documents.items() if len(words(quote)) >= 5 else ()
+            weak |= {(row["query_id"], d) for d, page in texts if quote in page["text"]}
+    zeros = {pair for pair in weak if files.grades[pair[0]].get(pair[1]) == 0}
+    return len(zeros), len({(q, d) for q, d in weak if d not in files.grades[q]})
+
+
+# Session C, further: judges that cost nothing.
+
+
+def free_judge(files: Files, part: str) -> dict[str, dict[str, int]]:
+    """Return the grades that the share of a query's words in title or text gives, cut on dev."""
+    share = {}
+    for q, row in files.asked.items():
+        own = content(row["query"])
+        for d in files.grades[q]:
+            share[q, d] = len(own & content(files.documents[d][part])) / max(1, len(own))
+    dev = [pair for pair in share if files.asked[pair[0]]["split"] == "dev"]
+    lower = [np.mean([files.grades[q][d] < g for q, d in dev]) for g in (1, 2)]
+    cuts = np.quantile([share[pair] for pair in dev], lower)
+    return {q: {d: int(sum(share[q, d] > cuts)) for d in row} for q, row in files.grades.items()}
