@@ -125,7 +125,7 @@ class WriteUp:
         It is 0 for a question without a full answer; [] where none has one.
         """
         rows = self.rows[self.half].fillna({measure: 0})
-        if measure == FULL and "full" not in self.results["summary"][self.half]:
+        if measure not in rows:
             return []
         kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
         kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
@@ -192,9 +192,9 @@ class WriteUp:
 
     def leaderboard(self) -> pd.DataFrame:
         """Return the comparison as text, the baseline first."""
-        columns = ["nDCG@10", "difference", "95 % interval", "p (Holm)", "detectable", "verdict"]
         on_test = {run["name"]: _on_test(run) for run in self.compared["runs"]}
-        board = compare.leaderboard(self.results["compared_dev"])[columns]
+        board = compare.leaderboard(self.results["compared_dev"])
+        board = board.drop(columns=["p", "wins/ties/losses", "judged@10"])
         return board.assign(**{"on test": [on_test.get(name, "") for name in board.index]})
 
     def evidence_recall(self) -> pd.DataFrame:
