@@ -28,7 +28,6 @@ BOARD = ["difference", "95 % interval", "p", "p (Holm)", "detectable"]
 BOARD += ["wins/ties/losses", "judged@10", "verdict"]
 SHOWN = ("query_id", "kind", "query")  # of a query that moved
 STRICT = 3  # the exit status of too few queries
-GATES = ("worse", "not-worse")  # what closes the gate: shown to be worse; not shown to be as good
 
 
 def compare(
@@ -54,11 +53,12 @@ def compare(
         raise evalset.EvalSetError([wrong])
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
-    _decide([(row, row["measures"][row["primary"]]) for row in rows], evals.matters)
+    _decide(rows, [row["measures"][row["primary"]] for row in rows], evals.matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
     of_evidence = [row["measures"][_of_evidence(row, evals.decides)] for row in quoted]
-    _decide([*zip(quoted, of_evidence, strict=True)], evals.matters)
-    names = _names(measures.cut_alike(len(evals.documents), base, base)[2], _primary(evals.decides))
+    _decide(quoted, of_evidence, evals.matters)
+    _, (depth, _) = measures.cut_alike(len(evals.documents), base)
+    names = _names(depth, _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
     for row, run in zip([described, *rows], [base, *(first for first, *_ in groups)], strict=True):
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
@@ -105,29 +105,27 @@ def _row(
     evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, group: list[runs.Run]
 ) -> dict:
     """Return everything about the runs of a system against the base but the verdict."""
-    lists = {of.name: of.parts or of.rankings for of in (base, *group)}
-    base, *alike, cut = measures.cut_alike(len(evals.documents), base, *group)
-    names, run = _names(cut, _primary(evals.decides)), alike[0]
+    base, *alike, (depth, cut) = measures.cut_alike(len(evals.documents), base, *group)
+    names, run = _names(depth, _primary(evals.decides)), alike[0]
     before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
     after = stats.averaged(tables)
     row = _describe_run(run, qrels, after) | _spread(group, tables, names[0])
-    row["measures"] = stats.by_measure(before, after, names)
+    row["measures"] = stats.by_measure(names, before, after)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
         groups = measures.ids_by_field(evals, qrels, field).items()
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
-    row["full"] = _full_answers(evals, qrels, cut, base, *alike)
+    row["full"] = _full_answers(evals, qrels, depth, base, *alike)
     row["evidence"] = evidence.compare_evidence(evals, qrels, base, *alike)
     row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
     row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
     if cut:
         shorter = ", ".join(name for name in names if name not in MEASURES)
-        longer = sum(len(ranking) > cut[0] for ranking in lists[cut[1]].values())
-        end = f"lists of {cut[1]} end at {how_many(cut[0], 'result')}"
+        longer = sum(len(ranking) > depth for ranking in (cut.parts or cut.rankings).values())
+        end = f"lists of {cut.name} end at {how_many(depth, 'result')}"
         end += f" ({longer} longer)" if longer else ""
         row["warnings"].append(f"{end}, so both are measured there: {shorter}")
-    depth = cut[0] if cut else 10
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
     row["warnings"] += measures.label_warnings(qrels, depth, base, run)
     return row
@@ -159,21 +157,13 @@ def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.R
 
 
 def _full_answers(
-    evals: evalset.EvalSet,
-    qrels: measures.Qrels,
-    cut: tuple[int, str] | None,
-    base: runs.Run,
-    *alike: runs.Run,
+    evals: evalset.EvalSet, qrels: measures.Qrels, depth: float, *compared: runs.Run
 ) -> dict:
     """Return how two systems find full answers, of the queries that have one; {} where none has."""
     full = measures.answered_in_full(qrels, evals.full_grade)
-    if not full:
-        return {}
-    names = [measures.at_depth(name, cut[0]) if cut else name for name in measures.FULL]
-    before, *tables = (
-        measures.per_query(full, of.rankings, names, evals.full_grade) for of in (base, *alike)
-    )
-    return {"n": len(full), "measures": stats.by_measure(before, stats.averaged(tables), names)}
+    names = [measures.at_depth(name, depth) for name in measures.FULL]
+    values = (measures.per_query(full, of.rankings, names, evals.full_grade) for of in compared)
+    return {"n": len(full), "measures": stats.by_measure(names, *values)} if full else {}
 
 
 def _unjudged(
@@ -186,22 +176,20 @@ def _unjudged(
     family, _, k = primary.partition("@")
     if family != "nDCG":
         return []
-    ids = [{q: [d for d, _ in of.rankings.get(q, [])] for q in qrels} for of in (base, run)]
-    bounds = [
-        measures.unjudged_bounds(row, ids[0][q], ids[1][q], int(k), evals.grades[-1])
-        for q, row in qrels.items()
-    ]
+    bounds = []
+    for query_id, judged in qrels.items():
+        ids = ([*dict(of.rankings.get(query_id, []))] for of in (base, run))
+        bounds.append(measures.unjudged_bounds(judged, *ids, int(k), evals.grades[-1]))
     if all(low == high for low, high in bounds):
         return []
     ends = [stats.compare_paired([0] * len(end), end) for end in zip(*bounds, strict=True)]
-    verdicts = [stats.verdict(end, end.p, evals.matters)[0] for end in ends]
+    verdicts = (stats.verdict(end, end.p, evals.matters)[0] for end in ends)
     return [{"difference": e.difference, "verdict": v} for e, v in zip(ends, verdicts, strict=True)]
 
 
-def _names(cut: tuple[int, str] | None, primary: str) -> list[str]:
+def _names(depth: float, primary: str) -> list[str]:
     """Return MEASURES, the primary one first, those that are deeper than a cut to its depth."""
-    names = [primary, *MEASURES]
-    names = [measures.at_depth(name, cut[0]) if cut else name for name in names]
+    names = (measures.at_depth(name, depth) for name in (primary, *MEASURES))
     return [*dict.fromkeys(names)]  # of five documents, recall@10 and recall@100 are one
 
 
@@ -235,13 +223,10 @@ def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float
     return [dict(zip((*SHOWN, "base", "run"), row, strict=True)) for row in rows]
 
 
-def _decide(rows: list[tuple[dict, dict]], matters: float) -> None:
+def _decide(rows: list[dict], pairs: list[dict], matters: float) -> None:
     """Add to each row the verdict on its pair of means, p adjusted over the rows."""
-    adjusted = stats.holm([pair["p"] for _, pair in rows]) if rows else []
-    for (row, pair), p in zip(rows, adjusted, strict=True):
-        paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
-        verdict, reason = stats.verdict(paired, p, matters)
-        row |= {"p_holm": p, "verdict": verdict, "reason": reason}
+    for row, told in zip(rows, stats.verdicts(pairs, matters), strict=True):
+        row |= told
 
 
 def join_halves(comparison: dict, other: dict) -> None:
@@ -250,11 +235,7 @@ def join_halves(comparison: dict, other: dict) -> None:
     for row in comparison["runs"]:
         if row["name"] in known:
             both = {comparison["split"]: row, other["split"]: known[row["name"]]}
-            told = (_deciding(both[half], comparison["decides"]) for half in evalset.SPLITS)
-            dev, test = (
-                {field: pair[field] for field in stats.Paired._fields} | {"verdict": verdict}
-                for pair, verdict in told
-            )
+            dev, test = (_deciding(both[half], comparison["decides"]) for half in evalset.SPLITS)
             between = stats.confirmation(dev, test)
             row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
 
@@ -281,7 +262,7 @@ def pairs_to_read(
     for run in others:
         pair = measures.cut_alike(len(evals.documents), base, run)[:2]
         for query_id, judged in evals.qrels(split).items():
-            ids = ([doc_id for doc_id, _ in of.rankings.get(query_id, [])] for of in pair)
+            ids = ([*dict(of.rankings.get(query_id, []))] for of in pair)
             moved = measures.weights_of_labels(judged, *ids, DEPTH, evals.grades[-1])
             for doc_id, weight in moved.items():
                 weights[query_id, doc_id] = max(weight, weights.get((query_id, doc_id), 0))
@@ -316,12 +297,10 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
     if not path.is_file():
         raise evalset.EvalSetError([f"{path}:1: cannot be read, wanted a run: runs/mine.trec"])
     card_path = runs.unzipped(path).with_suffix(".json")
-    if not os.path.lexists(card_path):
-        return _with_chunk_set(runs.read_run(path, evals), "", card_path, evals)
-    card = runs.read_card(card_path)
+    card = runs.read_card(card_path) if os.path.lexists(card_path) else {}
     hashes = evals.corpus_hash(), evals.topics_hash()
     for name, wanted in zip(runs.CARD, hashes, strict=True):
-        if card[name] != wanted:
+        if card and card[name] != wanted:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
             remedy += "; make carry takes labels to changed documents"
@@ -330,27 +309,28 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
     if type(depth) is not int or depth < 0:
         fault = f"field depth is {files.short_json(depth)}, wanted a number of results"
         raise evalset.EvalSetError([f"{card_path}:1: {fault}"])
-    nothing = next(files.lines(path), None) is None
+    nothing = card and next(files.lines(path), None) is None
     run = runs.Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
-    run = run._replace(depth=depth, one_of=str(card.get("one_of", "")))
-    return _with_chunk_set(run, str(card.get("chunker", "")), card_path, evals)
+    chunker, one_of = (str(card.get(name, "")) for name in ("chunker", "one_of"))
+    run = run._replace(depth=depth, one_of=one_of, chunker=chunker)
+    run.warnings.extend(_chunk_set_warnings(run, card_path, evals))
+    return run
 
 
-def _with_chunk_set(run: runs.Run, chunker: str, card: Path, evals: evalset.EvalSet) -> runs.Run:
-    """Return a run with the set that its chunk ids are of, or with a warning where none is named.
+def _chunk_set_warnings(run: runs.Run, card: Path, evals: evalset.EvalSet) -> list[str]:
+    """Return a warning where no set is named that a run's chunk ids are of.
 
     Raises EvalSetError where its card names one that the folder lacks.
     """
     passages, folder = chain.from_iterable(run.parts.values()), evals.folder / "chunks"
     numbered = any(":" not in name.rpartition("#")[2] for name, _ in passages)
-    if numbered and chunker and not (folder / f"{chunker}.jsonl").is_file():
+    if numbered and run.chunker and not (folder / f"{run.chunker}.jsonl").is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none yet"
         wanted = f"wanted the name of a set in {folder}: {known}"
-        raise evalset.EvalSetError([f"{card}:1: chunker is {chunker!r}, {wanted}"])
-    if numbered and not chunker:
-        alone = "chunk ids count as their documents, and their evidence is not measured"
-        run.warnings.append(f'{alone}: wanted their set in {card.name}, "chunker": "recursive"')
-    return run._replace(chunker=chunker)
+        raise evalset.EvalSetError([f"{card}:1: chunker is {run.chunker!r}, {wanted}"])
+    alone = "chunk ids count as their documents, and their evidence is not measured"
+    warning = f'{alone}: wanted their set in {card.name}, "chunker": "recursive"'
+    return [warning] if numbered and not run.chunker else []
 
 
 def read_systems(evals: evalset.EvalSet) -> list[runs.Run]:
@@ -406,27 +386,29 @@ def _aligned(table: re.Match) -> str:
     return "".join(f"| {' | '.join(map(str.ljust, row, widths))} |\n" for row in rows)
 
 
-def _deciding(row: dict, decides: str) -> tuple[dict, str]:
-    """Return the pair of means that decides about a run, and the verdict.
+def _deciding(row: dict, decides: str) -> dict:
+    """Return the fields of Paired that decide about a run, with the verdict.
 
     Raises EvalSetError where it is a measure of evidence that the run does not have.
     """
-    if decides not in OF_EVIDENCE:
-        return row["measures"][row["primary"]], row["verdict"]
-    known = row["evidence"].get("measures", {})
-    if OF_EVIDENCE[decides] not in known:
+    measure, of = row["primary"], row
+    if decides in OF_EVIDENCE:
+        measure, of = OF_EVIDENCE[decides], row["evidence"]
+    known = of.get("measures", {})
+    if measure not in known:
         able = ", ".join(name for name, measure in OF_EVIDENCE.items() if measure in known)
         lacks = "it or its base ranks no passages"
         why = f"its lists end before that, wanted one of {able}" if able else lacks
         raise evalset.EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
-    return known[OF_EVIDENCE[decides]], row["evidence"]["verdict"]
+    pair = {field: known[measure][field] for field in stats.Paired._fields}
+    return pair | {"verdict": of["verdict"]}
 
 
 # The command.
 
 
 def compare_command(
-    evals, paths, base=None, split="dev", gate=GATES[0], strict=False, pairs=0, to=None, **rules
+    evals, paths, base=None, split="dev", gate="worse", strict=False, pairs=0, to=None, **rules
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
@@ -460,8 +442,8 @@ def compare_command(
         print(f"{listed}, opened by session A")
     deciding = [_deciding(row, comparison["decides"]) for row in comparison["runs"]]
     if gate == "not-worse":
-        return _not_worse([pair for pair, _ in deciding], comparison["matters"])
-    verdicts = {verdict for _, verdict in deciding}
+        return _not_worse(deciding, comparison["matters"])
+    verdicts = {pair["verdict"] for pair in deciding}
     too_few = strict and stats.TOO_FEW in verdicts
     return 1 if stats.WORSE in verdicts else STRICT * too_few
 
@@ -497,15 +479,10 @@ def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
 
 def _write(path: Path, comparison: dict) -> None:
     """Write and print a comparison; at no moment a page stands beside the numbers of another."""
-    markdown, page, numbers = comparison_page(comparison), Path(f"{path}.md"), Path(f"{path}.json")
-    try:
-        with files.new_file(page) as new_page, files.new_file(numbers) as new_numbers:
-            files.write(new_page, markdown)
-            files.write(new_numbers, json.dumps(comparison, indent=1, ensure_ascii=False) + "\n")
-            page.unlink(missing_ok=True)
-    except BaseException:
-        if not page.exists():  # stopped between the two
-            numbers.unlink(missing_ok=True)
-        raise
+    markdown, page = comparison_page(comparison), Path(f"{path}.md")
+    page.unlink(missing_ok=True)
+    numbers = json.dumps(comparison, indent=1, ensure_ascii=False) + "\n"
+    files.write(Path(f"{path}.json"), numbers)
+    files.write(page, markdown)
     plain = html.unescape(re.sub("</?span>", "", markdown))
     print(f"{plain}\nwritten: {path}.md and .json")

@@ -290,7 +290,7 @@ def compare_evidence(evals: EvalSet, query_ids: Iterable[str], *compared: runs.R
     short = [budget for budget in BUDGETS if budget > filled]
     names = [*COMPARED, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
     measures, alone = (
-        _measured(evals, asked, sides, names) if asked else {}
+        stats.by_measure(names, *(by_query(evals, asked, *side) for side in sides)) if asked else {}
         for asked in (queries, any_quote(queries))
     )
     lost = (losses(evals, queries, *side) for side in sides[:2])
@@ -303,12 +303,6 @@ def compare_evidence(evals: EvalSet, query_ids: Iterable[str], *compared: runs.R
         "reason": "",
         "lost": dict(zip(("base", "run"), lost, strict=True)),
     }
-
-
-def _measured(evals: EvalSet, queries: dict[str, Wanted], sides: list[tuple], names: list) -> dict:
-    """Return {measure: comparison} of the first system with the mean of the others, by query."""
-    before, *tables = (by_query(evals, queries, *side) for side in sides)
-    return stats.by_measure(before, stats.averaged(tables), names)
 
 
 def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk]]:

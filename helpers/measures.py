@@ -39,10 +39,10 @@ NAMED = {
 }
 
 
-def at_depth(name: str, depth: int) -> str:
+def at_depth(name: str, depth: float) -> str:
     """Return the measure that lists of `depth` documents allow: recall@50 for recall@100."""
     family, _, k = name.partition("@")
-    return name if k and int(k) <= depth else f"{family}@{depth}"
+    return name if float(k or math.inf) <= depth else f"{family}@{depth}"
 
 
 def mean_name(name: str) -> str:
@@ -132,21 +132,21 @@ def median_first_rank(values: dict[str, dict[str, float]]) -> float:
 # What two runs can be compared on.
 
 
-def cut_alike(documents: int, *compared: Run) -> tuple[Run | tuple[int, str] | None, ...]:
-    """Return the runs with lists of the same depth, and (depth, name) of the one that is cut.
+def cut_alike(documents: int, *compared: Run) -> tuple[Run | tuple[float, Run | None], ...]:
+    """Return the runs with lists of the same depth, and that depth with the run that is cut there.
 
-    None where none is cut before the baseline's depth or the `documents` of the corpus.
+    (inf, None) where none is cut before the baseline's depth or the `documents` of the corpus.
     """
     full = min(BASELINE["depth"], documents)
-    depths = [(list_depth(run), run.name) for run in compared]
-    cut = min(((depth, name) for depth, name in depths if 0 < depth < full), default=None)
+    cut = [run for run in compared if 0 < list_depth(run) < full]
     if not cut:
-        return *compared, None
-    of_passages = all(run.parts for run in compared)
-    return *(first_results(run, cut[0], of_passages) for run in compared), cut
+        return *compared, (math.inf, None)
+    shortest, of_passages = min(cut, key=list_depth), all(run.parts for run in compared)
+    depth = list_depth(shortest)
+    return *(first_results(run, depth, of_passages) for run in compared), (depth, shortest)
 
 
-def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
+def label_warnings(qrels: Qrels, depth: float, *compared: Run) -> list[str]:
     """Return one warning where two runs have few labels in their first ten, or uneven ones.
 
     Only places that both fill count: a list shorter than ten, at `depth`, lacks no labels.
@@ -164,7 +164,7 @@ def label_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
     return [f"few labels: {share}, the rest counts as wrong"] if least < LITTLE_JUDGED else []
 
 
-def length_warnings(qrels: Qrels, depth: int, *compared: Run) -> list[str]:
+def length_warnings(qrels: Qrels, depth: float, *compared: Run) -> list[str]:
     """Return one warning where a run leaves some of its first ten places empty, and the other not.
 
     No cut shows in such lists, so they are scored as they stand.

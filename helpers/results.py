@@ -6,7 +6,6 @@ import math
 import platform
 import re
 from pathlib import Path
-from statistics import mean
 
 import fastjsonschema
 import pandas as pd
@@ -148,18 +147,14 @@ def _chunk_sets(known: dict, rows: dict, base: str, matters: float) -> dict[str,
 
     That (`against`) rests on evidence.DECIDES, p adjusted for the number of sets.
     """
-    values = {name: pd.DataFrame(of_set).T for name, of_set in rows.items()}
     sets = {
-        name: {"chunks": len(known[name]), "means": {n: mean(table[n]) for n in table}}
-        for name, table in values.items()
+        name: {"chunks": len(known[name]), "means": measures.means(of_set)}
+        for name, of_set in rows.items()
     }
-    others = [name for name in sets if name != base]
-    decides = pd.DataFrame({name: table[evidence.DECIDES] for name, table in values.items()})
-    before = {q: dict.fromkeys(others, value) for q, value in decides[base].items()}
-    for name, pair in stats.by_measure(before, decides.T.to_dict(), others).items():
-        paired = stats.Paired(*(pair[field] for field in stats.Paired._fields))
-        verdict, reason = stats.verdict(paired, pair["p_holm"], matters)
-        sets[name]["against"] = pair | {"verdict": verdict, "reason": reason}
+    others, measure = [name for name in sets if name != base], evidence.DECIDES
+    pairs = [stats.by_measure([measure], rows[base], rows[name])[measure] for name in others]
+    for name, pair, told in zip(others, pairs, stats.verdicts(pairs, matters), strict=True):
+        sets[name]["against"] = pair | told
     return sets
 
 

@@ -68,13 +68,13 @@ def compare_paired(base: Sequence[float], run: Sequence[float]) -> Paired:
     )
 
 
-def by_measure(
-    base: dict[str, dict[str, float]], run: dict[str, dict[str, float]], names: Iterable[str]
-) -> dict[str, dict]:
+def by_measure(names: Iterable[str], base: dict, *tables: dict) -> dict[str, dict]:
     """Compare {query_id: {measure: value}} of two systems on the queries of `base`.
 
-    Returns {measure: the fields of Paired and `p_holm`, adjusted over the measures}.
+    The second is the mean of `tables`, one for each of its runs. Returns {measure: the fields of
+    Paired and `p_holm`, adjusted over the measures}.
     """
+    run = averaged(tables)
     pairs = {
         n: compare_paired([base[q][n] for q in base], [run[q][n] for q in base]) for n in names
     }
@@ -221,6 +221,19 @@ def confirmation(dev: dict, test: dict) -> dict:
         t = scipy.stats.t(joint, between, squares.sum() ** 0.5)
         low, high = map(float, t.interval(1 - ALPHA))
     return {"difference": between, "low": low, "high": high, "verdict": verdict}
+
+
+def verdicts(pairs: Sequence[dict], matters: float = MATTERS) -> list[dict]:
+    """Return verdict and reason of several comparisons, with p adjusted over them (`p_holm`).
+
+    Each has the fields of Paired.
+    """
+    told = []
+    for pair, p in zip(pairs, holm([pair["p"] for pair in pairs]) if pairs else [], strict=True):
+        known = Paired(*(pair[field] for field in Paired._fields))
+        word, reason = verdict(known, p, matters)
+        told.append({"p_holm": p, "verdict": word, "reason": reason})
+    return told
 
 
 def p_text(p: float) -> str:

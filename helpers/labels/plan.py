@@ -57,8 +57,8 @@ def differences(
     """Return a row for each run: its difference, what is detectable now, queries for each aim."""
     rows = []
     for run in others:
-        *pair, cut = measures.cut_alike(len(evals.documents), base, run)
-        name = measures.at_depth(compare.PRIMARY, cut[0]) if cut else compare.PRIMARY
+        *pair, (depth, _) = measures.cut_alike(len(evals.documents), base, run)
+        name = measures.at_depth(compare.PRIMARY, depth)
         values = (measures.per_query(qrels, of.rankings, [name]).values() for of in pair)
         paired = stats.compare_paired(*([row[name] for row in side] for side in values))
         rows.append({"run": run.name, "difference": round(paired.difference, 3)})

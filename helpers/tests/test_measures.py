@@ -39,6 +39,7 @@ def test_each_name_stands_for_its_measure_at_any_depth_and_for_its_mean():
         ("recall@100", 99, "recall@99"),
         ("hit@5", 4, "hit@4"),
         ("AP", 1000, "AP@1000"),
+        ("AP", math.inf, "AP"),
         ("full hit@5", 4, "full hit@4"),
     ):
         assert measures.at_depth(name, depth) == wanted
@@ -121,25 +122,25 @@ def test_judged_is_a_share_of_the_first_places():
 
 
 def test_lists_are_cut_where_a_card_says_so_or_half_of_them_have_one_length():
+    uncut = (math.inf, None)
     for documents, card, lengths, wanted in (
-        (200, 0, [(100, 100)], None),
+        (200, 0, [(100, 100)], uncut),
         (200, 0, [(99, 98)], (98, "run 0")),
-        (200, 0, [(99, 98, 97)], None),  # each found what it found
+        (200, 0, [(99, 98, 97)], uncut),  # each found what it found
         (200, 0, [(50, 50, 49, 100)], (50, "run 0")),  # a longer one changes nothing
-        (200, 0, [(50, 51, 49, 50, 100)], None),
+        (200, 0, [(50, 51, 49, 50, 100)], uncut),
         (200, 7, [(100, 100)], (7, "run 0")),
-        (200, 100, [(5, 5)], None),
-        (5, 0, [(5, 5)], None),
+        (200, 100, [(5, 5)], uncut),
+        (5, 0, [(5, 5)], uncut),
         (5, 0, [(4, 4, 5)], (4, "run 0")),
         (200, 0, [(7,), (6,)], (6, "run 1")),
         (200, 0, [(8,), (0, 100)], (8, "run 0")),
     ):
         base, *others = [run(f"run {n}", *map(range, row)) for n, row in enumerate(lengths)]
         base = base._replace(depth=card)
-        *both, cut = measures.cut_alike(documents, base, *others or [base])
-        assert cut == wanted, (documents, card, lengths)
-        if cut:
-            assert all(len(r) <= cut[0] for of in both for r in of.rankings.values())
+        *both, (depth, cut) = measures.cut_alike(documents, base, *others or [base])
+        assert (depth, cut and cut.name) == wanted, (documents, card, lengths)
+        assert all(len(r) <= depth for of in both for r in of.rankings.values())
 
 
 def test_passages_are_cut_before_they_count_as_documents():
@@ -151,7 +152,7 @@ def test_passages_are_cut_before_they_count_as_documents():
     )
     for base, other in ((long, short), (short, long)):
         *both, cut = measures.cut_alike(200, base, other)
-        assert cut == (2, "short")
+        assert cut == (2, short)
         assert all(of.rankings == {"q": [("a", 5.0)]} for of in both)
         assert all(of.parts == {"q": parts["q"][:2]} for of in both)
     of_documents, cut_short, _ = measures.cut_alike(200, long._replace(parts={}), short)

@@ -122,7 +122,7 @@ def test_what_is_closer_than_a_billionth_is_a_tie_and_the_queries_are_the_same()
 def test_measures_are_compared_query_by_query_and_adjusted_over_the_measures():
     base = {f"q{n}": {"AP": 0.0, "RR": n / 9} for n in range(9)}
     run = {f"q{n}": {"AP": 0.5, "RR": n / 9, "more": 1.0} for n in reversed(range(9))}
-    rows = stats.by_measure(base, run, ("AP", "RR"))
+    rows = stats.by_measure(("AP", "RR"), base, run)
     assert rows["AP"] == stats.compare_paired([0.0] * 9, [0.5] * 9)._asdict() | {"p_holm": 4 / 2**9}
     assert (rows["RR"]["difference"], rows["RR"]["p_holm"]) == (0, 1)
     assert stats.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
