@@ -1,6 +1,5 @@
 """Hold runs of any engine against the saved baseline: values, certainty, a verdict, a gate."""
 
-import html
 import json
 import os
 import re
@@ -484,5 +483,4 @@ def _write(path: Path, comparison: dict) -> None:
     numbers = json.dumps(comparison, indent=1, ensure_ascii=False) + "\n"
     files.write(Path(f"{path}.json"), numbers)
     files.write(page, markdown)
-    plain = html.unescape(re.sub("</?span>", "", markdown))
-    print(f"{plain}\nwritten: {path}.md and .json")
+    print(f"{text.plain(markdown)}\nwritten: {path}.md and .json")

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from statistics import median
@@ -16,6 +15,8 @@ POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'"
 )
+SUMMARY = Path(__file__).with_name("summary.jinja")
+SHOWN = ("nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100")
 STYLE = Path(__file__).with_name("page.css")
 SAY = """
 
@@ -92,51 +93,13 @@ def week_checklist(evals: EvalSet, passed: set[str]) -> Markup:
     return Markup("\n".join(f"- [{'x' if done else ' '}] {words}" for done, words in rows) + SAY)
 
 
-def summary(content: dict, show: Callable[[object], str] = inert) -> str:
-    """Return the baseline as a Markdown table with what it was measured on, a row for each half.
+def summary(content: dict) -> Markup:
+    """Return the baseline as Markdown: what it was measured on, a table with a row for each half.
 
-    `content` is results.json; `show` writes its texts: `str` for a terminal.
+    `content` is results.json.
     """
-    corpus, queries, method = content["corpus"], content["queries"], content["method"]
-    unanswered = f" and {queries['unanswered']:d} without an answer" * bool(queries["unanswered"])
-    names = ["nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100"]
-    rows = [["half", "n", *names, "median rank of first relevant"], ["---", *["---:"] * 8]]
-    if any("full" in row for row in content["summary"].values()):
-        rows[0] += ["full hit@5, of those with a full answer", "of all"]
-        rows[1] += ["---:"] * 2
-    for half, row in content["summary"].items():
-        means = [f"{row['measures'][name]:.3f}" for name in names]
-        middle = row["median_first_rank"]
-        last = f"{middle:g}" if middle else f"none within {method['depth']:d}"
-        rows.append([show(half), f"{row['n']:d}", *means, last])
-        if of := row.get("full"):
-            found = of["measures"]["full hit@5"]
-            rows[-1] += [f"{found:.3f} (n = {of['n']:d})", f"{found * of['n'] / row['n']:.3f}"]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    of_evidence = (_evidence_line(content, half) for half in evalset.SPLITS)
-    return (
-        f"Corpus: {show(corpus['name'])}, {text.how_many(corpus['documents'], 'document')}, "
-        f"{corpus['tokens']:,} tokens. Queries: {queries['n']:d}{unanswered}, labelled with "
-        f"{text.how_many(queries['judgments'], 'judgment')} "
-        f"(grade{'s' * (len(queries['grades']) > 1)} {', '.join(map(str, queries['grades']))}).\n"
-        f"Method: {show(method['engine'])} (k1 = {method['k1']:g}, b = {method['b']:g}) over "
-        f"chunks of {method['chunk_tokens']:d} tokens with {method['overlap_tokens']:d} overlap, "
-        f"best chunk of each document. nDCG with linear gain.\n\n"
-        + "\n\n".join([table, "\n".join(filter(None, of_evidence))]).rstrip()
-    )
-
-
-def _evidence_line(content: dict, half: str) -> str:
-    """Return a line on what the first chunks of a half hold, "" where no label has a quote."""
-    if half not in content["evidence"]:
-        return ""
-    row = content["evidence"][half]
-    document, quote = (row["by_k"][name][4] for name in ("document", "evidence"))
-    within = row["sets"][content["method"]["chunker"]]["means"][evidence.DECIDES]
-    return (
-        f"Evidence, {half} (n = {row['n']:d}): in the first five chunks for {quote:.3f} of the "
-        f"queries, the right document for {document:.3f}; {evidence.DECIDES} {within:.3f}."
-    )
+    page = text.template(SUMMARY).render(content, measures=SHOWN, decides=evidence.DECIDES)
+    return text.paragraphs(page)
 
 
 def disclosure(evals: EvalSet) -> Markup:

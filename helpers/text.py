@@ -8,6 +8,7 @@ import re
 import string
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Set
+from html import unescape
 from itertools import chain
 from math import ceil
 from pathlib import Path
@@ -283,6 +284,11 @@ def paragraphs(page: str) -> Markup:
     """Return a filled template with a line for each paragraph, item, heading and row of a table."""
     lines = re.sub(r"(?<![ \n])\n *(?![ \n#>|]|- )", " ", page.strip())
     return Markup(re.sub(r"\n{3,}", "\n\n", lines))
+
+
+def plain(page: str) -> str:
+    """Return a Markdown page as a terminal shows it: each reference as the sign it stands for."""
+    return unescape(re.sub("</?span>", "", page))
 
 
 TAGS = set(

@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
-from . import evalset, files, report, results
+from . import evalset, files, report, results, text
 
 ROOT = evalset.DEFAULT.parent
 LESSONS = ROOT / "notebooks"
@@ -40,7 +40,7 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
     executed = run_all(evals.folder, [*NOTEBOOKS, *FURTHER] if full else NOTEBOOKS)
     page = evals.folder / "retrieval_eval.html"
     files.write(page, report.html(executed[WRITE_UP]))
-    print("\n" + report.summary(results.read_results(evals.folder), str))
+    print("\n" + text.plain(report.summary(results.read_results(evals.folder))))
     print(f"\nwrite-up: {page}\n{results.what_next(evals.folder)}")
     return 0
 

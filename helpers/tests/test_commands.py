@@ -90,7 +90,7 @@ def test_one_of_a_thing_is_told_in_the_singular(folder):
     content["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
     content["queries"] |= {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}
     assert report.summary(content).startswith(
-        "Corpus: X, 1 document, 1,200 tokens. Queries: 1, labelled with 1 judgment (grade 1).\n"
+        "Corpus: X, 1 document, 1,200 tokens. Queries: 1, labelled with 1 judgment (grade 1).\n\n"
     )
     content["queries"] |= {"judgments": 2, "grades": [0, 1]}
     assert "labelled with 2 judgments (grades 0, 1).\n" in report.summary(content)

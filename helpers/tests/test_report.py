@@ -146,7 +146,7 @@ FOUND = {
 def test_the_summary_is_a_table_with_a_row_for_each_half():
     assert report.summary(FOUND) == (
         "Corpus: X, 2 documents, 1,200 tokens. Queries: 3, labelled with 4 judgments "
-        "(grades 0, 1).\n"
+        "(grades 0, 1).\n\n"
         "Method: bm25 (k1 = 1.5, b = 0.75) over chunks of 512 tokens with 50 overlap, "
         "best chunk of each document. nDCG with linear gain.\n\n"
         "| half | n | nDCG@10 | MRR@10 | hit@1 | hit@5 | recall@10 | recall@100 "
