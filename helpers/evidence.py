@@ -132,16 +132,6 @@ def fewest_chunks(alternatives: Alternatives, chunks: list[Chunk]) -> int:
     return min(sizes, default=1)
 
 
-def at_cutoffs(query: Wanted, ranking: list[Chunk], fewest: dict[str, int]) -> dict[str, float]:
-    """Return hit, recall and nDCG of one query by their names: `evidence hit@5`."""
-    ranks, row = evidence_ranks(query.quotes, ranking), {}
-    for k in CUTOFFS:
-        row[f"evidence hit@{k}"] = float(min(ranks.values(), default=math.inf) <= k)
-        row[f"evidence recall@{k}"] = recall(query, ranks, k)
-        row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k, fewest)
-    return row
-
-
 def shares_by_k(
     queries: dict[str, Wanted], rankings: Rankings, most: int = 20
 ) -> dict[str, list[float]]:
@@ -192,16 +182,6 @@ def _cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chun
 _token_ids = functools.lru_cache(maxsize=2_000)(text.token_ids)
 
 
-def at_budgets(evals: EvalSet, query: Wanted, ranking: list[Chunk]) -> dict[str, float]:
-    """Return recall of one query within each of BUDGETS, and the share that is evidence."""
-    row = {}
-    for budget in BUDGETS:
-        taken = context(ranking, budget, evals.documents)
-        row[recall_name(budget)] = recall(query, evidence_ranks(query.quotes, taken), len(taken))
-        row[f"evidence share of {budget} tokens"] = _share(query, taken, evals.documents)
-    return row
-
-
 def _share(query: Wanted, taken: list[Chunk], documents: dict[str, Document]) -> float:
     """Return the share of the tokens of a context that are quotes, each stretch counted once."""
     delivered = {
@@ -221,24 +201,40 @@ def _share(query: Wanted, taken: list[Chunk], documents: dict[str, Document]) ->
     return sum(len(_token_ids(body)) for body in bodies) / tokens if tokens else 0.0
 
 
-def by_query(
-    evals: EvalSet, queries: dict[str, Wanted], rankings: Rankings, known: Iterable[Chunk]
-) -> dict[str, dict[str, float]]:
-    """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are."""
-    values, chunks = {}, defaultdict(list)
-    for chunk in known:
-        chunks[chunk.doc_id].append(chunk)
-    for query_id, query in queries.items():
-        ranking = rankings.get(query_id, [])
-        fewest = {d: fewest_chunks(own, chunks[d]) for d, own in query.quotes.items()}
-        values[query_id] = at_cutoffs(query, ranking, fewest) | at_budgets(evals, query, ranking)
-    return values
-
-
 def depth_needed(chunks: list[Chunk]) -> int:
     """Return of how many chunks any choice fills the largest budget; all, where none does."""
     totals = np.cumsum(sorted(chunk.n_tokens for chunk in chunks))
     return min(int(np.searchsorted(totals, BUDGETS[-1])) + 1, len(chunks))
+
+
+# All measures of each query.
+
+
+def by_query(
+    evals: EvalSet, queries: dict[str, Wanted], rankings: Rankings, known: Iterable[Chunk]
+) -> dict[str, dict[str, float]]:
+    """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are.
+
+    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`), recall within each
+    of BUDGETS, and the share of it that is evidence.
+    """
+    values, chunks = {}, defaultdict(list)
+    for chunk in known:
+        chunks[chunk.doc_id].append(chunk)
+    for query_id, query in queries.items():
+        row, ranking = values.setdefault(query_id, {}), rankings.get(query_id, [])
+        ranks = evidence_ranks(query.quotes, ranking)
+        fewest = {d: fewest_chunks(own, chunks[d]) for d, own in query.quotes.items()}
+        for k in CUTOFFS:
+            row[f"evidence hit@{k}"] = float(min(ranks.values(), default=math.inf) <= k)
+            row[f"evidence recall@{k}"] = recall(query, ranks, k)
+            row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k, fewest)
+        for budget in BUDGETS:
+            taken = context(ranking, budget, evals.documents)
+            ranks = evidence_ranks(query.quotes, taken)
+            row[recall_name(budget)] = recall(query, ranks, len(taken))
+            row[f"evidence share of {budget} tokens"] = _share(query, taken, evals.documents)
+    return values
 
 
 # Where evidence is lost.

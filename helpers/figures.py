@@ -235,7 +235,7 @@ def forest(compared: dict, width: float = 7) -> None:
     ax.axvline(0, color="black", linewidth=1)
     for y, run in enumerate(runs):
         row, look = run["measures"][run["primary"]], verdict_look(run["verdict"])
-        ends = stats.interval_text(row["low"], row["high"])
+        ends = text.interval((row["low"], row["high"]), "+.3f")
         if ends:
             ax.plot([row["low"], row["high"]], [y, y], color=look["color"], linewidth=2.5)
         ax.plot(row["difference"], y, markersize=10, **look)

@@ -182,14 +182,8 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     first = {query_id: len(found[0]) for query_id, found in searches.items() if len(found) > 1}
     parts = {query_id: _one_after_another(found) for query_id, found in searches.items()}
     rankings = {query_id: _best_by_document(ranking) for query_id, ranking in parts.items()}
-    of_passages = [("#" in name) for of_query in scores.values() for name in of_query]
-    warnings = _order_warnings(scores) + _tie_warnings(rankings)
-    if any(of_passages) and not all(of_passages):
-        whole = f"{of_passages.count(False):,} of {len(of_passages):,} results are whole documents"
-        warnings.append(f"{whole}, so passages count as theirs and no evidence is measured")
-    if unknown:
-        many = how_many(len(unknown), "unknown query id")
-        warnings.insert(0, f"{many} left out: {first_names(unknown)}")
+    of_passages = ["#" in name for found in scores.values() for name in found]
+    warnings = _warnings(scores, unknown, rankings, of_passages)
     parts = parts if all(of_passages) else {}
     return Run(unzipped(path).stem, rankings, warnings, parts, first=first)
 
@@ -288,9 +282,8 @@ def _spellings(ids: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
     paths, short = {}, {}
     for known in ids:
         path = unquote(known.replace(":", "/"))
-        paths[path] = "" if path in paths else known
-        bare = ENDING.sub("", path, count=1)
-        short[bare] = "" if bare in short else known
+        for spellings, spelled in ((paths, path), (short, ENDING.sub("", path, count=1))):
+            spellings[spelled] = "" if spelled in spellings else known
     return paths | {known: known for known in ids}, short
 
 
@@ -345,11 +338,10 @@ def first_results(run: Run, depth: int, of_passages: bool) -> Run:
 
     Passages are cut before they count as their documents.
     """
-    if not of_passages:
-        rankings = {query_id: ranking[:depth] for query_id, ranking in run.rankings.items()}
-        return run._replace(rankings=rankings, depth=depth, first={})
-    parts = {query_id: ranking[:depth] for query_id, ranking in run.parts.items()}
-    rankings = {query_id: _best_by_document(ranking) for query_id, ranking in parts.items()}
+    ranked = run.parts if of_passages else run.rankings
+    ranked = {query_id: ranking[:depth] for query_id, ranking in ranked.items()}
+    parts = ranked if of_passages else run.parts
+    rankings = {query_id: _best_by_document(ranking) for query_id, ranking in ranked.items()}
     return run._replace(parts=parts, rankings=rankings, depth=depth, first={})
 
 
@@ -362,21 +354,23 @@ def _best_by_document(passages: Ranking) -> Ranking:
     return in_order([*best.items()])[: BASELINE["depth"]]
 
 
-def _order_warnings(scores: dict[str, dict[str, float]]) -> list[str]:
-    """Return a warning where results stand in another order in the file than by their scores."""
-    given = [[round(score, DECIMALS) for score in row.values()] for row in scores.values()]
+def _warnings(scores: dict, unknown: dict, rankings: dict, of_passages: list[bool]) -> list[str]:
+    """Return what the reader of a run should know of ids, order, ties and whole documents."""
+    given = [[round(score, DECIMALS) for score in found.values()] for found in scores.values()]
     others = sum(row != sorted(row, reverse=True) for row in given)
-    words = f"results of {how_many(others, 'query')} don't stand in the order of their scores, "
-    words += "which decides, the highest first: negate distances, give a new order new scores"
-    return [words] if others else []
-
-
-def _tie_warnings(rankings: dict[str, Ranking]) -> list[str]:
-    """Return a warning where equal scores at the top leave the order to the ids."""
     tops = [[round(s, DECIMALS) for _, s in ranking[:11]] for ranking in rankings.values()]
     tied = sum(len(set(top)) < len(top) for top in tops)
-    words = f"equal scores at ranks 1 to 11 in {how_many(tied, 'query')}: ids decide their order"
-    return [words] if tied else []
+    whole = of_passages.count(False) if any(of_passages) else 0
+    told = (
+        (unknown, f"{how_many(len(unknown), 'unknown query id')} left out: {first_names(unknown)}"),
+        (others, f"results of {how_many(others, 'query')} don't stand in the order of their scores,"
+         " which decides, the highest first: negate distances, give a new order new scores"),
+        (tied, f"equal scores at ranks 1 to 11 in {how_many(tied, 'query')}: ids decide their "
+         "order"),
+        (whole, f"{whole:,} of {len(of_passages):,} results are whole documents, so passages count "
+         "as theirs and no evidence is measured"),
+    )  # fmt: skip
+    return [words for holds, words in told if holds]
 
 
 def first_names(names: Iterable[str], most: int = 5) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its stats take a second to import, so they wait until they are used
 
-from .text import how_many
+from . import text
 
 SEED, DRAWS = 2026, 10_000
 ALPHA, POWER = 0.05, 0.8
@@ -186,14 +186,16 @@ def verdict(pair: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]
     differing = pair.wins + pair.losses
     inside = pair.low is not None and -matters <= pair.low and pair.high <= matters
     reach = "is within" if inside else "goes beyond"
-    interval = f"the 95 % interval, {interval_text(pair.low, pair.high)}, {reach} ±{matters:g}"
+    interval = (
+        f"the 95 % interval, {text.interval((pair.low, pair.high), '+.3f')}, {reach} ±{matters:g}"
+    )
     p_is = f"{'p' if p == pair.p else 'p (Holm)'} = {p_text(p)}".replace("= <", "< ")
     never = f"no sign-flip test can reach {ALPHA}"
     if p < ALPHA:
         shown = f"{p_is}, below {ALPHA}" + (f"; but {interval}" if inside else "")
         return BETTER if pair.difference > 0 else WORSE, shown
     if pair.n < FEWEST:
-        return TOO_FEW, f"only {how_many(pair.n, 'query')}: {never}"
+        return TOO_FEW, f"only {text.how_many(pair.n, 'query')}: {never}"
     if not differing:
         return SAME, "every query has the same value"
     if inside:
@@ -239,11 +241,6 @@ def verdicts(pairs: Sequence[dict], matters: float = MATTERS) -> list[dict]:
 def p_text(p: float) -> str:
     """Return p with four decimals, below .001 as "<.001"."""
     return "<.001" if p < 0.001 else f"{p:.4f}"
-
-
-def interval_text(low: float | None, high: float | None) -> str:
-    """Return both ends of an interval with their signs, "" where there is none."""
-    return "" if low is None else f"{low:+.3f} to {high:+.3f}"
 
 
 # Two readings, two groups.

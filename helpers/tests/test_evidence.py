@@ -64,7 +64,7 @@ def test_shared_text_is_paid_for_twice_and_counts_once(two):
         ([chunk("a", 0, 20)], len(text.token_ids(BODY[5:18])) / chunk("a", 0, 20).n_tokens),
         ([], 0.0),
     ):
-        row = evidence.at_budgets(two, query, ranking)
+        row = evidence.by_query(two, {"q": query}, {"q": ranking}, [])["q"]
         assert row["evidence share of 500 tokens"] == pytest.approx(share), ranking
 
 
@@ -174,6 +174,7 @@ def best_dcg(query: evidence.Wanted, parts: list[tuple[str, set]], k: int) -> fl
 
 def test_a_thousand_random_rankings_agree_with_sets_of_characters(monkeypatch):
     monkeypatch.setattr(evidence, "CUTOFFS", (1, 3, 8))
+    monkeypatch.setattr(evidence, "BUDGETS", ())
     rng = np.random.default_rng(2026)
     for _ in range(1000):
         documents, query, ranking = drawn(rng)
@@ -192,6 +193,7 @@ def test_a_thousand_random_rankings_agree_with_sets_of_characters(monkeypatch):
 
 def test_the_ideal_is_that_of_the_best_of_all_orders(monkeypatch):
     monkeypatch.setattr(evidence, "CUTOFFS", (1, 2, 4))
+    monkeypatch.setattr(evidence, "BUDGETS", ())
     rng, ideals = np.random.default_rng(2026), set()
     pieces = [(0, 10), (10, 20), (20, 30), (5, 25)]  # of each document; characters 30 to 39: none
     for _ in range(100):
@@ -211,9 +213,7 @@ def test_the_ideal_is_that_of_the_best_of_all_orders(monkeypatch):
 
 
 def measured(query: evidence.Wanted, known: list[Chunk]) -> dict[str, float]:
-    of = {d: [chunk for chunk in known if chunk.doc_id == d] for d in query.grades}
-    fewest = {d: evidence.fewest_chunks(own, of[d]) for d, own in query.quotes.items()}
-    return evidence.at_cutoffs(query, known, fewest)
+    return evidence.by_query(None, {"q": query}, {"q": known}, known)["q"]
 
 
 # A set, its runs of passages, and what is said of them.

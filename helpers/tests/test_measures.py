@@ -136,7 +136,10 @@ def test_lists_are_cut_where_a_card_says_so_or_half_of_them_have_one_length():
         (200, 0, [(7,), (6,)], (6, "run 1")),
         (200, 0, [(8,), (0, 100)], (8, "run 0")),
     ):
-        base, *others = [run(f"run {n}", *map(range, row)) for n, row in enumerate(lengths)]
+        base, *others = [
+            run(f"run {n}", *(map(str, range(length)) for length in row))
+            for n, row in enumerate(lengths)
+        ]
         base = base._replace(depth=card)
         *both, (depth, cut) = measures.cut_alike(documents, base, *others or [base])
         assert (depth, cut and cut.name) == wanted, (documents, card, lengths)

@@ -151,7 +151,7 @@ MUTANTS = [
     Mutant("chunk's last score instead of its best", "helpers/runs.py", "max(score, best.get(doc_id, -math.inf))", "score", RUNS),
     Mutant("unknown documents skipped", "helpers/runs.py", "raise ValueError(fault)", "return ranked_id", RUNS),
     Mutant("doc#zzz is a chunk", "helpers/runs.py", "elif not part.isdecimal():", "elif False:", RUNS),
-    Mutant("a path of two files is the last one's", "helpers/runs.py", 'short[bare] = "" if bare in short else known', "short[bare] = known", RUNS),
+    Mutant("a path of two files is the last one's", "helpers/runs.py", 'spellings[spelled] = "" if spelled in spellings else known', "spellings[spelled] = known", RUNS),
     Mutant("an unknown set of chunks is taken", "helpers/compare.py", "if numbered and run.chunker and not", "if False and not", COMPARE),
     Mutant("the other half taken for another corpus", "helpers/compare.py", 'if split not in ("all", *halves):', "if False:", COMPARE),
     Mutant("further searches in the order of the file", "helpers/runs.py", "sorted(scores, key=lambda search: search[1])", "scores", RUNS),
