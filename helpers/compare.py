@@ -1,6 +1,7 @@
 """Hold runs of any engine against the saved baseline: values, certainty, a verdict, a gate."""
 
 import json
+import math
 import os
 import re
 from collections import Counter
@@ -52,7 +53,14 @@ def compare(
         raise evalset.EvalSetError([wrong])
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
-    _decide(rows, [row["measures"][row["primary"]] for row in rows], evals.matters)
+    pairs = [row["measures"][row["primary"]] for row in rows]
+    _decide(rows, pairs, evals.matters)
+    for end in (0, 1):  # of what grades of unjudged results could do, adjusted in the same way
+        ends = [
+            row["unjudged"][end] if row["unjudged"] else {**pair}
+            for row, pair in zip(rows, pairs, strict=True)
+        ]
+        _decide(ends, ends, evals.matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
     of_evidence = [row["measures"][_of_evidence(row, evals.decides)] for row in quoted]
     _decide(quoted, of_evidence, evals.matters)
@@ -109,6 +117,8 @@ def _row(
     before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
     after = stats.averaged(tables)
     row = _describe_run(run, qrels, after) | _spread(group, tables, names[0])
+    for of in alike[1:]:
+        row["warnings"] += [f"{of.name}: {words}" for words in _run_warnings(of, qrels)]
     row["measures"] = stats.by_measure(names, before, after)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in FIELDS:
@@ -116,18 +126,26 @@ def _row(
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
     row["full"] = _full_answers(evals, qrels, depth, base, *alike)
-    row["evidence"] = evidence.compare_evidence(evals, qrels, base, *alike)
+    row["evidence"] = evidence.compare_evidence(evals, qrels, depth, base, *alike)
     row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
     row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
     if cut:
-        shorter = ", ".join(name for name in names if name not in MEASURES)
-        longer = sum(len(ranking) > depth for ranking in (cut.parts or cut.rankings).values())
-        end = f"lists of {cut.name} end at {how_many(depth, 'result')}"
-        end += f" ({longer} longer)" if longer else ""
-        row["warnings"].append(f"{end}, so both are measured there: {shorter}")
+        row["warnings"].append(_cut_in_words(cut, depth, names))
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
     row["warnings"] += measures.label_warnings(qrels, depth, base, run)
     return row
+
+
+def _cut_in_words(cut: runs.Run, depth: float, names: list[str]) -> str:
+    """Return where a run's lists end and what follows; `depth` is inf against documents."""
+    ends = runs.list_depth(cut)
+    longer = sum(len(ranking) > ends for ranking in (cut.parts or cut.rankings).values())
+    words = f"lists of {cut.name} end at {how_many(ends, 'result')}"
+    words += f" ({longer} longer)" if longer else ""
+    if depth == math.inf:
+        return f"{words}, passages, so of each query both have as many documents as these hold"
+    shorter = ", ".join(name for name in names if name not in MEASURES)
+    return f"{words}, so both are measured there: {shorter}"
 
 
 def _spread(group: list[runs.Run], tables: list[dict], primary: str) -> dict:
@@ -170,7 +188,7 @@ def _unjudged(
 ) -> list[dict]:
     """Return the least and the largest difference that grades of unjudged results could give.
 
-    Each with its verdict; [] for another measure than nDCG, and where all results are judged.
+    Each as the fields of Paired; [] for another measure than nDCG, and where all are judged.
     """
     family, _, k = primary.partition("@")
     if family != "nDCG":
@@ -181,9 +199,8 @@ def _unjudged(
         bounds.append(measures.unjudged_bounds(judged, *ids, int(k), evals.grades[-1]))
     if all(low == high for low, high in bounds):
         return []
-    ends = [stats.compare_paired([0] * len(end), end) for end in zip(*bounds, strict=True)]
-    verdicts = (stats.verdict(end, end.p, evals.matters)[0] for end in ends)
-    return [{"difference": e.difference, "verdict": v} for e, v in zip(ends, verdicts, strict=True)]
+    ends = zip(*bounds, strict=True)
+    return [stats.compare_paired([0] * len(end), end)._asdict() for end in ends]
 
 
 def _names(depth: float, primary: str) -> list[str]:
@@ -194,17 +211,19 @@ def _names(depth: float, primary: str) -> list[str]:
 
 def _describe_run(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
     """Return name, primary measure (the first), means, judged@10 and warnings of one run."""
-    missing, warnings = [q for q in qrels if not run.rankings.get(q)], list(run.warnings)
-    if missing:
-        without = f"{how_many(len(missing), 'query')} without results"
-        warnings.append(f"{without}, counted as 0: {runs.first_names(missing)}")
     return {
         "name": run.name,
         "primary": [*values[min(qrels)]][0],
         "means": measures.means(values),
         "judged@10": measures.judged_at(qrels, run.rankings),
-        "warnings": warnings,
+        "warnings": _run_warnings(run, qrels),
     }
+
+
+def _run_warnings(run: runs.Run, qrels: measures.Qrels) -> list[str]:
+    missing = [q for q in qrels if not run.rankings.get(q)]
+    without = f"{how_many(len(missing), 'query')} without results, counted as 0: "
+    return run.warnings + [without + runs.first_names(missing)] * bool(missing)
 
 
 def _group_means(pairs: list[tuple[float, float]]) -> dict:
@@ -234,7 +253,10 @@ def join_halves(comparison: dict, other: dict) -> None:
     for row in comparison["runs"]:
         if row["name"] in known:
             both = {comparison["split"]: row, other["split"]: known[row["name"]]}
-            dev, test = (_deciding(both[half], comparison["decides"]) for half in evalset.SPLITS)
+            decides, quoted = comparison["decides"], (of["evidence"] for of in both.values())
+            if not all(OF_EVIDENCE.get(decides) in of.get("measures", {}) for of in quoted):
+                decides = _primary(decides)  # what has no evidence is confirmed by its documents
+            dev, test = (_deciding(both[half], decides) for half in evalset.SPLITS)
             between = stats.confirmation(dev, test)
             row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
 
@@ -362,15 +384,17 @@ def leaderboard(comparison: dict) -> pd.DataFrame:
 def comparison_page(comparison: dict) -> str:
     """Return the comparison as Markdown in which no text of the set acts."""
     filters = {"mean": measures.mean_name, "p": stats.p_text}
+    on_documents = (
+        {"verdict": "verdict on documents"} if comparison["decides"] in OF_EVIDENCE else {}
+    )
     page = text.template(PAGE, **filters).render(
         comparison,
         deciding=_deciding,
         of_evidence=_of_evidence,
         of_documents=_primary(comparison["decides"]),
-        board=leaderboard(comparison).reset_index(),
+        board=leaderboard(comparison).reset_index().rename(columns=on_documents),
         stats=stats,
         FIELDS=FIELDS,
-        BUDGET=evidence.BUDGET,
         LOSSES=evidence.LOSSES,
         PART=evidence.PART,
     )
@@ -422,7 +446,7 @@ def compare_command(
     others = [read_checked(path, evals) for path in paths]
     half = None if split == "all" else split
     if half != "dev":
-        _refuse_unconfirmed(evals, others)
+        _refuse_unconfirmed(evals, [against, *others] if base else others)
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     against, *others = _named_apart([base or "baseline", *paths], [against, *others])
@@ -436,9 +460,10 @@ def compare_command(
             raise evalset.EvalSetError(f"{run.name}: {why}" for why in told)
     _write((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
-        left = reading.write_list(evals, pairs_to_read(evals, against, others, half, pairs))
-        listed = f"{how_many(left, 'pair')} to read: {evals.folder / reading.TO_READ}"
-        print(f"{listed}, opened by session A")
+        found = pairs_to_read(evals, against, others, half, pairs)
+        left = reading.write_list(evals, found)
+        place = f"{left} in {evals.folder / reading.TO_READ}, which session A opens" if left else ""
+        print(f"{how_many(len(found), 'unjudged pair')} that could move a difference; {place}")
     deciding = [_deciding(row, comparison["decides"]) for row in comparison["runs"]]
     if gate == "not-worse":
         return _not_worse(deciding, comparison["matters"])
@@ -456,7 +481,7 @@ def _named_apart(paths: list, read: list[runs.Run]) -> list[runs.Run]:
 
 def _not_worse(pairs: list[dict], matters: float) -> int:
     """Return the exit status of a test of non-inferiority by the 95 % intervals (ICH E9, 1998)."""
-    intervals = [(pair["low"], pair["high"]) for pair in pairs if pair["low"] is not None]
+    intervals = [(pair["low"], pair["high"]) for pair in pairs if pair["n"] >= stats.FEWEST]
     if any(high < -matters for _, high in intervals):
         return 1
     if len(intervals) == len(pairs) and all(low > -matters for low, _ in intervals):

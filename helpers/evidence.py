@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import runs, stats, text
+from . import measures, runs, stats, text
 from .chunks import Chunk, read_chunks
 from .evalset import Document, EvalSet, EvalSetError
 
@@ -211,12 +211,16 @@ def depth_needed(chunks: list[Chunk]) -> int:
 
 
 def by_query(
-    evals: EvalSet, queries: dict[str, Wanted], rankings: Rankings, known: Iterable[Chunk]
+    evals: EvalSet,
+    queries: dict[str, Wanted],
+    rankings: Rankings,
+    known: Iterable[Chunk],
+    cutoffs: Iterable[int] = (),
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are.
 
-    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`), recall within each
-    of BUDGETS, and the share of it that is evidence.
+    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each of CUTOFFS or
+    `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
     """
     values, chunks = {}, defaultdict(list)
     for chunk in known:
@@ -225,7 +229,7 @@ def by_query(
         row, ranking = values.setdefault(query_id, {}), rankings.get(query_id, [])
         ranks = evidence_ranks(query.quotes, ranking)
         fewest = {d: fewest_chunks(own, chunks[d]) for d, own in query.quotes.items()}
-        for k in CUTOFFS:
+        for k in cutoffs or CUTOFFS:
             row[f"evidence hit@{k}"] = float(min(ranks.values(), default=math.inf) <= k)
             row[f"evidence recall@{k}"] = recall(query, ranks, k)
             row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k, fewest)
@@ -241,14 +245,20 @@ def by_query(
 
 
 def losses(
-    evals: EvalSet, queries: dict[str, Wanted], rankings: Rankings, known: list[Chunk]
+    evals: EvalSet,
+    queries: dict[str, Wanted],
+    rankings: Rankings,
+    known: list[Chunk],
+    budget: int = 0,
 ) -> dict[str, str]:
-    """Return {query_id: one of LOSSES} within BUDGET; `known` are all chunks."""
-    return {q: _loss(evals, query, rankings.get(q, []), known) for q, query in queries.items()}
+    """Return {query_id: one of LOSSES} within BUDGET or `budget` tokens; `known` are all chunks."""
+    return {q: _loss(evals, of, rankings.get(q, []), known, budget) for q, of in queries.items()}
 
 
-def _loss(evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk]) -> str:
-    taken = context(ranking, BUDGET, evals.documents)
+def _loss(
+    evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk], budget: int
+) -> str:
+    taken = context(ranking, budget or BUDGET, evals.documents)
     ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
     if evidence_ranks(query.quotes, taken):
         return DELIVERED
@@ -270,12 +280,16 @@ def _loss(evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk
 # Two runs of passages.
 
 
-def compare_evidence(evals: EvalSet, query_ids: Iterable[str], *compared: runs.Run) -> dict:
+def compare_evidence(
+    evals: EvalSet, query_ids: Iterable[str], depth: float, *compared: runs.Run
+) -> dict:
     """Return what is known of evidence against that of the first run, {} unless all rank passages.
 
-    Further runs are of one system; it is lost as in the first of them. A budget that a list cut off
-    does not fill has no comparison. The verdict is empty: it depends on how many are compared.
-    `any_quote` has the measures as if each quote were enough, {} if each is.
+    Further runs are of one system; it is lost as in the first of them. Where lists are cut to
+    `depth` passages, measures are taken and named there, and a budget that they do not fill has no
+    comparison; `within` is how many tokens they fill, up to BUDGET. The verdict is empty: it depends
+    on how many are compared. `any_quote` has the measures as if each quote were enough, {} if each
+    is.
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
     sides = [ranked_passages(evals, run) for run in compared]
@@ -284,17 +298,23 @@ def compare_evidence(evals: EvalSet, query_ids: Iterable[str], *compared: runs.R
         return {}
     filled = min(_tokens_of_all(of, queries, run) for of, run in zip(ranked, compared, strict=True))
     short = [budget for budget in BUDGETS if budget > filled]
-    names = [*COMPARED, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
-    measures, alone = (
-        stats.by_measure(names, *(by_query(evals, asked, *side) for side in sides)) if asked else {}
+    cutoffs = sorted({int(min(k, depth)) for k in CUTOFFS})
+    names = dict.fromkeys(measures.at_depth(name, depth) for name in COMPARED)
+    names = [*names, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
+    values, alone = (
+        stats.by_measure(names, *(by_query(evals, asked, *side, cutoffs) for side in sides))
+        if asked
+        else {}
         for asked in (queries, any_quote(queries))
     )
-    lost = (losses(evals, queries, *side) for side in sides[:2])
+    within = int(min(filled, BUDGET))
+    lost = (losses(evals, queries, *side, within) for side in sides[:2])
     return {
         "n": len(queries),
-        "measures": measures,
+        "measures": values,
         "any_quote": alone,
         "short": short,
+        "within": within,
         "verdict": "",
         "reason": "",
         "lost": dict(zip(("base", "run"), lost, strict=True)),
@@ -328,11 +348,10 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk
 def _tokens_of_all(rankings: Rankings, queries: Iterable[str], run: runs.Run) -> float:
     """Return how many tokens each ranking that was cut off holds at least.
 
-    One that is shorter than the run's lists returned all that it found, and so did each one of a
-    run with further searches.
+    One that is shorter than where the run's lists end returned all that it found, and so did one of
+    several searches, and each one of a run whose lists are not cut.
     """
-    if run.first:
-        return math.inf
-    depth = runs.list_depth(run) or max(map(len, rankings.values()))
-    cut_off = [r for r in (rankings.get(q, []) for q in queries) if len(r) >= depth]
+    depth = runs.list_depth(run) or math.inf
+    single = (rankings.get(q, []) for q in queries if q not in run.first)
+    cut_off = [ranking for ranking in single if len(ranking) >= depth]
     return min((sum(chunk.n_tokens for chunk in r) for r in cut_off), default=math.inf)

@@ -188,7 +188,8 @@ def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     ax.set_xlim(0, 1.02)
     kinds, noun = (shares[1:], "kinds") if shares[1:] else (shares, "shares")
     above, below = (sum(kind.side == side for kind in kinds) for side in ("good", "poor"))
-    title = f"Clearly above the bar: {above} of {len(kinds)} {noun}; below: {below}"
+    title = f"{above} of {len(kinds)} {noun} clearly above the bar, {below} below"
+    title = f"Useful: {title}" if full else title
     words = f"Questions with a useful document among the first five: {', '.join(words)}."
     share = "useful, below it in full" if full else "share"
     show(ax, title, words, f"{share}; 95 % interval (dashed: the bar, {bar:.0%})")
@@ -247,7 +248,8 @@ def forest(compared: dict, width: float = 7) -> None:
     verdict_legend(ax, verdicts)
     differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts)
     title = f"{differing} of {len(runs)} systems are shown to differ from the baseline"
-    show(ax, title, "; ".join(words), f"difference in nDCG@10; grey: within ±{matters:g}")
+    measure = " or ".join(dict.fromkeys(run["primary"] for run in runs))
+    show(ax, title, "; ".join(words), f"difference in {measure}; grey: within ±{matters:g}")
 
 
 def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> None:

@@ -136,6 +136,8 @@ def cut_alike(documents: int, *compared: Run) -> tuple[Run | tuple[float, Run | 
     """Return the runs with lists of the same depth, and that depth with the run that is cut there.
 
     (inf, None) where none is cut before the baseline's depth or the `documents` of the corpus.
+    Where lists of passages are cut and others rank documents, each query has as many documents in
+    all of them, and measures keep their depth.
     """
     full = min(BASELINE["depth"], documents)
     cut = [run for run in compared if 0 < list_depth(run) < full]
@@ -143,6 +145,11 @@ def cut_alike(documents: int, *compared: Run) -> tuple[Run | tuple[float, Run | 
         return *compared, (math.inf, None)
     shortest, of_passages = min(cut, key=list_depth), all(run.parts for run in compared)
     depth = list_depth(shortest)
+    if shortest.parts and not of_passages:
+        least = {q: len(ranking) for q, ranking in shortest.rankings.items()}
+        rankings = ({q: of.rankings.get(q, [])[:n] for q, n in least.items()} for of in compared)
+        alike = (of._replace(rankings=r) for of, r in zip(compared, rankings, strict=True))
+        return *alike, (math.inf, shortest)
     return *(first_results(run, depth, of_passages) for run in compared), (depth, shortest)
 
 
@@ -175,8 +182,9 @@ def length_warnings(qrels: Qrels, depth: float, *compared: Run) -> list[str]:
     if most - fewest <= JUDGED_GAP * len(qrels):
         return []
     lists = f"{most} of {len(qrels)} lists of {name} hold fewer than {k} documents"
-    remedy = 'if they were cut, say where in its card, as "depth": 5'
-    return [f"{lists}, and a place that is empty counts as wrong: {remedy}"]
+    remedy = ': if they were cut, say where in its card, as "depth": 5'
+    told = any(of.depth for of in compared if of.name == name)
+    return [f"{lists}, and a place that is empty counts as wrong{'' if told else remedy}"]
 
 
 def unjudged_bounds(

@@ -323,13 +323,12 @@ def list_depth(run: Run) -> int:
     """Return the number of results after which a run's lists were cut off, 0 where none shows.
 
     It is what the run's card says, else the length that at least half of its lists have: a search
-    that returns all it matched has lists of many lengths. With further searches none is cut off:
-    who asks again stops by himself, and what he found is what was read.
+    that returns all it matched has lists of many lengths. Lists of several searches do not count:
+    an agent that asks again stops by itself, and what it found is what was read.
     """
-    if run.first:
-        return 0
-    lengths = Counter(map(len, filter(None, (run.parts or run.rankings).values())))
-    same = [length for length, lists in lengths.items() if 2 * lists >= lengths.total()]
+    lists = (run.parts or run.rankings).items()
+    lengths = Counter(len(found) for q, found in lists if found and q not in run.first)
+    same = [length for length, often in lengths.items() if 2 * often >= lengths.total()]
     return run.depth or min(same, default=0)
 
 

@@ -781,7 +781,7 @@ def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):
     pair = full["measures"]["full hit@5"]
     assert (pair["base"], pair["run"]) == pytest.approx((2 / 3, 1))
     page = compare.comparison_page(found)
-    assert "in part, too. 3 of 4 queries have a full answer, and of these:\n\n| measure" in page
+    assert "only in part. 3 of 4 queries have a full answer, and of these:\n\n| measure" in page
     assert "Of all 4, full hit@5 is 0.500 for the base and 0.750 for the run.\n" in page
     assert "| full MRR@10 " in page
     (short,) = compare.compare(evals, base._replace(depth=4), [run])["runs"]
@@ -837,8 +837,8 @@ def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
     base, run = run_of("base", *[ranked(1, 2, 12)] * 8), run_of("run", *[ranked(2, 2, 12)] * 8)
     (row,) = compare.compare(evals, base, [run])["runs"]
     least, most = row["unjudged"]  # d001 stands at 2 and 1: it is wrong, or as good as d000
-    assert least == {"difference": row["measures"]["nDCG@2"]["difference"], "verdict": stats.WORSE}
-    assert most["difference"] > 0 and most["verdict"] == stats.BETTER
+    assert least["difference"] == row["measures"]["nDCG@2"]["difference"] < 0 < most["difference"]
+    assert (least["verdict"], most["verdict"]) == (stats.WORSE, stats.BETTER)
     found = compare.compare(evals, base, [run, base])
     page = compare.comparison_page(found)
     assert "nDCG@2 could differ by -0.369 (worse) to +0.140 (better), however the unj" in page
@@ -887,7 +887,7 @@ def test_the_command_adds_pairs_to_the_list_and_says_who_opens_it(many, status):
     near, listed = many / "worse.trec", many / "to_read.jsonl"
     done, printed = status(near, "--pairs", 3)
     assert done == 1
-    assert printed.out.endswith(f"\n3 pairs to read: {listed}, opened by session A\n")
+    assert printed.out.endswith(f"; 3 in {listed}, which session A opens\n")
     rows = [row for _, row in files.rows(listed)]
     assert len(rows) == 3 and {*rows[0]} == {"query_id", "doc_id"}
     assert status(near, "--pairs", 3)[1].out.endswith(

@@ -44,7 +44,7 @@ def test_shares_stand_against_the_bar(drawn):
     assert words(ax.texts) == ["8 of 10", "9 of 9", "0 of 5", "7 of 8"]
     ends = [(end, y) for y, share in enumerate(SHARES) for end in (share.low, share.high)]
     assert points(ax)["None"] == [*ends, (0.7, 0), (0.7, 1)]  # and the bar
-    assert title(ax) == "Clearly above the bar: 1 of 3 kinds; below: 1"
+    assert title(ax) == "1 of 3 kinds clearly above the bar, 1 below"
     assert title(single) == "Clearly above the bar: 1 of 1 shares; below: 0"
     assert ax.get_ylim() == (3.5, -0.5) and "the bar, 70%" in named(ax)[0]
     full = [Share("all questions", 5, 10, 0.2, 0.8), Share("hard", 0, 5, 0.0, 0.43)]

@@ -158,8 +158,11 @@ def test_passages_are_cut_before_they_count_as_documents():
         assert cut == (2, short)
         assert all(of.rankings == {"q": [("a", 5.0)]} for of in both)
         assert all(of.parts == {"q": parts["q"][:2]} for of in both)
-    of_documents, cut_short, _ = measures.cut_alike(200, long._replace(parts={}), short)
-    assert of_documents.rankings == {"q": documents["q"][:2]} and cut_short.parts == parts
+    ten = runs.Run("ten", {"q": documents["q"][:2]}, [], {"q": parts["q"][:3]}, depth=3)
+    for pair in ((long._replace(parts={}), ten), (ten, long._replace(parts={}))):
+        *both, cut = measures.cut_alike(200, *pair)  # as many documents as its passages hold
+        assert cut == (math.inf, ten)
+        assert all(of.rankings == {"q": documents["q"][:2]} for of in both)
 
 
 def few(share, name):
