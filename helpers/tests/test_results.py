@@ -246,7 +246,7 @@ MISFITS = [  # (place, value, what is told)
     ("queries n", 3.0, "data.queries.n must be integer; "),
     ("queries grades", [0, True], "data.queries.grades[1] must be integer"),
     ("summary dev median_first_rank", "<b>", "dev.median_first_rank must be number or null"),
-    ("cards", [{"query_id": "q"}], "data.cards[0] must contain ['wanted'"),
+    ("cards", [{"query_id": "q"}], "data.cards[0] must contain ["),
     (
         "by_kind dev",
         {"typo": {"n": 1}},
