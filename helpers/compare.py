@@ -26,7 +26,6 @@ MOVED = 5  # queries shown on each side
 FIELDS = ("kind", "popularity")  # of a query: means are told for each of their values
 BOARD = ["difference", "95 % interval", "p", "p (Holm)", "detectable"]
 BOARD += ["wins/ties/losses", "judged@10", "verdict"]
-SHOWN = ("query_id", "kind", "query")  # of a query that moved
 STRICT = 3  # the exit status of too few queries
 
 
@@ -164,8 +163,7 @@ def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.R
     for a run of documents.
     """
     again, (ranked, known) = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
-    quoted = evidence.quoted_queries(evals) if ranked else {}
-    quoted = {query_id: quoted[query_id] for query_id in quoted if query_id in again}
+    quoted = {q: of for q, of in evidence.quoted_queries(evals).items() if ranked and q in again}
     alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
     measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
     values = (evidence.by_query(evals, quoted, of, known) for of in (alone, ranked))
@@ -237,8 +235,9 @@ def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float
     changes = sorted((run - base, q) for q, (base, run) in pairs.items())
     lost = [q for change, q in changes if change < -stats.TIE][:MOVED]
     won = [q for change, q in changes if change > stats.TIE][-MOVED:]
+    names = "query_id", "kind", "query", "base", "run"
     rows = [(q, evals.queries[q].kind, evals.queries[q].query, *pairs[q]) for q in lost + won]
-    return [dict(zip((*SHOWN, "base", "run"), row, strict=True)) for row in rows]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _decide(rows: list[dict], pairs: list[dict], matters: float) -> None:

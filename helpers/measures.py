@@ -160,8 +160,6 @@ def label_warnings(qrels: Qrels, depth: float, *compared: Run) -> list[str]:
     """
     k = min(depth, 10)
     answered = {q: row for q, row in qrels.items() if all(r.rankings.get(q) for r in compared)}
-    if not answered:
-        return []
     shares = ((judged_at(answered, run.rankings, k), run.name) for run in compared)
     (least, name), (most, _) = sorted(shares)
     if most - least > JUDGED_GAP:

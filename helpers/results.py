@@ -182,18 +182,9 @@ def read_results(folder: Path) -> dict:
     path = folder / "results.json"
     page, schema = files.page(path), files.page(files.FORMS / "results.schema.json")
     try:
-        content = files.json_object(page, "one object")
-        return fastjsonschema.compile(json.loads(schema))(content)
-    except fastjsonschema.JsonSchemaValueException as error:
-        problem = (
-            f"field {error.message.removeprefix('data.')}, found {files.short_json(error.value)}"
-        )
-        if error.rule == "required":
-            missing = next(name for name in error.rule_definition if name not in error.value)
-            problem = f"field {f'{error.name}.{missing}'.removeprefix('data.')} is missing"
-    except ValueError as error:
-        problem = str(error)
-    raise EvalSetError([f"{path}:1: {problem}; {ANEW.format(folder)}"])
+        return fastjsonschema.compile(json.loads(schema))(files.json_object(page, "one object"))
+    except ValueError as error:  # a misfit is told by its place: data.queries.n must be integer
+        raise EvalSetError([f"{path}:1: {error}; {ANEW.format(folder)}"]) from None
 
 
 def changed_inputs(evals: EvalSet, content: dict) -> dict[str, tuple[str, str]]:

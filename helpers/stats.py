@@ -200,9 +200,8 @@ def verdict(pair: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]
         return SAME, "every query has the same value"
     if inside:
         return SAME, f"{p_is}; {interval}"
-    if differing < FEWEST:
-        return TOO_FEW, f"only {differing} of {pair.n} queries differ: {never}; {interval}"
-    return TOO_FEW, f"{p_is}; {interval}"
+    few = f"only {differing} of {pair.n} queries differ: {never}"
+    return TOO_FEW, f"{few if differing < FEWEST else p_is}; {interval}"
 
 
 def confirmation(dev: dict, test: dict) -> dict:

@@ -238,16 +238,20 @@ def test_what_is_not_as_it_was_measured_is_told_with_what_to_do(reported):
 NO_RESULTS = [  # (bytes of the file, what is told)
     (b"{", "broken JSON ("),
     (b"[]", "found [], wanted a JSON object"),
-    (b"{}", "field corpus is missing; make report EVALS="),
+    (b"{}", "data must contain ['by_kind', "),
     (b"\xe9", "byte 0xe9 is not UTF-8"),
 ]
 MISFITS = [  # (place, value, what is told)
-    ("corpus", None, "corpus must be object, found null; make report EVALS="),
-    ("queries n", 3.0, "queries.n must be integer, found 3.0"),
-    ("queries grades", [0, True], "queries.grades[1] must be integer, found true"),
-    ("summary dev median_first_rank", "<b>", 'rank must be number or null, found "<b>"'),
-    ("cards", [{"query_id": "q"}], "cards[0].wanted is missing"),
-    ("by_kind dev", {"typo": {"n": 1}}, "by_kind.dev.typo.measures is missing"),
+    ("corpus", None, "data.corpus must be object; make report EVALS="),
+    ("queries n", 3.0, "data.queries.n must be integer; "),
+    ("queries grades", [0, True], "data.queries.grades[1] must be integer"),
+    ("summary dev median_first_rank", "<b>", "dev.median_first_rank must be number or null"),
+    ("cards", [{"query_id": "q"}], "data.cards[0] must contain ["),
+    (
+        "by_kind dev",
+        {"typo": {"n": 1}},
+        "data.by_kind.dev.typo must contain ['measures'] properties",
+    ),
 ]
 
 
@@ -266,7 +270,7 @@ def test_a_file_that_is_no_result_is_told_with_its_place(reported):
         part[last] = value
         save(reported.folder, content)
         (problem,) = problems(reported)
-        assert problem.startswith(f"{page}:1: field ") and words in problem, place
+        assert problem.startswith(f"{page}:1: data.") and words in problem, place
     page.unlink()
     page.symlink_to("gone")
     assert "results.json:1: cannot be read (No such file" in problems(reported)[0]

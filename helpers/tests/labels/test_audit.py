@@ -188,7 +188,7 @@ WRONG = [
     ("runs/fixed.json", "[]", "runs/fixed.json:1: found [], wanted a JSON object"),
     ("runs/other.trec", "q1 Q0 gone 1 2 t", "runs/other.trec:1: nothing in it is of this corpus"),
     ("chunks/fixed.jsonl", '{"doc_id": 1}', "chunks/fixed.jsonl:1: "),
-    ("results.json", "{}", "results.json:1: field corpus is missing"),
+    ("results.json", "{}", "results.json:1: data must contain ['by_kind', "),
 ]
 
 

@@ -25,7 +25,6 @@ EQUIVALENT = [
     Equivalent('helpers/text.py', 'CONTINUATION = bytes(range(0x80, 0xC0)) # UTF-8: the bytes of a character after its first', 'CONTINUATION = bytes(range(0x80, 193)) # UTF-8: the bytes of a character after its first', 'the byte C0 stands in no UTF-8'),
     Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : ])', 'only the first byte is looked at'),
     Equivalent('helpers/text.py', 'head = encoding().decode_bytes(ids[n : n + 1])', 'head = encoding().decode_bytes(ids[n : n + 2])', 'only the first byte is looked at'),
-    Equivalent('helpers/measures.py', 'if not answered:', 'if False:', 'the shares of no query are NaN, which no comparison takes for a gap'),
     Equivalent('helpers/labels/log.py', 'LOCK_WAIT = 10 # seconds; another process holds the lock for one line', 'LOCK_WAIT = 11 # seconds; another process holds the lock for one line', 'how many seconds to wait for a lock: nothing but time'),
     Equivalent('helpers/labels/log.py', 'lock = FileLock(f"{path}.lock", LOCK_WAIT, poll_interval=0.01, fallback_to_soft=False)', 'lock = FileLock(f"{path}.lock", LOCK_WAIT, poll_interval=0.02, fallback_to_soft=False)', 'how often a lock is tried: nothing but time'),
     Equivalent('helpers/labels/checks.py', 'shown = min(stats.detectable(queries, SD), 1) if queries > 1 else 1', 'shown = min(stats.detectable(queries, SD), 1) if queries > 2 else 1', 'of two queries the bound is 1 either way'),
