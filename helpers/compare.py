@@ -102,9 +102,17 @@ def by_system(read: list[runs.Run]) -> list[list[runs.Run]]:
 
 
 def _of_evidence(quoted: dict, decides: str) -> str:
-    """Return the measure of the verdict on evidence: a smaller budget where a list ends before."""
+    """Return the measure of the verdict on evidence: a smaller k or budget where a list is cut."""
     wanted, known = OF_EVIDENCE.get(decides, evidence.DECIDES), [*quoted["measures"]]
-    return wanted if wanted in known else known[-1]
+    family = wanted.partition("@")[0]
+    of_family = [name for name in known if name.partition("@")[0] == family]
+    return wanted if wanted in known else (of_family or known)[-1]
+
+
+def _able_to_decide(row: dict) -> list[str]:
+    """Return the measures of evidence, spelled as `decides`, that can decide about a run."""
+    known = row["evidence"].get("measures", {})
+    return [d for d, measure in OF_EVIDENCE.items() if measure in known or "@" in d and known]
 
 
 def _row(
@@ -252,8 +260,8 @@ def join_halves(comparison: dict, other: dict) -> None:
     for row in comparison["runs"]:
         if row["name"] in known:
             both = {comparison["split"]: row, other["split"]: known[row["name"]]}
-            decides, quoted = comparison["decides"], (of["evidence"] for of in both.values())
-            if not all(OF_EVIDENCE.get(decides) in of.get("measures", {}) for of in quoted):
+            decides = comparison["decides"]
+            if not all(decides in _able_to_decide(of) for of in both.values()):
                 decides = _primary(decides)  # what has no evidence is confirmed by its documents
             dev, test = (_deciding(both[half], decides) for half in evalset.SPLITS)
             between = stats.confirmation(dev, test)
@@ -413,16 +421,14 @@ def _deciding(row: dict, decides: str) -> dict:
 
     Raises EvalSetError where it is a measure of evidence that the run does not have.
     """
-    measure, of = row["primary"], row
-    if decides in OF_EVIDENCE:
-        measure, of = OF_EVIDENCE[decides], row["evidence"]
-    known = of.get("measures", {})
-    if measure not in known:
-        able = ", ".join(name for name, measure in OF_EVIDENCE.items() if measure in known)
+    measure, of, able = row["primary"], row, _able_to_decide(row)
+    if decides in able:
+        measure, of = _of_evidence(row["evidence"], decides), row["evidence"]
+    elif decides in OF_EVIDENCE:
         lacks = "it or its base ranks no passages"
-        why = f"its lists end before that, wanted one of {able}" if able else lacks
+        why = f"its lists end before that, wanted one of {', '.join(able)}" if able else lacks
         raise evalset.EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
-    pair = {field: known[measure][field] for field in stats.Paired._fields}
+    pair = {field: of["measures"][measure][field] for field in stats.Paired._fields}
     return pair | {"verdict": of["verdict"]}
 
 
@@ -502,9 +508,14 @@ def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
 
 def _write(path: Path, comparison: dict) -> None:
     """Write and print a comparison; at no moment a page stands beside the numbers of another."""
-    markdown, page = comparison_page(comparison), Path(f"{path}.md")
-    page.unlink(missing_ok=True)
-    numbers = json.dumps(comparison, indent=1, ensure_ascii=False) + "\n"
-    files.write(Path(f"{path}.json"), numbers)
-    files.write(page, markdown)
+    markdown, page, numbers = comparison_page(comparison), Path(f"{path}.md"), Path(f"{path}.json")
+    try:
+        with files.new_file(page) as new_page, files.new_file(numbers) as new_numbers:
+            files.write(new_page, markdown)
+            files.write(new_numbers, json.dumps(comparison, indent=1, ensure_ascii=False) + "\n")
+            page.unlink(missing_ok=True)
+    except BaseException:
+        if not page.exists():  # stopped between the two
+            numbers.unlink(missing_ok=True)
+        raise
     print(f"{text.plain(markdown)}\nwritten: {path}.md and .json")

@@ -219,8 +219,8 @@ def by_query(
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are.
 
-    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each of CUTOFFS or
-    `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
+    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each of CUTOFFS
+    or `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
     """
     values, chunks = {}, defaultdict(list)
     for chunk in known:
@@ -287,9 +287,9 @@ def compare_evidence(
 
     Further runs are of one system; it is lost as in the first of them. Where lists are cut to
     `depth` passages, measures are taken and named there, and a budget that they do not fill has no
-    comparison; `within` is how many tokens they fill, up to BUDGET. The verdict is empty: it depends
-    on how many are compared. `any_quote` has the measures as if each quote were enough, {} if each
-    is.
+    comparison; `within` is how many tokens they fill, up to BUDGET. The verdict is empty: it
+    depends on how many are compared. `any_quote` has the measures as if each quote were enough,
+    {} if each is.
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
     sides = [ranked_passages(evals, run) for run in compared]

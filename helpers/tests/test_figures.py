@@ -45,7 +45,7 @@ def test_shares_stand_against_the_bar(drawn):
     ends = [(end, y) for y, share in enumerate(SHARES) for end in (share.low, share.high)]
     assert points(ax)["None"] == [*ends, (0.7, 0), (0.7, 1)]  # and the bar
     assert title(ax) == "1 of 3 kinds clearly above the bar, 1 below"
-    assert title(single) == "Clearly above the bar: 1 of 1 shares; below: 0"
+    assert title(single) == "1 of 1 shares clearly above the bar, 0 below"
     assert ax.get_ylim() == (3.5, -0.5) and "the bar, 70%" in named(ax)[0]
     full = [Share("all questions", 5, 10, 0.2, 0.8), Share("hard", 0, 5, 0.0, 0.43)]
     figures.shares_in_five(SHARES, 0.7, [*full, Share("easy", 9, 9, 0.71, 1.0)])

@@ -159,7 +159,8 @@ def test_passages_are_cut_before_they_count_as_documents():
         assert all(of.rankings == {"q": [("a", 5.0)]} for of in both)
         assert all(of.parts == {"q": parts["q"][:2]} for of in both)
     ten = runs.Run("ten", {"q": documents["q"][:2]}, [], {"q": parts["q"][:3]}, depth=3)
-    for pair in ((long._replace(parts={}), ten), (ten, long._replace(parts={}))):
+    whole = runs.Run("whole", documents, [], depth=100)
+    for pair in ((whole, ten), (ten, whole)):
         *both, cut = measures.cut_alike(200, *pair)  # as many documents as its passages hold
         assert cut == (math.inf, ten)
         assert all(of.rankings == {"q": documents["q"][:2]} for of in both)

@@ -353,8 +353,9 @@ def test_an_id_that_exists_as_written_is_no_further_search(folder):
 def test_lists_of_further_searches_do_not_tell_where_a_run_is_cut():
     rankings = {f"q{n}": [(f"d{m}", -m) for m in range(5 if n else 9)] for n in range(2)}
     run = runs.Run("r", rankings, [])
+    both = {"q0": 3, "q1": 2}
     for first, card, wanted in (({}, 0, 5), ({"q0": 3}, 0, 5), ({"q1": 3}, 0, 9),
-                                ({"q0": 3, "q1": 2}, 0, 0), ({"q0": 3, "q1": 2}, 7, 7)):  # fmt: skip
+                                (both, 0, 0), (both, 7, 7)):  # fmt: skip
         again = run._replace(first=first, depth=card)
         assert runs.list_depth(again) == wanted, (first, card)
         assert runs.list_depth(runs.first_results(again, 2, False)) == 2

@@ -102,7 +102,7 @@ def test_the_verdict_says_whether_it_means_useful_or_in_full(small):
     assert made(small, ("a", 1, 1)).shares(write_up.FULL) == []
 
 
-OTHERS = ", with other systems or other chunks and on the dev half,"
+OTHERS = " on the dev half (other systems, other chunks),"
 SHOWN = [  # (runs, what is said of them)
     ([run("x", stats.BETTER), run("y", stats.BETTER, 0.2), run("z", stats.WORSE)],
      f"Of 3 other runs{OTHERS} *y* and *x* rank better and *z* ranks worse."),
@@ -177,7 +177,8 @@ def test_what_is_better_on_dev_alone_waits_for_test(small):
 
 def test_a_switch_is_advised_where_test_confirms_it(small):
     best, next_best = run("y", stats.BETTER, 0.2), run("x", stats.BETTER)
-    told = "On test it's +0.050 (), better; test minus dev is -0.050 (-0.200 to +0.100): "
+    told = "On test it's +0.050 (), better, so dev's choice is %s (Test minus dev: -0.050, "
+    told += "-0.200 to +0.100.)"
     for of_best, of_next, begins, ends in (
         ({}, halves(stats.CONFIRMED), "Try *x*.", "confirmed."),
         (halves(stats.CONTRADICTED), {}, "Stay with BM25 for now, *y* waits.", "contradicted."),
@@ -185,7 +186,7 @@ def test_a_switch_is_advised_where_test_confirms_it(small):
         (halves(stats.CONFIRMED), halves(stats.CONFIRMED), "Try *y*.", "confirmed."),
     ):
         line = actions(small, others=[best | of_best, next_best | of_next])[0]
-        assert line.startswith(f"- **{begins}**") and line.endswith(told + ends)
+        assert line.startswith(f"- **{begins}**") and line.endswith(told % ends)
 
 
 @pytest.mark.parametrize("verdict", [stats.BETTER, stats.WORSE, stats.SAME, stats.TOO_FEW])
