@@ -17,18 +17,10 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "check": (SET, "workbook:check_command", "execute the notebooks and compare"),
     "refresh": (SET, "workbook:refresh_command", "execute the notebooks in place"),
     "learn": (NONE, "learn.copies:make", "write copies of the sessions, solutions left out"),
-    "progress": (
-        FOLDER,
-        "learn.progress:progress_report",
-        "your copies: what is done, and next",
-    ),
+    "progress": (FOLDER, "learn.progress:progress_report", "your copies: what is done, and next"),
     "freeze": (SET, "workbook:freeze_command", "draw negatives, write the manifest"),
     "audit": (SET, ":audit", "ask the set what a careful reader would"),
-    "export": (
-        SET,
-        "sources.export:write_exports",
-        "write the labels as other tools read them",
-    ),
+    "export": (SET, "sources.export:write_exports", "write the labels as other tools read them"),
     "drop": (FOLDER, "labels.merge:drop_query", "move a query and its rows out of the set"),
     "plan": (SET, "labels.plan:plan_command", "what more labels would tell, pairs to read next"),
     "carry": (FOLDER, "labels.carry:carry_command", "take labels over to changed documents"),
@@ -40,7 +32,6 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
 }
 KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
 PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
-
 SOURCE = {"dest": "source", "required": True}
 
 

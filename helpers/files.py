@@ -258,14 +258,16 @@ def read(
     problems: Problems = None,
     grades: tuple[int, ...] = GRADES,
     places: dict | None = None,
+    name: str = "",
 ) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, row) of a file that has a schema, where it exists: rows without a fault.
 
     A link whose file is gone is no missing file: it is a problem. `places` is filled with
-    {key of a row: its place}.
+    {key of a row: its place}. `name` is that of the schema of a file that must exist and is named
+    otherwise.
     """
-    form, places = schema(path.stem), {} if places is None else places
-    for place, row in rows(path, problems) if os.path.lexists(path) else ():
+    form, places = schema(name or path.stem), {} if places is None else places
+    for place, row in rows(path, problems) if name or os.path.lexists(path) else ():
         faults = form.faults(row, grades)
         key = tuple(row.get(name) for name in form.key)
         if key and not faults and places.setdefault(key, place) != place:
