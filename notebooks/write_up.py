@@ -16,6 +16,7 @@ from statsmodels.stats.proportion import proportion_confint
 from helpers import compare, evidence, figures, report, runs, stats, text
 from helpers import results as saved
 from helpers.evalset import EvalSet
+from helpers.stats import BETTER, SAME, TOO_FEW, WORSE
 
 TEMPLATE = Path(__file__).with_suffix(".jinja")
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
@@ -25,12 +26,7 @@ REPAIRS = {  # which causes of session C a repair would remove
     "chunks": ("evidence split across chunks",),
     "versions": ("version confusion",),
 }
-VERDICTS = {
-    "better": stats.BETTER,
-    "worse": stats.WORSE,
-    "same": stats.SAME,
-    "too_few": stats.TOO_FEW,
-}
+VERDICTS = {"better": BETTER, "worse": WORSE, "same": SAME, "too_few": TOO_FEW}
 MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
 METHOD = {  # what decides how the baseline searches and is measured
     "engine": "{engine}, k1 = {k1}, b = {b}",
@@ -263,7 +259,7 @@ def questions_needed(row: dict, difference: float) -> int:
 def _on_test(run: dict) -> str:
     """Return what test says of a run that was compared on dev: a choice that waits is told."""
     if "halves" not in run:
-        return stats.NOT_CONFIRMED if run["verdict"] in (stats.BETTER, stats.WORSE) else ""
+        return stats.NOT_CONFIRMED if run["verdict"] in (BETTER, WORSE) else ""
     halves = run["halves"]
     return f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
 

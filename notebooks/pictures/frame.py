@@ -17,10 +17,9 @@ def with_sliders(draw: Callable, **controls: tuple[float, float, float, float]) 
         draw(**{name: start for name, (start, *_) in controls.items()})
         return
     sliders = {}
-    for name, (start, low, high, step) in controls.items():
-        whole = all(isinstance(number, int) for number in (start, low, high, step))
-        slider = widgets.IntSlider if whole else widgets.FloatSlider
-        look = {"description": name, "continuous_update": False}
-        sliders[name] = slider(start, min=low, max=high, step=step, **look)
+    for name, (start, *bounds) in controls.items():
+        slider = sliders[name] = widgets.interactive.widget_from_tuple(bounds)
+        slider.value = start
+        slider.description, slider.continuous_update = name, False
     display(widgets.HBox([*sliders.values()], layout={"flex_flow": "row wrap"}))
     display(widgets.interactive_output(draw, sliders))
