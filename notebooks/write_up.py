@@ -79,11 +79,13 @@ class WriteUp:
         systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
         systems.sort(key=lambda run: -run["gain"]["difference"])
         self.compared = results["compared_dev"] | {"runs": systems}
+        filters = {"names": _in_italics, "some": _first_names, "median": median, "p": stats.p_text}
+        filters["confirmation"] = stats.confirmation
+        self.template = text.template(TEMPLATE, **filters)
 
     def section(self, name: str, **more: object):
         """Return a section of the template as Markdown for a cell; `more` are further values."""
-        template = _template()
-        parts = template.blocks[name](template.new_context(self.values | more))
+        parts = self.template.blocks[name](self.template.new_context(self.values | more))
         return text.markdown(text.paragraphs("".join(parts)))
 
     @functools.cached_property
@@ -220,21 +222,14 @@ class WriteUp:
         """Return how many queries each group (rows) has and of which kinds; {query_id: group}."""
         rows = {}
         for name in names:
-            queries = [query_id for query_id, group in groups.items() if group == name]
-            kinds = Counter(sorted(self.evals.queries[query_id].kind for query_id in queries))
+            queries = (self.evals.queries[q] for q, group in groups.items() if group == name)
+            kinds = Counter(sorted(query.kind for query in queries))
             by_kind = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
-            rows[name] = {"queries": str(len(queries)), "by kind": by_kind}
+            rows[name] = {"queries": str(kinds.total()), "by kind": by_kind}
         return pd.DataFrame(rows).T
 
 
-# The template.
-
-
-@functools.cache
-def _template():
-    """Return the template: all that it is given becomes inert unless it is Markup."""
-    filters = {"names": _in_italics, "some": _first_names, "median": median, "p": stats.p_text}
-    return text.template(TEMPLATE, **filters, confirmation=stats.confirmation)
+# Filters of the template.
 
 
 def _in_italics(names: list[str]) -> text.Markup:
