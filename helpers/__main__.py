@@ -4,7 +4,6 @@ Imports stand in the functions, so that a command pays for what it uses and --he
 """
 
 import argparse
-import contextlib
 import importlib
 import os
 import sys
@@ -85,18 +84,15 @@ def main() -> int:
     a terminal.
     """
     options = vars(parser(next(iter(sys.argv[1:]), None)).parse_args())
-    with contextlib.ExitStack() as screens:
-        try:
-            from .text import Screen
+    try:
+        from .text import Screen
 
-            out, err = Screen(sys.stdout), Screen(sys.stderr)
-            screens.enter_context(contextlib.redirect_stdout(out))
-            screens.enter_context(contextlib.redirect_stderr(err))
-            status = run_command(options)
-            sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
-            return status
-        except (Exception, KeyboardInterrupt) as error:
-            return failure(error, place_of(**options))
+        sys.stdout, sys.stderr = Screen(sys.stdout), Screen(sys.stderr)
+        status = run_command(options)
+        sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
+        return status
+    except (Exception, KeyboardInterrupt) as error:
+        return failure(error, place_of(**options))
 
 
 def run_command(options: dict) -> int:

@@ -32,6 +32,8 @@ def called(monkeypatch):
     """Return a function that runs a command in this process and returns its exit status."""
 
     def run_here(*words):
+        for name in ("stdout", "stderr"):  # main puts a Screen in their place
+            monkeypatch.setattr(sys, name, getattr(sys, name))
         monkeypatch.setattr(sys, "argv", ["helpers", *map(str, words)])
         return __main__.main()
 
