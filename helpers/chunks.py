@@ -42,13 +42,11 @@ def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None
     Raises EvalSetError with file and line for every other row.
     """
     chunks, problems = [], []
+    lengths = documents and {d: len(doc.retrieval_text) for d, doc in documents.items()}
     for place, row in files.read(path, problems, name="chunks"):
         chunk = Chunk(**row)
         chunks.append(chunk)
-        length = chunk.end
-        if documents is not None:
-            document = documents.get(chunk.doc_id)
-            length = len(document.retrieval_text) if document else 0
+        length = lengths.get(chunk.doc_id, 0) if lengths else chunk.end
         if not chunk.start < chunk.end <= length:
             span = f"chunk {chunk.start}:{chunk.end} is not in {chunk.doc_id}"
             problems.append(f"{place}: {span}, wanted a span of a document of the corpus")
