@@ -79,11 +79,9 @@ def lines(
 
 def page(path: Path, problems: Problems = None) -> str | None:
     """Return a text file with its line ends as \\n, None where it cannot be read."""
-    faults: list[str] = []
-    text = "".join(line for _, line in _whole_lines(path, faults))
-    for fault in faults:
-        add_problem(problems, fault)
-    return None if faults else text
+    before = len(problems or [])
+    text = "".join(line for _, line in _whole_lines(path, problems))
+    return None if len(problems or []) > before else text
 
 
 def _whole_lines(
@@ -115,11 +113,9 @@ def rows(path: Path | str, problems: Problems = None) -> Iterator[tuple[str, dic
     """Yield (file:line, object) for every line of a JSONL file that holds an object."""
     for place, line in lines(path, problems):
         try:
-            row = json_object(line)
+            yield place, json_object(line)
         except ValueError as error:
             add_problem(problems, f"{place}: {error}")
-        else:
-            yield place, row
 
 
 def json_page(path: Path, problems: Problems = None) -> dict:

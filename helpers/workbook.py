@@ -186,9 +186,8 @@ def check_command(evals: evalset.EvalSet) -> int:
         try:
             run_all(copy, NOTEBOOKS)
         except evalset.EvalSetError as error:
-            raise evalset.EvalSetError(
-                str(error).replace(str(copy), str(folder)).splitlines()
-            ) from error
+            problems = str(error).replace(str(copy), str(folder))
+            raise evalset.EvalSetError(problems.splitlines()) from error
     print("check: every cell ran")
     return 0
 
