@@ -4,7 +4,6 @@ Imports stand in the functions, so that a command pays for what it uses and --he
 """
 
 import argparse
-import contextlib
 import importlib
 import os
 import sys
@@ -17,18 +16,10 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "check": (SET, "workbook:check_command", "execute the notebooks and compare"),
     "refresh": (SET, "workbook:refresh_command", "execute the notebooks in place"),
     "learn": (NONE, "learn.copies:make", "write copies of the sessions, solutions left out"),
-    "progress": (
-        FOLDER,
-        "learn.progress:progress_report",
-        "your copies: what is done, and next",
-    ),
+    "progress": (FOLDER, "learn.progress:progress_report", "your copies: what is done, and next"),
     "freeze": (SET, "workbook:freeze_command", "draw negatives, write the manifest"),
     "audit": (SET, ":audit", "ask the set what a careful reader would"),
-    "export": (
-        SET,
-        "sources.export:write_exports",
-        "write the labels as other tools read them",
-    ),
+    "export": (SET, "sources.export:write_exports", "write the labels as other tools read them"),
     "drop": (FOLDER, "labels.merge:drop_query", "move a query and its rows out of the set"),
     "plan": (SET, "labels.plan:plan_command", "what more labels would tell, pairs to read next"),
     "carry": (FOLDER, "labels.carry:carry_command", "take labels over to changed documents"),
@@ -40,7 +31,6 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
 }
 KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
 PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
-
 SOURCE = {"dest": "source", "required": True}
 
 
@@ -101,18 +91,15 @@ def main() -> int:
     a terminal.
     """
     options = vars(parser(next(iter(sys.argv[1:]), None)).parse_args())
-    with contextlib.ExitStack() as screens:
-        try:
-            from .text import Screen
+    try:
+        from .text import Screen
 
-            out, err = Screen(sys.stdout), Screen(sys.stderr)
-            screens.enter_context(contextlib.redirect_stdout(out))
-            screens.enter_context(contextlib.redirect_stderr(err))
-            status = run_command(options)
-            sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
-            return status
-        except (Exception, KeyboardInterrupt) as error:
-            return failure(error, place_of(**options))
+        sys.stdout, sys.stderr = Screen(sys.stdout), Screen(sys.stderr)
+        status = run_command(options)
+        sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
+        return status
+    except (Exception, KeyboardInterrupt) as error:
+        return failure(error, place_of(**options))
 
 
 def run_command(options: dict) -> int:
@@ -121,7 +108,6 @@ def run_command(options: dict) -> int:
     Raises EvalSetError where a set is broken, or its labels are not done for what wants them.
     """
     needs, function, _ = COMMANDS[options.pop("command")]
-    options.pop("debug", None)
     if needs != NONE:
         from . import evalset
 
@@ -157,7 +143,6 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
         if needs != NONE:
             words = "evaluation-set folder (default: EVALS or evals/)"
             sub.add_argument("--evals", dest="folder", help=words, type=Path)
-        sub.add_argument("--debug", help="show where in the program an error comes from", **FLAG)
     return main_parser
 
 
@@ -182,7 +167,7 @@ def place_of(source=None, folder=None, to=None, docs=None, queries=None, **_) ->
 
 
 def failure(error: BaseException, place: str) -> int:
-    """Say why a command ended, with --debug its traceback too, and return its exit status."""
+    """Say why a command ended, and return its exit status."""
     try:
         sys.stdout.flush()
     except OSError as full:
@@ -190,8 +175,6 @@ def failure(error: BaseException, place: str) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return CLOSED  # the reader has seen enough
-    if "--debug" in sys.argv:
-        traceback.print_exception(error)
     if isinstance(error, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -201,15 +184,13 @@ def failure(error: BaseException, place: str) -> int:
 
 
 def in_words(error: Exception, place: str = "the workbook") -> str:
-    """Return what is wrong with input or machine and what to do, or where we have a bug."""
+    """Return what is wrong with input or machine and what to do, or a traceback of our bug."""
     if isinstance(error, ModuleNotFoundError) and error.name.partition(".")[0] != __package__:
         python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
         missing = f"the package {error.name} is missing in {sys.executable}"
         return f"{missing}: run make report once, then {python} -m helpers {' '.join(sys.argv[1:])}"
     if isinstance(error, MemoryError):
         return "out of memory: take a smaller set or a machine with more"
-    if isinstance(error, RecursionError):
-        return "JSON or YAML of the input is nested too deeply, wanted fields one level deep"
     if isinstance(error, OSError):
         return ": ".join(map(str, filter(None, (error.filename, error.strerror)))) or str(error)
     from .files import EvalSetError
@@ -220,12 +201,8 @@ def in_words(error: Exception, place: str = "the workbook") -> str:
         return str(error)
     if isinstance(error, EvalSetError):
         return f"{error}\n{how_many(error.count, 'problem')} in {place}"
-    house = Path(__file__).parents[1]
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(house / "helpers")][-1]
-    where = f"{Path(ours.filename).relative_to(house).as_posix()}:{ours.lineno}, {ours.name}"
-    what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    return f"{what} ({where}): run again with --debug for the traceback, and report it"
+    lines = "".join(traceback.format_exception(error))
+    return f"{lines}This is a mistake of the workbook: report it with the lines above"
 
 
 if __name__ == "__main__":

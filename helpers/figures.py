@@ -6,10 +6,11 @@ import platform
 import re
 import textwrap
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -33,6 +34,23 @@ LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands st
 def is_live() -> bool:
     """Return whether pictures move and the panel opens."""
     return os.environ.get(LIVE, "") not in ("", "0")
+
+
+def with_sliders(draw: Callable, **controls: tuple[float, float, float, float]) -> None:
+    """Call `draw` with the start of each slider, and, live, again for each move of one.
+
+    A slider is (start, low, high, step); whole numbers stay whole.
+    """
+    if not is_live():
+        draw(**{name: start for name, (start, *_) in controls.items()})
+        return
+    sliders = {}
+    for name, (start, *bounds) in controls.items():
+        slider = sliders[name] = widgets.interactive.widget_from_tuple(bounds)
+        slider.value = start
+        slider.description, slider.continuous_update = name, False
+    display(widgets.HBox([*sliders.values()], layout={"flex_flow": "row wrap"}))
+    display(widgets.interactive_output(draw, sliders))
 
 
 def open_page(versions: bool = True) -> None:

@@ -79,11 +79,9 @@ def lines(
 
 def page(path: Path, problems: Problems = None) -> str | None:
     """Return a text file with its line ends as \\n, None where it cannot be read."""
-    faults: list[str] = []
-    text = "".join(line for _, line in _whole_lines(path, faults))
-    for fault in faults:
-        add_problem(problems, fault)
-    return None if faults else text
+    before = len(problems or [])
+    text = "".join(line for _, line in _whole_lines(path, problems))
+    return None if len(problems or []) > before else text
 
 
 def _whole_lines(
@@ -115,11 +113,9 @@ def rows(path: Path | str, problems: Problems = None) -> Iterator[tuple[str, dic
     """Yield (file:line, object) for every line of a JSONL file that holds an object."""
     for place, line in lines(path, problems):
         try:
-            row = json_object(line)
+            yield place, json_object(line)
         except ValueError as error:
             add_problem(problems, f"{place}: {error}")
-        else:
-            yield place, row
 
 
 def json_page(path: Path, problems: Problems = None) -> dict:
@@ -258,14 +254,16 @@ def read(
     problems: Problems = None,
     grades: tuple[int, ...] = GRADES,
     places: dict | None = None,
+    name: str = "",
 ) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, row) of a file that has a schema, where it exists: rows without a fault.
 
     A link whose file is gone is no missing file: it is a problem. `places` is filled with
-    {key of a row: its place}.
+    {key of a row: its place}. `name` is that of the schema of a file that must exist and is named
+    otherwise.
     """
-    form, places = schema(path.stem), {} if places is None else places
-    for place, row in rows(path, problems) if os.path.lexists(path) else ():
+    form, places = schema(name or path.stem), {} if places is None else places
+    for place, row in rows(path, problems) if name or os.path.lexists(path) else ():
         faults = form.faults(row, grades)
         key = tuple(row.get(name) for name in form.key)
         if key and not faults and places.setdefault(key, place) != place:

@@ -100,19 +100,17 @@ def run_all(folder: Path, paths: list[Path]) -> dict[Path, nbformat.NotebookNode
 def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
     """Return the notebook executed on `folder`; the file stays as it is.
 
-    Raises EvalSetError where a cell fails, KeyboardInterrupt on Ctrl-C.
+    Raises EvalSetError where a cell does, RuntimeError where one fails otherwise, and
+    KeyboardInterrupt on Ctrl-C.
     """
     notebook = nbformat.read(path, as_version=4)
     client = notebook_client(notebook, timeout=CELL_TIMEOUT)
     try:
         client.execute(cwd=str(path.parent), env=environment(folder), cleanup_kc=True)
     except CellExecutionError as error:
-        problems = error.evalue.splitlines()
         if error.ename != "EvalSetError":
-            message = " ".join(strip_ansi(f"{error.ename}: {error.evalue}").split())[:200]
-            more = "run again with --debug for the traceback, and report it"
-            problems = [f"{path.stem}: a cell failed with {message}: {more}"]
-        raise evalset.EvalSetError(problems) from error
+            raise RuntimeError(f"{path.stem}: {strip_ansi(str(error))}") from None
+        raise evalset.EvalSetError(error.evalue.splitlines()) from error
     except (AssertionError, asyncio.CancelledError) as error:
         # on Ctrl-C nbclient ends its kernel, and then misses it
         raise KeyboardInterrupt from error
@@ -188,9 +186,8 @@ def check_command(evals: evalset.EvalSet) -> int:
         try:
             run_all(copy, NOTEBOOKS)
         except evalset.EvalSetError as error:
-            raise evalset.EvalSetError(
-                str(error).replace(str(copy), str(folder)).splitlines()
-            ) from error
+            problems = str(error).replace(str(copy), str(folder))
+            raise evalset.EvalSetError(problems.splitlines()) from error
     print("check: every cell ran")
     return 0
 

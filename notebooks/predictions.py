@@ -15,8 +15,7 @@ from pathlib import Path
 from helpers import evalset, files
 from helpers.text import how_many
 
-from .check.open_exercise import go_to_cell
-from .check.verdict import wrap_line
+from .check.verdict import NotStarted
 
 PREDICTIONS = "predictions.json"  # in the learner's set
 SURE = 0.8  # of a range
@@ -27,16 +26,10 @@ Prediction = list[float] | str
 SHOWN: set[tuple[Path, str]] = set()  # truths that this kernel told before they were predicted
 
 
-class NoPrediction(ValueError):
+class NoPrediction(NotStarted):
     """What was found and what is wanted. A notebook shows these words and goes to the cell."""
 
-    gone_to = False
-
-    def _render_traceback_(self) -> list[str]:
-        if not self.gone_to:  # IPython asks twice
-            self.gone_to = True
-            go_to_cell(above=False)
-        return wrap_line(str(self))
+    above = False
 
 
 def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf) -> None:

@@ -16,6 +16,7 @@ from statsmodels.stats.proportion import proportion_confint
 from helpers import compare, evidence, figures, report, runs, stats, text
 from helpers import results as saved
 from helpers.evalset import EvalSet
+from helpers.stats import BETTER, SAME, TOO_FEW, WORSE
 
 TEMPLATE = Path(__file__).with_suffix(".jinja")
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
@@ -25,12 +26,7 @@ REPAIRS = {  # which causes of session C a repair would remove
     "chunks": ("evidence split across chunks",),
     "versions": ("version confusion",),
 }
-VERDICTS = {
-    "better": stats.BETTER,
-    "worse": stats.WORSE,
-    "same": stats.SAME,
-    "too_few": stats.TOO_FEW,
-}
+VERDICTS = {"better": BETTER, "worse": WORSE, "same": SAME, "too_few": TOO_FEW}
 MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
 METHOD = {  # what decides how the baseline searches and is measured
     "engine": "{engine}, k1 = {k1}, b = {b}",
@@ -83,11 +79,13 @@ class WriteUp:
         systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
         systems.sort(key=lambda run: -run["gain"]["difference"])
         self.compared = results["compared_dev"] | {"runs": systems}
+        filters = {"names": _in_italics, "some": _first_names, "median": median, "p": stats.p_text}
+        filters["confirmation"] = stats.confirmation
+        self.template = text.template(TEMPLATE, **filters)
 
     def section(self, name: str, **more: object):
         """Return a section of the template as Markdown for a cell; `more` are further values."""
-        template = _template()
-        parts = template.blocks[name](template.new_context(self.values | more))
+        parts = self.template.blocks[name](self.template.new_context(self.values | more))
         return text.markdown(text.paragraphs("".join(parts)))
 
     @functools.cached_property
@@ -224,21 +222,14 @@ class WriteUp:
         """Return how many queries each group (rows) has and of which kinds; {query_id: group}."""
         rows = {}
         for name in names:
-            queries = [query_id for query_id, group in groups.items() if group == name]
-            kinds = Counter(sorted(self.evals.queries[query_id].kind for query_id in queries))
+            queries = (self.evals.queries[q] for q, group in groups.items() if group == name)
+            kinds = Counter(sorted(query.kind for query in queries))
             by_kind = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
-            rows[name] = {"queries": str(len(queries)), "by kind": by_kind}
+            rows[name] = {"queries": str(kinds.total()), "by kind": by_kind}
         return pd.DataFrame(rows).T
 
 
-# The template.
-
-
-@functools.cache
-def _template():
-    """Return the template: all that it is given becomes inert unless it is Markup."""
-    filters = {"names": _in_italics, "some": _first_names, "median": median, "p": stats.p_text}
-    return text.template(TEMPLATE, **filters, confirmation=stats.confirmation)
+# Filters of the template.
 
 
 def _in_italics(names: list[str]) -> text.Markup:
@@ -263,7 +254,7 @@ def questions_needed(row: dict, difference: float) -> int:
 def _on_test(run: dict) -> str:
     """Return what test says of a run that was compared on dev: a choice that waits is told."""
     if "halves" not in run:
-        return stats.NOT_CONFIRMED if run["verdict"] in (stats.BETTER, stats.WORSE) else ""
+        return stats.NOT_CONFIRMED if run["verdict"] in (BETTER, WORSE) else ""
     halves = run["halves"]
     return f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
 

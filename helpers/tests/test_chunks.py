@@ -23,18 +23,6 @@ def test_a_chunk_file_has_a_line_for_each_chunk_and_reads_back(tmp_path):
     assert chunks.read_chunks(tmp_path / "c.jsonl") == written
 
 
-def test_empty_spans_and_repeated_ids_are_not_written(tmp_path):
-    for bad, told in (
-        ([FIRST, SECOND._replace(end=3)], "chunk a#1: span 3:3, wanted 0 <= start < end"),
-        ([FIRST._replace(start=-1)], "chunk a#0: span -1:4, wanted 0 <= start < end"),
-        ([FIRST, SECOND._replace(chunk_idx=0)], "a chunk id stands twice, wanted each chunk_idx"),
-    ):
-        with pytest.raises(ValueError) as error:
-            chunks.write_chunks(tmp_path / "c.jsonl", bad)
-        assert str(error.value).startswith(told)
-    assert not (tmp_path / "c.jsonl").exists()
-
-
 def test_rows_that_are_no_chunks_are_all_told_with_their_lines(tmp_path):
     good = FIRST._asdict()
     span = "is not in {}, wanted a span of a document of the corpus"
@@ -42,8 +30,9 @@ def test_rows_that_are_no_chunks_are_all_told_with_their_lines(tmp_path):
         "field more is unknown, wanted one of: doc_id, chunk_idx, start": good | {"more": 1},
         "field chunk_idx is true, wanted a whole number from 0": good | {"chunk_idx": True},
         "field start is -1, wanted a whole number of characters from 0": good | {"start": -1},
-        "chunk 3:3 " + span.format("a"): good | {"start": 3, "end": 3},
-        "chunk 0:5 " + span.format("a"): good | {"end": 5},
+        "doc_id and chunk_idx a 0 stands already at line 1, wanted each once": good | {"end": 3},
+        "chunk 3:3 " + span.format("a"): good | {"chunk_idx": 1, "start": 3, "end": 3},
+        "chunk 0:5 " + span.format("a"): good | {"chunk_idx": 2, "end": 5},
         "chunk 0:4 " + span.format("b"): good | {"doc_id": "b"},
     }
     path, documents = tmp_path / "c.jsonl", {"a": evalset.Document("a", "", "text")}
@@ -52,5 +41,7 @@ def test_rows_that_are_no_chunks_are_all_told_with_their_lines(tmp_path):
         chunks.read_chunks(path, documents)
     for line, (told, problem) in enumerate(zip(rows, caught.value.problems, strict=True), 2):
         assert problem.startswith(f"{path}:{line}: {told}")
+    with pytest.raises(evalset.EvalSetError, match="none.jsonl:1: cannot be read"):
+        chunks.read_chunks(tmp_path / "none.jsonl")
     write_rows(path, good)
     assert chunks.read_chunks(path, documents) == [FIRST]

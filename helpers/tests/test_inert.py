@@ -144,7 +144,7 @@ def test_no_text_acts_in_the_write_up_and_its_page(page):
     cards = [
         page.section("card", **(card | {"note": figures.with_code(BARE)})) for card in page.cards()
     ]
-    names = [name for name in write_up._template().blocks if name != "card"]
+    names = [name for name in page.template.blocks if name != "card"]
     sections = [*cards, *map(page.section, names)]
     tables = [
         figures.captioned_table(table(), ACTS)

@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 from helpers import figures
 from helpers.evalset import Query
 from helpers.figures import DARK
-from notebooks.pictures import corpus, frame, ranking, scores, week
+from notebooks.pictures import corpus, ranking, scores, week
 
 
 def test_a_session_lights_what_it_makes(drawn):
@@ -32,9 +32,9 @@ def test_a_session_lights_what_it_makes(drawn):
 def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
     monkeypatch.setenv(figures.LIVE, "1")
     shown = []
-    monkeypatch.setattr(frame, "display", shown.append)
+    monkeypatch.setattr(figures, "display", shown.append)
     draw = lambda rank: scores.measures_by_place({"RR": [1.0, 0.5]}, "b", rank)  # noqa: E731
-    frame.with_sliders(draw, rank=(2, 1, 2, 1))
+    figures.with_sliders(draw, rank=(2, 1, 2, 1))
     (slider,) = shown[0].children
     slider.value = 1
     assert [told.split(":")[0] for _, told in drawn] == ["b at rank 2", "b at rank 1"]

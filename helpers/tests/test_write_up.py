@@ -328,9 +328,9 @@ def test_a_card_tells_where_both_documents_stand_and_what_was_read(small):
     )
 
 
-def test_every_block_of_the_template_is_shown_by_a_cell():
+def test_every_block_of_the_template_is_shown_by_a_cell(small):
     page = (evalset.DEFAULT / "retrieval_eval.ipynb").read_text(encoding="utf-8")
     cells = "".join("".join(cell["source"]) for cell in json.loads(page)["cells"])
-    blocks = write_up._template().blocks
+    blocks = made(small).template.blocks
     assert {name for name in blocks if f'section("{name}"' not in cells} == set()
     assert cells.count("section(") == len(blocks)

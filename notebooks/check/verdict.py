@@ -70,12 +70,12 @@ def wrap_line(line: str) -> list[str]:
 class NotStarted(Wrong):
     """A stub that is still empty. A notebook shows its text and goes to the stub."""
 
-    gone_to = False
+    gone_to, above = False, True
 
     def _render_traceback_(self) -> list[str]:
         if not self.gone_to:  # IPython asks twice
             self.gone_to = True
-            go_to_cell(above=True)
+            go_to_cell(self.above)
         return super()._render_traceback_()
 
 

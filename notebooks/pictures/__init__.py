@@ -5,6 +5,7 @@ A picture stands still; where `make lab` turns sliders on, it moves. What the wr
 `helpers.figures`.
 """
 
+from helpers.figures import with_sliders
+
 from . import corpus, ranking, scores
-from .frame import with_sliders
 from .week import map_of_week

@@ -13,14 +13,8 @@ from helpers.figures import DARK, GREEN, LIGHT, axes, mark_words, show, snippet
 from helpers.text import Markup, how_many
 
 STACKED = 5  # words that have a part of their own
-LOOKS = (  # of the parts; the last for all other words
-    (DARK, ""),
-    (LIGHT, "///"),
-    (GREEN, "..."),
-    ("#6b6b6b", "xx"),
-    ("#8c5fa8", "\\\\"),
-    ("#8a8a8a", ""),
-)
+COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words
+HATCHES = "", "///", "...", "xx", "\\\\", ""
 LENGTHEN = 0.012  # of the axis: the least width of a mark
 Stretch = tuple[int, int]  # start and end, in characters
 
@@ -160,7 +154,7 @@ def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:
     """Draw a bar for each column, the first on top, and its sum at its end."""
     rows = [*range(0, -len(parts.columns), -1)]
     ends = np.zeros((2, len(rows)))  # below and above 0
-    for (label, widths), (color, hatch) in zip(parts.iterrows(), LOOKS, strict=False):
+    for (label, widths), color, hatch in zip(parts.iterrows(), COLOURS, HATCHES, strict=False):
         side = np.where(widths > 0, 1, 0), np.arange(len(rows))
         look = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
         ax.barh(rows, widths, 0.55, ends[side], **look)

@@ -129,10 +129,8 @@ def two_documents(card: dict) -> None:
         labels.append(f"{word} ({notes})" if notes else word)
     ax = axes(1.7 + 0.42 * max(1, len(rows)))
     places = np.arange(len(rows))
-    for column, up, color, hatch in (
-        ("wanted", 0.2, DARK, None),
-        ("rival", -0.2, "#f0d9c4", "///"),
-    ):
+    sides = ("wanted", 0.2, DARK, None), ("rival", -0.2, "#f0d9c4", "///")
+    for column, up, color, hatch in sides:
         look = {"color": color, "edgecolor": "black", "linewidth": 0.6, "hatch": hatch}
         bars = ax.barh(places + up, rows[column], 0.38, label=column, **look)
         ax.bar_label(bars, fmt="{:.2f}", padding=2, fontsize=9)

