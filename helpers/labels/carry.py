@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import chain, product
 from pathlib import Path
@@ -14,7 +14,7 @@ from ..evalset import Document, EvalSet, Judgment
 from ..evidence import Spans
 from ..sources import readers, write
 from . import manifest, reading
-from .merge import JUDGMENTS, QUERY_TABLE
+from .merge import JUDGMENTS, NAMING, QUERY_TABLE
 
 KEPT, CHANGED, MOVED = "kept", "kept, document changed", "moved"  # taken over unasked
 RE_ANCHORED, AMBIGUOUS, LOST, AGAIN = "re-anchored", "ambiguous", "lost", "read again"
@@ -25,8 +25,6 @@ NEAR = 30  # characters beside a quote whose words tell from which document it i
 LIKENESS = 0.6  # from which a passage is offered in place of a quote
 FIRST = 10  # results in which documents of a new text are to be judged
 HISTORY = "history.jsonl"
-PAGES = ("README.md", "notes.md", "labeling_guide.md", "settings.json")
-TABLES = (QUERY_TABLE, JUDGMENTS, "pool.jsonl", "second_pass.jsonl")
 SIGN = re.compile(rf"[{text.UNSPACED}]|[^\W{text.UNSPACED}]+|[^\w\s]")  # a word or a mark
 Pair, Quotes = text.Pair, Sequence[Sequence[str]]  # alternatives, each of parts
 
@@ -65,7 +63,7 @@ class Case(NamedTuple):
     kin: dict[str, dict[str, int]]
     heirs: dict[str, tuple[str, ...]]
     own: dict[str, set[str]]
-    fresh: list[str]
+    fresh: set[str]
 
 
 def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]:
@@ -109,13 +107,13 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
     same = {d: by_text.get(old[d].retrieval_text, []) for d in old}
     kin = {d: dict.fromkeys([d] if d in same[d] else same[d], 1) for d in old}
     heirs = {d: [*kin[d]] for d in old}
-    fresh = sorted(documents.keys() - {*chain.from_iterable(same.values())})
+    fresh = documents.keys() - {*chain.from_iterable(same.values())}
     changed = {d: runs(old[d]) for d in old if not kin[d]}
     wanted = set().union(*changed.values())
     often = Counter(chain.from_iterable(runs(document) & wanted for document in old.values()))
     own = {d: {run for run in changed[d] if often[run] == 1} for d in changed}
     owner = {run: d for d in own for run in own[d]}
-    for n in fresh:
+    for n in sorted(fresh):
         here = runs(documents[n])
         for d, shared in Counter(owner[run] for run in here & owner.keys()).items():
             kin[d][n] = shared
@@ -132,7 +130,7 @@ def fate_of_relevant(case: Case, label: Judgment) -> Fate:
     d, old = label.doc_id, case.evals.documents[label.doc_id]
     kin, heirs = case.kin[d], case.heirs[d]
     quotes = label.evidence or [[line for _, line in _lines(old)]]
-    homes = kin or {n: 0 for n in case.fresh if n == d}
+    homes = kin or dict.fromkeys({d} & case.fresh, 0)
     offers = [_offer(case, n, parts) for parts, n in product(quotes, homes)]
     offers.sort(key=lambda offer: (-offer.likeness, -homes[offer.doc_id]))
     bodies = [case.documents[n].retrieval_text for n in heirs]
@@ -256,26 +254,24 @@ def write_set(case: Case, folder: Path) -> list[str]:
     """Write all files of a set but its documents into `folder`; return what was done, by line."""
     evals, fates = case.evals, all_fates(case)
     judged, to_read = resolve(evals, fates)
-    for row in _new_results(case):
-        if (pair := (row["query_id"], row["doc_id"])) not in judged:
-            to_read.setdefault(pair, row)
-    hashes = evals.corpus_hash(), evals._replace(documents=case.documents).corpus_hash()
-    is_same = hashes[0] == hashes[1]
-    copied = (*PAGES, *[*TABLES, "negatives.jsonl"] * is_same)
-    for name in (name for name in copied if (evals.folder / name).exists()):
-        shutil.copyfile(evals.folder / name, folder / name)
-    tables = {} if is_same else _tables(case, fates, judged)
-    tables |= {reading.TO_READ: [*to_read.values()]} if to_read else {}
-    tables[HISTORY] = [row for _, row in files.read(evals.folder / HISTORY)]
-    number = 1 + max((row["carry"] for row in tables[HISTORY]), default=0)
-    for (q, d), fate in fates.items():
-        is_open = any((q, n) in to_read for n in fate.doc_ids)
-        row = {"carry": number, "from": hashes[0], "to": hashes[1], "query_id": q, "doc_id": d}
-        row |= {"outcome": fate.outcome, "doc_ids": [*fate.doc_ids]}
-        tables[HISTORY].append(row | {"decided": "to read" if is_open else "carry"})
-    for name, rows in tables.items():
+    new = evals._replace(folder=folder, documents=case.documents, judgments=[*judged.values()])
+    hashes = {"from": evals.corpus_hash(), "to": new.corpus_hash()}
+    is_same = hashes["from"] == hashes["to"]
+    for name in (*evalset.PROSE, "settings.json", *NAMING * is_same):
+        if (evals.folder / name).exists():
+            shutil.copyfile(evals.folder / name, folder / name)
+    for name, rows in ({} if is_same else _tables(case, fates, judged)).items():
         files.write_jsonl(folder / name, rows)
-    return _summary(evals, fates, to_read)
+    waiting = reading.write_list(new, [*to_read.values(), *_new_results(case)])
+    journal = [row for _, row in files.read(evals.folder / HISTORY)]
+    number = {"carry": 1 + max((row["carry"] for row in journal), default=0)}
+    for (q, d), fate in fates.items():
+        row = number | hashes | {"query_id": q, "doc_id": d, "outcome": fate.outcome}
+        is_open = any((q, n) in to_read for n in fate.doc_ids)
+        decided = "to read" if is_open else "carry"
+        journal.append(row | {"doc_ids": [*fate.doc_ids], "decided": decided})
+    files.write_jsonl(folder / HISTORY, journal)
+    return _summary(evals, fates, waiting)
 
 
 def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
@@ -307,48 +303,50 @@ def _row(label: Judgment) -> dict:
     return dict(zip(label._fields, label[:3], strict=False)) | evidence
 
 
-def _new_results(case: Case) -> Iterator[dict]:
-    """Yield a row of the list to read for each document of a new text that BM25 finds first."""
-    texts = [document.retrieval_text for document in case.documents.values()]
+def _new_results(case: Case) -> list[dict]:
+    """Return a row to read for each document of a new text that BM25 finds first for a query."""
+    texts, rows = [document.retrieval_text for document in case.documents.values()], []
     if case.fresh and any(map(case.evals.words, texts)):
         queries = {q: query.query for q, query in case.evals.all_queries.items()}
         model, index = sparse.bm25([*case.documents], texts, words=case.evals.words)
         for query_id, ranking in sparse.rankings(model, index, queries, FIRST):
-            for rank, (doc_id, _) in enumerate(ranking, 1):
-                if doc_id in case.fresh:
-                    why = f"new text, rank {rank} of BM25"
-                    yield {"query_id": query_id, "doc_id": doc_id, "why": why}
+            found = [
+                (n, f"new text, rank {rank} of BM25") for rank, (n, _) in enumerate(ranking, 1)
+            ]
+            rows += [
+                {"query_id": query_id, "doc_id": n, "why": w} for n, w in found if n in case.fresh
+            ]
+    return rows
 
 
 def _tables(case: Case, fates: dict, judged: dict[Pair, Judgment]) -> dict[str, list[dict]]:
     """Return the rows of the files that name documents, with the ids that these have now."""
-    evals, tables = case.evals, {QUERY_TABLE: [], JUDGMENTS: []}
-    new_pairs = {(q, d): [(q, n) for n in fate.doc_ids] for (q, d), fate in fates.items()}
+    evals, relevant, tables = case.evals, defaultdict(list), {JUDGMENTS: [], QUERY_TABLE: []}
+    for q, n in dict.fromkeys((q, n) for (q, _), fate in fates.items() for n in fate.doc_ids):
+        if label := judged.get((q, n)):
+            tables[JUDGMENTS].append(_row(label))
+            relevant[q] += [n] * bool(label.relevance)
     for _, row in files.rows(evals.folder / QUERY_TABLE):
-        listed = [(row["query_id"], d) for d in row.get("relevant_doc_ids", ())]
-        found = dict.fromkeys(chain.from_iterable(new_pairs[pair] for pair in listed))
-        relevant = [pair[1] for pair in found if pair in judged and judged[pair].relevance]
-        tables[QUERY_TABLE].append(row | ({"relevant_doc_ids": relevant} if listed else {}))
-    in_order = dict.fromkeys(chain.from_iterable(new_pairs.values()))
-    tables[JUDGMENTS] = [_row(judged[pair]) for pair in in_order if pair in judged]
+        listed = {"relevant_doc_ids": relevant[row["query_id"]]}
+        tables[QUERY_TABLE].append(row | (listed if row.get("relevant_doc_ids") else {}))
     for name in ("pool.jsonl", "second_pass.jsonl"):
         moved = {}
         for row in evalset.read_extra(evals, name):
             q, d = row["query_id"], row["doc_id"]
-            for pair in new_pairs.get((q, d), [(q, n) for n in case.heirs[d]]):
-                grade = judged[pair].relevance if pair in judged else None
+            for n in fates[q, d].doc_ids if (q, d) in fates else case.heirs[d]:
+                grade = judged[q, n].relevance if (q, n) in judged else None
                 if row.get("final", grade) == grade:
-                    moved.setdefault((pair, row.get("round")), {**row, "doc_id": pair[1]})
+                    moved.setdefault((q, n, row.get("round")), {**row, "doc_id": n})
         tables[name] = [*moved.values()]
     return {name: rows for name, rows in tables.items() if (evals.folder / name).exists()}
 
 
-def _summary(evals: EvalSet, fates: dict[Pair, Fate], to_read: dict) -> list[str]:
+def _summary(evals: EvalSet, fates: dict[Pair, Fate], waiting: int) -> list[str]:
     """Return in words how many labels had which outcome, what is to read, and what stays behind."""
     lines = []
     for words, is_zero in (("above 0", False), ("of 0", True)):
         own = [fates[row[:2]].outcome for row in evals.judgments if is_zero != bool(row.relevance)]
         told = (f"{outcome}: {own.count(outcome)}" for outcome in OUTCOMES if outcome in own)
         lines.append(f"labels {words}: {len(own)}. {'; '.join(told)}")
-    lines.append(f"pairs to read: {len(to_read)}" + f", in {reading.TO_READ}" * bool(to_read))
+    lines.append(f"pairs to read: {waiting}" + f", in {reading.TO_READ}" * bool(waiting))
     return [*lines, "not carried: negatives, manifest, runs, results (make freeze, make report)"]
