@@ -106,7 +106,7 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
         by_text[new.retrieval_text].append(n)
     same = {d: by_text.get(old[d].retrieval_text, []) for d in old}
     kin = {d: dict.fromkeys([d] if d in same[d] else same[d], 1) for d in old}
-    heirs = {d: [*kin[d]] for d in old}
+    heirs = {d: (*kin[d],) for d in old}
     fresh = documents.keys() - {*chain.from_iterable(same.values())}
     changed = {d: runs(old[d]) for d in old if not kin[d]}
     wanted = set().union(*changed.values())
@@ -118,8 +118,8 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
         for d, shared in Counter(owner[run] for run in here & owner.keys()).items():
             kin[d][n] = shared
             if shared >= max(RUNS, HEIR * min(len(own[d]), len(here))):
-                heirs[d].append(n)
-    return Case(evals, documents, kin, {d: (*heirs[d],) for d in old}, own, fresh)
+                heirs[d] += (n,)
+    return Case(evals, documents, kin, heirs, own, fresh)
 
 
 # What becomes of a label.
@@ -129,6 +129,8 @@ def fate_of_relevant(case: Case, label: Judgment) -> Fate:
     """Return what becomes of a label above 0. Without quotes every line of its text is a part."""
     d, old = label.doc_id, case.evals.documents[label.doc_id]
     kin, heirs = case.kin[d], case.heirs[d]
+    if d not in case.own and len(heirs) == 1:
+        return Fate(_outcome(case, d, heirs), heirs, label.evidence)
     quotes = label.evidence or [[line for _, line in _lines(old)]]
     homes = kin or dict.fromkeys({d} & case.fresh, 0)
     offers = [_offer(case, n, parts) for parts, n in product(quotes, homes)]
@@ -162,13 +164,13 @@ def _unsure(outcome: str, offers: list[Offer]) -> Fate:
 def _fate_of_whole(case: Case, old: Document, rivals: list[Offer]) -> Fate:
     """Return the fate of a label of which alternatives stand whole, in what offers them."""
     rivals = [offer for offer in rivals if offer.doc_id == old.doc_id] or rivals
-    sure = [offer for offer in rivals if _is_sure(case, old, offer)]
-    doc_ids = {offer.doc_id for offer in rivals}
-    if len(doc_ids) > 1 or not sure:
-        return _unsure(RE_ANCHORED if len(doc_ids) == 1 else AMBIGUOUS, rivals)
-    body = case.documents[sure[0].doc_id].retrieval_text
-    evidence = [[body[start:end] for start, end in offer.spans] for offer in sure]
-    return Fate(_outcome(case, old.doc_id, (*doc_ids,)), (*doc_ids,), evidence)
+    n, *more = dict.fromkeys(offer.doc_id for offer in rivals)
+    sure = [offer.spans for offer in rivals if not more and _is_sure(case, old, offer)]
+    if not sure:
+        return _unsure(AMBIGUOUS if more else RE_ANCHORED, rivals)
+    body = case.documents[n].retrieval_text
+    evidence = [[body[start:end] for start, end in spans] for spans in sure]
+    return Fate(_outcome(case, old.doc_id, (n,)), (n,), evidence)
 
 
 def _is_sure(case: Case, old: Document, offer: Offer) -> bool:
@@ -177,7 +179,7 @@ def _is_sure(case: Case, old: Document, offer: Offer) -> bool:
     It did where the words of each part, with those beside it, hold a run that only `old` had.
     """
     heirs, body = case.heirs[old.doc_id], case.documents[offer.doc_id].retrieval_text
-    if old.doc_id not in case.own or (old.doc_id,) == heirs == (offer.doc_id,):
+    if (old.doc_id,) == heirs == (offer.doc_id,):
         return True
     near = NEAR if offer.doc_id in heirs else 0
     around = (body[max(0, start - near) : end + near] for start, end in offer.spans)
