@@ -13,8 +13,10 @@ from .. import evalset, files, sparse, text
 from ..evalset import Document, EvalSet, Judgment
 from ..evidence import Spans
 from ..sources import readers, write
+from ..text import how_many
 from . import manifest, reading
-from .merge import JUDGMENTS, NAMING, QUERY_TABLE
+from .log import LOG
+from .merge import JUDGMENTS, NAMING, QUERY_TABLE, unmerged
 
 KEPT, CHANGED, MOVED = "kept", "kept, document changed", "moved"  # taken over unasked
 RE_ANCHORED, AMBIGUOUS, LOST, AGAIN = "re-anchored", "ambiguous", "lost", "read again"
@@ -258,7 +260,8 @@ def write_set(case: Case, folder: Path) -> list[str]:
     judged, to_read = resolve(evals, fates)
     new = evals._replace(folder=folder, documents=case.documents, judgments=[*judged.values()])
     hashes = {"from": evals.corpus_hash(), "to": new.corpus_hash()}
-    is_same = hashes["from"] == hashes["to"]
+    if not (is_same := hashes["from"] == hashes["to"]):
+        _refuse_losses(evals)
     for name in (*evalset.PROSE, "settings.json", *NAMING * is_same):
         if (evals.folder / name).exists():
             shutil.copyfile(evals.folder / name, folder / name)
@@ -274,6 +277,18 @@ def write_set(case: Case, folder: Path) -> list[str]:
         journal.append(row | {"doc_ids": [*fate.doc_ids], "decided": decided})
     files.write_jsonl(folder / HISTORY, journal)
     return _summary(evals, fates, waiting)
+
+
+def _refuse_losses(evals: EvalSet) -> None:
+    """Raise EvalSetError where the set has labels that only what is left behind holds."""
+    former = [row for row in reading.waiting(evals).values() if "relevance" in row]
+    if former:
+        wait = how_many(len(former), "label") + (" waits" if len(former) == 1 else " wait")
+        fault = f"{wait} to be read; judge them first (make lab EVALS={evals.folder})"
+        raise evalset.EvalSetError([f"{evals.folder / reading.TO_READ}: {fault}, or they are lost"])
+    if open_pairs := unmerged(evals):
+        fault = f"{how_many(len(open_pairs), 'judgment')} not in {JUDGMENTS}: click Finish first"
+        raise evalset.EvalSetError([f"{evals.folder / LOG}: {fault}, or they are lost"])
 
 
 def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:

@@ -28,8 +28,7 @@ def pairs_to_judge(evals: evalset.EvalSet, pooled: list[dict] | None = None) -> 
         from . import pooling  # takes two seconds to import, and only this case needs it
 
         pooled = pooling.pool(pooling.by_ranker(evals))
-    labelled = {label[:2] for label in evals.judgments} if _is_graded(evals) else set()
-    unlabelled = {(row["query_id"], row["doc_id"]) for row in pooled} - labelled
+    unlabelled = {(row["query_id"], row["doc_id"]) for row in pooled} - _labelled(evals)
     pairs = sorted(unlabelled | {*reading.waiting(evals)})
     return pairs + [(query_id, "") for query_id in evals.unlabelled_queries]
 
@@ -55,6 +54,20 @@ def merge(evals: evalset.EvalSet) -> int:
         if new:
             files.write_jsonl(folder / JUDGMENTS, judgments)
     return len(new) + changed
+
+
+def unmerged(evals: evalset.EvalSet) -> set[Pair]:
+    """Return the judged pairs of the log that Finish has not taken into the folder yet.
+
+    A pair without a document is a query that the log sets aside, and that still waits.
+    """
+    given = {entry.pair for entry in kept_entries(read(evals)) if not entry.repeat}
+    done = evals.all_queries.keys() - {*evals.unlabelled_queries}
+    return given - _labelled(evals) - {(query_id, "") for query_id in done}
+
+
+def _labelled(evals: evalset.EvalSet) -> set[Pair]:
+    return {label[:2] for label in evals.judgments} if _is_graded(evals) else set()
 
 
 def _is_graded(evals: evalset.EvalSet) -> bool:

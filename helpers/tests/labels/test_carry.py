@@ -296,6 +296,34 @@ def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
         carry.carry_command(old, str(old), old)
 
 
+OLD_LABEL = {"query_id": "q1", "doc_id": "extra", "relevance": 2, "evidence": "More."}
+HELD = [  # (file, row, what is told where documents change)
+    (reading.TO_READ, OLD_LABEL, r"to_read.jsonl: 1 label waits to be read; judge them first "),
+    (reading.TO_READ, {"query_id": "q1", "doc_id": "extra"}, ""),
+    (reading.TO_READ, {"query_id": "q1", "doc_id": "gone"}, r"to_read.jsonl:1: document gone is "),
+    ("labelling.jsonl", OLD_LABEL, r"1 judgment not in judgments.jsonl: click Finish first, or"),
+    ("labelling.jsonl", OLD_LABEL | {"doc_id": "disk", "evidence": QUOTE}, ""),
+    ("labelling.jsonl", OLD_LABEL | {"repeat": True}, ""),
+    ("labelling.jsonl", {"query_id": "q1", "doc_id": "", "relevance": 0, "kind": "x"}, ""),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "told"), HELD)
+def test_a_label_that_no_new_file_would_hold_is_judged_or_merged_first(old, name, row, told):
+    page(old, "extra", "More.")
+    more = {"repeat": False, "time": "2026-01-01T00:00:00Z"} if name == "labelling.jsonl" else {}
+    write_rows(old / name, more | row)
+    if told:
+        with pytest.raises(evalset.EvalSetError, match=told):
+            carried(old, {"disk": EDIT, "queue": QUEUE, "extra": "More."})
+        assert not (old.parent / "new").exists()
+    else:
+        carried(old, {"disk": EDIT, "queue": QUEUE, "extra": "More."})
+    if "gone" not in told:  # the same documents keep both files
+        carry.carry_command(old, str(old), old.parent / "same")
+        assert (old.parent / "same" / name).read_text() == (old / name).read_text()
+
+
 @pytest.mark.proof
 def test_a_carry_that_is_killed_leaves_the_old_set_and_no_half_of_a_new_one(old):
     before = {path: path.read_bytes() for path in old.rglob("*.*")}
