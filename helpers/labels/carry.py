@@ -77,6 +77,11 @@ def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]
     evals = evalset.load(folder)
     with write.new_set(to) as part:
         case = align(evals, _bring_documents(source, part, more))
+        if not any(case.heirs.values()):
+            fault = f"none of the {how_many(len(case.heirs), 'document')} of {folder} is found in "
+            options = "with the options of its import (--title, --text)?"
+            fault += f"{source}: is it the source of this set, {options}"
+            raise evalset.EvalSetError([fault])
         lines = write_set(case, part)
     following = evalset.load(to).next_step() or f"make report EVALS={to}"
     return [*lines, f"{to} is an evaluation set; next: {following}"]

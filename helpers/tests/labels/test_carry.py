@@ -279,6 +279,7 @@ def test_documents_come_from_an_import_too(old):
 def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
     empty, broken = old.parent / "empty", old.parent / "broken"
     empty.mkdir()
+    page(other := old.parent / "other", "disk", "Nothing of it.")
     page(broken, "a", "x")
     (broken / "corpus" / "a.md").write_text("no front matter")
     for source, told in [
@@ -288,6 +289,7 @@ def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
         (f"markdown:{empty}", "found no documents, wanted some with a text"),
         (str(empty), f"{empty}/corpus.jsonl:1: no documents found, wanted corpus/*.md or "),
         (str(broken), f"{broken}/corpus/a.md:1: no front matter"),
+        (str(other), f"none of the 2 documents of {old} is found in {other}: is it the source of "),
     ]:
         with pytest.raises(evalset.EvalSetError) as raised:
             carry.carry_command(old, source, old.parent / "new")
