@@ -166,6 +166,8 @@ class Panel:
         self.evidence.value = before + plus + (words or last)
 
     def _and(self) -> None:
+        if not self.evidence.value.rpartition(PLUS)[2].strip():
+            raise ValueError("Take a passage first, then the one that is needed, too.")
         self.evidence.value += PLUS
         self._say("Take the passage that is needed, too.", wrong=False)
 
@@ -178,7 +180,9 @@ class Panel:
     def _judge(self, relevance: int) -> None:
         text = self.evals.documents[self.turn.doc_id].retrieval_text
         typed = [words.strip() for words in self.evidence.value.split(PLUS) if relevance]
-        quotes = [q if q in text else quote_of(q, text)[0] or q for q in typed if q]  # as it stands
+        if len(typed) > 1 and not all(typed):
+            raise ValueError("Not saved: the passage beside a + is missing: take it or delete +.")
+        quotes = [q if q in text else quote_of(q, text)[0] or q for q in typed]  # as it stands
         evidence = [quotes] if len(quotes) > 1 else "".join(quotes)
         self._save(relevance, evidence)
 

@@ -266,10 +266,18 @@ def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other
     together = ["Delete", "Delete <old> logs.", "call Storage"]
     assert logged(folder)[-1]["evidence"] == [together]
     shown.buttons["Undo"].click()
-    shown.evidence.value = "\n+\n Delete\n+\n \n+\nadd a consumer"
+    shown.buttons["And this too"].click()
+    assert message(shown).startswith("!Take a passage first") and shown.evidence.value == ""
+    for hanging in ("Delete\n+\n", "\n+\nDelete", "Delete\n+\n \n+\nlogs", "\n+\n"):
+        shown.evidence.value = hanging
+        shown.buttons["1"].click()
+        assert "the passage beside a + is missing" in message(shown), hanging
+    shown.key.value = "+"
+    assert message(shown).startswith("!Take a passage first")
+    shown.evidence.value = "Delete\n+\nadd a consumer"
     shown.buttons["1"].click()
     assert "evidence 'add a consumer' is not in disk-full" in message(shown)
-    shown.evidence.value = "\n+\nDelete\n+\n"
+    shown.evidence.value = "Delete"
     shown.buttons["1"].click()
     assert logged(folder)[-1]["evidence"] == "Delete"
     shown.buttons["Undo"].click()
