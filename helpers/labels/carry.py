@@ -91,6 +91,12 @@ def _bring_documents(source: str, folder: Path, more: dict[str, str]) -> dict[st
     """Write the documents of `source` into `folder`, byte by byte where they are a set's."""
     kind, _, path = source.partition(":")
     home, imported = Path(source), folder / "imported"
+    if ":" not in source and not home.is_dir():
+        raise evalset.EvalSetError([f"--from: {source}: no such folder"])
+    corpus = [home / "corpus", home / "corpus.jsonl"]
+    if home.is_dir() and not any(path.exists() for path in corpus) and any(home.rglob("*.md")):
+        wanted = f"wanted corpus/ or corpus.jsonl; or did you mean FROM=markdown:{source}?"
+        raise evalset.EvalSetError([f"{source}: found pages and no corpus, {wanted}"])
     if kind in write.READERS or more or not home.is_dir():
         write.import_into(readers.Options(kind, path, **more), imported)
         home = imported

@@ -284,11 +284,12 @@ def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
     (broken / "corpus" / "a.md").write_text("no front matter")
     for source, told in [
         ("pdf:x", "--from: found pdf:x, wanted KIND:PATH with a kind of: markdown, "),
-        ("docs", "--from: found docs:, wanted KIND:PATH with a kind of: markdown, "),
+        ("docs", "--from: docs: no such folder"),
         (f"markdown:{empty}/no", f"{empty}/no:1: is no folder, wanted one for markdown:"),
         (f"markdown:{empty}", "found no documents, wanted some with a text"),
         (str(empty), f"{empty}/corpus.jsonl:1: no documents found, wanted corpus/*.md or "),
         (str(broken), f"{broken}/corpus/a.md:1: no front matter"),
+        (str(broken / "corpus"), f"or did you mean FROM=markdown:{broken}/corpus?"),
         (str(other), f"none of the 2 documents of {old} is found in {other}: is it the source of "),
     ]:
         with pytest.raises(evalset.EvalSetError) as raised:
