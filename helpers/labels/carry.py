@@ -79,8 +79,9 @@ def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]
         case = align(evals, _bring_documents(source, part, more))
         if not any(case.heirs.values()):
             fault = f"none of the {how_many(len(case.heirs), 'document')} of {folder} is found in "
-            options = "with the options of its import (--title, --text)?"
-            fault += f"{source}: is it the source of this set, {options}"
+            fault += (
+                f"{source}: is it the source, with the options of its import (--title, --text)?"
+            )
             raise evalset.EvalSetError([fault])
         lines = write_set(case, part)
     following = evalset.load(to).next_step() or f"make report EVALS={to}"
@@ -294,8 +295,7 @@ def _refuse_losses(evals: EvalSet) -> None:
     """Raise EvalSetError where the set has labels that only what is left behind holds."""
     former = [row for row in reading.waiting(evals).values() if "relevance" in row]
     if former:
-        wait = how_many(len(former), "label") + (" waits" if len(former) == 1 else " wait")
-        fault = f"{wait} to be read; judge them first (make lab EVALS={evals.folder})"
+        fault = f"{how_many(len(former), 'label')} to be read: make lab EVALS={evals.folder} first"
         raise evalset.EvalSetError([f"{evals.folder / reading.TO_READ}: {fault}, or they are lost"])
     if open_pairs := unmerged(evals):
         fault = f"{how_many(len(open_pairs), 'judgment')} not in {JUDGMENTS}: click Finish first"

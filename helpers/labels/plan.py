@@ -65,10 +65,10 @@ def differences(
         values = (measures.per_query(qrels, of.rankings, [name]).values() for of in pair)
         paired = stats.compare_paired(*([row[name] for row in side] for side in values))
         rows.append({"run": run.name, "difference": round(paired.difference, 3)})
-        rows[-1]["detectable"] = round(paired.detectable, 3) if paired.detectable else ""
-        sd = paired.detectable and paired.detectable / stats.detectable(paired.n, 1)
-        needed = {aim: stats.queries_needed(aim, sd) if sd else "" for aim in AIMS}
-        rows[-1] |= {f"queries for {aim:.2f}": n for aim, n in needed.items()}
+        rows[-1]["detectable"] = least = round(paired.detectable or 0, 3) or ""
+        for aim in AIMS:
+            sd = least and paired.detectable / stats.detectable(paired.n, 1)
+            rows[-1][f"queries for {aim:.2f}"] = sd and stats.queries_needed(aim, sd)
     return rows
 
 

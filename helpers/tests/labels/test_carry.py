@@ -290,7 +290,10 @@ def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
         (str(empty), f"{empty}/corpus.jsonl:1: no documents found, wanted corpus/*.md or "),
         (str(broken), f"{broken}/corpus/a.md:1: no front matter"),
         (str(broken / "corpus"), f"or did you mean FROM=markdown:{broken}/corpus?"),
-        (str(other), f"none of the 2 documents of {old} is found in {other}: is it the source of "),
+        (
+            str(other),
+            f"none of the 2 documents of {old} is found in {other}: is it the source, with",
+        ),
     ]:
         with pytest.raises(evalset.EvalSetError) as raised:
             carry.carry_command(old, source, old.parent / "new")
@@ -301,7 +304,11 @@ def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
 
 OLD_LABEL = {"query_id": "q1", "doc_id": "extra", "relevance": 2, "evidence": "More."}
 HELD = [  # (file, row, what is told where documents change)
-    (reading.TO_READ, OLD_LABEL, r"to_read.jsonl: 1 label waits to be read; judge them first "),
+    (
+        reading.TO_READ,
+        OLD_LABEL,
+        r"to_read.jsonl: 1 label to be read: make lab EVALS=.*old first, or they are",
+    ),
     (reading.TO_READ, {"query_id": "q1", "doc_id": "extra"}, ""),
     (reading.TO_READ, {"query_id": "q1", "doc_id": "gone"}, r"to_read.jsonl:1: document gone is "),
     ("labelling.jsonl", OLD_LABEL, r"1 judgment not in judgments.jsonl: click Finish first, or"),
