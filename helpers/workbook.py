@@ -18,6 +18,8 @@ from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
 from . import evalset, files, report, results
+from .labels import reading
+from .text import how_many
 
 ROOT = evalset.DEFAULT.parent
 LESSONS = ROOT / "notebooks"
@@ -42,6 +44,9 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
     files.write(page, report.html(executed[WRITE_UP]))
     print("\n" + report.summary(results.read_results(evals.folder), str))
     print(f"\nwrite-up: {page}\n{results.what_next(evals.folder)}")
+    if waiting := reading.waiting(evals):
+        words = f"{how_many(len(waiting), 'pair')} of {reading.TO_READ} to be read"
+        print(f"{words}: make lab EVALS={evals.folder}")
     return 0
 
 

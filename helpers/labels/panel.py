@@ -78,6 +78,7 @@ class Panel:
         self.kept = {pair: reading.marked_evidence(evals, row) for pair, row in self.old.items()}
         turns = schedule(pairs, seed, repeats)  # once, where the old label stands above
         self.queue = [t for t in turns if not (t.repeat and "evidence" in self.old.get(t[:2], {}))]
+        self.queue.sort(key=lambda turn: "relevance" not in self.old.get(turn[:2], {}))
         documents = [turn for turn in self.queue if turn.doc_id]
         self.shown, self.queries = {*documents}, list(dict.fromkeys(t.query_id for t in documents))
         self.words = markup.telling_words(evals)
@@ -294,7 +295,8 @@ def require_labels(evals: evalset.EvalSet) -> None:
         if waiting and figures.is_live():
             Panel(evals, [*waiting]).show()
         return
-    pairs = [pair for pair in merge.pairs_to_judge(evals) if pair[0] in evals.unlabelled_queries]
+    old = {pair for pair, row in reading.waiting(evals).items() if "relevance" in row}
+    pairs = [p for p in merge.pairs_to_judge(evals) if p in old or p[0] in evals.unlabelled_queries]
     if pairs:
         Panel(evals, pairs).show()
         missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."

@@ -465,6 +465,14 @@ def test_the_session_stops_until_each_query_has_an_answer(folder, capsys, monkey
     with pytest.raises(evalset.EvalSetError, match="Judge in the panel above and click Finish"):
         panel.require_labels(evalset.load(folder))
     assert queues == [[("q1", "", False)]]  # q2 has an answer
+    former = {"query_id": "q2", "doc_id": "disk-full", "relevance": 1}
+    write_rows(folder / "to_read.jsonl", former, {"query_id": "q2", "doc_id": "queue-full"})
+    write_rows(folder / "pool.jsonl", {"query_id": "q1", "doc_id": "queue-full", "rankers": []})
+    with pytest.raises(evalset.EvalSetError, match="Judge in the panel above and click Finish"):
+        panel.require_labels(evalset.load(folder))
+    turns = [turn[:2] for turn in queues.pop() if not turn.repeat]
+    assert turns == [("q2", "disk-full"), ("q1", "queue-full"), ("q1", "")]
+    (folder / "to_read.jsonl").unlink()
     answered = {**second, "relevant_doc_ids": ["queue-full"], "split": "dev"}
     write_rows(queries, {**first, "kind": "none"}, answered)
     panel.require_labels(evalset.load(folder))
