@@ -44,9 +44,8 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
     files.write(page, report.html(executed[WRITE_UP]))
     print("\n" + report.summary(results.read_results(evals.folder), str))
     print(f"\nwrite-up: {page}\n{results.what_next(evals.folder)}")
-    if waiting := reading.waiting(evals):
-        words = f"{how_many(len(waiting), 'pair')} of {reading.TO_READ} to be read"
-        print(f"{words}: make lab EVALS={evals.folder}")
+    if n := len(reading.waiting(evals)):
+        print(f"{reading.TO_READ}: {how_many(n, 'pair')} to be read: make lab EVALS={evals.folder}")
     return 0
 
 

@@ -9,14 +9,13 @@ from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import evalset, files, sparse, text
+from .. import evalset, files, runs, sparse, text
 from ..evalset import Document, EvalSet, Judgment
 from ..evidence import Spans
 from ..sources import readers, write
 from ..text import how_many
 from . import manifest, reading
-from .log import LOG
-from .merge import JUDGMENTS, NAMING, QUERY_TABLE, unmerged
+from .merge import JUDGMENTS, NAMING, QUERY_TABLE, refuse_losses
 
 KEPT, CHANGED, MOVED = "kept", "kept, document changed", "moved"  # taken over unasked
 RE_ANCHORED, AMBIGUOUS, LOST, AGAIN = "re-anchored", "ambiguous", "lost", "read again"
@@ -84,7 +83,9 @@ def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]
             )
             raise evalset.EvalSetError([fault])
         lines = write_set(case, part)
-    following = evalset.load(to).next_step() or f"make report EVALS={to}"
+    new = evalset.load(to)
+    opens = f"make lab EVALS={to} opens what is to be read" * bool(reading.waiting(new))
+    following = new.next_step() or opens or f"make report EVALS={to}"
     return [*lines, f"{to} is an evaluation set; next: {following}"]
 
 
@@ -92,12 +93,10 @@ def _bring_documents(source: str, folder: Path, more: dict[str, str]) -> dict[st
     """Write the documents of `source` into `folder`, byte by byte where they are a set's."""
     kind, _, path = source.partition(":")
     home, imported = Path(source), folder / "imported"
-    if ":" not in source and not home.is_dir():
-        raise evalset.EvalSetError([f"--from: {source}: no such folder"])
-    corpus = [home / "corpus", home / "corpus.jsonl"]
-    if home.is_dir() and not any(path.exists() for path in corpus) and any(home.rglob("*.md")):
-        wanted = f"wanted corpus/ or corpus.jsonl; or did you mean FROM=markdown:{source}?"
-        raise evalset.EvalSetError([f"{source}: found pages and no corpus, {wanted}"])
+    if ":" not in source and not any(home.glob("corpus*")):
+        fault = f"no corpus/ or corpus.jsonl in it, or did you mean FROM=markdown:{source}?"
+        fault = fault if home.is_dir() else "no such folder"
+        raise evalset.EvalSetError([f"--from: {source}: {fault}"])
     if kind in write.READERS or more or not home.is_dir():
         write.import_into(readers.Options(kind, path, **more), imported)
         home = imported
@@ -114,7 +113,7 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
 
     A run of words that stood in one old document only tells that what holds it now came from it.
     """
-    runs = lambda document: text.shingles(evals.words(document.retrieval_text))  # noqa: E731
+    runs_of = lambda document: text.shingles(evals.words(document.retrieval_text))  # noqa: E731
     old, by_text = evals.documents, defaultdict(list)
     for n, new in documents.items():
         by_text[new.retrieval_text].append(n)
@@ -122,13 +121,13 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
     kin = {d: dict.fromkeys([d] if d in same[d] else same[d], 1) for d in old}
     heirs = {d: (*kin[d],) for d in old}
     fresh = documents.keys() - {*chain.from_iterable(same.values())}
-    changed = {d: runs(old[d]) for d in old if not kin[d]}
+    changed = {d: runs_of(old[d]) for d in old if not kin[d]}
     wanted = set().union(*changed.values())
-    often = Counter(chain.from_iterable(runs(document) & wanted for document in old.values()))
+    often = Counter(chain.from_iterable(runs_of(document) & wanted for document in old.values()))
     own = {d: {run for run in changed[d] if often[run] == 1} for d in changed}
     owner = {run: d for d in own for run in own[d]}
     for n in sorted(fresh):
-        here = runs(documents[n])
+        here = runs_of(documents[n])
         for d, shared in Counter(owner[run] for run in here & owner.keys()).items():
             kin[d][n] = shared
             if shared >= max(RUNS, HEIR * min(len(own[d]), len(here))):
@@ -273,33 +272,21 @@ def write_set(case: Case, folder: Path) -> list[str]:
     new = evals._replace(folder=folder, documents=case.documents, judgments=[*judged.values()])
     hashes = {"from": evals.corpus_hash(), "to": new.corpus_hash()}
     if not (is_same := hashes["from"] == hashes["to"]):
-        _refuse_losses(evals)
+        refuse_losses(evals)
     for name in (*evalset.PROSE, "settings.json", *NAMING * is_same):
         if (evals.folder / name).exists():
             shutil.copyfile(evals.folder / name, folder / name)
     for name, rows in ({} if is_same else _tables(case, fates, judged)).items():
         files.write_jsonl(folder / name, rows)
-    waiting = reading.write_list(new, [*to_read.values(), *_new_results(case)])
+    reading.write_list(new, [*to_read.values(), *_new_results(case)])
     journal = [row for _, row in files.read(evals.folder / HISTORY)]
     number = {"carry": 1 + max((row["carry"] for row in journal), default=0)}
     for (q, d), fate in fates.items():
         row = number | hashes | {"query_id": q, "doc_id": d, "outcome": fate.outcome}
-        is_open = any((q, n) in to_read for n in fate.doc_ids)
-        decided = "to read" if is_open else "carry"
+        decided = "to read" if any((q, n) in to_read for n in fate.doc_ids) else "carry"
         journal.append(row | {"doc_ids": [*fate.doc_ids], "decided": decided})
     files.write_jsonl(folder / HISTORY, journal)
-    return _summary(evals, fates, waiting)
-
-
-def _refuse_losses(evals: EvalSet) -> None:
-    """Raise EvalSetError where the set has labels that only what is left behind holds."""
-    former = [row for row in reading.waiting(evals).values() if "relevance" in row]
-    if former:
-        fault = f"{how_many(len(former), 'label')} to be read: make lab EVALS={evals.folder} first"
-        raise evalset.EvalSetError([f"{evals.folder / reading.TO_READ}: {fault}, or they are lost"])
-    if open_pairs := unmerged(evals):
-        fault = f"{how_many(len(open_pairs), 'judgment')} not in {JUDGMENTS}: click Finish first"
-        raise evalset.EvalSetError([f"{evals.folder / LOG}: {fault}, or they are lost"])
+    return _summary(case, fates, new)
 
 
 def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
@@ -369,12 +356,19 @@ def _tables(case: Case, fates: dict, judged: dict[Pair, Judgment]) -> dict[str, 
     return {name: rows for name, rows in tables.items() if (evals.folder / name).exists()}
 
 
-def _summary(evals: EvalSet, fates: dict[Pair, Fate], waiting: int) -> list[str]:
-    """Return in words how many labels had which outcome, what is to read, and what stays behind."""
-    lines = []
+def _summary(case: Case, fates: dict[Pair, Fate], new: EvalSet) -> list[str]:
+    """Return in words what became of documents and labels, what is to read, what stays behind."""
+    evals, gone = case.evals, [d for d in case.own if not case.heirs[d]]
+    counts = f"{len(case.own) - len(gone)} changed or in others, {len(gone)} gone"
+    lines = [f"documents: {len(case.heirs)} before, {len(case.documents)} now; {counts}"]
     for words, is_zero in (("above 0", False), ("of 0", True)):
         own = [fates[row[:2]].outcome for row in evals.judgments if is_zero != bool(row.relevance)]
         told = (f"{outcome}: {own.count(outcome)}" for outcome in OUTCOMES if outcome in own)
         lines.append(f"labels {words}: {len(own)}. {'; '.join(told)}")
-    lines.append(f"pairs to read: {waiting}" + f", in {reading.TO_READ}" * bool(waiting))
+    lost = [" ".join(row[:2]) for row in evals.judgments if row[2] and not fates[row[:2]].doc_ids]
+    full = [{row[0] for row in of.judgments if row[2] >= of.full_grade} for of in (evals, new)]
+    for words, names in (("lost", lost), ("without a full answer now", sorted(full[0] - full[1]))):
+        lines += [f"{words}: {runs.first_names(names)}"] * bool(names)
+    former = ["relevance" in row for row in reading.waiting(new).values()]
+    lines.append(f"pairs to read: {len(former)}, of which {sum(former)} have a former label")
     return [*lines, "not carried: negatives, manifest, runs, results (make freeze, make report)"]

@@ -28,7 +28,8 @@ def pairs_to_judge(evals: evalset.EvalSet, pooled: list[dict] | None = None) -> 
         from . import pooling  # takes two seconds to import, and only this case needs it
 
         pooled = pooling.pool(pooling.by_ranker(evals))
-    unlabelled = {(row["query_id"], row["doc_id"]) for row in pooled} - _labelled(evals)
+    labelled = {label[:2] for label in evals.judgments} if _is_graded(evals) else set()
+    unlabelled = {(row["query_id"], row["doc_id"]) for row in pooled} - labelled
     pairs = sorted(unlabelled | {*reading.waiting(evals)})
     return pairs + [(query_id, "") for query_id in evals.unlabelled_queries]
 
@@ -56,18 +57,18 @@ def merge(evals: evalset.EvalSet) -> int:
     return len(new) + changed
 
 
-def unmerged(evals: evalset.EvalSet) -> set[Pair]:
-    """Return the judged pairs of the log that Finish has not taken into the folder yet.
-
-    A pair without a document is a query that the log sets aside, and that still waits.
-    """
-    given = {entry.pair for entry in kept_entries(read(evals)) if not entry.repeat}
-    done = evals.all_queries.keys() - {*evals.unlabelled_queries}
-    return given - _labelled(evals) - {(query_id, "") for query_id in done}
-
-
-def _labelled(evals: evalset.EvalSet) -> set[Pair]:
-    return {label[:2] for label in evals.judgments} if _is_graded(evals) else set()
+def refuse_losses(evals: evalset.EvalSet) -> None:
+    """Raise EvalSetError where labels stand only in the list to read or in the log."""
+    former = ["relevance" in row for row in reading.waiting(evals).values()]
+    entries, folder = kept_entries(read(evals)), evals.folder
+    left = [*_new_judgments(evals, latest(entries))]
+    left += [e for e in entries if not e.doc_id and e.query_id in evals.unlabelled_queries]
+    if faults := [
+        *[f"{reading.TO_READ}: {how_many(sum(former), 'label')} to be read"] * any(former),
+        *[f"{LOG}: {how_many(len(left), 'label')} not in {JUDGMENTS} (click Finish)"] * bool(left),
+    ]:
+        remedy = f"judge them first, or they are lost: make lab EVALS={folder}"
+        raise evalset.EvalSetError([f"{folder / fault}; {remedy}" for fault in faults])
 
 
 def _is_graded(evals: evalset.EvalSet) -> bool:
@@ -89,7 +90,7 @@ def _new_judgments(evals: evalset.EvalSet, given: dict[Pair, Entry]) -> dict[Pai
                 f"{entry.relevance} and {says}, wanted one grade for the pair"
             )
     if conflicts:
-        raise ValueError("\n".join(conflicts))
+        raise evalset.EvalSetError(conflicts)
     return new
 
 

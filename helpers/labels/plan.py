@@ -54,10 +54,7 @@ def other_runs(evals: evalset.EvalSet) -> list[runs.Run]:
 def differences(
     evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, others: list[runs.Run]
 ) -> list[dict]:
-    """Return a row for each run: its difference, what is detectable now, queries for each aim.
-
-    The last three are "" where they say nothing: for one query, and where all differ alike.
-    """
+    """Return for each run its difference, the detectable one, queries for each aim; "" if none."""
     rows = []
     for run in others:
         *pair, cut = measures.cut_alike(len(evals.documents), base, run)

@@ -112,7 +112,7 @@ def test_a_report_runs_the_notebooks_in_their_order_and_tells_the_summary(
         shown = capsys.readouterr().out
         assert shown.startswith(f"[1/{len(paths)}] {workbook.SESSIONS[0].stem}\n      0 s\n[2/")
         assert f"\nsummary of {folder.name}\n\nwrite-up: {page}\nnext: " in shown
-        assert shown.endswith(f"1 pair of to_read.jsonl to be read: make lab EVALS={folder}\n")
+        assert shown.endswith(f"to_read.jsonl: 1 pair to be read: make lab EVALS={folder}\n")
 
 
 def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):

@@ -217,7 +217,8 @@ def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old):
 
 def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
     pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs.", "far": "Hello."}
-    to, _, _ = carried(old, pages)  # disk, which nobody judged for q2, is not new
+    to, _, lines = carried(old, pages)  # disk, which nobody judged for q2, is not new
+    assert lines[-1].endswith(f"next: make lab EVALS={to} opens what is to be read")
     (row,) = reading.read_list(evalset.load(to))
     assert (row["query_id"], row["doc_id"]) == ("q1", "new")
     assert re.fullmatch(r"new text, rank \d of BM25", row["why"])
@@ -225,6 +226,7 @@ def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
 
 def test_a_query_that_loses_its_last_answer_waits(old):
     _, _, lines = carried(old, {"queue": QUEUE})
+    assert "lost: q1 disk" in lines and "without a full answer now: q1" in lines
     assert "next: 1 query waits for a relevant document: q1; " in lines[-1]
 
 
@@ -273,7 +275,15 @@ def test_documents_come_from_an_import_too(old):
     lines = carry.carry_command(old, f"markdown:{docs}", old.parent / "new")
     evals = evalset.load(old.parent / "new")
     assert [*evals.documents] == ["a"] and evals.qrels()["q1"] == {"a": 2}
-    assert lines[0] == "labels above 0: 2. moved: 1; lost: 1"
+    assert lines == [
+        "documents: 2 before, 1 now; 1 changed or in others, 1 gone",
+        "labels above 0: 2. moved: 1; lost: 1",
+        "labels of 0: 1. lost: 1",
+        "lost: q2 queue",
+        "pairs to read: 1, of which 0 have a former label",
+        "not carried: negatives, manifest, runs, results (make freeze, make report)",
+        lines[-1],
+    ]
 
 
 def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
@@ -287,7 +297,10 @@ def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
         ("docs", "--from: docs: no such folder"),
         (f"markdown:{empty}/no", f"{empty}/no:1: is no folder, wanted one for markdown:"),
         (f"markdown:{empty}", "found no documents, wanted some with a text"),
-        (str(empty), f"{empty}/corpus.jsonl:1: no documents found, wanted corpus/*.md or "),
+        (
+            str(empty),
+            f"--from: {empty}: no corpus/ or corpus.jsonl in it, or did you mean FROM=mark",
+        ),
         (str(broken), f"{broken}/corpus/a.md:1: no front matter"),
         (str(broken / "corpus"), f"or did you mean FROM=markdown:{broken}/corpus?"),
         (
@@ -307,11 +320,11 @@ HELD = [  # (file, row, what is told where documents change)
     (
         reading.TO_READ,
         OLD_LABEL,
-        r"to_read.jsonl: 1 label to be read: make lab EVALS=.*old first, or they are",
+        r"to_read.jsonl: 1 label to be read; judge them first, or .*: make lab EVALS=.*old",
     ),
     (reading.TO_READ, {"query_id": "q1", "doc_id": "extra"}, ""),
     (reading.TO_READ, {"query_id": "q1", "doc_id": "gone"}, r"to_read.jsonl:1: document gone is "),
-    ("labelling.jsonl", OLD_LABEL, r"1 judgment not in judgments.jsonl: click Finish first, or"),
+    ("labelling.jsonl", OLD_LABEL, r"1 label not in judgments.jsonl .click Finish.; "),
     ("labelling.jsonl", OLD_LABEL | {"doc_id": "disk", "evidence": QUOTE}, ""),
     ("labelling.jsonl", OLD_LABEL | {"repeat": True}, ""),
     ("labelling.jsonl", {"query_id": "q1", "doc_id": "", "relevance": 0, "kind": "x"}, ""),
