@@ -75,7 +75,7 @@ import: $(READY)  ## turn FROM=kind:path into an evaluation set in TO=folder; OP
 	@set -f; $(HELPERS) import --from="$$FROM" --to="$$TO" $$OPTIONS
 
 carry: $(READY)  ## take the labels of EVALS over to changed documents, FROM=kind:path or folder, into a new set TO=folder
-	@test -n "$$FROM" && test -n "$$TO" || { echo "carry needs both: make carry FROM=kind:path TO=folder"; exit 1; }
+	@test -n "$$EVALS" && test -n "$$FROM" && test -n "$$TO" || { echo "carry needs all three: make carry EVALS=folder FROM=kind:path TO=folder"; exit 1; }
 	@set -f; $(HELPERS) carry $(SET) --from="$$FROM" --to="$$TO" $$OPTIONS
 
 new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries

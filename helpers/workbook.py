@@ -18,6 +18,7 @@ from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
 from . import evalset, files, report, results, text
+from .labels import reading
 
 ROOT = evalset.DEFAULT.parent
 LESSONS = ROOT / "notebooks"
@@ -42,6 +43,8 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
     files.write(page, report.html(executed[WRITE_UP]))
     print("\n" + text.plain(report.summary(results.read_results(evals.folder))))
     print(f"\nwrite-up: {page}\n{results.what_next(evals.folder)}")
+    if n := len(reading.waiting(evals)):
+        print(f"{reading.TO_READ}: {text.how_many(n, 'pair')} to be read: make lab EVALS={evals.folder}")
     return 0
 
 

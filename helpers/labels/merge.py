@@ -57,6 +57,20 @@ def merge(evals: evalset.EvalSet) -> int:
     return len(new) + changed
 
 
+def refuse_losses(evals: evalset.EvalSet) -> None:
+    """Raise EvalSetError where labels stand only in the list to read or in the log."""
+    former = ["relevance" in row for row in reading.waiting(evals).values()]
+    entries, folder = kept_entries(read(evals)), evals.folder
+    left = [*_new_judgments(evals, latest(entries))]
+    left += [e for e in entries if not e.doc_id and e.query_id in evals.unlabelled_queries]
+    if faults := [
+        *[f"{reading.TO_READ}: {how_many(sum(former), 'label')} to be read"] * any(former),
+        *[f"{LOG}: {how_many(len(left), 'label')} not in {JUDGMENTS} (click Finish)"] * bool(left),
+    ]:
+        remedy = f"judge them first, or they are lost: make lab EVALS={folder}"
+        raise evalset.EvalSetError([f"{folder / fault}; {remedy}" for fault in faults])
+
+
 def _is_graded(evals: evalset.EvalSet) -> bool:
     """Return whether labels have grades; else what is listed is relevant, 1 or more."""
     return (evals.folder / JUDGMENTS).exists()
@@ -76,7 +90,7 @@ def _new_judgments(evals: evalset.EvalSet, given: dict[Pair, Entry]) -> dict[Pai
                 f"{entry.relevance} and {says}, wanted one grade for the pair"
             )
     if conflicts:
-        raise ValueError("\n".join(conflicts))
+        raise evalset.EvalSetError(conflicts)
     return new
 
 

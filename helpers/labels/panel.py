@@ -78,6 +78,7 @@ class Panel:
         self.kept = {pair: reading.marked_evidence(evals, row) for pair, row in self.old.items()}
         turns = schedule(pairs, seed, repeats)  # once, where the old label stands above
         self.queue = [t for t in turns if not (t.repeat and "evidence" in self.old.get(t[:2], {}))]
+        self.queue.sort(key=lambda turn: "relevance" not in self.old.get(turn[:2], {}))
         documents = [turn for turn in self.queue if turn.doc_id]
         self.shown, self.queries = {*documents}, list(dict.fromkeys(t.query_id for t in documents))
         self.words = markup.telling_words(evals)
@@ -166,6 +167,8 @@ class Panel:
         self.evidence.value = before + plus + (words or last)
 
     def _and(self) -> None:
+        if not self.evidence.value.rpartition(PLUS)[2].strip():
+            raise ValueError("Take a passage first, then the one that is needed, too.")
         self.evidence.value += PLUS
         self._say("Take the passage that is needed, too.", wrong=False)
 
@@ -178,7 +181,9 @@ class Panel:
     def _judge(self, relevance: int) -> None:
         text = self.evals.documents[self.turn.doc_id].retrieval_text
         typed = [words.strip() for words in self.evidence.value.split(PLUS) if relevance]
-        quotes = [q if q in text else quote_of(q, text)[0] or q for q in typed if q]  # as it stands
+        if len(typed) > 1 and not all(typed):
+            raise ValueError("Not saved: the passage beside a + is missing: take it or delete +.")
+        quotes = [q if q in text else quote_of(q, text)[0] or q for q in typed]  # as it stands
         evidence = [quotes] if len(quotes) > 1 else "".join(quotes)
         self._save(relevance, evidence)
 
@@ -290,7 +295,8 @@ def require_labels(evals: evalset.EvalSet) -> None:
         if waiting and figures.is_live():
             Panel(evals, [*waiting]).show()
         return
-    pairs = [pair for pair in merge.pairs_to_judge(evals) if pair[0] in evals.unlabelled_queries]
+    old = {pair for pair, row in reading.waiting(evals).items() if "relevance" in row}
+    pairs = [p for p in merge.pairs_to_judge(evals) if p in old or p[0] in evals.unlabelled_queries]
     if pairs:
         Panel(evals, pairs).show()
         missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."

@@ -24,14 +24,14 @@ def plan_command(evals: evalset.EvalSet) -> int:
     base, others = compare.saved_baseline(evals), other_runs(evals)
     qrels = {q: row for q, row in evals.qrels(evalset.SPLITS[0]).items() if any(row.values())}
     if not (others and qrels):
-        wanted = f"another run in {evals.folder / 'systems'} beside the baseline" * (not others)
+        wanted = "a run of another chunker in runs/ or of another system in systems/" * (not others)
         wanted = wanted or "a dev query with a relevant document"
         raise evalset.EvalSetError([f"{evals.folder}: nothing can be planned, wanted {wanted}"])
     seen, bands = differences(evals, qrels, base, others), pool_bands(qrels, [base, *others])
     print(f"{evals.name}, {compare.PRIMARY}, {how_many(len(qrels), 'dev query')}\n")
-    print("Differences to the baseline, what four of five samples of as many queries would show,")
-    print("and how many queries in all would show a smaller one:")
-    print(pd.DataFrame(seen).to_string(index=False), end="\n\n")
+    print(f"detectable: the smallest difference that these {len(qrels)} queries find four times")
+    print("in five; queries for .05: how many find .05 as often")
+    print(pd.DataFrame(seen).to_string(index=False, float_format="{:.3f}".format), end="\n\n")
     print(f"Pairs by their best rank in these {len(others) + 1} runs:")
     print(pd.DataFrame(bands).to_string(index=False), end="\n\n")
     print(depth_in_words(bands), end="\n\n")
@@ -54,7 +54,7 @@ def other_runs(evals: evalset.EvalSet) -> list[runs.Run]:
 def differences(
     evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, others: list[runs.Run]
 ) -> list[dict]:
-    """Return a row for each run: its difference, what is detectable now, queries for each aim."""
+    """Return for each run its difference, the detectable one, queries for each aim; "" if none."""
     rows = []
     for run in others:
         *pair, (depth, _) = measures.cut_alike(len(evals.documents), base, run)
@@ -62,16 +62,17 @@ def differences(
         values = (measures.per_query(qrels, of.rankings, [name]).values() for of in pair)
         paired = stats.compare_paired(*([row[name] for row in side] for side in values))
         rows.append({"run": run.name, "difference": round(paired.difference, 3)})
-        rows[-1]["detectable"] = round(paired.detectable, 3)
-        sd = paired.detectable / stats.detectable(paired.n, 1)
-        rows[-1] |= {f"queries for {aim:.2f}": stats.queries_needed(aim, sd) for aim in AIMS}
+        rows[-1]["detectable"] = least = round(paired.detectable or 0, 3) or ""
+        for aim in AIMS:
+            sd = least and paired.detectable / stats.detectable(paired.n, 1)
+            rows[-1][f"queries for {aim:.2f}"] = sd and stats.queries_needed(aim, sd)
     return rows
 
 
 def pool_bands(qrels: measures.Qrels, pooled: list[runs.Run]) -> list[dict]:
     """Return a row for each band of ranks: its pairs, how many are judged and how many relevant.
 
-    A pair is in the band of its best rank in any run. `in 100` is how many of a hundred judged ones
+    A pair is in the band of its best rank in any run. `per 100` is how many of 100 judged ones
     are relevant, "" where few are judged: what is judged below the pool's depth was brought by
     something else, so it is rather too high for the rest.
     """
@@ -85,14 +86,14 @@ def pool_bands(qrels: measures.Qrels, pooled: list[runs.Run]) -> list[dict]:
         pairs = [(q, d) for (q, d), rank in best.items() if low <= rank <= high]
         grades = [qrels[q][d] for q, d in pairs if d in qrels[q]]
         relevant, row = sum(map(bool, grades)), {"ranks": f"{low}-{high}", "pairs": len(pairs)}
-        in_100 = round(100 * relevant / len(grades), 1) if len(grades) >= FEW else ""
-        rows.append(row | {"judged": len(grades), "relevant": relevant, "in 100": in_100})
+        per_100 = round(100 * relevant / len(grades), 1) if len(grades) >= FEW else ""
+        rows.append(row | {"judged": len(grades), "relevant": relevant, "per 100": per_100})
     return rows
 
 
 def depth_in_words(bands: list[dict]) -> str:
     """Return how deep the pool should go, by the rows of `pool_bands`."""
-    paying = [band for band in bands if band["in 100"] != "" and band["in 100"] >= PAYS]
+    paying = [band for band in bands if band["per 100"] != "" and band["per 100"] >= PAYS]
     if not paying:
         return "Too few are judged to say how deep a pool should go: begin with the first ten."
     low, high = paying[-1]["ranks"].split("-")

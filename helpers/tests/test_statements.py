@@ -128,6 +128,7 @@ def dry(tmp_path_factory):
     def started(target: str, *settings: str) -> list[list[str]]:
         named = {setting.partition("=")[0] for setting in settings}
         needed = NEEDED if target != "progress" else {}  # there RUN is no path
+        needed = needed | ({"EVALS": "unlike"} if target == "carry" else {})  # no default there
         more = [f"{name}={value}" for name, value in needed.items() if name not in named]
         more += ["-n"] if target == "lock" else []  # it would ask the network
         words = [*start, target, *settings, *more]
@@ -184,7 +185,8 @@ def test_commands_get_the_folder_and_options_get_their_value(dry):
     for name, (needs, *_) in __main__.COMMANDS.items():
         if needs != __main__.NONE and name != "refresh":
             assert "--evals=my set" in understood(dry(name, "EVALS=my set"))[-1], name
-            assert "--evals=evals" in understood(dry(name))[-1], name
+            default = "unlike" if name == "carry" else "evals"
+            assert f"--evals={default}" in understood(dry(name))[-1], name
 
 
 def test_a_space_and_an_apostrophe_are_part_of_a_name(dry, tmp_path):

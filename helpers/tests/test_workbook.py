@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import nbformat
 import nbval_alt
 import pytest
+from conftest import write_rows
 from nbformat import v4
 from nbval.plugin import IPyNbFile
 
@@ -106,6 +107,7 @@ def test_a_report_runs_the_notebooks_in_their_order_and_tells_the_summary(
     monkeypatch.setattr(results, "read_results", lambda on: f"summary of {on.name}")
     monkeypatch.setattr(report, "summary", str)
     page = folder / "retrieval_eval.html"
+    write_rows(folder / "to_read.jsonl", {"query_id": "q2", "doc_id": "disk-full"})
     for more, paths in (([], workbook.NOTEBOOKS), ([True], workbook.NOTEBOOKS + workbook.FURTHER)):
         ran.clear()
         assert workbook.report_command(evals, *more) == 0
@@ -114,6 +116,7 @@ def test_a_report_runs_the_notebooks_in_their_order_and_tells_the_summary(
         shown = capsys.readouterr().out
         assert shown.startswith(f"[1/{len(paths)}] {workbook.SESSIONS[0].stem}\n      0 s\n[2/")
         assert f"\nsummary of {folder.name}\n\nwrite-up: {page}\nnext: " in shown
+        assert shown.endswith(f"to_read.jsonl: 1 pair to be read: make lab EVALS={folder}\n")
 
 
 def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):

@@ -125,12 +125,14 @@ CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or w
     (QUOTE, {"volume": EDIT, "a": LONG}, carry.MOVED, ["volume"], QUOTE),
     (PARTS, {"volume": EDIT}, carry.MOVED, ["volume"], PARTS),
     (STOCK, {"volume": EDIT}, carry.MOVED, ["volume"], STOCK),
-    (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, carry.RE_ANCHORED, ["volume"], [STOCK]),
+    (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, carry.MOVED, ["volume"], STOCK),
+    (STOCK, {"volume": f"{EDIT.replace(STOCK, '')} It is later. So {STOCK}"}, carry.RE_ANCHORED,
+     ["volume"], [STOCK]),
     (STOCK, {"queue": f"{QUEUE}\n\nMore."}, carry.LOST, [], []),
     (QUOTE, {"disk": DISK.replace(SECOND, ""), "a": LONG}, carry.MOVED, ["a"], QUOTE),
     (QUOTE, {"a": LONG}, carry.RE_ANCHORED, ["a"], [QUOTE]),  # nothing else of disk is there
     ("wait", {"disk": DISK.replace(SECOND, ""), "a": "Wait."}, carry.LOST, ["disk"], []),
-    ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, carry.RE_ANCHORED, ["a"], ["wait"]),
+    ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, carry.LOST, ["disk"], []),
     (QUOTE, {"disk": DISK.replace("wait", "hope")}, carry.RE_ANCHORED, ["disk"],
      [QUOTE.replace("wait", "hope")]),
     (QUOTE, {"a": DISK, "b": DISK}, carry.AMBIGUOUS, ["a", "b"], [QUOTE]),
@@ -215,7 +217,8 @@ def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old):
 
 def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
     pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs.", "far": "Hello."}
-    to, _, _ = carried(old, pages)  # disk, which nobody judged for q2, is not new
+    to, _, lines = carried(old, pages)  # disk, which nobody judged for q2, is not new
+    assert lines[-1].endswith(f"next: make lab EVALS={to} opens what is to be read")
     (row,) = reading.read_list(evalset.load(to))
     assert (row["query_id"], row["doc_id"]) == ("q1", "new")
     assert re.fullmatch(r"new text, rank \d of BM25", row["why"])
@@ -223,6 +226,7 @@ def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
 
 def test_a_query_that_loses_its_last_answer_waits(old):
     _, _, lines = carried(old, {"queue": QUEUE})
+    assert "lost: q1 disk" in lines and "without a full answer now: q1" in lines
     assert "next: 1 query waits for a relevant document: q1; " in lines[-1]
 
 
@@ -271,27 +275,76 @@ def test_documents_come_from_an_import_too(old):
     lines = carry.carry_command(old, f"markdown:{docs}", old.parent / "new")
     evals = evalset.load(old.parent / "new")
     assert [*evals.documents] == ["a"] and evals.qrels()["q1"] == {"a": 2}
-    assert lines[0] == "labels above 0: 2. moved: 1; lost: 1"
+    assert lines == [
+        "documents: 2 before, 1 now; 1 changed or in others, 1 gone",
+        "labels above 0: 2. moved: 1; lost: 1",
+        "labels of 0: 1. lost: 1",
+        "lost: q2 queue",
+        "pairs to read: 1, of which 0 have a former label",
+        "not carried: negatives, manifest, runs, results (make freeze, make report)",
+        lines[-1],
+    ]
 
 
 def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
     empty, broken = old.parent / "empty", old.parent / "broken"
     empty.mkdir()
+    page(other := old.parent / "other", "disk", "Nothing of it.")
     page(broken, "a", "x")
     (broken / "corpus" / "a.md").write_text("no front matter")
     for source, told in [
         ("pdf:x", "--from: found pdf:x, wanted KIND:PATH with a kind of: markdown, "),
-        ("docs", "--from: found docs:, wanted KIND:PATH with a kind of: markdown, "),
+        ("docs", "--from: docs: no such folder"),
         (f"markdown:{empty}/no", f"{empty}/no:1: is no folder, wanted one for markdown:"),
         (f"markdown:{empty}", "found no documents, wanted some with a text"),
-        (str(empty), f"{empty}/corpus.jsonl:1: no documents found, wanted corpus/*.md or "),
+        (
+            str(empty),
+            f"--from: {empty}: no corpus/ or corpus.jsonl in it, or did you mean FROM=mark",
+        ),
         (str(broken), f"{broken}/corpus/a.md:1: no front matter"),
+        (str(broken / "corpus"), f"or did you mean FROM=markdown:{broken}/corpus?"),
+        (
+            str(other),
+            f"none of the 2 documents of {old} is found in {other}: is it the source, with",
+        ),
     ]:
         with pytest.raises(evalset.EvalSetError) as raised:
             carry.carry_command(old, source, old.parent / "new")
         assert told in str(raised.value) and not (old.parent / "new").exists(), source
     with pytest.raises(evalset.EvalSetError, match="is not empty, wanted a new or an empty folder"):
         carry.carry_command(old, str(old), old)
+
+
+OLD_LABEL = {"query_id": "q1", "doc_id": "extra", "relevance": 2, "evidence": "More."}
+HELD = [  # (file, row, what is told where documents change)
+    (
+        reading.TO_READ,
+        OLD_LABEL,
+        r"to_read.jsonl: 1 label to be read; judge them first, or .*: make lab EVALS=.*old",
+    ),
+    (reading.TO_READ, {"query_id": "q1", "doc_id": "extra"}, ""),
+    (reading.TO_READ, {"query_id": "q1", "doc_id": "gone"}, r"to_read.jsonl:1: document gone is "),
+    ("labelling.jsonl", OLD_LABEL, r"1 label not in judgments.jsonl .click Finish.; "),
+    ("labelling.jsonl", OLD_LABEL | {"doc_id": "disk", "evidence": QUOTE}, ""),
+    ("labelling.jsonl", OLD_LABEL | {"repeat": True}, ""),
+    ("labelling.jsonl", {"query_id": "q1", "doc_id": "", "relevance": 0, "kind": "x"}, ""),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "told"), HELD)
+def test_a_label_that_no_new_file_would_hold_is_judged_or_merged_first(old, name, row, told):
+    page(old, "extra", "More.")
+    more = {"repeat": False, "time": "2026-01-01T00:00:00Z"} if name == "labelling.jsonl" else {}
+    write_rows(old / name, more | row)
+    if told:
+        with pytest.raises(evalset.EvalSetError, match=told):
+            carried(old, {"disk": EDIT, "queue": QUEUE, "extra": "More."})
+        assert not (old.parent / "new").exists()
+    else:
+        carried(old, {"disk": EDIT, "queue": QUEUE, "extra": "More."})
+    if "gone" not in told:  # the same documents keep both files
+        carry.carry_command(old, str(old), old.parent / "same")
+        assert (old.parent / "same" / name).read_text() == (old / name).read_text()
 
 
 @pytest.mark.proof

@@ -266,10 +266,18 @@ def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other
     together = ["Delete", "Delete <old> logs.", "call Storage"]
     assert logged(folder)[-1]["evidence"] == [together]
     shown.buttons["Undo"].click()
-    shown.evidence.value = "\n+\n Delete\n+\n \n+\nadd a consumer"
+    shown.buttons["And this too"].click()
+    assert message(shown).startswith("!Take a passage first") and shown.evidence.value == ""
+    for hanging in ("Delete\n+\n", "\n+\nDelete", "Delete\n+\n \n+\nlogs", "\n+\n"):
+        shown.evidence.value = hanging
+        shown.buttons["1"].click()
+        assert "the passage beside a + is missing" in message(shown), hanging
+    shown.key.value = "+"
+    assert message(shown).startswith("!Take a passage first")
+    shown.evidence.value = "Delete\n+\nadd a consumer"
     shown.buttons["1"].click()
     assert "evidence 'add a consumer' is not in disk-full" in message(shown)
-    shown.evidence.value = "\n+\nDelete\n+\n"
+    shown.evidence.value = "Delete"
     shown.buttons["1"].click()
     assert logged(folder)[-1]["evidence"] == "Delete"
     shown.buttons["Undo"].click()
@@ -457,6 +465,14 @@ def test_the_session_stops_until_each_query_has_an_answer(folder, capsys, monkey
     with pytest.raises(evalset.EvalSetError, match="Judge in the panel above and click Finish"):
         panel.require_labels(evalset.load(folder))
     assert queues == [[("q1", "", False)]]  # q2 has an answer
+    former = {"query_id": "q2", "doc_id": "disk-full", "relevance": 1}
+    write_rows(folder / "to_read.jsonl", former, {"query_id": "q2", "doc_id": "queue-full"})
+    write_rows(folder / "pool.jsonl", {"query_id": "q1", "doc_id": "queue-full", "rankers": []})
+    with pytest.raises(evalset.EvalSetError, match="Judge in the panel above and click Finish"):
+        panel.require_labels(evalset.load(folder))
+    turns = [turn[:2] for turn in queues.pop() if not turn.repeat]
+    assert turns == [("q2", "disk-full"), ("q1", "queue-full"), ("q1", "")]
+    (folder / "to_read.jsonl").unlink()
     answered = {**second, "relevant_doc_ids": ["queue-full"], "split": "dev"}
     write_rows(queries, {**first, "kind": "none"}, answered)
     panel.require_labels(evalset.load(folder))

@@ -1,5 +1,7 @@
 """What a plan says: differences that can be seen, queries that they need, ranks that pay, pairs."""
 
+import re
+
 import numpy as np
 import pytest
 from conftest import write_rows
@@ -70,8 +72,8 @@ def test_bands_hold_a_pair_at_its_best_rank(planned):
     first = by_ranks["1-10"]
     assert first["pairs"] == 8 * 10 + 2 * (1 + 2 + 3)  # q1 to q3 and q5 to q7 bring more
     assert (first["judged"], first["relevant"]) == (8 * 10 + 2 * (1 + 2 + 2), 8 + 2)
-    assert first["in 100"] == round(100 * 10 / 90, 1)
-    assert by_ranks["11-20"]["in 100"] == "" and by_ranks["51-100"]["pairs"] == 0
+    assert first["per 100"] == round(100 * 10 / 90, 1)
+    assert by_ranks["11-20"]["per 100"] == "" and by_ranks["51-100"]["pairs"] == 0
     assert plan.depth_in_words(rows).startswith("A pool of 10 pays: below it fewer than 5 of 100")
     assert "of its ranks 1 to 10 2 pairs wait" in plan.depth_in_words(rows)
     few = plan.pool_bands({"q0": {"d00": 1}}, [base])
@@ -82,5 +84,18 @@ def test_bands_hold_a_pair_at_its_best_rank(planned):
 
 def test_a_set_without_another_run_or_a_label_says_what_is_wanted(planned):
     (planned.folder / "systems" / "other.trec").unlink()
-    with pytest.raises(evalset.EvalSetError, match="wanted another run in .*systems beside the"):
+    with pytest.raises(
+        evalset.EvalSetError, match="wanted a run of another chunker in runs/ or .* systems/"
+    ):
         plan.plan_command(planned)
+
+
+def test_a_cell_is_empty_where_nothing_differs_and_for_one_query(planned, capsys):
+    base, others = two_runs(planned)
+    runs.write_trec(planned.folder / "systems" / "alike.trec", base.rankings, "t")
+    assert plan.plan_command(planned) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"alike +0\.000 *\n.*other +-0\.\d{3} +0\.\d{3} +\d+ +\d+\n", shown)
+    assert "these 8 queries find four times\nin five" in shown
+    (row,) = plan.differences(planned, {"q1": planned.qrels()["q1"]}, base, others)
+    assert [*row.values()][2:] == [""] * 3
