@@ -44,7 +44,8 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
     print("\n" + text.plain(report.summary(results.read_results(evals.folder))))
     print(f"\nwrite-up: {page}\n{results.what_next(evals.folder)}")
     if n := len(reading.waiting(evals)):
-        print(f"{reading.TO_READ}: {text.how_many(n, 'pair')} to be read: make lab EVALS={evals.folder}")
+        listed = f"{reading.TO_READ}: {text.how_many(n, 'pair')} to be read"
+        print(f"{listed}: make lab EVALS={evals.folder}")
     return 0
 
 

@@ -293,11 +293,14 @@ GATE = [  # (queries that the base has right, that the new run has, options, exi
 
 @pytest.mark.proof
 def test_the_gate_ends_as_the_page_says_and_writes_where_it_says(gate, folder, tmp_path):
-    sentence = r"`\.venv/bin/python -m helpers compare .+?` is the gate: (.+?)\. "
-    statement = re.search(sentence, COMPARING)[1]
-    wheres = dict(re.findall(r"(\d) where ([^,]+)", statement))
-    assert list(wheres) == ["0", "1", "2", "3"] and "with `--strict` 3" in statement
-    assert "no run is shown to be worse" in wheres["0"] and "cannot be compared" in wheres["2"]
+    told = COMPARING.partition("-m helpers compare path/to/run.trec` is the gate")[2]
+    head, *rows = re.findall(r"^\| (.+) \|$", told.partition("\n\nBy default")[0], re.MULTILINE)
+    assert head == "exit status | default | `--strict` | `--gate not-worse`"
+    wheres = {row.split(" | ")[0]: row.split(" | ")[1:] for row in rows}
+    assert list(wheres) == ["0", "1", "2", "3"] and wheres["3"][0] == "-"
+    assert wheres["3"][1] == "too few queries to tell"
+    assert wheres["0"][0] == "no run is shown to be worse"
+    assert wheres["2"][0] == "they cannot be compared"
     for base, new, words, status in GATE:
         assert gate(base, new, *words) == status, (base, new, words)
     assert gate(0, 6, "--to", str(tmp_path / "else"), "--split", "all") == 0
@@ -312,7 +315,7 @@ def test_the_gate_ends_as_the_page_says_and_writes_where_it_says(gate, folder, t
 def test_the_page_says_of_false_alarms_what_the_notebook_counted():
     """A range for one run, in whichever way it was drawn, and its upper end for four."""
     told = re.search(
-        r"share lies between (\.\d+) and (\.\d+), and it's no larger for any of four", COMPARING
+        r"in two ways: between (\.\d+) and (\.\d+), also when four runs are compared", COMPARING
     )
     page = (ROOT / "notebooks" / "further" / "false_alarms.ipynb").read_text(encoding="utf-8")
     cells = {c["id"]: json.dumps(c.get("outputs")) for c in json.loads(page)["cells"]}
@@ -334,19 +337,21 @@ def fields_of(name: str) -> set[str]:
 def test_sources_files_and_fields_are_those_that_are_read():
     table = OWN.partition("| source | `FROM` |")[2].partition("\n\n")[0]
     assert sorted(re.findall(r"`(\w+):", table)) == sorted(write.READERS)
-    asked = OWN.partition("The folder needs")[2].partition("Optional in a query:")
-    optional, labels = asked[2].partition("Graded labels")[::2]
-    named = re.findall(r"`retrieval_queries.jsonl` \((.+?)\)", asked[0])[0]
-    told = {*re.findall(r"`(\w+)`", named), *re.findall(r"`(\w+)`", optional)}
+    table = OWN.partition("| file | needed | optional |")[2].partition("\n\n")[0]
+    lines = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    cells = {re.search(r"`(.+?)`", line[0])[1]: line[1:] for line in lines}
+    names = {file: [{*re.findall(r"`(\w+)`", cell)} for cell in of] for file, of in cells.items()}
+    optional = cells["retrieval_queries.jsonl"][1]
+    told = set.union(*names["retrieval_queries.jsonl"])
     assert fields_of("retrieval_queries") - {"language", "round"} <= told
-    table = re.findall(r"`corpus.jsonl` \((.+?)\)", asked[0])[0]
-    assert {*re.findall(r"`(\w+)`", table)} == {"doc_id", "title", "text"} <= fields_of("corpus")
-    judged = re.findall(r"`judgments.jsonl` \((.+?)\)", labels)[0]
-    assert {*re.findall(r"`(\w+)`", judged)} == fields_of("judgments")
-    assert f"`relevance` from {files.GRADES[0]} to {files.GRADES[-1]}" in labels
+    assert names["corpus.jsonl"][0] == {"doc_id", "title", "text"} <= fields_of("corpus")
+    assert set.union(*names["corpus/*.md"]) == fields_of("page")
+    assert set.union(*names["judgments.jsonl"]) == fields_of("judgments")
+    grades = f"`relevance` from {files.GRADES[0]} to {files.GRADES[-1]}"
+    assert grades in cells["judgments.jsonl"][0]
     assert f"`split` (`{evalset.Query('q', 'q', ()).split}`, the default" in optional
     for name in fields_of("settings") - {"imported"}:  # import writes it, nobody else
-        assert f'"{name}"' in labels
+        assert f'"{name}"' in cells["settings.json"][-1]
 
 
 def test_limits_and_pythons_are_the_same_everywhere():
