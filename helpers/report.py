@@ -175,6 +175,8 @@ def _agreement(pairs: list[dict], grades: tuple[int, ...]) -> Markup:
     equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(pairs)
     kappa = stats.kappa(first, second, grades)
     shown = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    if interval := stats.kappa_interval(first, second, grades):
+        shown += f" ({interval[0]:.2f} to {interval[1]:.2f})"
     shares = stats.equal_by_grade(first, second).items()
     by_grade = ", ".join(f"{grade:d}: {share:.0%}" for grade, share in shares)
     readers = stats.readers_text(pairs)

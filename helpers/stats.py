@@ -260,6 +260,22 @@ def kappa(
     return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))
 
 
+def kappa_interval(
+    first: Sequence[int], second: Sequence[int], grades: Iterable[int]
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of kappa (Fleiss, Cohen and Everitt 1969), from statsmodels.
+
+    None where no pair differs: its width would be 0, however few there are.
+    """
+    from sklearn.metrics import confusion_matrix
+    from statsmodels.stats.inter_rater import cohens_kappa  # each takes a second to import
+
+    if [*first] == [*second]:
+        return None
+    found = cohens_kappa(confusion_matrix(first, second, labels=list(grades)))
+    return float(found.kappa_low), min(1.0, float(found.kappa_upp))
+
+
 def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, float]:
     """Return {grade of the first reading: share of its pairs to which the second gave the same}."""
     first, second = np.asarray(first), np.asarray(second)

@@ -226,7 +226,7 @@ ONE = "undefined (one grade only); equal by first grade 1: 100%"
 POOL = {
     "pairs judged in the pool": "5",
     "relevant, missed by the first labelling": "2 of 3",
-    "second pass, round 1": "5 pairs, 80.0% equal, Cohen's kappa 0.71; "
+    "second pass, round 1": "5 pairs, 80.0% equal, Cohen's kappa 0.71 (0.23 to 1.00); "
     "equal by first grade 0: 50%, 1: 100%, 2: 100%",
     "second pass, round 8": f"2 pairs, 100.0% equal, Cohen's kappa {ONE}",
 }

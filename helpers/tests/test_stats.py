@@ -211,6 +211,14 @@ def test_every_number_is_a_plain_number_that_json_and_repr_show_as_such():
     assert type(stats.queries_needed(0.1, 0.25)) is int
 
 
+def test_kappa_has_an_interval_where_pairs_differ():
+    first, second = [0] * 5 + [1] * 5, [0] * 4 + [1] * 5 + [0]
+    low, high = stats.kappa_interval(first, second, (0, 1, 2))  # equal .8, chance .5: kappa .6
+    reach = 1.96 * (0.8 * 0.2 / 10) ** 0.5 / 0.5  # where both give each grade to half
+    assert (low, high) == pytest.approx((0.6 - reach, 1.0), abs=1e-4) and 0.6 + reach > 1
+    assert stats.kappa_interval(first, first, (0, 1)) is None
+
+
 def test_kappa_is_what_it_is_by_hand():
     for first, second, weights, wanted in (  # 1 - seen / expected disagreement
         ([0, 1, 2, 2], [0, 1, 1, 2], None, 1 - (1 / 4) / (11 / 16)),

@@ -620,9 +620,10 @@ def test_sentences_about_the_set(cells, files, published):
     readings = {}
     for name, row in facts.items():
         if name.startswith("second pass"):
-            grades = ", ".join("{}: {}" for _ in row[3::2])
-            phrase = "{}: {{}} pairs, {{}} equal, Cohen's kappa {{}}; equal by first grade {}"
-            readings[phrase.format(name.removeprefix("second pass, "), grades)] = row
+            ends = " ({} to {})" if row[1] < 1 else ""
+            grades = ", ".join("{}: {}" for _ in row[5 if ends else 3 :: 2])
+            phrase = "{}: {{}} pairs, {{}} equal, Cohen's kappa {{}}{}; equal by first grade {}"
+            readings[phrase.format(name.removeprefix("second pass, "), ends, grades)] = row
     tells(cells["r-agreement"][0], readings)
 
 

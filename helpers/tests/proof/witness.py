@@ -298,10 +298,16 @@ def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float
     equal, chance = np.trace(table), float(first @ second)
     share = (first + second) / 2
     odd = float((share * (1 - share)).sum()) / (len(grades) - 1)
+    kappa = float((equal - chance) / (1 - chance))
+    weights = (1 - kappa) * np.add.outer(second, first)  # Fleiss, Cohen and Everitt 1969
+    weights = np.eye(len(grades)) - weights
+    spread = (table * weights**2).sum() - (kappa - chance * (1 - kappa)) ** 2
+    reach = 1.959964 * math.sqrt(max(0, spread) / len(pairs)) / (1 - chance)
     return {
         "pairs": len(pairs),
         "equal": float(equal),
-        "kappa": float((equal - chance) / (1 - chance)),
+        "kappa": kappa,
+        "interval": [kappa - reach, min(1, kappa + reach)] if equal < 1 else [],
         "weighted": float(1 - (far * table).sum() / (far * np.outer(first, second)).sum()),
         "AC1": float((equal - odd) / (1 - odd)),
         "by grade": [n for g, row in enumerate(table) if sum(row) for n in (g, row[g] / sum(row))],
@@ -666,7 +672,7 @@ def facts(files: Files) -> dict[str, list[float]]:
         readings.setdefault(name, []).append((row["first"], row["second"]))
     for name, pairs in readings.items():
         at = agreement(pairs)
-        table[name] = [at["pairs"], at["equal"], at["kappa"], *at["by grade"]]
+        table[name] = [at["pairs"], at["equal"], at["kappa"], *at["interval"], *at["by grade"]]
     return table | manner(files)
 
 
