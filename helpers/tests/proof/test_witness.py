@@ -294,7 +294,8 @@ def by_command(path: Path, to: Path, *words: str) -> tuple[int, dict]:
     (to / "set").mkdir(parents=True)
     for part in {*FOLDER.iterdir()} - {FOLDER / "settings.json"}:
         (to / "set" / part.name).symlink_to(part)
-    (to / "set" / "settings.json").write_text('{"confirmed": {"run": "2026-11-23"}}')
+    settings = '{"confirmed": {"run": "2026-11-23", "base": "2026-11-23"}}'
+    (to / "set" / "settings.json").write_text(settings)
     line = [sys.executable, "-m", "helpers", "compare", str(path), "--to", str(to), *words]
     line += ["--evals", str(to / "set")]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
