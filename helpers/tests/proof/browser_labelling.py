@@ -81,7 +81,7 @@ class Panel:
 
     def __init__(self, page, address: str, folder: Path, pictures: Path):
         self.page, self.address, self.folder, self.pictures = page, address, folder, pictures
-        self.key = page.get_by_placeholder("0 1 2 n s u j k")
+        self.key = page.get_by_placeholder("0 1 2 n s u")
         self.evidence = page.get_by_placeholder("Evidence")
         names = ("1 helps in part", "2 answers it", "No answer", "Skip", "Undo", "Finish")
         self.button = {n: page.locator(f".widget-button:text-is('{n}')") for n in names}

@@ -110,7 +110,13 @@ def cut_quotes(files: Files, name: str) -> int:
 
 def truths(files: Files, results: dict) -> dict[str, float | str]:
     """Return the truth of each prediction by its id; `results` is results.json."""
-    return of_session_a(files) | of_session_b(files) | of_session_c(results)
+    return of_session_a(files) | of_session_b(files) | of_session_c(results) | of_judges(files)
+
+
+def of_judges(files: Files) -> dict[str, float]:
+    judged = free_judge(files, "text")
+    both = [(g, judged[q][d]) for q, row in files.grades.items() for d, g in row.items()]
+    return {"c-judge-kappa": witness.agreement(both)["kappa"]}
 
 
 def of_session_a(files: Files) -> dict[str, float | str]:
