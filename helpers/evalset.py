@@ -44,7 +44,10 @@ class Document(NamedTuple):
 
 
 class Query(NamedTuple):
-    """One query with the ids of the documents that answer it, wholly or in part."""
+    """One query with the ids of the documents that answer it, wholly or in part.
+
+    `language` is "" where it is the set's own, `round` 0 where the query came before all rounds.
+    """
 
     query_id: str
     query: str
@@ -53,6 +56,8 @@ class Query(NamedTuple):
     popularity: str = ""
     split: str = "dev"
     answers: tuple[str, ...] = ()
+    language: str = ""
+    round: int = 0
 
 
 class Judgment(NamedTuple):
