@@ -39,8 +39,10 @@ def results_content(
     return {
         **_inputs(evals),
         "summary": {name: _summary(rows, full) for name, rows in (halves | together).items()},
-        "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
-        "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
+        **{
+            f"by_{field}": {split: _means_by(evals, rows, field) for split, rows in halves.items()}
+            for field in measures.fields_told(evals)
+        },
         "told_apart": {split: measures.answerability_auroc(evals, split, run) for split in halves},
         "compared_dev": compared | {"runs": told},
         "evidence": quoted,
@@ -91,7 +93,7 @@ def _summary(rows: dict[str, dict[str, float]], full: dict[str, dict[str, float]
 
 
 def _means_by(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> dict:
-    """Return n and means for each kind (or popularity) of query among `rows`."""
+    """Return n and means for each value of a field of the queries among `rows`."""
     return {
         name: {"n": len(ids), "measures": measures.means({q: rows[q] for q in ids})}
         for name, ids in measures.ids_by_field(evals, rows, field).items()

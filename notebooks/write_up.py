@@ -114,6 +114,7 @@ class WriteUp:
             "at_first": (dev["first_rank"] == 1).sum(),
             "missed": (~(dev["first_rank"] <= 10)).sum(),
             "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
+            "marked": self.marked_queries(),
             "readings": {name: words for name, words in facts if "second pass" in name},
         }
 
@@ -128,6 +129,26 @@ class WriteUp:
         kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
         kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
         return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
+
+    def marked_queries(self) -> list[dict]:
+        """Return n, nDCG@10 and FULL of marked queries by half, and without the newest round.
+
+        [] where the queries of the set differ neither in language nor in round.
+        """
+        queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
+        newest, parts = queries["round"].max(), {}
+        if "by_language" in self.results:
+            parts["in another language"] = queries["language"] != ""
+        if "by_round" in self.results:
+            parts[f"of round {newest}, the newest"] = queries["round"] == newest
+            parts[f"without round {newest}"] = queries["round"] != newest
+        values = {half: rows.reindex(columns=["nDCG@10", FULL]) for half, rows in self.rows.items()}
+        return [
+            {"half": half, "name": name, "n": len(of), "means": of.fillna({FULL: 0}).mean()}
+            for half, rows in values.items()
+            for name, is_in in parts.items()
+            if len(of := rows[is_in[rows.index]])
+        ]
 
     def dev_queries(self) -> pd.DataFrame:
         """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""

@@ -211,7 +211,8 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     ("reader", "second_pass", ["person"], ["", "people", None], "person or model"),
     *(("evidence", name, ["a", "", [], ["b", ["c", "d"]]], [1, [""], [["c", ""]], [[]], [[["c"]]],
        [1], None], "a quote, or a list of alternatives: a quote that is enough by itself, or a "
-       "list of quotes that are enough together") for name in ("judgments", "labelling", "second_pass")),
+       "list of quotes that are enough together")
+      for name in ("judgments", "labelling", "second_pass")),
     ("evidence", "judge", ["a", ""], [1, ["b"], None], "a quote"),
     ("model", "judge", ["m"], ["", " ", None], "the name of a model, with its version"),
     ("prompt_sha256", "judge", ["a" * 64], ["a" * 63, "A" * 64, "g" * 64, None],

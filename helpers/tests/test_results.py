@@ -85,6 +85,13 @@ def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
     assert [(kind, row["n"]) for kind, row in by_kind["dev"].items()] == [("typo", 2), ("word", 1)]
     assert by_kind["dev"]["typo"]["measures"]["MRR"] == 0.5
     assert content["by_popularity"] == {"dev": {}, "test": {}} == content["told_apart"]
+    asked = {**evals.queries, "q3": evals.queries["q3"]._replace(round=2)}
+    later = measured(evals._replace(queries=asked), monkeypatch)[0]
+    by_round = {
+        half: {n: of["n"] for n, of in row.items()} for half, row in later["by_round"].items()
+    }
+    assert by_round == {"dev": {"earlier": 2, "2": 1}, "test": {"earlier": 1}}
+    assert later["by_round"]["dev"]["2"]["measures"]["MRR"] == 0 and "by_language" not in later
     first, second, _, last = content["per_query"]
     assert (first["query_id"], first["relevant"]) == ("q0", {"queue-full": 1})
     assert second == {
