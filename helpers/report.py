@@ -126,7 +126,7 @@ def sizes(evals: EvalSet) -> dict:
 
 
 def data_card_table(evals: EvalSet) -> Markup:
-    """Return the counts of the data card as a Markdown table."""
+    """Return the data card as two Markdown tables: its counts, and how texts are written."""
     size, queries = sizes(evals), evals.queries.values()
     tokens, reached = size["tokens"], size["reached"]
     marks = Counter(mark for query in queries for mark in (query.split, query.popularity) if mark)
@@ -146,8 +146,13 @@ def data_card_table(evals: EvalSet) -> Markup:
         **label_facts(evals),
         **prose.prose_facts(evals),  # inert there
     }
-    lines = [f"| {name} | {value} |" for name, value in rows.items()]
-    return Markup("\n".join(["| what | count |\n|---|---|", *lines]))
+    tables = [("what", "count"), *rows.items()], [prose.BY_KIND, *prose.prose_by_kind(evals)]
+    return Markup("\n\n".join(map(_markdown_table, tables)))
+
+
+def _markdown_table(rows: list[tuple]) -> str:
+    head, *lines = (f"| {' | '.join(map(str, row))} |" for row in rows)
+    return "\n".join([head, re.sub(r"[^|]+", "---", head), *lines])
 
 
 def label_facts(evals: EvalSet) -> dict[str, str]:

@@ -686,32 +686,49 @@ def without_code(body: str) -> str:
     return re.sub(r"https?://\S+", " ", "\n".join(lines))
 
 
+BARE = r"(?<!]\()https?://"  # an address that is no target of a link
 SHORT_FORM = re.compile(r".*(n't|'(re|ll|ve|d|m))|(it|that|there|what|here|who|let)'s")
 
 
 def manner(files: Files) -> dict[str, str]:
     """Return the rows of the data card about the prose, as they must read."""
-    bodies = [d["body"].replace("\u2019", "'") for d in files.documents.values()]
-    page, plain = "\n".join(bodies), [without_code(body) for body in bodies]
-    spoken = [word for body in plain for word in re.findall(r"[\w']+", body.lower())]
-    short = sum(bool(SHORT_FORM.fullmatch(word)) for word in spoken)
-    counted = [words(body) for body in plain]
-    runs = (zip(*(own[n:] for n in range(4)), strict=False) for own in counted)
+    plain = [without_code(d["body"].replace("\u2019", "'")) for d in files.documents.values()]
+    runs = (zip(*(words(body)[n:] for n in range(4)), strict=False) for body in plain)
     fours = Counter(four for own in runs for four in {*own})
     most = min(fours, key=lambda four: (-fours[four], four))
     listed = (re.findall(r"^##+ *(.*?) *$", body.lower(), re.MULTILINE) for body in plain)
     heads = Counter(" / ".join(names) for names in listed if len(names) > 1)
-    links = re.findall(r"http://|https://|]\(", page)
-    marks = re.findall(r"\b(?:TODO|TBD|FIXME)\b", page)
     in_tone = {w: sum(w in body.lower() for body in plain) for w in ("nobody", "never", "at once")}
     tones = [f"{word} in {n}" for word, n in in_tone.items()]
     first = min(heads, key=lambda names: (-heads[names], names))
     return {
-        "contractions per 1,000 words": f"{1000 * short / sum(map(len, counted)):.2f}",
-        "links; TODO, TBD or FIXME": f"{len(links)}; {len(marks)}",
         "most frequent run of four words": f"{' '.join(most)}, in {fours[most]} documents",
         "most frequent list of headings": f"{first}, in {heads[first]} documents",
         "documents with a word of tone": ", ".join(tones),
+    }
+
+
+def manner_by_kind(files: Files) -> dict[str, dict[str, str]]:
+    """Return the table of the data card about all texts and those of each kind, as it must read."""
+    table = pd.DataFrame([
+        {
+            "kind": d["kind"],
+            "words": len(words(body := without_code(d["body"].replace("\u2019", "'")))),
+            "short": sum(map(bool, map(SHORT_FORM.fullmatch, re.findall(r"[\w']+", body.lower())))),
+            "links": len(re.findall(r"]\(", d["body"])) + len(re.findall(BARE, d["body"])),
+            "marks": len(re.findall(r"\b(?:TODO|TBD|FIXME)\b", d["body"])),
+        }
+        for d in files.documents.values()
+    ])  # fmt: skip
+    return {
+        kind: {
+            "documents": f"{len(of)}",
+            "median words": f"{of['words'].median():,.0f}",
+            "contractions per 1,000 words": f"{1000 * of['short'].sum() / of['words'].sum():.2f}",
+            "links a document": f"{of['links'].mean():.2f}",
+            "TODO, TBD or FIXME": f"{of['marks'].sum()}",
+        }
+        for kind, of in [("all", table), *table.groupby("kind")]
     }
 
 
