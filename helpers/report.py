@@ -166,11 +166,18 @@ def label_facts(evals: EvalSet) -> dict[str, str]:
         rows["pairs judged in the pool"] = str(len(pool))
         rows["relevant, missed by the first labelling"] = f"{missed} of {len(relevant)}"
     passes: dict[tuple[int, str], list[dict]] = {}
-    for pair in evalset.read_extra(evals, "second_pass.jsonl"):
+    pairs = evalset.read_extra(evals, "second_pass.jsonl")
+    for pair in pairs:
         passes.setdefault((pair["round"], pair.get("reader", "")), []).append(pair)
     for number, reader in sorted(passes):
         name = f"second pass, round {number:d}" + f", by a {reader}" * bool(reader)
         rows[name] = _agreement(passes[number, reader], evals.grades)
+    newest = max((pair["round"] for pair in pairs), default=0)
+    grades = [*stats.majorities(p for p in pairs if p["round"] >= newest - 1).values()]
+    if grades:
+        split, many = grades.count(None), text.how_many(len(grades), "pair")
+        told = f"{many}, {len(grades) - split} with a majority, {split} split three ways"
+        rows[f"three readings, rounds {newest - 1} and {newest}"] = told
     return rows
 
 

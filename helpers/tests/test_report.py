@@ -273,6 +273,21 @@ def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch
     assert card({"reader": "person"}, {"reader": "model"}, {}) == [*READERS.items()]
 
 
+def test_the_data_card_counts_third_readings_and_large_rounds(counted):
+    pairs = [{"query_id": f"q{n % 3}", "doc_id": f"d{n}", "round": 7} for n in range(2400)]
+    documents = {p["doc_id"]: Document(p["doc_id"], "7", "x") for p in pairs}
+    rows = [p | {"first": n % 3, "second": (n + (n % 10 == 0)) % 3} for n, p in enumerate(pairs)]
+    thirds = zip(rows[:31:10] + rows[1:2], (0, 0, 1, 1, 2), strict=True)  # 0 1, 1 2, 2 0, 0 1; 1 1
+    rows += [row | {"round": 8, "second": grade} for row, grade in thirds]
+    rows += [row | {"round": 6, "second": 2} for row in rows[:4]]  # with round 7 they count nowhere
+    more = {"final": 1, "reason": "", "batch": "b", "evidence": ["x"]}
+    write_rows(counted.folder / "second_pass.jsonl", *(row | more for row in rows))
+    found = report.label_facts(counted._replace(documents=documents))
+    assert found["second pass, round 7"].startswith("2400 pairs, 90.0% equal, Cohen's kappa 0.85 (")
+    third = "4 pairs, 2 with a majority, 2 split three ways"
+    assert found["three readings, rounds 7 and 8"] == third and len(found) == 4
+
+
 def test_the_disclosure_is_the_first_paragraph_of_the_data_card(counted):
     card = counted.folder / "README.md"
     card.write_text("\n# A set\n\n<!-- x -->\n\nAll of it\nis **made** `<up>`.\n\nMore.\n")
