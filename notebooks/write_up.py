@@ -108,6 +108,7 @@ class WriteUp:
             "undecided": _cost_of_deciding(values["too_few"], self.compared["matters"], evals),
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
+            "decides": evidence.DECIDES,
             "disclosure": report.disclosure(evals),
             "beside": [name for name in BESIDE.split() if (evals.folder / name).exists()],
             "dev": len(dev),

@@ -279,7 +279,9 @@ def test_the_data_card_counts_third_readings_and_large_rounds(counted):
     rows = [p | {"first": n % 3, "second": (n + (n % 10 == 0)) % 3} for n, p in enumerate(pairs)]
     thirds = zip(rows[:31:10] + rows[1:2], (0, 0, 1, 1, 2), strict=True)  # 0 1, 1 2, 2 0, 0 1; 1 1
     rows += [row | {"round": 8, "second": grade} for row, grade in thirds]
-    rows += [row | {"round": 6, "second": 2} for row in rows[:4]]  # with round 7 they count nowhere
+    rows += [
+        row | {"round": 6, "second": (row["first"] + 1) % 3} for row in rows[:4]
+    ]  # with round 7 they count nowhere
     more = {"final": 1, "reason": "", "batch": "b", "evidence": ["x"]}
     write_rows(counted.folder / "second_pass.jsonl", *(row | more for row in rows))
     found = report.label_facts(counted._replace(documents=documents))

@@ -147,6 +147,27 @@ def test_evidence_is_told_for_each_half_that_has_quotes(folder):
         "lost",
     ]
     assert results.evidence_content(evals, known, {}, "base") == {}
+    assert not any("any_quote" in row for row in dev["sets"].values())
+
+
+def test_any_quote_stands_beside_what_suffices_for_every_set_of_chunks(folder):
+    evals = evalset.load(folder)
+    body = evals.documents["disk-full"].retrieval_text
+    label = evals.judgments[0]._replace(evidence=((body[:4], body[-4:]),))
+    together = evals._replace(judgments=[label, *evals.judgments[1:]])
+    spans = {"halves": [(0, 6), (6, len(body))], "whole": [(0, len(body))]}
+    known = {
+        name: [chunks.Chunk("disk-full", n, *span, 9) for n, span in enumerate(of)]
+        for name, of in spans.items()
+    }
+    rankings = {name: {"q1": of[:1]} for name, of in known.items()}
+    quoted = results.evidence_content(together, known, rankings, "halves")
+    sets, counted = quoted["dev"]["sets"], ("means", "any_quote")
+    for measure in ("evidence hit@5", evidence.DECIDES):
+        assert [sets["halves"][of][measure] for of in counted] == [0, 1]
+        assert [sets["whole"][of][measure] for of in counted] == [1, 1]
+    assert list(sets["whole"]["any_quote"]) == [*evidence.BESIDE]
+    assert list(quoted["test"]["sets"]["halves"]) == ["chunks", "means"]  # there each is enough
 
 
 # The file.
