@@ -400,7 +400,6 @@ def comparison_page(comparison: dict) -> str:
         of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index().rename(columns=on_documents),
         stats=stats,
-        FIELDS=measures.FIELDS,
         LOSSES=evidence.LOSSES,
         PART=evidence.PART,
     )

@@ -44,10 +44,7 @@ class Document(NamedTuple):
 
 
 class Query(NamedTuple):
-    """One query with the ids of the documents that answer it, wholly or in part.
-
-    `language` is "" where it is the set's own, `round` 0 where the query came before all rounds.
-    """
+    """One query with the ids of the documents that answer it, wholly or in part."""
 
     query_id: str
     query: str
@@ -56,8 +53,8 @@ class Query(NamedTuple):
     popularity: str = ""
     split: str = "dev"
     answers: tuple[str, ...] = ()
-    language: str = ""
-    round: int = 0
+    language: str = ""  # the set's own
+    round: int = 0  # before round 1
 
 
 class Judgment(NamedTuple):

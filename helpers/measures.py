@@ -21,7 +21,7 @@ MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of 
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 FULL = ("full hit@5", "full RR@10", "full recall@10")  # count documents of the full grade alone
-FIELDS = ("kind", "popularity", "language", "round")  # of a query: means are told for their values
+FIELDS = ("kind", "popularity", "language", "round")  # of a query: means are told for each value
 UNMARKED = {"language": "own", "round": "earlier"}  # queries without one, where others have one
 MEAN_NAMES = {"RR": "MRR", "AP": "MAP", "full RR": "full MRR"}
 
@@ -120,10 +120,7 @@ def ids_by_field(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[s
 
 
 def fields_told(evals: EvalSet) -> list[str]:
-    """Return the fields of a query for whose values means are told.
-
-    Those of UNMARKED are among them only where the queries of the set differ in them.
-    """
+    """Return the FIELDS of a set's queries; of those in UNMARKED what the queries differ in."""
     values = {field: {getattr(q, field) for q in evals.queries.values()} for field in FIELDS}
     return [field for field in FIELDS if field not in UNMARKED or len(values[field]) > 1]
 

@@ -287,8 +287,7 @@ def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, flo
 def majorities(rows: Iterable[dict]) -> dict[tuple[str, str], int | None]:
     """Return {(query_id, doc_id): the grade of two readings in three}, None where all differ.
 
-    Of pairs on which the two readings of a round differ and which the next round reads again; rows
-    are those of second_pass.jsonl.
+    Of rows of second_pass.jsonl whose readings differ and whose pair the next round has again.
     """
     at, found = {(row["query_id"], row["doc_id"], row["round"]): row for row in rows}, {}
     for (query_id, doc_id, number), row in at.items():

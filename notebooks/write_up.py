@@ -132,23 +132,23 @@ class WriteUp:
         return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
 
     def marked_queries(self) -> list[dict]:
-        """Return n, nDCG@10 and FULL of marked queries by half, and without the newest round.
+        """Return n and means of queries in another language, of the newest round and without it.
 
-        [] where the queries of the set differ neither in language nor in round.
+        By half; [] where no query or each of the set is one.
         """
         queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
-        newest, parts = queries["round"].max(), {}
-        if "by_language" in self.results:
-            parts["in another language"] = queries["language"] != ""
-        if "by_round" in self.results:
-            parts[f"of round {newest}, the newest"] = queries["round"] == newest
-            parts[f"without round {newest}"] = queries["round"] != newest
-        values = {half: rows.reindex(columns=["nDCG@10", FULL]) for half, rows in self.rows.items()}
+        is_newest = queries["round"] == (newest := queries["round"].max())
+        parts = {"in another language": queries["language"] != ""}
+        parts |= {
+            f"of round {newest}, the newest": is_newest,
+            f"without round {newest}": ~is_newest,
+        }
         return [
             {"half": half, "name": name, "n": len(of), "means": of.fillna({FULL: 0}).mean()}
-            for half, rows in values.items()
+            for half, rows in self.rows.items()
             for name, is_in in parts.items()
-            if len(of := rows[is_in[rows.index]])
+            if is_in.nunique() > 1
+            if len(of := rows.reindex(columns=["nDCG@10", FULL])[is_in[rows.index]])
         ]
 
     def dev_queries(self) -> pd.DataFrame:
