@@ -403,6 +403,8 @@ def card(files: Files, chunker: str) -> dict:
 
 # results.json.
 
+NO_MARK = {"language": "own", "round": "earlier"}
+
 
 def results(files: Files) -> dict:
     """Return all of results.json but evidence."""
@@ -428,8 +430,10 @@ def results(files: Files) -> dict:
         "run": {"file": "runs/fixed.trec", "sha256": hashlib.sha256(lines).hexdigest()},
         "method": METHOD,
         "summary": {split or "all": half(files, run, split) for split in (*SPLITS, None)},
-        "by_kind": {split: by_field(files, run, split, "kind") for split in SPLITS},
-        "by_popularity": {split: by_field(files, run, split, "popularity") for split in SPLITS},
+        **{
+            f"by_{field}": {split: by_field(files, run, split, field) for split in SPLITS}
+            for field in fields(files)
+        },
         "told_apart": {split: told_apart(files, run, split) for split in SPLITS},
         "compared_dev": compared(files, run),
         "cards": cards(files, run),
@@ -452,9 +456,16 @@ def half(files: Files, run: dict, split: str | None) -> dict:
     }
 
 
+def fields(files: Files) -> list[str]:
+    """Return what queries are told apart by: language and round only where they differ in it."""
+    known = {field: {row.get(field) for row in files.queries.values()} for field in NO_MARK}
+    return ["kind", "popularity", *(field for field in known if len(known[field]) > 1)]
+
+
 def by_field(files: Files, run: dict, split: str, field: str) -> dict:
-    """Return n and means of each kind (or popularity) of query in one half."""
-    groups = scored(files, run, split).groupby(lambda q: files.queries[q][field])
+    """Return n and means of each kind (or popularity, ...) of query in one half."""
+    marks = {q: str(row.get(field, NO_MARK.get(field))) for q, row in files.queries.items()}
+    groups = scored(files, run, split).groupby(marks.get)
     return {name: {"n": len(group), "measures": means(group)} for name, group in groups}
 
 
@@ -586,8 +597,9 @@ def held(files: Files, run: dict, base: dict) -> dict:
     row["full"] = {"n": len(whole), "measures": {
         name: paired([whole[q][name] for q in whole], [full[q][name] for q in whole])
         for name in names}}  # fmt: skip
-    for field in ("kind", "popularity"):
-        groups = ndcg.groupby(lambda q, field=field: files.queries[q][field])
+    for field in fields(files):
+        marks = {q: str(row.get(field, NO_MARK.get(field))) for q, row in files.queries.items()}
+        groups = ndcg.groupby(marks.get)
         row[f"by_{field}"] = {name: {"n": len(of), **of.mean()} for name, of in groups}
     ordered = ndcg.rename_axis("query_id").sort_values(["difference", "query_id"])
     lost, won = (ordered[side * ordered["difference"] > TIE] for side in (-1, 1))
