@@ -23,7 +23,6 @@ DEPTH = int(PRIMARY.partition("@")[2])
 BUDGETS = {f"evidence-{budget}-tokens": evidence.recall_name(budget) for budget in evidence.BUDGETS}
 OF_EVIDENCE = {name.replace(" ", "-"): name for name in evidence.COMPARED} | BUDGETS
 MOVED = 5  # queries shown on each side
-FIELDS = ("kind", "popularity")  # of a query: means are told for each of their values
 BOARD = ["difference", "95 % interval", "p", "p (Holm)", "detectable"]
 BOARD += ["wins/ties/losses", "judged@10", "verdict"]
 STRICT = 3  # the exit status of too few queries
@@ -128,7 +127,7 @@ def _row(
         row["warnings"] += [f"{of.name}: {words}" for words in _run_warnings(of, qrels)]
     row["measures"] = stats.by_measure(names, before, after)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
-    for field in FIELDS:
+    for field in measures.fields_told(evals):
         groups = measures.ids_by_field(evals, qrels, field).items()
         row[f"by_{field}"] = {name: _group_means([pairs[q] for q in ids]) for name, ids in groups}
     row["moved"] = _largest_changes(evals, pairs)
@@ -401,7 +400,6 @@ def comparison_page(comparison: dict) -> str:
         of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index().rename(columns=on_documents),
         stats=stats,
-        FIELDS=FIELDS,
         LOSSES=evidence.LOSSES,
         PART=evidence.PART,
     )

@@ -53,6 +53,8 @@ class Query(NamedTuple):
     popularity: str = ""
     split: str = "dev"
     answers: tuple[str, ...] = ()
+    language: str = ""  # the set's own
+    round: int = 0  # before round 1
 
 
 class Judgment(NamedTuple):

@@ -27,6 +27,7 @@ BELOW, PART = "evidence below the budget", "evidence delivered in part"
 LOSSES = (NOT_FOUND, SEAM, OTHER_CHUNK, BELOW, PART, DELIVERED)  # in this order they are shown
 recall_name = "evidence recall within {} tokens".format  # of a budget
 DECIDES = recall_name(BUDGET)  # what the verdict rests on
+BESIDE = ("evidence hit@5", *map(recall_name, BUDGETS))  # told by any quote, too
 
 Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
 Alternatives = list[list[Spans]]  # one is enough: all its quotes, each at any of its places

@@ -21,6 +21,8 @@ MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of 
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 FULL = ("full hit@5", "full RR@10", "full recall@10")  # count documents of the full grade alone
+FIELDS = ("kind", "popularity", "language", "round")  # of a query: means are told for each value
+UNMARKED = {"language": "own", "round": "earlier"}  # queries without one, where others have one
 MEAN_NAMES = {"RR": "MRR", "AP": "MAP", "full RR": "full MRR"}
 
 Qrels = dict[str, dict[str, int]]
@@ -106,11 +108,21 @@ def answerability_auroc(evals: EvalSet, split: str | None, run: dict[str, Rankin
 
 
 def ids_by_field(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[str, list[str]]:
-    """Return {value of a field of the query, such as kind: ids}, by value; "" is left out."""
+    """Return {value of a field of the query, such as kind: ids}, by value.
+
+    Queries without one stand under its name in UNMARKED or, where it has none there, nowhere.
+    """
     ids = defaultdict(list)
     for query_id in query_ids:
         ids[getattr(evals.queries[query_id], field)].append(query_id)
-    return {value: ids[value] for value in sorted(ids) if value}
+    named = {value or UNMARKED.get(field): ids[value] for value in sorted(ids)}
+    return {str(name): of for name, of in named.items() if name}
+
+
+def fields_told(evals: EvalSet) -> list[str]:
+    """Return the FIELDS of a set's queries; of those in UNMARKED what the queries differ in."""
+    values = {field: {getattr(q, field) for q in evals.queries.values()} for field in FIELDS}
+    return [field for field in FIELDS if field not in UNMARKED or len(values[field]) > 1]
 
 
 def means(values: dict[str, dict[str, float]]) -> dict[str, float]:

@@ -126,7 +126,7 @@ def sizes(evals: EvalSet) -> dict:
 
 
 def data_card_table(evals: EvalSet) -> Markup:
-    """Return the counts of the data card as a Markdown table."""
+    """Return the data card as two Markdown tables: its counts, and how texts are written."""
     size, queries = sizes(evals), evals.queries.values()
     tokens, reached = size["tokens"], size["reached"]
     marks = Counter(mark for query in queries for mark in (query.split, query.popularity) if mark)
@@ -146,8 +146,13 @@ def data_card_table(evals: EvalSet) -> Markup:
         **label_facts(evals),
         **prose.prose_facts(evals),  # inert there
     }
-    lines = [f"| {name} | {value} |" for name, value in rows.items()]
-    return Markup("\n".join(["| what | count |\n|---|---|", *lines]))
+    tables = [("what", "count"), *rows.items()], [prose.BY_KIND, *prose.prose_by_kind(evals)]
+    return Markup("\n\n".join(map(_markdown_table, tables)))
+
+
+def _markdown_table(rows: list[tuple]) -> str:
+    head, *lines = (f"| {' | '.join(map(str, row))} |" for row in rows)
+    return "\n".join([head, re.sub(r"[^|]+", "---", head), *lines])
 
 
 def label_facts(evals: EvalSet) -> dict[str, str]:
@@ -161,11 +166,18 @@ def label_facts(evals: EvalSet) -> dict[str, str]:
         rows["pairs judged in the pool"] = str(len(pool))
         rows["relevant, missed by the first labelling"] = f"{missed} of {len(relevant)}"
     passes: dict[tuple[int, str], list[dict]] = {}
-    for pair in evalset.read_extra(evals, "second_pass.jsonl"):
+    pairs = evalset.read_extra(evals, "second_pass.jsonl")
+    for pair in pairs:
         passes.setdefault((pair["round"], pair.get("reader", "")), []).append(pair)
     for number, reader in sorted(passes):
         name = f"second pass, round {number:d}" + f", by a {reader}" * bool(reader)
         rows[name] = _agreement(passes[number, reader], evals.grades)
+    newest = max((pair["round"] for pair in pairs), default=0)
+    grades = [*stats.majorities(p for p in pairs if p["round"] >= newest - 1).values()]
+    if grades:
+        split, many = grades.count(None), text.how_many(len(grades), "pair")
+        told = f"{many}, {len(grades) - split} with a majority, {split} split three ways"
+        rows[f"three readings, rounds {newest - 1} and {newest}"] = told
     return rows
 
 

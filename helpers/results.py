@@ -39,8 +39,10 @@ def results_content(
     return {
         **_inputs(evals),
         "summary": {name: _summary(rows, full) for name, rows in (halves | together).items()},
-        "by_kind": {split: _means_by(evals, rows, "kind") for split, rows in halves.items()},
-        "by_popularity": {s: _means_by(evals, rows, "popularity") for s, rows in halves.items()},
+        **{
+            f"by_{field}": {split: _means_by(evals, rows, field) for split, rows in halves.items()}
+            for field in measures.fields_told(evals)
+        },
         "told_apart": {split: measures.answerability_auroc(evals, split, run) for split in halves},
         "compared_dev": compared | {"runs": told},
         "evidence": quoted,
@@ -91,7 +93,7 @@ def _summary(rows: dict[str, dict[str, float]], full: dict[str, dict[str, float]
 
 
 def _means_by(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> dict:
-    """Return n and means for each kind (or popularity) of query among `rows`."""
+    """Return n and means for each value of a field of the queries among `rows`."""
     return {
         name: {"n": len(ids), "measures": measures.means({q: rows[q] for q in ids})}
         for name, ids in measures.ids_by_field(evals, rows, field).items()
@@ -119,25 +121,29 @@ def evidence_content(
     """Return what results.json says of evidence, {} where no label has a quote.
 
     `known` and `rankings` are those of each chunk set, `base` names the baseline's. Dev has all of
-    them, test those that are `confirmed`.
+    them, test those that are `confirmed`. Where some labels take several quotes together, each has
+    the means of evidence.BESIDE as if any quote were enough (`any_quote`).
     """
     quoted: dict = {}
     for split in files.SPLITS:
         wanted = evidence.quoted_queries(evals, split)
         if not (wanted and rankings):
             continue
-        chosen = rankings if split == files.SPLITS[0] else {base, *evals.confirmed}
-        rows = {
-            name: evidence.by_query(evals, wanted, ranking, known[name])
-            for name, ranking in rankings.items()
-            if name in chosen
-        }
+        is_dev, alone = split == files.SPLITS[0], evidence.any_quote(wanted)
+        chosen = [name for name in rankings if is_dev or name in {base, *evals.confirmed}]
+        rows, rows_alone = (
+            {name: evidence.by_query(evals, of, rankings[name], known[name]) for name in chosen}
+            for of in (wanted, alone)
+        )
         quoted[split] = {
             "n": len(wanted),
             "by_k": evidence.shares_by_k(wanted, rankings[base]),
             "sets": _chunk_sets(known, rows, base, evals.matters),
         }
-        if split == files.SPLITS[0]:
+        for name in chosen if alone else ():
+            means = measures.means(rows_alone[name])
+            quoted[split]["sets"][name]["any_quote"] = {m: means[m] for m in evidence.BESIDE}
+        if is_dev:
             quoted["lost"] = evidence.losses(evals, wanted, rankings[base], known[base])
     return quoted
 

@@ -284,6 +284,19 @@ def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, flo
     }
 
 
+def majorities(rows: Iterable[dict]) -> dict[tuple[str, str], int | None]:
+    """Return {(query_id, doc_id): the grade of two readings in three}, None where all differ.
+
+    Of rows of second_pass.jsonl whose readings differ and whose pair the next round has again.
+    """
+    at, found = {(row["query_id"], row["doc_id"], row["round"]): row for row in rows}, {}
+    for (query_id, doc_id, number), row in at.items():
+        two, again = (row["first"], row["second"]), at.get((query_id, doc_id, number + 1))
+        if again and two[0] != two[1]:
+            found[query_id, doc_id] = again["second"] if again["second"] in two else None
+    return found
+
+
 def readers_text(rows: Iterable[dict]) -> str:
     """Return who the readers of a second pass were, "" where no row says it."""
     readers = {row.get("reader") for row in rows}

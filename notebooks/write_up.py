@@ -108,12 +108,14 @@ class WriteUp:
             "undecided": _cost_of_deciding(values["too_few"], self.compared["matters"], evals),
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
+            "decides": evidence.DECIDES,
             "disclosure": report.disclosure(evals),
             "beside": [name for name in BESIDE.split() if (evals.folder / name).exists()],
             "dev": len(dev),
             "at_first": (dev["first_rank"] == 1).sum(),
             "missed": (~(dev["first_rank"] <= 10)).sum(),
             "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
+            "marked": self.marked_queries(),
             "readings": {name: words for name, words in facts if "second pass" in name},
         }
 
@@ -128,6 +130,26 @@ class WriteUp:
         kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
         kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
         return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
+
+    def marked_queries(self) -> list[dict]:
+        """Return n and means of queries in another language, of the newest round and without it.
+
+        By half; [] where no query or each of the set is one.
+        """
+        queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
+        is_newest = queries["round"] == (newest := queries["round"].max())
+        parts = {"in another language": queries["language"] != ""}
+        parts |= {
+            f"of round {newest}, the newest": is_newest,
+            f"without round {newest}": ~is_newest,
+        }
+        return [
+            {"half": half, "name": name, "n": len(of), "means": of.fillna({FULL: 0}).mean()}
+            for half, rows in self.rows.items()
+            for name, is_in in parts.items()
+            if is_in.nunique() > 1
+            if len(of := rows.reindex(columns=["nDCG@10", FULL])[is_in[rows.index]])
+        ]
 
     def dev_queries(self) -> pd.DataFrame:
         """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import chunks, compare, evalset, results, runs
 from ..text import how_many
-from . import checks, links, pooling
+from . import checks, links, pooling, reading
 from .checks import Finding
 
 EXTRAS = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl", "negatives.jsonl", "to_read.jsonl")
@@ -31,7 +31,7 @@ WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
 def folder_findings(evals: evalset.EvalSet) -> list[Finding]:
     """Return the findings of a set and of what the sessions made of it; raises as `findings`."""
-    return [*findings(evals), check_baseline(evals)]
+    return [*findings(evals), *check_to_read(evals), check_baseline(evals)]
 
 
 def findings(evals: evalset.EvalSet) -> list[Finding]:
@@ -60,6 +60,13 @@ def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
     if finding.status in ("fail", "warn") and finding.check in THEIRS:
         return finding._replace(status="warn", remedy=f"{finding.remedy} {NOT_YOURS}")
     return finding
+
+
+def check_to_read(evals: evalset.EvalSet) -> list[Finding]:
+    """Return a warning of the pairs that wait in to_read.jsonl, [] where none does."""
+    pairs = how_many(len(waiting := reading.waiting(evals)), "pair")
+    found = Finding("to read", "warn", f"{pairs} in {reading.TO_READ}", "make lab opens them.")
+    return [found] if waiting else []
 
 
 def check_baseline(evals: evalset.EvalSet) -> Finding:

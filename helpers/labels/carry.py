@@ -371,4 +371,6 @@ def _summary(case: Case, fates: dict[Pair, Fate], new: EvalSet) -> list[str]:
         lines += [f"{words}: {runs.first_names(names)}"] * bool(names)
     former = ["relevance" in row for row in reading.waiting(new).values()]
     lines.append(f"pairs to read: {len(former)}, of which {sum(former)} have a former label")
-    return [*lines, "not carried: negatives, manifest, runs, results (make freeze, make report)"]
+    stays = "not carried: negatives, manifest, runs, results (make freeze, make report)"
+    had, has = ((of.folder / "judge.jsonl").exists() for of in (evals, new))
+    return [*lines, stays + ", judge.jsonl (its prompts hold the old texts)" * (had and not has)]

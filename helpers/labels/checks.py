@@ -343,7 +343,9 @@ def check_second_pass(case: AuditCase) -> Finding:
     kappa = stats.kappa(rows["first"], rows["second"], case.evals.grades)
     equal = rows["first"] == rows["second"]
     stale = rows["pair"][rows["pair"].map(labels) != rows["final"]]
-    silent = rows["pair"][~equal & (rows["reason"].str.strip() == "")]
+    majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
+    unsettled = ~equal & (rows["pair"].map(majority) != rows["final"])
+    silent = rows["pair"][unsettled & (rows["reason"].str.strip() == "")]
     rounds = equal.groupby(rows["round"])
     never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
     relevant = {pair for pair in labels if labels[pair]}

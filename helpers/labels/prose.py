@@ -1,8 +1,9 @@
 """How the texts of a set are written: counts that tell a tidy collection from one in use."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
+from statistics import median
 
 from .. import evalset
 from ..text import inert
@@ -11,33 +12,54 @@ CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`|https?://\S+", re.MULTILINE | re.
 CONTRACTION = re.compile(
     r"\b(?:\w+(?:n't|'re|'ll|'ve|'d|'m)|(?:it|that|there|what|here|who|let)'s)\b", re.IGNORECASE
 )
-ADDRESS, OPEN = r"https?://|\]\(", r"\b(?:TODO|TBD|FIXME)\b"
+LINK, OPEN = r"\]\((?:https?://)?|https?://", r"\b(?:TODO|TBD|FIXME)\b"
 LOWER_HEADING = re.compile(r"^##+ +(.+)", re.MULTILINE)  # level 1 repeats the title
 TONE = ("nobody", "never", "at once")
+BY_KIND = (
+    *("texts by kind", "documents", "median words", "contractions per 1,000 words"),
+    *("links a document", "TODO, TBD or FIXME"),
+)
 
 
 def prose_facts(evals: evalset.EvalSet) -> dict[str, str]:
-    """Return what the data card says of the prose, a row for each, inert.
-
-    Code and addresses are no words.
-    """
-    bodies = [document.text.replace("’", "'") for document in evals.documents.values()]
-    plain = [CODE.sub(" ", body) for body in bodies]
-    words = [evals.words(body) for body in plain]
-    contractions = len(CONTRACTION.findall("\n".join(plain)))
-    links, marks = (len(re.findall(mark, "\n".join(bodies))) for mark in (ADDRESS, OPEN))
+    """Return what the data card says of all texts, a row for each, inert."""
+    plain = [*map(_plain, evals.documents.values())]
+    words = map(evals.words, plain)
     run, n_run = _most_frequent(zip(w, w[1:], w[2:], w[3:], strict=False) for w in words)
     outlines = [tuple(h.strip().lower() for h in LOWER_HEADING.findall(body)) for body in plain]
     outline, n_outline = _most_frequent([outline] for outline in outlines if len(outline) > 1)
     alike = f"{inert(' / '.join(outline))}, in {n_outline} documents"
     tone = (f"{word} in {sum(word in body.lower() for body in plain)}" for word in TONE)
     return {
-        "contractions per 1,000 words": f"{1000 * contractions / max(1, sum(map(len, words))):.2f}",
-        "links; TODO, TBD or FIXME": f"{links}; {marks}",
         "most frequent run of four words": f"{inert(' '.join(run))}, in {n_run} documents",
         "most frequent list of headings": alike if n_outline > 1 else "none stands twice",
         "documents with a word of tone": ", ".join(tone),
     }
+
+
+def prose_by_kind(evals: evalset.EvalSet) -> list[list[str]]:
+    """Return a row of BY_KIND, inert, for all documents and, where there are several, each kind."""
+    documents, kinds = [*evals.documents.values()], defaultdict(list)
+    for document in documents:
+        kinds[document.kind].append(document)
+    rows = [["all", *_counts(evals, documents)]]
+    rows += [[inert(kind), *_counts(evals, kinds[kind])] for kind in sorted(kinds)]
+    return rows if len(kinds) > 1 else rows[:1]
+
+
+def _counts(evals: evalset.EvalSet, documents: list[evalset.Document]) -> list[str]:
+    """Return what BY_KIND names of some documents."""
+    plain, page = [*map(_plain, documents)], "\n".join(document.text for document in documents)
+    n, sizes = len(documents), [len(evals.words(body)) for body in plain]
+    contractions = 1000 * len(CONTRACTION.findall("\n".join(plain))) / max(1, sum(sizes))
+    links, marks = (len(re.findall(mark, page)) for mark in (LINK, OPEN))
+    each = f"{median(sizes):,.0f}", f"{contractions:.2f}", f"{links / n:.2f}"
+    return [f"{n}", *each, f"{marks}"]
+
+
+def _plain(document: evalset.Document) -> str:
+    """Return the prose of a document: code and addresses are no words."""
+    return CODE.sub(" ", document.text.replace("’", "'"))
 
 
 def _most_frequent(of_documents: Iterable[Iterable[tuple]]) -> tuple[tuple, int]:

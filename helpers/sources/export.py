@@ -62,7 +62,11 @@ def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> Non
         for document in evals.documents.values()
     )
     files.write_jsonl(folder / "corpus.jsonl", documents)
-    queries = ({"_id": query.query_id, "text": query.query} for query in evals.all_queries.values())
+    queries = []
+    for query in evals.all_queries.values():
+        marks = {name: mark for name in ("language", "round") if (mark := getattr(query, name))}
+        more = {"metadata": marks} if marks else {}
+        queries.append({"_id": query.query_id, "text": query.query, **more})
     files.write_jsonl(folder / "queries.jsonl", queries)
     names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
     for split, rows in table.groupby("split"):

@@ -437,7 +437,10 @@ def test_warnings_of_the_base_stand_once_and_nothing_moved_has_no_table(many):
     assert list(found["runs"][0]["measures"]) == list(compare.MEASURES)  # ten documents are all
     assert base.warnings == ["odd"] and page.count("- Warning (baseline): odd\n") == 2
     assert page.count("(a): odd") == 1 and "By kind, nDCG@10" in page and "\n\n\n" not in page
-    assert "Moved most" not in page and "popularity" not in page
+    assert "Moved most" not in page and not re.search("popularity|round|language", page)
+    later = {**evals.queries, "q3": evals.queries["q3"]._replace(round=1)}
+    told = compare.comparison_page(compare.compare(evals._replace(queries=later), base, [base]))
+    assert "By round, nDCG@10:" in told and "| earlier " in told and "language" not in told
     del found["runs"][0]["by_kind"]["odd"], found["runs"][1]["by_kind"]["odd"]
     assert "By kind" not in compare.comparison_page(found)  # there is one
     gone = {q: row for q, row in base.rankings.items() if q != "q3"}

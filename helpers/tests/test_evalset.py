@@ -79,7 +79,7 @@ def test_each_field_of_a_row_reaches_its_document_and_query(folder):
     bare = {"doc_id": "b", "title": "B", "text": "x", "extra": 1}
     write_rows(folder / "corpus.jsonl", bare, document)
     query = {"query_id": "q0", "query": "ask", "relevant_doc_ids": ["b", "a"], "kind": "how"}
-    query |= {"popularity": "tail", "split": "test", "answers": ["b"]}
+    query |= {"popularity": "tail", "split": "test", "answers": ["b"], "language": "nl", "round": 2}
     plain = {"query_id": "p", "query": "x", "relevant_doc_ids": []}
     aside = {**plain, "query_id": "n", "kind": "none"}
     write_rows(folder / QUERIES, query, aside, {**plain, "query_id": "r"}, plain)
@@ -89,8 +89,8 @@ def test_each_field_of_a_row_reaches_its_document_and_query(folder):
     }  # fmt: skip
     assert [evals.documents[d].retrieval_text for d in "ab"] == [" b\n", "B\n\nx"]
     assert [*evals.queries] == ["p", "q0", "r"] and [*evals.unanswered] == ["n"]
-    assert evals.queries["q0"] == ("q0", "ask", ("b", "a"), "how", "tail", "test", ("b",))
-    assert evals.queries["p"] == ("p", "x", (), "unspecified", "", "dev", ())
+    assert evals.queries["q0"] == ("q0", "ask", ("b", "a"), "how", "tail", "test", ("b",), "nl", 2)
+    assert evals.queries["p"] == ("p", "x", (), "unspecified", "", "dev", (), "", 0)
     assert evals.judgments == [("q0", "b", 1, ()), ("q0", "a", 1, ())]
     assert evals[4:6] == ("words", (0, 1, 2)) and evals.imported == "" and evals.folder == folder
     assert [*evals.documents] == ["a", "b"] and [*evals.all_queries] == ["p", "q0", "r", "n"]

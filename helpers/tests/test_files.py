@@ -161,6 +161,7 @@ def test_problems_of_a_kind_are_told_up_to_a_number_and_then_counted():
 
 MORE = {"kind": "ops", "service": "a/b", "updated": "2026-04-08", "version": "2", "copy_of": "e"}
 ASKED = {"relevant_doc_ids": [], "kind": "how", "popularity": "head", "split": "dev", "answers": []}
+ASKED |= {"language": "nl", "round": 1}
 PAIR = {"query_id": "q", "doc_id": "d"}
 GRADES = {"first": 0, "second": 1, "final": 2}
 SPAN = {"doc_id": "d", "chunk_idx": 0, "start": 0, "end": 1, "n_tokens": 1}
@@ -171,7 +172,8 @@ KNOWN = {  # stem: (fields that must be there, fields that may, key)
     "retrieval_queries": ({"query_id": "q", "query": "full"}, ASKED, "query_id"),
     "judgments": ({**PAIR, "relevance": 2}, {"evidence": ""}, "query_id doc_id"),
     "pool": ({**PAIR, "rankers": ["hand"]}, {"first": None}, "query_id doc_id"),
-    "second_pass": ({**PAIR, "round": 1, **GRADES, "reason": ""}, {"reader": "model"},
+    "second_pass": ({**PAIR, "round": 1, **GRADES, "reason": ""},
+                    {"reader": "model", "batch": "", "evidence": ["a", ["b", "c"]]},
                     "query_id doc_id round"),
     "negatives": ({"query_id": "q", "easy": ["d"], "hard": []}, {}, "query_id"),
     "judge": ({**PAIR, "relevance": 2, "model": "m 1", "prompt_sha256": "0f" * 32},
@@ -202,11 +204,15 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     ("rankers", "pool", [[], ["a", "a"]], [["a", ""], [None], "a", None], "a list of texts"),
     ("split", "retrieval_queries", ["dev", "test"], ["train", "", None, ["dev"]], "dev or test"),
     ("popularity", "retrieval_queries", ["head", "tail"], ["dev", "", None], "head or tail"),
-    ("round", "second_pass", [1, 2, 99], [0, -1, True, 1.0, "1", None], "a number from 1"),
+    *(("round", name, [1, 2, 99], [0, -1, True, 1.0, "1", None], "a number from 1")
+      for name in ("second_pass", "retrieval_queries")),
+    ("language", "retrieval_queries", ["nl", "de"], ["", "NL", "nld", "nl\n", 1, None],
+     "a code of ISO 639-1, such as nl, where it is not the language of the set"),
     ("reader", "second_pass", ["person"], ["", "people", None], "person or model"),
     *(("evidence", name, ["a", "", [], ["b", ["c", "d"]]], [1, [""], [["c", ""]], [[]], [[["c"]]],
        [1], None], "a quote, or a list of alternatives: a quote that is enough by itself, or a "
-       "list of quotes that are enough together") for name in ("judgments", "labelling")),
+       "list of quotes that are enough together")
+      for name in ("judgments", "labelling", "second_pass")),
     ("evidence", "judge", ["a", ""], [1, ["b"], None], "a quote"),
     ("model", "judge", ["m"], ["", " ", None], "the name of a model, with its version"),
     ("prompt_sha256", "judge", ["a" * 64], ["a" * 63, "A" * 64, "g" * 64, None],

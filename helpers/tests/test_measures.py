@@ -232,6 +232,16 @@ def test_groups_are_in_order_and_unmarked_queries_in_none():
     by_split = {"dev": ["a0", "a2"], "test": ["a1"]}
     assert measures.ids_by_field(evals, ["a1", "a0", "a2"], "split") == by_split
     assert measures.ids_by_field(evals, ["a0"], "popularity") == {}
+    assert measures.fields_told(evals) == ["kind", "popularity"]
+    marks = {"a0": (0, "nl"), "a1": (10, ""), "a2": (2, "")}
+    marked = {q: evals.queries[q]._replace(round=n, language=x) for q, (n, x) in marks.items()}
+    evals = evals._replace(queries=marked)
+    by_round, by_language = (measures.ids_by_field(evals, marks, f) for f in ("round", "language"))
+    assert [*by_round.items()] == [("earlier", ["a0"]), ("2", ["a2"]), ("10", ["a1"])]
+    assert [*by_language.items()] == [("own", ["a1", "a2"]), ("nl", ["a0"])]
+    assert measures.fields_told(evals) == [*measures.FIELDS]
+    same = {q: query._replace(language="nl") for q, query in marked.items()}
+    assert measures.fields_told(evals._replace(queries=same))[2:] == ["round"]
 
 
 def test_bounds_over_unjudged_results_are_those_of_all_grades_that_could_be_given():

@@ -211,10 +211,20 @@ FACTS = """\
 | judgments | 5: 2 of grade 0, 2 of grade 1, 1 of grade 2 |
 | documents reached by a query | 2 (50%) |
 | queries with short answers | 1 |"""
+BY_KIND = """ |
+
+| texts by kind | documents | median words | contractions per 1,000 words | links a document \
+| TODO, TBD or FIXME |
+|---|---|---|---|---|---|
+| all | 4 | 1 | 0.00 | 0.00 | 0 |
+| note | 1 | 1 | 0.00 | 0.00 | 0 |
+| page | 2 | 1 | 0.00 | 0.00 | 0 |
+| unspecified | 1 | 1 | 0.00 | 0.00 | 0 |"""
 
 
 def test_the_data_card_counts_documents_queries_and_labels(counted):
-    assert report.data_card_table(counted).startswith(FACTS + "\n| contractions per 1,000 words | ")
+    assert report.data_card_table(counted).startswith(FACTS + "\n| most frequent run of four words")
+    assert report.data_card_table(counted).endswith(BY_KIND)
     marked = {q: query._replace(popularity="head") for q, query in [*counted.queries.items()][:2]}
     aside = counted._replace(queries=counted.queries | marked, unanswered={"z": marked})
     row = "| queries | 3: 2 dev, 2 head, 1 test |\n| queries that no document answers | 1 |"
@@ -261,6 +271,23 @@ def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch
     assert card(*(dict(zip(names, row, strict=True)) for row in SECOND)) == [*POOL.items()]
     (counted.folder / "pool.jsonl").unlink()
     assert card({"reader": "person"}, {"reader": "model"}, {}) == [*READERS.items()]
+
+
+def test_the_data_card_counts_third_readings_and_large_rounds(counted):
+    pairs = [{"query_id": f"q{n % 3}", "doc_id": f"d{n}", "round": 7} for n in range(2400)]
+    documents = {p["doc_id"]: Document(p["doc_id"], "7", "x") for p in pairs}
+    rows = [p | {"first": n % 3, "second": (n + (n % 10 == 0)) % 3} for n, p in enumerate(pairs)]
+    thirds = zip(rows[:31:10] + rows[1:2], (0, 0, 1, 1, 2), strict=True)  # 0 1, 1 2, 2 0, 0 1; 1 1
+    rows += [row | {"round": 8, "second": grade} for row, grade in thirds]
+    rows += [
+        row | {"round": 6, "second": (row["first"] + 1) % 3} for row in rows[:4]
+    ]  # with round 7 they count nowhere
+    more = {"final": 1, "reason": "", "batch": "b", "evidence": ["x"]}
+    write_rows(counted.folder / "second_pass.jsonl", *(row | more for row in rows))
+    found = report.label_facts(counted._replace(documents=documents))
+    assert found["second pass, round 7"].startswith("2400 pairs, 90.0% equal, Cohen's kappa 0.85 (")
+    third = "4 pairs, 2 with a majority, 2 split three ways"
+    assert found["three readings, rounds 7 and 8"] == third and len(found) == 4
 
 
 def test_the_disclosure_is_the_first_paragraph_of_the_data_card(counted):

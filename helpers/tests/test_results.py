@@ -85,6 +85,13 @@ def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
     assert [(kind, row["n"]) for kind, row in by_kind["dev"].items()] == [("typo", 2), ("word", 1)]
     assert by_kind["dev"]["typo"]["measures"]["MRR"] == 0.5
     assert content["by_popularity"] == {"dev": {}, "test": {}} == content["told_apart"]
+    asked = {**evals.queries, "q3": evals.queries["q3"]._replace(round=2)}
+    later = measured(evals._replace(queries=asked), monkeypatch)[0]
+    by_round = {
+        half: {n: of["n"] for n, of in row.items()} for half, row in later["by_round"].items()
+    }
+    assert by_round == {"dev": {"earlier": 2, "2": 1}, "test": {"earlier": 1}}
+    assert later["by_round"]["dev"]["2"]["measures"]["MRR"] == 0 and "by_language" not in later
     first, second, _, last = content["per_query"]
     assert (first["query_id"], first["relevant"]) == ("q0", {"queue-full": 1})
     assert second == {
@@ -140,6 +147,27 @@ def test_evidence_is_told_for_each_half_that_has_quotes(folder):
         "lost",
     ]
     assert results.evidence_content(evals, known, {}, "base") == {}
+    assert not any("any_quote" in row for row in dev["sets"].values())
+
+
+def test_any_quote_stands_beside_what_suffices_for_every_set_of_chunks(folder):
+    evals = evalset.load(folder)
+    body = evals.documents["disk-full"].retrieval_text
+    label = evals.judgments[0]._replace(evidence=((body[:4], body[-4:]),))
+    together = evals._replace(judgments=[label, *evals.judgments[1:]])
+    spans = {"halves": [(0, 6), (6, len(body))], "whole": [(0, len(body))]}
+    known = {
+        name: [chunks.Chunk("disk-full", n, *span, 9) for n, span in enumerate(of)]
+        for name, of in spans.items()
+    }
+    rankings = {name: {"q1": of[:1]} for name, of in known.items()}
+    quoted = results.evidence_content(together, known, rankings, "halves")
+    sets, counted = quoted["dev"]["sets"], ("means", "any_quote")
+    for measure in ("evidence hit@5", evidence.DECIDES):
+        assert [sets["halves"][of][measure] for of in counted] == [0, 1]
+        assert [sets["whole"][of][measure] for of in counted] == [1, 1]
+    assert list(sets["whole"]["any_quote"]) == [*evidence.BESIDE]
+    assert list(quoted["test"]["sets"]["halves"]) == ["chunks", "means"]  # there each is enough
 
 
 # The file.

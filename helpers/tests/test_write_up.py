@@ -5,7 +5,7 @@ import json
 import pytest
 from conftest import published, write_rows
 
-from helpers import evalset, results, runs, stats
+from helpers import evalset, evidence, results, runs, stats
 from notebooks import write_up
 from notebooks.write_up import ENOUGH, Share, WriteUp
 
@@ -276,15 +276,36 @@ def test_sections_say_what_is_missing_where_it_is(small):
     page = WriteUp(page.results | {"evidence": {}}, small)
     assert said(page, "evidence").startswith("No dev label has a quote")
     by_k = {"any quote": [0.75] * 5, "evidence": [0.5] * 5}
-    several = WriteUp(page.results | {"evidence": {"dev": {"by_k": by_k}}}, small)
-    told = "any quote for 0.750 of the questions, and what suffices for 0.500."
-    assert told in said(several, "evidence")
+    means = {"evidence hit@5": 0.5, evidence.DECIDES: 0.25}
+    sets = {"fixed": {"means": means, "any_quote": dict.fromkeys(means, 1)}}
+    halves = {half: {"by_k": by_k, "sets": sets} for half in ("dev", "test")}
+    several = WriteUp(page.results | {"evidence": halves}, small)
+    told = (
+        "any quote for 0.750 of the questions, and what suffices for 0.500. By set of chunks:\n\n"
+    )
+    table = said(several, "evidence").partition(told)[2].split("\n")
+    assert table[0].endswith("| any quote, 2,000 tokens | what suffices |")
+    assert table[2:] == [f"| {half} | fixed | 1.000 | 0.500 | 1.000 | 0.250 |" for half in halves]
     del by_k["any quote"]
     assert "quotes together" not in said(several, "evidence")
     assert "had none among the first ten" in said(page, "numbers")
     assert "The halves" not in said(page, "ranks") and "Besides" in said(page, "corpus")
     none = page.results["queries"] | {"unanswered": 0}
     assert "Besides" not in said(page, "corpus", queries=none)
+
+
+def test_queries_in_another_language_and_of_the_newest_round_are_told_apart(small):
+    assert "told apart" not in said(made(small), "ranks")
+    page = made(small, ("a", 3, 3, 2), ("b", 0, 1))
+    page.rows["test"] = page.rows["test"].assign(**{"nDCG@10": [1, 1, 1, 0.5]})
+    more = {"a0": ("", 1), "a1": ("nl", 2), "a2": ("de", 2), "b0": ("", 2)}
+    asked = {q: evalset.Query(q, "a", (), language=x, round=n) for q, (x, n) in more.items()}
+    page.evals = small._replace(queries=small.queries | asked)
+    assert said(page, "ranks").partition("---: |\n")[2].split("\n") == [
+        "| test | in another language | 2 | 1.000 | 0.500 |",
+        "| test | of round 2, the newest | 3 | 0.833 | 0.333 |",
+        "| test | without round 2 | 1 | 1.000 | 0.000 |",
+    ]
 
 
 def test_each_second_reading_is_told_and_no_row_of_the_pool(small):

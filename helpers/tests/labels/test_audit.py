@@ -7,7 +7,7 @@ import pytest
 from conftest import results_of, write_rows
 from labelled_sets import BAD_SET, GUIDE, add_pool, by_check, change, complete, document
 
-from helpers import __main__, chunks, evalset, results, runs, text, workbook
+from helpers import __main__, chunks, evalset, files, results, runs, text, workbook
 from helpers.labels import audit, manifest
 from helpers.labels.checks import Finding
 
@@ -114,6 +114,19 @@ def test_what_somebody_added_to_an_import_is_checked(small):
     graded = {"q1": {"kind": "a", "popularity": "head"}, "q2": {"kind": "b", "popularity": "tail"}}
     change(small / TABLE, lambda row: {**row, **graded[row["query_id"]]})
     assert by_check(small)["kinds"].status == by_check(small)["head and tail"].status == "pass"
+
+
+def test_pairs_that_wait_are_a_warning_where_the_folder_has_a_list(small):
+    def to_read():
+        return [f[1:] for f in audit.folder_findings(evalset.load(small)) if f.check == "to read"]
+
+    *judged, zero = [row for _, row in files.rows(small / "judgments.jsonl")]
+    pairs = [{name: row[name] for name in ("query_id", "doc_id")} for row in (judged[0], zero)]
+    assert to_read() == []
+    write_rows(small / "to_read.jsonl", *pairs)
+    assert to_read() == []  # they are judged
+    write_rows(small / "judgments.jsonl", *judged)
+    assert to_read() == [("warn", "1 pair in to_read.jsonl", "make lab opens them.")]
 
 
 # The table and the command.

@@ -242,13 +242,20 @@ def test_labels_without_quotes_rest_on_the_whole_text(old):
 def test_the_other_files_follow_and_the_journal_grows(old):
     pool = [{"query_id": "q1", "doc_id": d, "rankers": ["x"]} for d in ("disk", "queue")]
     write_rows(old / "pool.jsonl", *pool)
+    asked = [row | {"language": "nl", "round": 2} for row in rows(old / "retrieval_queries.jsonl")]
+    write_rows(old / "retrieval_queries.jsonl", *asked)
     twice = {"query_id": "q1", "doc_id": "disk", "round": 1, "first": 2, "second": 2, "final": 2}
+    twice |= {"batch": "b7", "evidence": ["as it was", ["a", "b"]]}
     differs = twice | {"reason": "", "doc_id": "queue", "final": 1}
     write_rows(old / "second_pass.jsonl", twice | {"reason": ""}, differs)
     (old / "notes.md").write_text("## q1\nRead.\n")
     to, journal, _ = carried(old, {"volume": DISK, "queue": QUEUE})
     assert rows(to / "pool.jsonl") == [pool[0] | {"doc_id": "volume"}, pool[1]]
     assert rows(to / "second_pass.jsonl") == [twice | {"reason": "", "doc_id": "volume"}]
+    carried_rows = rows(to / "retrieval_queries.jsonl")
+    assert [{**row, "relevant_doc_ids": 0} for row in carried_rows] == [
+        {**row, "relevant_doc_ids": 0} for row in asked
+    ]
     assert (to / "notes.md").read_text() == "## q1\nRead.\n"
     assert len(journal) == 3
     carry.carry_command(to, str(old), old.parent / "back")
@@ -262,15 +269,18 @@ def test_the_same_documents_change_nothing(old):
     table = old / "judgments.jsonl"
     table.write_text(table.read_text().replace(": ", ":  "))  # in somebody's own form
     (old / "negatives.jsonl").write_text('{"query_id": "q1", "easy": [], "hard": ["queue"]}\n')
+    (old / "judge.jsonl").touch()
     before = {path.name: path.read_bytes() for path in old.rglob("*.*")}
-    carry.carry_command(old, str(old), old.parent / "new")
+    lines = carry.carry_command(old, str(old), old.parent / "new")
     after = {path.name: path.read_bytes() for path in (old.parent / "new").rglob("*.*")}
+    assert not any("judge.jsonl" in line for line in lines)
     assert after.keys() - before.keys() == {"history.jsonl"} and before.items() <= after.items()
 
 
 def test_documents_come_from_an_import_too(old):
     docs = old.parent / "docs"
     docs.mkdir()
+    (old / "judge.jsonl").touch()
     (docs / "a.md").write_text(f"# disk\n{DISK}")
     lines = carry.carry_command(old, f"markdown:{docs}", old.parent / "new")
     evals = evalset.load(old.parent / "new")
@@ -281,7 +291,8 @@ def test_documents_come_from_an_import_too(old):
         "labels of 0: 1. lost: 1",
         "lost: q2 queue",
         "pairs to read: 1, of which 0 have a former label",
-        "not carried: negatives, manifest, runs, results (make freeze, make report)",
+        "not carried: negatives, manifest, runs, results (make freeze, make report), judge.jsonl "
+        "(its prompts hold the old texts)",
         lines[-1],
     ]
 

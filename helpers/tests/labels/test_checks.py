@@ -162,6 +162,10 @@ FOUR_GRADES = [("q1", "a", 1), ("q1", "b", 2), ("q2", "a", 1), ("q2", "b", 0)]
 BARE = [("q1", "a", 1, ()), ("q1", "b", 2, ("b",)), ("q1", "c", 0), ("q2", "a", 1, ())]
 UNLIKE = [reread("q1", "a", 0, 2, 2), reread("q1", "b", 1, 0, 1, " ")]
 UNLIKE += [reread("q2", "a", 0, 0, 1, " "), reread("q2", "c", 2, 2, 2)]
+THRICE = [reread("q1", "a", 0, 2, 2), reread("q1", "a", 0, 2, 2, round=2)]  # settled by majority
+THRICE += [reread("q1", "b", 0, 2, 1), reread("q1", "b", 0, 1, 1, round=2)]
+THRICE += [reread("q1", "c", 0, 2, 0), reread("q1", "c", 0, 2, 0, round=2)]
+THRICE += [reread("q1", "d", 0, 2, 2), reread("q1", "d", 0, 2, 2, round=3)]
 STALE = [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 0)]
 BY_WHOM = [reread("q2", "a", 0, 0, 0, reader="person"), reread("q1", "a", 0, 0, 0, reader="model")]
 
@@ -282,6 +286,8 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (second_pass([]), "warn", "no second reading", "Judge a share of the pairs again"),
         (second_pass(UNLIKE, labels=STALE), "fail", "4 pairs, 2 of grade 0; 50% agree, kappa 0.20",
          "jsonl: q2 a, q2 c. Sharpen the guide", "reason for q1 b."),
+        (second_pass([{**row, "reason": ""} for row in THRICE]), "fail",
+         "reason for q1 b, q1 b, q1 c, q1 c and 2 more."),
         (second_pass(BY_WHOM), "warn", "undefined", "people: 1 of 1 pair", "Clear up the guide"),
         (readings(90, 24), "pass", "kappa 0.60"),
         (readings(90, 27), "warn", "kappa 0.55", "Clear up the guide"),

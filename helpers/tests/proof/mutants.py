@@ -158,7 +158,7 @@ MUTANTS = [
     Mutant("one run stands for a system that varies", "helpers/compare.py", "after = stats.averaged(tables)", "after = tables[0]", COMPARE),
     Mutant("the pairs that move least", "helpers/compare.py", "(-weights[pair], pair)", "(weights[pair], pair)", COMPARE),
     Mutant("what is judged is to be read", "helpers/labels/reading.py", "if pair not in judged:", "if True:", f"{TESTS}/labels/test_reading.py"),
-    Mutant("queries without an answer left out of the export", "helpers/sources/export.py", "in evals.all_queries.values())", "in evals.queries.values())", EXPORT),
+    Mutant("queries without an answer left out of the export", "helpers/sources/export.py", "in evals.all_queries.values():", "in evals.queries.values():", EXPORT),
     Mutant("a template makes documents one", "helpers/labels/links.py", "words[b], template)", "words[b])", AUDIT),
     Mutant("explicit zeros listed as relevant", "helpers/sources/write.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
     Mutant("a limited corpus loses relevant documents", "helpers/sources/write.py", "elif places_left[tier]:", "elif len(written) < (task.options.max_docs or len(written) + 1):", IMPORT),

@@ -411,8 +411,9 @@ COUNTS = "zero one two three four five six seven eight nine ten".split() + [""] 
 
 def test_data_card_shows_the_facts(files):
     wanted = {name: {"count": values} for name, values in witness.facts(files).items()}
-    table = markdown_tables(block(FOLDER / "README.md"))[0]
-    assert not differences("data card", table, wanted)
+    counts, by_kind = markdown_tables(block(FOLDER / "README.md"))
+    assert not differences("data card", counts, wanted)
+    assert not differences("texts by kind", by_kind, witness.manner_by_kind(files))
 
 
 def test_data_card_tells_the_truth_about_the_labels(files):

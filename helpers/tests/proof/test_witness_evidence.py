@@ -99,6 +99,20 @@ def test_measures_losses_and_shares_of_what_suffices_and_of_any_quote(made):
     assert evidence.PART in places
 
 
+def test_results_show_any_quote_beside_what_suffices(made, monkeypatch):
+    evals, known, ranked = made
+    evals = evals._replace(confirmed={"small": "2026-11-23"})
+    (evals.folder / "settings.json").write_text('{"confirmed": {"small": "2026-11-23"}}')
+    monkeypatch.setattr(witness_evidence, "SETS", ("small", "fixed"))
+    lists = {name: witnessed(evals, name, ranked)[2] for name in known}
+    found = results.evidence_content(evals, known, ranked, "fixed")
+    wanted = witness_evidence.evidence(witness.read(evals.folder), lists)
+    for half in ("dev", "test"):
+        for name in known:
+            mine, theirs = (of[half]["sets"][name]["any_quote"] for of in (found, wanted))
+            assert mine == pytest.approx(theirs) and len(mine) == 6
+
+
 def test_a_comparison_shows_what_suffices_beside_any_quote(made):
     evals, known, ranked = made
     base, run = (_run_of(evals, name, ranked[name]) for name in known)

@@ -403,6 +403,8 @@ def card(files: Files, chunker: str) -> dict:
 
 # results.json.
 
+NO_MARK = {"language": "own", "round": "earlier"}
+
 
 def results(files: Files) -> dict:
     """Return all of results.json but evidence."""
@@ -428,8 +430,10 @@ def results(files: Files) -> dict:
         "run": {"file": "runs/fixed.trec", "sha256": hashlib.sha256(lines).hexdigest()},
         "method": METHOD,
         "summary": {split or "all": half(files, run, split) for split in (*SPLITS, None)},
-        "by_kind": {split: by_field(files, run, split, "kind") for split in SPLITS},
-        "by_popularity": {split: by_field(files, run, split, "popularity") for split in SPLITS},
+        **{
+            f"by_{field}": {split: by_field(files, run, split, field) for split in SPLITS}
+            for field in fields(files)
+        },
         "told_apart": {split: told_apart(files, run, split) for split in SPLITS},
         "compared_dev": compared(files, run),
         "cards": cards(files, run),
@@ -452,9 +456,16 @@ def half(files: Files, run: dict, split: str | None) -> dict:
     }
 
 
+def fields(files: Files) -> list[str]:
+    """Return what queries are told apart by: language and round only where they differ in it."""
+    known = {field: {row.get(field) for row in files.queries.values()} for field in NO_MARK}
+    return ["kind", "popularity", *(field for field in known if len(known[field]) > 1)]
+
+
 def by_field(files: Files, run: dict, split: str, field: str) -> dict:
-    """Return n and means of each kind (or popularity) of query in one half."""
-    groups = scored(files, run, split).groupby(lambda q: files.queries[q][field])
+    """Return n and means of each kind (or popularity, ...) of query in one half."""
+    marks = {q: str(row.get(field, NO_MARK.get(field))) for q, row in files.queries.items()}
+    groups = scored(files, run, split).groupby(marks.get)
     return {name: {"n": len(group), "measures": means(group)} for name, group in groups}
 
 
@@ -586,8 +597,9 @@ def held(files: Files, run: dict, base: dict) -> dict:
     row["full"] = {"n": len(whole), "measures": {
         name: paired([whole[q][name] for q in whole], [full[q][name] for q in whole])
         for name in names}}  # fmt: skip
-    for field in ("kind", "popularity"):
-        groups = ndcg.groupby(lambda q, field=field: files.queries[q][field])
+    for field in fields(files):
+        marks = {q: str(row.get(field, NO_MARK.get(field))) for q, row in files.queries.items()}
+        groups = ndcg.groupby(marks.get)
         row[f"by_{field}"] = {name: {"n": len(of), **of.mean()} for name, of in groups}
     ordered = ndcg.rename_axis("query_id").sort_values(["difference", "query_id"])
     lost, won = (ordered[side * ordered["difference"] > TIE] for side in (-1, 1))
@@ -673,6 +685,14 @@ def facts(files: Files) -> dict[str, list[float]]:
     for name, pairs in readings.items():
         at = agreement(pairs)
         table[name] = [at["pairs"], at["equal"], at["kappa"], *at["interval"], *at["by grade"]]
+    again = pd.DataFrame(rows(files.folder / "second_pass.jsonl"))
+    last = again["round"].max()
+    two, third = (again[again["round"] == n] for n in (last - 1, last))
+    three = two[two["first"] != two["second"]].merge(third, on=["query_id", "doc_id"])
+    if len(three):
+        different = three[["first_x", "second_x", "second_y"]].nunique(axis=1)
+        counts = [len(three), sum(different == 2), sum(different == 3)]
+        table[f"three readings, rounds {last - 1} and {last}"] = counts
     return table | manner(files)
 
 
@@ -686,32 +706,49 @@ def without_code(body: str) -> str:
     return re.sub(r"https?://\S+", " ", "\n".join(lines))
 
 
+BARE = r"(?<!]\()https?://"  # an address that is no target of a link
 SHORT_FORM = re.compile(r".*(n't|'(re|ll|ve|d|m))|(it|that|there|what|here|who|let)'s")
 
 
 def manner(files: Files) -> dict[str, str]:
     """Return the rows of the data card about the prose, as they must read."""
-    bodies = [d["body"].replace("\u2019", "'") for d in files.documents.values()]
-    page, plain = "\n".join(bodies), [without_code(body) for body in bodies]
-    spoken = [word for body in plain for word in re.findall(r"[\w']+", body.lower())]
-    short = sum(bool(SHORT_FORM.fullmatch(word)) for word in spoken)
-    counted = [words(body) for body in plain]
-    runs = (zip(*(own[n:] for n in range(4)), strict=False) for own in counted)
+    plain = [without_code(d["body"].replace("\u2019", "'")) for d in files.documents.values()]
+    runs = (zip(*(words(body)[n:] for n in range(4)), strict=False) for body in plain)
     fours = Counter(four for own in runs for four in {*own})
     most = min(fours, key=lambda four: (-fours[four], four))
     listed = (re.findall(r"^##+ *(.*?) *$", body.lower(), re.MULTILINE) for body in plain)
     heads = Counter(" / ".join(names) for names in listed if len(names) > 1)
-    links = re.findall(r"http://|https://|]\(", page)
-    marks = re.findall(r"\b(?:TODO|TBD|FIXME)\b", page)
     in_tone = {w: sum(w in body.lower() for body in plain) for w in ("nobody", "never", "at once")}
     tones = [f"{word} in {n}" for word, n in in_tone.items()]
     first = min(heads, key=lambda names: (-heads[names], names))
     return {
-        "contractions per 1,000 words": f"{1000 * short / sum(map(len, counted)):.2f}",
-        "links; TODO, TBD or FIXME": f"{len(links)}; {len(marks)}",
         "most frequent run of four words": f"{' '.join(most)}, in {fours[most]} documents",
         "most frequent list of headings": f"{first}, in {heads[first]} documents",
         "documents with a word of tone": ", ".join(tones),
+    }
+
+
+def manner_by_kind(files: Files) -> dict[str, dict[str, str]]:
+    """Return the table of the data card about all texts and those of each kind, as it must read."""
+    table = pd.DataFrame([
+        {
+            "kind": d["kind"],
+            "words": len(words(body := without_code(d["body"].replace("\u2019", "'")))),
+            "short": sum(map(bool, map(SHORT_FORM.fullmatch, re.findall(r"[\w']+", body.lower())))),
+            "links": len(re.findall(r"]\(", d["body"])) + len(re.findall(BARE, d["body"])),
+            "marks": len(re.findall(r"\b(?:TODO|TBD|FIXME)\b", d["body"])),
+        }
+        for d in files.documents.values()
+    ])  # fmt: skip
+    return {
+        kind: {
+            "documents": f"{len(of)}",
+            "median words": f"{of['words'].median():,.0f}",
+            "contractions per 1,000 words": f"{1000 * of['short'].sum() / of['words'].sum():.2f}",
+            "links a document": f"{of['links'].mean():.2f}",
+            "TODO, TBD or FIXME": f"{of['marks'].sum()}",
+        }
+        for kind, of in [("all", table), *table.groupby("kind")]
     }
 
 

@@ -58,6 +58,12 @@ def evidence(files: Files, lists: dict[str, dict]) -> dict:
             means = {measure: fmean(column) for measure, column in values.items()}
             sets[name] = {"chunks": len(chunk_texts(files, name)), "means": means}
             named[name] = values[NAMED]
+            if any(map(takes_several, asked.values())):
+                alone = [
+                    scored(files, each_alone(at), lists[name][q], known) for q, at in asked.items()
+                ]
+                told = [m for m in means if m == "evidence hit@5" or " within " in m]
+                sets[name]["any_quote"] = {m: fmean(row[m] for row in alone) for m in told}
         for name in sets.keys() - {"fixed"}:
             sets[name]["against"] = paired(named["fixed"], named[name])
         found[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}

@@ -87,7 +87,8 @@ def test_evidence_goes_out_and_comes_back_with_what_is_needed_together(folder, t
 
 
 def test_queries_go_out_and_come_back_with_and_without_answers(folder, tmp_path):
-    aside = {"query_id": "z", "query": "nothing", "relevant_doc_ids": [], "kind": "none"}
+    aside = {"query_id": "z", "query": "niets", "relevant_doc_ids": [], "kind": "none"}
+    aside |= {"language": "nl", "round": 2}
     with (folder / "retrieval_queries.jsonl").open("a") as file:
         file.write(json.dumps(aside) + "\n")
     with (folder / "judgments.jsonl").open("a") as file:
@@ -98,6 +99,7 @@ def test_queries_go_out_and_come_back_with_and_without_answers(folder, tmp_path)
     rows = [row for _, row in files.rows(to / "beir" / "queries.jsonl")]
     asked = {query_id: query.query for query_id, query in evals.all_queries.items()}
     assert {row["_id"]: row["text"] for row in rows} == asked and len(rows) == len(asked) == 3
+    assert [row.get("metadata") for row in rows] == [None, None, {"language": "nl", "round": 2}]
     assert all({q for q, *_ in triples} == {"q1", "q2"} for triples in read_back(to).values())
     lines, again = bring("beir", to / "beir", tmp_path / "to")
     assert again.qrels() == evals.qrels() and [*again.all_queries] == ["q1", "q2"]
