@@ -8,6 +8,7 @@ from .. import evalset, text
 Pairs = set[text.Pair]
 TEMPLATE = 5  # documents: a run of words that so many share is their template's
 DOUBLE, ALIKE = 0.5, 0.75  # Jaccard of content words, of relevant documents: near-double queries
+WORDED = 5000  # queries: among more, chains of words in common would tie most of them
 
 
 def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pairs]:
@@ -42,13 +43,15 @@ def near_doubles(evals: evalset.EvalSet, links: Pairs) -> Pairs:
     """Return the pairs of queries that share half of their content words, or mostly an answer.
 
     That is three quarters of the families that are relevant to either, so of queries without a
-    full answer those with the same partial ones are tied.
+    full answer those with the same partial ones are tied. Of more than WORDED queries no words are
+    compared.
     """
     families = defaultdict(list)
     for query_id, family, _ in answers(evals, links):
         families[query_id].append(str(family))
     words = {q: text.content_words(evals.words(row.query)) for q, row in evals.all_queries.items()}
-    worded = text.near_duplicates({q: own for q, own in words.items() if own}, DOUBLE, size=1)
+    words = {q: own for q, own in words.items() if own and len(words) <= WORDED}
+    worded = text.near_duplicates(words, DOUBLE, size=1)
     return {*worded, *text.near_duplicates(families, ALIKE, size=1)}
 
 
