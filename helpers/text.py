@@ -138,12 +138,8 @@ def merge_groups(groups: Iterable[Iterable[Hashable]]) -> list[set]:
     """Return the groups with those merged that share a member, directly or through others."""
     home: dict[Hashable, set] = {}
     for group in map(set, groups):
-        former = {id(home[member]): home[member] for member in group if member in home}
-        whole = max(former.values(), key=len, default=set())
-        for part in (group, *former.values()):
-            if part is not whole:  # the largest grows, so that many ties take no longer
-                whole |= part
-                home |= dict.fromkeys(part, whole)
+        whole = group.union(*(home[member] for member in group if member in home))
+        home |= dict.fromkeys(whole, whole)
     return list({id(whole): whole for whole in home.values()}.values())
 
 

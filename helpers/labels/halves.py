@@ -1,7 +1,6 @@
 """The draw of the halves: whole groups of queries are dealt so that dev and test are alike."""
 
-import hashlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from . import links
 
 DEV = 1 / 3  # of the queries
 STARTS = 200  # random halves, each of which is improved; the best counts
-MOST = 300  # groups; more of them are dealt by a hash, and their number makes the halves alike
+MOST = 300  # groups; of more of them the first random halves are taken, alike by their number
 BINS = (2, 3, 5)  # relevant documents: 1, 2, 3 to 4, 5 and more
 SHARED = 0.1  # weight of the share of families, of those that could, that both halves reach
 Tables = dict[str, np.ndarray]  # of a trait: a row for each group, a column for each value
@@ -26,50 +25,31 @@ def draw_halves(
     alike, 1 nothing in common); of the queries that of dev from a third. The largest group goes to
     test where there are others. Of more than MOST groups there are no distances.
     """
-    order = sorted(groups, key=lambda group: (-len(group), _hash(group)))
-    if len(groups) > MOST:
-        dev, distances = _deal_by_hash(order), {}
-    else:
-        tables, rng = _tables(evals, order, linked), np.random.default_rng(stats.SEED)
-        starts = rng.random((STARTS, len(order))) < DEV
-        starts[:, :1] = len(order) == 1
+    order = sorted(groups, key=lambda group: (-len(group), min(group)))
+    starts = np.random.default_rng(stats.SEED).random((STARTS, len(order))) < DEV
+    starts[:, :1] = len(order) == 1
+    dev, distances = starts[0], {}
+    if len(order) <= MOST:
+        tables = _tables(evals, order, linked)
         found = [_improve(dev, tables) for dev in starts]
         dev, distances = min(found, key=lambda of: sum(of[1].values()))
     sides = zip(order, dev, strict=True)
     return {q: SPLITS[not is_dev] for group, is_dev in sides for q in group}, distances
 
 
-def _hash(group: set[str]) -> str:
-    """Return what orders groups alike on every machine and in any order of a file."""
-    return hashlib.sha256(min(group).encode()).hexdigest()
-
-
-def _deal_by_hash(order: list[set[str]]) -> list[bool]:
-    """Return whether each group goes to dev: where that has less than its share of those before."""
-    sizes, dev = [0, 0], []
-    for group in order:
-        dev.append(sizes[1] < DEV * sum(sizes))
-        sizes[dev[-1]] += len(group)
-    return dev
-
-
 def _tables(evals: EvalSet, order: list[set[str]], linked: links.Pairs) -> Tables:
     """Return how many queries of a group have each value; one of several values counts in part."""
-    home = {query_id: n for n, group in enumerate(order) for query_id in group}
-    counts = defaultdict(Counter)
+    home = {query_id: n for n, group in enumerate(order) for query_id in sorted(group)}
+    counts = defaultdict(lambda: defaultdict(lambda: np.zeros(len(order))))
     for query_id, n in home.items():
         for trait, values in _traits(evals, query_id).items():
             for value in values:
-                counts[trait][n, value] += 1 / len(values)
-    reached = {(home[q], family) for q, family, _ in links.answers(evals, linked)}
-    of_many = Counter(family for _, family in reached)
-    counts["families"] = Counter(pair for pair in reached if of_many[pair[1]] > 1)
-    tables = {}
-    for trait, of in counts.items():
-        columns = {value: n for n, value in enumerate(sorted({value for _, value in of}))}
-        tables[trait] = np.zeros((len(order), len(columns)))
-        for (n, value), weight in of.items():
-            tables[trait][n, columns[value]] = weight
+                counts[trait][value][n] += 1 / len(values)
+    for query_id, family, _ in links.answers(evals, linked):
+        counts["families"][family][home[query_id]] = 1
+    tables = {trait: np.stack([*columns.values()], axis=1) for trait, columns in counts.items()}
+    if "families" in tables:  # one of a single group cannot be in both halves
+        tables["families"] = tables["families"][:, tables["families"].sum(0) > 1]
     return {trait: table for trait, table in tables.items() if table.size}
 
 

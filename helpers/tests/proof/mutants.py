@@ -163,7 +163,7 @@ MUTANTS = [
     Mutant("a template makes documents one", "helpers/labels/links.py", "words[b], template)", "words[b])", AUDIT),
     Mutant("explicit zeros listed as relevant", "helpers/sources/write.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
     Mutant("a limited corpus loses relevant documents", "helpers/sources/write.py", "elif places_left[tier]:", "elif len(written) < (task.options.max_docs or len(written) + 1):", IMPORT),
-    Mutant("halves in the order of the file", "helpers/labels/halves.py", "(-len(group), _hash(group))", "-len(group)", HALVES),
+    Mutant("halves in the order of the file", "helpers/labels/halves.py", "(-len(group), min(group))", "-len(group)", HALVES),
     Mutant("a hash deals the smallest group first", "helpers/labels/halves.py", "(-len(group),", "(len(group),", HALVES),
     Mutant("the first halves drawn taken for the best", "helpers/labels/halves.py", "dev, distances = min(found, key=lambda of: sum(of[1].values()))", "dev, distances = found[0]", HALVES),
     Mutant("a query counts for each of its services", "helpers/labels/halves.py", "+= 1 / len(values)", "+= 1", HALVES),

@@ -149,7 +149,7 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
 
 
 def test_what_goes_further_than_session_a_counts_another_set(graded):
-    """Four queries, in two groups by what answers in part; 11 of 16 pairs are judged, and all are read twice."""
+    """Partial answers make two groups of queries; 11 of 16 pairs are judged, and read twice."""
     leaks = play(FURTHER["leaks"], graded).said
     assert leaks["a-groups-run"] == "4 groups of queries; the largest has 1: q4\n"
     assert leaks["a-audit-groups"].startswith("4 groups by full answers; 4 with")
