@@ -13,7 +13,7 @@ from statistics import fmean
 import pandas as pd
 
 from . import evalset, evidence, files, measures, results, runs, stats, text
-from .labels import reading
+from .labels import links, reading
 from .text import how_many, interval, number
 
 PAGE = Path(__file__).with_suffix(".jinja")
@@ -25,6 +25,7 @@ OF_EVIDENCE = {name.replace(" ", "-"): name for name in evidence.COMPARED} | BUD
 MOVED = 5  # queries shown on each side
 BOARD = ["difference", "95 % interval", "p", "p (Holm)", "detectable"]
 BOARD += ["wins/ties/losses", "judged@10", "verdict"]
+APART = "test apart from dev"
 STRICT = 3  # the exit status of too few queries
 
 
@@ -253,18 +254,31 @@ def _decide(rows: list[dict], pairs: list[dict], matters: float) -> None:
         row |= told
 
 
-def join_halves(comparison: dict, other: dict) -> None:
-    """Add to the runs of a comparison what it and that of the other half say of them (`halves`)."""
-    known = {row["name"]: row for row in other["runs"]}
+def join_halves(
+    comparison: dict, evals: evalset.EvalSet, base: runs.Run, chosen: list[runs.Run], **rules
+) -> None:
+    """Add to the chosen runs of a comparison of one half what both halves say of them (`halves`).
+
+    And, where others do, what the test queries say that share no relevant document with dev.
+    `rules` are those of `compare`.
+    """
+    halves, apart = {comparison["split"]: comparison}, links.apart_from_dev(evals)
+    for half in {*evalset.SPLITS} - {*halves}:
+        halves[half] = compare(evals, base, chosen, half, **rules)
+    if 0 < len(apart) < len(evals.qrels("test")):
+        alone = evals._replace(queries={q: evals.queries[q] for q in apart})
+        halves[APART] = compare(alone, base, chosen, "test", **rules)
+    rows = {half: {row["name"]: row for row in of["runs"]} for half, of in halves.items()}
     for row in comparison["runs"]:
-        if row["name"] in known:
-            both = {comparison["split"]: row, other["split"]: known[row["name"]]}
+        told = {half: of[row["name"]] for half, of in rows.items() if row["name"] in of}
+        if len(told) == len(halves):
             decides = comparison["decides"]
-            if not all(decides in _able_to_decide(of) for of in both.values()):
+            if not all(decides in _able_to_decide(of) for of in told.values()):
                 decides = _primary(decides)  # what has no evidence is confirmed by its documents
-            dev, test = (_deciding(both[half], decides) for half in evalset.SPLITS)
+            told = {half: _deciding(of, decides) for half, of in told.items()}
+            dev, test = (told.pop(half) for half in evalset.SPLITS)
             between = stats.confirmation(dev, test)
-            row["halves"] = {"dev": dev, "test": test, "test minus dev": between}
+            row["halves"] = {"dev": dev, "test": test, "test minus dev": between, **told}
 
 
 def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
@@ -455,7 +469,7 @@ def compare_command(
     against, *others = _named_apart([base or "baseline", *paths], [against, *others])
     comparison = compare(evals, against, others, half, **rules)
     if half == "test" and evals.qrels("dev"):
-        join_halves(comparison, compare(evals, against, others, **rules))
+        join_halves(comparison, evals, against, others, **rules)
     read = [against, *(first for first, *_ in by_system(others))]
     for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:

@@ -73,7 +73,7 @@ class EvalSet(NamedTuple):
     they are if other people's. `unanswered` holds the queries of kind none: no measure sees them.
     `decides` names the measure on which a comparison's verdict rests, `matters` the difference.
     From `full_grade` on a document answers in full; `confirmed` are systems that were chosen on dev
-    and may be looked at on test, with the day.
+    and may be looked at on test, with the day. With the `split` strict, halves share no answer.
     """
 
     folder: Path
@@ -88,6 +88,7 @@ class EvalSet(NamedTuple):
     matters: float = 0.05
     full_grade: int = 2
     confirmed: dict[str, str] = {}
+    split: str = ""
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -145,6 +146,15 @@ class EvalSet(NamedTuple):
     def all_queries(self) -> dict[str, Query]:
         """All queries, also those that are set aside."""
         return {**self.queries, **self.unanswered}
+
+    @property
+    def tying_grade(self) -> int:
+        """The grade from which an answer that two queries share ties them to one half.
+
+        It is that of a full answer; 1 where no label is one, and where the split is strict.
+        """
+        full = any(judgment.relevance >= self.full_grade for judgment in self.judgments)
+        return self.full_grade if full and not self.split else 1
 
     @property
     def unlabelled_queries(self) -> list[str]:

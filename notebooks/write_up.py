@@ -278,7 +278,9 @@ def _on_test(run: dict) -> str:
     if "halves" not in run:
         return stats.NOT_CONFIRMED if run["verdict"] in (BETTER, WORSE) else ""
     halves = run["halves"]
-    return f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
+    told = f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
+    apart = halves.get(compare.APART)
+    return told + (f"; apart {apart['difference']:+.3f} (n = {apart['n']})" if apart else "")
 
 
 def _cost_of_deciding(undecided: list[dict], matters: float, evals: EvalSet) -> dict:

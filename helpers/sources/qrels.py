@@ -1,12 +1,13 @@
 """What a source's labels mean: which queries they keep, and which half each query is in."""
 
-import hashlib
 import re
+from collections import Counter
 from pathlib import Path
 
-from .. import files, text
+from .. import files
+from ..evalset import Document, EvalSet, Judgment, Query
 from ..files import EvalSetError
-from ..labels import links
+from ..labels import halves, links
 from .readers import Label, Source, Task, half_of
 
 Labels = dict[str, dict[str, Label]]  # {query_id: {doc_id: label}}
@@ -79,7 +80,7 @@ def keep_answered(queries: dict[str, dict], qrels: Labels, held: set[str], task:
 
 
 def assign_halves(
-    kept: Labels, source: Source, halve: bool, folder: Path
+    queries: dict[str, dict], kept: Labels, source: Source, halve: bool, folder: Path
 ) -> tuple[dict[str, str], str]:
     """Return {query_id: dev or test} and a sentence that says where the halves come from.
 
@@ -88,43 +89,40 @@ def assign_halves(
     """
     splits = {query_id: next(iter(row.values())).split for query_id, row in kept.items()}
     read = sorted({*splits.values()})
-    halves = {query_id: half_of(split) for query_id, split in splits.items()}
+    own = {query_id: half_of(split) for query_id, split in splits.items()}
     sides = {half_of(split) for split in (*source.splits, *read)}
-    if halve or not {"dev", "test"} <= sides or None in halves.values():
-        return _draw_halves(kept, source, folder, ", ".join(read))
+    if halve or not {"dev", "test"} <= sides or None in own.values():
+        drawn, sentence = _draw_halves(_answered(queries, kept, source, folder))
+        return drawn, f"{sentence} ({', '.join(read)})"
     sentence = f"halves: the source's own ({', '.join(read)})"
-    for half in {"dev", "test"} - {*halves.values()}:
+    for half in {"dev", "test"} - {*own.values()}:
         other = next(split for split in source.splits if half_of(split) == half)
         sentence += f"; none is {half}, {USES[half]}: import with --split "
         sentence += f"{','.join([*read, other])}, or with --halve to draw halves from these queries"
-    return halves, sentence
+    return own, sentence
 
 
-def _draw_halves(kept: Labels, source: Source, folder: Path, read: str) -> tuple[dict, str]:
-    answers = {q: [d for d, label in row.items() if label.grade] for q, row in kept.items()}
-    relevant = {doc_id for doc_ids in answers.values() for doc_id in doc_ids}
+def _answered(queries: dict[str, dict], kept: Labels, source: Source, folder: Path) -> EvalSet:
+    """Return the set of what is judged relevant, without the other documents."""
+    found, labels = {}, []
+    for query_id, row in kept.items():
+        own = [Judgment(query_id, d, label.grade) for d, label in row.items() if label.grade]
+        found[query_id] = Query(query_id, queries[query_id]["query"], tuple(j.doc_id for j in own))
+        labels += own
+    relevant = {label.doc_id for label in labels}
     rows = (row for _, row in files.rows(folder / "corpus.jsonl") if row["doc_id"] in relevant)
-    words = {row["doc_id"]: text.TOKENIZERS[source.words](row["text"]) for row in rows}
-    pairs = text.near_duplicates(words, text.COPY)
-    copies = [(a, b) for a, b in pairs if text.count_as_one(words[a], words[b])]
-    groups = links.query_groups(answers, copies)
-    halves, largest = deal_halves(groups), max(map(len, groups))
-    if list(halves.values()).count("test") >= SMALLER * len(kept) or largest == 1:
-        return halves, f"halves: drawn by a hash, queries that share an answer in one ({read})"
-    shared = f"shared answers connect {largest} of {len(kept)} queries, so the halves share some"
-    return deal_halves(
-        [{query_id} for query_id in kept]
-    ), f"halves: drawn by a hash ({read}); {shared}"
+    documents = {row["doc_id"]: Document(row["doc_id"], "", row["text"]) for row in rows}
+    return EvalSet(folder, documents, found, labels, source.words)
 
 
-def deal_halves(groups: list[set[str]]) -> dict[str, str]:
-    """Return {query_id: dev or test}: each group, the largest first, goes to the smaller half.
-
-    Groups of one size come by a hash of their first id: the same on every machine, and no order
-    of the file matters.
-    """
-    halves: dict[str, set[str]] = {"dev": set(), "test": set()}
-    by_hash = sorted(groups, key=lambda group: hashlib.sha256(min(group).encode()).hexdigest())
-    for group in sorted(by_hash, key=len, reverse=True):
-        min(halves.values(), key=len).update(group)
-    return {query_id: half for half, queries in halves.items() for query_id in queries}
+def _draw_halves(evals: EvalSet) -> tuple[dict[str, str], str]:
+    linked = links.alike_documents(evals)[1]
+    groups = links.components(evals, linked)
+    drawn, _ = halves.draw_halves(evals, groups, linked)
+    largest, n = max(map(len, groups)), len(drawn)
+    smaller = min(Counter(drawn.values()).values()) if n > largest else 0
+    if smaller >= SMALLER * n or largest == 1:
+        return drawn, "halves: drawn, queries that share a full answer in one"
+    torn = [{query_id} for query_id in evals.queries]
+    shared = f"shared answers connect {largest} of {n} queries, so the halves share some"
+    return halves.draw_halves(evals, torn, linked)[0], f"halves: drawn; {shared}"

@@ -129,7 +129,9 @@ def write_source(source: Source, folder: Path, task: Task) -> list[str]:
     if source.labels is not None and not kept:
         problem = f"{task.source}: no query has a relevant document in the corpus: "
         raise EvalSetError([problem + "; ".join([*in_common, *task.lines()])])
-    halves, drawn = assign_halves(kept, source, task.options.halve, folder) if kept else ({}, "")
+    halves, drawn = {}, ""
+    if kept:
+        halves, drawn = assign_halves(queries, kept, source, task.options.halve, folder)
     write_labels(folder, queries, kept, halves)
     grades = Counter(label.grade for row in kept.values() for label in row.values())
     settings = write_settings(folder, task.options.kind, source.words, grades)

@@ -11,7 +11,7 @@ import pytest
 from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
-from helpers import compare, evalset, evidence, files, runs, stats
+from helpers import compare, evalset, evidence, files, measures, runs, stats
 from helpers.text import inert
 
 
@@ -558,8 +558,34 @@ def test_a_report_on_test_says_beside_it_what_dev_said(many, status):
     assert between["difference"] == told["test"]["difference"] - told["dev"]["difference"]
     assert between["verdict"] == stats.CONFIRMED
     assert "- Test minus dev: +0.0" in printed.out and ", confirmed\n" in printed.out
-    assert "- Dev: -0.369 (), worse\n" not in printed.out and "- Dev: -0.369 (" in printed.out
+    assert "- Dev (n = 25): -0.369 (-" in printed.out
     assert "- Dev:" not in status(many / "worse.trec")[1].out  # choosing needs no test
+
+
+def test_queries_apart_from_dev_are_told_where_others_share_an_answer(many, status):
+    rows = [row for _, row in files.rows(many / "retrieval_queries.jsonl")]
+    halves = [row | {"split": "test" if n < 15 else "dev"} for n, row in enumerate(rows)]
+    pages = [row for _, row in files.rows(many / "corpus.jsonl")]
+    pages[2]["text"] = "another"
+    write_rows(many / "corpus.jsonl", *pages)
+    for row in halves[5:15]:  # the others share theirs with dev
+        row["relevant_doc_ids"] = ["d002"]
+    write_rows(many / "retrieval_queries.jsonl", *halves)
+    (many / "settings.json").write_text('{"confirmed": {"worse": "2026-11-23"}}')
+    evals = evalset.load(many)
+    (many / "results.json").write_text(json.dumps(results_of(evals)))
+    _, printed = status(many / "worse.trec", "--split", "test")
+    row = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"][0]
+    assert list(row["halves"]) == ["dev", "test", "test minus dev", compare.APART]
+    base, run = compare.saved_baseline(evals), compare.read_checked(many / "worse.trec", evals)
+    five = [row["query_id"] for row in halves[:5]]
+    qrels = {q: of for q, of in evals.qrels("test").items() if q not in five}
+    values = [measures.per_query(qrels, of.rankings, ["nDCG@10"]) for of in (base, run)]
+    differences = [values[1][q]["nDCG@10"] - values[0][q]["nDCG@10"] for q in qrels]
+    apart = row["halves"][compare.APART]
+    assert apart["n"] == len(qrels) == 10
+    assert apart["difference"] == pytest.approx(sum(differences) / 10)
+    assert f"- Test apart from dev (n = 10): {apart['difference']:+.3f} (" in printed.out
 
 
 def test_a_packed_run_is_read_by_its_name_and_its_card(many):

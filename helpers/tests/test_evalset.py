@@ -139,7 +139,7 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     assert "field relevance is 4, wanted a grade: 0, 1 or 2" in problems(folder)[0]
     settings = {"words": "bigrams", "highest_grade": 4, "imported": "BEIR"}
     settings |= {"decides": "recall@10", "matters": 0.1, "full_grade": 3}
-    settings["confirmed"] = {"mine": "2026-11-23"}
+    settings |= {"confirmed": {"mine": "2026-11-23"}, "split": "strict"}
     (folder / "settings.json").write_text(json.dumps(settings))
     evals = evalset.load(folder)
     assert evals[4:] == (
@@ -151,6 +151,7 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
         0.1,
         3,
         {"mine": "2026-11-23"},
+        "strict",
     )
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]

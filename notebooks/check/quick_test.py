@@ -93,7 +93,7 @@ QUESTIONS = {
         Question(None, "fd5748073cb7be2e",
                  "q1, q2 and q3 hang together by a and b, q4 and q6 by d. Only the last split "
                  "keeps both groups whole.",
-                 "Part 2, two halves that share no answer"),
+                 "Part 2, two halves that share no full answer"),
         Question(2, "4924861b9d1f01a1",
                  "A mean over queries weighs each kind by its number: (30 x .90 + 10 x .50) / 40.",
                  "Part 2, what a good query is"),

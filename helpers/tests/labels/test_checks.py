@@ -152,8 +152,9 @@ def alike(*linked):
     return made([asks("q1", "a b"), asks("q2", "c")], twins=TWINS, linked={*linked})
 
 
-LEAKING = [asks("q1", "a b", split="dev"), asks("q2", "a", split="test")]
-LEAKING.append(asks("q3", "c", split="test"))
+LEAKING = [asks("q1", split="dev"), asks("q2", split="test"), asks("q3", split="test")]
+FULL = [("q1", "a", 2), ("q1", "b", 2), ("q2", "a", 2), ("q3", "c", 2)]
+PARTLY = [("q1", "a", 1), *FULL[1:2], ("q2", "a", 1), ("q2", "d", 2), ("q3", "c", 2)]
 TWINS = {("a", "b"): 0.3, ("e", "f"): 0.5, ("c", "d"): 0.5, ("a", "c"): 0.2}
 SHOWN = "c ~ d (0.50), e ~ f (0.50), a ~ b (0.30), a ~ c (0.20)"
 TEN = "10 easy and 10 hard"
@@ -214,6 +215,8 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (halves("aa" + "b" * 4, "a" * 4 + "bb"), "pass", ""),
         (halves("bb", "aa"), "warn", "test: a, b."),
         (halves("-------", "--"), "pass", ""),
+        (halves("a" * 8 + "b" * 3, "a" * 16 + "b" * 7), "pass", "dev 11, test 23"),
+        (halves("a" * 7 + "b" * 3, "a" * 15 + "b" * 10), "warn", "dev 10, test 25"),
     ],
     checks.check_overlap: [
         (overlapping(16), "pass", "answers 0.80; equal to a title: 0"),
@@ -304,9 +307,13 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (readings(20, labels=100), "pass", ""),
     ],
     checks.check_leakage: [
-        (made(LEAKING, pages("a b c"), linked={("b", "c")}), "fail",
+        (made(LEAKING, judgments=FULL, linked={("b", "c")}), "fail",
          "q1 and q2 through a, q1 and q3 through b ~ c", "into one half"),
-        (made(LEAKING[::2], pages("a b c")), "pass", "no answer is shared"),
+        (made(LEAKING[::2], judgments=FULL[::3]), "pass", "no answer in full is shared by dev"),
+        (made(LEAKING, judgments=PARTLY), "pass", "shared by dev and test; test queries that share "
+         "a relevant document with dev: 1"),
+        (made([asks("q1", "a", "full disk", split="dev"), asks("q2", "b", "full disk now",
+               split="test")]), "fail", "q1 ~ q2, near-doubles | Put"),
     ],
     checks.check_near_duplicates: [
         (alike(("a", "b"), ("e", "f"), ("a", "x")), "warn", SHOWN, "Drop one of each pair",

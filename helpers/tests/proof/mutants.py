@@ -51,6 +51,7 @@ AUDIT = f"{TESTS}/labels/test_checks.py"
 LOG = f"{TESTS}/labels/test_log.py"
 SCHEDULE = f"{TESTS}/labels/test_schedule.py"
 LINKS = f"{TESTS}/labels/test_links.py"
+HALVES = f"{TESTS}/labels/test_halves.py"
 MANIFEST = f"{TESTS}/labels/test_manifest.py"
 STATS = f"{TESTS}/test_stats.py"
 COMPARE = f"{TESTS}/test_compare.py"
@@ -162,7 +163,13 @@ MUTANTS = [
     Mutant("a template makes documents one", "helpers/labels/links.py", "words[b], template)", "words[b])", AUDIT),
     Mutant("explicit zeros listed as relevant", "helpers/sources/write.py", "for doc_id, label in row.items() if label.grade]", "for doc_id, label in row.items()]", IMPORT),
     Mutant("a limited corpus loses relevant documents", "helpers/sources/write.py", "elif places_left[tier]:", "elif len(written) < (task.options.max_docs or len(written) + 1):", IMPORT),
-    Mutant("halves in the order of the file", "helpers/sources/qrels.py", "key=lambda group: hashlib.sha256(min(group).encode()).hexdigest()", "key=lambda group: 0", QRELS),
+    Mutant("halves in the order of the file", "helpers/labels/halves.py", "(-len(group), min(group))", "-len(group)", HALVES),
+    Mutant("a hash deals the smallest group first", "helpers/labels/halves.py", "(-len(group),", "(len(group),", HALVES),
+    Mutant("the first halves drawn taken for the best", "helpers/labels/halves.py", "dev, distances = min(found, key=lambda of: sum(of[1].values()))", "dev, distances = found[0]", HALVES),
+    Mutant("a query counts for each of its services", "helpers/labels/halves.py", "+= 1 / len(values)", "+= 1", HALVES),
+    Mutant("partial answers tie queries", "helpers/labels/links.py", "answers(evals, links, evals.tying_grade):", "answers(evals, links):", LINKS),
+    Mutant("near-doubles no tie", "helpers/labels/links.py", "[*ties.values(), *near_doubles(evals, links)]", "ties.values()", LINKS),
+    Mutant("a strict split no stricter", "helpers/evalset.py", "if full and not self.split else 1", "if full else 1", LINKS),
     Mutant("a truncated corpus not marked", "helpers/sources/write.py", "*([TRUNCATED] if truncated else [])", "", IMPORT),
     Mutant("import into a folder that holds something", "helpers/sources/write.py", "any(to.iterdir()))", "False)", IMPORT),
     Mutant("% in document ids", "helpers/sources/readers.py", r'r"[\s/\\#%]"', r'r"[\s/\\#]"', "helpers/tests/sources/test_readers.py"),

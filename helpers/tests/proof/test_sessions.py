@@ -149,10 +149,11 @@ def test_the_sessions_in_their_order_need_nothing_derived(graded, monkeypatch):
 
 
 def test_what_goes_further_than_session_a_counts_another_set(graded):
-    """Four queries in two groups, one a half; 11 of 16 pairs are judged, and all are read twice."""
+    """Partial answers make two groups of queries; 11 of 16 pairs are judged, and read twice."""
     leaks = play(FURTHER["leaks"], graded).said
-    assert leaks["a-groups-run"] == "2 groups of queries; the largest has 2: q3 q4\n"
-    assert leaks["a-audit-groups"].startswith("2 groups by shared answers; 2 with")
+    assert leaks["a-groups-run"] == "4 groups of queries; the largest has 1: q4\n"
+    assert leaks["a-audit-groups"].startswith("4 groups by full answers; 4 with")
+    assert leaks["f-leaks-strict-run"].startswith("2 groups by any relevant document; the largest ")
     agreement = play(FURTHER["agreement"], graded).said
     assert agreement["f-agreement-read"] == "11 pairs; readers: not said\n"
     assert " AC1: 0.882 (" in agreement["a-interval-run"]
@@ -221,7 +222,7 @@ QUERIES = {
 def small(tmp_path_factory):
     """Return what the sessions say of twelve documents and five queries.
 
-    Two queries of different halves share a document, and none has a second reading.
+    Queries of different halves share a partial answer, and none has a second reading.
     """
     folder, documents, queries = tmp_path_factory.mktemp("small"), [], {}
     for d, body in sorted(BODIES.items()):
@@ -276,7 +277,7 @@ def test_session_a_counts_a_small_set(small):
     assert grades == dict.fromkeys((1, 2, 3), "not judged") | {6: 1}
     assert value["a-overlap-rare"].iloc[:, 0].to_dict() == {"entity": 3, "keyword": 4}
     halves = value["a-halves-run"][["groups", "queries", "largest"]]
-    assert halves.loc[["dev", "dev and test"]].to_numpy().tolist() == [[1, 1, 1], [2, 4, 2]]
+    assert halves.loc[["dev", "test"]].to_numpy().tolist() == [[3, 3, 1], [2, 2, 1]]
     assert value["a-agree-table"].to_numpy().tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 1]]
 
 

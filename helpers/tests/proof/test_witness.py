@@ -527,6 +527,8 @@ def test_tables_of_comparisons(cells, published):
         if "halves" in row:
             at = row["halves"]["test"]["difference"]
             on_test = f"{at:+.3f}, {row['halves']['test minus dev']['verdict']}"
+            apart = row["halves"].get("test apart from dev")
+            on_test += f"; apart {apart['difference']:+.3f} (n = {apart['n']})" if apart else ""
         short[row["name"]]["on test"] = on_test
     short["baseline"]["on test"] = ""
     tables = {"r-compared": short, "c-compare-run": compared}

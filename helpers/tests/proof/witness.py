@@ -538,7 +538,23 @@ def halves(files: Files, run: dict, base: dict) -> dict:
     ends = stats.ttest_ind(test, dev, equal_var=False).confidence_interval()
     between = {"difference": test.mean() - dev.mean(), "low": ends.low, "high": ends.high}
     pairs = {split: paired(*pair) for split, pair in both.items()}
-    return pairs | {"test minus dev": {name: float(value) for name, value in between.items()}}
+    told = {"test minus dev": {name: float(value) for name, value in between.items()}}
+    alone = apart(files)
+    if 0 < alone.sum() < len(alone):
+        told["test apart from dev"] = paired(*(of[alone] for of in both["test"]))
+    return pairs | told
+
+
+def apart(files: Files) -> np.ndarray:
+    """Return which test queries share no relevant document with dev; versions, copies are one."""
+    reached = {"dev": {}, "test": {}}
+    for query_id, row in files.queries.items():
+        relevant = (d for d, grade in files.grades[query_id].items() if grade)
+        whole = {files.documents[d].get("copy_of", d) for d in relevant}
+        names = {re.sub(r"-(v\d|20\d\d)$", "", d) for d in whole}
+        reached[row["split"]][query_id] = names
+    dev = set().union(*reached["dev"].values())
+    return np.array([names.isdisjoint(dev) for names in reached["test"].values()])
 
 
 def decided(comparison: dict) -> None:
@@ -555,11 +571,14 @@ def decided(comparison: dict) -> None:
         measured = run["full"]["measures"].values()
         for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
             at["p_holm"] = adjusted
-    chosen = [run for run in comparison["runs"] if "halves" in run]
-    on_test = holm([run["halves"]["test"]["p"] for run in chosen])
-    for run, p in zip(chosen, on_test, strict=True):
-        dev, test, between = run["halves"].values()
-        dev["verdict"], test["verdict"] = run["verdict"], verdict(test, p)
+    chosen = [run["halves"] for run in comparison["runs"] if "halves" in run]
+    for half in ("test", "test apart from dev"):
+        told = [of[half] for of in chosen if half in of]
+        for at, p in zip(told, holm([at["p"] for at in told]) if told else [], strict=True):
+            at["verdict"] = verdict(at, p)
+    for run in (run for run in comparison["runs"] if "halves" in run):
+        dev, test, between = (run["halves"][name] for name in ("dev", "test", "test minus dev"))
+        dev["verdict"] = run["verdict"]
         between["verdict"] = both_say(dev, test)
 
 
