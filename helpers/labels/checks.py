@@ -332,20 +332,19 @@ def check_guide(case: AuditCase) -> Finding:
 
 
 def check_second_pass(case: AuditCase) -> Finding:
-    """Compare two readings: Cohen's kappa (Cohen 1960, unweighted), size, reasons, final grades."""
+    """Judge the newest check by its size and Cohen's kappa (1960, unweighted), all by reasons."""
     if not case.second_pass:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
         return _finding("second pass", "no second reading", warn={remedy: True})
     rows = pd.DataFrame(case.second_pass)
     rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
+    rows["equal"] = rows["first"] == rows["second"]
     labels = {" ".join(judgment[:2]): judgment.relevance for judgment in case.evals.judgments}
-    kappa = stats.kappa(rows["first"], rows["second"], case.evals.grades)
-    equal = rows["first"] == rows["second"]
-    stale = rows["pair"][rows["pair"].map(labels) != rows["final"]]
-    majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
-    unsettled = ~equal & (rows["pair"].map(majority) != rows["final"])
-    silent = rows["pair"][unsettled & (rows["reason"].str.strip() == "")]
-    rounds = equal.groupby(rows["round"])
+    check = rows[rows["round"] == _newest_check(rows)]
+    kappa = stats.kappa(check["first"], check["second"], case.evals.grades)
+    stale = rows["pair"][rows["pair"].map(labels) != rows["final"]].unique()
+    silent = _unexplained(rows)
+    rounds = rows.groupby("round")["equal"]
     never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
     relevant = {pair for pair in labels if labels[pair]}
     once = relevant - {*rows["pair"]}
@@ -358,23 +357,43 @@ def check_second_pass(case: AuditCase) -> Finding:
     unclear = "Clear up the guide where the readings differ; include hard pairs."
     warn = {
         unclear: not poor and (kappa is None or kappa < FAIR_KAPPA),
-        f"Judge at least {how_many(wanted, 'pair')} twice.": len(rows) < wanted,
+        f"Judge at least {how_many(wanted, 'pair')} twice.": len(check) < wanted,
         f"Give a reason for {_some(silent)}.": len(silent),
         f"See that the reader of {_some(never)} saw no grade and had hard pairs.": never,
         "Read relevant labels twice before more zeros.": len(once) > ONCE * len(relevant),
     }
     many = f"of {len(relevant)} relevant labels read once"
-    found = _readings(rows, equal, kappa)
-    found += _also({many: once, "rounds without a difference": never})
+    told = [_readings(n, own, case.evals.grades) for n, own in rows.groupby("round")]
+    told += [f"judged by round {check['round'].iloc[0]}"] * (len(told) > 1)
+    found = "; ".join(told) + _also({many: once, "rounds without a difference": never})
     return _finding("second pass", found, fail=fail, warn=warn)
 
 
-def _readings(rows: pd.DataFrame, equal: pd.Series, kappa: float | None) -> str:
-    found = f"{how_many(len(rows), 'pair')}, {sum(rows['first'] == 0)} of grade 0; "
-    found += f"{equal.mean():.0%} agree, "
-    found += "kappa undefined (one grade only)" if kappa is None else f"kappa {kappa:.2f}"
-    people = equal[rows["reader"] == "person"] if "reader" in rows else equal[:0]
-    return found + f"; people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
+def _newest_check(rows: pd.DataFrame) -> int:
+    """Return the newest round that isn't mostly of pairs on which earlier readers differed.
+
+    A round of such pairs settles what was hard: how well its readers agree says little of the rest.
+    """
+    since = rows[~rows["equal"]].groupby("pair")["round"].min()
+    disputed = rows["pair"].map(since) < rows["round"]
+    return max(n for n, again in disputed.groupby(rows["round"]) if again.mean() <= 0.5)
+
+
+def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
+    kappa = stats.kappa(rows["first"], rows["second"], grades)
+    found = f"round {number}: {how_many(len(rows), 'pair')}, {sum(rows['first'] == 0)} of grade 0, "
+    found += f"{rows['equal'].mean():.0%} agree, kappa "
+    found += "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    people = rows["equal"][rows["reader"] == "person"] if "reader" in rows else ()
+    return found + f", people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
+
+
+def _unexplained(rows: pd.DataFrame) -> list[str]:
+    """Return the pairs on which readers differ and neither most of them nor a reason decide."""
+    majority = {" ".join(pair): n for pair, n in stats.majorities(rows.to_dict("records")).items()}
+    unsettled = ~rows["equal"] & (rows["pair"].map(majority) != rows["final"])
+    explained = rows["pair"][rows["reason"].str.strip() != ""]
+    return [*rows["pair"][unsettled & ~rows["pair"].isin(explained)].unique()]
 
 
 def check_negatives(case: AuditCase) -> Finding:
