@@ -133,7 +133,7 @@ def check_halves(case: AuditCase) -> Finding:
 
 def _is_uneven(dev: int, test: int, share: float) -> bool:
     """Return whether a kind is twice as frequent in one half; `share` of all queries are dev."""
-    share = share if 0.3 <= share <= 0.7 else 0.5  # no design puts halves further apart
+    share = share if 0.25 < share < 0.75 else 0.5  # no design puts halves further apart
     few, many = sorted((dev * (1 - share), test * share))
     return abs(dev - share * (dev + test)) > 0.5 and many > 2 * few  # five cannot be halved
 
@@ -340,10 +340,13 @@ def check_second_pass(case: AuditCase) -> Finding:
     rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
     rows["equal"] = rows["first"] == rows["second"]
     labels = {" ".join(judgment[:2]): judgment.relevance for judgment in case.evals.judgments}
-    check = rows[rows["round"] == _newest_check(rows)]
+    newest = _newest_check(rows)
+    check = rows[rows["round"] == newest]
     kappa = stats.kappa(check["first"], check["second"], case.evals.grades)
     stale = rows["pair"][rows["pair"].map(labels) != rows["final"]].unique()
-    silent = _unexplained(rows)
+    majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
+    settled = (rows["pair"].map(majority) == rows["final"]) | (rows["reason"].str.strip() != "")
+    silent = {*rows["pair"][~rows["equal"]]} - {*rows["pair"][settled]}
     rounds = rows.groupby("round")["equal"]
     never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
     relevant = {pair for pair in labels if labels[pair]}
@@ -358,22 +361,19 @@ def check_second_pass(case: AuditCase) -> Finding:
     warn = {
         unclear: not poor and (kappa is None or kappa < FAIR_KAPPA),
         f"Judge at least {how_many(wanted, 'pair')} twice.": len(check) < wanted,
-        f"Give a reason for {_some(silent)}.": len(silent),
+        f"Give a reason for {_some(sorted(silent))}.": silent,
         f"See that the reader of {_some(never)} saw no grade and had hard pairs.": never,
         "Read relevant labels twice before more zeros.": len(once) > ONCE * len(relevant),
     }
     many = f"of {len(relevant)} relevant labels read once"
-    told = [_readings(n, own, case.evals.grades) for n, own in rows.groupby("round")]
-    told += [f"judged by round {check['round'].iloc[0]}"] * (len(told) > 1)
-    found = "; ".join(told) + _also({many: once, "rounds without a difference": never})
+    found = "; ".join(_readings(n, own, case.evals.grades) for n, own in rows.groupby("round"))
+    found += f"; judged by round {newest}" * (len(rounds) > 1)
+    found += _also({many: once, "rounds without a difference": never})
     return _finding("second pass", found, fail=fail, warn=warn)
 
 
 def _newest_check(rows: pd.DataFrame) -> int:
-    """Return the newest round that isn't mostly of pairs on which earlier readers differed.
-
-    A round of such pairs settles what was hard: how well its readers agree says little of the rest.
-    """
+    """Return the newest round that didn't mostly settle pairs on which earlier readers differed."""
     since = rows[~rows["equal"]].groupby("pair")["round"].min()
     disputed = rows["pair"].map(since) < rows["round"]
     return max(n for n, again in disputed.groupby(rows["round"]) if again.mean() <= 0.5)
@@ -386,14 +386,6 @@ def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     found += "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
     people = rows["equal"][rows["reader"] == "person"] if "reader" in rows else ()
     return found + f", people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
-
-
-def _unexplained(rows: pd.DataFrame) -> list[str]:
-    """Return the pairs on which readers differ and neither most of them nor a reason decide."""
-    majority = {" ".join(pair): n for pair, n in stats.majorities(rows.to_dict("records")).items()}
-    unsettled = ~rows["equal"] & (rows["pair"].map(majority) != rows["final"])
-    explained = rows["pair"][rows["reason"].str.strip() != ""]
-    return [*rows["pair"][unsettled & ~rows["pair"].isin(explained)].unique()]
 
 
 def check_negatives(case: AuditCase) -> Finding:
