@@ -61,8 +61,7 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     third = sorted(lengths.values())[(len(lengths) - 1) // 3]
 
     def worth_reading(label: Judgment) -> tuple[bool, bool]:
-        is_easy = label.relevance == 0 and label[:2] not in hard
-        return not is_easy, lengths[label.doc_id] <= third
+        return label.relevance > 0 or label[:2] in hard, lengths[label.doc_id] <= third
 
     shuffled = [stored[n] for n in np.random.default_rng(stats.SEED).permutation(len(stored))]
     best_first = sorted(shuffled, key=worth_reading, reverse=True)
@@ -103,9 +102,8 @@ def show_agreement(evals: EvalSet) -> None:
         print("no labels of yours yet, so there is nothing to compare")
         return
     stored, yours = [labels[pair].relevance for pair in own], [*own.values()]
-    same = int(np.equal(stored, yours).sum())
-    total = len(pairs_to_practise(evals))
-    print(f"{len(own)} of {total} judged, {same} equal ({same / len(own):.0%})")
+    pairs, same = pairs_to_practise(evals), int(np.equal(stored, yours).sum())
+    print(f"{len(own)} of {len(pairs)} judged, {same} equal ({same / len(own):.0%})")
     print(f"Cohen's kappa: {agreement_text(stats.kappa, stored, yours, grades)}")
     print(f"Gwet's AC1: {agreement_text(gwet_ac1, stored, yours, grades)}")
     counts = [[[*zip(stored, yours, strict=True)].count((a, b)) for b in grades] for a in grades]
