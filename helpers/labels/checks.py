@@ -133,7 +133,7 @@ def check_halves(case: AuditCase) -> Finding:
 
 def _is_uneven(dev: int, test: int, share: float) -> bool:
     """Return whether a kind is twice as frequent in one half; `share` of all queries are dev."""
-    share = share if 0.3 <= share <= 0.7 else 0.5  # no design puts halves further apart
+    share = share if 0.25 < share < 0.75 else 0.5  # no design puts halves further apart
     few, many = sorted((dev * (1 - share), test * share))
     return abs(dev - share * (dev + test)) > 0.5 and many > 2 * few  # five cannot be halved
 
