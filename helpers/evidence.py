@@ -5,6 +5,7 @@ No library measures this. Every value is a lower bound where another passage ans
 
 import functools
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import chain, combinations
@@ -32,6 +33,7 @@ BESIDE = ("evidence hit@5", *map(recall_name, BUDGETS))  # told by any quote, to
 Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
 Alternatives = list[list[Spans]]  # one is enough: all its quotes, each at any of its places
 Rankings = dict[str, list[Chunk]]  # by query, best first
+Queries = dict[str, "Wanted"]  # by id
 
 
 class Wanted(NamedTuple):
@@ -58,11 +60,8 @@ def quoted_queries(evals: EvalSet, split: str | None = None) -> dict[str, Wanted
 
 def quote_spans(quote: str, body: str) -> Spans:
     """Return every (start, end) at which `quote` stands in `body`, overlapping ones too."""
-    spans, start = [], body.find(quote)
-    while start >= 0:
-        spans.append((start, start + len(quote)))
-        start = body.find(quote, start + 1)
-    return spans
+    starts = (match.start() for match in re.finditer(f"(?={re.escape(quote)})", body))
+    return [(start, start + len(quote)) for start in starts]
 
 
 def holds_quote(places: Spans, chunk: Chunk) -> bool:
@@ -83,7 +82,7 @@ def evidence_ranks(quotes: dict[str, Alternatives], ranking: Iterable[Chunk]) ->
     return ranks
 
 
-def any_quote(queries: dict[str, Wanted]) -> dict[str, Wanted]:
+def any_quote(queries: Queries) -> Queries:
     """Return the queries as if each quote were enough by itself, {} where each is."""
     alone = {}
     for query_id, query in queries.items():
@@ -133,9 +132,7 @@ def fewest_chunks(alternatives: Alternatives, chunks: list[Chunk]) -> int:
     return min(sizes, default=1)
 
 
-def shares_by_k(
-    queries: dict[str, Wanted], rankings: Rankings, most: int = 20
-) -> dict[str, list[float]]:
+def shares_by_k(queries: Queries, rankings: Rankings, most: int = 20) -> dict[str, list[float]]:
     """Return the share of queries whose first k chunks hold a relevant "document", its "evidence".
 
     One value for each k from 1 to `most`. "any quote" tells what one quote alone would make it,
@@ -212,16 +209,12 @@ def depth_needed(chunks: list[Chunk]) -> int:
 
 
 def by_query(
-    evals: EvalSet,
-    queries: dict[str, Wanted],
-    rankings: Rankings,
-    known: Iterable[Chunk],
-    cutoffs: Iterable[int] = (),
+    evals: EvalSet, queries: Queries, rankings: Rankings, known: Iterable[Chunk], cutoffs=CUTOFFS
 ) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are.
 
-    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each of CUTOFFS
-    or `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
+    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each k of
+    `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
     """
     values, chunks = {}, defaultdict(list)
     for chunk in known:
@@ -230,7 +223,7 @@ def by_query(
         row, ranking = values.setdefault(query_id, {}), rankings.get(query_id, [])
         ranks = evidence_ranks(query.quotes, ranking)
         fewest = {d: fewest_chunks(own, chunks[d]) for d, own in query.quotes.items()}
-        for k in cutoffs or CUTOFFS:
+        for k in cutoffs:
             row[f"evidence hit@{k}"] = float(min(ranks.values(), default=math.inf) <= k)
             row[f"evidence recall@{k}"] = recall(query, ranks, k)
             row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k, fewest)
@@ -246,20 +239,16 @@ def by_query(
 
 
 def losses(
-    evals: EvalSet,
-    queries: dict[str, Wanted],
-    rankings: Rankings,
-    known: list[Chunk],
-    budget: int = 0,
+    evals: EvalSet, queries: Queries, rankings: Rankings, known: list[Chunk], budget: int = BUDGET
 ) -> dict[str, str]:
-    """Return {query_id: one of LOSSES} within BUDGET or `budget` tokens; `known` are all chunks."""
+    """Return {query_id: one of LOSSES} within `budget` tokens; `known` are all chunks."""
     return {q: _loss(evals, of, rankings.get(q, []), known, budget) for q, of in queries.items()}
 
 
 def _loss(
     evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk], budget: int
 ) -> str:
-    taken = context(ranking, budget or BUDGET, evals.documents)
+    taken = context(ranking, budget, evals.documents)
     ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
     if evidence_ranks(query.quotes, taken):
         return DELIVERED
