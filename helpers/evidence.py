@@ -162,18 +162,13 @@ def context(ranking: Iterable[Chunk], budget: int, documents: dict[str, Document
     taken, room = [], budget
     for chunk in ranking:
         if chunk.n_tokens > room:
-            return [*taken, _cut_to(chunk, room, documents)] if room else taken
+            ids = _token_ids(chunk.text(documents))
+            room = min(room, len(ids))  # tokens were counted in the document, not in the chunk
+            end = chunk.start + text.token_starts(ids, {room})[room]
+            return [*taken, chunk._replace(end=end, n_tokens=room)] if room else taken
         taken.append(chunk)
         room -= chunk.n_tokens
     return taken
-
-
-def _cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chunk:
-    """Return the first `n_tokens` tokens of a chunk, which has more."""
-    ids = _token_ids(chunk.text(documents))
-    n_tokens = min(n_tokens, len(ids))  # tokens were counted in the document, not in the chunk
-    end = chunk.start + text.token_starts(ids, {n_tokens})[n_tokens]
-    return chunk._replace(end=end, n_tokens=n_tokens)
 
 
 # Queries and budgets meet the same chunks and quotes.

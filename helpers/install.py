@@ -65,14 +65,10 @@ def wrong_python(uv: str | None) -> str:
     return ""
 
 
-def python_in(folder: Path) -> Path:
-    """Return the Python of an environment."""
-    return folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-
-
 def install(folder: Path, uv: str | None, pins: str, name: str) -> bool:
     """Install pinned packages, and say in NAME.log why not; return whether all are there."""
-    wanted, python = folder / "wanted.txt", str(python_in(folder))
+    wanted = folder / "wanted.txt"
+    python = str(folder / ("Scripts" if os.name == "nt" else "bin") / "python")
     wanted.write_text(pins, encoding="utf-8")
     tool = [python, "-m", "pip", "install", "--disable-pip-version-check"]
     tool = [uv, "pip", "install", "--python", python, "--compile-bytecode"] if uv else tool
