@@ -264,9 +264,7 @@ def _refuse_unconfirmed(evals: EvalSet, others: list[Run]) -> None:
         raise EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
 
 
-def pairs_to_read(
-    evals: EvalSet, base: Run, others: list[Run], split: str | None, n: int
-) -> list[dict]:
+def pairs_to_read(evals: EvalSet, base: Run, others: list[Run], split, n: int) -> list[dict]:
     """Return the `n` unjudged pairs whose grades could move the differences in PRIMARY most.
 
     By `measures.weights_of_labels`, of several runs the largest. They are sorted by id, so that no

@@ -205,7 +205,7 @@ def depth_needed(chunks: list[Chunk]) -> int:
 
 def by_query(
     evals: EvalSet, queries: Queries, rankings: Rankings, known: Iterable[Chunk], cutoffs=CUTOFFS
-) -> dict[str, dict[str, float]]:
+) -> measures.Values:
     """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are.
 
     Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each k of
@@ -240,9 +240,7 @@ def losses(
     return {q: _loss(evals, of, rankings.get(q, []), known, budget) for q, of in queries.items()}
 
 
-def _loss(
-    evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk], budget: int
-) -> str:
+def _loss(evals: EvalSet, query: Wanted, ranking: list, known: list, budget: int) -> str:
     taken = context(ranking, budget, evals.documents)
     ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
     if evidence_ranks(query.quotes, taken):
@@ -288,8 +286,6 @@ def compare_evidence(
     names = [*names, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
     values, alone = (
         stats.by_measure(names, *(by_query(evals, asked, *side, cutoffs) for side in sides))
-        if asked
-        else {}
         for asked in (queries, any_quote(queries))
     )
     within = int(min(filled, BUDGET))

@@ -65,9 +65,7 @@ def add_problem(problems: Problems, problem: str) -> None:
     problems.append(problem)
 
 
-def lines(
-    path: Path | str, problems: Problems = None, newline: str | None = None
-) -> Iterator[tuple[str, str]]:
+def lines(path: Path | str, problems: Problems = None, newline=None) -> Iterator[tuple[str, str]]:
     """Yield (file:line, text) of a file, plain or .gz, without empty lines and byte-order mark.
 
     `newline` is that of open(): None ends a line at every kind of line end.
@@ -84,9 +82,7 @@ def page(path: Path, problems: Problems = None) -> str | None:
     return None if len(problems or []) > before else text
 
 
-def _whole_lines(
-    path: Path | str, problems: Problems, newline: str | None = None
-) -> Iterator[tuple[str, str]]:
+def _whole_lines(path: Path | str, problems: Problems, newline=None) -> Iterator[tuple[str, str]]:
     place, remedy = f"{path}:1", "save the file as UTF-8"
     opener = gzip.open if Path(path).suffix == ".gz" else open
     try:
@@ -250,11 +246,7 @@ def schema(name: str) -> Schema:
 
 
 def read(
-    path: Path,
-    problems: Problems = None,
-    grades: tuple[int, ...] = GRADES,
-    places: dict | None = None,
-    name: str = "",
+    path: Path, problems: Problems = None, grades=GRADES, places: dict | None = None, name=""
 ) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, row) of a file that has a schema, where it exists: rows without a fault.
 

@@ -36,10 +36,8 @@ def set_up(folder: Path, lock: Path = Path("requirements.txt")) -> int:
     subprocess.run([*make, str(folder)], check=True)
     missing = [] if install(folder, uv, locked, "all") else one_by_one(folder, uv, blocks)
     if missing:
-        here = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-        print(
-            f"missing: {' '.join(missing)}; no wheel for Python {here}, and it could not be built"
-        )
+        here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+        print(f"missing: {' '.join(missing)}; no wheel for {here}, and it could not be built")
         print(f"({folder}/NAME.log says why); notebooks/installing.md, Without a wheel: what works")
         return 1
     settings = folder / "share" / "jupyter" / "lab" / "settings"
