@@ -421,9 +421,7 @@ def orphan_faults(rows: Iterable[tuple[str, dict]], queries: dict, folder: Path)
     ]
 
 
-def _with_relevant(
-    queries: dict, judgments: list, places: dict, problems: list
-) -> dict[str, Query]:
+def _with_relevant(queries: dict, judgments: list, places: dict, problems: list) -> dict:
     """Return the queries with all that is judged relevant: as listed, then by id."""
     judged = defaultdict(set)
     for judgment in judgments:

@@ -2,6 +2,7 @@
 
 import math
 import operator
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import combinations_with_replacement
@@ -93,17 +94,15 @@ def answerability_auroc(evals: EvalSet, split: str | None, run: Rankings) -> dic
     {} where the half lacks one of them, or the run answered none of the others. A query without
     results counts below every other.
     """
-    answerable, unanswerable = (
-        [run.get(q) for q in queries if split in (None, queries[q].split)]
-        for queries in (evals.queries, evals.unanswered)
+    below = -sys.float_info.max  # the first score of a query without results
+    tops, others = (
+        [run[q][0][1] if run.get(q) else below for q in of if split in (None, of[q].split)]
+        for of in (evals.queries, evals.unanswered)
     )
-    if not (answerable and any(unanswerable)):
+    if not tops or max(others, default=below) == below:
         return {}
-    lowest = min(ranking[0][1] for ranking in answerable + unanswerable if ranking) - 1
-    tops = ([r[0][1] if r else lowest for r in rankings] for rankings in (answerable, unanswerable))
-    area, low, high = stats.auroc(*tops)
-    sizes = {"n": len(answerable), "unanswerable": len(unanswerable)}
-    return sizes | {"AUROC": area, "low": low, "high": high}
+    area, low, high = stats.auroc(tops, others)
+    return {"n": len(tops), "unanswerable": len(others), "AUROC": area, "low": low, "high": high}
 
 
 def ids_by_field(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[str, list[str]]:

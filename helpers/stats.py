@@ -97,15 +97,10 @@ def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> Ends:
     """
     if len(values) < 2:
         return float(values[0]), float(values[0])
-    drawn = scipy.stats.bootstrap(
-        (np.asarray(values, dtype=float),),
-        np.mean,
-        n_resamples=DRAWS,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-        batch=500,
-    )
-    return float(drawn.confidence_interval.low), float(drawn.confidence_interval.high)
+    sample, how = (np.asarray(values, dtype=float),), {"n_resamples": DRAWS, "batch": 500}
+    how |= {"method": "percentile", "rng": np.random.default_rng(seed)}
+    low, high = scipy.stats.bootstrap(sample, np.mean, **how).confidence_interval
+    return float(low), float(high)
 
 
 def t_interval(values: Sequence[float]) -> Ends | None:
@@ -126,14 +121,8 @@ def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
     nonzero = np.array([d for d in differences if abs(d) > TIE])
     if len(nonzero) < 2:  # SciPy wants two; both signs of one are as extreme as the one seen
         return 1.0
-    flipped = scipy.stats.permutation_test(
-        (nonzero,),
-        np.mean,
-        permutation_type="samples",
-        n_resamples=DRAWS,
-        batch=1000,
-        rng=np.random.default_rng(seed),
-    )
+    how = {"n_resamples": DRAWS, "batch": 1000, "rng": np.random.default_rng(seed)}
+    flipped = scipy.stats.permutation_test((nonzero,), np.mean, permutation_type="samples", **how)
     return float(flipped.pvalue)
 
 
