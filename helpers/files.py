@@ -157,7 +157,11 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
     if not block:
         return None
     try:
-        fields = _yaml_fields(block[1])
+        loader = yaml.BaseLoader(block[1])  # keeps 2026-04-08, 2.0 and no as text
+        node = loader.get_single_node()
+        if not isinstance(node, yaml.MappingNode):
+            raise ValueError(f"{node.id if node else 'nothing'} is no field")
+        fields = object_without_doubles(loader.construct_pairs(node, deep=True))
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark else 2
@@ -166,14 +170,6 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
         add_problem(problems, f"{path}:{line}: bad front matter ({reason}), {wanted}")
         fields = {}
     return fields, text[block.end() :]
-
-
-def _yaml_fields(block: str) -> dict:
-    loader = yaml.BaseLoader(block)  # keeps 2026-04-08, 2.0 and no as text
-    node = loader.get_single_node()
-    if not isinstance(node, yaml.MappingNode):
-        raise ValueError(f"{node.id if node else 'nothing'} is no field")
-    return object_without_doubles(loader.construct_pairs(node, deep=True))
 
 
 # Rows held against a schema. The form of each file stands in evals/schema, as JSON Schema with the

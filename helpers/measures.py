@@ -37,10 +37,7 @@ def measure(name: str, full_grade: int = 2) -> ir_measures.measures.Measure:
     return found @ int(k) if k else found
 
 
-NAMED = {
-    name: measure(name)
-    for name in "nDCG@10 RR@10 hit@1 hit@5 hit@10 recall@5 recall@10 recall@100 P@10 AP RR".split()
-}
+NAMED = "nDCG@10 RR@10 hit@1 hit@5 hit@10 recall@5 recall@10 recall@100 P@10 AP RR".split()
 
 
 def at_depth(name: str, depth: float) -> str:
@@ -55,7 +52,7 @@ def mean_name(name: str) -> str:
     return MEAN_NAMES.get(family, family) + at + k
 
 
-def per_query(qrels: Qrels, run: Rankings, names=tuple(NAMED), full_grade: int = 2) -> Values:
+def per_query(qrels: Qrels, run: Rankings, names=NAMED, full_grade: int = 2) -> Values:
     """Return {query_id: {measure: value}} for every query of `qrels`; one without results gets 0.
 
     `run` lists (doc_id, score) best first. The order of the list counts: ties are broken before
