@@ -124,24 +124,21 @@ def evidence_content(
     the means of evidence.BESIDE as if any quote were enough (`any_quote`).
     """
     quoted: dict = {}
-    for split in files.SPLITS:
-        wanted = evidence.quoted_queries(evals, split)
-        if not (wanted and rankings):
+    for split in files.SPLITS if rankings else ():
+        if not (wanted := evidence.quoted_queries(evals, split)):
             continue
-        is_dev, alone = split == files.SPLITS[0], evidence.any_quote(wanted)
+        is_dev = split == files.SPLITS[0]
         chosen = [name for name in rankings if is_dev or name in {base, *evals.confirmed}]
-        rows, rows_alone = (
+        rows, alone = (
             {name: evidence.by_query(evals, of, rankings[name], known[name]) for name in chosen}
-            for of in (wanted, alone)
+            for of in (wanted, evidence.any_quote(wanted))
         )
-        quoted[split] = {
-            "n": len(wanted),
-            "by_k": evidence.shares_by_k(wanted, rankings[base]),
-            "sets": _chunk_sets(known, rows, base, evals.matters),
-        }
-        for name in chosen if alone else ():
-            means = measures.means(rows_alone[name])
-            quoted[split]["sets"][name]["any_quote"] = {m: means[m] for m in evidence.BESIDE}
+        sets = _chunk_sets(known, rows, base, evals.matters)
+        for name, values in alone.items() if alone[base] else ():
+            means = measures.means(values)
+            sets[name]["any_quote"] = {measure: means[measure] for measure in evidence.BESIDE}
+        by_k = evidence.shares_by_k(wanted, rankings[base])
+        quoted[split] = {"n": len(wanted), "by_k": by_k, "sets": sets}
         if is_dev:
             quoted["lost"] = evidence.losses(evals, wanted, rankings[base], known[base])
     return quoted
