@@ -197,7 +197,7 @@ def test_what_queries_apart_from_dev_say_stands_beside_test(small):
     best = run("x", stats.BETTER) | of | {"judged@10": 1.0}
     line = actions(small, others=[best])[0]
     end = "On the 11 test questions that share no relevant document with dev it's +0.020 "
-    assert line.endswith(end + "(-0.010 to +0.050).")
+    assert line.endswith(end + f"(-0.010 to +0.050), {stats.SAME}.")
     best["measures"] = {"nDCG@10": row}
     page = made(small, others=[best])
     assert page.leaderboard()["on test"]["x"] == "+0.050, confirmed; apart +0.020 (n = 11)"
@@ -251,6 +251,8 @@ def test_what_it_would_cost_to_know_more(small):
         others = [run("x", stats.TOO_FEW, difference, detectable)]
         others.append(run("y", stats.TOO_FEW, -0.4, None))
         assert actions(small, others=others)[-1].startswith(f"- **{words}")
+    others = [run("near", stats.TOO_FEW, 0.04, 0.04), run("wide", stats.TOO_FEW, -0.01, 0.2)]
+    assert "With the spread of *wide*" in actions(small, others=others)[-1]
 
 
 def test_the_cost_counts_questions_and_pairs(small):
@@ -294,15 +296,23 @@ def test_sections_say_what_is_missing_where_it_is(small):
     assert said(page, "evidence").startswith("No dev label has a quote")
     by_k = {"any quote": [0.75] * 5, "evidence": [0.5] * 5}
     means = {"evidence hit@5": 0.5, evidence.DECIDES: 0.25}
-    sets = {"fixed": {"means": means, "any_quote": dict.fromkeys(means, 1)}}
+    sets = {n: {"means": means, "any_quote": dict.fromkeys(means, n)} for n in (1, 0.75)}
+    sets = {"fixed": sets[1], "best": sets[0.75]}
     halves = {half: {"by_k": by_k, "sets": sets} for half in ("dev", "test")}
     several = WriteUp(page.results | {"evidence": halves}, small)
     told = (
         "any quote for 0.750 of the questions, and what suffices for 0.500. By set of chunks:\n\n"
     )
-    table = said(several, "evidence").partition(told)[2].split("\n")
-    assert table[0].endswith("| any quote, 2,000 tokens | what suffices |")
-    assert table[2:] == [f"| {half} | fixed | 1.000 | 0.500 | 1.000 | 0.250 |" for half in halves]
+    table, _, ends = said(several, "evidence").partition(told)[2].partition("\n\n")
+    assert table.split("\n")[0].endswith("| any quote, 2,000 tokens | what suffices |")
+    assert table.split("\n")[2:] == [
+        f"| {half} | {name} | {value} | 0.500 | {value} | 0.250 |"
+        for half in halves
+        for name, value in (("fixed", "1.000"), ("best", "0.750"))
+    ]
+    assert (
+        ends.endswith("by any quote, and +0.000 by what suffices.") and "*best* is -0.250" in ends
+    )
     del by_k["any quote"]
     assert "quotes together" not in said(several, "evidence")
     assert "had none among the first ten" in said(page, "numbers")
