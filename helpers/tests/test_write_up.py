@@ -191,13 +191,20 @@ def test_a_switch_is_advised_where_test_confirms_it(small):
 
 def test_what_queries_apart_from_dev_say_stands_beside_test(small):
     of = halves(stats.CONFIRMED)
-    apart = {"n": 11, "difference": 0.02, "low": -0.01, "high": 0.05, "verdict": stats.SAME}
+    apart = {
+        "n": 11,
+        "difference": 0.02,
+        "low": -0.01,
+        "high": 0.05,
+        "p": 0.5,
+        "verdict": stats.SAME,
+    }
     of["halves"][compare.APART] = apart
     row = dict.fromkeys(stats.Paired._fields, 0.1)
     best = run("x", stats.BETTER) | of | {"judged@10": 1.0}
     line = actions(small, others=[best])[0]
     end = "On the 11 test questions that share no relevant document with dev it's +0.020 "
-    assert line.endswith(end + f"(-0.010 to +0.050), {stats.SAME}.")
+    assert line.endswith(end + f"(-0.010 to +0.050), {stats.SAME} (p = &#48;.5000).")
     best["measures"] = {"nDCG@10": row}
     page = made(small, others=[best])
     assert page.leaderboard()["on test"]["x"] == "+0.050, confirmed; apart +0.020 (n = 11)"
@@ -300,10 +307,9 @@ def test_sections_say_what_is_missing_where_it_is(small):
     sets = {"fixed": sets[1], "best": sets[0.75]}
     halves = {half: {"by_k": by_k, "sets": sets} for half in ("dev", "test")}
     several = WriteUp(page.results | {"evidence": halves}, small)
-    told = (
-        "any quote for 0.750 of the questions, and what suffices for 0.500. By set of chunks:\n\n"
-    )
-    table, _, ends = said(several, "evidence").partition(told)[2].partition("\n\n")
+    told, _, rest = said(several, "evidence").partition(" whose evidence is there:\n\n")
+    assert "any quote for 0.750 of the questions, and what suffices for 0.500. By set" in told
+    table, _, ends = rest.partition("\n\n")
     assert table.split("\n")[0].endswith("| any quote, 2,000 tokens | what suffices |")
     assert table.split("\n")[2:] == [
         f"| {half} | {name} | {value} | 0.500 | {value} | 0.250 |"
