@@ -5,7 +5,7 @@ import json
 import pytest
 from conftest import published, write_rows
 
-from helpers import compare, evalset, evidence, results, runs, stats
+from helpers import compare, evalset, evidence, files, results, runs, stats
 from notebooks import write_up
 from notebooks.write_up import ENOUGH, Share, WriteUp
 
@@ -191,26 +191,28 @@ def test_a_switch_is_advised_where_test_confirms_it(small):
 
 def test_what_queries_apart_from_dev_say_stands_beside_test(small):
     of = halves(stats.CONFIRMED)
-    apart = {
-        "n": 11,
-        "difference": 0.02,
-        "low": -0.01,
-        "high": 0.05,
-        "p": 0.5,
-        "verdict": stats.SAME,
-    }
+    apart = {"n": 11, "difference": 0.02, "low": -0.01, "high": 0.05, "verdict": stats.SAME}
     of["halves"][compare.APART] = apart
     row = dict.fromkeys(stats.Paired._fields, 0.1)
     best = run("x", stats.BETTER) | of | {"judged@10": 1.0}
     line = actions(small, others=[best])[0]
     end = "On the 11 test questions that share no relevant document with dev it's +0.020 "
-    assert line.endswith(end + f"(-0.010 to +0.050), {stats.SAME} (p = &#48;.5000).")
+    assert line.endswith(end + f"(-0.010 to +0.050), {stats.SAME}.")
     best["measures"] = {"nDCG@10": row}
     page = made(small, others=[best])
     assert page.leaderboard()["on test"]["x"] == "+0.050, confirmed; apart +0.020 (n = 11)"
     assert "*Apart* are the test queries that" in said(page, "compared")
     del best["halves"][compare.APART]
     assert "*Apart*" not in said(made(small, others=[best]), "compared")
+
+
+def test_cards_say_what_the_systems_are(small):
+    assert said(made(small), "systems") == ""
+    files.write(small.folder / "systems" / "b.json", '{"system": "of 2021", "windows": "ten"}')
+    files.write(small.folder / "systems" / "a.json", '{"packages": {}}')
+    files.write(small.folder / "systems" / "c.json", '{"system": "<b>"}')
+    told = "- *b*: of 2021. Windows: ten.\n- *c*: &#60;b&#62;."
+    assert said(made(small), "systems") == told
 
 
 @pytest.mark.parametrize("verdict", [stats.BETTER, stats.WORSE, stats.SAME, stats.TOO_FEW])
