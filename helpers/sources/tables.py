@@ -105,22 +105,24 @@ def ending(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix
 
 
-def rows_of(path: Path, task: Task, forms: dict[int, tuple] = PAIRS) -> Iterator[tuple[str, dict]]:
-    """Yield (place, row) of a table, plain or .gz.
+def rows_of(
+    paths: list[Path], task: Task, forms: dict[int, tuple] = PAIRS
+) -> Iterator[tuple[str, dict]]:
+    """Yield (place, row) of tables, plain or .gz.
 
     Lines of cells stand under the names of the first line if it names a column of ids, else under
     those that `forms` gives to so many cells. Topics are TREC's: <top>, <num>, <title>.
     """
-    match ending(path):
-        case ".jsonl":
-            return files.rows(path, task.problems)
-        case ".json" | ".parquet":
-            return _database_rows(path, task)
-        case ".csv":
-            return _csv_rows(path, task)
-    _, line = next(files.lines(path, []), ("", ""))
-    is_topics = line.lstrip()[:4].lower() == "<top"
-    return _topics(path, task) if is_topics else _line_rows(path, task, forms)
+    for path in paths:
+        match ending(path):
+            case ".jsonl":
+                yield from files.rows(path, task.problems)
+            case ".json" | ".parquet":
+                yield from _database_rows(path, task)
+            case ".csv":
+                yield from _csv_rows(path, task)
+            case _:
+                yield from _line_rows(path, task, forms)
 
 
 def _database_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
@@ -167,6 +169,9 @@ def _line_rows(path: Path, task: Task, forms: dict[int, tuple]) -> Iterator[tupl
     ids = {name for table in tables for field in IDS for name in table.get(field, ())}
     wanted = " or ".join(" ".join(cell or "0" for cell in form) for form in forms.values())
     for number, (place, line) in enumerate(files.lines(path, task.problems, newline="\n")):
+        if number == 0 and line.lstrip()[:4].lower() == "<top":
+            yield from _topics(path, task)
+            return
         between = "\t" if "\t" in line or forms is PAIRS else None
         head = [_unquote(cell) for cell in line.split(between)] if number == 0 else []
         if ids & {*head}:
