@@ -59,13 +59,9 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     hard = {(row["query_id"], doc_id) for row in rows for doc_id in row["hard"]}
     lengths = {doc_id: len(document.text) for doc_id, document in evals.documents.items()}
     third = sorted(lengths.values())[(len(lengths) - 1) // 3]
-
-    def worth_reading(label: Judgment) -> tuple[bool, bool]:
-        is_easy = label.relevance == 0 and label[:2] not in hard
-        return not is_easy, lengths[label.doc_id] <= third
-
-    shuffled = [stored[n] for n in np.random.default_rng(stats.SEED).permutation(len(stored))]
-    best_first = sorted(shuffled, key=worth_reading, reverse=True)
+    best_first = [stored[n] for n in np.random.default_rng(stats.SEED).permutation(len(stored))]
+    best_first.sort(key=lambda label: lengths[label.doc_id] > third)
+    best_first.sort(key=lambda label: not label.relevance and label[:2] not in hard)
     rest, more = divmod(PAIRS - ZEROS, len(evals.grades) - 1)
     quota = {grade: rest + (grade <= more) if grade else ZEROS for grade in evals.grades}
     chosen = [label for label in stored if label[:2] in own]

@@ -136,7 +136,11 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
         if exercises.is_further(name):
             beyond += [_line(*row) for row in rows]
         else:
-            lines += [_headline(source, rows), *(_line(*row) for row in rows), ""]
+            title = source.cells[0].source.splitlines()[0].lstrip("# ")
+            done = [exercise.minutes for exercise, status, _ in rows if status == "done"]
+            minutes = f"{sum(done)} of {sum(row[0].minutes for row in rows)} minutes"
+            lines.append(f"{title}: {len(done)} of {len(rows)} done, {minutes}")
+            lines += [*(_line(*row) for row in rows), ""]
         remaining += [(name, exercise) for exercise, status, _ in rows if status != "done"]
     if beyond:
         lines += ["Going further, not in the minutes of the week", *beyond, ""]
@@ -145,13 +149,6 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
         label = f"{exercise.number} {exercise.title}".strip()
         return [*lines, f"next: {label} ({exercise.minutes} minutes) in {name}"]
     return [*lines, "every exercise is done"]
-
-
-def _headline(source, rows: list[tuple]) -> str:
-    title = source.cells[0].source.splitlines()[0].lstrip("# ")
-    done = [exercise.minutes for exercise, status, _ in rows if status == "done"]
-    planned = sum(exercise.minutes for exercise, *_ in rows)
-    return f"{title}: {len(done)} of {len(rows)} done, {sum(done)} of {planned} minutes"
 
 
 def _line(exercise: Exercise, status: str, words: str) -> str:
