@@ -99,9 +99,7 @@ def failure_card(evals: EvalSet, weights: Weights, query_id: str, order: list[st
         "rival": pair[1],
         "unjudged": pair[1] not in labels,
         "versions": tuple(sorted(pair)) in weights.versions,
-        "words": [
-            [word, weights.index.idf.get(word), wanted[word], rival[word]] for word in wanted
-        ],
+        "words": [[w, weights.index.idf.get(w), wanted[w], rival[w]] for w in wanted],
         "common": [word for word in wanted if word in weights.common],
         "lacks": [word for word in wanted if word not in held],
         "score": [weights.score(words, doc_id) for doc_id in pair],

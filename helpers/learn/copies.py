@@ -116,9 +116,7 @@ def copies_of_lessons(notebooks: Path, folder: Path) -> dict[str, nbformat.Noteb
 def _open_exercises(name: str, made: nbformat.NotebookNode) -> None:
     """Put stubs and numbers into a copy, and keep its answer and check cells from being deleted."""
     for exercise in exercises_of(name, made):
-        code, check, head = (
-            made.cells[n] for n in (exercise.code, exercise.check, exercise.heading)
-        )
+        head, code, check = (made.cells[n] for n in exercise[1:4])
         code.source = with_stubs(code)
         code.metadata["deletable"] = False
         check.metadata |= {"deletable": False, "editable": False}

@@ -129,10 +129,9 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
     """
     lines, beyond, remaining = [], [], []
     for name, source in sources.items():
-        rows = [
-            (exercise, *status_of(exercise, source.cells[exercise.check], saved))
-            for exercise in exercises_of(name, source)
-        ]
+        own = exercises_of(name, source)
+        told = [status_of(exercise, source.cells[exercise.check], saved) for exercise in own]
+        rows = [(exercise, *status) for exercise, status in zip(own, told, strict=True)]
         if exercises.is_further(name):
             beyond += [_line(*row) for row in rows]
         else:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 
 from ..files import EvalSetError
 from . import readers, tables
@@ -25,14 +26,11 @@ def read_dataset(task: Task) -> Source:
     options, name = task.options, task.options.path
     splits, offered = _splits(name, task)
     queries = [options.queries] if options.queries else splits.values()
+    asked = chain.from_iterable(_entries(part, "queries") for part in queries)
     codes = f"{name}/{options.queries or ''}".split("/")
     return Source(
         ((p, tables.document_of(p, row, task)) for p, row in _entries(name, "docs")),
-        (
-            (p, tables.query_of(p, row, task))
-            for of in queries
-            for p, row in _entries(of, "queries")
-        ),
+        ((p, tables.query_of(p, row, task)) for p, row in asked),
         (
             tables.label_of(place, row, split, task)
             for split, part in splits.items()

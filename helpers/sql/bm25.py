@@ -59,9 +59,8 @@ def add_set_documents(engine: Engine, evals: evalset.EvalSet, chunker: str | Non
     if evals.tokenizer != "words":
         problem = f"found words by {evals.tokenizer!r}, wanted 'words', runs of letters and digits"
         raise EvalSetError([f"{evals.folder}: {problem}"])
-    engine.put(
-        "offered", pd.DataFrame(rows_to_rank(evals, chunker), columns=["unit", "doc_id", "text"])
-    )
+    table = pd.DataFrame(rows_to_rank(evals, chunker), columns=["unit", "doc_id", "text"])
+    engine.put("offered", table)
 
 
 def rows_to_rank(evals: evalset.EvalSet, chunker: str | None) -> list[tuple[str, str, str]]:
