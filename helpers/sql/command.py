@@ -66,19 +66,13 @@ def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
 
 def _search(opened: Engine, evals, docs, queries, chunker, settings, path: Path) -> None:
     began = time.monotonic()
-    if docs:
-        bm25.add_parquet_documents(opened, docs)
-    else:
-        bm25.add_set_documents(opened, evals, chunker)
+    bm25.add_documents(opened, evals, docs, chunker)
     card = path.with_suffix(".json")
     known = files.json_page(card).get("files") if card.exists() else None
     new = [name for name in _parquet_files(docs) if known and name not in known]
     done = bm25.index_documents(opened, settings, new)
     print(f"{done} ({time.monotonic() - began:.1f} s)", flush=True)
-    if queries:
-        bm25.add_parquet_queries(opened, queries)
-    else:
-        bm25.add_set_queries(opened, evals)
+    bm25.add_queries(opened, evals, queries)
     began = time.monotonic()
     run = bm25.search_queries(opened)
     print(f"{len(run)} queries found something ({time.monotonic() - began:.1f} s)")
