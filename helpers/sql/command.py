@@ -21,8 +21,8 @@ def sql_command(
     queries: str | None = None,
     chunks: str | None = None,
     **parameters: float | str,
-) -> int:
-    """Write a run and its card into `to`, and print what a labelled set says of it.
+) -> str:
+    """Write a run and its card into `to`, print what a labelled set says of it, return its path.
 
     `docs` and `queries` are Parquet and stand in place of the set's; `parameters` are those of
     bm25.Settings. Raises EvalSetError.
@@ -47,8 +47,7 @@ def sql_command(
             runs.write_card(to / f"{RUN}.json", evals, card)
         if evals and evals.queries and not queries:
             _print_measures(opened, evals)
-    print(f"run: {to / RUN}.trec")
-    return 0
+    return f"run: {to / RUN}.trec"
 
 
 def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
