@@ -89,11 +89,12 @@ def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[
     labels, made = [], []
     derived = [path for pattern in DERIVED for path in sorted(evals.folder.glob(pattern))]
     reads = (labels, evalset.read_extra, names), (made, _read_derived, derived)
-    for problems, read, name in ((p, read, name) for p, read, of in reads for name in of):
-        try:
-            read(evals, name)
-        except evalset.EvalSetError as error:
-            problems += error.problems
+    for problems, read, files_of in reads:
+        for name in files_of:
+            try:
+                read(evals, name)
+            except evalset.EvalSetError as error:
+                problems += error.problems
     if made:
         made.append(f"make report EVALS={evals.folder} writes chunks, runs and results.json anew")
     return [*labels, *dict.fromkeys(made)]

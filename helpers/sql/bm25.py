@@ -54,7 +54,9 @@ def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
     return rows
 
 
-def add_documents(engine: Engine, evals: evalset.EvalSet | None, path="", chunker="") -> None:
+def add_documents(
+    engine: Engine, evals: evalset.EvalSet | None, path: str | None = None, chunker: str = ""
+) -> None:
     """Offer the documents of a set, the spans of one of its chunkers, or what `path` holds.
 
     That is a Parquet file, folder or address with doc_id, text and, if there, title; an id `doc#n`
@@ -85,7 +87,7 @@ def rows_to_rank(evals: evalset.EvalSet, chunker: str) -> list[tuple[str, str, s
     return [(span.chunk_id, span.doc_id, span.text(evals.documents)) for span in spans]
 
 
-def add_queries(engine: Engine, evals: evalset.EvalSet | None, path="") -> None:
+def add_queries(engine: Engine, evals: evalset.EvalSet | None, path: str | None = None) -> None:
     """Take the queries of a set, those without an answer too, or query_id and text of `path`.
 
     That is a Parquet file, folder or address. Raises EvalSetError.

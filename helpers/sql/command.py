@@ -65,7 +65,7 @@ def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
 
 def _search(opened: Engine, evals, docs, queries, chunker, settings, path: Path) -> None:
     began = time.monotonic()
-    bm25.add_documents(opened, evals, docs, chunker)
+    bm25.add_documents(opened, evals, docs, chunker or "")
     card = path.with_suffix(".json")
     known = files.json_page(card).get("files") if card.exists() else None
     new = [name for name in _parquet_files(docs) if known and name not in known]
