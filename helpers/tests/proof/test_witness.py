@@ -448,7 +448,11 @@ def test_data_card_tells_the_truth_about_the_queries(files):
     assert f"changed were {', '.join(changed[:-1])} and {changed[-1]}." in page
     best = {q: max(row["grades"].values(), default=0) for q, row in earlier.items()}
     answered = [q for q, grade in best.items() if q not in gone | files.queries.keys() and grade]
-    assert f"Two, {' and '.join(answered)}, lost" in page
+    assert f"Two, {' and '.join(answered)}, lost all their answers to the readers (four" in page
+    lost = [sorted(earlier[query_id]["grades"].values()) for query_id in answered]
+    assert lost == [[1, 1, 1, 1], [1, 2]]
+    twice = sum([*row["grades"].values()].count(2) > 1 for row in earlier.values())
+    assert 1 / 3 <= twice / sum(map(bool, best.values())) < 0.36  # "a third of version 2"
     new = [q for q in files.queries if best.get(q) == 0]
     assert f"{COUNTS[len(new)].capitalize()} queries that no document answered have an" in page
     assert f"sixteen of the {sum(grade == 1 for grade in best.values())} that had only" in page
@@ -520,7 +524,9 @@ def test_data_card_tells_the_truth_about_the_readings(files):
     agreed = [sum(same["first"] == grade) for grade in (0, 1, 2)]
     became = [moved[1, 0], ones, moved[1, 2], moved[2, 1], twos]
     card_tells({
-        "of the {} zeros read again, {} became relevant": [len(zeros), sum(zeros["final"] > 0)],
+        "of version 2, {} zeros (": len(zeros),
+        "at most {} pairs a reader": int(second.groupby(["round", "batch"]).size().max()),
+        "of the zeros read again, {} became relevant": sum(zeros["final"] > 0),
         "{} of the {} ones of version 2 are 0 now and {} are 2, and {} of its {} twos": became,
         "the check: {} of the final labels, fifty a grade": len(last),
         "the same grade to {} zeros, {} ones and {} twos": agreed,
