@@ -805,7 +805,8 @@ def test_sentences_about_the_baseline(cells, files, published, dev):
     shown = {f"{half}, {name}": dict(enumerate(of.split(" | "))) for half, name, of in lines}
     assert not differences("told apart", shown, told_apart(files, published))
     runs = len(published["compared_dev"]["runs"])
-    tells(cells["r-compared-text"][0], {"Same {} dev queries": len(dev), "{} comparisons": runs})
+    said = cells["r-compared-text"][0].partition("\n\n- *")[0]  # then systems, in their own words
+    tells(said, {"Same {} dev queries": len(dev), "{} comparisons": runs})
 
 
 def told_apart(files, published: dict) -> dict[str, dict]:
@@ -914,15 +915,15 @@ def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
         ends = [rows[name][part] for part in ("n", "difference", "low", "high")]
         wanted["On {} dev questions it gains {} in nDCG@10 ( interval {} to {};"] = ends
         wanted["p = {}, adjusted"] = compared[name]["p_holm"]
-        alone = (
-            "On the {} test questions that share no relevant document with dev it's {} ({} to {})"
-        )
+        ends = ("difference", "low", "high")
         for half, words in (("test", "On test it's {} ({} to {})"),
-                            ("test minus dev", "(Test minus dev: {}, {} to {}.)"),
-                            ("test apart from dev", alone)):  # fmt: skip
-            at, parts = halves[name][half], ("difference", "low", "high")
-            parts = ("n", *parts) if half == "test apart from dev" else parts
-            wanted[words] = [at[part] for part in parts]
+                            ("test minus dev", "(Test minus dev: {}, {} to {}.)")):  # fmt: skip
+            wanted[words] = [halves[name][half][part] for part in ends]
+        at = halves[name]["test apart from dev"]
+        words = (
+            "the {} test questions that share no relevant document with dev it's {} ({} to {}), "
+        )
+        wanted[words + at["verdict"] + " (p = {})"] = [at[part] for part in ("n", *ends, "p")]
     tells(said, wanted)
 
 
