@@ -1028,6 +1028,34 @@ def test_session_a_shows_the_pool_and_its_bias(cells, files, rankers):
     agree(cells, {"a-judged-table": rows, "a-bias-table": columns})
 
 
+def test_the_rounds_of_reading_are_counted_again(cells):
+    """Round 8 has a low kappa by how its pairs were picked, round 7 a high one with doubtful ones.
+
+    Where two readings differ, the pair's next round has the third.
+    """
+    at, pairs, three = {}, {}, {}
+    for row in witness.rows(FOLDER / "second_pass.jsonl"):
+        at[row["query_id"], row["doc_id"], row["round"]] = row["first"], row["second"]
+        pairs.setdefault(row["round"], []).append((row["first"], row["second"]))
+    found = {number: witness.agreement(two) for number, two in pairs.items()}
+    wanted = {}
+    for number, agreed in found.items():
+        ones = dict(zip(agreed["by grade"][::2], agreed["by grade"][1::2], strict=True))[1]
+        about = {name: agreed[name] for name in ("pairs", "equal", "kappa")}
+        wanted[str(number)] = about | {"equal of the ones": ones}
+    agree(cells, {"f-agreement-rounds": wanted})
+    assert wanted["7"]["kappa"] > 0.8 and wanted["7"]["equal of the ones"] < 0.75
+    assert found[8]["kappa"] < min(found[number]["kappa"] for number in (7, 9, 10))
+    for (query_id, doc_id, number), (first, second) in at.items():
+        again = at.get((query_id, doc_id, number + 1))
+        if again and first != second:
+            three.setdefault((query_id, doc_id), (first, second, again[1]))
+    for place, name in enumerate(("first", "second")):
+        equal = sum(readings[place] == readings[2] for readings in three.values())
+        told = f"the third agrees with the {name} on {equal} of {len(three)} pairs"
+        assert told in cells["a-disagree-table"][0]
+
+
 def test_session_b_shows_the_chunks_and_the_quotes_they_cut(cells, files):
     cut, about = {}, {}
     for name in witness_evidence.SETS:
