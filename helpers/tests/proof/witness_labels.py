@@ -17,7 +17,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 from witness import Files, Okapi, answers, words
-from witness_sessions import idf, ndcg
+from witness_sessions import idf, ndcg, ranked_ten
 
 SEED = 2026  # of latent semantic analysis
 
@@ -116,14 +116,6 @@ def distances(files: Files, split: dict[str, str], shared: dict[str, set[str]]) 
 
 
 # The pool.
-
-
-def ranked_ten(files: Files) -> dict[str, dict[str, list[str]]]:
-    """Return the first ten documents of the pooled rankers that have a run in the folder."""
-    folders = (files.folder / name for name in ("runs", "systems"))
-    paths = [path for folder in folders for path in folder.glob("*.trec")]
-    runs = {path.stem: witness.trec(path) for path in paths}
-    return {n: {q: [d for d, _ in hits[:10]] for q, hits in run.items()} for n, run in runs.items()}
 
 
 def pooled(files: Files) -> list[tuple[str, str, set[str]]]:

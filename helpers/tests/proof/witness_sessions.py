@@ -168,12 +168,23 @@ def of_session_c(results: dict) -> dict[str, float | str]:
     }
 
 
-# Session B, further: whole documents.
+# Session A, further: the pool.
+
+
+def ranked_ten(files: Files) -> dict[str, dict[str, list[str]]]:
+    """Return the first ten documents of the pooled rankers that have a run in the folder."""
+    folders = (files.folder / name for name in ("runs", "systems"))
+    paths = [path for folder in folders for path in folder.glob("*.trec")]
+    runs = {path.stem: witness.trec(path) for path in paths}
+    return {n: {q: [d for d, _ in hits[:10]] for q, hits in run.items()} for n, run in runs.items()}
 
 
 def ndcg(order: list[str], grades: dict[str, int]) -> float:
     """Return nDCG@10, 0 where nothing is relevant."""
     return measures(order, grades)["nDCG@10"] if any(grades.values()) else 0.0
+
+
+# Session B, further: whole documents.
 
 
 def first_places(files: Files) -> list[int]:
