@@ -228,6 +228,8 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (halves("-------", "--"), "pass", ""),
         (halves("a" * 8 + "b" * 3, "a" * 16 + "b" * 7), "pass", "dev 11, test 23"),
         (halves("a" * 7 + "b" * 3, "a" * 18 + "b" * 12), "warn", "dev 10, test 30"),
+        (halves("a" * 7 + "b" * 3, "a" * 15 + "b" * 10), "pass", "dev 10, test 25"),
+        (halves("a" * 5 + "b" * 3, "a" * 14 + "b" * 11), "warn", "dev 8, test 25"),
     ],
     checks.check_overlap: [
         (overlapping(16), "pass", "answers 0.80; equal to a title: 0"),

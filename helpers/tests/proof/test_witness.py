@@ -1013,6 +1013,15 @@ def test_every_truth_of_a_prediction(cells, files, published):
         assert right, (name, said[name], value)
 
 
+def test_session_a_shows_what_other_halves_cost(cells, files):
+    """Kendall's tau is left out: three of the rankers have no run to read."""
+    shown = html_table(*cells["f-leaks-told-run"]) | html_table(*cells["f-leaks-other-run"])
+    assert all(-1 <= float(row.pop("tau")) <= 1 for row in shown.values())
+    halves = witness_sessions.other_halves(files)
+    wanted = {name: witness_sessions.unlike(files, of) for name, of in halves.items()}
+    assert not differences("halves", shown, wanted)
+
+
 def test_session_a_shows_the_pool_and_its_bias(cells, files, rankers):
     alone, pairs = witness_labels.found_alone(files), witness_labels.pooled(files)
     assert f"{len(alone)} rankers, {len(pairs)} pairs in the pool" in cells["a-pool"][0]
@@ -1204,6 +1213,12 @@ def test_session_c_shows_variants_and_the_luck_of_the_best(cells, files, publish
     for half, at in (("dev", of_dev[best]), ("test", after)):
         ends = at["difference"], at["low"], at["high"]
         assert fits(f"{half}: {{}} ({{}} to {{}})", text, *ends, rounded=True), half
+    idf = partial(witness_sessions.idf, "BM25L")
+    paper = witness_sessions.PublishedOkapi(witness.chunk_texts(files, "fixed"), idf=idf)
+    at = witness.paired(base["dev"], witness_sessions.ndcg_of(files, paper, "dev"))
+    page = (ROOT / "notebooks/further/best_of_many.ipynb").read_text(encoding="utf-8")
+    assert fits("on the workbook's own dev half is {}, and", page, at["difference"], rounded=True)
+    assert f"the verdict *{witness.verdict(at, at['p'])}*" in page
     gaps = np.array([np.subtract(v, base["dev"]) for v in values.values()])
     lucky = [of_dev[best]["difference"], *witness_sessions.luck(gaps)]
     shown = [float(number) for number in re.findall(r"[+-]\.?\d\S*", cells["c-luck"][0])]
