@@ -4,7 +4,8 @@ import functools
 import gc
 import math
 from collections.abc import Iterable, Sequence
-from statistics import fmean
+from operator import itemgetter
+from statistics import fmean, multimode
 from typing import NamedTuple
 
 import numpy as np
@@ -285,16 +286,16 @@ def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, flo
 
 
 def majorities(rows: Iterable[dict]) -> dict[tuple[str, str], int | None]:
-    """Return {(query_id, doc_id): the grade of two readings in three}, None where all differ.
+    """Return {(query_id, doc_id): the grade that most readings gave}, None where several lead.
 
-    Of rows of second_pass.jsonl whose readings differ and whose pair the next round has again.
+    Of rows of second_pass.jsonl: pairs read three times or more on which readers differed. The
+    readings are the first grade of a pair's first round and the second ones of all its rounds.
     """
-    at, found = {(row["query_id"], row["doc_id"], row["round"]): row for row in rows}, {}
-    for (query_id, doc_id, number), row in at.items():
-        two, again = (row["first"], row["second"]), at.get((query_id, doc_id, number + 1))
-        if again and two[0] != two[1]:
-            found[query_id, doc_id] = again["second"] if again["second"] in two else None
-    return found
+    readings: dict[tuple[str, str], list[int]] = {}
+    for row in sorted(rows, key=itemgetter("round")):
+        readings.setdefault((row["query_id"], row["doc_id"]), [row["first"]]).append(row["second"])
+    most = {p: multimode(own) for p, own in readings.items() if len(own) > 2 and len({*own}) > 1}
+    return {pair: grades[0] if len(grades) == 1 else None for pair, grades in most.items()}
 
 
 def readers_text(rows: Iterable[dict]) -> str:
