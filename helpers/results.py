@@ -12,9 +12,10 @@ import pandas as pd
 
 from . import chunks, evalset, evidence, files, measures, runs, stats, text
 from .evalset import EvalSet, EvalSetError
+from .installation import command
 
 RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
-ANEW = "make report EVALS={} measures the baseline anew"
+ANEW = f"{command('report', EVALS='{}')} measures the baseline anew"
 
 
 # What session C measures.
@@ -253,7 +254,8 @@ def changed_values(
 def what_next(folder: Path) -> str:
     """Return where a report leads: other commands, and for our own set a row for installing.md."""
     if folder != evalset.DEFAULT:
-        return "next: make audit asks the set, make compare measures a run on it, with this EVALS"
+        next_two = command("audit"), command("compare")
+        return "next: {} asks the set, {} measures a run on it, with this EVALS".format(*next_two)
     return (
         "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
         "notebooks/your_own_documents.md says how to take your documents\n"

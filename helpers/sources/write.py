@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .. import evalset, files
 from ..files import EvalSetError
+from ..installation import command
 from . import catalogue, collections, questions, trees
 from .qrels import Labels, assign_halves, count_common_ids, keep_answered, read_labels
 from .readers import WORDS, Options, Source, Task, with_bar
@@ -51,7 +52,7 @@ def import_command(source: str, to: Path, **more) -> int:
     """Import KIND:PATH, with `more` Options, into a new folder and print what was found."""
     kind, _, path = source.partition(":")
     print("\n".join(import_into(Options(kind, path, **more), to)))
-    following = evalset.load(to).next_step() or f"make report EVALS={to}"
+    following = evalset.load(to).next_step() or command("report", EVALS=to)
     print(f"{to} is an evaluation set; next: {following}")
     return 0
 

@@ -276,7 +276,7 @@ def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
     assert "another runs/fixed.trec" in status(path)[1].err
     (many / "results.json").unlink()
     done, printed = status(path)
-    words = f"cannot compare: {many} has no baseline yet, run make report on it first\n"
+    words = f"cannot compare: {many} has no baseline yet, make report EVALS={many} makes it\n"
     assert done == 2 and printed.err.startswith(words)
 
 
