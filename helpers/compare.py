@@ -529,7 +529,7 @@ def as_junit(comparison: dict, status: int) -> str:
     name = text.visible(f"against {comparison['base']['name']}, {comparison['evaluation_set']}")
     case = ElementTree.SubElement(suite, "testcase", {"classname": "compare", "name": name})
     ElementTree.SubElement(case, ended).text = "\n".join(lines)
-    return ElementTree.tostring(suite, "unicode", xml_declaration=True) + "\n"
+    return ElementTree.tostring(suite, "utf-8").decode() + "\n"
 
 
 def _named_apart(paths: list, read: list[runs.Run]) -> list[runs.Run]:
