@@ -206,7 +206,8 @@ def in_words(error: Exception, place: str = "the workbook") -> str:
     if isinstance(error, EvalSetError):
         return f"{error}\n{how_many(error.count, 'problem')} in {place}"
     lines = "".join(traceback.format_exception(error))
-    return f"{lines}This is a mistake of the workbook: report it with the lines above"
+    whose = "the workbook" if installation.IN_CHECKOUT else installation.PROGRAM
+    return f"{lines}This is a mistake of {whose}: report it with the lines above"
 
 
 if __name__ == "__main__":

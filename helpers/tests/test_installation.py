@@ -52,6 +52,7 @@ def test_a_command_is_worded_as_it_is_typed_where_the_gate_is_installed(installe
         assert (
             said == f"the package {package} is missing in {sys.executable}: pip install '{wanted}'"
         )
+    assert "a mistake of retrieval-baseline: report it" in __main__.in_words(KeyError("x"))
 
 
 # The baseline.
