@@ -1,6 +1,7 @@
 """What an installation has in place of make, its baseline, and the calls for other programs."""
 
 import json
+import re
 import sys
 from xml.etree import ElementTree
 
@@ -108,6 +109,8 @@ def test_the_baseline_is_measured_once_and_anew_where_the_labels_changed(measure
 
 
 def test_the_package_has_the_five_calls_and_no_others(measured):
+    page = (evalset.DEFAULT.parent / "notebooks" / "comparing.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)\(", page, re.MULTILINE) == [*helpers.CALLS]
     assert helpers.load(measured.folder) == measured
     assert {finding.check for finding in helpers.audit_set(measured)} > {"baseline"}
     assert helpers.compare_runs is api.compare_runs and helpers.read_run is api.read_run

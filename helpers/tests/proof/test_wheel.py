@@ -155,6 +155,7 @@ def test_a_set_is_audited_exported_and_frozen(gate):
     assert {"out/beir/corpus.jsonl", "out/qrels.trec"} < written
     assert "duckdb is missing" in gate("sql", "--to", "sql", status=(1,))
     assert "manifest.json describes" in gate("freeze")
+    assert "detectable: the smallest difference" in gate("plan")
 
 
 def test_a_small_set_is_imported_and_measured(gate):
@@ -169,7 +170,7 @@ def test_a_small_set_is_imported_and_measured(gate):
     found = gate("compare", "small/runs/fixed.trec", "--evals", "small")
     assert "no difference shown" in found
     gate("audit", "--evals", "small", status=(0, 1))
-    gate("export", "--evals", "small", "--to", "out2")
+    assert "not carried: " in gate("carry", "--evals", "new", "--from", "new", "--to", "carried")
 
 
 def block(language, word):
