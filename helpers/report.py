@@ -88,7 +88,7 @@ def week_checklist(evals: EvalSet, passed: set[str]) -> Markup:
         (right == len(METRICS), f"metrics pass their checks: {right} of {len(METRICS)}"),
         (fresh, "results.json holds the scores of these documents and labels"),
         (is_told, f"the baseline told in a README or in notes.md: nDCG@10 of {inert(evals.name)}"),
-        (read >= 5, f"failure modes written down in notes.md: {read} of 5 queries"),
+        (read >= 5, f"failure modes written down in notes.md: {min(read, 5)} of 5 queries"),
     ]
     return Markup("\n".join(f"- [{'x' if done else ' '}] {words}" for done, words in rows) + SAY)
 
@@ -172,12 +172,11 @@ def label_facts(evals: EvalSet) -> dict[str, str]:
     for number, reader in sorted(passes):
         name = f"second pass, round {number:d}" + f", by a {reader}" * bool(reader)
         rows[name] = _agreement(passes[number, reader], evals.grades)
-    newest = max((pair["round"] for pair in pairs), default=0)
-    grades = [*stats.majorities(p for p in pairs if p["round"] >= newest - 1).values()]
+    grades = [*stats.majorities(pairs).values()]
     if grades:
         split, many = grades.count(None), text.how_many(len(grades), "pair")
-        told = f"{many}, {len(grades) - split} with a majority, {split} split three ways"
-        rows[f"three readings, rounds {newest - 1} and {newest}"] = told
+        told = f"{many}, {len(grades) - split} with one most frequent grade, {split} tied"
+        rows["disputed, read three times or more"] = told
     return rows
 
 

@@ -71,7 +71,8 @@ def main() -> None:
         name, run = MODEL + TITLED * titled, rank(evals, model, titled)
         begin = "title, blank line, then of the body" if titled else "of title, blank line, body"
         card = {
-            "system": "all-MiniLM-L6-v2, cosine of the best window of a document",
+            "system": "cosine of the best window of a document in all-MiniLM-L6-v2, a model of "
+            "2021; newer models are usually stronger",
             "windows": f"{begin}: {WORDS} words, a new one every {STEP}",
             "packages": {package: version(package) for package in PACKAGES},
             "command": "uv run evals/systems/dense_minilm.py",

@@ -134,7 +134,7 @@ def check_halves(case: AuditCase) -> Finding:
 
 def _is_uneven(dev: int, test: int, share: float) -> bool:
     """Return whether a kind is twice as frequent in one half; `share` of all queries are dev."""
-    share = share if 0.3 <= share <= 0.7 else 0.5  # no design puts halves further apart
+    share = share if 0.25 < share < 0.75 else 0.5  # no design puts halves further apart
     few, many = sorted((dev * (1 - share), test * share))
     return abs(dev - share * (dev + test)) > 0.5 and many > 2 * few  # five cannot be halved
 
@@ -333,20 +333,22 @@ def check_guide(case: AuditCase) -> Finding:
 
 
 def check_second_pass(case: AuditCase) -> Finding:
-    """Compare two readings: Cohen's kappa (Cohen 1960, unweighted), size, reasons, final grades."""
+    """Judge the newest check by its size and Cohen's kappa (1960, unweighted), all by reasons."""
     if not case.second_pass:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
         return _finding("second pass", "no second reading", warn={remedy: True})
     rows = pd.DataFrame(case.second_pass)
     rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
+    rows["equal"] = rows["first"] == rows["second"]
     labels = {" ".join(judgment[:2]): judgment.relevance for judgment in case.evals.judgments}
-    kappa = stats.kappa(rows["first"], rows["second"], case.evals.grades)
-    equal = rows["first"] == rows["second"]
-    stale = rows["pair"][rows["pair"].map(labels) != rows["final"]]
+    newest = _newest_check(rows)
+    check = rows[rows["round"] == newest]
+    kappa = stats.kappa(check["first"], check["second"], case.evals.grades)
+    stale = rows["pair"][rows["pair"].map(labels) != rows["final"]].unique()
     majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
-    unsettled = ~equal & (rows["pair"].map(majority) != rows["final"])
-    silent = rows["pair"][unsettled & (rows["reason"].str.strip() == "")]
-    rounds = equal.groupby(rows["round"])
+    settled = (rows["pair"].map(majority) == rows["final"]) | (rows["reason"].str.strip() != "")
+    silent = {*rows["pair"][~rows["equal"]]} - {*rows["pair"][settled]}
+    rounds = rows.groupby("round")["equal"]
     never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
     relevant = {pair for pair in labels if labels[pair]}
     once = relevant - {*rows["pair"]}
@@ -359,23 +361,32 @@ def check_second_pass(case: AuditCase) -> Finding:
     unclear = "Clear up the guide where the readings differ; include hard pairs."
     warn = {
         unclear: not poor and (kappa is None or kappa < FAIR_KAPPA),
-        f"Judge at least {how_many(wanted, 'pair')} twice.": len(rows) < wanted,
-        f"Give a reason for {_some(silent)}.": len(silent),
+        f"Judge at least {how_many(wanted, 'pair')} twice.": len(check) < wanted,
+        f"Give a reason for {_some(sorted(silent))}.": silent,
         f"See that the reader of {_some(never)} saw no grade and had hard pairs.": never,
         "Read relevant labels twice before more zeros.": len(once) > ONCE * len(relevant),
     }
     many = f"of {len(relevant)} relevant labels read once"
-    found = _readings(rows, equal, kappa)
+    found = "; ".join(_readings(n, own, case.evals.grades) for n, own in rows.groupby("round"))
+    found += f"; judged by round {newest}" * (len(rounds) > 1)
     found += _also({many: once, "rounds without a difference": never})
     return _finding("second pass", found, fail=fail, warn=warn)
 
 
-def _readings(rows: pd.DataFrame, equal: pd.Series, kappa: float | None) -> str:
-    found = f"{how_many(len(rows), 'pair')}, {sum(rows['first'] == 0)} of grade 0; "
-    found += f"{equal.mean():.0%} agree, "
-    found += "kappa undefined (one grade only)" if kappa is None else f"kappa {kappa:.2f}"
-    people = equal[rows["reader"] == "person"] if "reader" in rows else equal[:0]
-    return found + f"; people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
+def _newest_check(rows: pd.DataFrame) -> int:
+    """Return the newest round that didn't mostly settle pairs on which earlier readers differed."""
+    since = rows[~rows["equal"]].groupby("pair")["round"].min()
+    disputed = rows["pair"].map(since) < rows["round"]
+    return max(n for n, again in disputed.groupby(rows["round"]) if again.mean() <= 0.5)
+
+
+def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
+    kappa = stats.kappa(rows["first"], rows["second"], grades)
+    found = f"round {number}: {how_many(len(rows), 'pair')}, {sum(rows['first'] == 0)} of grade 0, "
+    found += f"{rows['equal'].mean():.0%} agree, kappa "
+    found += "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    people = rows["equal"][rows["reader"] == "person"] if "reader" in rows else ()
+    return found + f", people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
 
 
 def check_negatives(case: AuditCase) -> Finding:

@@ -50,9 +50,9 @@ def _finished(evals: EvalSet) -> str:
 def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     """Return the pairs to judge: what the log holds already, then others by rule and seed.
 
-    Labels of dev queries, up to three of each: eight zeros, and as many of each other grade. Hard
-    negatives and shorter documents come first: twenty are read in a quarter of an hour. What a set
-    lacks is made up for by other labels.
+    Labels of dev queries in the set's language: eight zeros, and as many of each other grade. First
+    come hard negatives and shorter documents, each with a query and document of its own: twenty are
+    read in a quarter of an hour. What a set lacks is made up for, by up to three of a query.
     """
     stored, own = sorted(_stored(evals).values()), _own_grades(evals)
     rows = evalset.read_extra(evals, "negatives.jsonl")
@@ -61,27 +61,28 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     third = sorted(lengths.values())[(len(lengths) - 1) // 3]
 
     def worth_reading(label: Judgment) -> tuple[bool, bool]:
-        is_easy = label.relevance == 0 and label[:2] not in hard
-        return not is_easy, lengths[label.doc_id] <= third
+        return label.relevance > 0 or label[:2] in hard, lengths[label.doc_id] <= third
 
     shuffled = [stored[n] for n in np.random.default_rng(stats.SEED).permutation(len(stored))]
     best_first = sorted(shuffled, key=worth_reading, reverse=True)
     rest, more = divmod(PAIRS - ZEROS, len(evals.grades) - 1)
     quota = {grade: rest + (grade <= more) if grade else ZEROS for grade in evals.grades}
     chosen = [label for label in stored if label[:2] in own]
-    for limit in (quota, dict.fromkeys(quota, PAIRS)):
-        for label in best_first:
-            queries = Counter(other.query_id for other in chosen)
+    anything, best = dict.fromkeys(quota, PAIRS), [x for x in best_first if all(worth_reading(x))]
+    passes = (best, quota, 1), (best_first, quota, OF_A_QUERY), (best_first, anything, OF_A_QUERY)
+    for labels, limit, most in passes:
+        for label in labels:
+            ids = [id_ for other in chosen for id_ in other[:2]]
             grades = Counter(other.relevance for other in chosen)
-            is_full = len(chosen) >= PAIRS or queries[label.query_id] >= OF_A_QUERY
-            if not is_full and grades[label.relevance] < limit[label.relevance]:
-                chosen += [label] * (label not in chosen)
+            is_full = len(chosen) >= PAIRS or grades[label.relevance] >= limit[label.relevance]
+            is_new = ids.count(label.query_id) < most and (most > 1 or label.doc_id not in ids)
+            chosen += [label] * (is_new and not is_full and label not in chosen)
     return sorted(label[:2] for label in chosen)
 
 
 def _stored(evals: EvalSet) -> dict[Pair, Judgment]:
-    """Return the stored labels of dev queries."""
-    dev = {q.query_id for q in evals.queries.values() if q.split == "dev"}
+    """Return the stored labels of dev queries in the set's own language."""
+    dev = {q.query_id for q in evals.queries.values() if q.split == "dev" and not q.language}
     return {label[:2]: label for label in evals.judgments if label.query_id in dev}
 
 
@@ -101,9 +102,8 @@ def show_agreement(evals: EvalSet) -> None:
         print("no labels of yours yet, so there is nothing to compare")
         return
     stored, yours = [labels[pair].relevance for pair in own], [*own.values()]
-    same = int(np.equal(stored, yours).sum())
-    total = len(pairs_to_practise(evals))
-    print(f"{len(own)} of {total} judged, {same} equal ({same / len(own):.0%})")
+    pairs, same = pairs_to_practise(evals), int(np.equal(stored, yours).sum())
+    print(f"{len(own)} of {len(pairs)} judged, {same} equal ({same / len(own):.0%})")
     print(f"Cohen's kappa: {agreement_text(stats.kappa, stored, yours, grades)}")
     print(f"Gwet's AC1: {agreement_text(gwet_ac1, stored, yours, grades)}")
     counts = [[[*zip(stored, yours, strict=True)].count((a, b)) for b in grades] for a in grades]

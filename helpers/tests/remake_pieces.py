@@ -74,8 +74,9 @@ def asked(texts: list, spans: list) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder, "Scripts" if sys.platform == "win32" else "bin", "python")
-        wanted = [f"{PACKAGE}=={VERSION}", f"tiktoken=={metadata.version('tiktoken')}"]
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
+        ours = (f"{name}=={metadata.version(name)}" for name in ("tiktoken", "markupsafe"))
+        wanted = ["install", "--quiet", f"{PACKAGE}=={VERSION}", *ours]
+        subprocess.run([python, "-m", "pip", *wanted], check=True)
         command, question = [python, __file__, "ask"], json.dumps([texts, spans])
         return json.loads(subprocess.check_output(command, input=question, text=True))
 

@@ -148,6 +148,16 @@ def readings(n, differ=0, labels=0, graded=0):
     return second_pass(rows, 1, given)
 
 
+def read_again(disputed, others, differ=0):
+    """Return 90 readings, 24 of which differ, and a round on so many of these and of the others."""
+    case = readings(90, 24)
+    again = case.second_pass[:disputed] + case.second_pass[24 : 24 + others]
+    again = [
+        r | {"round": 2, "second": (r["first"] + (n < differ)) % 3} for n, r in enumerate(again)
+    ]
+    return case._replace(second_pass=[*case.second_pass, *again])
+
+
 def alike(*linked):
     return made([asks("q1", "a b"), asks("q2", "c")], twins=TWINS, linked={*linked})
 
@@ -211,12 +221,15 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (halves("abbb", "aa"), "warn", "test: a, b."),
         (halves("abbbb", "aaab"), "warn", "test: a, b."),
         (halves("ab" * 3, "ab" * 6), "pass", ""),
+        (halves("ab" * 6, "ab" * 17), "pass", "dev 12, test 34"),
         (halves("aa" + "b" * 4, "ab" * 6), "pass", ""),
         (halves("aa" + "b" * 4, "a" * 4 + "bb"), "pass", ""),
         (halves("bb", "aa"), "warn", "test: a, b."),
         (halves("-------", "--"), "pass", ""),
         (halves("a" * 8 + "b" * 3, "a" * 16 + "b" * 7), "pass", "dev 11, test 23"),
-        (halves("a" * 7 + "b" * 3, "a" * 15 + "b" * 10), "warn", "dev 10, test 25"),
+        (halves("a" * 7 + "b" * 3, "a" * 18 + "b" * 12), "warn", "dev 10, test 30"),
+        (halves("a" * 7 + "b" * 3, "a" * 15 + "b" * 10), "pass", "dev 10, test 25"),
+        (halves("a" * 5 + "b" * 3, "a" * 14 + "b" * 11), "warn", "dev 8, test 25"),
     ],
     checks.check_overlap: [
         (overlapping(16), "pass", "answers 0.80; equal to a title: 0"),
@@ -287,11 +300,17 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
     ],
     checks.check_second_pass: [
         (second_pass([]), "warn", "no second reading", "Judge a share of the pairs again"),
-        (second_pass(UNLIKE, labels=STALE), "fail", "4 pairs, 2 of grade 0; 50% agree, kappa 0.20",
+        (second_pass(UNLIKE, labels=STALE), "fail", "4 pairs, 2 of grade 0, 50% agree, kappa 0.20",
          "jsonl: q2 a, q2 c. Sharpen the guide", "reason for q1 b."),
-        (second_pass([{**row, "reason": ""} for row in THRICE]), "fail",
-         "reason for q1 b, q1 b, q1 c, q1 c and 2 more."),
+        (second_pass([{**row, "reason": ""} for row in THRICE]), "fail", "reason for q1 b, q1 c."),
+        (second_pass([{**row, "reason": "why" * (n == 3)} for n, row in enumerate(THRICE)]), "fail",
+         "reason for q1 c."),
         (second_pass(BY_WHOM), "warn", "undefined", "people: 1 of 1 pair", "Clear up the guide"),
+        (read_again(24, 23, 47), "pass", "round 1: 90 pairs, 30 of grade 0, 73% agree, kappa 0.60; "
+         "round 2: 47 pairs, 16 of grade 0, 0% agree, kappa -0.50; judged by round 1"),
+        (read_again(24, 24), "pass", "48 pairs", "100% agree, kappa 1.00; judged by round 2"),
+        (read_again(24, 24, 48), "fail", "kappa -0.50; judged by round 2", "Sharpen the guide"),
+        (read_again(0, 17), "warn", "judged by round 2", "at least 18 pairs"),
         (readings(90, 24), "pass", "kappa 0.60"),
         (readings(90, 27), "warn", "kappa 0.55", "Clear up the guide"),
         (readings(90, 36), "warn", "kappa 0.40"),

@@ -71,6 +71,14 @@ def test_hard_negatives_and_short_documents_come_first(tmp_path):
         assert len(chosen) == 8 and {*chosen} == zeros
 
 
+def test_queries_of_the_sets_language_and_documents_come_once_before_any_comes_again(tmp_path):
+    evals = made(tmp_path, {f"q{n}": {m: m % 2 + 1 for m in range(1, 10)} for n in range(10)})
+    queries = evals.queries | {"q3": evals.queries["q3"]._replace(language="nl")}
+    pairs = practice.pairs_to_practise(evals._replace(queries=queries))
+    assert {q for q, _ in pairs} == {*queries} - {"q3"}
+    assert {d for _, d in pairs} == {f"d{n:02}" for n in range(1, 10)}
+
+
 def test_what_was_judged_stays_among_the_pairs(tmp_path):
     evals, own = many(tmp_path), {("q09", f"d0{n}") for n in range(5)}
     write_rows(tmp_path / log.PRACTICE, *(entry(*pair) for pair in own), entry("q09", "d11"))

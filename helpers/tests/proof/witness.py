@@ -705,13 +705,14 @@ def facts(files: Files) -> dict[str, list[float]]:
         at = agreement(pairs)
         table[name] = [at["pairs"], at["equal"], at["kappa"], *at["interval"], *at["by grade"]]
     again = pd.DataFrame(rows(files.folder / "second_pass.jsonl"))
-    last = again["round"].max()
-    two, third = (again[again["round"] == n] for n in (last - 1, last))
-    three = two[two["first"] != two["second"]].merge(third, on=["query_id", "doc_id"])
-    if len(three):
-        different = three[["first_x", "second_x", "second_y"]].nunique(axis=1)
-        counts = [len(three), sum(different == 2), sum(different == 3)]
-        table[f"three readings, rounds {last - 1} and {last}"] = counts
+    tied = []
+    for _, own in again.groupby(["query_id", "doc_id"]):
+        votes = pd.Series([own.loc[own["round"].idxmin(), "first"], *own["second"]]).value_counts()
+        if len(own) > 1 and len(votes) > 1:
+            tied.append(votes.iloc[0] == votes.iloc[1])
+    if tied:
+        counts = [len(tied), len(tied) - sum(tied), sum(tied)]
+        table["disputed, read three times or more"] = counts
     return table | manner(files)
 
 

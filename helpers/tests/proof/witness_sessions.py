@@ -216,6 +216,52 @@ def ndcg(order: list[str], grades: dict[str, int]) -> float:
     return measures(order, grades)["nDCG@10"] if any(grades.values()) else 0.0
 
 
+# Session A, further: other halves.
+
+
+def sided(files: Files, is_dev) -> dict[str, str]:
+    """Return the halves of the queries whose documents of the highest grade are all on one side."""
+    found = {}
+    for q in files.queries:
+        best = [d for d, g in files.grades[q].items() if g == max(files.grades[q].values())]
+        sides = {bool(is_dev(files.documents[d])) for d in best}
+        found |= {q: "dev" if sides.pop() else "test"} if len(sides) == 1 else {}
+    return found
+
+
+def other_halves(files: Files) -> dict[str, dict[str, str]]:
+    """Return halves of version 2, of today, by time and by service."""
+    old = witness.rows(files.folder / "version2.jsonl")
+    services = sorted({d["service"] for d in files.documents.values()})
+    dates = sorted(d["updated"] for d in files.documents.values())
+    date = dates[len(dates) // 3]
+    ways = {f"services, way {n + 1}": {*services[n::3]} for n in range(3)}
+    return {
+        "version 2": {r["query_id"]: r["split"] for r in old if r["query_id"] in files.queries},
+        "version 3": {q: row["split"] for q, row in files.queries.items()},
+        f"before {date}": sided(files, lambda d: d["updated"] < date),
+    } | {n: sided(files, lambda d, own=own: d["service"] in own) for n, own in ways.items()}
+
+
+def unlike(files: Files, halves: dict[str, str]) -> dict[str, float]:
+    """Return sizes, what services the halves don't share, and how far dense is ahead in each."""
+    shares = {"dev": Counter(), "test": Counter()}
+    for q, half in halves.items():
+        relevant = [d for d, g in files.grades[q].items() if g]
+        for d in relevant:
+            shares[half][files.documents[d]["service"]] += 1 / len(relevant)
+    sizes = Counter(halves.values())
+    parts = [{s: n / sum(of.values()) for s, n in of.items()} for of in shares.values()]
+    apart = sum(abs(parts[0].get(s, 0) - parts[1].get(s, 0)) for s in {**parts[0], **parts[1]}) / 2
+    runs = [ranked_ten(files)[name] for name in ("dense-minilm-titled", "fixed")]
+    row = {**sizes, "left out": len(files.queries) - len(halves), "services apart": apart}
+    for half in sizes:
+        own = [q for q in halves if halves[q] == half]
+        dense, base = (fmean(ndcg(of.get(q, []), files.grades[q]) for q in own) for of in runs)
+        row[f"dense ahead, {half}"] = dense - base
+    return row
+
+
 # Session B, further: whole documents.
 
 
@@ -245,12 +291,18 @@ def idf(name: str, df: dict[str, int], n: int) -> dict[str, float]:
     return {word: IDF[name](n, k) for word, k in df.items()}
 
 
-class LongOkapi(Okapi):
-    """BM25L of rank_bm25, which multiplies what Lv and Zhai (2011) have by the occurrences."""
+class PublishedOkapi(Okapi):
+    """BM25L as it was published (Lv and Zhai 2011)."""
 
     def gain(self, f, length):
-        c, k1 = f / length, self.k1
-        return f * (k1 + 1) * (c + 0.5) / (k1 + c + 0.5)
+        return (self.k1 + 1) * (f / length + 0.5) / (self.k1 + f / length + 0.5)
+
+
+class LongOkapi(PublishedOkapi):
+    """BM25L of rank_bm25, which multiplies that by the occurrences."""
+
+    def gain(self, f, length):
+        return f * super().gain(f, length)
 
 
 def variants(files: Files) -> dict[str, Okapi]:
