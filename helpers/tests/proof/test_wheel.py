@@ -200,8 +200,3 @@ def test_the_steps_of_the_workflow_run_as_they_stand(gate, built, python):
             done("bash", "-ec", step["run"], cwd=gate.place, status=(0, 1), **env)
     assert summary.read_text(encoding="utf-8").startswith("# mine against baseline")
     assert "<testcase" in (gate.place / "gate.xml").read_text()
-
-
-def test_the_page_names_the_wheel_as_it_is_built(built):
-    (wheel,) = built.glob("*.whl")
-    assert set(re.findall(r"retrieval_baseline-\S+?\.whl", PAGE)) == {wheel.name}
