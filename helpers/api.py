@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+from tqdm import tqdm
 
 from . import compare, evidence, files, runs
 from .evalset import EvalSet
-from .sources.readers import with_bar
 
 
 def read_run(evals: EvalSet, system) -> runs.Run:
@@ -53,7 +53,7 @@ def _ask_each(evals: EvalSet, search) -> Path:
     called = getattr(search, "__name__", type(search).__name__)
     name = re.sub(r"\W+", "-", called).strip("-")  # a lambda has signs that no file may have
     path, rows, seconds = evals.folder / "comparisons" / f"{name}.jsonl", [], []
-    for query_id, query in with_bar(evals.all_queries.items(), called):
+    for query_id, query in tqdm(evals.all_queries.items(), called, disable=None):
         began = time.perf_counter()
         found = [*search(query.query)]
         seconds.append(time.perf_counter() - began)

@@ -140,11 +140,9 @@ class WriteUp:
         """
         queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
         is_newest = queries["round"] == (newest := queries["round"].max())
-        parts = {
-            "in another language": queries["language"] != "",
-            f"of round {newest}, the newest": is_newest,
-            f"without round {newest}": ~is_newest,
-        }
+        parts = {"in another language": queries["language"] != ""}
+        parts[f"of round {newest}, the newest"] = is_newest
+        parts[f"without round {newest}"] = ~is_newest
         return [
             {"half": half, "name": name, "n": len(of), "means": of.fillna({FULL: 0}).mean()}
             for half, rows in self.rows.items()

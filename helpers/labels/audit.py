@@ -13,7 +13,7 @@ from . import checks, links, pooling, reading
 from .checks import Finding
 
 EXTRAS = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl", "negatives.jsonl", "to_read.jsonl")
-DERIVED = ("runs/*.json", "runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl")
+DERIVED = ("runs/*.json", "runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl", "results.json")
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
     "kinds": ("The source sets the kinds of its queries.", ""),
     "head and tail": ("The source does not say which needs are frequent.", ""),
@@ -31,8 +31,15 @@ WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
 
 def folder_findings(evals: evalset.EvalSet) -> list[Finding]:
-    """Return the findings of a set and of what the sessions made of it; raises as `findings`."""
-    return [*findings(evals), *check_to_read(evals), check_baseline(evals)]
+    """Return the findings of a set, of what waits to be read in it and of its baseline.
+
+    Raises as `findings`.
+    """
+    found = findings(evals)
+    if waiting := reading.waiting(evals):
+        told = f"{how_many(len(waiting), 'pair')} in {reading.TO_READ}"
+        found.append(Finding("to read", "warn", told, f"{command('lab')} opens them."))
+    return [*found, check_baseline(evals)]
 
 
 def findings(evals: evalset.EvalSet) -> list[Finding]:
@@ -63,15 +70,6 @@ def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
     return finding
 
 
-def check_to_read(evals: evalset.EvalSet) -> list[Finding]:
-    """Return a warning of the pairs that wait in to_read.jsonl, [] where none does."""
-    pairs = how_many(len(waiting := reading.waiting(evals)), "pair")
-    found = Finding(
-        "to read", "warn", f"{pairs} in {reading.TO_READ}", f"{command('lab')} opens them."
-    )
-    return [found] if waiting else []
-
-
 def check_baseline(evals: evalset.EvalSet) -> Finding:
     """Fail where the saved run is not the one of results.json, or is of another set."""
     if not (evals.folder / "results.json").exists():
@@ -89,30 +87,31 @@ def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[
 
     Chunks and runs of another corpus or other queries wait for a new baseline and are not read.
     """
-    folder, labels, made = evals.folder, [], []
-    derived = [path for pattern in DERIVED for path in sorted(folder.glob(pattern))]
-    reads = [(labels, evalset.read_extra, evals, name) for name in names]
-    reads += [(made, _read_derived, evals, path) for path in derived]
-    if os.path.lexists(folder / "results.json"):
-        reads.append((made, results.read_results, folder))
-    for problems, read, *args in reads:
-        try:
-            read(*args)
-        except evalset.EvalSetError as error:
-            problems += error.problems
+    labels, made = [], []
+    derived = [path for pattern in DERIVED for path in sorted(evals.folder.glob(pattern))]
+    reads = (labels, evalset.read_extra, names), (made, _read_derived, derived)
+    for problems, read, files_of in reads:
+        for name in files_of:
+            try:
+                read(evals, name)
+            except evalset.EvalSetError as error:
+                problems += error.problems
     if made:
-        made.append(f"{command('report', EVALS=folder)} writes chunks, runs and results.json anew")
+        anew = command("report", EVALS=evals.folder)
+        made.append(f"{anew} writes chunks, runs and results.json anew")
     return [*labels, *dict.fromkeys(made)]
 
 
 def _read_derived(evals: evalset.EvalSet, path: Path) -> None:
-    """Read a card, and run or chunks unless their card says that they are of something else."""
+    """Read results, a card, and run or chunks unless their card says that they are of others."""
     card = evals.folder / "runs" / f"{path.stem}.json"
     if os.path.lexists(card):
         content, hashes = runs.read_card(card), (evals.corpus_hash(), evals.topics_hash())
         if path == card or tuple(content[name] for name in runs.CARD) != hashes:
             return
-    if path.parent.name == "chunks":
+    if path.name == "results.json":
+        results.read_results(evals.folder)
+    elif path.parent.name == "chunks":
         chunks.read_chunks(path, evals.documents)
     else:
         compare.read_checked(path, evals)

@@ -78,11 +78,9 @@ def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]
     with write.new_set(to) as part:
         case = align(evals, _bring_documents(source, part, more))
         if not any(case.heirs.values()):
-            fault = f"none of the {how_many(len(case.heirs), 'document')} of {folder} is found in "
-            fault += (
-                f"{source}: is it the source, with the options of its import (--title, --text)?"
-            )
-            raise evalset.EvalSetError([fault])
+            found = f"none of the {how_many(len(case.heirs), 'document')} of {folder} is found in"
+            wanted = "is it the source, with the options of its import (--title, --text)?"
+            raise evalset.EvalSetError([f"{found} {source}: {wanted}"])
         lines = write_set(case, part)
     new = evalset.load(to)
     opens = f"{command('lab', EVALS=to)} opens what is to be read" * bool(reading.waiting(new))
@@ -326,12 +324,9 @@ def _new_results(case: Case) -> list[dict]:
         queries = {q: query.query for q, query in case.evals.all_queries.items()}
         model, index = sparse.bm25([*case.documents], texts, words=case.evals.words)
         for query_id, ranking in sparse.rankings(model, index, queries, FIRST):
-            found = [
-                (n, f"new text, rank {rank} of BM25") for rank, (n, _) in enumerate(ranking, 1)
-            ]
-            rows += [
-                {"query_id": query_id, "doc_id": n, "why": w} for n, w in found if n in case.fresh
-            ]
+            for rank, (n, _) in enumerate(ranking, 1):
+                row = {"query_id": query_id, "doc_id": n, "why": f"new text, rank {rank} of BM25"}
+                rows += [row] * (n in case.fresh)
     return rows
 
 

@@ -449,9 +449,4 @@ def check_manifest(case: AuditCase) -> Finding:
     return _finding("manifest", _some(differing) or f"{inputs} as listed", fail=fail, warn=warn)
 
 
-AUDIT_CHECKS = (
-    *(check_size, check_kinds, check_head_and_tail, check_halves, check_overlap),
-    *(check_duplicate_queries, check_reach, check_labels_per_query, check_judged_depth),
-    *(check_solved, check_evidence, check_quotes, check_guide, check_second_pass, check_negatives),
-    *(check_leakage, check_near_duplicates, check_manifest),
-)
+AUDIT_CHECKS = [check for name, check in [*globals().items()] if name.startswith("check_")]

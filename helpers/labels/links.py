@@ -89,11 +89,9 @@ def leaks(evals: evalset.EvalSet, links: Pairs) -> list[str]:
     """
     shared = shared_answers(evals, links, evals.tying_grade)
     split = {query_id: query.split for query_id, query in evals.all_queries.items()}
-    doubles = (
-        pair for pair in sorted(near_doubles(evals, links)) if len({*map(split.get, pair)}) > 1
-    )
+    doubles = [(q, r) for q, r in sorted(near_doubles(evals, links)) if split[q] != split[r]]
     through = (f"{q} and {r} through {a if a == b else f'{a} ~ {b}'}" for q, r, a, b in shared)
-    return [*through, *(f"{a} ~ {b}, near-doubles" for a, b in doubles)]
+    return [*through, *(f"{q} ~ {r}, near-doubles" for q, r in doubles)]
 
 
 def apart_from_dev(evals: evalset.EvalSet) -> list[str]:

@@ -40,9 +40,7 @@ def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
         word for d in evals.documents.values() for word in set(evals.words(d.retrieval_text))
     )
     most = max(STILL_RARE, len(evals.documents) / 2)
-    asked = {
-        query_id: set(evals.words(query.query)) for query_id, query in evals.all_queries.items()
-    }
+    asked = {q: set(evals.words(query.query)) for q, query in evals.all_queries.items()}
     return {q: {word for word in asked[q] if spread[word] <= most} or asked[q] for q in asked}
 
 

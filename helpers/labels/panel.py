@@ -108,9 +108,8 @@ class Panel:
             tooltip="evidence by keyboard: j and k in the box of keys go through the lines",
             layout={"width": "99%", "height": "4.5em"},
         )
-        self.key = widgets.Text(
-            placeholder=" ".join(self.keys), tooltip=KEYS_IN_WORDS, layout={"width": "8em"}
-        )
+        self.key = widgets.Text(placeholder=" ".join(self.keys), tooltip=KEYS_IN_WORDS)
+        self.key.layout.width = "8em"
         self.key.observe(self._typed, "value")
         grades = self.evals.grades
         labels = {str(grade): f"{grade} helps in part" for grade in grades}  # the guide tells more
@@ -154,8 +153,7 @@ class Panel:
         """Take what is selected in the document as evidence, where it is a passage of it."""
         if not change["new"].strip() or not self.lines:
             return
-        text = self.evals.documents[self.turn.doc_id].retrieval_text
-        words, places = quote_of(change["new"], text)
+        words, places = quote_of(change["new"], self.text)
         self._take(words)
         message = f"Evidence taken: {how_many(len(words.split()), 'word')}."
         if places > 1:
@@ -180,11 +178,10 @@ class Panel:
         self._say(f"Line {self.line + 1} of {len(self.lines)}: {line}", wrong=False)
 
     def _judge(self, relevance: int) -> None:
-        text = self.evals.documents[self.turn.doc_id].retrieval_text
         typed = [words.strip() for words in self.evidence.value.split(PLUS) if relevance]
         if len(typed) > 1 and not all(typed):
             raise ValueError("Not saved: the passage beside a + is missing: take it or delete +.")
-        quotes = [q if q in text else quote_of(q, text)[0] or q for q in typed]  # as it stands
+        quotes = [q if q in self.text else quote_of(q, self.text)[0] or q for q in typed]
         evidence = [quotes] if len(quotes) > 1 else "".join(quotes)
         self._save(relevance, evidence)
 
@@ -271,8 +268,9 @@ class Panel:
     def _offer(self, turn: Turn | None) -> None:
         """Offer the lines of a turn's document as evidence, of which none is taken yet."""
         is_document = bool(turn and turn.doc_id)
-        text = self.evals.documents[turn.doc_id].retrieval_text if is_document else ""
-        self.lines, self.line = [line.strip() for line in text.split("\n") if line.strip()], -1
+        self.text = self.evals.documents[turn.doc_id].retrieval_text if is_document else ""
+        self.lines = [line.strip() for line in self.text.split("\n") if line.strip()]
+        self.line = -1
         self.document.selected = self.evidence.value = ""
         self.evidence.layout.display = None if is_document else "none"
 

@@ -34,9 +34,7 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
     for folder in ("runs", "systems"):
         for path in sorted((evals.folder / folder).glob("*.trec")):
             run = runs.read_rankings(path)
-            pooled[path.stem] = {
-                query_id: run.get(query_id, [])[:depth] for query_id in evals.all_queries
-            }
+            pooled[path.stem] = {q: run.get(q, [])[:depth] for q in evals.all_queries}
     return pooled
 
 
@@ -59,9 +57,8 @@ def character_ngrams(evals: evalset.EvalSet, texts: list[str], depth: int) -> Ru
     documents = vectors.fit_transform(texts)
     index = sparse.index([*evals.documents], csr_array(documents.T))
     queries = vectors.transform(query.query for query in evals.all_queries.values())
-    return dict(
-        zip(evals.all_queries, sparse.search(index, csr_array(queries), depth), strict=True)
-    )
+    rankings = sparse.search(index, csr_array(queries), depth)
+    return dict(zip(evals.all_queries, rankings, strict=True))
 
 
 def _stem_counts(evals: evalset.EvalSet, texts: list[str]) -> tuple[csr_array, csr_array]:

@@ -1,7 +1,7 @@
 """How the texts of a set are written: counts that tell a tidy collection from one in use."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from statistics import median
 
@@ -39,12 +39,11 @@ def prose_facts(evals: evalset.EvalSet) -> dict[str, str]:
 
 def prose_by_kind(evals: evalset.EvalSet) -> list[list[str]]:
     """Return a row of BY_KIND, inert, for all documents and, where there are several, each kind."""
-    documents, kinds = [*evals.documents.values()], defaultdict(list)
-    for document in documents:
-        kinds[document.kind].append(document)
-    rows = [["all", *_counts(evals, documents)]]
-    rows += [[inert(kind), *_counts(evals, kinds[kind])] for kind in sorted(kinds)]
-    return rows if len(kinds) > 1 else rows[:1]
+    documents = [*evals.documents.values()]
+    kinds = sorted({document.kind for document in documents})
+    groups = [(kind, [d for d in documents if d.kind == kind]) for kind in kinds]
+    groups = [("all", documents), *(groups if len(kinds) > 1 else [])]
+    return [[inert(name), *_counts(evals, of)] for name, of in groups]
 
 
 def _counts(evals: evalset.EvalSet, documents: list[evalset.Document]) -> list[str]:

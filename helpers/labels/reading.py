@@ -8,19 +8,19 @@ from ..text import Pair
 TO_READ = "to_read.jsonl"
 
 
-def read_list(evals: evalset.EvalSet) -> list[dict]:
-    """Return the rows of to_read.jsonl, [] where it is missing.
+def waiting(evals: evalset.EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dict]:
+    """Return {(query_id, doc_id): row} of the list's pairs that are not judged, in its order.
 
     A row has `query_id` and `doc_id`, and maybe an old label (`relevance`, `evidence`), `why` it is
-    read again and the `passages` to mark: (start, end) in characters of the retrieval text.
-    Raises EvalSetError with file and line for a row that cannot be used.
+    read again and the `passages` to mark: (start, end) in characters of the retrieval text. `more`
+    rows come behind them. Raises EvalSetError with file and line for a row that cannot be used.
     """
-    return evalset.read_extra(evals, TO_READ)
-
-
-def waiting(evals: evalset.EvalSet) -> dict[Pair, dict]:
-    """Return {(query_id, doc_id): row} of the list's pairs that are not judged, in its order."""
-    return _unjudged(evals, read_list(evals))
+    judged, pairs = {label[:2] for label in evals.judgments}, {}
+    for row in [*evalset.read_extra(evals, TO_READ), *more]:
+        pair = row["query_id"], row["doc_id"]
+        if pair not in judged:
+            pairs.setdefault(pair, row)
+    return pairs
 
 
 def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
@@ -28,19 +28,10 @@ def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
 
     A pair that stands there already stays as it is; one that is judged is left out.
     """
-    left = _unjudged(evals, [*read_list(evals), *rows])
+    left = waiting(evals, rows)
     if left or (evals.folder / TO_READ).exists():
         files.write_jsonl(evals.folder / TO_READ, left.values())
     return len(left)
-
-
-def _unjudged(evals: evalset.EvalSet, rows: list[dict]) -> dict[Pair, dict]:
-    judged, pairs = {label[:2] for label in evals.judgments}, {}
-    for row in rows:
-        pair = row["query_id"], row["doc_id"]
-        if pair not in judged:
-            pairs.setdefault(pair, row)
-    return pairs
 
 
 def marked_evidence(evals: evalset.EvalSet, row: dict) -> list:

@@ -116,9 +116,8 @@ def copies_of_lessons(notebooks: Path, folder: Path) -> dict[str, nbformat.Noteb
 def _open_exercises(name: str, made: nbformat.NotebookNode) -> None:
     """Put stubs and numbers into a copy, and keep its answer and check cells from being deleted."""
     for exercise in exercises_of(name, made):
-        code, check, head = (
-            made.cells[n] for n in (exercise.code, exercise.check, exercise.heading)
-        )
+        head, check = made.cells[exercise.heading], made.cells[exercise.check]
+        code = made.cells[exercise.code]
         code.source = with_stubs(code)
         code.metadata["deletable"] = False
         check.metadata |= {"deletable": False, "editable": False}

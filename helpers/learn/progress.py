@@ -129,14 +129,17 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
     """
     lines, beyond, remaining = [], [], []
     for name, source in sources.items():
-        rows = [
-            (exercise, *status_of(exercise, source.cells[exercise.check], saved))
-            for exercise in exercises_of(name, source)
-        ]
+        own = exercises_of(name, source)
+        told = [status_of(exercise, source.cells[exercise.check], saved) for exercise in own]
+        rows = [(exercise, *status) for exercise, status in zip(own, told, strict=True)]
         if exercises.is_further(name):
             beyond += [_line(*row) for row in rows]
         else:
-            lines += [_headline(source, rows), *(_line(*row) for row in rows), ""]
+            title = source.cells[0].source.splitlines()[0].lstrip("# ")
+            done = [exercise.minutes for exercise, status, _ in rows if status == "done"]
+            minutes = f"{sum(done)} of {sum(row[0].minutes for row in rows)} minutes"
+            lines.append(f"{title}: {len(done)} of {len(rows)} done, {minutes}")
+            lines += [*(_line(*row) for row in rows), ""]
         remaining += [(name, exercise) for exercise, status, _ in rows if status != "done"]
     if beyond:
         lines += ["Going further, not in the minutes of the week", *beyond, ""]
@@ -145,13 +148,6 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
         label = f"{exercise.number} {exercise.title}".strip()
         return [*lines, f"next: {label} ({exercise.minutes} minutes) in {name}"]
     return [*lines, "every exercise is done"]
-
-
-def _headline(source, rows: list[tuple]) -> str:
-    title = source.cells[0].source.splitlines()[0].lstrip("# ")
-    done = [exercise.minutes for exercise, status, _ in rows if status == "done"]
-    planned = sum(exercise.minutes for exercise, *_ in rows)
-    return f"{title}: {len(done)} of {len(rows)} done, {sum(done)} of {planned} minutes"
 
 
 def _line(exercise: Exercise, status: str, words: str) -> str:

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 
 from ..files import EvalSetError
-from . import readers
-from .readers import SIDES, WORDS, Label, Source, Task
+from . import readers, tables
+from .readers import SIDES, WORDS, Source, Task
 
-IDS = ("query_id", "doc_id")
+TEXTS = {  # fields of which the first that holds something is the text
+    "docs": ("text", "body", "default"),
+    "queries": ("text", "title", "description", "default"),
+}
 WANTED = (
     "wanted the package (python -m pip install ir_datasets), a name with docs, queries and qrels "
     "of https://ir-datasets.com, and a network connection or the files that it asks for"
@@ -22,18 +26,15 @@ def read_dataset(task: Task) -> Source:
     options, name = task.options, task.options.path
     splits, offered = _splits(name, task)
     queries = [options.queries] if options.queries else splits.values()
+    asked = chain.from_iterable(_entries(part, "queries") for part in queries)
     codes = f"{name}/{options.queries or ''}".split("/")
     return Source(
-        ((place, _document(fields, task)) for place, fields in _entries(name, "docs")),
+        ((p, tables.document_of(p, row, task)) for p, row in _entries(name, "docs")),
+        ((p, tables.query_of(p, row, task)) for p, row in asked),
         (
-            (place, _query(fields))
-            for part in queries
-            for place, fields in _entries(part, "queries")
-        ),
-        (
-            Label(place, split, fields["query_id"], fields["doc_id"], fields["relevance"])
+            tables.label_of(place, row, split, task)
             for split, part in splits.items()
-            for place, fields in _entries(part, "qrels")
+            for place, row in _entries(part, "qrels")
         ),
         offered,
         words=next((WORDS[code] for code in codes if code in WORDS), "words"),
@@ -73,14 +74,18 @@ def _load(name: str):
 
 
 def _entries(name: str, part: str) -> Iterator[tuple[str, dict]]:
-    """Yield (place, fields); the catalogue downloads when an entry is first read."""
+    """Yield (place, row); the catalogue downloads when an entry is first read.
+
+    One without a text takes the catalogue's default, unless that is its title.
+    """
     dataset = _load(name)
     with _errors_in_words(name):
         for number, entry in enumerate(getattr(dataset, f"{part}_iter")(), 1):
-            fields = entry._asdict()
-            ids = {field: readers.encode_id(fields[field]) for field in fields if field in IDS}
-            default = entry.default_text() if hasattr(entry, "default_text") else ""
-            yield f"ir_datasets:{name}:{number}", fields | ids | {"default_text": default}
+            row = entry._asdict()
+            row["default"] = entry.default_text() if hasattr(entry, "default_text") else ""
+            text = readers.text_of(row, *TEXTS.get(part, ()))
+            row["text"] = text if text != row.get("title") else ""
+            yield f"ir_datasets:{name}:{number}", row
 
 
 @contextmanager
@@ -90,15 +95,3 @@ def _errors_in_words(name: str) -> Iterator[None]:
     except Exception as error:  # the catalogue's own errors have no common class
         what = f"{type(error).__name__}: {error}"[:200]
         raise EvalSetError([f"ir_datasets:{name}: found {what}, {WANTED}"]) from error
-
-
-def _document(fields: dict, task: Task) -> dict:
-    """Return the document of an entry; one without a text takes the catalogue's default."""
-    title, default = readers.text_of(fields, "title"), readers.text_of(fields, "default_text")
-    text = readers.text_of(fields, "text", "body") or (default if default != title else "")
-    return readers.document(fields["doc_id"], title, text, task)
-
-
-def _query(fields: dict) -> dict:
-    text = readers.text_of(fields, "text", "title", "description", "default_text")
-    return {"query_id": fields["query_id"], "query": text}

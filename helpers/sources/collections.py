@@ -1,7 +1,6 @@
 """Collections in tables: BEIR's and TREC's layouts, and any other with named columns."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from . import questions, readers, tables
@@ -29,9 +28,9 @@ def read_tables(task: Task) -> Source:
     """
     parts = tables_by_part(task)
     documents, queries = parts["documents"], parts["queries"]
-    rows = ((p, tables.document_of(p, row, task)) for p, row in rows_of_all(documents, task))
+    rows = ((p, tables.document_of(p, row, task)) for p, row in tables.rows_of(documents, task))
     if documents and not queries and not parts["labels"]:
-        _, row = next(tables.rows_of(documents[0], Task(task.options)), ("", {}))
+        _, row = next(tables.rows_of(documents[:1], Task(task.options)), ("", {}))
         with_passages = row.keys() & questions.PASSAGES.keys()
         return questions.passages(documents, task) if with_passages else Source(rows)
     root = task.options.path
@@ -44,11 +43,11 @@ def read_tables(task: Task) -> Source:
     queries = [p for p in queries if any(split in p.name for split in chosen)] or queries
     return Source(
         rows,
-        ((p, tables.query_of(p, row, task)) for p, row in rows_of_all(queries, task)),
+        ((p, tables.query_of(p, row, task)) for p, row in tables.rows_of(queries, task)),
         (
             tables.label_of(place, row, split, task)
             for split, paths in chosen.items()
-            for place, row in rows_of_all(paths, task, tables.QRELS)
+            for place, row in tables.rows_of(paths, task, tables.QRELS)
         ),
         tuple(splits),
     )
@@ -77,11 +76,3 @@ def labels_by_split(paths: list[Path]) -> dict[str, list[Path]]:
         name = re.sub(r"^(qrels|labels|judgments)([._-]|$)", "", name)
         splits.setdefault(name or "all", []).append(path)
     return splits
-
-
-def rows_of_all(
-    paths: list[Path], task: Task, forms: dict[int, tuple] = tables.PAIRS
-) -> Iterator[tuple[str, dict]]:
-    """Yield (place, row) of several tables: see tables.rows_of."""
-    for path in paths:
-        yield from tables.rows_of(path, task, forms)

@@ -63,11 +63,9 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
 
 def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> None:
     """Write corpus.jsonl, all queries and qrels/SPLIT.tsv as BEIR does (Thakur et al. 2021)."""
-    documents = (
-        {"_id": document.doc_id, "title": document.title, "text": document.text, "metadata": {}}
-        for document in evals.documents.values()
-    )
-    files.write_jsonl(folder / "corpus.jsonl", documents)
+    rows = evals.documents.values()
+    rows = ({"_id": d.doc_id, "title": d.title, "text": d.text, "metadata": {}} for d in rows)
+    files.write_jsonl(folder / "corpus.jsonl", rows)
     queries = []
     for query in evals.all_queries.values():
         marks = {name: mark for name in ("language", "round") if (mark := getattr(query, name))}

@@ -92,7 +92,7 @@ def assign_halves(
     own = {query_id: half_of(split) for query_id, split in splits.items()}
     sides = {half_of(split) for split in (*source.splits, *read)}
     if halve or not {"dev", "test"} <= sides or None in own.values():
-        drawn, sentence = _draw_halves(_answered(queries, kept, source, folder))
+        drawn, sentence = _draw_halves(queries, kept, source, folder)
         return drawn, f"{sentence} ({', '.join(read)})"
     sentence = f"halves: the source's own ({', '.join(read)})"
     for half in {"dev", "test"} - {*own.values()}:
@@ -102,8 +102,10 @@ def assign_halves(
     return own, sentence
 
 
-def _answered(queries: dict[str, dict], kept: Labels, source: Source, folder: Path) -> EvalSet:
-    """Return the set of what is judged relevant, without the other documents."""
+def _draw_halves(
+    queries: dict[str, dict], kept: Labels, source: Source, folder: Path
+) -> tuple[dict[str, str], str]:
+    """Return the halves of what is judged relevant, and how they were drawn, in words."""
     found, labels = {}, []
     for query_id, row in kept.items():
         own = [Judgment(query_id, d, label.grade) for d, label in row.items() if label.grade]
@@ -112,10 +114,7 @@ def _answered(queries: dict[str, dict], kept: Labels, source: Source, folder: Pa
     relevant = {label.doc_id for label in labels}
     rows = (row for _, row in files.rows(folder / "corpus.jsonl") if row["doc_id"] in relevant)
     documents = {row["doc_id"]: Document(row["doc_id"], "", row["text"]) for row in rows}
-    return EvalSet(folder, documents, found, labels, source.words)
-
-
-def _draw_halves(evals: EvalSet) -> tuple[dict[str, str], str]:
+    evals = EvalSet(folder, documents, found, labels, source.words)
     linked = links.alike_documents(evals)[1]
     groups = links.components(evals, linked)
     drawn, _ = halves.draw_halves(evals, groups, linked)

@@ -61,8 +61,7 @@ def _read_questions(
         name = re.search(rf"(?<![a-z])({'|'.join(readers.SIDES)})(?![a-z])", path.name.lower())
         splits.setdefault(name[0] if name else "all", []).append(path)
     for split, chosen in readers.choose_splits(splits, task).items():
-        rows = (row for path in chosen for row in tables.rows_of(path, task))
-        for number, (place, row) in enumerate(rows, 1):
+        for number, (place, row) in enumerate(tables.rows_of(chosen, task), 1):
             try:
                 query, paragraphs, judged = question_of(place, row, f"{split}-{number}", task)
             except ValueError as error:

@@ -2,9 +2,8 @@
 
 import json
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -19,6 +18,9 @@ WORDS = {  # ISO 639-1: the tokenizer that a language needs, see text.py; others
     **dict.fromkeys("zh ja th lo km my".split(), "bigrams"),
     **dict.fromkeys("bn hi te yo mr ne pa gu ta kn ml si".split(), "unicode-words"),
 }
+
+
+Rows = Iterator[tuple[str, dict]]  # (place, row)
 
 
 class Label(NamedTuple):
@@ -91,14 +93,6 @@ class Task:
         """Return a line for each reason, with its count and first place."""
         left = [f"left out: {why}: {n}, first {place}" for why, (n, place) in self.left.items()]
         return left + [f"changed: {what}: {count}" for what, count in self.changed.items()]
-
-
-def with_bar(items: Iterable, what: str) -> Iterable:
-    """Return `items` with a bar on stderr where somebody looks."""
-    from tqdm import tqdm
-
-    stream = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see text.Screen
-    return tqdm(items, desc=what, unit="", leave=False, disable=None, file=stream)
 
 
 def encode_id(name) -> str:

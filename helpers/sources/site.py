@@ -27,9 +27,8 @@ def write_site(folder: Path = SITE) -> Path:
     """Write a page for each source and an index, in place of `folder`; return the index."""
     names = pages_by_source()
     books, sources = {path: notebook_of(path) for path in names}, [*names]
-    titles = {
-        path: book.cells[0].source.splitlines()[0].lstrip("# ") for path, book in books.items()
-    }
+    first_lines = {path: book.cells[0].source.splitlines()[0] for path, book in books.items()}
+    titles = {path: line.lstrip("# ") for path, line in first_lines.items()}
     pages = {}
     for number, path in enumerate(sources):
         links = {"index.html": "Contents"}

@@ -5,14 +5,13 @@ import glob
 import hashlib
 import io
 import re
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
 from .. import files
 from ..files import EvalSetError
 from . import readers
-from .readers import Label, Task
+from .readers import Label, Rows, Task
 
 # Lines of cells without a head: `id TAB text`, BEIR's labels of three cells, TREC's of four.
 PAIRS = {2: ("_id", "text")}
@@ -105,25 +104,25 @@ def ending(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix
 
 
-def rows_of(path: Path, task: Task, forms: dict[int, tuple] = PAIRS) -> Iterator[tuple[str, dict]]:
-    """Yield (place, row) of a table, plain or .gz.
+def rows_of(paths: list[Path], task: Task, forms: dict[int, tuple] = PAIRS) -> Rows:
+    """Yield (place, row) of tables, plain or .gz.
 
     Lines of cells stand under the names of the first line if it names a column of ids, else under
     those that `forms` gives to so many cells. Topics are TREC's: <top>, <num>, <title>.
     """
-    match ending(path):
-        case ".jsonl":
-            return files.rows(path, task.problems)
-        case ".json" | ".parquet":
-            return _database_rows(path, task)
-        case ".csv":
-            return _csv_rows(path, task)
-    _, line = next(files.lines(path, []), ("", ""))
-    is_topics = line.lstrip()[:4].lower() == "<top"
-    return _topics(path, task) if is_topics else _line_rows(path, task, forms)
+    for path in paths:
+        match ending(path):
+            case ".jsonl":
+                yield from files.rows(path, task.problems)
+            case ".json" | ".parquet":
+                yield from _database_rows(path, task)
+            case ".csv":
+                yield from _csv_rows(path, task)
+            case _:
+                yield from _line_rows(path, task, forms)
 
 
-def _database_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
+def _database_rows(path: Path, task: Task) -> Rows:
     """Yield rows that DuckDB reads in pieces: published arrays are one line of 500 MB."""
     import duckdb
 
@@ -146,7 +145,7 @@ def _database_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
         task.problems.append(f"{path}: cannot be read ({reason}), wanted {ending(path)[1:]}")
 
 
-def _csv_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
+def _csv_rows(path: Path, task: Task) -> Rows:
     csv.field_size_limit(2**31 - 1)  # a cell may hold a whole document
     reader = csv.DictReader(io.StringIO(files.page(path, task.problems) or ""), strict=True)
     try:
@@ -162,11 +161,14 @@ def _csv_rows(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
         task.problems.append(f"{place}: found no CSV ({error}), wanted CSV")
 
 
-def _line_rows(path: Path, task: Task, forms: dict[int, tuple]) -> Iterator[tuple[str, dict]]:
+def _line_rows(path: Path, task: Task, forms: dict[int, tuple]) -> Rows:
     tables = [column_names(task, table) for table in (DOCUMENT, QUERY, LABEL)]
     ids = {name for table in tables for field in IDS for name in table.get(field, ())}
     wanted = " or ".join(" ".join(cell or "0" for cell in form) for form in forms.values())
     for number, (place, line) in enumerate(files.lines(path, task.problems, newline="\n")):
+        if number == 0 and line.lstrip()[:4].lower() == "<top":
+            yield from _topics(path, task)
+            return
         between = "\t" if "\t" in line or forms is PAIRS else None
         head = [_unquote(cell) for cell in line.split(between)] if number == 0 else []
         if ids & {*head}:
@@ -187,7 +189,7 @@ def _unquote(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if quoted else cell
 
 
-def _topics(path: Path, task: Task) -> Iterator[tuple[str, dict]]:
+def _topics(path: Path, task: Task) -> Rows:
     page = files.page(path, task.problems) or ""
     for topic in re.finditer(r"<top>(.*?)(</top>|(?=<top>)|\Z)", page, re.I | re.S):
         place = f"{path}:{page.count(chr(10), 0, topic.start()) + 1}"

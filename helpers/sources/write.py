@@ -4,17 +4,20 @@ import json
 import math
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tqdm import tqdm
 
 from .. import evalset, files
 from ..files import EvalSetError
 from ..installation import command
 from . import catalogue, collections, questions, trees
 from .qrels import Labels, assign_halves, count_common_ids, keep_answered, read_labels
-from .readers import WORDS, Options, Source, Task, with_bar
+from .readers import WORDS, Options, Source, Task
 
 READERS = {  # KIND of KIND:PATH: its reader and those of SOME that it takes
     "markdown": (trees.markdown_tree, "title text"),
@@ -48,22 +51,20 @@ IDS = "Ids are the source's, with spaces, slashes, # and % percent-encoded."
 PATHS = "An id is the path in the source, with : for each / and without the ending."
 
 
-def import_command(source: str, to: Path, **more) -> int:
-    """Import KIND:PATH, with `more` Options, into a new folder and print what was found."""
+def import_command(source: str, to: Path, **more) -> list[str]:
+    """Import KIND:PATH, with `more` Options, into a new folder and return what was found."""
     kind, _, path = source.partition(":")
-    print("\n".join(import_into(Options(kind, path, **more), to)))
+    lines = import_into(Options(kind, path, **more), to)
     following = evalset.load(to).next_step() or command("report", EVALS=to)
-    print(f"{to} is an evaluation set; next: {following}")
-    return 0
+    return [*lines, f"{to} is an evaluation set; next: {following}"]
 
 
-def new_command(to: Path) -> int:
-    """Copy the example set into the folder `to` and print the next steps."""
+def new_command(to: Path) -> str:
+    """Copy the example set into the folder `to` and return the next steps."""
     with new_set(to) as folder:
         shutil.copytree(NEW, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
     names = sorted(path.relative_to(to).as_posix() for path in to.rglob("*") if path.is_file())
-    print(f"{to} holds {', '.join(names)}\nnext steps: {to / 'README.md'}")
-    return 0
+    return f"{to} holds {', '.join(names)}\nnext steps: {to / 'README.md'}"
 
 
 @contextmanager
@@ -183,8 +184,10 @@ def write_corpus(
     places_left = {"relevant": len(relevant), "zeros": min(room, len(zeros))}
     places_left["others"] = max(0, room - len(zeros))
     written, places, truncated = set(), {}, False
+    stream = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see text.Screen
+    look = {"unit": "", "leave": False, "disable": None}  # None: where nobody looks
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
-        for place, row in with_bar(source.documents, "documents"):
+        for place, row in tqdm(source.documents, "documents", file=stream, **look):
             if not any(places_left.values()):
                 return written, places, True
             doc_id = row["doc_id"]

@@ -54,17 +54,32 @@ def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
     return rows
 
 
-def add_set_documents(engine: Engine, evals: evalset.EvalSet, chunker: str | None) -> None:
-    """Offer the documents of a set, or the spans of one of its chunkers. Raises EvalSetError."""
-    if evals.tokenizer != "words":
+def add_documents(
+    engine: Engine, evals: evalset.EvalSet | None, path: str | None = None, chunker: str = ""
+) -> None:
+    """Offer the documents of a set, the spans of one of its chunkers, or what `path` holds.
+
+    That is a Parquet file, folder or address with doc_id, text and, if there, title; an id `doc#n`
+    is a chunk of `doc`. Raises EvalSetError for another tokenizer, other columns and bad rows.
+    """
+    if path:
+        source = _parquet_source(engine, path, "doc_id")
+        engine.rows(
+            "CREATE OR REPLACE TEMP VIEW offered AS SELECT doc_id AS unit, "
+            "regexp_replace(doc_id, '#[0-9]+$', '') AS doc_id, "
+            "concat(coalesce(title || chr(10) || chr(10), ''), coalesce(text, '')) AS text "
+            f"FROM {source}"
+        )
+        _refuse_bad_rows(engine, path, "offered", "unit", f"^{ID_PATTERN}(#[0-9]+)?$")
+    elif evals.tokenizer != "words":
         problem = f"found words by {evals.tokenizer!r}, wanted 'words', runs of letters and digits"
         raise EvalSetError([f"{evals.folder}: {problem}"])
-    engine.put(
-        "offered", pd.DataFrame(rows_to_rank(evals, chunker), columns=["unit", "doc_id", "text"])
-    )
+    else:
+        table = pd.DataFrame(rows_to_rank(evals, chunker), columns=["unit", "doc_id", "text"])
+        engine.put("offered", table)
 
 
-def rows_to_rank(evals: evalset.EvalSet, chunker: str | None) -> list[tuple[str, str, str]]:
+def rows_to_rank(evals: evalset.EvalSet, chunker: str) -> list[tuple[str, str, str]]:
     """Return (unit, document, text) of the documents of a set, or of the spans of a chunker."""
     if not chunker:
         return [(doc.doc_id, doc.doc_id, doc.retrieval_text) for doc in evals.documents.values()]
@@ -72,32 +87,18 @@ def rows_to_rank(evals: evalset.EvalSet, chunker: str | None) -> list[tuple[str,
     return [(span.chunk_id, span.doc_id, span.text(evals.documents)) for span in spans]
 
 
-def add_set_queries(engine: Engine, evals: evalset.EvalSet) -> None:
-    """Take the queries of a set, those without an answer too."""
-    rows = [(query.query_id, query.query) for query in evals.all_queries.values()]
-    engine.put("queries", pd.DataFrame(rows, columns=["query_id", "text"]))
+def add_queries(engine: Engine, evals: evalset.EvalSet | None, path: str | None = None) -> None:
+    """Take the queries of a set, those without an answer too, or query_id and text of `path`.
 
-
-def add_parquet_documents(engine: Engine, path: str) -> None:
-    """Offer doc_id, text and, if there, title of a Parquet file, folder or address.
-
-    An id `doc#n` is a chunk of `doc`. Raises EvalSetError for other columns and for bad rows.
+    That is a Parquet file, folder or address. Raises EvalSetError.
     """
-    source = _parquet_source(engine, path, "doc_id")
-    engine.rows(
-        "CREATE OR REPLACE TEMP VIEW offered AS SELECT doc_id AS unit, "
-        "regexp_replace(doc_id, '#[0-9]+$', '') AS doc_id, "
-        "concat(coalesce(title || chr(10) || chr(10), ''), coalesce(text, '')) AS text "
-        f"FROM {source}"
-    )
-    _refuse_bad_rows(engine, path, "offered", "unit", f"^{ID_PATTERN}(#[0-9]+)?$")
-
-
-def add_parquet_queries(engine: Engine, path: str) -> None:
-    """Take queries (query_id, text) of a Parquet file, folder or address. Raises EvalSetError."""
-    source = _parquet_source(engine, path, "query_id")
-    engine.rows(f"CREATE OR REPLACE TEMP VIEW queries AS SELECT query_id, text FROM {source}")
-    _refuse_bad_rows(engine, path, "queries", "query_id", f"^{ID_PATTERN}$")
+    if path:
+        source = _parquet_source(engine, path, "query_id")
+        engine.rows(f"CREATE OR REPLACE TEMP VIEW queries AS SELECT query_id, text FROM {source}")
+        _refuse_bad_rows(engine, path, "queries", "query_id", f"^{ID_PATTERN}$")
+    else:
+        rows = [(query.query_id, query.query) for query in evals.all_queries.values()]
+        engine.put("queries", pd.DataFrame(rows, columns=["query_id", "text"]))
 
 
 def _parquet_source(engine: Engine, path: str, name: str) -> str:

@@ -21,8 +21,8 @@ def sql_command(
     queries: str | None = None,
     chunks: str | None = None,
     **parameters: float | str,
-) -> int:
-    """Write a run and its card into `to`, and print what a labelled set says of it.
+) -> str:
+    """Write a run and its card into `to`, print what a labelled set says of it, return its path.
 
     `docs` and `queries` are Parquet and stand in place of the set's; `parameters` are those of
     bm25.Settings. Raises EvalSetError.
@@ -47,8 +47,7 @@ def sql_command(
             runs.write_card(to / f"{RUN}.json", evals, card)
         if evals and evals.queries and not queries:
             _print_measures(opened, evals)
-    print(f"run: {to / RUN}.trec")
-    return 0
+    return f"run: {to / RUN}.trec"
 
 
 def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
@@ -66,19 +65,13 @@ def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
 
 def _search(opened: Engine, evals, docs, queries, chunker, settings, path: Path) -> None:
     began = time.monotonic()
-    if docs:
-        bm25.add_parquet_documents(opened, docs)
-    else:
-        bm25.add_set_documents(opened, evals, chunker)
+    bm25.add_documents(opened, evals, docs, chunker or "")
     card = path.with_suffix(".json")
     known = files.json_page(card).get("files") if card.exists() else None
     new = [name for name in _parquet_files(docs) if known and name not in known]
     done = bm25.index_documents(opened, settings, new)
     print(f"{done} ({time.monotonic() - began:.1f} s)", flush=True)
-    if queries:
-        bm25.add_parquet_queries(opened, queries)
-    else:
-        bm25.add_set_queries(opened, evals)
+    bm25.add_queries(opened, evals, queries)
     began = time.monotonic()
     run = bm25.search_queries(opened)
     print(f"{len(run)} queries found something ({time.monotonic() - began:.1f} s)")

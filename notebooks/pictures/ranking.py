@@ -89,10 +89,8 @@ def weights(curves: dict[str, list[float]], n_docs: int) -> None:
         title = f"{name}: one more document, and the weight jumps from {low:.2f} to {high:.2f}"
     ax.axhline(0, color="black", linewidth=1)
     places = sorted({1, max(1, n_docs // 4), df, min(df + 1, n_docs), n_docs})
-    values = "; ".join(
-        f"{name} {', '.join(f'{curve[n - 1]:.2f} at {n}' for n in places)}"
-        for name, curve in curves.items()
-    )
+    rows = (", ".join(f"{curve[n - 1]:.2f} at {n}" for n in places) for curve in curves.values())
+    values = "; ".join(map("{} {}".format, curves, rows))
     show(ax, title, f"{values}.", f"documents that hold the word, of {n_docs}", "weight (IDF)")
 
 
@@ -143,10 +141,8 @@ def score_parts(bars: dict[str, dict[str, float]]) -> None:
     word = gap.idxmax()
     name = shortened_to(word, 16)
     title = f"“{name}” alone puts the first {gap[word]:.1f} ahead, all words {gap.sum():.1f}"
-    values = "; ".join(
-        f"{name}: {', '.join(f'{word} {part:.2f}' for word, part in bar.items())}"
-        for name, bar in bars.items()
-    )
+    rows = (", ".join(f"{word} {part:.2f}" for word, part in bar.items()) for bar in bars.values())
+    values = "; ".join(map("{}: {}".format, bars, rows))
     show(ax, title, f"{values}.", "score")
 
 

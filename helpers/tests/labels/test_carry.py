@@ -210,7 +210,8 @@ def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old):
         assert journal["q1", "queue"]["outcome"] == carry.RE_ANCHORED
         decided = "to read" if unsure > sure else "carry"
         assert {row["decided"] for row in journal.values()} == {decided}
-        assert [row["relevance"] for row in reading.read_list(evals)] == [2] * (unsure > sure)
+        waiting = reading.waiting(evals).values()
+        assert [row["relevance"] for row in waiting] == [2] * (unsure > sure)
         assert evals.qrels()["q1"] == ({} if unsure > sure else {"all": 2})
         shutil.rmtree(to)
 
@@ -219,7 +220,7 @@ def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
     pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs.", "far": "Hello."}
     to, _, lines = carried(old, pages)  # disk, which nobody judged for q2, is not new
     assert lines[-1].endswith(f"next: make lab EVALS={to} opens what is to be read")
-    (row,) = reading.read_list(evalset.load(to))
+    (row,) = reading.waiting(evalset.load(to)).values()
     assert (row["query_id"], row["doc_id"]) == ("q1", "new")
     assert re.fullmatch(r"new text, rank \d of BM25", row["why"])
 

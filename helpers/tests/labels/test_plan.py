@@ -56,7 +56,7 @@ def test_a_plan_says_what_can_be_seen_how_deep_and_what_to_read(planned, capsys)
         needed = power.solve_power(effect_size=aim / sd, alpha=0.05, power=0.8)
         assert row[f"queries for {aim:.2f}"] == int(np.ceil(needed))
     assert shown.startswith(f"{planned.name}, nDCG@10, 8 dev queries\n")
-    listed = reading.read_list(planned)
+    listed = [*reading.waiting(planned).values()]
     assert f"Next: {len(listed)} unjudged pairs" in shown
     assert listed == [{"query_id": q, "doc_id": "d12"} for q in ("q3", "q7")]  # at rank 10
 

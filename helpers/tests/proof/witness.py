@@ -87,6 +87,13 @@ def read(folder: Path) -> Files:
     return Files(folder, documents, queries, grades, asked)
 
 
+def alternatives(row: dict) -> list[list[str]]:
+    """Return the evidence of a label: lists of quotes that are needed together, one is enough."""
+    some = row.get("evidence", [])
+    some = some if isinstance(some, list) else [some]
+    return [own if isinstance(own, list) else [own] for own in some]
+
+
 def trec(path: Path) -> dict[str, list[tuple[str, float]]]:
     """Return {query_id: [(doc_id, score), ...]}: score descending, then id, the first hundred."""
     run = {}
@@ -444,7 +451,7 @@ def results(files: Files) -> dict:
 def half(files: Files, run: dict, split: str | None) -> dict:
     """Return n, means, intervals and the median first rank of one half."""
     values = scored(files, run, split)
-    orders = {q: [d for d, _ in run[q]] for q in values.index}
+    orders = {q: [d for d, _ in run.get(q, [])] for q in values.index}
     ranks = [first_rank(order, files.grades[q]) or math.inf for q, order in orders.items()]
     full = pd.DataFrame(filter(None, (in_full(orders[q], files.grades[q]) for q in orders)))
     return {
@@ -473,11 +480,13 @@ def told_apart(files: Files, run: dict, split: str) -> dict:
     """Return AUROC of the first score, by the rank sum (Mann and Whitney 1947), and its interval.
 
     The interval is DeLong's (1988), another one than that of the results: for a wide comparison.
+    No results are below all others.
     """
     scores = {True: [], False: []}  # of queries that have an answer, and of the others
     for q, row in files.asked.items():
         if row["split"] == split:
-            scores[q in files.queries].append(run[q][0][1])
+            found = run.get(q, [])
+            scores[q in files.queries].append(found[0][1] if found else -math.inf)
     with_answer, without = scores.values()
     area = stats.mannwhitneyu(with_answer, without).statistic / len(with_answer) / len(without)
     wins = np.array([[(a > b) + (a == b) / 2 for b in without] for a in with_answer])
@@ -488,11 +497,11 @@ def told_apart(files: Files, run: dict, split: str) -> dict:
 
 def per_query(files: Files, run: dict, query_id: str) -> dict:
     """Return the labels, the first ten documents and the measures of one query."""
-    order, grades = [d for d, _ in run[query_id]], files.grades[query_id]
+    order, grades = [d for d, _ in run.get(query_id, [])], files.grades[query_id]
     facts = {name: files.queries[query_id][name] for name in ("query_id", "query", "kind", "split")}
     return facts | {
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
-        "retrieved": [list(hit) for hit in run[query_id][:10]],
+        "retrieved": [list(hit) for hit in run.get(query_id, [])[:10]],
         "first_rank": first_rank(order, grades),
         "measures": measures(order, grades) | in_full(order, grades),
     }
@@ -545,16 +554,25 @@ def halves(files: Files, run: dict, base: dict) -> dict:
     return pairs | told
 
 
+def family(files: Files, doc_id: str) -> str:
+    """Return the name that a document shares with its versions and copies."""
+    whole = files.documents[doc_id].get("copy_of", doc_id)
+    is_version = "version" in files.documents[whole]
+    return re.sub(r"-(v\d+|20\d\d)$", "", whole) if is_version else whole
+
+
+def answers(files: Files, query_id: str, least: int = 1) -> set[str]:
+    """Return the families of the documents of a grade."""
+    return {family(files, d) for d, grade in files.grades[query_id].items() if grade >= least}
+
+
 def apart(files: Files) -> np.ndarray:
     """Return which test queries share no relevant document with dev; versions, copies are one."""
-    reached = {"dev": {}, "test": {}}
+    reached = {split: [] for split in SPLITS}
     for query_id, row in files.queries.items():
-        relevant = (d for d, grade in files.grades[query_id].items() if grade)
-        whole = {files.documents[d].get("copy_of", d) for d in relevant}
-        names = {re.sub(r"-(v\d|20\d\d)$", "", d) for d in whole}
-        reached[row["split"]][query_id] = names
-    dev = set().union(*reached["dev"].values())
-    return np.array([names.isdisjoint(dev) for names in reached["test"].values()])
+        reached[row["split"]].append(answers(files, query_id))
+    dev = set().union(*reached["dev"])
+    return np.array([names.isdisjoint(dev) for names in reached["test"]])
 
 
 def decided(comparison: dict) -> None:
@@ -861,7 +879,7 @@ def one_card(files: Files, engine: Okapi, flat: Okapi, query_id: str, pair: tupl
         "wanted": wanted,
         "rival": rival,
         "unjudged": rival not in files.grades[query_id],
-        "versions": len({re.sub(r"-(v\d+|20\d\d)$", "", d) for d in pair}) == 1,
+        "versions": len({family(files, d) for d in pair}) == 1,
         "words": [[w, engine.idf.get(w), best[0][w], best[1][w]] for w in asked],
         "common": common,
         "lacks": lacks,

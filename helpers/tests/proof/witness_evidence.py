@@ -102,9 +102,8 @@ def quoted(files: Files, split: str) -> dict[str, dict]:
     found = {q: {} for q, query in files.queries.items() if query["split"] == split}
     for row in rows(files.folder / "judgments.jsonl"):
         if row["relevance"] and row.get("evidence") and row["query_id"] in found:
-            some = row["evidence"] if isinstance(row["evidence"], list) else [row["evidence"]]
-            some = [own if isinstance(own, list) else [own] for own in some]
-            found[row["query_id"]][row["doc_id"]] = (row["relevance"], some)
+            labels = row["relevance"], witness.alternatives(row)
+            found[row["query_id"]][row["doc_id"]] = labels
     return {query_id: row for query_id, row in found.items() if row}
 
 
@@ -130,17 +129,17 @@ def ranked(files: Files, name: str) -> dict[str, list[Passage]]:
     return {row["query_id"]: [units[unit] for unit, _ in row["results"]] for row in run}
 
 
-def compared(files: Files, base: dict, run: dict, split: str) -> dict[str, dict]:
-    """Return each measure of evidence of two runs, a budget where every list of a hundred fills it.
+def compared(files: Files, base: str, run: str, split: str) -> dict[str, dict]:
+    """Return each measure of evidence of runs of two sets, a budget where long lists fill it.
 
     A list that is shorter than a hundred holds all that was found.
     """
-    asked, sides = quoted(files, split), []
-    for lists in (base, run):
-        known = [unit for units in lists.values() for unit in units]
+    asked, sides, full = quoted(files, split), [], []
+    for name in (base, run):
+        known, lists = [*passages(files, name).values()], ranked(files, name)
         values = [scored(files, labels, lists[q], known) for q, labels in asked.items()]
         sides.append({name: [row[name] for row in values] for name in values[0]})
-    full = [lists[q] for lists in (base, run) for q in asked if len(lists[q]) == 100]
+        full += [lists[q] for q in asked if len(lists[q]) == 100]
     least = min(sum(unit.n for unit in units) for units in full)
     names = [f"evidence {name}" for name in "hit@5 hit@10 recall@5 recall@10 nDCG@10".split()]
     names += [f"evidence recall within {budget} tokens" for budget in BUDGETS if budget <= least]

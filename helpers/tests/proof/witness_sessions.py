@@ -86,12 +86,8 @@ def quotes_of(files: Files) -> dict[str, set[str]]:
     """Return the quotes of each document that has one."""
     quotes = {}
     for row in witness.rows(files.folder / "judgments.jsonl"):
-        own = row.get("evidence") or []
-        own = [own] if isinstance(own, str) else own
-        for some in own:  # a quote, or several that are needed together
-            quotes.setdefault(row["doc_id"], set()).update(
-                [some] if isinstance(some, str) else some
-            )
+        for own in witness.alternatives(row):
+            quotes.setdefault(row["doc_id"], set()).update(own)
     return quotes
 
 
@@ -181,34 +177,6 @@ def ranked_ten(files: Files) -> dict[str, dict[str, list[str]]]:
     paths = [path for folder in folders for path in folder.glob("*.trec")]
     runs = {path.stem: witness.trec(path) for path in paths}
     return {n: {q: [d for d, _ in hits[:10]] for q, hits in run.items()} for n, run in runs.items()}
-
-
-def pooled(files: Files) -> list[tuple[str, str, set[str]]]:
-    """Return (query, document, rankers that brought it); the first pool had other rankers."""
-    pairs = witness.rows(files.folder / "pool.jsonl")
-    brought = ((p["query_id"], p["doc_id"], {*p["rankers"]} - {"first-pool"}) for p in pairs)
-    return [row for row in brought if row[2]]
-
-
-def found_alone(files: Files) -> dict[str, set[tuple[str, str]]]:
-    """Return the relevant pairs that one ranker alone brought, by ranker."""
-    alone = {ranker: set() for *_, rankers in pooled(files) for ranker in rankers}
-    for query_id, doc_id, rankers in pooled(files):
-        if len(rankers) == 1 and files.grades[query_id].get(doc_id):
-            alone[min(rankers)].add((query_id, doc_id))
-    return alone
-
-
-def pool_bias(files: Files) -> dict[str, tuple[float, float]]:
-    """Return nDCG@10 of each ranker with a run: with all labels, and without its own finds."""
-    alone, bias = found_alone(files), {}
-    for name, run in ranked_ten(files).items():
-        values = []
-        for q in files.queries:
-            left = {d: g for d, g in files.grades[q].items() if (q, d) not in alone[name]}
-            values.append([ndcg(run.get(q, []), labels) for labels in (files.grades[q], left)])
-        bias[name] = tuple(map(fmean, zip(*values, strict=True)))
-    return bias
 
 
 def ndcg(order: list[str], grades: dict[str, int]) -> float:
@@ -513,10 +481,10 @@ def held_elsewhere(files: Files) -> tuple[int, int]:
     """Return how many pairs judged 0, and not judged, hold a quote of the query of five words."""
     weak = set()
     for row in witness.rows(files.folder / "judgments.jsonl"):
-        own = row.get("evidence", []) if row["relevance"] else []
-        for quote in [own] if isinstance(own, str) else own:
-            texts = files.documents.items() if len(words(quote)) >= 5 else ()
-            weak |= {(row["query_id"], d) for d, page in texts if quote in page["text"]}
+        for parts in witness.alternatives(row) if row["relevance"] else []:
+            texts = files.documents.items() if max(len(words(p)) for p in parts) >= 5 else ()
+            held = (d for d, page in texts if all(part in page["text"] for part in parts))
+            weak |= {(row["query_id"], d) for d in held}
     zeros = {pair for pair in weak if files.grades[pair[0]].get(pair[1]) == 0}
     return len(zeros), len({(q, d) for q, d in weak if d not in files.grades[q]})
 

@@ -15,7 +15,9 @@ from helpers.sources import tables
 def rows(path, **more):
     """Return the rows by place and the problems, both without the path."""
     own = task()
-    found = {place.removeprefix(str(path)): row for place, row in tables.rows_of(path, own, **more)}
+    found = {
+        place.removeprefix(str(path)): row for place, row in tables.rows_of([path], own, **more)
+    }
     return found, [problem.removeprefix(str(path)) for problem in own.problems]
 
 
@@ -101,7 +103,7 @@ def test_parquet_is_read_row_by_row(tmp_path):
 def test_a_long_array_on_one_line_is_read_in_pieces(tmp_path):
     row = {"a": "x" * 10_000}
     path = put(tmp_path / "a.json", json.dumps([row] * 3000))
-    found = tables.rows_of(path, task())
+    found = tables.rows_of([path], task())
     assert next(found) == (f"{path}, row 1", row) and sum(1 for _ in found) == 2999
 
 
@@ -118,7 +120,7 @@ LABELS = [  # lines, (query, document, grade) of each label
 def test_labels_of_three_and_four_cells_and_with_a_head(tmp_path):
     for lines, wanted in LABELS:
         path, own = put(tmp_path / "qrels.tsv", lines), task()
-        found = tables.rows_of(path, own, tables.QRELS)
+        found = tables.rows_of([path], own, tables.QRELS)
         labels = [tables.label_of(place, row, "dev", own) for place, row in found]
         assert [f"{n.query_id} {n.doc_id} {n.grade}" for n in labels] == wanted, lines
         assert not own.problems and {(n.split, n.evidence) for n in labels} == {("dev", ())}

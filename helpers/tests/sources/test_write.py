@@ -250,12 +250,12 @@ def test_import_needs_no_set_and_says_what_comes_next(beir, tmp_path, monkeypatc
         assert "found beir:, wanted KIND:PATH with a kind of: mark" in capsys.readouterr().err
 
 
-def test_a_new_set_loads_and_names_the_next_steps(tmp_path, capsys):
+def test_a_new_set_loads_and_names_the_next_steps(tmp_path):
     to = tmp_path / "mine"
-    assert write.new_command(to) == 0
+    told = write.new_command(to)
     plain = sorted(path.relative_to(write.NEW) for path in write.NEW.rglob("*") if path.is_file())
     names = ", ".join(path.as_posix() for path in plain)
-    assert capsys.readouterr().out == f"{to} holds {names}\nnext steps: {to / 'README.md'}\n"
+    assert told == f"{to} holds {names}\nnext steps: {to / 'README.md'}"
     evals = evalset.load(to)
     assert (len(evals.documents), len(evals.queries), len(plain)) == (2, 3, 6)
     assert all(j.evidence for j in evals.judgments if j.relevance)

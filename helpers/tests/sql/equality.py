@@ -63,9 +63,9 @@ def differing(one, other):
 
 def gaps(opened, evals, chunker=None):
     """Index, search and evaluate a set, and return what differs from the references."""
-    bm25.add_set_documents(opened, evals, chunker)
+    bm25.add_documents(opened, evals, chunker=chunker)
     bm25.index_documents(opened, bm25.Settings())
-    bm25.add_set_queries(opened, evals)
+    bm25.add_queries(opened, evals)
     found, values = bm25.search_queries(opened), bm25.evaluate_run(opened, evals)
     asked = {query.query_id: query.query for query in evals.all_queries.values()}
     wanted = by_library(bm25.rows_to_rank(evals, chunker), asked, evals.words)

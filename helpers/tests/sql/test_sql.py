@@ -55,9 +55,9 @@ MEAN = sum(len(re.findall(r"\w+", text)) for text in TEXTS) / 4
 def search(opened, folder, texts=TEXTS, asked="full disk", settings=DEFAULTS, ids=None):
     """Index texts, search for one query; return what was said of the index, and the run."""
     ids = [f"d{n}" for n in range(len(texts))] if ids is None else ids
-    bm25.add_parquet_documents(opened, parquet(folder / "docs.parquet", doc_id=ids, text=texts))
+    bm25.add_documents(opened, None, parquet(folder / "docs.parquet", doc_id=ids, text=texts))
     told = bm25.index_documents(opened, settings)
-    bm25.add_parquet_queries(opened, parquet(folder / "q.parquet", query_id=["q"], text=[asked]))
+    bm25.add_queries(opened, None, parquet(folder / "q.parquet", query_id=["q"], text=[asked]))
     return told, bm25.search_queries(opened)
 
 
@@ -125,7 +125,7 @@ def test_no_result_is_cut_off_too_early(duck, tmp_path, texts):
 def test_queries_in_several_batches_are_all_answered(duck, tmp_path):
     search(duck, tmp_path)
     asked = {"query_id": ["b", "a", "c"], "text": ["full", "disk", "none of it"]}
-    bm25.add_parquet_queries(duck, parquet(tmp_path / "many.parquet", **asked))
+    bm25.add_queries(duck, None, parquet(tmp_path / "many.parquet", **asked))
     whole = bm25.search_queries(duck)
     duck.batch = 1
     assert whole == bm25.search_queries(duck) and [*whole] == ["a", "b", "c"]
@@ -174,9 +174,9 @@ def test_bad_parquet_is_told_with_its_file(duck, tmp_path):
     for name, ids, more, wanted in BAD:
         columns = {name: ids, **(more or {"text": ["x"] * len(ids)})}
         path = parquet(tmp_path / "bad.parquet", **columns)
-        read = bm25.add_parquet_queries if name == "query_id" else bm25.add_parquet_documents
+        read = bm25.add_queries if name == "query_id" else bm25.add_documents
         with pytest.raises(evalset.EvalSetError, match=re.escape(wanted)) as caught:
-            read(duck, path)
+            read(duck, None, path)
         assert all(problem.startswith(f"{path}: ") for problem in caught.value.problems)
 
 
@@ -191,7 +191,7 @@ def test_a_file_that_cannot_be_read_is_told_with_its_name(duck, tmp_path):
     unread = "cannot be read as Parquet"
     for name, told in {"latin": f"{unread}: .*UTF", "x": unread, "y": "found nothing, wan"}.items():
         with pytest.raises(evalset.EvalSetError, match=f"{name}.parquet: {told}"):
-            bm25.add_parquet_documents(duck, str(tmp_path / f"{name}.parquet"))
+            bm25.add_documents(duck, None, str(tmp_path / f"{name}.parquet"))
 
 
 @pytest.mark.parametrize(
@@ -204,9 +204,9 @@ def test_a_file_that_cannot_be_read_is_told_with_its_name(duck, tmp_path):
     ids=["integers", "uuids", "dates"],
 )
 def test_ids_of_other_types_are_read_as_text(duck, tmp_path, ids):
-    bm25.add_parquet_documents(duck, parquet(tmp_path / "docs.parquet", doc_id=ids, text=TEXTS))
+    bm25.add_documents(duck, None, parquet(tmp_path / "docs.parquet", doc_id=ids, text=TEXTS))
     bm25.index_documents(duck, bm25.Settings())
-    bm25.add_parquet_queries(duck, parquet(tmp_path / "q.parquet", query_id=ids[:1], text=["disk"]))
+    bm25.add_queries(duck, None, parquet(tmp_path / "q.parquet", query_id=ids[:1], text=["disk"]))
     assert equality.order(bm25.search_queries(duck)) == {str(ids[0]): [str(ids[0])]}
 
 
@@ -223,11 +223,11 @@ def test_ids_are_those_of_the_house(duck):
 
 def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):
     docs = {"doc_id": ["a", "b", "c"], "text": ["x", None, None], "title": [None, "t", None]}
-    bm25.add_parquet_documents(duck, parquet(tmp_path / "docs.parquet", **docs))
-    bm25.add_parquet_queries(
-        duck, parquet(tmp_path / "q.parquet", query_id=["q", "r"], text=[None, "x"])
+    bm25.add_documents(duck, None, parquet(tmp_path / "docs.parquet", **docs))
+    bm25.add_queries(
+        duck, None, parquet(tmp_path / "q.parquet", query_id=["q", "r"], text=[None, "x"])
     )
-    bm25.add_parquet_queries(duck, parquet(tmp_path / "r.parquet", query_id=["q"], text=["x"]))
+    bm25.add_queries(duck, None, parquet(tmp_path / "r.parquet", query_id=["q"], text=["x"]))
     texts = duck.rows("SELECT text FROM offered ORDER BY unit")
     assert texts == [("x",), ("t\n\n",), ("",)]
     assert capsys.readouterr().out.splitlines() == [
@@ -239,7 +239,7 @@ def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):
 def test_a_name_is_no_pattern_and_no_extension_is_fetched(duck, tmp_path):
     for name in ("a1", "a[1]", "a*"):
         parquet(tmp_path / f"{name}.parquet", doc_id=[name.replace("*", "")], text=["x"])
-    bm25.add_parquet_documents(duck, str(tmp_path / "a[1].parquet"))
+    bm25.add_documents(duck, None, str(tmp_path / "a[1].parquet"))
     assert duck.rows("SELECT unit FROM offered") == [("a[1]",)]
     for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
         assert duck.rows(f"SELECT current_setting('{name}')") == [(False,)]
@@ -257,12 +257,12 @@ def given(folder):
     return str(folder / "docs"), queries
 
 
-def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path, capsys):
-    assert command.sql_command(tmp_path, tmp_path, "duckdb", *given(tmp_path)) == 0
+def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path):
+    told = command.sql_command(tmp_path, tmp_path, "duckdb", *given(tmp_path))
+    assert told == f"run: {tmp_path / 'bm25-sql'}.trec"
     run = runs.read_rankings(tmp_path / "bm25-sql.trec")
     assert equality.order(run) == {"q": ["d00", "d01"]}
     assert json.loads((tmp_path / "bm25-sql.json").read_text())["texts_md5"]
-    assert capsys.readouterr().out.endswith(f"run: {tmp_path / 'bm25-sql'}.trec\n")
 
 
 def test_the_new_files_of_a_folder_are_named_where_its_index_is_refused(tmp_path):
