@@ -150,8 +150,9 @@ def status(many, monkeypatch, capsys):
 
 
 def test_the_gate_closes_for_a_worse_run_and_writes_both_forms(many, status):
-    done, printed = status(many / "worse.trec")
+    done, printed = status(many / "worse.trec", "--junit", many / "gate.xml")
     assert done == 1 and "## worse: worse" in printed.out and printed.err == ""
+    assert "<failure>worse: worse, nDCG@10 0.982 to" in (many / "gate.xml").read_text()
     page = (many / "comparisons" / "worse.md").read_text()
     assert "| q10      | even | 1.000 | 0.631 | a &#124; 10 b |\n" in page
     assert "| q10      | even | 1.000 | 0.631 | a | 10 b |\n" in printed.out
@@ -267,7 +268,7 @@ def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
     assert "another runs/fixed.trec" in status(path)[1].err
     (many / "results.json").unlink()
     done, printed = status(path)
-    words = f"cannot compare: {many} has no baseline yet, run make report on it first\n"
+    words = f"cannot compare: {many} has no baseline yet, make report EVALS={many} makes it\n"
     assert done == 2 and printed.err.startswith(words)
 
 

@@ -72,6 +72,7 @@ DISK = f"{TESTS}/test_files.py"
 EVIDENCE = f"{TESTS}/test_evidence.py"
 SETUP = f"{TESTS}/proof/test_setup.py"
 STORED = f"{TESTS}/test_workbook.py"
+INSTALLED = f"{TESTS}/test_installation.py"
 
 
 class Mutant(NamedTuple):
@@ -135,7 +136,7 @@ MUTANTS = [
     Mutant("kappa without chance", A, "(observed - chance) / (1 - chance) if chance < 1", "observed if chance < 1", A),
     Mutant("AC1 with kappa's chance", AGREEMENT, "share * (1 - share) for share in shares", "share * share for share in shares", AGREEMENT),
     Mutant("a log written without its lock", "helpers/labels/log.py", "with lock_log(path):", "if True:", LOG),
-    Mutant("a lock that a killed kernel keeps", "helpers/labels/log.py", "AcquireReturnProxy, FileLock", "AcquireReturnProxy, SoftFileLock as FileLock", LOG),
+    Mutant("a lock that a killed kernel keeps", "helpers/labels/log.py", "from filelock import FileLock", "from filelock import SoftFileLock as FileLock", LOG),
     Mutant("kappa of one's own repeats without weights", "helpers/labels/schedule.py", 'grades, weights="linear")', "grades)", SCHEDULE),
     Mutant("blind repeats replace the label", "helpers/labels/log.py", "if entry.doc_id and not entry.repeat}", "if entry.doc_id}", SCHEDULE),
     Mutant("Holm without its steps", BEST, "(len(ps) - rank) * ps[place]", "len(ps) * ps[place]", BEST),
@@ -177,6 +178,12 @@ MUTANTS = [
     Mutant("the set's tokenizer ignored", "helpers/evalset.py", "tokens.TOKENIZERS[self.tokenizer](text)", "tokens.words(text)", DATA),
     Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
     Mutant("a second pass without rounds", "evals/schema/second_pass.schema.json", '["query_id", "doc_id", "round"]', '["query_id", "doc_id"]', DISK),
+    Mutant("a window inside the one before", "helpers/baseline.py", "range(0, max(1, len(ids) - overlap), size - overlap)", "range(0, max(1, len(ids)), size - overlap)", INSTALLED),
+    Mutant("an old baseline kept for new labels", "helpers/baseline.py", "if not path.exists() or results", "if not path.exists() and results", INSTALLED),
+    Mutant("a search's order turned round", "helpers/api.py", "(one, -n) if", "(one, n) if", INSTALLED),
+    Mutant("test looked at by a function", "helpers/api.py", "    compare.refuse_unconfirmed(evals, [against, *others] if base else others, split)\n", "", INSTALLED),
+    Mutant("make where there is none", "helpers/installation.py", "    if IN_CHECKOUT:\n        return typed", "    if typed:\n        return typed", INSTALLED),
+    Mutant("a failure that counts as passed", "helpers/compare.py", '{1: "failure", STRICT', '{STRICT', INSTALLED),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
     Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.folder_findings(evals)", "from . import evalset; findings = audit.folder_findings(evalset.load(evals.folder))", COMMANDS),
     Mutant("a card with another engine", B, '"engine": engine', '"engine": runs.BASELINE["engine"]', SESSIONS),

@@ -62,6 +62,7 @@ PARTS = {
     "sessions": Part("the sessions on other people's sets", tests("sessions")),
     "learners": Part("learners' copies, with and without solutions", tests("rehearsal")),
     "setup": Part("set-up, and the workflow of the repository", tests("setup", "workflow")),
+    "wheel": Part("the gate, installed outside the repository", tests("wheel")),
     "site": Part("pages to read without installing", tests("site")),
     "tools": Part("the tools of the parts below", tests("mutation", "fuzz", "browser", "parts")),
     "mutants": Part("that wrong edits turn a check red", script("mutants.py")),

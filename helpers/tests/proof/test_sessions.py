@@ -17,7 +17,7 @@ from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
 from helpers import evalset, figures, runs, stats, text, workbook
-from helpers.labels import audit
+from helpers.labels import audit, manifest
 from notebooks import cards
 
 OF_SESSION_C = "answers best_of_many evidence_lost false_alarms how_many_queries judge "
@@ -194,7 +194,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     assert "results.json: 1 queries, 0 with results" in c.said["c-results-write"]
     found = page.space["results"]["summary"]["dev"]
     assert set(found["measures"].values()) == {0.0} and found["median_first_rank"] is None
-    assert audit.folder_findings(evals)[-1].status == "pass" and workbook.freeze_command(evals) == 0
+    assert audit.folder_findings(evals)[-1].status == "pass" and manifest.freeze_command(evals) == 0
 
 
 def test_session_c_needs_session_b_first(graded):
