@@ -147,7 +147,7 @@ MUTANTS = [
     Mutant("interval of half the width", "helpers/stats.py", "1 - ALPHA / 2, len", "1 - ALPHA, len", STATS),
     Mutant("p of zero", "helpers/stats.py", "return float(flipped.pvalue)", "return max(0.0, float(flipped.pvalue) - 2 / DRAWS)", STATS),
     Mutant("ties counted as wins", "helpers/stats.py", "differences > TIE", "differences > -TIE", STATS),
-    Mutant("no correction for several runs", "helpers/stats.py", 'holm([pair["p"] for pair in pairs]) if pairs', '[pair["p"] for pair in pairs] if pairs', COMPARE),
+    Mutant("no correction for several runs", "helpers/stats.py", 'holm([pair["p"] for pair in pairs])', '[pair["p"] for pair in pairs]', COMPARE),
     Mutant("distances go unnoticed", "helpers/runs.py", "sum(row != sorted(row, reverse=True) for row in given)", "0", RUNS),
     Mutant("NaN scores accepted", "helpers/runs.py", "if not math.isfinite(number):", "if False:", RUNS),
     Mutant("chunk's last score instead of its best", "helpers/runs.py", "max(score, best.get(doc_id, -math.inf))", "score", RUNS),
