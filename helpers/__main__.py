@@ -34,20 +34,6 @@ PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "met
 SOURCE = {"dest": "source", "required": True}
 
 
-def difference(text: str) -> float:
-    """Return a difference between two means of a measure."""
-    if not 0 < float(text) <= 1:
-        raise argparse.ArgumentTypeError(f"{text}, wanted a number above 0, up to 1")
-    return float(text)
-
-
-def positive(text: str) -> int:
-    """Return a number of pairs."""
-    if not int(text) > 0:
-        raise argparse.ArgumentTypeError(f"{text}, wanted a number from 1")
-    return int(text)
-
-
 OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("carry export import new sql", "--to", "folder to write into", PATH | {"required": True}),
     ("report", "--full", "run the further notebooks too", FLAG),
@@ -58,10 +44,10 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("compare", "--base", "another run to compare with", PATH),
     ("compare", "--split", "queries that count", {"choices": ["dev", "test", "all"]}),
     ("compare", "--decides", "measure of the verdict, such as evidence-1000-tokens", {}),
-    ("compare", "--matters", "smallest difference that matters", {"type": difference}),
+    ("compare", "--matters", "smallest difference that matters", {"type": float}),
     ("compare", "--gate", "what ends with 1", {"choices": ["worse", "not-worse"]}),
     ("compare", "--strict", "3 where queries are too few to tell", FLAG),
-    ("compare", "--pairs", "list so many unjudged results to be read", {"type": positive}),
+    ("compare", "--pairs", "list so many unjudged results to be read", {"type": int}),
     ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
     ("carry", "--from", "KIND:PATH as in import, or a folder with a corpus", SOURCE),
     ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", SOURCE),

@@ -12,12 +12,14 @@ from statistics import fmean
 
 import pandas as pd
 
-from . import evalset, evidence, files, measures, results, runs, stats, text
+from . import evidence, files, measures, results, runs, stats, text
+from .evalset import EvalSet, EvalSetError
 from .labels import links, reading
+from .measures import MEASURES, Qrels
+from .runs import Run
 from .text import how_many, interval, number
 
 PAGE = Path(__file__).with_suffix(".jinja")
-MEASURES = measures.MEASURES
 PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
 DEPTH = int(PRIMARY.partition("@")[2])
 BUDGETS = {f"evidence-{budget}-tokens": evidence.recall_name(budget) for budget in evidence.BUDGETS}
@@ -29,27 +31,19 @@ APART = "test apart from dev"
 STRICT = 3  # the exit status of too few queries
 
 
-def compare(
-    evals: evalset.EvalSet,
-    base: runs.Run,
-    others: list[runs.Run],
-    split: str | None = "dev",
-    matters: float | None = None,
-    decides: str | None = None,
-) -> dict:
+def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "dev") -> dict:
     """Return what is known about each of `others` against `base`; `split` None takes all queries.
 
     Runs of one system, by their cards, are averaged by query and are one row; what is known of a
     single list (warnings, judged@10, lost evidence, AUROC) is that of the first of them.
-    `decides` names the measure that decides and `matters` the difference, if not those of the set.
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
-    evals = _with_rules(evals, decides or evals.decides, matters or evals.matters)
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
-        wrong = f"no {split or 'single'} query of {evals.name} has a relevant document"
-        raise evalset.EvalSetError([wrong])
+        raise EvalSetError(
+            [f"no {split or 'single'} query of {evals.name} has a relevant document"]
+        )
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
     pairs = [row["measures"][row["primary"]] for row in rows]
@@ -81,19 +75,12 @@ def compare(
     }
 
 
-def _with_rules(evals: evalset.EvalSet, decides: str, matters: float) -> evalset.EvalSet:
-    if decides not in (*MEASURES, *OF_EVIDENCE):
-        known = ", ".join((*MEASURES, *OF_EVIDENCE))
-        raise evalset.EvalSetError([f"decides is {decides}, wanted one of {known}"])
-    return evals._replace(decides=decides, matters=matters)
-
-
 def _primary(decides: str) -> str:
     """Return the measure of documents on which their verdict rests."""
     return PRIMARY if decides in OF_EVIDENCE else decides
 
 
-def by_system(read: list[runs.Run]) -> list[list[runs.Run]]:
+def by_system(read: list[Run]) -> list[list[Run]]:
     """Return the runs whose cards name the same system together, any other by itself."""
     groups: dict = {}
     for run in read:
@@ -115,15 +102,17 @@ def _able_to_decide(row: dict) -> list[str]:
     return [d for d, measure in OF_EVIDENCE.items() if measure in known or "@" in d and known]
 
 
-def _row(
-    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, group: list[runs.Run]
-) -> dict:
+def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     """Return everything about the runs of a system against the base but the verdict."""
     base, *alike, (depth, cut) = measures.cut_alike(len(evals.documents), base, *group)
     names, run = _names(depth, _primary(evals.decides)), alike[0]
     before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
     after = stats.averaged(tables)
-    row = _describe_run(run, qrels, after) | _spread(group, tables, names[0])
+    row = _describe_run(run, qrels, after)
+    if len(group) > 1:
+        ends = sorted(fmean(values[names[0]] for values in table.values()) for table in tables)
+        row["name"] = run.one_of
+        row["averaged"] = {"runs": len(group), "low": ends[0], "high": ends[-1]}
     for of in alike[1:]:
         row["warnings"] += [f"{of.name}: {words}" for words in _run_warnings(of, qrels)]
     row["measures"] = stats.by_measure(names, before, after)
@@ -143,7 +132,7 @@ def _row(
     return row
 
 
-def _cut_in_words(cut: runs.Run, depth: float, names: list[str]) -> str:
+def _cut_in_words(cut: Run, depth: float, names: list[str]) -> str:
     """Return where a run's lists end and what follows; `depth` is inf against documents."""
     ends = runs.list_depth(cut)
     longer = sum(len(ranking) > ends for ranking in (cut.parts or cut.rankings).values())
@@ -155,16 +144,7 @@ def _cut_in_words(cut: runs.Run, depth: float, names: list[str]) -> str:
     return f"{words}, so both are measured there: {shorter}"
 
 
-def _spread(group: list[runs.Run], tables: list[dict], primary: str) -> dict:
-    """Return the name of a system and the ends of its runs' means, {} for one run alone."""
-    if len(group) == 1:
-        return {}
-    means = [fmean(row[primary] for row in table.values()) for table in tables]
-    spread = {"runs": len(group), "low": min(means), "high": max(means)}
-    return {"name": group[0].one_of, "averaged": spread}
-
-
-def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.Run) -> dict:
+def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
     """Return for how many `queries` a run searched again, and what that brings the reader.
 
     `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
@@ -179,9 +159,7 @@ def _further_searches(evals: evalset.EvalSet, qrels: measures.Qrels, run: runs.R
     return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
 
 
-def _full_answers(
-    evals: evalset.EvalSet, qrels: measures.Qrels, depth: float, *compared: runs.Run
-) -> dict:
+def _full_answers(evals: EvalSet, qrels: Qrels, depth: float, *compared: Run) -> dict:
     """Return how two systems find full answers, of the queries that have one; {} where none has."""
     full = measures.answered_in_full(qrels, evals.full_grade)
     names = [measures.at_depth(name, depth) for name in measures.FULL]
@@ -189,9 +167,7 @@ def _full_answers(
     return {"n": len(full), "measures": stats.by_measure(names, *values)} if full else {}
 
 
-def _unjudged(
-    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, run: runs.Run, primary: str
-) -> list[dict]:
+def _unjudged(evals: EvalSet, qrels: Qrels, base: Run, run: Run, primary: str) -> list[dict]:
     """Return the least and the largest difference that grades of unjudged results could give.
 
     Each as the fields of Paired; [] for another measure than nDCG, and where all are judged.
@@ -215,7 +191,7 @@ def _names(depth: float, primary: str) -> list[str]:
     return [*dict.fromkeys(names)]  # of five documents, recall@10 and recall@100 are one
 
 
-def _describe_run(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
+def _describe_run(run: Run, qrels: Qrels, values: dict) -> dict:
     """Return name, primary measure (the first), means, judged@10 and warnings of one run."""
     return {
         "name": run.name,
@@ -226,7 +202,7 @@ def _describe_run(run: runs.Run, qrels: measures.Qrels, values: dict) -> dict:
     }
 
 
-def _run_warnings(run: runs.Run, qrels: measures.Qrels) -> list[str]:
+def _run_warnings(run: Run, qrels: Qrels) -> list[str]:
     missing = [q for q in qrels if not run.rankings.get(q)]
     without = f"{how_many(len(missing), 'query')} without results, counted as 0: "
     return run.warnings + [without + runs.first_names(missing)] * bool(missing)
@@ -238,7 +214,7 @@ def _group_means(pairs: list[tuple[float, float]]) -> dict:
     return {"n": len(pairs), "base": base, "run": run, "difference": run - base}
 
 
-def _largest_changes(evals: evalset.EvalSet, pairs: dict[str, tuple[float, float]]) -> list[dict]:
+def _largest_changes(evals: EvalSet, pairs: dict[str, tuple[float, float]]) -> list[dict]:
     """Return the queries that lost and won most, losses first."""
     changes = sorted((run - base, q) for q, (base, run) in pairs.items())
     lost = [q for change, q in changes if change < -stats.TIE][:MOVED]
@@ -254,20 +230,17 @@ def _decide(rows: list[dict], pairs: list[dict], matters: float) -> None:
         row |= told
 
 
-def join_halves(
-    comparison: dict, evals: evalset.EvalSet, base: runs.Run, chosen: list[runs.Run], **rules
-) -> None:
+def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) -> None:
     """Add to the chosen runs of a comparison of one half what both halves say of them (`halves`).
 
     And, where others do, what the test queries say that share no relevant document with dev.
-    `rules` are those of `compare`.
     """
     halves, apart = {comparison["split"]: comparison}, links.apart_from_dev(evals)
-    for half in {*evalset.SPLITS} - {*halves}:
-        halves[half] = compare(evals, base, chosen, half, **rules)
+    for half in {*files.SPLITS} - {*halves}:
+        halves[half] = compare(evals, base, chosen, half)
     if 0 < len(apart) < len(evals.qrels("test")):
         alone = evals._replace(queries={q: evals.queries[q] for q in apart})
-        halves[APART] = compare(alone, base, chosen, "test", **rules)
+        halves[APART] = compare(alone, base, chosen, "test")
     rows = {half: {row["name"]: row for row in of["runs"]} for half, of in halves.items()}
     for row in comparison["runs"]:
         told = {half: of[row["name"]] for half, of in rows.items() if row["name"] in of}
@@ -276,24 +249,22 @@ def join_halves(
             if not all(decides in _able_to_decide(of) for of in told.values()):
                 decides = _primary(decides)  # what has no evidence is confirmed by its documents
             told = {half: _deciding(of, decides) for half, of in told.items()}
-            dev, test = (told.pop(half) for half in evalset.SPLITS)
+            dev, test = (told.pop(half) for half in files.SPLITS)
             between = stats.confirmation(dev, test)
             row["halves"] = {"dev": dev, "test": test, "test minus dev": between, **told}
 
 
-def _refuse_unconfirmed(evals: evalset.EvalSet, others: list[runs.Run]) -> None:
+def _refuse_unconfirmed(evals: EvalSet, others: list[Run]) -> None:
     names = dict.fromkeys(run.one_of or run.name for run in others)
     unnamed = [name for name in names if name not in evals.confirmed]
     if unnamed and evals.qrels("test"):
         days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
         fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
         fault += f'chose, with the day: "confirmed": {days}'
-        raise evalset.EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
+        raise EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
 
 
-def pairs_to_read(
-    evals: evalset.EvalSet, base: runs.Run, others: list[runs.Run], split: str | None, n: int
-) -> list[dict]:
+def pairs_to_read(evals: EvalSet, base: Run, others: list[Run], split, n: int) -> list[dict]:
     """Return the `n` unjudged pairs whose grades could move the differences in PRIMARY most.
 
     By `measures.weights_of_labels`, of several runs the largest. They are sorted by id, so that no
@@ -314,14 +285,13 @@ def pairs_to_read(
 # Reading: the saved baseline, and what a run says about itself.
 
 
-def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
+def saved_baseline(evals: EvalSet) -> Run:
     """Return the baseline run of the folder, with its ranked chunks where they are saved.
 
     Raises EvalSetError where it is missing, or is not what results.json measured on this set.
     """
     if not (evals.folder / "results.json").exists():
-        missing = f"{evals.folder} has no baseline yet, run make report on it first"
-        raise evalset.EvalSetError([missing])
+        raise EvalSetError([f"{evals.folder} has no baseline yet, run make report on it first"])
     results.read_current_results(evals)
     path = evals.folder / results.RUN
     known = {"chunker": runs.BASELINE["chunker"], "depth": runs.BASELINE["depth"]}
@@ -330,13 +300,13 @@ def saved_baseline(evals: evalset.EvalSet) -> runs.Run:
     return run._replace(parts=runs.read_run(chunk_run, evals).parts) if chunk_run.exists() else run
 
 
-def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
+def read_checked(path: Path, evals: EvalSet) -> Run:
     """Read a run; a JSON file of the same name beside it says on which corpus it was made.
 
     With it an empty file is a run that found nothing. Raises EvalSetError for what cannot be used.
     """
     if not path.is_file():
-        raise evalset.EvalSetError([f"{path}:1: cannot be read, wanted a run: runs/mine.trec"])
+        raise EvalSetError([f"{path}:1: cannot be read, wanted a run: runs/mine.trec"])
     card_path = runs.unzipped(path).with_suffix(".json")
     card = runs.read_card(card_path) if os.path.lexists(card_path) else {}
     hashes = evals.corpus_hash(), evals.topics_hash()
@@ -345,20 +315,20 @@ def read_checked(path: Path, evals: evalset.EvalSet) -> runs.Run:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
             remedy += "; make carry takes labels to changed documents"
-            raise evalset.EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
+            raise EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     depth = card.get("depth", 0)
     if type(depth) is not int or depth < 0:
         fault = f"field depth is {files.short_json(depth)}, wanted a number of results"
-        raise evalset.EvalSetError([f"{card_path}:1: {fault}"])
+        raise EvalSetError([f"{card_path}:1: {fault}"])
     nothing = card and next(files.lines(path), None) is None
-    run = runs.Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
+    run = Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
     chunker, one_of = (str(card.get(name, "")) for name in ("chunker", "one_of"))
     run = run._replace(depth=depth, one_of=one_of, chunker=chunker)
     run.warnings.extend(_chunk_set_warnings(run, card_path, evals))
     return run
 
 
-def _chunk_set_warnings(run: runs.Run, card: Path, evals: evalset.EvalSet) -> list[str]:
+def _chunk_set_warnings(run: Run, card: Path, evals: EvalSet) -> list[str]:
     """Return a warning where no set is named that a run's chunk ids are of.
 
     Raises EvalSetError where its card names one that the folder lacks.
@@ -368,13 +338,13 @@ def _chunk_set_warnings(run: runs.Run, card: Path, evals: evalset.EvalSet) -> li
     if numbered and run.chunker and not (folder / f"{run.chunker}.jsonl").is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none yet"
         wanted = f"wanted the name of a set in {folder}: {known}"
-        raise evalset.EvalSetError([f"{card}:1: chunker is {run.chunker!r}, {wanted}"])
+        raise EvalSetError([f"{card}:1: chunker is {run.chunker!r}, {wanted}"])
     alone = "chunk ids count as their documents, and their evidence is not measured"
     warning = f'{alone}: wanted their set in {card.name}, "chunker": "recursive"'
     return [warning] if numbered and not run.chunker else []
 
 
-def read_systems(evals: evalset.EvalSet) -> list[runs.Run]:
+def read_systems(evals: EvalSet) -> list[Run]:
     """Return the runs in the folder's `systems/`, by name: what other engines found."""
     paths = sorted((evals.folder / "systems").glob("*.trec"))
     return [read_checked(path, evals) for path in paths]
@@ -404,15 +374,13 @@ def leaderboard(comparison: dict) -> pd.DataFrame:
 def comparison_page(comparison: dict) -> str:
     """Return the comparison as Markdown in which no text of the set acts."""
     filters = {"mean": measures.mean_name, "p": stats.p_text}
-    on_documents = (
-        {"verdict": "verdict on documents"} if comparison["decides"] in OF_EVIDENCE else {}
-    )
+    verdict = "verdict on documents" if comparison["decides"] in OF_EVIDENCE else "verdict"
     page = text.template(PAGE, **filters).render(
         comparison,
         deciding=_deciding,
         of_evidence=_of_evidence,
         of_documents=_primary(comparison["decides"]),
-        board=leaderboard(comparison).reset_index().rename(columns=on_documents),
+        board=leaderboard(comparison).reset_index().rename(columns={"verdict": verdict}),
         stats=stats,
         LOSSES=evidence.LOSSES,
         PART=evidence.PART,
@@ -439,7 +407,7 @@ def _deciding(row: dict, decides: str) -> dict:
     elif decides in OF_EVIDENCE:
         lacks = "it or its base ranks no passages"
         why = f"its lists end before that, wanted one of {', '.join(able)}" if able else lacks
-        raise evalset.EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
+        raise EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
     pair = {field: of["measures"][measure][field] for field in stats.Paired._fields}
     return pair | {"verdict": of["verdict"]}
 
@@ -452,13 +420,16 @@ def compare_command(
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
-    `rules` are `matters` and `decides`, where they are not those of the set; `pairs` is how many
-    unjudged results go to the pairs to read.
+    `rules` are `matters` and `decides`, if not those of the set; `pairs` is how many unjudged
+    results go to the pairs to read.
 
     The gate "worse": 0 no run is shown to be worse, 1 one is, 3 (strict) there are too few queries
     to tell. The gate "not-worse": 0 every run is worse by less than `matters`, 1 one is worse by
     more, else 3. Raises EvalSetError where they cannot be compared, which ends the program with 2.
     """
+    if faults := files.schema("settings").faults(rules):
+        raise EvalSetError(faults)
+    evals = evals._replace(**rules)
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
     half = None if split == "all" else split
@@ -467,14 +438,14 @@ def compare_command(
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     against, *others = _named_apart([base or "baseline", *paths], [against, *others])
-    comparison = compare(evals, against, others, half, **rules)
+    comparison = compare(evals, against, others, half)
     if half == "test" and evals.qrels("dev"):
-        join_halves(comparison, evals, against, others, **rules)
+        join_halves(comparison, evals, against, others)
     read = [against, *(first for first, *_ in by_system(others))]
     for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:
             told = [_why_unjudged(evals, run, split), *run.warnings]
-            raise evalset.EvalSetError(f"{run.name}: {why}" for why in told)
+            raise EvalSetError(f"{run.name}: {why}" for why in told)
     _write((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
         found = pairs_to_read(evals, against, others, half, pairs)
@@ -489,7 +460,7 @@ def compare_command(
     return 1 if stats.WORSE in verdicts else STRICT * too_few
 
 
-def _named_apart(paths: list, read: list[runs.Run]) -> list[runs.Run]:
+def _named_apart(paths: list, read: list[Run]) -> list[Run]:
     """Return runs by names of their own: old/run.trec and new/run.trec are both called run."""
     names = Counter(run.name for run in read)
     named = zip(paths, read, strict=True)
@@ -506,7 +477,7 @@ def _not_worse(pairs: list[dict], matters: float) -> int:
     return STRICT
 
 
-def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
+def _why_unjudged(evals: EvalSet, run: Run, split: str) -> str:
     """Return why no label is for what a run found: it is empty, of another half, or of others."""
     answered = [q for q, ranking in run.rankings.items() if ranking]
     halves = {evals.all_queries[query_id].split for query_id in answered}
@@ -520,14 +491,9 @@ def _why_unjudged(evals: evalset.EvalSet, run: runs.Run, split: str) -> str:
 
 def _write(path: Path, comparison: dict) -> None:
     """Write and print a comparison; at no moment a page stands beside the numbers of another."""
-    markdown, page, numbers = comparison_page(comparison), Path(f"{path}.md"), Path(f"{path}.json")
-    try:
-        with files.new_file(page) as new_page, files.new_file(numbers) as new_numbers:
-            files.write(new_page, markdown)
-            files.write(new_numbers, json.dumps(comparison, indent=1, ensure_ascii=False) + "\n")
-            page.unlink(missing_ok=True)
-    except BaseException:
-        if not page.exists():  # stopped between the two
-            numbers.unlink(missing_ok=True)
-        raise
+    markdown, page = comparison_page(comparison), Path(f"{path}.md")
+    page.unlink(missing_ok=True)
+    numbers = json.dumps(comparison, indent=1, ensure_ascii=False)
+    files.write(Path(f"{path}.json"), f"{numbers}\n")
+    files.write(page, markdown)
     print(f"{text.plain(markdown)}\nwritten: {path}.md and .json")

@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable
 from itertools import chain, combinations
 from pathlib import Path
@@ -341,9 +342,7 @@ def _refuse_twins(places: dict[tuple, str], problems: list[str], cases: bool) ->
             problems.append(f"{place}: id {name} {how}, wanted ids that people can tell apart")
 
 
-def _read_queries(
-    path: Path, documents: dict, places: dict, problems: list[str]
-) -> dict[str, Query]:
+def _read_queries(path: Path, documents: dict, places: dict, problems: list) -> dict[str, Query]:
     """Return the queries in id order, with the relevant_doc_ids that their rows list."""
     queries, is_judged = {}, os.path.lexists(path / "judgments.jsonl")
     wanted = files.schema("retrieval_queries").wanted("relevant_doc_ids")
@@ -408,14 +407,12 @@ def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int
     return ""
 
 
-def orphan_faults(
-    rows: Iterable[tuple[str, dict]], queries: Iterable[str], folder: Path
-) -> list[str]:
+def orphan_faults(rows: Iterable[tuple[str, dict]], queries: dict, folder: Path) -> list[str]:
     """Return a line for each query that (file:line, row) name and `queries` does not hold."""
-    places: dict[str, list[str]] = {}
+    places = defaultdict(list)
     for place, row in rows:
         if row["query_id"] not in queries:
-            places.setdefault(row["query_id"], []).append(place)
+            places[row["query_id"]].append(place)
     return [
         f"{there[0]}: query {query_id} is not in retrieval_queries.jsonl and stands in "
         f"{how_many(len(there), 'line')} here: write it there again, or take all its rows "
@@ -424,11 +421,9 @@ def orphan_faults(
     ]
 
 
-def _with_relevant(
-    queries: dict[str, Query], judgments: list[Judgment], places: dict, problems: list[str]
-) -> dict[str, Query]:
+def _with_relevant(queries: dict, judgments: list, places: dict, problems: list) -> dict:
     """Return the queries with all that is judged relevant: as listed, then by id."""
-    judged: dict[str, set[str]] = {query_id: set() for query_id in queries}
+    judged = defaultdict(set)
     for judgment in judgments:
         if judgment.relevance > 0:
             judged[judgment.query_id].add(judgment.doc_id)

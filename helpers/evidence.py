@@ -5,6 +5,7 @@ No library measures this. Every value is a lower bound where another passage ans
 
 import functools
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import chain, combinations
@@ -32,6 +33,7 @@ BESIDE = ("evidence hit@5", *map(recall_name, BUDGETS))  # told by any quote, to
 Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
 Alternatives = list[list[Spans]]  # one is enough: all its quotes, each at any of its places
 Rankings = dict[str, list[Chunk]]  # by query, best first
+Queries = dict[str, "Wanted"]  # by id
 
 
 class Wanted(NamedTuple):
@@ -58,11 +60,8 @@ def quoted_queries(evals: EvalSet, split: str | None = None) -> dict[str, Wanted
 
 def quote_spans(quote: str, body: str) -> Spans:
     """Return every (start, end) at which `quote` stands in `body`, overlapping ones too."""
-    spans, start = [], body.find(quote)
-    while start >= 0:
-        spans.append((start, start + len(quote)))
-        start = body.find(quote, start + 1)
-    return spans
+    starts = (match.start() for match in re.finditer(f"(?={re.escape(quote)})", body))
+    return [(start, start + len(quote)) for start in starts]
 
 
 def holds_quote(places: Spans, chunk: Chunk) -> bool:
@@ -83,7 +82,7 @@ def evidence_ranks(quotes: dict[str, Alternatives], ranking: Iterable[Chunk]) ->
     return ranks
 
 
-def any_quote(queries: dict[str, Wanted]) -> dict[str, Wanted]:
+def any_quote(queries: Queries) -> Queries:
     """Return the queries as if each quote were enough by itself, {} where each is."""
     alone = {}
     for query_id, query in queries.items():
@@ -133,9 +132,7 @@ def fewest_chunks(alternatives: Alternatives, chunks: list[Chunk]) -> int:
     return min(sizes, default=1)
 
 
-def shares_by_k(
-    queries: dict[str, Wanted], rankings: Rankings, most: int = 20
-) -> dict[str, list[float]]:
+def shares_by_k(queries: Queries, rankings: Rankings, most: int = 20) -> dict[str, list[float]]:
     """Return the share of queries whose first k chunks hold a relevant "document", its "evidence".
 
     One value for each k from 1 to `most`. "any quote" tells what one quote alone would make it,
@@ -165,18 +162,13 @@ def context(ranking: Iterable[Chunk], budget: int, documents: dict[str, Document
     taken, room = [], budget
     for chunk in ranking:
         if chunk.n_tokens > room:
-            return [*taken, _cut_to(chunk, room, documents)] if room else taken
+            ids = _token_ids(chunk.text(documents))
+            room = min(room, len(ids))  # tokens were counted in the document, not in the chunk
+            end = chunk.start + text.token_starts(ids, {room})[room]
+            return [*taken, chunk._replace(end=end, n_tokens=room)] if room else taken
         taken.append(chunk)
         room -= chunk.n_tokens
     return taken
-
-
-def _cut_to(chunk: Chunk, n_tokens: int, documents: dict[str, Document]) -> Chunk:
-    """Return the first `n_tokens` tokens of a chunk, which has more."""
-    ids = _token_ids(chunk.text(documents))
-    n_tokens = min(n_tokens, len(ids))  # tokens were counted in the document, not in the chunk
-    end = chunk.start + text.token_starts(ids, {n_tokens})[n_tokens]
-    return chunk._replace(end=end, n_tokens=n_tokens)
 
 
 # Queries and budgets meet the same chunks and quotes.
@@ -212,16 +204,12 @@ def depth_needed(chunks: list[Chunk]) -> int:
 
 
 def by_query(
-    evals: EvalSet,
-    queries: dict[str, Wanted],
-    rankings: Rankings,
-    known: Iterable[Chunk],
-    cutoffs: Iterable[int] = (),
-) -> dict[str, dict[str, float]]:
+    evals: EvalSet, queries: Queries, rankings: Rankings, known: Iterable[Chunk], cutoffs=CUTOFFS
+) -> measures.Values:
     """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are.
 
-    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each of CUTOFFS
-    or `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
+    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each k of
+    `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
     """
     values, chunks = {}, defaultdict(list)
     for chunk in known:
@@ -230,7 +218,7 @@ def by_query(
         row, ranking = values.setdefault(query_id, {}), rankings.get(query_id, [])
         ranks = evidence_ranks(query.quotes, ranking)
         fewest = {d: fewest_chunks(own, chunks[d]) for d, own in query.quotes.items()}
-        for k in cutoffs or CUTOFFS:
+        for k in cutoffs:
             row[f"evidence hit@{k}"] = float(min(ranks.values(), default=math.inf) <= k)
             row[f"evidence recall@{k}"] = recall(query, ranks, k)
             row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k, fewest)
@@ -246,20 +234,14 @@ def by_query(
 
 
 def losses(
-    evals: EvalSet,
-    queries: dict[str, Wanted],
-    rankings: Rankings,
-    known: list[Chunk],
-    budget: int = 0,
+    evals: EvalSet, queries: Queries, rankings: Rankings, known: list[Chunk], budget: int = BUDGET
 ) -> dict[str, str]:
-    """Return {query_id: one of LOSSES} within BUDGET or `budget` tokens; `known` are all chunks."""
+    """Return {query_id: one of LOSSES} within `budget` tokens; `known` are all chunks."""
     return {q: _loss(evals, of, rankings.get(q, []), known, budget) for q, of in queries.items()}
 
 
-def _loss(
-    evals: EvalSet, query: Wanted, ranking: list[Chunk], known: list[Chunk], budget: int
-) -> str:
-    taken = context(ranking, budget or BUDGET, evals.documents)
+def _loss(evals: EvalSet, query: Wanted, ranking: list, known: list, budget: int) -> str:
+    taken = context(ranking, budget, evals.documents)
     ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
     if evidence_ranks(query.quotes, taken):
         return DELIVERED
@@ -304,8 +286,6 @@ def compare_evidence(
     names = [*names, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
     values, alone = (
         stats.by_measure(names, *(by_query(evals, asked, *side, cutoffs) for side in sides))
-        if asked
-        else {}
         for asked in (queries, any_quote(queries))
     )
     within = int(min(filled, BUDGET))

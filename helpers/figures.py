@@ -145,25 +145,20 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
 
 # Figures of the write-up. Session C shows some of them, too, on a wider page.
 
-VERDICTS = {  # mark, colour and face of a system by its verdict, in every plot; "": the baseline
-    "": ("o", "black", "black"),
-    stats.BETTER: (">", DARK, DARK),
-    stats.WORSE: ("<", LIGHT, LIGHT),
-    stats.SAME: ("o", GREY, GREY),
-    stats.TOO_FEW: ("o", PALE, "white"),
+VERDICTS = {  # how every plot draws a system of this verdict; "": the baseline
+    "": {"marker": "o", "color": "black", "markerfacecolor": "black"},
+    stats.BETTER: {"marker": ">", "color": DARK, "markerfacecolor": DARK},
+    stats.WORSE: {"marker": "<", "color": LIGHT, "markerfacecolor": LIGHT},
+    stats.SAME: {"marker": "o", "color": GREY, "markerfacecolor": GREY},
+    stats.TOO_FEW: {"marker": "o", "color": PALE, "markerfacecolor": "white"},
 }
 SIDES = {"good": ("o", DARK, DARK), "poor": ("s", LIGHT, LIGHT), "open": ("o", DARK, "white")}
-
-
-def verdict_look(verdict: str = "") -> dict:
-    """Return how a plot draws a system of this verdict, or the baseline: the one rule for all."""
-    return dict(zip(("marker", "color", "markerfacecolor"), VERDICTS[verdict], strict=True))
 
 
 def verdict_legend(ax: plt.Axes, verdicts: Iterable[str]) -> None:
     """Say below a figure which colour and mark stand for which of the verdicts that it shows."""
     for verdict in (verdict for verdict in VERDICTS if verdict in {*verdicts}):
-        ax.plot([], [], linestyle="none", label=verdict or "the baseline", **verdict_look(verdict))
+        ax.plot([], [], linestyle="none", label=verdict or "the baseline", **VERDICTS[verdict])
     size = LETTERS[ax.figure.get_figwidth()] - 1
     ax.figure.legend(loc="outside lower left", frameon=False, fontsize=size, ncols=2)
 
@@ -253,7 +248,7 @@ def forest(compared: dict, width: float = 7) -> None:
     ax.axvspan(-matters, matters, color=BAND)  # what changes no decision
     ax.axvline(0, color="black", linewidth=1)
     for y, run in enumerate(runs):
-        row, look = run["measures"][run["primary"]], verdict_look(run["verdict"])
+        row, look = run["measures"][run["primary"]], VERDICTS[run["verdict"]]
         ends = text.interval((row["low"], row["high"]), "+.3f")
         if ends:
             ax.plot([row["low"], row["high"]], [y, y], color=look["color"], linewidth=2.5)
@@ -300,7 +295,7 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width:
     place = {"textcoords": "offset points", "fontsize": LETTERS[width]}
     for name, row in recall.iterrows():
         thick = 2.5 if name in (best, base) else 1
-        look = verdict_look(verdicts.get(name, ""))
+        look = VERDICTS[verdicts.get(name, "")]
         ax.plot(recall.columns, row, linewidth=thick, zorder=thick, markersize=4, **look)
     ax.annotate(best, (budget, recall.loc[best, budget]), (-8, 8), ha="right", **place)
     columns = [f"{column:,}" for column in recall.columns]

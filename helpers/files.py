@@ -65,9 +65,7 @@ def add_problem(problems: Problems, problem: str) -> None:
     problems.append(problem)
 
 
-def lines(
-    path: Path | str, problems: Problems = None, newline: str | None = None
-) -> Iterator[tuple[str, str]]:
+def lines(path: Path | str, problems: Problems = None, newline=None) -> Iterator[tuple[str, str]]:
     """Yield (file:line, text) of a file, plain or .gz, without empty lines and byte-order mark.
 
     `newline` is that of open(): None ends a line at every kind of line end.
@@ -84,9 +82,7 @@ def page(path: Path, problems: Problems = None) -> str | None:
     return None if len(problems or []) > before else text
 
 
-def _whole_lines(
-    path: Path | str, problems: Problems, newline: str | None = None
-) -> Iterator[tuple[str, str]]:
+def _whole_lines(path: Path | str, problems: Problems, newline=None) -> Iterator[tuple[str, str]]:
     place, remedy = f"{path}:1", "save the file as UTF-8"
     opener = gzip.open if Path(path).suffix == ".gz" else open
     try:
@@ -161,7 +157,11 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
     if not block:
         return None
     try:
-        fields = _yaml_fields(block[1])
+        loader = yaml.BaseLoader(block[1])  # keeps 2026-04-08, 2.0 and no as text
+        node = loader.get_single_node()
+        if not isinstance(node, yaml.MappingNode):
+            raise ValueError(f"{node.id if node else 'nothing'} is no field")
+        fields = object_without_doubles(loader.construct_pairs(node, deep=True))
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark else 2
@@ -170,14 +170,6 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
         add_problem(problems, f"{path}:{line}: bad front matter ({reason}), {wanted}")
         fields = {}
     return fields, text[block.end() :]
-
-
-def _yaml_fields(block: str) -> dict:
-    loader = yaml.BaseLoader(block)  # keeps 2026-04-08, 2.0 and no as text
-    node = loader.get_single_node()
-    if not isinstance(node, yaml.MappingNode):
-        raise ValueError(f"{node.id if node else 'nothing'} is no field")
-    return object_without_doubles(loader.construct_pairs(node, deep=True))
 
 
 # Rows held against a schema. The form of each file stands in evals/schema, as JSON Schema with the
@@ -250,11 +242,7 @@ def schema(name: str) -> Schema:
 
 
 def read(
-    path: Path,
-    problems: Problems = None,
-    grades: tuple[int, ...] = GRADES,
-    places: dict | None = None,
-    name: str = "",
+    path: Path, problems: Problems = None, grades=GRADES, places: dict | None = None, name=""
 ) -> Iterator[tuple[str, dict]]:
     """Yield (file:line, row) of a file that has a schema, where it exists: rows without a fault.
 

@@ -36,10 +36,8 @@ def set_up(folder: Path, lock: Path = Path("requirements.txt")) -> int:
     subprocess.run([*make, str(folder)], check=True)
     missing = [] if install(folder, uv, locked, "all") else one_by_one(folder, uv, blocks)
     if missing:
-        here = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-        print(
-            f"missing: {' '.join(missing)}; no wheel for Python {here}, and it could not be built"
-        )
+        here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+        print(f"missing: {' '.join(missing)}; no wheel for {here}, and it could not be built")
         print(f"({folder}/NAME.log says why); notebooks/installing.md, Without a wheel: what works")
         return 1
     settings = folder / "share" / "jupyter" / "lab" / "settings"
@@ -65,14 +63,10 @@ def wrong_python(uv: str | None) -> str:
     return ""
 
 
-def python_in(folder: Path) -> Path:
-    """Return the Python of an environment."""
-    return folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-
-
 def install(folder: Path, uv: str | None, pins: str, name: str) -> bool:
     """Install pinned packages, and say in NAME.log why not; return whether all are there."""
-    wanted, python = folder / "wanted.txt", str(python_in(folder))
+    wanted = folder / "wanted.txt"
+    python = str(folder / ("Scripts" if os.name == "nt" else "bin") / "python")
     wanted.write_text(pins, encoding="utf-8")
     tool = [python, "-m", "pip", "install", "--disable-pip-version-check"]
     tool = [uv, "pip", "install", "--python", python, "--compile-bytecode"] if uv else tool

@@ -2,6 +2,7 @@
 
 import math
 import operator
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import combinations_with_replacement
@@ -12,7 +13,7 @@ from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 
 from . import stats
 from .evalset import EvalSet
-from .runs import BASELINE, Ranking, Run, first_results, list_depth, strictly_decreasing
+from .runs import BASELINE, Rankings, Run, first_results, list_depth, strictly_decreasing
 
 # Linear gain and log2(rank + 1), as trec_eval.
 # RR and AP without a cutoff go down to the depth of the run.
@@ -25,7 +26,8 @@ FIELDS = ("kind", "popularity", "language", "round")  # of a query: means are to
 UNMARKED = {"language": "own", "round": "earlier"}  # queries without one, where others have one
 MEAN_NAMES = {"RR": "MRR", "AP": "MAP", "full RR": "full MRR"}
 
-Qrels = dict[str, dict[str, int]]
+Qrels = dict[str, dict[str, int]]  # {query_id: {doc_id: grade}}
+Values = dict[str, dict[str, float]]  # {query_id: {measure: value}}
 
 
 def measure(name: str, full_grade: int = 2) -> ir_measures.measures.Measure:
@@ -35,10 +37,7 @@ def measure(name: str, full_grade: int = 2) -> ir_measures.measures.Measure:
     return found @ int(k) if k else found
 
 
-NAMED = {
-    name: measure(name)
-    for name in "nDCG@10 RR@10 hit@1 hit@5 hit@10 recall@5 recall@10 recall@100 P@10 AP RR".split()
-}
+NAMED = "nDCG@10 RR@10 hit@1 hit@5 hit@10 recall@5 recall@10 recall@100 P@10 AP RR".split()
 
 
 def at_depth(name: str, depth: float) -> str:
@@ -53,9 +52,7 @@ def mean_name(name: str) -> str:
     return MEAN_NAMES.get(family, family) + at + k
 
 
-def per_query(
-    qrels: Qrels, run: dict[str, Ranking], names=tuple(NAMED), full_grade: int = 2
-) -> dict[str, dict[str, float]]:
+def per_query(qrels: Qrels, run: Rankings, names=NAMED, full_grade: int = 2) -> Values:
     """Return {query_id: {measure: value}} for every query of `qrels`; one without results gets 0.
 
     `run` lists (doc_id, score) best first. The order of the list counts: ties are broken before
@@ -74,7 +71,7 @@ def answered_in_full(qrels: Qrels, full_grade: int) -> Qrels:
     return {q: row for q, row in qrels.items() if max(row.values(), default=0) >= full_grade}
 
 
-def judged_at(qrels: Qrels, run: dict[str, Ranking], k: int = 10) -> float:
+def judged_at(qrels: Qrels, run: Rankings, k: int = 10) -> float:
     """Return the mean share (0 to 1) of the first `k` results that somebody has judged.
 
     The mean is over the queries of `qrels`; one without results counts as 0.
@@ -83,28 +80,26 @@ def judged_at(qrels: Qrels, run: dict[str, Ranking], k: int = 10) -> float:
     return ir_measures.calc_aggregate([Judged @ k], qrels, _scored(qrels, first))[Judged @ k]
 
 
-def _scored(qrels: Qrels, run: dict[str, Ranking]) -> dict[str, dict[str, float]]:
+def _scored(qrels: Qrels, run: Rankings) -> dict[str, dict[str, float]]:
     """Return {query_id: {doc_id: score}} without ties, for the queries of `qrels` with results."""
     return {q: dict(strictly_decreasing(run[q])) for q in qrels if run.get(q)}
 
 
-def answerability_auroc(evals: EvalSet, split: str | None, run: dict[str, Ranking]) -> dict:
+def answerability_auroc(evals: EvalSet, split: str | None, run: Rankings) -> dict:
     """Return how well the first result's score tells answerable queries of a half from others.
 
     {} where the half lacks one of them, or the run answered none of the others. A query without
     results counts below every other.
     """
-    answerable, unanswerable = (
-        [run.get(q) for q in queries if split in (None, queries[q].split)]
-        for queries in (evals.queries, evals.unanswered)
+    below = -sys.float_info.max  # the first score of a query without results
+    tops, others = (
+        [run[q][0][1] if run.get(q) else below for q in of if split in (None, of[q].split)]
+        for of in (evals.queries, evals.unanswered)
     )
-    if not (answerable and any(unanswerable)):
+    if not tops or max(others, default=below) == below:
         return {}
-    lowest = min(ranking[0][1] for ranking in answerable + unanswerable if ranking) - 1
-    tops = ([r[0][1] if r else lowest for r in rankings] for rankings in (answerable, unanswerable))
-    area, low, high = stats.auroc(*tops)
-    sizes = {"n": len(answerable), "unanswerable": len(unanswerable)}
-    return sizes | {"AUROC": area, "low": low, "high": high}
+    area, low, high = stats.auroc(tops, others)
+    return {"n": len(tops), "unanswerable": len(others), "AUROC": area, "low": low, "high": high}
 
 
 def ids_by_field(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[str, list[str]]:
@@ -125,7 +120,7 @@ def fields_told(evals: EvalSet) -> list[str]:
     return [field for field in FIELDS if field not in UNMARKED or len(values[field]) > 1]
 
 
-def means(values: dict[str, dict[str, float]]) -> dict[str, float]:
+def means(values: Values) -> dict[str, float]:
     """Return the mean over queries for each measure, under the name of the mean (MRR@10, MAP)."""
     names = next(iter(values.values()))
     return {mean_name(name): mean(row[name] for row in values.values()) for name in names}
@@ -136,7 +131,7 @@ def first_rank(row: dict[str, float]) -> int | None:
     return round(1 / row["RR"]) if row["RR"] else None
 
 
-def median_first_rank(values: dict[str, dict[str, float]]) -> float:
+def median_first_rank(values: Values) -> float:
     """Return the median of the first ranks; a query that found none counts as infinite."""
     return median(first_rank(row) or math.inf for row in values.values())
 

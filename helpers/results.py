@@ -10,8 +10,10 @@ from pathlib import Path
 import fastjsonschema
 import pandas as pd
 
-from . import chunks, evalset, evidence, files, measures, runs, stats, text
+from . import evalset, evidence, files, measures, runs, stats, text
+from .chunks import Chunk
 from .evalset import EvalSet, EvalSetError
+from .measures import Values
 
 RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
 ANEW = "make report EVALS={} measures the baseline anew"
@@ -74,7 +76,7 @@ def _inputs(evals: EvalSet) -> dict:
     }
 
 
-def _summary(rows: dict[str, dict[str, float]], full: dict[str, dict[str, float]]) -> dict:
+def _summary(rows: Values, full: Values) -> dict:
     """Return n, means, 95 % bootstrap intervals, median first rank (null: most found nothing).
 
     And n and means of those that a document answers in `full`, if there are any.
@@ -92,7 +94,7 @@ def _summary(rows: dict[str, dict[str, float]], full: dict[str, dict[str, float]
     }
 
 
-def _means_by(evals: EvalSet, rows: dict[str, dict[str, float]], field: str) -> dict:
+def _means_by(evals: EvalSet, rows: Values, field: str) -> dict:
     """Return n and means for each value of a field of the queries among `rows`."""
     return {
         name: {"n": len(ids), "measures": measures.means({q: rows[q] for q in ids})}
@@ -113,10 +115,7 @@ def _per_query(evals: EvalSet, query_id: str, grades: dict, run: dict, values: d
 
 
 def evidence_content(
-    evals: EvalSet,
-    known: dict[str, list[chunks.Chunk]],
-    rankings: dict[str, evidence.Rankings],
-    base: str,
+    evals: EvalSet, known: dict[str, list[Chunk]], rankings: dict[str, evidence.Rankings], base: str
 ) -> dict:
     """Return what results.json says of evidence, {} where no label has a quote.
 
@@ -125,24 +124,21 @@ def evidence_content(
     the means of evidence.BESIDE as if any quote were enough (`any_quote`).
     """
     quoted: dict = {}
-    for split in files.SPLITS:
-        wanted = evidence.quoted_queries(evals, split)
-        if not (wanted and rankings):
+    for split in files.SPLITS if rankings else ():
+        if not (wanted := evidence.quoted_queries(evals, split)):
             continue
-        is_dev, alone = split == files.SPLITS[0], evidence.any_quote(wanted)
+        is_dev = split == files.SPLITS[0]
         chosen = [name for name in rankings if is_dev or name in {base, *evals.confirmed}]
-        rows, rows_alone = (
+        rows, alone = (
             {name: evidence.by_query(evals, of, rankings[name], known[name]) for name in chosen}
-            for of in (wanted, alone)
+            for of in (wanted, evidence.any_quote(wanted))
         )
-        quoted[split] = {
-            "n": len(wanted),
-            "by_k": evidence.shares_by_k(wanted, rankings[base]),
-            "sets": _chunk_sets(known, rows, base, evals.matters),
-        }
-        for name in chosen if alone else ():
-            means = measures.means(rows_alone[name])
-            quoted[split]["sets"][name]["any_quote"] = {m: means[m] for m in evidence.BESIDE}
+        sets = _chunk_sets(known, rows, base, evals.matters)
+        for name, values in alone.items() if alone[base] else ():
+            means = measures.means(values)
+            sets[name]["any_quote"] = {measure: means[measure] for measure in evidence.BESIDE}
+        by_k = evidence.shares_by_k(wanted, rankings[base])
+        quoted[split] = {"n": len(wanted), "by_k": by_k, "sets": sets}
         if is_dev:
             quoted["lost"] = evidence.losses(evals, wanted, rankings[base], known[base])
     return quoted
@@ -241,9 +237,7 @@ def published_values(folder: Path) -> dict[str, object]:
     return pd.json_normalize(content, sep=" ").iloc[0].to_dict()
 
 
-def changed_values(
-    before: dict[str, object], after: dict[str, object], most: int = 30
-) -> list[str]:
+def changed_values(before: dict, after: dict, most: int = 30) -> list[str]:
     """Return a line for each value that is not what it was, the first `most` of them."""
     names = [n for n in {**before, **after} if str(before.get(n)) != str(after.get(n))]
     lines = [f"  {n}: {before.get(n, 'nothing')} -> {after.get(n, 'nothing')}" for n in names]

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from . import evalset, files
+from .evalset import EvalSet, EvalSetError
 from .text import how_many
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
@@ -36,6 +37,7 @@ SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
 ENDING = re.compile(r"\.[A-Za-z]\w{0,7}(?=[/:]|$)")  # of a file in a path; a method may follow
 OTHERS = "was it made on another corpus?"
 Ranking = list[tuple[str, float]]  # (id, score), best first
+Rankings = dict[str, Ranking]  # by query
 
 
 class Run(NamedTuple):
@@ -49,16 +51,16 @@ class Run(NamedTuple):
     """
 
     name: str
-    rankings: dict[str, Ranking]
+    rankings: Rankings
     warnings: list[str]
-    parts: dict[str, Ranking] = {}
+    parts: Rankings = {}
     chunker: str = ""
     depth: int = 0
     first: dict[str, int] = {}
     one_of: str = ""
 
 
-def documents_to_rank(evals: evalset.EvalSet) -> list[evalset.Document]:
+def documents_to_rank(evals: EvalSet) -> list[evalset.Document]:
     """Return the documents that a lesson ranks without an index: of a large corpus the first."""
     return [*evals.documents.values()][:LARGE]
 
@@ -95,11 +97,7 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
 
 
 def save(
-    evals: evalset.EvalSet,
-    name: str,
-    chunk_run: dict[str, Ranking],
-    document_run: dict[str, Ranking],
-    differs: dict,
+    evals: EvalSet, name: str, chunk_run: Rankings, document_run: Rankings, differs: dict
 ) -> None:
     """Write both rankings of a chunker into `runs/`, chunks as a JSON object a query, and a card.
 
@@ -118,7 +116,7 @@ def save(
     write_card(folder / f"{name}.json", evals, facts)
 
 
-def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
+def write_trec(path: Path, run: Rankings, tag: str) -> None:
     """Write a TREC run, ties pulled apart. Raises ValueError for a ranking out of order."""
     lines = []
     for query_id, ranking in run.items():
@@ -128,18 +126,15 @@ def write_trec(path: Path, run: dict[str, Ranking], tag: str) -> None:
     files.write(path, "".join(lines))
 
 
-def read_rankings(path: Path) -> dict[str, Ranking]:
+def read_rankings(path: Path) -> Rankings:
     """Read a run that `save` or `write_trec` made. Raises EvalSetError for any other file."""
-    run: dict[str, Ranking] = {}
-    problems: list[str] = []
-    for _, query_id, results in _lines(path, problems):
+    run: Rankings = {}
+    for _, query_id, results in _lines(path):
         run.setdefault(query_id, []).extend(results)
-    if problems:
-        raise evalset.EvalSetError(problems)
     return {query_id: in_order(ranking) for query_id, ranking in run.items()}
 
 
-def write_card(path: Path, evals: evalset.EvalSet, facts: dict) -> None:
+def write_card(path: Path, evals: EvalSet, facts: dict) -> None:
     """Write the facts about a run, with the hashes of its documents and queries."""
     hashes = dict(zip(CARD, (evals.corpus_hash(), evals.topics_hash()), strict=True))
     files.write(path, json.dumps(facts | hashes, indent=1, ensure_ascii=False) + "\n")
@@ -151,14 +146,14 @@ def read_card(path: Path, *more: str) -> dict:
     missing = [name for name in wanted if name not in card]
     if missing:
         lacks = f"field {missing[0]} is missing, wanted {', '.join(wanted)}"
-        raise evalset.EvalSetError([f"{path}:1: {lacks}"])
+        raise EvalSetError([f"{path}:1: {lacks}"])
     return card
 
 
 # Runs of any engine. Nothing is known about them, so everything is checked.
 
 
-def read_run(path: Path, evals: evalset.EvalSet) -> Run:
+def read_run(path: Path, evals: EvalSet) -> Run:
     """Read a run of documents or passages, in TREC form or as JSON lines, from any engine.
 
     Passages count as their document, which keeps its best score. Ids may be spelled as the source
@@ -175,10 +170,10 @@ def read_run(path: Path, evals: evalset.EvalSet) -> Run:
     elif scores and problems and not any(scores.values()):
         problems.insert(0, f"{path}:1: nothing in it is of this corpus, {OTHERS}")
     if problems:
-        raise evalset.EvalSetError(problems)
-    searches: dict[str, list[dict]] = {}
+        raise EvalSetError(problems)
+    searches = defaultdict(list)
     for query_id, number in sorted(scores, key=lambda search: search[1]):
-        searches.setdefault(query_id, []).append(scores[query_id, number])
+        searches[query_id].append(scores[query_id, number])
     first = {query_id: len(found[0]) for query_id, found in searches.items() if len(found) > 1}
     parts = {query_id: _one_after_another(found) for query_id, found in searches.items()}
     rankings = {query_id: _best_by_document(ranking) for query_id, ranking in parts.items()}
@@ -204,7 +199,7 @@ def _one_after_another(searches: list[dict[str, float]]) -> Ranking:
     return strictly_decreasing([*seen.items()])
 
 
-def _scores_by_query(path: Path, evals: evalset.EvalSet, problems: list[str]) -> tuple[dict, dict]:
+def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[dict, dict]:
     """Return {(query_id, number of the search): {document or passage: score}}, and unknown ids."""
     scores, unknown = {}, {}
     (queries, _), documents = _spellings(evals.all_queries), _spellings(evals.documents)
@@ -227,7 +222,7 @@ def _scores_by_query(path: Path, evals: evalset.EvalSet, problems: list[str]) ->
     return scores, unknown
 
 
-def _lines(path: Path, problems: list[str]) -> Iterator[tuple[str, str, Ranking]]:
+def _lines(path: Path, problems: files.Problems = None) -> Iterator[tuple[str, str, Ranking]]:
     """Yield (file:line, query id, results) of each line; what is wrong goes into `problems`."""
     parse = _json_line if unzipped(path).suffix == ".jsonl" else _trec_line
     for place, line in files.lines(path, problems):
@@ -235,7 +230,7 @@ def _lines(path: Path, problems: list[str]) -> Iterator[tuple[str, str, Ranking]
             query_id, results = parse(line)
             yield place, query_id, [(str(name), _number(name, score)) for name, score in results]
         except ValueError as error:
-            problems.append(f"{place}: {error}")
+            files.add_problem(problems, f"{place}: {error}")
 
 
 def _trec_line(line: str) -> tuple[str, list[tuple]]:
@@ -297,7 +292,7 @@ def _known(name: str, spellings: tuple[dict, dict]) -> str:
     return ""
 
 
-def _own_id(ranked_id: str, documents: tuple, evals: evalset.EvalSet, told: int) -> str:
+def _own_id(ranked_id: str, documents: tuple, evals: EvalSet, told: int) -> str:
     """Return the set's id of a document or passage. Raises ValueError for what it lacks."""
     if doc_id := _known(ranked_id, documents):
         return doc_id
@@ -310,10 +305,8 @@ def _own_id(ranked_id: str, documents: tuple, evals: evalset.EvalSet, told: int)
         start, _, end = part.partition(":")
         length = len(evals.documents[doc_id].retrieval_text)
         if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
-            wanted = (
-                f"wanted 0 <= start < end <= {length}, in characters of title, blank line, text"
-            )
-            raise ValueError(f"span {start} to {end} of {doc_id}, {wanted}")
+            wanted = f"0 <= start < end <= {length}, in characters of title, blank line, text"
+            raise ValueError(f"span {start} to {end} of {doc_id}, wanted {wanted}")
     elif not part.isdecimal():
         raise ValueError(f"chunk {part!r} of {doc_id}, wanted {doc_id}#n, n a number from 0")
     return f"{doc_id}#{part}"

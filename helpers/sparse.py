@@ -234,12 +234,7 @@ class BM25(NamedTuple):
 
 
 def bm25(
-    ids: list[str],
-    texts: Iterable[str],
-    idf: str = "okapi",
-    k1: float = BASELINE["k1"],
-    b: float = BASELINE["b"],
-    words: Callable[[str], list[str]] = text.words,
+    ids: list, texts: Iterable, idf="okapi", k1=BASELINE["k1"], b=BASELINE["b"], words=text.words
 ) -> tuple[BM25, Index]:
     """Return BM25 fitted to `texts`, which may be a stream, and the index over them.
 

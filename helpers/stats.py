@@ -21,6 +21,8 @@ TIE = 1e-9  # values of one query that are closer than this are a tie
 
 BETTER, WORSE = "better", "worse"
 SAME, TOO_FEW = "no difference shown", "too few queries to tell"
+Grades = Sequence[int]  # of the same pairs in the same order
+Ends = tuple[float, float]  # of an interval
 CONFIRMED, NOT_CONFIRMED, CONTRADICTED = "confirmed", "not confirmed", "contradicted"
 
 
@@ -73,15 +75,12 @@ def by_measure(names: Iterable[str], base: dict, *tables: dict) -> dict[str, dic
     """Compare {query_id: {measure: value}} of two systems on the queries of `base`.
 
     The second is the mean of `tables`, one for each of its runs. Returns {measure: the fields of
-    Paired and `p_holm`, adjusted over the measures}.
+    Paired and `p_holm`, adjusted over the measures}, {} without queries.
     """
-    run = averaged(tables)
-    pairs = {
-        n: compare_paired([base[q][n] for q in base], [run[q][n] for q in base]) for n in names
-    }
-    adjusted = holm([pair.p for pair in pairs.values()])
-    rows = zip(pairs.items(), adjusted, strict=True)
-    return {name: pair._asdict() | {"p_holm": p} for (name, pair), p in rows}
+    run, names = averaged(tables), [*names] if base else []
+    pairs = [compare_paired(*([of[q][n] for q in base] for of in (base, run))) for n in names]
+    rows = zip(names, pairs, holm([pair.p for pair in pairs]), strict=True)
+    return {name: pair._asdict() | {"p_holm": p} for name, pair, p in rows}
 
 
 def averaged(tables: Sequence[dict]) -> dict[str, dict[str, float]]:
@@ -92,25 +91,20 @@ def averaged(tables: Sequence[dict]) -> dict[str, dict[str, float]]:
     }
 
 
-def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> tuple[float, float]:
+def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> Ends:
     """Return the 95 % percentile bootstrap interval of the mean (Efron 1979).
 
     Of a single value both ends are that value.
     """
     if len(values) < 2:
         return float(values[0]), float(values[0])
-    drawn = scipy.stats.bootstrap(
-        (np.asarray(values, dtype=float),),
-        np.mean,
-        n_resamples=DRAWS,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-        batch=500,
-    )
-    return float(drawn.confidence_interval.low), float(drawn.confidence_interval.high)
+    sample, how = (np.asarray(values, dtype=float),), {"n_resamples": DRAWS, "batch": 500}
+    how |= {"method": "percentile", "rng": np.random.default_rng(seed)}
+    low, high = scipy.stats.bootstrap(sample, np.mean, **how).confidence_interval
+    return float(low), float(high)
 
 
-def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
+def t_interval(values: Sequence[float]) -> Ends | None:
     """Return the 95 % t interval of the mean (Student 1908), None for a single value."""
     if len(values) < 2:
         return None
@@ -128,14 +122,8 @@ def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
     nonzero = np.array([d for d in differences if abs(d) > TIE])
     if len(nonzero) < 2:  # SciPy wants two; both signs of one are as extreme as the one seen
         return 1.0
-    flipped = scipy.stats.permutation_test(
-        (nonzero,),
-        np.mean,
-        permutation_type="samples",
-        n_resamples=DRAWS,
-        batch=1000,
-        rng=np.random.default_rng(seed),
-    )
+    how = {"n_resamples": DRAWS, "batch": 1000, "rng": np.random.default_rng(seed)}
+    flipped = scipy.stats.permutation_test((nonzero,), np.mean, permutation_type="samples", **how)
     return float(flipped.pvalue)
 
 
@@ -187,9 +175,8 @@ def verdict(pair: Paired, p: float, matters: float = MATTERS) -> tuple[str, str]
     differing = pair.wins + pair.losses
     inside = pair.low is not None and -matters <= pair.low and pair.high <= matters
     reach = "is within" if inside else "goes beyond"
-    interval = (
-        f"the 95 % interval, {text.interval((pair.low, pair.high), '+.3f')}, {reach} ±{matters:g}"
-    )
+    ends = text.interval((pair.low, pair.high), "+.3f")
+    interval = f"the 95 % interval, {ends}, {reach} ±{matters:g}"
     p_is = f"{'p' if p == pair.p else 'p (Holm)'} = {p_text(p)}".replace("= <", "< ")
     never = f"no sign-flip test can reach {ALPHA}"
     if p < ALPHA:
@@ -231,9 +218,8 @@ def verdicts(pairs: Sequence[dict], matters: float = MATTERS) -> list[dict]:
     Each has the fields of Paired.
     """
     told = []
-    for pair, p in zip(pairs, holm([pair["p"] for pair in pairs]) if pairs else [], strict=True):
-        known = Paired(*(pair[field] for field in Paired._fields))
-        word, reason = verdict(known, p, matters)
+    for pair, p in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
+        word, reason = verdict(Paired(*(pair[field] for field in Paired._fields)), p, matters)
         told.append({"p_holm": p, "verdict": word, "reason": reason})
     return told
 
@@ -246,9 +232,7 @@ def p_text(p: float) -> str:
 # Two readings, two groups.
 
 
-def kappa(
-    first: Sequence[int], second: Sequence[int], grades: Iterable[int], weights: str | None = None
-) -> float | None:
+def kappa(first: Grades, second: Grades, grades: Iterable[int], weights=None) -> float | None:
     """Return Cohen's kappa of two readings of the same pairs (Cohen 1960), from scikit-learn.
 
     `weights` "linear" or "quadratic" counts how far apart two grades are (Cohen 1968); `grades`
@@ -261,9 +245,7 @@ def kappa(
     return float(cohen_kappa_score(first, second, labels=list(grades), weights=weights))
 
 
-def kappa_interval(
-    first: Sequence[int], second: Sequence[int], grades: Iterable[int]
-) -> tuple[float, float] | None:
+def kappa_interval(first: Grades, second: Grades, grades: Iterable[int]) -> Ends | None:
     """Return the 95 % interval of kappa (Fleiss, Cohen and Everitt 1969), from statsmodels.
 
     None where no pair differs: its width would be 0, however few there are.
@@ -277,7 +259,7 @@ def kappa_interval(
     return float(found.kappa_low), min(1.0, float(found.kappa_upp))
 
 
-def equal_by_grade(first: Sequence[int], second: Sequence[int]) -> dict[int, float]:
+def equal_by_grade(first: Grades, second: Grades) -> dict[int, float]:
     """Return {grade of the first reading: share of its pairs to which the second gave the same}."""
     first, second = np.asarray(first), np.asarray(second)
     return {
@@ -306,9 +288,7 @@ def readers_text(rows: Iterable[dict]) -> str:
     return f"readers: {named}" if named else ""
 
 
-def auroc(
-    scores: Sequence[float], others: Sequence[float], seed: int = SEED
-) -> tuple[float, float, float]:
+def auroc(scores: Sequence[float], others: Sequence[float], seed=SEED) -> tuple[float, ...]:
     """Return how well a score tells two groups apart (0 to 1, .5 is chance), with 95 % interval.
 
     The area under the ROC curve, from scikit-learn: the share of pairs in which one of `scores` is

@@ -65,9 +65,8 @@ def refresh_command(evals: evalset.EvalSet) -> int:
     changed = results.changed_values(before, results.published_values(folder))
     if changed:
         print("\npublished values that changed; each needs a reason before it is committed:")
-    print(
-        "\n".join(changed) or "\nno published value changed", "git diff shows the texts", sep="\n"
-    )
+    print("\n".join(changed) or "\nno published value changed")
+    print("git diff shows the texts")
     return 0
 
 

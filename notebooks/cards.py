@@ -90,7 +90,7 @@ def failure_card(evals: EvalSet, weights: Weights, query_id: str, order: list[st
     if pair is None:
         return None
     wanted, rival = (weights.best(words, doc_id) for doc_id in pair)
-    held = weights.held(pair[0])
+    held, idf = weights.held(pair[0]), weights.index.idf
     rare = [word for word in words if word not in weights.common]
     known = [word for word in words if word in held]
     return {
@@ -99,9 +99,7 @@ def failure_card(evals: EvalSet, weights: Weights, query_id: str, order: list[st
         "rival": pair[1],
         "unjudged": pair[1] not in labels,
         "versions": tuple(sorted(pair)) in weights.versions,
-        "words": [
-            [word, weights.index.idf.get(word), wanted[word], rival[word]] for word in wanted
-        ],
+        "words": [[word, idf.get(word), wanted[word], rival[word]] for word in wanted],
         "common": [word for word in wanted if word in weights.common],
         "lacks": [word for word in wanted if word not in held],
         "score": [weights.score(words, doc_id) for doc_id in pair],
@@ -121,10 +119,9 @@ def card_text(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> str:
     gained = ", ".join(word for word in card["lacks"] if gains[word] > 0)
     idle = ", ".join(word for word in card["lacks"] if gains[word] <= 0)
     scores = (f"{name} {card[name][0]:.2f} against {card[name][1]:.2f}" for name in TOLD_SCORES)
-    page = f"""{query.query_id} ({query.kind}, nDCG@10 {ndcg:.3f}): {query.query}
+    return text.visible(f"""{query.query_id} ({query.kind}, nDCG@10 {ndcg:.3f}): {query.query}
   wanted: {card["wanted"]} ({wanted_rank})
   rival: {card["rival"]} ({rival_rank}{unjudged})
   wanted lacks, the rival scores with: {gained or "no word"}
   wanted lacks, neither scores with: {idle or "no word"}
-  wanted against rival: {"; ".join(scores)}"""
-    return text.visible(page)
+  wanted against rival: {"; ".join(scores)}""")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers import compare, evidence, figures, report, runs, stats, text
+from helpers import compare, evidence, figures, files, report, runs, stats, text
 from helpers import results as saved
 from helpers.evalset import EvalSet
 from helpers.stats import BETTER, SAME, TOO_FEW, WORSE
@@ -93,6 +93,7 @@ class WriteUp:
         """Return what the template is given: results.json and what follows from it."""
         evals, dev, values = self.evals, self.rows["dev"], {}
         systems, facts = self.compared["runs"], report.label_facts(evals).items()
+        cards = sorted((evals.folder / "systems").glob("*.json"))
         for name, verdict in VERDICTS.items():
             values[name] = [run for run in systems if run["verdict"] == verdict]
         return {
@@ -114,6 +115,7 @@ class WriteUp:
             "dev": len(dev),
             "at_first": (dev["first_rank"] == 1).sum(),
             "missed": (~(dev["first_rank"] <= 10)).sum(),
+            "systems": [files.json_page(path) | {"name": path.stem} for path in cards],
             "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
             "marked": self.marked_queries(),
             "readings": {name: words for name, words in facts if "second pass" in name},
@@ -138,8 +140,8 @@ class WriteUp:
         """
         queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
         is_newest = queries["round"] == (newest := queries["round"].max())
-        parts = {"in another language": queries["language"] != ""}
-        parts |= {
+        parts = {
+            "in another language": queries["language"] != "",
             f"of round {newest}, the newest": is_newest,
             f"without round {newest}": ~is_newest,
         }
@@ -287,17 +289,18 @@ def _cost_of_deciding(undecided: list[dict], matters: float, evals: EvalSet) -> 
     """Return what would decide the most promising of the undecided runs, {} where none waits.
 
     `more` questions than there are, each with `pairs` judged documents; it `gains` where its
-    difference is one that matters.
+    difference is one that matters. Where none does, that's the run with the widest spread.
     """
     waiting = [run for run in undecided if run["gain"]["detectable"]]
     if not waiting:
         return {}
-    name, row = waiting[0]["name"], waiting[0]["gain"]
-    least, gains = questions_needed(row, matters), row["difference"] > matters
+    gains = waiting[0]["gain"]["difference"] > matters
+    run = waiting[0] if gains else max(waiting, key=lambda run: run["gain"]["detectable"])
+    row, least = run["gain"], questions_needed(run["gain"], matters)
     needed = questions_needed(row, row["difference"]) if gains else least
     pairs = round(len(evals.judgments) / (len(evals.queries) + len(evals.unanswered)))
-    questions = {"least": least, "needed": needed, "more": needed - row["n"]}
-    return row | questions | {"name": name, "gains": gains, "pairs": pairs}
+    told = {"name": run["name"], "gains": gains, "pairs": pairs, "more": needed - row["n"]}
+    return row | told | {"least": least, "needed": needed}
 
 
 def _largest_repair(cards: list[dict]) -> dict:

@@ -93,17 +93,16 @@ LOSSES_TOGETHER = [
 ]
 
 
-def test_where_the_evidence_of_a_query_was_lost(two, monkeypatch):
-    monkeypatch.setattr(evidence, "BUDGET", 50)
+def test_where_the_evidence_of_a_query_was_lost(two):
     full = lambda spans: [chunk(*span)._replace(n_tokens=50) for span in spans]  # noqa: E731
     for alternatives, rows in (([("the job again",)], LOSSES), (TOGETHER, LOSSES_TOGETHER)):
         asked = {"q": quoted(a=alternatives)}
         for ranking, known, place in rows:
-            lost = evidence.losses(two, asked, {"q": full(ranking)}, full(known))
+            lost = evidence.losses(two, asked, {"q": full(ranking)}, full(known), 50)
             assert lost == {"q": place}, ranking
     whole = chunk("a", 0, END)
-    monkeypatch.setattr(evidence, "BUDGET", whole.n_tokens - 1)  # cuts the quote
-    cut = evidence.losses(two, {"q": quoted(a=[("call Storage.",)])}, {"q": [whole]}, [whole])
+    asked = {"q": quoted(a=[("call Storage.",)])}
+    cut = evidence.losses(two, asked, {"q": [whole]}, [whole], whole.n_tokens - 1)  # in the quote
     assert cut == {"q": evidence.BELOW}
 
 
@@ -173,12 +172,11 @@ def best_dcg(query: evidence.Wanted, parts: list[tuple[str, set]], k: int) -> fl
 
 
 def test_a_thousand_random_rankings_agree_with_sets_of_characters(monkeypatch):
-    monkeypatch.setattr(evidence, "CUTOFFS", (1, 3, 8))
     monkeypatch.setattr(evidence, "BUDGETS", ())
     rng = np.random.default_rng(2026)
     for _ in range(1000):
         documents, query, ranking = drawn(rng)
-        row = measured(query, ranking)
+        row = measured(query, ranking, (1, 3, 8))
         for k in (1, 3, 8):
             seen, _ = brute(query, delivered(documents, ranking[:k], None))
             assert row[f"evidence hit@{k}"] == bool(seen)
@@ -192,7 +190,6 @@ def test_a_thousand_random_rankings_agree_with_sets_of_characters(monkeypatch):
 
 
 def test_the_ideal_is_that_of_the_best_of_all_orders(monkeypatch):
-    monkeypatch.setattr(evidence, "CUTOFFS", (1, 2, 4))
     monkeypatch.setattr(evidence, "BUDGETS", ())
     rng, ideals = np.random.default_rng(2026), set()
     pieces = [(0, 10), (10, 20), (20, 30), (5, 25)]  # of each document; characters 30 to 39: none
@@ -202,7 +199,7 @@ def test_the_ideal_is_that_of_the_best_of_all_orders(monkeypatch):
         drawn = lambda: [[(10 * int(n) + 2, 10 * int(n) + 6)] for n in rng.integers(0, 4, 2)]  # noqa: E731
         grades = {"a": 1, "b": int(rng.choice([2, 5]))}
         query = evidence.Wanted(grades, {d: [drawn(), drawn()] for d in "ab"})
-        parts, row = delivered({}, ranking, None), measured(query, ranking)
+        parts, row = delivered({}, ranking, None), measured(query, ranking, (1, 2, 4))
         for k in (1, 2, 4):
             ideal = best_dcg(query, parts, k)
             ideals.add(round(ideal, 6))
@@ -212,8 +209,8 @@ def test_the_ideal_is_that_of_the_best_of_all_orders(monkeypatch):
     assert {0, *(round(gain, 6) for gain in first)} < ideals
 
 
-def measured(query: evidence.Wanted, known: list[Chunk]) -> dict[str, float]:
-    return evidence.by_query(None, {"q": query}, {"q": known}, known)["q"]
+def measured(query: evidence.Wanted, known: list[Chunk], cutoffs=(1,)) -> dict[str, float]:
+    return evidence.by_query(None, {"q": query}, {"q": known}, known, cutoffs)["q"]
 
 
 # A set, its runs of passages, and what is said of them.

@@ -146,7 +146,7 @@ def test_evidence_by_budget(drawn):
     (ax, told), (other, _) = drawn
     budget, *lines = ax.lines
     for line, verdict, row in zip(lines, ["", *verdicts.values()], recall.to_numpy(), strict=False):
-        assert line.get_color() == figures.verdict_look(verdict)["color"]
+        assert line.get_color() == figures.VERDICTS[verdict]["color"]
         assert [*line.get_xdata()] == [*evidence.BUDGETS] and [*line.get_ydata()] == [*row]
     assert texts(ax) == texts(other) == [("small", 2000, 0.5)]  # the best, also as the baseline
     legend = words(ax.figure.legends[0].get_texts())
@@ -183,7 +183,7 @@ def lab(colour, vision):
 
 @pytest.mark.parametrize("vision", VISION)
 def test_verdicts_have_colours_that_every_eye_tells_apart(vision):
-    looks = [figures.verdict_look(verdict) for verdict in figures.VERDICTS]
+    looks = [*figures.VERDICTS.values()]
     seen = [lab(look["color"], vision) for look in looks]
     apart = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
     assert min(apart) > (6 if vision == "none" else 15)
@@ -207,9 +207,9 @@ def test_a_plot_has_the_colours_of_its_table(drawn):
     ((ax, _),) = drawn
     for y, name in enumerate(marks):
         of_run = [line for line in ax.lines[1:] if {*line.get_ydata()} == {y}]
-        wanted = figures.verdict_look(table[name])["color"]
+        wanted = figures.VERDICTS[table[name]]["color"]
         assert {line.get_color() for line in of_run} == {wanted}, name
-    assert len({look["color"] for look in map(figures.verdict_look, table[1:])}) == 4
+    assert len({figures.VERDICTS[verdict]["color"] for verdict in table[1:]}) == 4
 
 
 # How a figure looks and what is said of it.

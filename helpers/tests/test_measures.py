@@ -51,7 +51,7 @@ def test_each_name_stands_for_its_measure_at_any_depth_and_for_its_mean():
 def test_every_labelled_query_counts_and_no_other():
     qrels = {"q0": {"a": 1, "z": 1}, "q1": {"a": 1}}
     values = measures.per_query(qrels, {"q0": ranking("b", "a"), "other": ranking("a")})
-    assert list(values) == ["q0", "q1"] and list(values["q0"]) == list(measures.NAMED)
+    assert list(values) == ["q0", "q1"] and list(values["q0"]) == measures.NAMED
     assert (values["q0"]["RR"], values["q0"]["recall@5"], values["q0"]["hit@1"]) == (0.5, 0.5, 0)
     assert values["q1"] == dict.fromkeys(measures.NAMED, 0.0)
     assert measures.means(values)["MRR@10"] == 0.25
@@ -85,7 +85,7 @@ def test_linear_gain_and_ideal_from_the_labels():
 
 
 def test_every_value_is_that_of_ir_measures():
-    rng = np.random.default_rng(0)
+    rng, named = np.random.default_rng(0), {measures.measure(name): name for name in measures.NAMED}
     documents = [f"d{n}" for n in range(40)]
     scores = [2.0, 2.0, *[1.0] * 25]
     for _ in range(50):
@@ -96,9 +96,8 @@ def test_every_value_is_that_of_ir_measures():
         qrels = {f"q{n}": dict(zip(documents, row, strict=True)) for n, row in enumerate(grades)}
         values = measures.per_query(qrels, run)
         scored = {q: dict(runs.strictly_decreasing(ranking)) for q, ranking in run.items()}
-        for metric in ir_measures.iter_calc(list(measures.NAMED.values()), qrels, scored):
-            name = next(n for n, measure in measures.NAMED.items() if measure == metric.measure)
-            assert values[metric.query_id][name] == metric.value
+        for metric in ir_measures.iter_calc([*named], qrels, scored):
+            assert values[metric.query_id][named[metric.measure]] == metric.value
 
 
 def test_means_and_first_ranks_of_queries():

@@ -5,7 +5,7 @@ import json
 import pytest
 from conftest import published, write_rows
 
-from helpers import compare, evalset, evidence, results, runs, stats
+from helpers import compare, evalset, evidence, files, results, runs, stats
 from notebooks import write_up
 from notebooks.write_up import ENOUGH, Share, WriteUp
 
@@ -191,19 +191,29 @@ def test_a_switch_is_advised_where_test_confirms_it(small):
 
 def test_what_queries_apart_from_dev_say_stands_beside_test(small):
     of = halves(stats.CONFIRMED)
-    apart = {"n": 11, "difference": 0.02, "low": -0.01, "high": 0.05, "verdict": stats.SAME}
+    apart = {"n": 11, "difference": 0.02, "low": -0.01, "high": 0.05, "p": 0.5}
+    apart["verdict"] = stats.SAME
     of["halves"][compare.APART] = apart
     row = dict.fromkeys(stats.Paired._fields, 0.1)
     best = run("x", stats.BETTER) | of | {"judged@10": 1.0}
     line = actions(small, others=[best])[0]
     end = "On the 11 test questions that share no relevant document with dev it's +0.020 "
-    assert line.endswith(end + "(-0.010 to +0.050).")
+    assert line.endswith(end + f"(-0.010 to +0.050), {stats.SAME} (p = &#48;.5000).")
     best["measures"] = {"nDCG@10": row}
     page = made(small, others=[best])
     assert page.leaderboard()["on test"]["x"] == "+0.050, confirmed; apart +0.020 (n = 11)"
     assert "*Apart* are the test queries that" in said(page, "compared")
     del best["halves"][compare.APART]
     assert "*Apart*" not in said(made(small, others=[best]), "compared")
+
+
+def test_cards_say_what_the_systems_are(small):
+    assert said(made(small), "systems") == ""
+    files.write(small.folder / "systems" / "b.json", '{"system": "of 2021", "windows": "ten"}')
+    files.write(small.folder / "systems" / "a.json", '{"packages": {}}')
+    files.write(small.folder / "systems" / "c.json", '{"system": "<b>"}')
+    told = "- *b*: of 2021. Windows: ten.\n- *c*: &#60;b&#62;."
+    assert said(made(small), "systems") == told
 
 
 @pytest.mark.parametrize("verdict", [stats.BETTER, stats.WORSE, stats.SAME, stats.TOO_FEW])
@@ -251,6 +261,8 @@ def test_what_it_would_cost_to_know_more(small):
         others = [run("x", stats.TOO_FEW, difference, detectable)]
         others.append(run("y", stats.TOO_FEW, -0.4, None))
         assert actions(small, others=others)[-1].startswith(f"- **{words}")
+    others = [run("near", stats.TOO_FEW, 0.04, 0.04), run("wide", stats.TOO_FEW, -0.01, 0.2)]
+    assert "With the spread of *wide*" in actions(small, others=others)[-1]
 
 
 def test_the_cost_counts_questions_and_pairs(small):
@@ -294,15 +306,22 @@ def test_sections_say_what_is_missing_where_it_is(small):
     assert said(page, "evidence").startswith("No dev label has a quote")
     by_k = {"any quote": [0.75] * 5, "evidence": [0.5] * 5}
     means = {"evidence hit@5": 0.5, evidence.DECIDES: 0.25}
-    sets = {"fixed": {"means": means, "any_quote": dict.fromkeys(means, 1)}}
+    sets = {n: {"means": means, "any_quote": dict.fromkeys(means, n)} for n in (1, 0.75)}
+    sets = {"fixed": sets[1], "best": sets[0.75]}
     halves = {half: {"by_k": by_k, "sets": sets} for half in ("dev", "test")}
     several = WriteUp(page.results | {"evidence": halves}, small)
-    told = (
-        "any quote for 0.750 of the questions, and what suffices for 0.500. By set of chunks:\n\n"
+    told, _, rest = said(several, "evidence").partition(" whose evidence is there:\n\n")
+    assert "any quote for 0.750 of the questions, and what suffices for 0.500. By set" in told
+    table, _, ends = rest.partition("\n\n")
+    assert table.split("\n")[0].endswith("| any quote, 2,000 tokens | what suffices |")
+    assert table.split("\n")[2:] == [
+        f"| {half} | {name} | {value} | 0.500 | {value} | 0.250 |"
+        for half in halves
+        for name, value in (("fixed", "1.000"), ("best", "0.750"))
+    ]
+    assert (
+        ends.endswith("by any quote, and +0.000 by what suffices.") and "*best* is -0.250" in ends
     )
-    table = said(several, "evidence").partition(told)[2].split("\n")
-    assert table[0].endswith("| any quote, 2,000 tokens | what suffices |")
-    assert table[2:] == [f"| {half} | fixed | 1.000 | 0.500 | 1.000 | 0.250 |" for half in halves]
     del by_k["any quote"]
     assert "quotes together" not in said(several, "evidence")
     assert "had none among the first ten" in said(page, "numbers")

@@ -200,7 +200,7 @@ MUTANTS = [
     Mutant("half a quote counted", "helpers/evidence.py", "chunk.start <= start and end <= chunk.end", "chunk.start < end and start < chunk.end", EVIDENCE),
     Mutant("a document counted for its quote", "helpers/evidence.py", "[q for q in own if not holds_quote(q, chunk)]", "[]", EVIDENCE),
     Mutant("the last chunk that holds a quote", "helpers/evidence.py", "del missing[chunk.doc_id]", "continue", EVIDENCE),
-    Mutant("a budget overrun by the last chunk", "helpers/evidence.py", "[*taken, _cut_to(chunk, room, documents)]", "[*taken, chunk]", EVIDENCE),
+    Mutant("a budget overrun by the last chunk", "helpers/evidence.py", "[*taken, chunk._replace(end=end, n_tokens=room)]", "[*taken, chunk]", EVIDENCE),
     Mutant("the ideal from what was delivered", "helpers/evidence.py", "(fewest[d], grade) for d, grade in query.grades.items()", "(fewest[d], query.grades[d]) for d in ranks", EVIDENCE),
     Mutant("quotes needed together must stand in one chunk", "helpers/evidence.py", "missing[chunk.doc_id] = left", "pass", EVIDENCE),
     Mutant("one of the quotes needed together is enough", "helpers/evidence.py", "for quotes in label.evidence]", "for quotes in [[q] for own in label.evidence for q in own]]", EVIDENCE),
