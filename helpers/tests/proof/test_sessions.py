@@ -20,8 +20,9 @@ from helpers import evalset, figures, runs, stats, text, workbook
 from helpers.labels import audit, manifest
 from notebooks import cards
 
-OF_SESSION_C = "answers best_of_many evidence_lost false_alarms how_many_queries judge "
-OF_SESSION_C = [*OF_SESSION_C.split(), "stopping_early", "trap_lab", "wrong_labels"]
+OF_SESSION_C = "abstaining answers best_of_many evidence_lost false_alarms filters "
+OF_SESSION_C += "how_many_queries judge reranking stopping_early trap_lab wrong_labels"
+OF_SESSION_C = OF_SESSION_C.split()
 FURTHER = {path.stem: path for path in workbook.FURTHER}
 
 

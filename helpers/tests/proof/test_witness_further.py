@@ -1,4 +1,4 @@
-"""The second witness of what further notebooks say of rerankers, refusals and filters."""
+"""The second witness of rerankers, refusals, filters and weighted terms in further notebooks."""
 
 import math
 import re
@@ -233,3 +233,50 @@ def columns(files, orders, kinds):
             values = ndcg(files, orders, split, own)
             row[f"{split} {name} ({len(values)})"] = fmean(values)
     return row
+
+
+def test_plain_counts_and_what_rarity_mends(cells, files):
+    """The dot product of counts, and with ln(1 + (N - df + .5) / (df + .5)) for each word asked."""
+    counts = {d: Counter(witness.words(row["text"])) for d, row in files.documents.items()}
+    df = Counter(word for own in counts.values() for word in own)
+    idf = {word: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for word, n in df.items()}
+    plain, rows = dict.fromkeys(df, 1.0), {}
+    for name, weights in {"counts": plain, "counts with IDF": idf}.items():
+        orders = {q: best(files.queries[q]["query"], counts, weights) for q in dev_of(files)}
+        rows[name] = told(files, orders)
+    texts = {f"{d}#0": row["text"] for d, row in files.documents.items()}
+    bm25 = witness.Okapi(texts).search
+    hits = {q: witness.to_documents(bm25(files.queries[q]["query"])) for q in dev_of(files)}
+    rows["BM25, documents"] = told(files, ids(hits))
+    test_witness.agree(cells, {"f-terms-idf-run": rows})
+    low, mended, whole = (row["nDCG@10"] for row in rows.values())
+    assert (mended - low) / (whole - low) > 1 / 2  # "more than half of the gap"
+
+
+def dev_of(files):
+    return [q for q in files.queries if is_dev(files, q)]
+
+
+def best(query, counts, weights):
+    """Return the first hundred documents that share a word with the query."""
+    asked, scores = Counter(witness.words(query)), {}
+    for doc_id, own in counts.items():
+        if shared := asked.keys() & own.keys():
+            score = math.fsum(asked[w] * own[w] * weights[w] for w in shared)
+            scores[doc_id] = (-round(score, 10), doc_id)
+    return sorted(scores, key=scores.get)[:100]
+
+
+def told(files, orders):
+    """Return the means over dev that the notebook shows."""
+    rows = pd.DataFrame(witness.measures(of, files.grades[q]) for q, of in orders.items())
+    gains = {q: [files.grades[q].get(d, 0) for d in of[:5]] for q, of in orders.items()}
+    ideals = {q: sorted(files.grades[q].values(), reverse=True)[:5] for q in orders}
+    five = fmean(witness.dcg(gains[q]) / witness.dcg(ideals[q]) for q in orders)
+    names = {"AP": "MAP", "RR": "MRR"} | {n: n for n in ("nDCG@10", "recall@100", "recall@5")}
+    return {shown: rows[name].mean() for name, shown in names.items()} | {"nDCG@5": five}
+
+
+def test_one_wrong_word_and_another_way_to_say_it(cells):
+    shown = re.findall(r"^(\S+)  ", cells["f-answers-blur-run"][0], re.MULTILINE)
+    assert [*map(float, shown)] == [2 * 4 / (5 + 5), round(2 * 1 / (6 + 5), 2)]
