@@ -430,6 +430,9 @@ def compare_command(
     if faults := files.schema("settings").faults(rules):
         raise EvalSetError(faults)
     evals = evals._replace(**rules)
+    if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
+        fault = f"highest_grade is {evals.grades[-1]}, wanted up to {measures.HIGHEST}"
+        raise EvalSetError([f"{evals.folder / 'settings.json'}: {fault} for {evals.decides}"])
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
     half = None if split == "all" else split

@@ -765,6 +765,7 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
         ((base, "--decides", "evidence-hit@5"), 0, [f"## {base}: no difference shown\n"]),
         ((bits, "--decides", "evidence-hit@5", "--gate", "not-worse"), 1, ["## bits: worse\n"]),
         ((bits, "--decides", "recall@10"), 0, ["rests on recall@10", "## bits: no diff"]),
+        ((bits, "--decides", "nDCG-exp@10"), 0, ["rests on nDCG-exp@10", "| nDCG-exp@10 "]),
     ):  # fmt: skip
         done, printed = status(*words)
         assert (done, printed.err) == (code, ""), words
@@ -779,6 +780,9 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
         assert done == 2 and said in printed.err and printed.out == "", words
     assert "its lists end before that, wanted one of evidence-hit@5, " in status(
         bits, "--decides", "evidence-8000-tokens")[1].err  # fmt: skip
+    (folder / "settings.json").write_text('{"decides": "nDCG-exp@10", "highest_grade": 21}')
+    done, printed = status(bits)
+    assert done == 2 and "highest_grade is 21, wanted up to 20 for nDCG-exp@10" in printed.err
     (folder / "settings.json").write_text('{"decides": "evidence-hit@5", "matters": 1}')
     assert "## bits: worse, by less than matters\n" in status(bits)[1].out
     documents = folder / "documents.trec"

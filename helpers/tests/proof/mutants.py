@@ -105,6 +105,7 @@ MUTANTS = [
     Mutant("recall divided by k", C, "grades, k) / relevant if relevant else 0.0", "grades, k) / k", C),
     Mutant("AP over found documents", C, "return sum(at_hits) / relevant if relevant", "return sum(at_hits) / len(at_hits) if at_hits", C),
     Mutant("exponential gain unnamed", "helpers/measures.py", '"nDCG": nDCG,', '"nDCG": nDCG(gains={1: 1, 2: 3}),', C),
+    Mutant("both gains asked for at once", "helpers/measures.py", "for gain in {name.startswith(EXPONENTIAL) for name in names}:  # at once, both come out wrong\n        of_gain = (name for name in names if name.startswith(EXPONENTIAL) == gain)", "for gain in (0,):\n        of_gain = names", MEASURES),
     Mutant("missing query skipped", "helpers/measures.py", "for query_id in qrels}  # in", "for query_id in run}  # in", MEASURES),
     Mutant("unfound left out of the median", "helpers/measures.py", "median(first_rank(row) or math.inf for row in values.values())",
            "median(first_rank(row) for row in values.values() if row['RR'])", MEASURES),
