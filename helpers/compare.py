@@ -60,8 +60,11 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     _, (depth, _) = measures.cut_alike(len(evals.documents), base)
     names = _names(depth, _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
-    for row, run in zip([described, *rows], [base, *(first for first, *_ in groups)], strict=True):
+    systems = [*zip([described, *rows], [[base], *groups], strict=True)]
+    for row, (run, *_) in systems:
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
+    passages = {row["name"]: group for row, group in systems if group[0].parts}
+    several = len(passages) > 1 + bool(base.parts)
     return {
         "evaluation_set": evals.name,
         "corpus_sha256": evals.corpus_hash(),
@@ -72,6 +75,7 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
         "decides": evals.decides,
         "base": described,
         "runs": rows,
+        "costs": evidence.cost_points(evals, qrels, passages) if several else [],
     }
 
 
@@ -431,8 +435,8 @@ def compare_command(
         raise EvalSetError(faults)
     evals = evals._replace(**rules)
     if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
-        fault = f"highest_grade is {evals.grades[-1]}, wanted up to {measures.HIGHEST}"
-        raise EvalSetError([f"{evals.folder / 'settings.json'}: {fault} for {evals.decides}"])
+        wanted = f"wanted up to {measures.HIGHEST} for {evals.decides}"
+        raise EvalSetError([f"highest_grade is {evals.grades[-1]}, {wanted}"])
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
     half = None if split == "all" else split

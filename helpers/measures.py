@@ -63,9 +63,8 @@ def per_query(qrels: Qrels, run: Rankings, names=NAMED, full_grade: int = 2) -> 
     """
     values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
     scored = _scored(qrels, run)
-    for gain in {name.startswith(EXPONENTIAL) for name in names}:  # at once, both come out wrong
-        of_gain = (name for name in names if name.startswith(EXPONENTIAL) == gain)
-        name_of = {measure(name, full_grade): name for name in of_gain}
+    for gain in {n.startswith(EXPONENTIAL) for n in names}:  # in one call they get mixed up
+        name_of = {measure(n, full_grade): n for n in names if n.startswith(EXPONENTIAL) == gain}
         for metric in ir_measures.iter_calc(list(name_of), qrels, scored):
             values[metric.query_id][name_of[metric.measure]] = metric.value
     return values

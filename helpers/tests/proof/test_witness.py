@@ -367,6 +367,43 @@ def test_evidence_that_decides(files, tmp_path, name, decides, measure):
     assert status == witness.ended(at, "worse", witness.MATTERS)
 
 
+def test_what_passages_cost_and_which_rows_are_beaten(files, tmp_path):
+    """Texts are looked for, not spans; a row is beaten by one that no cheaper row beats."""
+    sets = {"paragraph": "paragraph", "recursive": "recursive", "baseline": "fixed"}
+    paths = [str(FOLDER / f"runs/{name}.jsonl") for name in (*sets,)[:2]]
+    line = [sys.executable, "-m", "helpers", "compare", *paths, "--to", str(tmp_path)]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    told = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))["costs"]
+    asked, own, left = witness_evidence.quoted(files, "dev"), {}, []
+    for name, made in sets.items():
+        lists = witness_evidence.ranked(files, made)
+        for k in (1, 3, 5, 10):
+            seen = {q: witness_evidence.seen_at(at, lists[q][:k]) for q, at in asked.items()}
+            full = {q: [d in seen[q] for d in at if at[d][0] == 2] for q, at in asked.items()}
+            own[name, k] = (
+                np.mean([sum(unit.n for unit in lists[q][:k]) for q in asked]),
+                np.array([len(seen[q]) / len(at) for q, at in asked.items()]),
+                np.mean([np.mean(found) for found in full.values() if found]),
+            )
+    assert [(row["name"], row["k"]) for row in told] == sorted(own, key=lambda at: own[at][0])
+    for row in told:
+        tokens, recalls, full = own[at := (row["name"], row["k"])]
+        told_means = (row["tokens"], row["recall"], row["full"])
+        assert all(map(same, told_means, (tokens, recalls.mean(), full))), at
+        pairs = {of: witness.paired(recalls, own[of][1]) for of in left if of[0] != row["name"]}
+        enough = [of for of, pair in pairs.items() if pair["low"] > -witness.MATTERS]
+        by = row["instead"]
+        assert (by and (by["name"], by["k"])) == next(iter(enough), {}), at
+        if enough:
+            assert same(by["share"], own[enough[0]][0] / tokens)
+            assert all(
+                same(by[end], pairs[enough[0]][end]) for end in ("difference", "low", "high")
+            )
+        left += [at] * (not enough)
+    assert len(left) < len(own)
+
+
 # The pages of the folder.
 
 BASELINE = ("nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100")
