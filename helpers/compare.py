@@ -41,9 +41,8 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     """
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
-        raise EvalSetError(
-            [f"no {split or 'single'} query of {evals.name} has a relevant document"]
-        )
+        fault = f"no {split or 'single'} query of {evals.name} has a relevant document"
+        raise EvalSetError([fault])
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
     pairs = [row["measures"][row["primary"]] for row in rows]
@@ -386,8 +385,7 @@ def comparison_page(comparison: dict) -> str:
         of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index().rename(columns={"verdict": verdict}),
         stats=stats,
-        LOSSES=evidence.LOSSES,
-        PART=evidence.PART,
+        evidence=evidence,
     )
     return re.sub(r"(?:^\|.*\n)+", _aligned, f"{text.paragraphs(page)}\n", flags=re.M)
 

@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import chain, combinations, product
-from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -263,7 +262,7 @@ def _loss(evals: EvalSet, query: Wanted, ranking: list, known: list, budget: int
     return BELOW
 
 
-# Quality against cost.
+# Runs of passages against each other.
 
 
 def cost_points(evals: EvalSet, query_ids: Iterable[str], systems: dict) -> list[dict]:
@@ -278,9 +277,8 @@ def cost_points(evals: EvalSet, query_ids: Iterable[str], systems: dict) -> list
     rows = [
         (name, k, q, *_cost(query, ranked.get(q, [])[:k], evals.full_grade))
         for name, group in systems.items()
-        for ranked in (ranked_passages(evals, run)[0] for run in group)
+        for ranked in filter(None, (ranked_passages(evals, run)[0] for run in group))
         for k, (q, query) in product(sorted({int(min(k, depth)) for k in POINTS}), queries.items())
-        if ranked
     ]
     table = pd.DataFrame(rows, columns=["name", "k", "query_id", "tokens", "recall", "full"])
     table = table.groupby(["name", "k", "query_id"], sort=False).mean()
@@ -297,26 +295,21 @@ def _cost(query: Wanted, taken: list[Chunk], full_grade: int) -> tuple[int, floa
     ranks = evidence_ranks(query.quotes, taken)
     full = [doc_id in ranks for doc_id, grade in query.grades.items() if grade >= full_grade]
     tokens = sum(chunk.n_tokens for chunk in taken)
-    return tokens, recall(query, ranks, len(taken)), fmean(full or [math.nan])
+    return tokens, recall(query, ranks, len(taken)), float(np.mean(full or [math.nan]))
 
 
 def _as_much(point: dict, others: list[dict], recalls: pd.Series, matters: float) -> dict:
-    """Return the first of some points that is cheaper and whose recall isn't lower by `matters`.
+    """Return the first of others that is cheaper and whose recall isn't lower by `matters`, or {}.
 
-    By the 95 % interval of the difference, as in a test of non-inferiority (ICH E9, 1998). {} where
-    there is none, and on fewer than FEWEST queries.
+    By the 95 % interval of the difference (non-inferiority: ICH E9, 1998), from FEWEST queries on.
     """
     for other in others:
         change = recalls[other["name"], other["k"]] - recalls[point["name"], point["k"]]
         low, high = stats.t_interval(change) or (-math.inf, math.inf)
-        share = other["tokens"] / (point["tokens"] or math.inf)
-        if share < 1 and low > -matters and len(change) >= stats.FEWEST:
-            told = {"share": share, "difference": float(change.mean()), "low": low, "high": high}
-            return {"name": other["name"], "k": other["k"]} | told
+        if other["tokens"] < point["tokens"] and low > -matters and len(change) >= stats.FEWEST:
+            told = {field: other[field] for field in ("name", "k", "tokens")}
+            return told | {"difference": float(change.mean()), "low": low, "high": high}
     return {}
-
-
-# Two runs of passages.
 
 
 def compare_evidence(

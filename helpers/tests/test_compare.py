@@ -835,11 +835,14 @@ def test_passages_that_bring_as_much_for_fewer_tokens(quoted):
         for name, (by, words, *figures) in beaten.items():
             told = costs[name]["instead"]
             assert (told["name"], told["k"]) == (by, 1)
-            assert told["share"] == tokens[by] / tokens[name]
+            assert told["tokens"] == tokens[by]
             assert [told[of] for of in ("difference", "low", "high")] == pytest.approx(
                 figures, abs=5e-4
             )
-            assert f"{by}, first 1: {words} evidence at {100 * told['share']:.0f} % of" in page
+            assert (
+                f"{by}, first 1: {words} evidence at {100 * tokens[by] / tokens[name]:.0f} % of"
+                in page
+            )
         alone = f"Nobody need consider {', '.join(of for of in costs if of in beaten)}, beaten in"
         assert (alone in page) == bool(beaten)
 

@@ -397,7 +397,7 @@ def test_what_passages_cost_and_which_rows_are_beaten(files, tmp_path):
         by = row["instead"]
         assert (by and (by["name"], by["k"])) == next(iter(enough), {}), at
         if enough:
-            assert same(by["share"], own[enough[0]][0] / tokens)
+            assert same(by["tokens"], own[enough[0]][0])
             assert all(
                 same(by[end], pairs[enough[0]][end]) for end in ("difference", "low", "high")
             )
