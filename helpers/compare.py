@@ -43,9 +43,8 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     """
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
-        raise EvalSetError(
-            [f"no {split or 'single'} query of {evals.name} has a relevant document"]
-        )
+        fault = f"no {split or 'single'} query of {evals.name} has a relevant document"
+        raise EvalSetError([fault])
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
     pairs = [row["measures"][row["primary"]] for row in rows]
@@ -62,8 +61,11 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     _, (depth, _) = measures.cut_alike(len(evals.documents), base)
     names = _names(depth, _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
-    for row, run in zip([described, *rows], [base, *(first for first, *_ in groups)], strict=True):
+    systems = [*zip([described, *rows], [[base], *groups], strict=True)]
+    for row, (run, *_) in systems:
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
+    passages = {row["name"]: group for row, group in systems if group[0].parts}
+    several = len(passages) > 1 + bool(base.parts)
     return {
         "evaluation_set": evals.name,
         "corpus_sha256": evals.corpus_hash(),
@@ -74,6 +76,7 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
         "decides": evals.decides,
         "base": described,
         "runs": rows,
+        "costs": evidence.cost_points(evals, qrels, passages) if several else [],
     }
 
 
@@ -389,8 +392,7 @@ def comparison_page(comparison: dict) -> str:
         of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index().rename(columns={"verdict": verdict}),
         stats=stats,
-        LOSSES=evidence.LOSSES,
-        PART=evidence.PART,
+        evidence=evidence,
     )
     return re.sub(r"(?:^\|.*\n)+", _aligned, f"{text.paragraphs(page)}\n", flags=re.M)
 
@@ -462,6 +464,9 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     if faults := files.schema("settings").faults(rules):
         raise EvalSetError(faults)
     evals = evals._replace(**rules)
+    if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
+        wanted = f"wanted up to {measures.HIGHEST} for {evals.decides}"
+        raise EvalSetError([f"highest_grade is {evals.grades[-1]}, {wanted}"])
     half = None if split == "all" else split
     comparison = compare(evals, base, others, half)
     if half == "test" and evals.qrels("dev"):

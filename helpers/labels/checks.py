@@ -385,7 +385,7 @@ def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     found = f"round {number}: {how_many(len(rows), 'pair')}, {sum(rows['first'] == 0)} of grade 0, "
     found += f"{rows['equal'].mean():.0%} agree, kappa "
     found += "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
-    people = rows["equal"][rows["reader"] == "person"] if "reader" in rows else ()
+    people = rows["equal"][rows["reader"].str.match("person", na=False)] if "reader" in rows else ()
     return found + f", people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
 
 

@@ -158,6 +158,13 @@ def test_what_goes_further_than_session_a_counts_another_set(graded):
     agreement = play(FURTHER["agreement"], graded).said
     assert agreement["f-agreement-read"] == "11 pairs; readers: not said\n"
     assert " AC1: 0.882 (" in agreement["a-interval-run"]
+    assert agreement["f-agreement-handles"].startswith("no two readers have handles here")
+    rows = [json.loads(line) for line in (graded / "second_pass.jsonl").read_text().splitlines()]
+    for number, reader in ((8, "person:ab"), (9, "person:cd")):
+        rows += [row | {"round": number, "reader": reader} for row in rows[: 17 - number]]
+    write_rows(graded / "second_pass.jsonl", *rows)
+    handles = play(FURTHER["agreement"], graded).said["f-agreement-handles"]
+    assert handles == "9 pairs; all of person:ab, person:cd read 8\n"
     asked, every = ["q1", "q2", "q3", "q4"], ["d1", "d2", "d3", "d4"]
     (graded / "runs").mkdir()
     lines = [f"{q} Q0 {d} {n} {9 - n} every" for q in asked for n, d in enumerate(every, 1)]
