@@ -66,6 +66,7 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
     passages = {row["name"]: group for row, group in systems if group[0].parts}
     several = len(passages) > 1 + bool(base.parts)
+    costs = {"costs": evidence.cost_points(evals, qrels, passages)} if several else {}
     return {
         "evaluation_set": evals.name,
         "corpus_sha256": evals.corpus_hash(),
@@ -76,8 +77,7 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
         "decides": evals.decides,
         "base": described,
         "runs": rows,
-        "costs": evidence.cost_points(evals, qrels, passages) if several else [],
-    }
+    } | costs
 
 
 def _primary(decides: str) -> str:

@@ -856,7 +856,7 @@ def test_passages_that_bring_as_much_for_fewer_tokens(quoted):
     base, twice = system(*half, 0), [system(*least, n, one_of="agent") for n in (0, 3)]
     for alone in ([pair[0]], twice, [pair[0], documents]):
         found = compare.compare(evals, base, alone)
-        assert found["costs"] == [] and "cost in tokens" not in compare.comparison_page(found)
+        assert "costs" not in found and "cost in tokens" not in compare.comparison_page(found)
     found = compare.compare(evals, base, [pair[0]._replace(depth=10), *twice])["costs"]
     recalls = {(row["name"], row["k"]): row["recall"] for row in found}
     assert recalls == {("half", 1): 1, ("whole", 1): 1, ("agent", 1): pytest.approx(21 / 24)}
