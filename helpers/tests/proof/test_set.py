@@ -84,9 +84,10 @@ def test_the_page_says_what_the_test_half_can_tell(evals):
     shown = [f"{row['detectable']:.2f}"[1:] for row in at]
     assert f"a difference of {shown[0]} nDCG@10 between BM25 and a dense retriever" in page
     assert f"and of {shown[1]} between BM25 and its fusion" in page
+    sds = [row["detectable"] / witness.detectable(row["n"], 1) for row in at]
     needed = [
-        next(n for n in range(2, 999) if row["detectable"] * (row["n"] / n) ** 0.5 <= aim)
-        for row, aim in zip(at, (0.08, 0.05), strict=True)
+        next(n for n in range(50, 999) if witness.detectable(n, sd) <= aim)
+        for sd, aim in zip(sds, (0.08, 0.05), strict=True)
     ]
     assert f"For .08 and .05 it would take {needed[0]} and {needed[1]} queries" in page
     assert f"the half has {len(evals.qrels('test'))}" in page
