@@ -4,12 +4,14 @@ Session B builds the same by hand.
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
-from . import chunks, compare, evidence, measures, report, results, runs, sparse, text
+from . import chunks, compare, evalset, evidence, measures, report, results, runs, sparse, text
 from .chunks import Chunk
 from .evalset import EvalSet
 from .runs import BASELINE, Ranking
+from .text import Markup
 
 NAME = BASELINE["chunker"]
 Ranker = Callable[[str, int], Ranking]  # (query, k) -> its first k chunks
@@ -46,6 +48,41 @@ def ranker(evals: EvalSet, units: list[Chunk]) -> Ranker:
 def search(rank: Ranker, query: str) -> tuple[Ranking, Ranking]:
     """Return the first chunks and the first documents, [] for a query without a known word."""
     return sparse.over_fetch(partial(rank, query), runs.best_by_document, BASELINE["depth"])
+
+
+@cache
+def open_box(folder: Path) -> tuple[EvalSet, Ranker, dict[str, Chunk]]:
+    """Return a set, what ranks its chunks, and these by id: read and indexed once a kernel."""
+    evals = evalset.load(folder)
+    units = cut(evals)
+    return evals, ranker(evals, units), {unit.chunk_id: unit for unit in units}
+
+
+def find(question: str) -> dict[str, Chunk]:
+    """Return {doc_id: its best chunk}, best first: all that share a word, of the set in EVALS."""
+    _, rank, by_id = open_box(evalset.folder())
+    best: dict[str, Chunk] = {}
+    for chunk_id, _ in rank(question, len(by_id)):
+        best.setdefault(by_id[chunk_id].doc_id, by_id[chunk_id])
+    return best
+
+
+def ask(question: str, top: int = 5):
+    """Return the first documents, each with title and best passage, the question's words marked.
+
+    What stands in the set or in the question is shown as text and does nothing.
+    """
+    from . import figures  # needs matplotlib, a search alone doesn't
+
+    evals, items = open_box(evalset.folder())[0], Markup("")
+    words = {*text.content_words(evals.words(question))} or {*evals.words(question)}
+    for doc_id, chunk in [*find(question).items()][:top]:
+        passage = figures.snippet(chunk.text(evals.documents), words)
+        title = evals.documents[doc_id].title or doc_id
+        item = Markup("<li><b>{}</b><br>{}</li>")
+        items += item.format(title, figures.mark_words(passage, words))
+    none = Markup("<p>No document shares a word with this question.</p>")
+    return text.html(Markup("<ol>{}</ol>").format(items) if items else none)
 
 
 def baseline_command(evals: EvalSet) -> int:
