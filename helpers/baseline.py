@@ -77,10 +77,11 @@ def ask(question: str, top: int = 5):
     evals, items = open_box(evalset.folder())[0], Markup("")
     words = {*text.content_words(evals.words(question))} or {*evals.words(question)}
     for doc_id, chunk in [*find(question).items()][:top]:
-        passage = figures.snippet(chunk.text(evals.documents), words)
-        title = evals.documents[doc_id].title or doc_id
-        item = Markup("<li><b>{}</b><br>{}</li>")
-        items += item.format(title, figures.mark_words(passage, words))
+        document = evals.documents[doc_id]
+        whole, head = document.retrieval_text, len(document.retrieval_text) - len(document.text)
+        passage = figures.snippet(whole[max(chunk.start, head) : chunk.end], words)
+        shown = (figures.mark_words(part, words) for part in (document.title or doc_id, passage))
+        items += Markup("<li><b>{}</b><br>{}</li>").format(*shown)
     none = Markup("<p>No document shares a word with this question.</p>")
     return text.html(Markup("<ol>{}</ol>").format(items) if items else none)
 

@@ -151,13 +151,10 @@ def agreement_picture(evals: EvalSet, below: str = "") -> tuple[plt.Figure, str]
     ax.barh([0, 0, 0], widths, 0.5, starts, color=COLOURS, edgecolor="black")
     ax.text(0, 0.5, grid, family="monospace")
     ax.grid(visible=False)
-    told = f"pairs; {chance:.1f} equal by chance, and kappa is the dark share of the rest"
-    ax.set(
-        ylim=(-0.4, 1.8), yticks=[], xlabel=textwrap.fill(told, figures.LINE[figures.PAGE]) + below
-    )
     title = f"{equal} of {len(pairs)} labels equal"
-    ax.set_title(title)
-    return ax.figure, f"{title}; {told}. {' '.join(grid.split())}"
+    told = f"pairs; {chance:.1f} equal by chance,\nand kappa is the dark share of the rest"
+    ax.set(title=title, xlabel=told + below, ylim=(-0.4, 1.8), yticks=[])
+    return ax.figure, " ".join(f"{title}; {told}. {grid}".split())
 
 
 def save_picture(evals: EvalSet, question: str, rank: int) -> None:
@@ -168,8 +165,7 @@ def save_picture(evals: EvalSet, question: str, rank: int) -> None:
         print(f"your copy writes {PICTURE} here, once you have labelled some of the twenty pairs")
         return
     line = f"best answer of “{texts.visible(question)}”: rank {rank}"
-    wrapped = textwrap.fill(line, figures.LINE[figures.PAGE])
-    figure, _ = agreement_picture(evals, f"\n\n{wrapped}")
+    figure, _ = agreement_picture(evals, f"\n\n{textwrap.fill(line, figures.LINE[figures.PAGE])}")
     figure.savefig(PICTURE)
     plt.close(figure)
     print(f"{PICTURE} is written")
