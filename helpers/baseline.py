@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
-from . import chunks, compare, evalset, evidence, measures, report, results, runs, sparse, text
+from . import chunks, evalset, runs, sparse, text
 from .chunks import Chunk
 from .evalset import EvalSet
 from .runs import BASELINE, Ranking
@@ -91,6 +91,8 @@ def baseline_command(evals: EvalSet) -> int:
 
     A results.json that measured the same stays: one of session C holds more.
     """
+    from . import report, results  # measuring is more than a search needs
+
     units, path = cut(evals), evals.folder / "results.json"
     chunks.write_chunks(evals.folder / "chunks" / f"{NAME}.jsonl", units)
     rank, made = ranker(evals, units), {"engine": runs.LARGE_ENGINE, "chunks": len(units)}
@@ -105,6 +107,8 @@ def baseline_command(evals: EvalSet) -> int:
 
 def measured(evals: EvalSet, rank: Ranker, units: list[Chunk]) -> dict:
     """Return what results.json says of the baseline alone: no other chunkers, no failure cards."""
+    from . import compare, evidence, measures, results
+
     base = compare.read_checked(evals.folder / results.RUN, evals)._replace(name="baseline")
     compared = compare.compare(evals, base, compare.read_systems(evals))
     by_id = {chunk.chunk_id: chunk for chunk in units}
