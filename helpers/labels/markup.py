@@ -135,8 +135,8 @@ def guide_html(folder: Path) -> Markup:
 def keys_html(keys: dict[str, str]) -> Markup:
     """Return {key: what it does} as a small table."""
     row = Markup("<tr><td><kbd>{}</kbd></td><td>{}</td></tr>")
-    page = Markup('{}<table class="labelling">{}</table>')
-    return page.format(STYLE, Markup("").join(row.format(*pair) for pair in keys.items()))
+    rows = (row.format(*pair) for pair in keys.items())
+    return Markup("<table>{}</table>").format(Markup("").join(rows))
 
 
 def message_html(words: str, wrong: bool = False) -> Markup:

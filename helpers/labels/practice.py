@@ -151,6 +151,7 @@ def agreement_picture(evals: EvalSet, below: str = "") -> tuple[plt.Figure, str]
     ax.barh([0, 0, 0], widths, 0.5, starts, color=COLOURS, edgecolor="black")
     ax.text(0, 0.5, grid, family="monospace")
     ax.grid(visible=False)
+    ax.xaxis.get_major_locator().set_params(integer=True)
     title = f"{equal} of {len(pairs)} labels equal"
     told = f"pairs; {chance:.1f} equal by chance,\nand kappa is the dark share of the rest"
     ax.set(title=title, xlabel=told + below, ylim=(-0.4, 1.8), yticks=[])
