@@ -4,12 +4,14 @@ Session B builds the same by hand.
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
-from . import chunks, compare, evidence, measures, report, results, runs, sparse, text
+from . import chunks, evalset, runs, sparse, text
 from .chunks import Chunk
 from .evalset import EvalSet
 from .runs import BASELINE, Ranking
+from .text import Markup
 
 NAME = BASELINE["chunker"]
 Ranker = Callable[[str, int], Ranking]  # (query, k) -> its first k chunks
@@ -48,11 +50,49 @@ def search(rank: Ranker, query: str) -> tuple[Ranking, Ranking]:
     return sparse.over_fetch(partial(rank, query), runs.best_by_document, BASELINE["depth"])
 
 
+@cache
+def open_box(folder: Path) -> tuple[EvalSet, Ranker, dict[str, Chunk]]:
+    """Return a set, what ranks its chunks, and these by id: read and indexed once a kernel."""
+    evals = evalset.load(folder)
+    units = cut(evals)
+    return evals, ranker(evals, units), {unit.chunk_id: unit for unit in units}
+
+
+def find(question: str) -> dict[str, Chunk]:
+    """Return {doc_id: its best chunk}, best first: all that share a word, of the set in EVALS."""
+    _, rank, by_id = open_box(evalset.folder())
+    best: dict[str, Chunk] = {}
+    for chunk_id, _ in rank(question, len(by_id)):
+        best.setdefault(by_id[chunk_id].doc_id, by_id[chunk_id])
+    return best
+
+
+def ask(question: str, top: int = 5):
+    """Return the first documents, each with title and best passage, the question's words marked.
+
+    What stands in the set or in the question is shown as text and does nothing.
+    """
+    from . import figures  # needs matplotlib, a search alone doesn't
+
+    evals, items = open_box(evalset.folder())[0], Markup("")
+    words = {*text.content_words(evals.words(question))} or {*evals.words(question)}
+    for doc_id, chunk in [*find(question).items()][:top]:
+        document = evals.documents[doc_id]
+        whole, head = document.retrieval_text, len(document.retrieval_text) - len(document.text)
+        passage = figures.snippet(whole[max(chunk.start, head) : chunk.end], words)
+        shown = (figures.mark_words(part, words) for part in (document.title or doc_id, passage))
+        items += Markup("<li><b>{}</b><br>{}</li>").format(*shown)
+    none = Markup("<p>No document shares a word with this question.</p>")
+    return text.html(Markup("<ol>{}</ol>").format(items) if items else none)
+
+
 def baseline_command(evals: EvalSet) -> int:
     """Write the baseline's chunks, run, card and results.json, and print the summary.
 
     A results.json that measured the same stays: one of session C holds more.
     """
+    from . import report, results  # measuring is more than a search needs
+
     units, path = cut(evals), evals.folder / "results.json"
     chunks.write_chunks(evals.folder / "chunks" / f"{NAME}.jsonl", units)
     rank, made = ranker(evals, units), {"engine": runs.LARGE_ENGINE, "chunks": len(units)}
@@ -67,6 +107,8 @@ def baseline_command(evals: EvalSet) -> int:
 
 def measured(evals: EvalSet, rank: Ranker, units: list[Chunk]) -> dict:
     """Return what results.json says of the baseline alone: no other chunkers, no failure cards."""
+    from . import compare, evidence, measures, results
+
     base = compare.read_checked(evals.folder / results.RUN, evals)._replace(name="baseline")
     compared = compare.compare(evals, base, compare.read_systems(evals))
     by_id = {chunk.chunk_id: chunk for chunk in units}

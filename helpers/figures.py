@@ -14,6 +14,7 @@ import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from IPython import get_ipython
 from IPython.core.pylabtools import print_figure
 from IPython.display import display
 from PIL import Image
@@ -58,6 +59,8 @@ def open_page(versions: bool = True) -> None:
     plt.style.use(Path(__file__).with_name("workbook.mplstyle"))
     pd.set_option("display.max_colwidth", None)
     pd.set_option("display.html.use_mathjax", False)  # a text of a set is no formula
+    if shell := get_ipython():
+        shell.display_formatter.formatters["text/html"].for_type(pd.DataFrame, left_aligned)
     if versions:
         print("Python", platform.python_version(), *(f"· {p} {version(p)}" for p in PACKAGES))
 
@@ -91,9 +94,17 @@ def display_figure(figure: plt.Figure, words: str) -> None:
 # Tables and texts.
 
 
-def table(frame: pd.DataFrame):
-    """Return `frame` as an HTML table with three decimals."""
-    return text.html(Markup(frame.to_html(float_format="{:.3f}".format, border=0)))
+def left_aligned(frame: pd.DataFrame) -> str:
+    """Return a frame as pandas shows it, texts on the left: a notebook sets all on the right."""
+    left = r'<\1 style="text-align: left">'
+    return re.sub(r"<(t[hd])>(?=[^<]*[^\W\d_])(?!NaN<)", left, frame._repr_html_())
+
+
+def side_by_side(pages: dict[str, Markup]):
+    """Return {heading: page} beside each other, or below each other on a narrow screen."""
+    column = Markup('<div style="flex:1 1 20em;min-width:0"><p><b>{}</b></p>{}</div>')
+    row = Markup('<div style="display:flex;flex-wrap:wrap;gap:1em">{}</div>')
+    return text.html(row.format(Markup("").join(column.format(*pair) for pair in pages.items())))
 
 
 def captioned_table(frame: pd.DataFrame, caption: str, shape: str = "narrow"):

@@ -60,11 +60,6 @@ class Run(NamedTuple):
     one_of: str = ""
 
 
-def documents_to_rank(evals: EvalSet) -> list[evalset.Document]:
-    """Return the documents that a lesson ranks without an index: of a large corpus the first."""
-    return [*evals.documents.values()][:LARGE]
-
-
 def in_order(ranking: Ranking) -> Ranking:
     """Return the ranking by score, rounded, descending; ties by id, ascending."""
     return sorted(ranking, key=lambda pair: (-round(pair[1], DECIMALS), pair[0]))

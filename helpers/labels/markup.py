@@ -119,13 +119,24 @@ def old_label_html(row: dict) -> Markup:
 
 
 def guide_html(folder: Path) -> Markup:
-    """Return the folder's labeling_guide.md as HTML, or a hint how to get one."""
+    """Return the folder's labeling_guide.md as HTML, its sections folded, or a hint."""
     guide = files.optional_page(folder / "labeling_guide.md") or (
         "No guide yet. Write labeling_guide.md in the folder: a test for each grade, and the edge "
         "cases you meet."
     )
-    page = Markup('{}<div class="labelling" style="max-height:24em">{}</div>')
-    return page.format(STYLE, markdown_html(guide, set()))
+    page = Markup('{}<div class="labelling" style="max-height:24em">{}{}</div>')
+    fold = Markup("<details><summary><b>{}</b></summary>{}</details>")
+    head, *sections = re.split(r"^## ", guide, flags=re.MULTILINE)
+    parts = (section.partition("\n") for section in sections)
+    folded = [fold.format(title, markdown_html(body, set())) for title, _, body in parts]
+    return page.format(STYLE, markdown_html(head, set()), Markup("").join(folded))
+
+
+def keys_html(keys: dict[str, str]) -> Markup:
+    """Return {key: what it does} as a small table."""
+    row = Markup("<tr><td><kbd>{}</kbd></td><td>{}</td></tr>")
+    rows = (row.format(*pair) for pair in keys.items())
+    return Markup("<table>{}</table>").format(Markup("").join(rows))
 
 
 def message_html(words: str, wrong: bool = False) -> Markup:

@@ -20,7 +20,6 @@ SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line 
 AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
 ACCEPT = "Accept"  # an old label, with the passage that is marked
 KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "+": AND, "j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
-KEYS_IN_WORDS = "Keys: a grade, n no answer, s skip, u undo, j and k go by lines, + and this too."
 TOOLTIPS = {
     AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
     ASIDE: "n: no document answers this query, set it aside",
@@ -108,7 +107,7 @@ class Panel:
             tooltip="evidence by keyboard: j and k in the box of keys go through the lines",
             layout={"width": "99%", "height": "4.5em"},
         )
-        self.key = widgets.Text(placeholder=" ".join(self.keys), tooltip=KEYS_IN_WORDS)
+        self.key = widgets.Text(placeholder=" ".join(self.keys), tooltip="keys: see below")
         self.key.layout.width = "8em"
         self.key.observe(self._typed, "value")
         grades = self.evals.grades
@@ -126,7 +125,8 @@ class Panel:
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
         progress = widgets.HBox([self.bar, self.count], layout=wrap)
         actions = widgets.HBox([*self.buttons.values(), self.key], layout=wrap)
-        rows = [progress, self.query, self.document, self.evidence, actions, self.message]
+        keys = Page(markup.keys_html({k: labels.get(n, n) for k, n in self.keys.items()}))
+        rows = [progress, self.query, self.document, self.evidence, actions, self.message, keys]
         self.box = widgets.VBox([*rows, self.guide], layout={"max_width": "60em"})
 
     # What a person does.
@@ -147,7 +147,7 @@ class Panel:
         if typed in self.keys:
             self._act(self.keys[typed])
         elif typed:
-            self._say(f"Key {typed} does nothing. {KEYS_IN_WORDS}")
+            self._say(f"Key {typed} does nothing: the table below names those that do.")
 
     def _selected(self, change: dict) -> None:
         """Take what is selected in the document as evidence, where it is a passage of it."""

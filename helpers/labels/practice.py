@@ -3,9 +3,12 @@
 What is judged here stays in a log of its own and never becomes a label.
 """
 
+import textwrap
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import display
@@ -17,34 +20,45 @@ from ..text import Markup, Pair, how_many
 from . import log
 
 PAIRS, ZEROS, OF_A_QUERY = 20, 8, 3  # pairs: in all, of grade 0, of one query
-RESAMPLES = 1000  # of the bootstrap: kappa is scikit-learn's, half a millisecond each
 LEAST_PAIRS = 10  # pairs from which an interval is shown; of two equal ones it would have no width
 DIFFERING = 5  # pairs that are shown
+COLOURS = figures.BAND, figures.DARK, "white"  # equal by chance, beyond it, different
+PICTURE = "session_a.png"
+NOTHING = "no labels of yours yet, so there is nothing to compare"
 COMPARE_NEXT = Markup(
     "<p><b>Finish</b> ends here. Then run the next cell: it compares your labels with the stored "
     "ones.</p>"
 )
 
 
-def judge_twenty(evals: EvalSet) -> None:
-    """Show twenty pairs in the panel where widgets live; else say that stored labels are used.
+def judge(evals: EvalSet, pairs: list[Pair]) -> None:
+    """Show pairs in the panel where widgets live; else say that stored labels are used.
 
     The workbook's own set is never written to.
     """
-    pairs = pairs_to_practise(evals)
     if pairs and figures.is_live() and evals.folder.resolve() != evalset.DEFAULT:
         from . import panel  # its widgets take time to import
 
-        task = panel.Task(log.PRACTICE, _finished, COMPARE_NEXT)
+        def finished(evals: EvalSet) -> str:
+            done = f"{len(_own_grades(evals, pairs))} of {len(pairs)} judged."
+            return f"{done} Run the next cell to compare them with the stored labels."
+
+        task = panel.Task(log.PRACTICE, finished, COMPARE_NEXT)
         panel.Panel(evals, pairs, stats.SEED, repeats=0, task=task).show()
     else:
         wait = f"{how_many(len(pairs), 'pair')} wait for you in `make lab`"
         print(f"{wait}; everything below uses the stored labels")
 
 
-def _finished(evals: EvalSet) -> str:
-    done = f"{len(_own_grades(evals))} of {len(pairs_to_practise(evals))} judged."
-    return f"{done} Run the next cell to compare them with the stored labels."
+def first_three(evals: EvalSet) -> list[Pair]:
+    """Return a pair of grade 0, 1 and the highest, each the one with the shortest document."""
+    labels = sorted(_stored(evals).values(), key=lambda x: len(evals.documents[x.doc_id].text))
+    chosen: list[Pair] = []
+    for grade in sorted({0, 1, evals.grades[-1]}):
+        taken = {id_ for pair in chosen for id_ in pair}
+        of_grade = (label[:2] for label in labels if label.relevance == grade)
+        chosen += [pair for pair in of_grade if taken.isdisjoint(pair)][:1]
+    return chosen
 
 
 def pairs_to_practise(evals: EvalSet) -> list[Pair]:
@@ -54,7 +68,8 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     come hard negatives and shorter documents, each with a query and document of its own: twenty are
     read in a quarter of an hour. What a set lacks is made up for, by up to three of a query.
     """
-    stored, own = sorted(_stored(evals).values()), _own_grades(evals)
+    first, own = first_three(evals), _own_grades(evals)
+    stored = sorted(label for pair, label in _stored(evals).items() if pair not in first)
     rows = evalset.read_extra(evals, "negatives.jsonl")
     hard = {(row["query_id"], doc_id) for row in rows for doc_id in row["hard"]}
     lengths = {doc_id: len(document.text) for doc_id, document in evals.documents.items()}
@@ -86,30 +101,75 @@ def _stored(evals: EvalSet) -> dict[Pair, Judgment]:
     return {label[:2]: label for label in evals.judgments if label.query_id in dev}
 
 
-def _own_grades(evals: EvalSet) -> dict[Pair, int]:
-    """Return {pair: grade} of the learner's log, of pairs with a stored label."""
-    latest, stored = log.latest(log.entries(evals, log.PRACTICE)), _stored(evals)
-    return {pair: latest[pair].relevance for pair in sorted(latest) if pair in stored}
+def _own_grades(evals: EvalSet, pairs: Iterable[Pair] = ()) -> dict[Pair, int]:
+    """Return {pair: grade} of the learner's log, of `pairs`, else of all but the first three."""
+    latest = log.latest(log.entries(evals, log.PRACTICE))
+    wanted = {*pairs} or _stored(evals).keys() - first_three(evals)
+    return {pair: latest[pair].relevance for pair in sorted(latest.keys() & wanted)}
 
 
 # What was judged.
 
 
+def show_three(evals: EvalSet) -> None:
+    """Show which of the first three labels differ from the stored ones, and why."""
+    own = _own_grades(evals, first_three(evals))
+    display(texts.html(differing_html(evals, own) if own else NOTHING))
+
+
 def show_agreement(evals: EvalSet) -> None:
-    """Show kappa, AC1, the confusion table, and five pairs that differ with the stored evidence."""
-    own, labels, grades = _own_grades(evals), _stored(evals), evals.grades
-    if not own:
-        print("no labels of yours yet, so there is nothing to compare")
+    """Show kappa, AC1, a picture of both readings, and five pairs that differ with the evidence."""
+    pairs = readings(evals)
+    if not pairs:
+        print(NOTHING)
         return
-    stored, yours = [labels[pair].relevance for pair in own], [*own.values()]
-    pairs, same = pairs_to_practise(evals), int(np.equal(stored, yours).sum())
-    print(f"{len(own)} of {len(pairs)} judged, {same} equal ({same / len(own):.0%})")
-    print(f"Cohen's kappa: {agreement_text(stats.kappa, stored, yours, grades)}")
-    print(f"Gwet's AC1: {agreement_text(gwet_ac1, stored, yours, grades)}")
-    counts = [[[*zip(stored, yours, strict=True)].count((a, b)) for b in grades] for a in grades]
+    print(f"{len(pairs)} of {len(pairs_to_practise(evals))} judged")
+    stored, yours = zip(*pairs, strict=True)
+    print(f"Cohen's kappa: {kappa_text(stored, yours, evals.grades)}")
+    print(f"Gwet's AC1: {gwet_ac1([*stored], [*yours], evals.grades):.2f}")
+    figures.display_figure(*agreement_picture(evals))
+    display(texts.html(differing_html(evals, _own_grades(evals))))
+
+
+def readings(evals: EvalSet) -> list[tuple[int, int]]:
+    """Return (stored, yours) of each pair that was judged, the first three left out."""
+    stored = _stored(evals)
+    return [(stored[pair].relevance, grade) for pair, grade in _own_grades(evals).items()]
+
+
+def agreement_picture(evals: EvalSet, below: str = "") -> tuple[plt.Figure, str]:
+    """Return a grid of the stored labels and yours with kappa as a bar, and the same in words.
+
+    The whole bar is all pairs; it is dark from what chance makes equal to what is.
+    """
+    pairs, grades = readings(evals), evals.grades
+    counts = np.array([[pairs.count((a, b)) for b in grades] for a in grades])
+    equal, chance = counts.trace(), counts.sum(0) @ counts.sum(1) / len(pairs)
     names = [[f"{whose} {grade}" for grade in grades] for whose in ("stored", "yours")]
-    display(figures.table(pd.DataFrame(counts, *names)))
-    display(texts.html(differing_html(evals, [(labels[pair], own[pair]) for pair in own])))
+    ax, grid = figures.axes(3, figures.PAGE), pd.DataFrame(counts, *names).to_string()
+    widths, starts = (chance, equal - chance, len(pairs) - equal), (0, chance, equal)
+    ax.barh([0, 0, 0], widths, 0.5, starts, color=COLOURS, edgecolor="black")
+    ax.text(0, 0.5, grid, family="monospace")
+    ax.grid(visible=False)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    title = f"{equal} of {len(pairs)} labels equal"
+    told = f"pairs; {chance:.1f} equal by chance,\nand kappa is the dark share of the rest"
+    ax.set(title=title, xlabel=told + below, ylim=(-0.4, 1.8), yticks=[])
+    return ax.figure, " ".join(f"{title}; {told}. {grid}".split())
+
+
+def save_picture(evals: EvalSet, question: str, rank: int) -> None:
+    """Write session_a.png beside a learner's copy: their labels, and a question that failed."""
+    from ..learn.record import RECORD  # where there are copies
+
+    if not Path(RECORD).exists() or not readings(evals):
+        print(f"your copy writes {PICTURE} here, once you have labelled some of the twenty pairs")
+        return
+    line = f"best answer of “{texts.visible(question)}”: rank {rank}"
+    figure, _ = agreement_picture(evals, f"\n\n{textwrap.fill(line, figures.LINE[figures.PAGE])}")
+    figure.savefig(PICTURE)
+    plt.close(figure)
+    print(f"{PICTURE} is written")
 
 
 def gwet_ac1(first: list[int], second: list[int], grades: tuple[int, ...]) -> float:
@@ -123,28 +183,21 @@ def gwet_ac1(first: list[int], second: list[int], grades: tuple[int, ...]) -> fl
     return float((equal - chance) / (1 - chance))
 
 
-def agreement_text(
-    measure: Callable, first: list[int], second: list[int], grades: tuple[int, ...]
-) -> str:
-    """Return a measure of agreement with its 95 % percentile bootstrap interval over pairs.
-
-    The measure is None where chance is all there is; such draws are left out.
-    """
-    value = measure(first, second, grades)
-    if value is None:
-        return "not defined, because one grade only was given"
-    if len(first) < LEAST_PAIRS:
-        return f"{value:.2f} (too few pairs for an interval)"
-    rng, pairs = np.random.default_rng(stats.SEED), np.array([first, second])
-    drawn = (pairs[:, rng.integers(0, len(first), len(first))] for _ in range(RESAMPLES))
-    values = np.array([measure(*draw, grades) for draw in drawn], dtype=float)  # None is NaN
-    low, high = np.nanpercentile(values, [2.5, 97.5]).round(2) + 0.0  # no -0.00
-    return f"{value:.2f} (95 % interval {low:.2f} to {high:.2f})"
+def kappa_text(stored: Sequence[int], yours: Sequence[int], grades: tuple[int, ...]) -> str:
+    """Return kappa with its 95 % interval over pairs, or why it has none."""
+    if 1 in (len({*stored}), len({*yours})):
+        return "tells nothing, because all pairs have the same grade in one of the readings"
+    value, ends = stats.kappa(stored, yours, grades), stats.kappa_interval(stored, yours, grades)
+    if len(yours) < LEAST_PAIRS or not ends:
+        why = "too few pairs" if len(yours) < LEAST_PAIRS else "no pair differs"
+        return f"{value:.2f} (no interval: {why})"
+    return f"{value:.2f} (95 % interval {ends[0]:.2f} to {ends[1]:.2f})"
 
 
-def differing_html(evals: EvalSet, judged: list[tuple[Judgment, int]]) -> Markup:
+def differing_html(evals: EvalSet, own: dict[Pair, int]) -> Markup:
     """Return the pairs that differ most, with query, title, both grades and stored evidence."""
-    differ = [(label, own) for label, own in judged if label.relevance != own]
+    stored = _stored(evals)
+    differ = [(stored[p], grade) for p, grade in own.items() if stored[p].relevance != grade]
     differ.sort(key=lambda pair: -abs(pair[0].relevance - pair[1]))
     items = Markup("")
     for label, own in differ[:DIFFERING]:

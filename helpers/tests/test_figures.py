@@ -7,6 +7,7 @@ import html
 import io
 import itertools
 import platform
+import re
 from base64 import b64decode
 from importlib import metadata
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawing import named, points, rows, texts, title, words
+from IPython.core.interactiveshell import InteractiveShell
 from nbformat.v4 import new_output
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
@@ -280,9 +282,16 @@ def test_a_session_begins_with_style_whole_texts_and_versions(capsys):
 # Tables and texts.
 
 
-def test_a_table_has_three_decimals_and_shows_texts_as_texts():
-    page = figures.table(pd.DataFrame({"x": [1 / 3], "word": ["<b>"]}, ["row"])).data
-    assert "<td>0.333</td>" in page and "&lt;b&gt;" in page
+def test_the_texts_of_a_table_stand_left_and_its_numbers_as_they_did(monkeypatch):
+    frame = pd.DataFrame({"x": [1 / 3, np.nan], "word": ["<b>", "#1 a"]}, ["row", "2"])
+    shell = InteractiveShell()
+    monkeypatch.setattr(figures, "get_ipython", lambda: shell)
+    with matplotlib.rc_context(), pd.option_context("display.max_colwidth", 50):
+        figures.open_page(versions=False)
+        page = shell.display_formatter.format(frame)[0]["text/html"]
+    left = re.findall(r'<t[hd] style="text-align: left">(.*?)</', page)
+    assert left == ["x", "word", "row", "&lt;b&gt;", "#1 a"]
+    assert all(cell in page for cell in ("<td>0.333333</td>", "<td>NaN</td>", "<th>2</th>"))
 
 
 def test_a_captioned_table_names_its_columns_for_every_reader_and_screen():

@@ -14,7 +14,7 @@ import pytest
 from conftest import write_rows
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from helpers import compare, evalset, figures, report, results, runs, text
+from helpers import baseline, compare, evalset, figures, report, results, runs, text
 from helpers.labels import panel, practice
 from notebooks import write_up
 from notebooks.pictures import ranking
@@ -185,6 +185,13 @@ def test_no_text_acts_on_other_pages(hostile):
     assert not acts(card, 6)
 
 
+def test_no_text_acts_in_the_search_box_and_in_two_texts_beside_each_other(hostile, monkeypatch):
+    monkeypatch.setenv("EVALS", str(hostile.folder))
+    assert not acts(baseline.ask("storage queue").data, 4)
+    heading = figures.side_by_side({ACTS: text.Markup("")}).data
+    assert not acts(heading)
+
+
 def test_no_text_acts_in_the_panel(hostile):
     shown = panel.Panel(hostile, [(f"{ACTS}0", d) for d in hostile.documents], repeats=0)
     title, _, body = shown.document.value.partition('class="facts"')
@@ -192,7 +199,7 @@ def test_no_text_acts_in_the_panel(hostile):
     for page in (body, shown.guide.children[0].value):  # there Markdown is Markdown
         assert "<b>" in seen(page)
         assert re.search(r'<(b|img|script)\b|="javascript', page) is None
-    assert not acts(practice.differing_html(hostile, [(hostile.judgments[0], 0)]), 3)
+    assert not acts(practice.differing_html(hostile, {hostile.judgments[0][:2]: 0}), 3)
 
 
 # The page.

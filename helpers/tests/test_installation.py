@@ -1,5 +1,6 @@
 """What an installation has in place of make, its baseline, and the calls for other programs."""
 
+import html
 import json
 import re
 import sys
@@ -83,6 +84,32 @@ def test_the_baseline_without_notebooks_is_that_of_session_b():
     saved = runs.read_rankings(path.with_suffix(".trec"))  # which has no line for an empty one
     for query_id, (_, of_documents) in found.items():
         assert [d for d, _ in of_documents] == [d for d, _ in saved.get(query_id, [])], query_id
+
+
+def test_the_search_box_finds_what_the_baseline_does_and_marks_the_words(monkeypatch):
+    evals = evalset.load(evalset.DEFAULT)
+    monkeypatch.setenv("EVALS", str(evalset.DEFAULT))
+    query = next(iter(evals.queries.values())).query
+    ranked = baseline.search(baseline.ranker(evals, baseline.cut(evals)), query)
+    found = baseline.find(query)
+    assert [*found][:100] == [d for d, _ in ranked[1]] and len(found) > 100
+    assert next(iter(found.values())).chunk_id == ranked[0][0][0]
+    page = baseline.ask(query, top=3).data
+    titles = re.findall("<li><b>(.*?)</b><br>", re.sub("</?mark>", "", page))
+    assert [*map(html.unescape, titles)] == [evals.documents[d].title for d in [*found][:3]]
+    marked = {word.lower() for word in re.findall(r"<br>.*?<mark>(.*?)</mark>", page)}
+    assert marked and marked <= {*text.content_words(evals.words(query))}
+
+
+def test_the_search_box_opens_on_a_new_set_and_says_where_nothing_matches(tmp_path, monkeypatch):
+    (tmp_path / "retrieval_queries.jsonl").write_text("")
+    pages = [{"doc_id": f"d{n}", "title": "", "text": f"disk {n}"} for n in range(3)]
+    pages.append({"doc_id": "t", "title": "Bread 7", "text": "rye"})
+    files.write_jsonl(tmp_path / "corpus.jsonl", pages)
+    monkeypatch.setenv("EVALS", str(tmp_path))
+    assert baseline.ask("the 2").data == "<ol><li><b>d2</b><br>… <mark>2</mark></li></ol>"
+    assert baseline.ask("7").data == "<ol><li><b>Bread <mark>7</mark></b><br>rye</li></ol>"
+    assert baseline.ask("zzz").data == "<p>No document shares a word with this question.</p>"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from test_inert import RAW
 
 from helpers import evalset
 from helpers.labels import log, markup, merge, panel, schedule
-from helpers.text import Markup
+from helpers.text import Markup, inert
 
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
 
@@ -101,9 +101,13 @@ def test_a_word_is_marked_in_up_to_ten_documents_or_half():
 
 def test_the_guide_is_rendered_and_its_absence_is_a_hint(folder):
     assert "No guide yet" in markup.guide_html(folder)
-    text = "\ufeff# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n\n![a](https://x/y.png) [b](javascript:x)\n"
+    text = (
+        "\ufeff# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n\n![a](https://x/y.png) [b](javascript:x)\n\n"
+    )
+    text += "## Cases\n\nc\n"
     (folder / "labeling_guide.md").write_text(text)
     page = opened(folder).guide.children[0].value
+    assert page.endswith("<details><summary><b>Cases</b></summary><p>c</p>\n</details></div>")
     assert "<h1>Ours</h1>" in page and "<td>2</td>" in page and "&#60;script&#62;" in page
     assert "<p>a (https&#58;//x/y&#46;png) b (javascript&#58;x)</p>" in page
 
@@ -136,7 +140,10 @@ def test_the_panel_from_top_to_bottom(folder, monkeypatch):
     assert progress.children == (shown.bar, shown.count)
     assert rows[:3] == [shown.query, shown.document, shown.evidence]
     assert rows[3].children == (*shown.buttons.values(), shown.key)
-    assert rows[4:] == [shown.message, shown.guide] and shown.guide.selected_index is None  # folded
+    message, keys, guide = rows[4:]
+    assert (message, guide) == (shown.message, shown.guide) and guide.selected_index is None
+    assert re.findall("<kbd>(.*?)</kbd>", keys.value) == [str(inert(key)) for key in shown.keys]
+    assert "<td>2 answers it</td>" in keys.value and "<td>the line before</td>" in keys.value
     labels = ["0 does not help", "1 helps in part", "2 answers it"]
     labels += ["And this too", "No answer", "Skip", "Undo", "Finish"]
     assert [button.description for button in shown.buttons.values()] == labels
@@ -299,7 +306,7 @@ def test_keys_act_at_once_and_empty_the_box(folder):
     shown.key.value = " "
     assert shown.message.value == before and shown.key.value == ""
     shown.key.value = "x"
-    assert message(shown).startswith("!Key x does nothing. Keys: a grade, n no answer, s skip")
+    assert message(shown) == "!Key x does nothing: the table below names those that do."
     assert shown.key.value == ""
     shown.key.value = "u"
     assert "undo" in logged(folder)[1]

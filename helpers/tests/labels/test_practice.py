@@ -1,14 +1,13 @@
 """Twenty pairs to practise on, and the comparison with the stored labels, worked by hand."""
 
 import html
-import re
 
 import numpy as np
 import pytest
 from conftest import write_rows
 from judging import entry
 
-from helpers import evalset, stats
+from helpers import evalset, figures
 from helpers.labels import log, merge, panel, practice
 
 GRADES = (0, 1, 2)
@@ -58,6 +57,11 @@ def test_twenty_pairs_of_all_grades_and_three_of_a_query_at_most(tmp_path):
         assert [given.count(grade) for grade in grades] == counts
         of_query = [query_id for query_id, _ in pairs]
         assert max(map(of_query.count, of_query)) <= 3
+        first = practice.first_three(evals)
+        assert grades_of(evals, first) == sorted({0, 1, grades[-1]})
+        assert {*first}.isdisjoint(pairs)
+        assert len({id_ for pair in first for id_ in pair}) == 2 * len(first)
+        assert "d00" not in dict(first).values()  # the long one
 
 
 def test_hard_negatives_and_short_documents_come_first(tmp_path):
@@ -89,8 +93,9 @@ def test_what_was_judged_stays_among_the_pairs(tmp_path):
 def test_a_small_set_gives_what_it_has(tmp_path, capsys):
     evals = made(tmp_path, {"q1": dict.fromkeys(range(9), 1), "q2": {1: 2}})
     assert [q for q, _ in practice.pairs_to_practise(evals)] == ["q1", "q1", "q1", "q2"]
-    practice.judge_twenty(evals)
-    practice.judge_twenty(made(tmp_path, {"q2": {1: 2}}, split="test"))
+    practice.judge(evals, practice.pairs_to_practise(evals))
+    test = made(tmp_path, {"q2": {1: 2}}, split="test")
+    practice.judge(test, practice.pairs_to_practise(test))
     told = "{} pairs wait for you in `make lab`; everything below uses the stored labels\n"
     assert capsys.readouterr().out == told.format(4) + told.format(0)
 
@@ -111,23 +116,23 @@ def test_the_panel_opens_only_where_widgets_live_and_never_in_the_workbooks_set(
     tmp_path, panels, monkeypatch, capsys
 ):
     evals = many(tmp_path)
-    practice.judge_twenty(evals)
+    practice.judge(evals, practice.pairs_to_practise(evals))
     assert len(panels) == 1 and capsys.readouterr().out == ""
     monkeypatch.setenv("WORKBOOK_LIVE", "0")
-    practice.judge_twenty(evals)
+    practice.judge(evals, practice.pairs_to_practise(evals))
     monkeypatch.setenv("WORKBOOK_LIVE", "1")
     monkeypatch.setattr(evalset, "DEFAULT", tmp_path.resolve())
-    practice.judge_twenty(evals)
+    practice.judge(evals, practice.pairs_to_practise(evals))
     assert len(panels) == 1 and capsys.readouterr().out.count("uses the stored labels") == 2
 
 
 def test_what_is_judged_goes_to_a_log_of_its_own_and_changes_no_label(tmp_path, panels):
     evals = many(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    practice.judge_twenty(evals)
+    practice.judge(evals, practice.pairs_to_practise(evals))
     for _ in range(3):
         panels[0].buttons["0"].click()
-    practice.judge_twenty(evals)
+    practice.judge(evals, practice.pairs_to_practise(evals))
     shown, again = panels
     assert again.bar.value == 3 and again.turn == shown.turn
     shown.buttons["Finish"].click()
@@ -153,57 +158,68 @@ def test_ac1_worked_by_hand():
     assert practice.gwet_ac1([0, 1], [1, 0], (0, 1)) == -1
 
 
-def share_equal(first, second, grades):
-    return float(np.mean(np.equal(first, second)))
-
-
-@pytest.mark.proof
-def test_a_measure_is_told_with_its_interval_over_whole_pairs():
-    for measure, first, second, told in (
-        (stats.kappa, [1, 1], [1, 1], "not defined, because one grade only was given"),
-        (stats.kappa, [0, 1] * 4, [0, 1] * 4, "1.00 (too few pairs for an interval)"),
-        (stats.kappa, [0, 1] * 5, [0, 1] * 5, "1.00 (95 % interval 1.00 to 1.00)"),
-        (stats.kappa, [0] * 9 + [1], [0] * 9 + [1], "1.00 (95 % interval 1.00 to 1.00)"),  # NaN
-        (stats.kappa, FIRST, SECOND, "0.53 (95 % interval "),
-        # of 40 throws 14 to 26: less than .025 lie below
-        (share_equal, [0] * 40, [0, 1] * 20, "0.50 (95 % interval 0.35 to 0.65)"),
+def test_kappa_is_told_with_its_interval_or_why_it_has_none():
+    for first, second, told in (
+        ([0] * 20, [0, 1] * 10, "tells nothing, because all pairs have the same grade"),
+        ([0, 1] * 10, [0] * 20, "tells nothing, because all pairs have the same grade"),
+        ([0, 1] * 4, [0, 1, 1, 1] * 2, "0.50 (no interval: too few pairs)"),
+        ([0, 1] * 5, [0, 1] * 5, "1.00 (no interval: no pair differs)"),
+        (FIRST, SECOND, "0.53 (95 % interval 0.10 to 0.96)"),
     ):
-        text = practice.agreement_text(measure, first, second, GRADES)
-        assert text.startswith(told), text
-        assert text == practice.agreement_text(measure, first, second, GRADES)
+        assert practice.kappa_text(first, second, GRADES).startswith(told), told
 
 
 def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
     tmp_path, capsys, monkeypatch
 ):
-    evals, seen = many(tmp_path), []
+    evals, seen, drawn = many(tmp_path), [], []
     monkeypatch.setattr(practice, "display", seen.append)
+    monkeypatch.setattr(figures, "display_figure", lambda *figure: drawn.append(figure))
     practice.show_agreement(evals)
     assert capsys.readouterr().out == "no labels of yours yet, so there is nothing to compare\n"
-    own = {("q00", "d02"): 0, ("q00", "d03"): 0, ("q01", "d00"): 1, ("q02", "d05"): 1}
+    own = {("q00", "d02"): 0, ("q04", "d03"): 0, ("q01", "d00"): 1, ("q02", "d05"): 1}
+    own |= dict.fromkeys(practice.first_three(evals), 2)  # they stay apart
     rows = [entry(*pair, grade, evidence="fact" * (grade > 0)) for pair, grade in own.items()]
     taken_back = {"undo": {"query_id": "q03", "doc_id": "d03", "time": "1"}}
     rows += [entry("q03", "d03", 0, time="1"), taken_back, entry("q00", "d11")]  # no stored label
     write_rows(tmp_path / log.PRACTICE, *rows, entry("q00", "d04", 1, evidence="fact 4."))
     practice.show_agreement(evals)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "5 of 20 judged, 2 equal (40%)" and len(lines) == 3
-    assert lines[1].startswith("Cohen's kappa: ") and lines[2].startswith("Gwet's AC1: ")
-    table, differing = (shown.data for shown in seen)
-    rows = re.findall(r"<th[^>]*>(stored \d)</th>\s*" + r"<td[^>]*>(\d)</td>\s*" * 3, table)
-    counts = [("stored 0", "1", "1", "0"), ("stored 1", "0", "1", "0"), ("stored 2", "1", "1", "0")]
-    assert rows == counts and re.findall(r"yours \d", table) == ["yours 0", "yours 1", "yours 2"]
-    items = differing.split("<li>")[1:]
+    assert lines == [
+        "5 of 20 judged", "Cohen's kappa: 0.17 (no interval: too few pairs)", "Gwet's AC1: 0.12"
+    ]  # fmt: skip
+    ((figure, words),) = drawn
+    grid = "yours 0 yours 1 yours 2 stored 0 1 1 0 stored 1 0 1 0 stored 2 1 1 0"
+    assert words.startswith("2 of 5 labels equal; pairs; 1.4 equal by chance") and grid in words
+    bars = [(bar.get_x(), bar.get_width()) for bar in figure.axes[0].patches]
+    assert np.allclose(bars, [(0, 1.4), (1.4, 0.6), (2, 3)])
+    items = seen[0].data.split("<li>")[1:]
     for item, words in zip(items, (
         ("fact q00", "T2", "stored 2, yours 0", "evidence:</p><blockquote>fact 2.</blockquote>"),
         ("stored 0, yours 1", "No evidence is stored"),
         ("stored 2, yours 1",),
     ), strict=True):  # fmt: skip
         assert all(part in item for part in words), item
+    practice.show_three(evals)
+    assert "2 pairs with different grades" in seen[1].data and seen[1].data.count("yours 2") == 2
+
+
+def test_a_learners_copy_writes_a_picture_to_send(tmp_path, capsys, monkeypatch):
+    evals = many(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path / log.PRACTICE, entry("q04", "d03", 0))
+    practice.save_picture(evals, "where $x$", 9)
+    assert "your copy writes session_a.png here" in capsys.readouterr().out
+    (tmp_path / "progress.jsonl").touch()
+    practice.save_picture(evals, "where $x$", 9)
+    assert (tmp_path / "session_a.png").read_bytes().startswith(b"\x89PNG")
+    assert capsys.readouterr().out == "session_a.png is written\n"
+    figure, _ = practice.agreement_picture(evals, "\nbelow")
+    assert figure.axes[0].get_xlabel().endswith("\nbelow")
 
 
 def test_five_pairs_at_most_are_shown(tmp_path):
     evals = many(tmp_path)
-    zeros = [(label, 2) for label in evals.judgments if label.relevance == 0][:7]
-    page = practice.differing_html(evals, [*zeros, (zeros[0][0], 0)])
+    zeros = [label[:2] for label in evals.judgments if label.relevance == 0][:8]
+    page = practice.differing_html(evals, dict.fromkeys(zeros, 2) | {zeros[0]: 0})
     assert "7 pairs with different grades" in page and page.count("<li>") == 5

@@ -259,7 +259,7 @@ def test_session_a_counts_a_small_set(small):
         small[0],
         {
             "a-load": "12 documents\n5 queries\n8 judgments",
-            "a-open-shown": "disk full\nbest answer: rank 6 of 12",
+            "a-open-shown": "disk full\nbest answer: rank 2 of 6 found",
             "a-hist": "a-longer: 8\n1,863 tokens; the longest document has 292.6 times the median",
             "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}\na-relevant: 1.2",
             "a-agree-table": "no second_pass.jsonl here yet: have a sample judged again; "
@@ -282,19 +282,20 @@ def test_session_a_counts_a_small_set(small):
     popularity = dict(zip([*marks, ("test", "unmarked")], (0, 0, 1, 1, 0), strict=True))
     assert value["a-balance"].loc["keyword"].to_dict() == popularity
     grades = value["a-open-shown"]["grade"].to_dict()
-    assert grades == dict.fromkeys((1, 2, 3), "not judged") | {6: 1}
+    assert grades == {1: "not judged", 2: 1, 3: "not judged"}
     assert value["a-overlap-rare"].iloc[:, 0].to_dict() == {"entity": 3, "keyword": 4}
     halves = value["a-halves-run"][["groups", "queries", "largest"]]
     assert halves.loc[["dev", "test"]].to_numpy().tolist() == [[3, 3, 1], [2, 2, 1]]
     assert value["a-agree-table"].to_numpy().tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 1]]
 
 
-def test_session_a_opens_with_the_hardest_mismatch_query_of_dev(small, capsys):
+def test_session_a_opens_with_the_hardest_mismatch_query_of_dev(small, capsys, monkeypatch):
     """Of equal grades the first counts, and the best grade before a lower one further up.
 
     Else the first query is asked, and without one the title of the first document.
     """
     space, evals = small[0].space, small[0].space["evals"]
+    monkeypatch.setenv("EVALS", str(evals.folder))
     mismatch = {
         "q1": evalset.Query("q1", "old queue", ("g", "h-v1"), kind="mismatch"),
         "q2": evalset.Query("q2", "old queue", ("h-v1", "k"), kind="mismatch"),
@@ -305,17 +306,17 @@ def test_session_a_opens_with_the_hardest_mismatch_query_of_dev(small, capsys):
     grades |= dict.fromkeys(("q3", "q4"), {"k": 1})
     labels = [evalset.Judgment(q, d, n) for q, row in grades.items() for d, n in row.items()]
     for queries, judgments, opening in (
-        (mismatch, labels, "old queue\nbest answer: rank 2 of 12\n"),
-        ({"q1": evalset.Query("q1", "old", ())}, [], "old\nbest answer: rank 0 of 12\n"),
-        ({}, [], "\nbest answer: rank 0 of 12\n"),
+        (mismatch, labels, "old queue\nbest answer: rank 2 of 3 found\n"),
+        ({"q1": evalset.Query("q1", "old", ())}, [], "old\nbest answer: rank 0 of 1 found\n"),
+        ({}, [], "\nbest answer: rank 0 of 0 found\n"),
     ):
         names = {**space, "evals": evals._replace(queries=queries, judgments=judgments)}
-        opened = run_cells(0, "a-open-bm25", "a-open-choose", "a-open-shown", **names)
+        opened = run_cells(0, "a-open-choose", "a-open-shown", "a-open-texts", **names)
         assert capsys.readouterr().out == opening
         if judgments:
             assert opened["night"].query_id == "q1"
             ranks = [opened["first_answer"](query) for query in queries.values()]
-            assert ranks == [2, 1, 12, 12]
+            assert ranks == [2, 1, 0, 0]
 
 
 def test_session_a_writes_what_it_counted(small, tmp_path):

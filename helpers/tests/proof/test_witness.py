@@ -669,6 +669,29 @@ def test_manifest_holds_the_hash_of_every_file(files):
     assert counts.items() <= manifest["counts"].items()
 
 
+def test_session_a_opens_with_the_titles_and_the_rank_that_the_search_gives(cells, files):
+    engine = witness.Okapi(witness.chunk_texts(files, "fixed"))
+
+    def order(query: str) -> list[str]:
+        return list(dict.fromkeys(unit.rpartition("#")[0] for unit, _ in engine.search(query)))
+
+    page = (ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb").read_text(encoding="utf-8")
+    titles = re.findall("<li><b>(.*?)</b>", re.sub("</?mark>", "", cells["a-ask"][0]))
+    asked = re.search(r'"ask\(\\"(.+?)\\"\)', page)[1]
+    texts = (files.documents[d]["text"] for d in order(asked)[:5])
+    assert [html.unescape(title) for title in titles] == [t.partition("\n")[0] for t in texts]
+    ranks = {}
+    for q, row in files.queries.items():
+        if (row["split"], row["kind"]) == ("dev", "mismatch"):
+            found, grades = order(row["query"]), files.grades[q]
+            best = {d for d, grade in grades.items() if grade == max(grades.values())}
+            first = next((n for n, d in enumerate(found, 1) if d in best), 0)
+            ranks[q] = first, len(found)
+    hardest = max(ranks, key=ranks.get)
+    assert cells["a-open-shown"][0].startswith(files.queries[hardest]["query"] + "\n")
+    assert fits("best answer: rank {} of {} found", cells["a-open-shown"][0], *ranks[hardest])
+
+
 def test_coverage_shows_what_the_queries_reach(cells, files):
     """Page and cells are made by code of their own."""
     page, reached, n = page_of("coverage.md"), witness.reached(files), len(files.documents)
