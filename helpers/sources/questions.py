@@ -78,7 +78,7 @@ def read_questions(
             for doc_id, grade, quotes in judged:
                 text = documents[doc_id][1]["text"] if doc_id in documents else ""
                 own = tuple(quote for quote in quotes if quote and quote in text)
-                evidence = (own,) if own else ()
+                evidence = (own,) * bool(own)
                 labels.append(Label(place, split, query["query_id"], doc_id, grade, evidence))
     return Source(documents.values(), queries.values(), labels, tuple(splits), about=(about,))
 
