@@ -35,7 +35,7 @@ CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
 SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
 ENDING = re.compile(r"\.[A-Za-z]\w{0,7}(?=[/:]|$)")  # of a file in a path; a method may follow
-OWN = "queries that are documents of the corpus found themselves, which is left out, as BEIR does"
+OWN = "queries that are themselves documents: each is left out of its own results, as BEIR does"
 OTHERS = "was it made on another corpus?"
 Ranking = list[tuple[str, float]]  # (id, score), best first
 Rankings = dict[str, Ranking]  # by query

@@ -99,7 +99,7 @@ def files_of(path: Path) -> list[Path]:
         raise EvalSetError([f"{path}:1: is not there, wanted a file or a folder of tables"])
     if path.suffix == ".zip":
         if not zipfile.is_zipfile(path):
-            raise EvalSetError([f"{path}:1: is no whole .zip, wanted one: load it down again"])
+            raise EvalSetError([f"{path}:1: is no whole .zip, wanted one: download it again"])
         archive = zipfile.ZipFile(path)
         return [zipfile.Path(archive, n) for n in sorted(archive.namelist()) if n[-1] != "/"]
     return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
