@@ -97,7 +97,8 @@ def baseline_command(evals: EvalSet) -> int:
     chunks.write_chunks(evals.folder / "chunks" / f"{NAME}.jsonl", units)
     rank, made = ranker(evals, units), {"engine": runs.LARGE_ENGINE, "chunks": len(units)}
     found = {q: search(rank, query.query) for q, query in evals.all_queries.items()}
-    runs.save(evals, NAME, *({q: pair[n] for q, pair in found.items()} for n in (0, 1)), made)
+    ranked = ({q: pair[n] for q, pair in found.items()} for n in (0, 1))
+    runs.save(evals, NAME, *(runs.without_own(evals, of) for of in ranked), made)
     if not path.exists() or results.changed_inputs(evals, results.read_results(evals.folder)):
         results.write_results(evals.folder, measured(evals, rank, units))
     print(text.plain(report.summary(results.read_results(evals.folder))))

@@ -151,6 +151,13 @@ class EvalSet(NamedTuple):
         return {**self.queries, **self.unanswered}
 
     @property
+    def own_documents(self) -> set[str]:
+        """The queries that are documents of the set, by id and words; see runs.without_own."""
+        asked, own = self.all_queries, self.documents
+        texts = {q: (own[q].text, own[q].retrieval_text) for q in asked if q in own}
+        return {q for q in texts if self.words(asked[q].query) in map(self.words, texts[q])}
+
+    @property
     def tying_grade(self) -> int:
         """The grade from which an answer that two queries share ties them to one half.
 

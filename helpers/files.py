@@ -10,10 +10,11 @@ import re
 import secrets
 import shutil
 import unicodedata
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import fastjsonschema
@@ -86,10 +87,10 @@ def page(path: Path, problems: Problems = None) -> str | None:
 
 def _whole_lines(path: Path | str, problems: Problems, newline=None) -> Iterator[tuple[str, str]]:
     place, remedy = f"{path}:1", "save the file as UTF-8"
-    opener = gzip.open if Path(path).suffix == ".gz" else open
+    opener = partial(gzip.open if str(path).endswith(".gz") else open, path)
     try:
         how = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": newline}
-        with opener(path, "rt", **how) as file:
+        with (path.open if isinstance(path, zipfile.Path) else opener)("rt", **how) as file:
             for number, line in enumerate(file, 1):
                 place = f"{path}:{number}"
                 if byte := HALF.search(line):
@@ -97,7 +98,7 @@ def _whole_lines(path: Path | str, problems: Problems, newline=None) -> Iterator
                     add_problem(problems, f"{place}: byte 0x{code:02x} is not UTF-8, {remedy}")
                 else:
                     yield place, line
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or error
         add_problem(problems, f"{place}: cannot be read ({reason}), wanted a readable file")
 

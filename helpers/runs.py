@@ -35,6 +35,7 @@ CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
 SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
 ENDING = re.compile(r"\.[A-Za-z]\w{0,7}(?=[/:]|$)")  # of a file in a path; a method may follow
+OWN = "queries that are themselves documents: each is left out of its own results, as BEIR does"
 OTHERS = "was it made on another corpus?"
 Ranking = list[tuple[str, float]]  # (id, score), best first
 Rankings = dict[str, Ranking]  # by query
@@ -86,6 +87,18 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
         ceiling = apart[-1][1] - 1e-6 * max(1.0, abs(apart[-1][1])) if apart else score
         apart.append((ranked_id, min(score, ceiling)))
     return apart
+
+
+def without_own(evals: EvalSet, rankings: Rankings) -> Rankings:
+    """Return rankings without the document that a query itself is, or without its passages.
+
+    BEIR goes by the id alone (Thakur et al. 2021): Cranfield's query 1 would lose document 1.
+    """
+    own = evals.own_documents
+    return {
+        q: [pair for pair in found if q not in own or pair[0].partition("#")[0] != q]
+        for q, found in rankings.items()
+    }
 
 
 # Our own runs, each with a card that says how it was made.
@@ -170,10 +183,11 @@ def read_run(path: Path, evals: EvalSet) -> Run:
     for query_id, number in sorted(scores, key=lambda search: search[1]):
         searches[query_id].append(scores[query_id, number])
     first = {query_id: len(found[0]) for query_id, found in searches.items() if len(found) > 1}
-    parts = {query_id: _one_after_another(found) for query_id, found in searches.items()}
+    whole = {query_id: _one_after_another(found) for query_id, found in searches.items()}
+    parts = without_own(evals, whole)
     rankings = {query_id: best_by_document(ranking) for query_id, ranking in parts.items()}
     of_passages = ["#" in name for found in scores.values() for name in found]
-    warnings = _warnings(scores, unknown, rankings, of_passages)
+    warnings = _warnings(scores, unknown, rankings, of_passages) + [OWN] * (parts != whole)
     parts = parts if all(of_passages) else {}
     return Run(unzipped(path).stem, rankings, warnings, parts, first=first)
 

@@ -39,7 +39,7 @@ def hotpotqa(task: Task) -> Source:
     paths = [path for path in tables.files_of(root) if tables.ending(path) in forms]
     if not paths:
         raise EvalSetError([f"{root}:1: no questions, wanted a .json, .jsonl or .parquet"])
-    return _read_questions(paths, hotpot_question, ABOUT, task)
+    return read_questions(paths, hotpot_question, ABOUT, task)
 
 
 def passages(paths: list[Path], task: Task) -> Source:
@@ -48,10 +48,10 @@ def passages(paths: list[Path], task: Task) -> Source:
     A text without an id is known by the start of its SHA-256.
     """
     about = "Documents are the passages of the rows; what else the collection has is not here."
-    return _read_questions(paths, passages_question, about, task)
+    return read_questions(paths, passages_question, about, task)
 
 
-def _read_questions(
+def read_questions(
     paths: list[Path], question_of: Callable[..., Question], about: str, task: Task
 ) -> Source:
     """Return the questions of the chosen splits; rows of one query are joined."""

@@ -5,6 +5,7 @@ import glob
 import hashlib
 import io
 import re
+import zipfile
 from itertools import chain
 from pathlib import Path
 
@@ -93,9 +94,14 @@ def _hash(text: str) -> str:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return a file, or all below a folder. Raises EvalSetError where neither is."""
+    """Return a file, or all below a folder or in a .zip. Raises EvalSetError where none is."""
     if not path.exists():
         raise EvalSetError([f"{path}:1: is not there, wanted a file or a folder of tables"])
+    if path.suffix == ".zip":
+        if not zipfile.is_zipfile(path):
+            raise EvalSetError([f"{path}:1: is no whole .zip, wanted one: download it again"])
+        archive = zipfile.ZipFile(path)
+        return [zipfile.Path(archive, n) for n in sorted(archive.namelist()) if n[-1] != "/"]
     return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
 
 
@@ -130,7 +136,7 @@ def _database_rows(path: Path, task: Task) -> Rows:
     reader = "read_json_objects($1)" if is_json else "read_parquet($1, hive_partitioning = false)"
     try:
         with files.database() as database:
-            database.execute(f"FROM {reader}", [glob.escape(str(path.resolve()))])
+            database.execute(f"FROM {reader}", [glob.escape(str(Path(str(path)).resolve()))])
             names = [column[0] for column in database.description]
             rows = chain.from_iterable(iter(lambda: database.fetchmany(1000), []))
             for number, row in enumerate(rows, 1):

@@ -6,11 +6,11 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from .. import files
 from ..files import EvalSetError
-from . import readers
+from . import questions, readers, tables
 from .readers import Source, Task
 
 VENDORED = set(
@@ -33,18 +33,36 @@ HEADING = re.compile(  # or a code block, in which none stands: `# Title`, or `T
     r"^(?:#{1,6}[ \t]+(?=\S)|(?=\S.*\n=+[ \t]*$))(?P<title>.+)(?:\n=+[ \t]*$)?",
     re.MULTILINE,
 )
+QUERIES = "eval_queries.json"  # of the pages of a folder: in it, or beside it
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 NOT_BODY = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 
 
 def markdown_tree(task: Task) -> Source:
     """Read a tree of Markdown files: front matter is optional, the first heading is the title."""
-    return Source(_markdown(*page, task) for page in tree(task, PAGES))
+    return _with_queries((_markdown(*page, task) for page in tree(task, PAGES)), task)
 
 
 def text_tree(task: Task) -> Source:
     """Read a tree of text files; the first line is the title where it is short."""
-    return Source(_plain(*page) for page in tree(task, TEXTS))
+    return _with_queries((_plain(*page) for page in tree(task, TEXTS)), task)
+
+
+def _with_queries(pages: Iterator[tuple[str, dict]], task: Task) -> Source:
+    """Return pages with the queries of QUERIES, which need not be there."""
+    root = Path(task.options.path)
+    found = [path for path in (root / QUERIES, root.parent / QUERIES) if path.is_file()][:1]
+    source = questions.read_questions(found, _page_query, "", task) if found else Source(())
+    return source._replace(documents=pages)
+
+
+def _page_query(place: str, row: dict, _: str, task: Task) -> questions.Question:
+    """Return {"id", "query", "relevant_docs": paths below the folder}. Raises ValueError."""
+    names = row.get("relevant_docs")
+    if not isinstance(names, list):
+        raise ValueError(f"relevant_docs is {files.short_json(names)}, wanted a list of pages")
+    ids = [page_id(PurePath(str(name))) for name in names]
+    return tables.query_of(place, row, task), [], [(doc_id, 1, []) for doc_id in ids]
 
 
 def code_tree(task: Task) -> Source:
@@ -58,8 +76,7 @@ def tree(
 ) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, id, text) of the files with one of `endings`, in a fixed order.
 
-    An id is the path below the folder, with : for /; .md and .txt are left out of it. What is no
-    text of people's own is left out and counted. Raises EvalSetError where there is no folder.
+    What is no text of people's own is left out and counted. Raises EvalSetError for no folder.
     """
     root = Path(task.options.path)
     if not root.is_dir():
@@ -70,12 +87,15 @@ def tree(
                 task.leave_out("hidden, vendored or built folders", os.path.join(here, name))
                 folders.remove(name)
         folders.sort()
-        for path in (Path(here, name) for name in sorted(names)):
-            text = _text_of_file(path, endings, task)
-            if text is not None:
-                last = path.stem if path.suffix.lower() in (".md", ".txt") else path.name
-                parts = (*path.relative_to(root).parts[:-1], last)
-                yield path, ":".join(readers.encode_id(p).replace(":", "%3A") for p in parts), text
+        for path in (Path(here, name) for name in sorted(names) if name != QUERIES):
+            if (text := _text_of_file(path, endings, task)) is not None:
+                yield path, page_id(path.relative_to(root)), text
+
+
+def page_id(page: PurePath) -> str:
+    """Return the id of a page by its path below the folder: : for each /, without .md or .txt."""
+    last = page.stem if page.suffix.lower() in (".md", ".txt") else page.name
+    return ":".join(readers.encode_id(p).replace(":", "%3A") for p in (*page.parts[:-1], last))
 
 
 def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | None:

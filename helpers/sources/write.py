@@ -35,6 +35,7 @@ TRUNCATED = (
     "truncated: --max-docs kept every relevant document and part of the others, "
     "so scores are too high to compare with published ones"
 )
+OWN = "queries that are documents, by id and text: {}, each left out of its own results"
 CARD = """# {name} ({kind})
 
 Imported with `--from {kind}:{name}{options}`. The heading is the name under which results are \
@@ -131,9 +132,8 @@ def write_source(source: Source, folder: Path, task: Task) -> list[str]:
     if source.labels is not None and not kept:
         problem = f"{task.source}: no query has a relevant document in the corpus: "
         raise EvalSetError([problem + "; ".join([*in_common, *task.lines()])])
-    halves, drawn = {}, ""
-    if kept:
-        halves, drawn = assign_halves(queries, kept, source, task.options.halve, folder)
+    halve = task.options.halve
+    halves, drawn = assign_halves(queries, kept, source, halve, folder) if kept else ({}, "")
     write_labels(folder, queries, kept, halves)
     grades = Counter(label.grade for row in kept.values() for label in row.values())
     settings = write_settings(folder, task.options.kind, source.words, grades)
@@ -143,7 +143,9 @@ def write_source(source: Source, folder: Path, task: Task) -> list[str]:
         f"judgments: {grades.total()}" + _breakdown(grades, "of grade "),
     ]
     lines += [*in_common, *task.lines(), *([TRUNCATED] if truncated else [])]
-    return lines + [line for line in (drawn, *settings, *source.about) if line]
+    own = evalset.load(folder).own_documents if kept.keys() & written else ()
+    themselves = OWN.format(len(own)) if own else ""
+    return lines + [line for line in (drawn, *settings, themselves, *source.about) if line]
 
 
 def _breakdown(counts: Counter, words: str) -> str:

@@ -1,10 +1,13 @@
 """BEIR's and TREC's layouts and named columns on small folders; what is wrong is named."""
 
 import gzip
+import shutil
 
 import pytest
+from conftest import write_rows
 from importing import beir_folder, bring, mmarco_folder, problems, put
 
+from helpers import baseline, runs
 from helpers.sources import write
 
 
@@ -69,6 +72,55 @@ def test_problems_of_all_files_are_told_at_once(beir, tmp_path):
     told = problems("beir", beir, tmp_path / "to", split="test")
     places = [f"{QUERIES}:2", f"{QUERIES}:3", f"{QRELS}:1", f"{QRELS}:2", f"{QRELS}:3"]
     assert [problem.split(": ")[0] for problem in told] == places
+
+
+def test_a_zip_is_read_as_its_folder_and_a_broken_one_is_named(beir, tmp_path):
+    path = shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "small")
+    for n, source in enumerate((beir, path)):
+        bring("beir", source, tmp_path / f"to{n}")
+    for made in sorted((tmp_path / "to0").iterdir()):
+        if made.name != "README.md":
+            assert (tmp_path / "to1" / made.name).read_bytes() == made.read_bytes()
+    lines = (tmp_path / "to1" / "README.md").read_text().splitlines()
+    assert lines[0] == "# packed.zip (beir)" and str(tmp_path) not in "".join(lines)
+    whole = (tmp_path / "packed.zip").read_bytes()
+    at = whole.index(b"corpus.jsonl") + 20
+    broken = whole[:at] + bytes(9) + whole[at + 9 :]
+    for content, wanted in ((whole[:300], f"{tmp_path}/bad.zip:1: is no whole .zip, wanted one"),
+                            (broken, "small/corpus.jsonl:1: cannot be read (")):  # fmt: skip
+        told = problems("beir", put(tmp_path / "bad.zip", content), tmp_path / "no", split="test")
+        assert told[0].startswith(wanted), told
+
+
+OWN = [  # what document 1 holds, and whether query 1, which asks for wind, is that document
+    ({"title": "", "text": "Wind, and rain"}, True),
+    ({"title": "weather", "text": "wind  and\nrain."}, True),
+    ({"title": "Wind", "text": "and rain"}, True),
+    ({"title": "", "text": "wind and rain and snow"}, False),
+    ({"title": "", "text": "lift and drag"}, False),  # as Cranfield's
+]
+
+
+@pytest.mark.parametrize(("document", "itself"), OWN)
+def test_a_query_that_is_a_document_does_not_find_itself(document, itself, tmp_path):
+    more = {"_id": 2, "title": "", "text": "no wind"}, {"_id": "9", "title": "", "text": "sun"}
+    write_rows(tmp_path / "corpus.jsonl", {"_id": "1", **document}, *more)
+    asked = {"_id": "1", "text": "wind and rain"}, {"_id": "8", "text": "wind"}
+    write_rows(tmp_path / "queries.jsonl", *asked)
+    put(tmp_path / "qrels" / "test.tsv", "1\t2\t1\n8\t2\t1\n")
+    lines, evals = bring("beir", tmp_path, tmp_path / "to")
+    said = "queries that are documents, by id and text: 1, each left out of its own results"
+    assert (said in lines) == (f"- {said}\n" in evals.folder.joinpath("README.md").read_text())
+    assert (said in lines) == itself and "1" in evals.documents
+    baseline.baseline_command(evals)
+    put(evals.folder / "r.trec", "1 Q0 1 1 3 x\n1 Q0 2 2 2 x\n8 Q0 1 1 1 x\n")
+    put(evals.folder / "r.jsonl", '{"query_id": 1, "results": [["1#0", 3], ["2#0", 2]]}')
+    for name in ("r.trec", "r.jsonl", "runs/fixed.trec"):
+        run = runs.read_run(evals.folder / name, evals)
+        assert dict(run.rankings["1"]).keys() == ({"2"} if itself else {"1", "2"}), name
+        assert (runs.OWN in run.warnings) == (itself and "fixed" not in name)
+        assert not run.parts or [name for name, _ in run.parts["1"]][-1] == "2#0"
+    assert runs.without_own(evals, {"8": [("1", 1.0)]}) == {"8": [("1", 1.0)]}
 
 
 @pytest.mark.parametrize("kind", ["beir", "trec", "table"])

@@ -1,9 +1,11 @@
 """Trees of Markdown, text and code become documents."""
 
+import json
 import os
 import sys
 import time
 
+import pytest
 from importing import bring, problems, put, read, task
 
 from helpers import evalset
@@ -245,6 +247,39 @@ def test_source_files_of_all_kinds(tmp_path):
     assert left(log, tmp_path / "all") == {"hidden, vendored or built folders": (1, "target")}
     deep = "a = " + "(" * 500 + ")" * 500
     assert code(tmp_path, "deep.py", deep)[0] == {"deep.py": (1, "deep.py", deep)}
+
+
+RELEVANT = [  # relevant_docs, the labels or the problem
+    (["a b.txt"], {"a%20b": 1}),
+    (["./sub/c.rst", "a b", "gone.txt"], {"sub:c.rst": 1, "a%20b": 1}),
+    (["a b.txt", "a b"], {"a%20b": 1}),
+    (["7"], {"7": 1}),
+    ([7], {"7": 1}),
+    ("a b.txt", 'relevant_docs is "a b.txt", wanted a list of pages'),
+    (None, "relevant_docs is null, wanted a list of pages"),
+]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize(("relevant", "wanted"), RELEVANT)
+def test_queries_stand_in_a_file_with_the_pages_or_beside_them(relevant, wanted, beside, tmp_path):
+    for name in ("a b.txt", "sub/c.rst", "7.txt"):
+        put(tmp_path / "t" / name, name)
+    rows = [{"id": 1, "query": "who?", "relevant_docs": relevant},
+            {"id": "q2", "query": "where?", "relevant_docs": ["a b.txt"]},
+            {"id": "q3", "query": "why?", "relevant_docs": []}]  # fmt: skip
+    path = put(tmp_path / ("" if beside else "t") / "eval_queries.json", json.dumps(rows, indent=1))
+    if isinstance(wanted, str):
+        (problem,) = problems("text", tmp_path / "t", tmp_path / "to")
+        assert problem == f"{path}, row 1: {wanted}".replace(f"{tmp_path}/t/", "")
+        return
+    lines, evals = bring("text", tmp_path / "t", tmp_path / "to")
+    assert evals.qrels() == {"1": wanted, "q2": {"a%20b": 1}} and evals.imported == "text"
+    assert evals.queries["1"].query == "who?" and len(evals.documents) == 3
+    assert not any("files of another type" in line for line in lines)
+    put(tmp_path / "t" / "d.md", "A page")
+    path.write_text('[{"id": "m", "query": "what?", "relevant_docs": ["d.md"]}]')
+    assert bring("markdown", tmp_path / "t", tmp_path / "md")[1].qrels() == {"m": {"d": 1}}
 
 
 MADE = [  # file, content, whether a program wrote it
