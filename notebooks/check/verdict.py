@@ -30,8 +30,9 @@ class Endless(Exception):
     """Raised into code that goes on and on."""
 
 
-STEPS = 300_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
+STEPS = 100_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
+TELLING = 5  # cases that must show each of two mistakes, or all that can
 WIDTH = 66  # columns that a narrow notebook shows without breaking words
 ERRORS = {
     ZeroDivisionError: "Here is nothing to divide by: what is the result then?",
@@ -126,15 +127,33 @@ def run_check(
         random = f" and {len(drawn)} random" if drawn else ""
         tell_passed(name, f"{name}: right on {len(hand)} hand-made{random} cases")
         return
-    case, got, *_ = failing[0]
-    lines = case_lines(name, function, case, got, say(case.wanted))
-    summary = f"{lines[0]}: {lines[-1].strip()}"
-    if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
-        lines.append(f"Here {top} is the maximum.")
-    if sentence := reason(answers, mistakes, view):
-        lines.append(sentence)
-    lines.append(f"{len(failing)} of {len(cases)} cases differ; the simplest is shown.")
-    raise Wrong("\n".join(lines), sentence or summary) from None
+    raise _wrong(name, function, answers, mistakes, view, say, top) from None
+
+
+def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:
+    """Return what is said of answers of which some are wrong.
+
+    A crash comes second: it hides what is wrong elsewhere.
+    """
+    stages, lines, summary = {False: [], True: []}, [], ""
+    for answer in answers:
+        if not answer.right:
+            stages[isinstance(answer.got, Raised)].append(answer)
+    for raised, stage in stages.items():
+        if not stage:
+            continue
+        case, got, *_ = stage[0]
+        shown = case_lines(name, function, case, got, say(case.wanted))
+        lines += [f"And {shown[0]}", *shown[1:]] if lines else shown
+        if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
+            lines.append(f"Here {top} is the maximum.")
+        told = [a for a in answers if a.right or isinstance(a.got, Raised) == raised]
+        sentence = reason(told, mistakes, view)
+        lines += [sentence] * (sentence not in ("", *lines))
+        summary = summary or sentence or f"{shown[0]}: {shown[-1].strip()}"
+    failing = len(stages[False]) + len(stages[True])
+    lines.append(f"{failing} of {len(answers)} cases differ; the simplest is shown.")
+    return Wrong("\n".join(lines), summary)
 
 
 def _answers(
@@ -262,7 +281,7 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
         return "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
     if any(all(is_same(*pair, decimals=n) for pair in pairs) for n in range(1, 10)):
         return "The value is rounded: return it as it is, and round when you print."
-    if sentence := known_mistake(answers, mistakes, view):
+    if sentence := known_mistake(answers, mistakes, view) or known_pair(answers, mistakes, view):
         return sentence
     case, got, seen, _ = next(answer for answer in answers if not answer.right)
     if isinstance(got, Raised):
@@ -292,11 +311,72 @@ def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> 
     return nearest
 
 
+def known_pair(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
+    """Return the sentences of two known mistakes that together give the answers, or an empty one.
+
+    Where only one of them changes the result, it is that one's. Where both do, it is wrong in some
+    way, and shows both where a number changed by the product of their factors.
+    """
+    right = np.array([answer.right for answer in answers])
+    wanted = _numbers([answer.case.wanted for answer in answers])
+    got = _numbers([answer.seen for answer in answers])
+    made = [_made(wrong, answers, view, s) for s, *functions in mistakes for wrong in functions]
+    best, nearest = NEARLY_ALL, ""
+    for one, two in itertools.combinations(made, 2):
+        both, either = one.differs & two.differs, one.differs | two.differs
+        unsure = both | (either & (wanted == 0))  # 0 times a factor is 0
+        fits = np.select(
+            [unsure, one.differs, two.differs], [~right, one.agrees, two.agrees], right
+        )
+        product = np.isclose(one.values * two.values, wanted * got, rtol=TOLERANCE, atol=0)
+        scaled = both & (wanted != 0)
+        factors = scaled & product & (mean(product[scaled]) >= NEARLY_ALL)
+        shown = [(known.differs & known.agrees & ~both) | factors for known in (one, two)]
+        can = [min(TELLING, max(1, known.differs.sum())) for known in (one, two)]
+        share = mean(fits[either | ~right])
+        enough = all(np.sum(shown, axis=1) >= can) and one.sentence != two.sentence
+        if enough and share > best:
+            best, said = share, "Two" if share == 1 else "Perhaps two"
+            nearest = f"{said} mistakes at once:\n- {one.sentence}\n- {two.sentence}"
+    return nearest
+
+
+class Made(NamedTuple):
+    """What a known mistake gives, case by case."""
+
+    sentence: str
+    differs: np.ndarray  # from what is wanted
+    agrees: np.ndarray  # with the learner's function
+    values: np.ndarray
+
+
+def _made(wrong: Callable, answers: list[Answer], view: Callable, sentence: str) -> Made:
+    given = [outcome(wrong, answer, view) for answer in answers]
+    pairs = [*zip(given, answers, strict=True)]
+    differs = [not is_same(answer.case.wanted, value, strict=False) for value, answer in pairs]
+    agrees = [is_outcome(*pair) for pair in pairs]
+    return Made(sentence, np.array(differs), np.array(agrees), _numbers(given))
+
+
+def _numbers(values: list) -> np.ndarray:
+    """Return numbers, nan for what is none."""
+    return np.array([float(v) if isinstance(v, numbers.Real) else math.nan for v in values])
+
+
 def agrees(wrong: Callable, answer: Answer, view: Callable) -> bool:
-    value, _ = call_safely("", wrong, answer.case.args)
+    return is_outcome(outcome(wrong, answer, view), answer)
+
+
+def outcome(wrong: Callable, answer: Answer, view: Callable) -> object:
+    """Return what a known mistake gives on a case, as it is compared."""
+    return apply_view(view, call_safely("", wrong, answer.case.args)[0])
+
+
+def is_outcome(value: object, answer: Answer) -> bool:
+    """Return whether the learner's function gave `value`, or stopped with the same error."""
     if isinstance(value, Raised):
         return is_same(type(value.error), answer.got)
-    return is_same(apply_view(view, value), answer.seen, strict=False)
+    return is_same(value, answer.seen, strict=False)
 
 
 # For the tables of mistakes.

@@ -285,7 +285,7 @@ overlap(q, [re.sub('[0-9]', '', y) for y in a])
 share(sum(any(w in re.findall('[a-z0-9]+', y.lower()) for y in a) for w in content_words(q)), len(content_words(q)))
 share(sum(any(w[:3] in [x[:3] for x in words(y)] for y in a) for w in content_words(q)), len(content_words(q)))
 overlap(q, a[:1])
-jac(set(content_words(q)), set(words(' '.join(a))))
+jac(set(content_words(q)), set(words(' '.join(a))))  # that is Jaccard
 sum(any(w in words(y) for y in a) for w in content_words(q))  # 1.0 is the maximum.
 share(sum(w in words(''.join(a)) for w in content_words(q)), len(content_words(q)))
 overlap(' '.join(w for w in words(q) if len(w) > 3), a)
