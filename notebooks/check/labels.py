@@ -47,7 +47,6 @@ def check_coverage(function: Callable) -> None:
         ("An id that is no document of the corpus is counted, too.",
          lambda d, r: len(set(r)) / len(d)),
         ("This divides by what is reached. The question is which share of the corpus is.",
-         lambda d, r: _share(d, r) / len(set(r)),
          lambda d, r: _share(d, r) / len(set(r)) if r else 0),
         ("This is a number of documents, not a share of them.", _share),
         ("This is a percentage. A share lies between 0 and 1.",

@@ -351,9 +351,7 @@ def _ndcg_mistakes() -> Mistakes:
          lambda r, g, k: _normed(_gains(r, g, k), _ideal(dict([*g.items()][:k]), None))),
         ("The ideal order is made from what was retrieved, so a miss costs nothing. It is made "
          "from the labels.",
-         lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, k), reverse=True)),
-         lambda r, g, k: _discounted(_gains(r, g, k), _log2)
-         / _discounted(sorted(_gains(r, g, k), reverse=True), _log2)),
+         lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, k), reverse=True))),
         ("The ideal order is made from the whole ranking that was retrieved, so a miss costs "
          "nothing. It is made from the labels.",
          lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, len(r)), reverse=True)[:k])),

@@ -131,28 +131,21 @@ def run_check(
 
 
 def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:
-    """Return what is said of answers of which some are wrong.
-
-    A crash comes second: it hides what is wrong elsewhere.
-    """
-    stages, lines, summary = {False: [], True: []}, [], ""
-    for answer in answers:
-        if not answer.right:
-            stages[isinstance(answer.got, Raised)].append(answer)
-    for raised, stage in stages.items():
-        if not stage:
+    """Return what is said of answers: a crash second, since it hides what is wrong elsewhere."""
+    failing, lines, summary = [answer for answer in answers if not answer.right], [], ""
+    for raised in (False, True):
+        rest = [a for a in answers if a.right or isinstance(a.got, Raised) == raised]
+        case, got, *_ = next((a for a in rest if not a.right), (None, None))
+        if case is None:
             continue
-        case, got, *_ = stage[0]
         shown = case_lines(name, function, case, got, say(case.wanted))
         lines += [f"And {shown[0]}", *shown[1:]] if lines else shown
         if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
             lines.append(f"Here {top} is the maximum.")
-        told = [a for a in answers if a.right or isinstance(a.got, Raised) == raised]
-        sentence = reason(told, mistakes, view)
+        sentence = reason(rest, mistakes, view)
         lines += [sentence] * (sentence not in ("", *lines))
         summary = summary or sentence or f"{shown[0]}: {shown[-1].strip()}"
-    failing = len(stages[False]) + len(stages[True])
-    lines.append(f"{failing} of {len(answers)} cases differ; the simplest is shown.")
+    lines.append(f"{len(failing)} of {len(answers)} cases differ; the simplest is shown.")
     return Wrong("\n".join(lines), summary)
 
 
@@ -281,64 +274,13 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
         return "The values are right, but whole numbers are wanted, to cut with: 3, not 3.0."
     if any(all(is_same(*pair, decimals=n) for pair in pairs) for n in range(1, 10)):
         return "The value is rounded: return it as it is, and round when you print."
-    if sentence := known_mistake(answers, mistakes, view) or known_pair(answers, mistakes, view):
+    if sentence := known_mistake(answers, mistakes, view):
         return sentence
     case, got, seen, _ = next(answer for answer in answers if not answer.right)
     if isinstance(got, Raised):
         return next((words for kind, words in ERRORS.items() if isinstance(got.error, kind)), "")
     is_nan = isinstance(got, float) and math.isnan(got) and case.wanted == 0
     return NAN if is_nan else type_fault(case.wanted, seen, members=view is None)
-
-
-def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
-    """Return the sentence of the known mistake that the learner made, or an empty one.
-
-    It gives what the learner's function gave in every case, also in those that are right. "Perhaps"
-    stands before one that agrees in all cases that differ and in nearly all of the others.
-    """
-    failing = [answer for answer in answers if not answer.right]
-    others = [answer for answer in answers if answer.right]
-    best, nearest = NEARLY_ALL, ""
-    for sentence, *functions in mistakes:
-        for wrong in functions:
-            if not all(agrees(wrong, answer, view) for answer in failing):
-                continue
-            share = mean(agrees(wrong, answer, view) for answer in others) if others else 1
-            if share == 1:
-                return sentence
-            if share > best:
-                best, nearest = share, f"Perhaps: {sentence}"
-    return nearest
-
-
-def known_pair(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
-    """Return the sentences of two known mistakes that together give the answers, or an empty one.
-
-    Where only one of them changes the result, it is that one's. Where both do, it is wrong in some
-    way, and shows both where a number changed by the product of their factors.
-    """
-    right = np.array([answer.right for answer in answers])
-    wanted = _numbers([answer.case.wanted for answer in answers])
-    got = _numbers([answer.seen for answer in answers])
-    made = [_made(wrong, answers, view, s) for s, *functions in mistakes for wrong in functions]
-    best, nearest = NEARLY_ALL, ""
-    for one, two in itertools.combinations(made, 2):
-        both, either = one.differs & two.differs, one.differs | two.differs
-        unsure = both | (either & (wanted == 0))  # 0 times a factor is 0
-        fits = np.select(
-            [unsure, one.differs, two.differs], [~right, one.agrees, two.agrees], right
-        )
-        product = np.isclose(one.values * two.values, wanted * got, rtol=TOLERANCE, atol=0)
-        scaled = both & (wanted != 0)
-        factors = scaled & product & (mean(product[scaled]) >= NEARLY_ALL)
-        shown = [(known.differs & known.agrees & ~both) | factors for known in (one, two)]
-        can = [min(TELLING, max(1, known.differs.sum())) for known in (one, two)]
-        share = mean(fits[either | ~right])
-        enough = all(np.sum(shown, axis=1) >= can) and one.sentence != two.sentence
-        if enough and share > best:
-            best, said = share, "Two" if share == 1 else "Perhaps two"
-            nearest = f"{said} mistakes at once:\n- {one.sentence}\n- {two.sentence}"
-    return nearest
 
 
 class Made(NamedTuple):
@@ -350,12 +292,34 @@ class Made(NamedTuple):
     values: np.ndarray
 
 
-def _made(wrong: Callable, answers: list[Answer], view: Callable, sentence: str) -> Made:
-    given = [outcome(wrong, answer, view) for answer in answers]
-    pairs = [*zip(given, answers, strict=True)]
-    differs = [not is_same(answer.case.wanted, value, strict=False) for value, answer in pairs]
-    agrees = [is_outcome(*pair) for pair in pairs]
-    return Made(sentence, np.array(differs), np.array(agrees), _numbers(given))
+def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
+    """Return the sentence of the known mistake that the learner made, or an empty one.
+
+    It gives what the learner's function gave in every case, also in those that are right. "Perhaps"
+    stands before one that agrees in all cases that differ and in nearly all of the others.
+    """
+    right = np.array([answer.right for answer in answers])
+    made, best, nearest = [], NEARLY_ALL, ""
+    for sentence, *functions in mistakes:
+        for wrong in functions:
+            made.append(known := _made(sentence, wrong, answers, view))
+            share = mean(known.agrees[right]) if right.any() else 1
+            if share == 1 and known.agrees.all():
+                return sentence
+            if share > best and known.agrees[~right].all():
+                best, nearest = share, f"Perhaps: {sentence}"
+    return nearest or _known_pair(made, answers, right)
+
+
+def _made(sentence: str, wrong: Callable, answers: list[Answer], view: Callable) -> Made:
+    differs, agrees, values = [], [], []
+    for case, got, seen, _ in answers:
+        value = apply_view(view, call_safely("", wrong, case.args)[0])
+        raised = isinstance(value, Raised)
+        differs.append(not is_same(case.wanted, value, strict=False))
+        agrees.append(is_same(type(value.error), got) if raised else is_same(value, seen, False))
+        values.append(value)
+    return Made(sentence, np.array(differs), np.array(agrees), _numbers(values))
 
 
 def _numbers(values: list) -> np.ndarray:
@@ -363,20 +327,31 @@ def _numbers(values: list) -> np.ndarray:
     return np.array([float(v) if isinstance(v, numbers.Real) else math.nan for v in values])
 
 
-def agrees(wrong: Callable, answer: Answer, view: Callable) -> bool:
-    return is_outcome(outcome(wrong, answer, view), answer)
+def _known_pair(made: list[Made], answers: list[Answer], right: np.ndarray) -> str:
+    """Return the sentences of two known mistakes that together give the answers, or an empty one.
 
-
-def outcome(wrong: Callable, answer: Answer, view: Callable) -> object:
-    """Return what a known mistake gives on a case, as it is compared."""
-    return apply_view(view, call_safely("", wrong, answer.case.args)[0])
-
-
-def is_outcome(value: object, answer: Answer) -> bool:
-    """Return whether the learner's function gave `value`, or stopped with the same error."""
-    if isinstance(value, Raised):
-        return is_same(type(value.error), answer.got)
-    return is_same(value, answer.seen, strict=False)
+    Where only one of them changes the result, it is that one's. Where both do, it is wrong in some
+    way, and shows both where a number changed by the product of their factors.
+    """
+    wanted = _numbers([answer.case.wanted for answer in answers])
+    got = _numbers([answer.seen for answer in answers])
+    best, nearest = NEARLY_ALL, ""
+    for pair in itertools.combinations(made, 2):
+        one, two = pair
+        both, either = one.differs & two.differs, one.differs | two.differs
+        unsure = both | (either & (wanted == 0))  # 0 times a factor is 0
+        alone = np.where(one.differs, one.agrees, two.agrees)
+        fits = np.where(unsure, ~right, np.where(either, alone, right))
+        product = np.isclose(one.values * two.values, wanted * got, rtol=TOLERANCE, atol=0)
+        scaled = both & (wanted != 0)
+        factors = scaled & product & (mean(product[scaled]) >= NEARLY_ALL)
+        shown = [((m.differs & m.agrees & ~both) | factors).sum() for m in pair]
+        can = [min(TELLING, max(1, m.differs.sum())) for m in pair]
+        share = mean(fits[either | ~right])
+        if share > best and np.all(np.array(shown) >= can) and one.sentence != two.sentence:
+            best, said = share, "Two" if share == 1 else "Perhaps two"
+            nearest = f"{said} mistakes at once:\n- {one.sentence}\n- {two.sentence}"
+    return nearest
 
 
 # For the tables of mistakes.
