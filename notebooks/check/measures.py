@@ -399,6 +399,8 @@ def _ndcg_mistakes() -> Mistakes:
          lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain, 0)),
          lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain)),
          lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k, gain, 0))),
+        ("The labels are not sorted: the ideal order begins with the highest grade.",
+         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), [*g.values()][:k])),
         *((s, *map(_with_gain, wrong), *map(_without_gain, wrong)) for s, *wrong in linear),
     ]  # fmt: skip
 

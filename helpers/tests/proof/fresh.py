@@ -268,6 +268,7 @@ ndcg_of(r, g, min(k, 10), f)  # Nothing past rank 10
 ndcg_of(r[:10], g, k, f)  # Nothing past rank 10
 ndcg_of(r, g, k + 1, f)
 share(log2dcg(gained(r, g, k, f)), log2dcg([f(n) for n in g.values() if n > 0][:k]))  # The labels are not sorted
+share(log2dcg(gained(r, g, k, f)), log2dcg([*g.values()][:k]))  # The labels are not sorted
 log2dcg(gained(r, g, k)) / log2dcg([*g.values()][:k])  # The labels are not sorted
 share(log2dcg(gained(r, g, k, f)), log2dcg(best(g, f)[: min(k, len(r))]))
 share(log2dcg(gained(r, g, k, f)), log2dcg([max(best(g, f), default=0)] * k))
