@@ -45,7 +45,9 @@ def progress_report(
         raise LearnError(f"no copies in {learn.name}/ yet; make learn writes them")
     done, stopped = read_copies(learn, saved), []
     if run:
+        marks = {name: own for name, own in done.runs.items() if name.startswith(record.TAKEN)}
         done, stopped = run_copies(learn, saved, evals, limit)
+        done.runs.update(marks)  # which a run does not set again
     newest = datetime.fromtimestamp(max((learn / name).stat().st_mtime for name in saved))
     head = f"read from the files in {learn.name}/, last saved {newest:%d %b %H:%M}\n"
     return "\n".join([head, *report_on(sources, done), *stopped])
@@ -178,7 +180,8 @@ def status_of(exercise: Exercise, check, saved: Copies) -> tuple[str, str]:
             return result, of_file[-1].words
         error = saved_error(cell) or saved_error(saved.graded.get(grading(check)["grade_id"], {}))
         return ("wrong", f"when it last ran: {error}") if error else (result, "run its check")
-    return "done", ""
+    taken = any(f"{record.TAKEN}{name}" in saved.runs for name in checks_called(check))
+    return "done", "with the solution" if taken else ""
 
 
 def saved_error(cell) -> str:

@@ -51,6 +51,7 @@ def check_cohen_kappa(function: Callable) -> None:
         Example(([0, 1], [0, 1]), 1.0),
         Example(([0, 1], [1, 0]), -1.0),
         Example(([1, 1], [1, 1]), math.nan),
+        Example(([1, 1, 0], [1, 0, 0]), 2 / 5),
         Example(([1, 1, 0, 0], [1, 0, 0, 0]), 0.5),
         Example(([2, 1, 0, 0], [2, 1, 1, 0]), 7 / 11),
         Example(([2, 2, 2], [2, 2, 2]), math.nan),
@@ -65,7 +66,9 @@ def check_cohen_kappa(function: Callable) -> None:
          lambda a, b: _equal(a, b) - _by_habit(a, b) if _by_habit(a, b) < 1 else math.nan),
         ("Chance is taken as one over the number of grades. It is the sum over the grades of the "
          "share in one reading times the share in the other.",
-         lambda a, b: _above(_equal(a, b), 1 / len({*a, *b}))),
+         lambda a, b: _above(_equal(a, b), 1 / len({*a, *b})),
+         lambda a, b: _above(_equal(a, b), 1 / len({*a})),
+         lambda a, b: _above(_equal(a, b), 1 / 3)),
         ("Chance is taken from the mean shares of both readings: that is Scott's pi. Cohen "
          "multiplies the share in one reading by the share in the other.",
          lambda a, b: _above(_equal(a, b), sum(s * s for s in _pooled(a, b)))),

@@ -80,7 +80,15 @@ def check_okapi_idf(function: Callable) -> None:
          lambda docs, e=0.25: _okapi(docs, e, held=list, over=lambda weight: weight >= 0)),
         ("The mean is taken over the positive weights. It is taken over all of them, before any "
          "is replaced.",
-         lambda docs, e=0.25: _okapi(docs, e, over=lambda weight: weight >= 0)),
+         lambda docs, e=0.25: _okapi(docs, e, over=lambda weight: weight >= 0),
+         lambda docs, e=0.25: _okapi(docs, e, over=lambda weight: weight > 0),
+         lambda docs, e=0.25: _floored(
+             _raw_idf(docs),
+             e * mean([w for w in _raw_idf(docs).values() if w > 0] or [math.nan]))),
+        ("A weight of exactly 0 is replaced, too. Only weights below 0 are.",
+         lambda docs, e=0.25: {
+             word: weight or e * mean(_raw_idf(docs).values())
+             for word, weight in _okapi(docs, e).items()}),
         ("Negative weights count as 0 in the mean. It is taken over all weights, before any is "
          "replaced.",
          lambda docs, e=0.25: _floored(
@@ -145,6 +153,7 @@ def check_bm25_score(function: Callable) -> None:
         Example(([], ["disk", "full"], one, 2.0), 0.0),
         Example((["disk", "full"], ["disk", "full"], {"disk": 1.0, "full": -0.5}, 2.0), 0.5),
         Example((["disk"], ["disk", "disk", "a", "b"], one, 2.0, 1.2, 0.0), 11 / 8),
+        Example((["full"], ["disk"], one, 2.0, 1.2, 0.0), 0.0),
     ]
     mistakes = [
         ("The factor k1 + 1 in the numerator is missing.", lambda *args: _bm25(*args, up=1)),
@@ -158,6 +167,15 @@ def check_bm25_score(function: Callable) -> None:
              _bm25(q, d, w, a, k1, b, norm=k1 * (1 - b + b * a / len(d)))),
         ("1 - b is missing, so a document of average length has a norm of k1 times b.",
          lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 * b * len(d) / a)),
+        ("1 stands where 1 - b belongs, so every document counts as longer than it is.",
+         lambda q, d, w, a, k1=1.5, b=0.75:
+             _bm25(q, d, w, a, k1, b, norm=k1 * (1 + b * len(d) / a))),
+        ("The length counts in full. b says how much of it counts, and 1 - b stands for the rest.",
+         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 * len(d) / a)),
+        ("The length is the number of different words. A word that the document repeats makes it "
+         "longer each time.",
+         lambda q, d, w, a, k1=1.5, b=0.75:
+             _bm25(q, d, w, a, k1, b, norm=k1 * (1 - b + b * len({*d}) / a))),
         ("Parentheses are missing: k1 multiplies all of 1 - b + b * length / average.",
          lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 - b + b * len(d) / a)),
         ("Only the first word of the query counts: the sum runs over all of them.",

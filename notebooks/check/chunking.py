@@ -102,6 +102,9 @@ def check_windows(function: Callable) -> None:
                _apart),
         _twice("The last window ends past the end of the text: its end is at most n.",
                lambda n, size, overlap: [(s, s + size) for s, _ in _unguarded(n, size, overlap)]),
+        _twice("Windows begin as long as there are tokens, and the last ones end past the text. "
+               "Stop when the end is reached, and end there.",
+               lambda n, size, o: [(s, s + size) for s in range(0, n, size - o)]),
         _twice("The last tokens are lost: a shorter window stands at the end.",
                lambda n, size, o: [(s, s + size) for s in range(0, n - size + 1, size - o)]),
         _twice("The last window is moved back to keep its size. It begins like the others, size "
@@ -136,6 +139,10 @@ def _fixed(doc_text: str, size: int, overlap: int, spans=_right, whole=True) -> 
     _, starts = text.encoding().decode_with_offsets(ids)
     starts.append(len(doc_text) if whole else starts[-1])
     return [(starts[a], starts[min(b, len(ids))], b - a) for a, b in spans(len(ids), size, overlap)]
+
+
+def _starts(doc_text: str) -> list[int]:
+    return text.encoding().decode_with_offsets(text.token_ids(doc_text))[1]
 
 
 def _by_decoding(doc_text: str, size: int, overlap: int) -> list[Span]:
@@ -185,6 +192,12 @@ def check_chunk_fixed(function: Callable) -> None:
         ("The last chunk stops where its last token begins: the end of the text is missing.",
          lambda d, size, o: [(a, len(d[:b]) - (b == len(d)), n) for a, b, n in _fixed(d, size, o)],
          lambda d, size, o: _fixed(d, size, o, whole=False)),
+        ("Every chunk stops where its last token begins. It ends where the next one begins.",
+         lambda d, size, o: [(a, _starts(d)[at - 1], at - first) for (a, _, _), (first, at) in zip(
+             _fixed(d, size, o), _right(n_tokens(d), size, o), strict=True)]),
+        ("No token begins after the last one, so no offset stands there. Where does the text end?",
+         lambda d, size, o: [
+             (_starts(d)[a], _starts(d)[b], b - a) for a, b in _right(n_tokens(d), size, o)]),
         ("Every chunk says size tokens. The last one may have fewer.",
          lambda d, size, o: [(a, b, size) for a, b, _ in _fixed(d, size, o)]),
         ("The third number counts characters. It counts tokens.",
@@ -252,6 +265,13 @@ def _with_space(doc_text: str) -> list[Span]:
     return [_span(doc_text, a, end) for (a, _, _), end in zip(spans, ends, strict=True)]
 
 
+def _last_heading_runs_on(doc_text: str) -> list[Span]:
+    """Return paragraphs of which headings at the end go on to the end of the text."""
+    kept = _paragraphs(doc_text, keep_last=False)
+    last = _paragraphs(doc_text)[len(kept) :]
+    return [*kept, *(_span(doc_text, start, len(doc_text)) for start, *_ in last)]
+
+
 def _block(rng: np.random.Generator) -> str:
     """Return a heading or a paragraph."""
     lines = [" ".join(pick(rng, "run df -h then call Storage", 1, 4)) + "." for _ in "ab"]
@@ -275,6 +295,18 @@ def _draw_paragraphs(rng: np.random.Generator) -> Iterator[Example]:
 def _stretches(doc_text: str, blank: str = BLANK, again: bool = False) -> list[tuple[int, int]]:
     """Return the spans of blocks, without their tokens."""
     return [span[:2] for span in _located(doc_text, _blocks(doc_text, blank), again)]
+
+
+def _matched(doc_text: str, end: str, flags: int = re.DOTALL) -> list[tuple[int, int]]:
+    """Return where a pattern finds stretches up to `end`."""
+    return [found.span() for found in re.finditer(rf"\S.*?(?={end})", doc_text, flags)]
+
+
+def _between(doc_text: str, kept: Callable = lambda block: True) -> list[tuple[int, int]]:
+    """Return what stands between two line breaks in a row, as it is."""
+    ends = [match.start() for match in re.finditer("\n\n", doc_text)] + [len(doc_text)]
+    starts = [0, *(end + 2 for end in ends[:-1])]
+    return [(a, b) for a, b in zip(starts, ends, strict=True) if kept(doc_text[a:b])]
 
 
 def _draw_stretches(rng: np.random.Generator) -> Iterator[Example]:
@@ -308,6 +340,22 @@ def check_stretches(function: Callable) -> None:
          lambda d: _stretches(d, r"\n")),
         ("A line of spaces is a blank line, too.",
          lambda d: _stretches(d, r"\n\n\s*")),
+        ("Cut at two line breaks, a piece can begin or end with white space, hold a line of spaces,"
+         " or be empty. Where are its first and its last letter?",
+         _between,
+         lambda d: _between(d, bool),
+         lambda d: _between(d, str.strip),
+         lambda d: [(at, at + len(block)) for block in d.split("\n\n") for at in [d.find(block)]],
+         lambda d: [span[:2] for span in _located(d, d.split("\n\n"))]),
+        ("Only two line breaks in a row or the very end of the text end a stretch. A line of spaces"
+         " is blank, too, and white space at the end of the text belongs to no stretch.",
+         lambda d: _matched(d, r"\n\n|\Z")),
+        ("The last stretch keeps the white space at the end of the text: it ends with its last "
+         "letter.",
+         lambda d: _matched(d, r"\n[^\S\n]*\n|\Z")),
+        ("A dot stands for no line break, so each stretch is its last line. With "
+         "re.DOTALL it does.",
+         lambda d: _matched(d, r"\n[^\S\n]*\n|\s*\Z", flags=0)),
         ("The blank lines after a stretch are part of it: end with its last letter.",
          lambda d: [(a, end) for (a, _), end in zip(
              _stretches(d), [*(a for a, _ in _stretches(d)[1:]), len(d)], strict=True)]),
@@ -318,7 +366,9 @@ def check_stretches(function: Callable) -> None:
          lambda d: [(a, b - 1) for a, b in _stretches(d)]),
         ("The last stretch is lost: the end of the text ends one as a blank line does.",
          lambda d: _stretches(d)[:-1],
-         lambda d: [(a, b) for a, b in _stretches(d) if re.match(BLANK, d[b:])]),
+         lambda d: [(a, b) for a, b in _stretches(d) if re.match(BLANK, d[b:])],
+         lambda d: _matched(d, r"\n\n"),
+         lambda d: _matched(d, r"\n[^\S\n]*\n")),
         ("Places in bytes came back. Start and end count characters.",
          lambda d: [(len(d[:a].encode()), len(d[:b].encode())) for a, b in _stretches(d)]),
         ("Start and length came back. The second number is where the stretch ends.",
@@ -368,7 +418,8 @@ def check_chunk_paragraphs(function: Callable) -> None:
          _with_space,
          lambda d: [(a, len(d) if b == len(d.rstrip()) else b, n) for a, b, n in _paragraphs(d)],
          lambda d: [_span(d, a, len(d) if b == len(d.rstrip()) else b)
-                    for a, b, _ in _paragraphs(d)]),
+                    for a, b, _ in _paragraphs(d)],
+         _last_heading_runs_on),
         ("Every line is a paragraph. Only a blank line ends one.",
          lambda d: _located(d, _blocks(d, r"\n")),
          lambda d: _paragraphs(d, blank=r"\n")),

@@ -47,7 +47,6 @@ def check_coverage(function: Callable) -> None:
         ("An id that is no document of the corpus is counted, too.",
          lambda d, r: len(set(r)) / len(d)),
         ("This divides by what is reached. The question is which share of the corpus is.",
-         lambda d, r: _share(d, r) / len(set(r)),
          lambda d, r: _share(d, r) / len(set(r)) if r else 0),
         ("This is a number of documents, not a share of them.", _share),
         ("This is a percentage. A share lies between 0 and 1.",
@@ -143,6 +142,10 @@ def check_word_overlap(function: Callable) -> None:
          lambda q, a: max(mean(word in _spaced([x]) for word in _asked(q)) for x in a)),
         ("This divides by the words of the answers. The share is one of the query's words.",
          lambda q, a: len(set(_asked(q)) & _words_of(a)) / len(_words_of(a))),
+        ("This divides by the words of the query and of the answers together: that is Jaccard. "
+         "How much of the query alone was found?",
+         lambda q, a: _jaccard_of(_asked(q), _words_of(a)),
+         lambda q, a: _jaccard_of(_asked(q), text.content_words(_words_of(a)))),
         ("This is 1 as soon as any word is found. The share of the words is wanted.",
          lambda q, a: float(any(word in _words_of(a) for word in _asked(q)))),
         ("A query of function words alone leaves nothing to divide by: return 0 for it.",

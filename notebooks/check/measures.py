@@ -143,6 +143,8 @@ def check_hit(function: Callable) -> None:
         ("Nothing past rank 10 is looked at, whatever k is.",
          lambda r, g, k: float(bool(_ranks(r[:10], g, k)))),
         ("Only place k itself is looked at.", lambda r, g, k: float(k in _ranks(r, g))),
+        ("Only one place is looked at, and it is the one after place k: places count from 0.",
+         lambda r, g, k: float(k + 1 in _ranks(r, g))),
     ]  # fmt: skip
     verdict.run_check("hit", function, hand, _draw_measure("Success"), mistakes, top=1.0)
 
@@ -337,6 +339,11 @@ def _with_gain(wrong: Callable) -> Callable:
     return measured
 
 
+def _without_gain(wrong: Callable) -> Callable:
+    """Return a wrong nDCG as one that is given a gain, too, and does not use it."""
+    return lambda ranking, grades, k, gain=float: wrong(ranking, grades, k)
+
+
 def _ndcg_mistakes() -> Mistakes:
     """Return wrong nDCGs, those of linear gain first."""
     linear = [
@@ -344,9 +351,7 @@ def _ndcg_mistakes() -> Mistakes:
          lambda r, g, k: _normed(_gains(r, g, k), _ideal(dict([*g.items()][:k]), None))),
         ("The ideal order is made from what was retrieved, so a miss costs nothing. It is made "
          "from the labels.",
-         lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, k), reverse=True)),
-         lambda r, g, k: _discounted(_gains(r, g, k), _log2)
-         / _discounted(sorted(_gains(r, g, k), reverse=True), _log2)),
+         lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, k), reverse=True))),
         ("The ideal order is made from the whole ranking that was retrieved, so a miss costs "
          "nothing. It is made from the labels.",
          lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, len(r)), reverse=True)[:k])),
@@ -365,7 +370,9 @@ def _ndcg_mistakes() -> Mistakes:
         ("Every relevant document gains 1. The gain is its grade.",
          lambda r, g, k: _normed(_gains(r, g, k, bool), _ideal(g, k, bool))),
         ("The labels are not sorted: the ideal order begins with the highest grade.",
-         lambda r, g, k: _normed(_gains(r, g, k), [max(0, grade) for grade in g.values()][:k])),
+         lambda r, g, k: _normed(_gains(r, g, k), [max(0, grade) for grade in g.values()][:k]),
+         lambda r, g, k: _normed(_gains(r, g, k), [grade for grade in g.values() if grade > 0][:k]),
+         lambda r, g, k: _normed(_gains(r, g, k), [grade for grade in g.values() if grade > 0])),
         ("The ideal order begins with the lowest grade: sort from high to low.",
          lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, None)[::-1][:k])),
         ("Documents without a label are left out before ranks are given: each keeps its place.",
@@ -392,7 +399,9 @@ def _ndcg_mistakes() -> Mistakes:
          lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain, 0)),
          lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain)),
          lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k, gain, 0))),
-        *((sentence, *map(_with_gain, wrong)) for sentence, *wrong in linear),
+        ("The labels are not sorted: the ideal order begins with the highest grade.",
+         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), [*g.values()][:k])),
+        *((s, *map(_with_gain, wrong), *map(_without_gain, wrong)) for s, *wrong in linear),
     ]  # fmt: skip
 
 

@@ -17,11 +17,13 @@ from typing import NamedTuple
 from IPython import get_ipython
 from IPython.display import display
 
-from helpers.learn import LearnError
+from helpers.learn import LearnError, record
 from helpers.learn.exercises import BEGIN, END, LESSONS, checks_called, exercises_of, lesson_paths
 
 PASSED: set[str] = set()  # names of the functions that passed in this session
 PASSED_STYLE = "color:#1a7f37;font-weight:600"
+WRONG = 2  # wrong answers after which there is a way on
+HINT = re.compile(r"<summary>Hint \d</summary>(.+?)</details>", re.S)
 FOLDED = "<details><summary>A model solution</summary><pre>{}</pre></details>"
 
 
@@ -30,6 +32,7 @@ class Place(NamedTuple):
 
     called: str  # "B3 fixed-size chunks"
     solution: str  # of a cell with several checks it comes with the last
+    hints: tuple[str, ...] = ()
 
 
 def tell_passed(name: str, message: str) -> None:
@@ -56,6 +59,26 @@ def passed_page(name: str, message: str, where: Path) -> dict[str, str]:
     return {"text/plain": f"{message}\n{why}".strip(), "text/html": page}
 
 
+def way_on(name: str) -> str:
+    """Return the next hint and how to take the solution, "" before the second wrong answer."""
+    hints, wrong = place_of_exercise(name).hints, record.wrong_answers(name)
+    if wrong < WRONG or not hints:
+        return ""
+    at = min(wrong - WRONG, len(hints) - 1)
+    how = f'check.solution("{name}") shows a solution; make progress then says that you took it.'
+    return f"\nHint {at + 1}: {hints[at]}\n{how}"
+
+
+def solution(name: str) -> None:
+    """Print the lesson's solution of what `check.NAME` checks, and mark it as taken."""
+    called = place_of_exercise(name).called
+    places = places_of_exercises().values()
+    code = "".join(place.solution for place in places if place.called == called)
+    if code and name not in PASSED:
+        record.write_solution_taken(name)
+    print(code or f"no solution of {name!r} can be read here")
+
+
 def place_of_exercise(name: str) -> Place:
     """Return the exercise that check `name` checks; its name and "" where no lesson has it."""
     return places_of_exercises().get(name, Place(name, ""))
@@ -74,7 +97,10 @@ def places_of_exercises(lessons: Path = LESSONS) -> dict[str, Place]:
                 solution = re.sub(rf"^[ \t]*({BEGIN}|{END})(\n|$)", "", code, flags=re.M)
                 *others, last = checks_called(cells[exercise.check])
                 called = f"{exercise.number} {exercise.title}".strip()
-                places |= dict.fromkeys(others, Place(called, ""))
+                hints = tuple(
+                    " ".join(h.split()) for h in HINT.findall(cells[exercise.heading]["source"])
+                )
+                places |= dict.fromkeys(others, Place(called, "", hints))
                 is_stub = solution == code  # without markers
-                places[last] = Place(called, "" if is_stub else solution.strip())
+                places[last] = Place(called, "" if is_stub else solution.strip(), hints)
     return places

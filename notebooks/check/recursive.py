@@ -156,12 +156,38 @@ def _packed(parts: list[str], size: int, length: Callable, join: bool = True) ->
     return found
 
 
+def _with_rows(piece, size, length, before=_packed, empty=True, rest=True, levels=LEVELS) -> list:
+    """Cut recursively; `before` says what becomes of a row when a long part comes."""
+    found, row = [], []
+    for part, waits in _one_cut(piece, size, length, levels):
+        if waits:
+            row.append(part)
+            continue
+        found += before(row, size, length)
+        found += _with_rows(part, size, length, before, empty, rest, levels[1:])
+        row = [] if empty else row
+    return found + _packed(row, size, length) if rest else found
+
+
+def _nested(piece: str, size: int, length: Callable, levels: tuple = LEVELS) -> list:
+    """Cut recursively and put each list of pieces into the list as it is."""
+    found, row = [], []
+    for part, waits in _one_cut(piece, size, length, levels):
+        if waits:
+            row.append(part)
+            continue
+        found += [_packed(row, size, length), _nested(part, size, length, levels[1:])]
+        row = []
+    return found + _packed(row, size, length)
+
+
 HAND = (
     ("one two", 9, len),
     ("one two\n\nthree", 9, len),
     ("one two three", 9, len),
     ("a b\nc d\n\ne f", 20, len),
     ("abcdefghij", 4, len),
+    ("a\nb\nlong word", 6, len),
     ("one two three\nfour five\n\nsix", 12, len),
     ("größe straße\n\n\nübergröße x", 7, len),
 )
@@ -206,6 +232,20 @@ def check_split_recursive(function: Callable) -> None:
         ("Pieces of different levels are joined: what comes out of a part that was too long stays"
          " apart from its neighbours.",
          lambda p, size, n: _packed(_cut(p, size, n), size, n)),
+        ("What still waits when the loop ends is forgotten: the row must be joined there, too.",
+         lambda *case: _with_rows(*case, rest=False)),
+        ("A long part is cut while the row still waits, so later pieces come before earlier ones. "
+         "What must happen to the row first?",
+         lambda *case: _with_rows(*case, before=lambda *_: [], empty=False)),
+        ("When a long part comes, the row is thrown away: its parts must become pieces first.",
+         lambda *case: _with_rows(*case, before=lambda *_: [])),
+        ("When a long part comes, the parts of the row go on one by one. Join them first, as at "
+         "the end.",
+         lambda *case: _with_rows(*case, before=lambda row, *_: row)),
+        ("The row is not emptied when a long part comes, so its parts come twice.",
+         lambda *case: _with_rows(*case, empty=False)),
+        ("Lists stand inside the list: append adds a list as one member, += adds its pieces.",
+         _nested),
         ("The length is counted in characters. Ask the function length, which may count tokens.",
          lambda p, size, n: _cut(p, size, len)),
         ("A part of exactly size waits in the row. LangChain lets it wait only below size.",

@@ -30,8 +30,9 @@ class Endless(Exception):
     """Raised into code that goes on and on."""
 
 
-STEPS = 300_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
+STEPS = 100_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
+TELLING = 5  # cases that must show each of two mistakes, or all that can
 WIDTH = 66  # columns that a narrow notebook shows without breaking words
 ERRORS = {
     ZeroDivisionError: "Here is nothing to divide by: what is the result then?",
@@ -126,15 +127,26 @@ def run_check(
         random = f" and {len(drawn)} random" if drawn else ""
         tell_passed(name, f"{name}: right on {len(hand)} hand-made{random} cases")
         return
-    case, got, *_ = failing[0]
-    lines = case_lines(name, function, case, got, say(case.wanted))
-    summary = f"{lines[0]}: {lines[-1].strip()}"
-    if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
-        lines.append(f"Here {top} is the maximum.")
-    if sentence := reason(answers, mistakes, view):
-        lines.append(sentence)
-    lines.append(f"{len(failing)} of {len(cases)} cases differ; the simplest is shown.")
-    raise Wrong("\n".join(lines), sentence or summary) from None
+    raise _wrong(name, function, answers, mistakes, view, say, top) from None
+
+
+def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:
+    """Return what is said of answers: a crash second, since it hides what is wrong elsewhere."""
+    failing, lines, summary = [answer for answer in answers if not answer.right], [], ""
+    for raised in (False, True):
+        rest = [a for a in answers if a.right or isinstance(a.got, Raised) == raised]
+        case, got, *_ = next((a for a in rest if not a.right), (None, None))
+        if case is None:
+            continue
+        shown = case_lines(name, function, case, got, say(case.wanted))
+        lines += [f"And {shown[0]}", *shown[1:]] if lines else shown
+        if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
+            lines.append(f"Here {top} is the maximum.")
+        sentence = reason(rest, mistakes, view)
+        lines += [sentence] * (sentence not in ("", *lines))
+        summary = summary or sentence or f"{shown[0]}: {shown[-1].strip()}"
+    lines.append(f"{len(failing)} of {len(answers)} cases differ; the simplest is shown.")
+    return Wrong("\n".join(lines), summary)
 
 
 def _answers(
@@ -271,32 +283,75 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
     return NAN if is_nan else type_fault(case.wanted, seen, members=view is None)
 
 
+class Made(NamedTuple):
+    """What a known mistake gives, case by case."""
+
+    sentence: str
+    differs: np.ndarray  # from what is wanted
+    agrees: np.ndarray  # with the learner's function
+    values: np.ndarray
+
+
 def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
     """Return the sentence of the known mistake that the learner made, or an empty one.
 
     It gives what the learner's function gave in every case, also in those that are right. "Perhaps"
     stands before one that agrees in all cases that differ and in nearly all of the others.
     """
-    failing = [answer for answer in answers if not answer.right]
-    others = [answer for answer in answers if answer.right]
-    best, nearest = NEARLY_ALL, ""
+    right = np.array([answer.right for answer in answers])
+    made, best, nearest = [], NEARLY_ALL, ""
     for sentence, *functions in mistakes:
         for wrong in functions:
-            if not all(agrees(wrong, answer, view) for answer in failing):
-                continue
-            share = mean(agrees(wrong, answer, view) for answer in others) if others else 1
-            if share == 1:
+            made.append(known := _made(sentence, wrong, answers, view))
+            share = mean(known.agrees[right]) if right.any() else 1
+            if share == 1 and known.agrees.all():
                 return sentence
-            if share > best:
+            if share > best and known.agrees[~right].all():
                 best, nearest = share, f"Perhaps: {sentence}"
+    return nearest or _known_pair(made, answers, right)
+
+
+def _made(sentence: str, wrong: Callable, answers: list[Answer], view: Callable) -> Made:
+    differs, agrees, values = [], [], []
+    for case, got, seen, _ in answers:
+        value = apply_view(view, call_safely("", wrong, case.args)[0])
+        raised = isinstance(value, Raised)
+        differs.append(not is_same(case.wanted, value, strict=False))
+        agrees.append(is_same(type(value.error), got) if raised else is_same(value, seen, False))
+        values.append(value)
+    return Made(sentence, np.array(differs), np.array(agrees), _numbers(values))
+
+
+def _numbers(values: list) -> np.ndarray:
+    """Return numbers, nan for what is none."""
+    return np.array([float(v) if isinstance(v, numbers.Real) else math.nan for v in values])
+
+
+def _known_pair(made: list[Made], answers: list[Answer], right: np.ndarray) -> str:
+    """Return the sentences of two known mistakes that together give the answers, or an empty one.
+
+    Where only one of them changes the result, it is that one's. Where both do, it is wrong in some
+    way, and shows both where a number changed by the product of their factors.
+    """
+    wanted = _numbers([answer.case.wanted for answer in answers])
+    got = _numbers([answer.seen for answer in answers])
+    best, nearest = NEARLY_ALL, ""
+    for pair in itertools.combinations(made, 2):
+        one, two = pair
+        both, either = one.differs & two.differs, one.differs | two.differs
+        unsure = both | (either & (wanted == 0))  # 0 times a factor is 0
+        alone = np.where(one.differs, one.agrees, two.agrees)
+        fits = np.where(unsure, ~right, np.where(either, alone, right))
+        product = np.isclose(one.values * two.values, wanted * got, rtol=TOLERANCE, atol=0)
+        scaled = both & (wanted != 0)
+        factors = scaled & product & (mean(product[scaled]) >= NEARLY_ALL)
+        shown = [((m.differs & m.agrees & ~both) | factors).sum() for m in pair]
+        can = [min(TELLING, max(1, m.differs.sum())) for m in pair]
+        share = mean(fits[either | ~right])
+        if share > best and np.all(np.array(shown) >= can) and one.sentence != two.sentence:
+            best, said = share, "Two" if share == 1 else "Perhaps two"
+            nearest = f"{said} mistakes at once:\n- {one.sentence}\n- {two.sentence}"
     return nearest
-
-
-def agrees(wrong: Callable, answer: Answer, view: Callable) -> bool:
-    value, _ = call_safely("", wrong, answer.case.args)
-    if isinstance(value, Raised):
-        return is_same(type(value.error), answer.got)
-    return is_same(apply_view(view, value), answer.seen, strict=False)
 
 
 # For the tables of mistakes.

@@ -40,9 +40,13 @@ def test_an_exercise_is_named_and_solved_as_in_its_lesson(tmp_path):
             lines = notebook.cells[e.code].source.split("\n")
             plain = "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
             assert PLACES[last].solution == plain and compile(plain, last, "exec")
-            assert [PLACES[name] for name in others] == [(called, "")] * len(others)
+            heads = notebook.cells[e.heading].source
+            assert all(hint in " ".join(heads.split()) for hint in PLACES[last].hints)
+            assert len(PLACES[last].hints) == heads.count("<summary>Hint ")
+            shared = (called, "", PLACES[last].hints)
+            assert [PLACES[name] for name in others] == [shared] * len(others)
     assert sorted(names) == sorted(PLACES)
-    assert passed.place_of_exercise("it") == ("it", "")
+    assert passed.place_of_exercise("it") == ("it", "", ())
 
 
 def test_a_page_tells_a_learner_and_not_the_session_itself(tmp_path):

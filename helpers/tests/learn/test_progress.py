@@ -61,6 +61,9 @@ RESULTS = [  # (code of the file or None for the stub, (code, result, words) of 
     (TWO, [(TWO, "wrong", "no"), (ONE, "passed")], OTHER_CODE),  # not saved yet
     (None, [(None, "not started", ""), (ONE, "passed")], OTHER_CODE),  # nor here
     (ONE, [(ONE, "passed"), (TWO, "wrong", "no")], "done"),  # edited and undone
+    (ONE, ["taken", (ONE, "passed")], "done         with the solution"),
+    (TWO, ["taken", (TWO, "wrong", "no")], "wrong        no"),
+    (None, ["taken"], "not started"),
 ]
 
 
@@ -68,7 +71,9 @@ def test_the_newest_result_of_the_saved_code_counts(small):
     stub = next(cell.source for cell in copied(small).cells if cell.id == "longest-code")
     for source, results, wanted in RESULTS:
         solve(small, longest_code=source or stub)
-        put(small, *(("longest", cell or stub, *more) for cell, *more in results))
+        marks = [(f"{record.TAKEN}longest", "", "taken")] * results.count("taken")
+        runs = [("longest", run[0] or stub, *run[1:]) for run in results if run != "taken"]
+        put(small, *marks, *runs)
         assert status(small) == wanted, results
         assert status(small, "shout") == "not started"
     solve(small, longest_code=stub)
@@ -202,6 +207,12 @@ def test_copies_that_are_run_write_their_own_record_and_stay_as_they_are(small, 
     runs = {name: len(runs) for name, runs in record.check_runs(small / "learn").items()}
     assert runs == {"longest": 3, "scaled": 3, "shout": 3}
     assert status(small) == "wrong        expected ccc, got a"
+
+
+def test_a_run_keeps_the_mark_of_a_solution_taken(small):
+    solve(small, longest_code=ONE)
+    put(small, (f"{record.TAKEN}longest", "", "taken"))
+    assert status(small, run=True) == status(small) == "done         with the solution"
 
 
 @pytest.mark.proof

@@ -11,6 +11,7 @@ from traitlets.config import Config
 from helpers.learn import record
 from helpers.learn.copies import LEARN
 from notebooks import check
+from notebooks.check.passed import PASSED, place_of_exercise
 
 DCG = """from math import log2
 
@@ -72,6 +73,30 @@ def test_cells_are_the_same_but_for_blank_ends():
     assert record.cell_hash("%time 1\nx = 2") == record.cell_hash("\n%time 1\nx = 2 \n\n")
     assert record.cell_hash("x = 2") != record.cell_hash("x = 3")
     assert len(record.cell_hash("x = (")) == len(record.cell_hash("%%bogus\n'")) == 16
+
+
+def test_two_wrong_answers_open_a_way_on(copies, shell, capsys):
+    PASSED.discard("dcg")
+
+    def said(cell):
+        shell.run_cell(cell)
+        capsys.readouterr()
+        shell.run_cell("check.dcg(dcg)")
+        return " ".join(capsys.readouterr().out.split())
+
+    other, third = (WRONG.replace("log2(n)", f"log2(n + {n})") for n in (5, 6))
+    hints = [place_of_exercise("dcg").hints[n] for n in (0, 1, 1)]
+    assert [" ".join(hint.split()) for hint in hints] == hints and len(set(hints)) == 2
+    assert "Hint" not in said(WRONG) + said(WRONG) + said(STUB)  # the same answer, and none
+    for cell, hint in ((other, hints[0]), (third, hints[1]), (WRONG, hints[2])):
+        assert f"differ; the simplest is shown. Hint {1 + (hint == hints[1])}: {hint}" in said(cell)
+    assert 'check.solution("dcg")' in said(WRONG)
+    shell.run_cell('check.solution("dcg"); check.solution("it")')
+    assert "def dcg(gains: list[float])" in capsys.readouterr().out
+    assert [run.result for run in record.check_runs(copies)[f"{record.TAKEN}dcg"]] == ["taken"]
+    assert "right on" in said(DCG) and f"{record.TAKEN}it" not in record.check_runs(copies)
+    (copies / record.RECORD).unlink()
+    assert "Hint" not in said(WRONG) + said(other) + said(third)
 
 
 WRITES = """

@@ -110,6 +110,17 @@ def rsplit_(piece, size, length, levels=LEVELS, wait=lambda a, b: a < b, cut=Non
 def split_at(piece, level):
     return re.split(f"(?={re.escape(level)})", piece) if level else list(piece)
 
+def rows(piece, size, length, levels=LEVELS, rest=True, join=True, empty=True):
+    done, row = [], []
+    for part, waits in once(piece, size, length, levels):
+        if waits:
+            row += [part]
+        else:
+            done += pack(row, size, length) if join else []
+            done += rows(part, size, length, levels[1:], rest, join, empty)
+            row = [] if empty and join is not False else row
+    return done + (pack(row, size, length) if rest else [])
+
 def once(piece, size, length, levels=LEVELS):
     level = next(s for s in levels if s in piece)
     return [(p, length(p) < size or not level) for p in split_at(piece, level) if p]
@@ -205,12 +216,15 @@ g.get(r[0], 0) > 0 if r else False
 any(g.get(d, 0) > 1 for d in r[:k])
 any(g.get(d, 1) > 0 for d in r[:k])
 hits(r, g, k) >= 2
+g.get(r[k - 1], 0) > 0  # Only place k itself is looked at
+g[r[k]] > 0  # the one after place k
 == recall(r, g, k): rec(r, g, k)
 right: np.float32(it) ; np.float16(it) ; Fraction(hits(r, g, k), max(1, len(rel(g))))
 rec(r[:10], g, k)  # Nothing past rank 10
 rec(r, g, k + 1)
 rec(r, {d: n - 1 for d, n in g.items()}, k)
 hits(r, g, k) / len(r) if r else 0
+hits(r, g, None) / len(g)  # Perhaps two mistakes at once: - Documents labelled 0 stand in the denominator
 hits(r, g, k)
 2 * it * hits(r, g, k) / k / (it + hits(r, g, k) / k) if hits(r, g, k) else 0
 hits(r, g, k) / max(1, hits(r, g, None))
@@ -239,6 +253,8 @@ sum(int(v) / math.log2(n) for n, v in enumerate(x, 2))
 it if x else None  # Nothing came back
 [v / math.log2(n) for n, v in enumerate(x, 2)]  # type list, wanted is a number
 round(it, 4)  # The value is rounded
+x[0] + sum(v / math.log2(n) for n, v in enumerate(x[1:], 2))  # that is the form of 2002
+sum(v / math.log(n) for n, v in enumerate(x, 3))  # Two mistakes at once: - The logarithm is the natural one: math.log2 is wanted. - The first gain
 [it]  # type list, wanted is a number
 np.array([it])  # type ndarray, wanted is a number
 pd.Series([it])  # type Series, wanted is a number
@@ -251,6 +267,9 @@ log2dcg(gained(r, g, k, f)) / log2dcg(sorted(gained(r, g, k, f), reverse=True)) 
 ndcg_of(r, g, min(k, 10), f)  # Nothing past rank 10
 ndcg_of(r[:10], g, k, f)  # Nothing past rank 10
 ndcg_of(r, g, k + 1, f)
+share(log2dcg(gained(r, g, k, f)), log2dcg([f(n) for n in g.values() if n > 0][:k]))  # The labels are not sorted
+share(log2dcg(gained(r, g, k, f)), log2dcg([*g.values()][:k]))  # The labels are not sorted
+log2dcg(gained(r, g, k)) / log2dcg([*g.values()][:k])  # The labels are not sorted
 share(log2dcg(gained(r, g, k, f)), log2dcg(best(g, f)[: min(k, len(r))]))
 share(log2dcg(gained(r, g, k, f)), log2dcg([max(best(g, f), default=0)] * k))
 share(sum(v / math.log(n) for n, v in enumerate(gained(r, g, k, f), 2)), log2dcg(best(g, f)[:k]))  # 1.0 is the maximum.
@@ -285,7 +304,9 @@ overlap(q, [re.sub('[0-9]', '', y) for y in a])
 share(sum(any(w in re.findall('[a-z0-9]+', y.lower()) for y in a) for w in content_words(q)), len(content_words(q)))
 share(sum(any(w[:3] in [x[:3] for x in words(y)] for y in a) for w in content_words(q)), len(content_words(q)))
 overlap(q, a[:1])
-jac(set(content_words(q)), set(words(' '.join(a))))
+len({*content_words(q)} & {*words(' '.join(a))}) / len({*content_words(q)} | {*words(' '.join(a))})  # that is Jaccard
+share(sum(w in ' '.join(a).lower().split() for w in {*content_words(q)}), len({*content_words(q)}))  # Two mistakes at once: - Repeated words
+jac(set(content_words(q)), set(words(' '.join(a))))  # that is Jaccard
 sum(any(w in words(y) for y in a) for w in content_words(q))  # 1.0 is the maximum.
 share(sum(w in words(''.join(a)) for w in content_words(q)), len(content_words(q)))
 overlap(' '.join(w for w in words(q) if len(w) > 3), a)
@@ -326,6 +347,7 @@ it[::-1]
 [(a, b - a) for a, b in it]
 spans(n, size, max(0, o - 1)) if 0 <= o < size else it
 spans(n, size, min(o, size - 2)) if size > 1 and o >= 0 and o < size else it
+[(s, s + size) for s in range(0, n, size - o)]  # the last ones end past the text
 [*it[:-1], (max(0, n - size), n)]  # moved back to keep its size
 it if o < size else spans(n, size, size - 1)
 it if o else [(i, min(i + size, n)) for i in range(0, n + 1, size)]
@@ -343,6 +365,8 @@ right: [list(c) for c in it] ; [pd.Series(c) for c in it]
 [(len(d[:a].encode()), len(d[:b].encode()), n) for a, b, n in it]
 fixed(d, size, o, lambda n, s, o: [(i, min(i + s, n)) for i in range(0, n, s)])  # The overlap is ignored
 [(a + (d[a] == ' '), b, n) for a, b, n in it]
+[(at[a], at[b - 1], b - a) for at in [text.encoding().decode_with_offsets(text.token_ids(d))[1]] for a, b in spans(len(at), size, o)]  # Every chunk stops where its last token begins
+[(at[a], at[b], b - a) for at in [text.encoding().decode_with_offsets(text.token_ids(d))[1]] for a, b in spans(len(at), size, o)]  # No token begins after the last one
 [(a, b, float(n)) for a, b, n in it]  # whole numbers are wanted
 == stretches(d): blocks(d)
 right: it ; np.array(it, dtype=int) ; tuple(map(list, it))
@@ -350,6 +374,10 @@ blocks(d, r'\n *\n')
 blocks(d, r'\n\n')  # line of spaces is a blank line
 blocks(d.strip())
 it[::-1]
+[(at, at + len(b)) for b in d.split('\n\n') for at in [d.index(b)]]  # Cut at two line breaks
+[m.span() for m in re.finditer(r'\S.*?(?=\n\n|\Z)', d, re.S)]  # Only two line breaks in a row
+[m.span() for m in re.finditer(r'\S.*?(?=\n\s*\n|\Z)', d, re.S)]  # The last stretch keeps
+[m.span() for m in re.finditer(r'\S.*?(?=\n\s*\n|\s*\Z)', d)]  # A dot stands for no line break
 [m.span() for m in re.finditer(r'\S(?:.*?\S)??(?=\n[^\S\n]*\n)', d, re.S)]  # The last stretch is lost
 == chunk_paragraphs(d): paras(d)
 right: np.array(it, dtype=int) ; tuple(map(list, it)) ; list(pd.DataFrame(it).itertuples(index=False, name=None))
@@ -375,6 +403,10 @@ rsplit_(p, n, f, ('\n\n', ' ', ''))
 rsplit_(p, n, f, ('\n', ' ', ''))
 rsplit_(p, n - 1, f)
 rsplit_(p, n + 1, f)
+rows(p, n, f, rest=False)  # What still waits when the loop ends is forgotten
+rows(p, n, f, join=False)  # later pieces come before earlier ones
+rows(p, n, f, join=None)  # the row is thrown away
+rows(p, n, f, empty=False)  # The row is not emptied
 rsplit_(p, n, f, joined=lambda parts, n, f: pack(parts, n, f, lambda a, b: a < b))
 rsplit_(p, n, f, cut=lambda p, s: re.split(f'(?<={re.escape(s)})', p) if s else list(p))
 [q.lstrip() for q in it]  # separators are thrown away
@@ -387,6 +419,8 @@ right: {np.str_(w): np.float32(v) for w, v in it.items()} ; {w: np.array(v) for 
 {w: v for w, v in raw_idf(d).items() if v >= 0}
 idf_of([x for x in d if x], e)
 idf_of(d, e, e * max(raw_idf(d).values()))
+idf_of(d, e, e * statistics.mean(v for v in raw_idf(d).values() if v > 0))  # taken over the positive weights
+{w: e * np.mean(list(raw_idf(d).values())) if v <= 0 else v for w, v in raw_idf(d).items()}  # A weight of exactly 0
 idf_of(d, e, e * statistics.median(raw_idf(d).values()))
 {w: max(v, e * np.mean(list(raw_idf(d).values()))) for w, v in raw_idf(d).items()}
 {w: round(v, 2) for w, v in it.items()}  # The value is rounded
@@ -405,6 +439,11 @@ score_of(q, d, w, a, 1.5, b)
 max(0, it)
 score_of(q, d, {x: abs(v) for x, v in w.items()}, a, k1, b)
 score_of(q, list(set(d)), w, a, k1, b)
+sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 * (1 - b + b * len({*d}) / a)) for x in q)  # the number of different words
+sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 * b * len(d) / a) for x in q)  # 1 - b is missing
+sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 * len(d) / a) for x in q)  # The length counts in full
+sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 + k1 * b * len(d) / a) for x in q)  # 1 stands where 1 - b belongs
+sum(w.get(x, 0) * d.count(x) / (d.count(x) + k1 * (1 - b + b * len(d) / a)) for x in {*q})  # Two mistakes at once: - The factor k1 + 1
 it / len(q) if q else 0
 sum(score_of([x], d, w, a, k1, b) * q.count(x) ** 2 for x in set(q))
 score_of(q, d, {x: v or 1 for x, v in w.items()}, round(a), k1, b)
@@ -455,6 +494,8 @@ it if it == it else None  # return nan
 max(0, it)
 abs(it)
 kap(sorted(a), sorted(b))
+(same(a, b) - 1 / len({*a, *b})) / (1 - 1 / len({*a, *b}))  # one over the number of grades
+(same(a, b) - 1 / 3) / (1 - 1 / 3)  # one over the number of grades
 == gwet_ac1(a, b, g): ac(a, b, g)
 right: np.array([it]).item()
 ac(a, b, (0, 1, 2))
