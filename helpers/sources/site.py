@@ -1,96 +1,154 @@
-"""The lessons, the write-up and the pages as a static site: no code runs, nothing is requested."""
+"""The course as pages to read and to search, built by Sphinx: nothing runs or asks the network.
+
+Here the notebooks are cut into parts and their outputs cleaned; how it looks stands in sphinx/.
+"""
 
 import re
-from html import escape
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
-from nbformat.v4 import new_markdown_cell, new_notebook
+from nbconvert.filters import markdown2html
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from .. import files, report, workbook
-from ..learn.exercises import read_notebook
+from .. import files, report, text, workbook
+from ..learn import LearnError, copies, exercises
 from ..workbook import ROOT
 
-SITE = ROOT / "site"
-LINKED = re.compile(r"\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
-LOCAL = re.compile(r'href="#to:([\w-]+\.html)((?:#[\w-]+)?)"')  # in a page that was cleaned
-OF_THE_SET = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files beside the write-up
-LOOK = """<style>
-main { display: block; max-width: 46rem; } pre { font-size: .8rem; line-height: 1.4; }
-table { display: block; overflow-x: auto; } th, td { text-align: left; }
-.highlight pre { border-left: 3px solid var(--line, #d8dde3); padding-left: .7rem; }
-</style></head>"""
-BAR = "margin: 0 auto; max-width: 46rem; padding: .8rem 1.1rem; font-size: .85rem"
+SITE, SPHINX = ROOT / "site", ROOT / ".cache" / "sphinx"
+HERE = Path(__file__).parent / "sphinx"
+PART = re.compile(r"^(?=## (?:\d+\. |Quick test$))", re.MULTILINE)
+PREDICTED = re.compile(r"^predict\(", re.MULTILINE)
+MARKER = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n", re.MULTILINE)
+ANCHOR = re.compile(r'^<a id="[\w-]+"></a>\n', re.MULTILINE)  # Sphinx makes its own of a heading
+LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+BESIDE = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files of the set, in its outputs
+SHOWN = ("image/png", "text/html", "text/plain")
+CONTENTS = "```{{toctree}}\n{options}\n\n{names}\n```\n"
+
+MISSING = """Sphinx is missing: make site sets it up; without make, once:
+python helpers/install.py .cache/sphinx helpers/sources/sphinx/requirements.txt"""
 
 
 def write_site(folder: Path = SITE) -> Path:
-    """Write a page for each source and an index, in place of `folder`; return the index."""
-    names = pages_by_source()
-    books, sources = {path: notebook_of(path) for path in names}, [*names]
-    first_lines = {path: book.cells[0].source.splitlines()[0] for path, book in books.items()}
-    titles = {path: line.lstrip("# ") for path, line in first_lines.items()}
-    pages = {}
-    for number, path in enumerate(sources):
-        links = {"index.html": "Contents"}
-        beside = [near for near in sources[max(number - 1, 0) : number + 2] if near != path]
-        links |= {names[near]: titles[near] for near in beside}
-        pages[names[path]] = site_page(books[path], path, links)
-    head = files.page(ROOT / "README.md").partition("\n## ")[0]
-    head = re.sub(r"^\[!\[.*\n", "", head, flags=re.MULTILINE)  # the picture is a page here
-    listed = "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in names)
-    pages["index.html"] = site_page(_as_notebook(f"{head}\n\n{listed}\n"), ROOT / "README.md", {})
-    with files.new_folder(folder) as part:
+    """Build the pages in place of `folder` and return the index. Raises LearnError."""
+    pages = site_pages()
+    python = SPHINX / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    if not (SPHINX / "ready").exists():
+        raise LearnError(MISSING)
+    with files.new_folder(folder) as part, tempfile.TemporaryDirectory() as scratch:
         for name, page in pages.items():
-            files.write(part / name, page)
+            files.write(Path(scratch, "pages", name), page)
+        words = ["-q", "-W", "--keep-going", "-c", HERE, "-d", Path(scratch, "trees")]
+        command = [python, "-m", "sphinx", *words, Path(scratch, "pages"), part]
+        subprocess.run(command, check=True)
     return folder / "index.html"
 
 
-def pages_by_source() -> dict[Path, str]:
-    """Return {source: file name of its page}, in the order of the index."""
-    pages = sorted((ROOT / "notebooks").glob("*.md"))
-    sources = [*workbook.NOTEBOOKS, *workbook.FURTHER, *pages]
-    return {path: f"{path.stem}.html" for path in sources} | {
-        ROOT / "evals" / "README.md": "data_card.html",
-        ROOT / "notebooks" / "further" / "README.md": "further.html",
-        ROOT / "evals" / "labeling_guide.md": "labeling_guide.html",
+def site_pages() -> dict[str, str]:
+    """Return {name below the root: Markdown or notebook}. Raises LearnError or EvalSetError."""
+    further = ROOT / "notebooks" / "further" / "README.md"
+    listed = files.page(further)
+    groups = {
+        "The week": workbook.NOTEBOOKS,
+        "Going further": [further, *sorted(workbook.FURTHER, key=lambda p: listed.find(p.name))],
+        "Pages": [
+            *sorted((ROOT / "notebooks").glob("*.md")),
+            *(ROOT / "evals" / name for name in ("README.md", "labeling_guide.md")),
+        ],
+    }
+    sources = {path for paths in groups.values() for path in paths}
+    pages = {"index.md": index_page(groups, sources)}
+    for path in sources:
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix == ".md":
+            pages[name] = prose(files.page(path), path, sources)
+        else:
+            pages |= notebook_pages(name, exercises.read_notebook(path), sources)
+    return pages
+
+
+def index_page(groups: dict[str, list[Path]], sources: set[Path]) -> str:
+    """Return the first page: what each session and further notebook takes, and all contents."""
+    readme, further = ROOT / "README.md", groups["Going further"][0]
+    head, *sections = re.split(r"^## ", files.page(readme), flags=re.MULTILINE)
+    head = re.sub(r"^\[!\[.*\n", "", head, flags=re.MULTILINE)  # the picture is a page here
+    wanted = ("The week at a glance", "Where to go next")
+    week, pages = (s for s in sections if s.startswith(wanted))
+    beyond = files.page(further).partition("\n")[2]
+    beyond = copies.with_new_links(beyond, further.parent, ROOT, set())
+    parts = [prose(t, readme, sources) for t in (head, week, pages, f"Going further\n{beyond}")]
+    listed = [
+        CONTENTS.format(
+            options=f":hidden:\n:caption: {caption}",
+            names="\n".join(p.relative_to(ROOT).with_suffix("").as_posix() for p in paths),
+        )
+        for caption, paths in groups.items()
+    ]
+    return "\n".join(["## ".join(parts), *listed])
+
+
+def notebook_pages(name: str, notebook, sources: set[Path]) -> dict[str, str]:
+    """Return {name: notebook}: a page a part, and the first lists the others."""
+    path, folded = ROOT / name, False
+    for exercise in exercises.exercises_of(name.removeprefix("notebooks/"), notebook):
+        exercises.number_heading(notebook.cells[exercise.heading], exercise)
+    pages: list[list] = [[]]
+    for cell in notebook.cells:
+        if exercises.is_code(cell):
+            folded = folded or bool(PREDICTED.search(cell.source))
+            pages[-1] += code_cells(cell, folded, path == workbook.WRITE_UP)
+        else:
+            folded = False
+            first, *parts = PART.split(prose(cell.source, path, sources))
+            pages[-1].append(new_markdown_cell(first))
+            pages += [[new_markdown_cell(part)] for part in parts]
+    stems = [path.stem, *(f"{path.stem}_{n}" for n in range(1, len(pages)))]
+    if stems[1:]:
+        listed = CONTENTS.format(options=":maxdepth: 1", names="\n".join(stems[1:]))
+        pages[0].append(new_markdown_cell(listed))
+    return {
+        f"{Path(name).parent.as_posix()}/{stem}.ipynb": nbformat.writes(
+            new_notebook(cells=cells, metadata=notebook.metadata)
+        )
+        for stem, cells in zip(stems, pages, strict=True)
     }
 
 
-def notebook_of(path: Path) -> nbformat.NotebookNode:
-    """Return a notebook, or a Markdown page as one. Raises LearnError or EvalSetError."""
-    return read_notebook(path) if path.suffix == ".ipynb" else _as_notebook(files.page(path))
+def prose(page: str, path: Path, sources: set[Path]) -> str:
+    """Return Markdown that stands in `path`; of a link that leads out of the site the words stay."""
+
+    def inside(link: re.Match) -> str:
+        words, target, anchor = link.groups()
+        leads_to = (path.parent / target).resolve()
+        if leads_to == ROOT / "README.md":
+            return f"[{words}](/index.md)"
+        return link[0] if leads_to in sources or target.startswith("https:") else words
+
+    return LINK.sub(inside, ANCHOR.sub("", page))
 
 
-def _as_notebook(text: str) -> nbformat.NotebookNode:
-    return new_notebook(cells=[new_markdown_cell(text, id="page")])
+def code_cells(cell, folded: bool, hidden: bool) -> list:
+    """Return a cell as it is shown: outputs cleaned, a solution folded below its stub."""
+    tags = ["hide-output"] * folded + ["remove-input"] * hidden
+    outputs = [clean_output(output) for output in cell.outputs]
+    if not exercises.is_solution(cell):
+        return [new_code_cell(cell.source, outputs=outputs, metadata={"tags": tags})]
+    words = {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "Show a solution"}}
+    answer = MARKER.sub("", cell.source)
+    stub = new_code_cell(copies.with_stubs(cell))
+    return [stub, new_code_cell(answer, outputs=outputs, metadata=words)]
 
 
-def site_page(book: nbformat.NotebookNode, path: Path, links: dict[str, str]) -> str:
-    """Return a source as a page of the site, below `links` to others: {file name: words}.
-
-    The write-up hides its code; a lesson is its code.
-    """
-    names, cells = pages_by_source(), []
-    for cell in book.cells:
-        if cell.cell_type == "markdown":
-            source = re.sub(r"</?details>", "", cell.source)  # a hint is open beside its solution
-            source = re.sub(r"<summary>(.*?)</summary>", r"*\1*", source)
-            source = LINKED.sub(lambda link: _new_link(link, path, names), source)
-            cell = new_markdown_cell(source, id=cell.id, metadata=cell.metadata)
-        elif path != workbook.WRITE_UP:
-            code = f"````python\n{cell.source}\n````"
-            cells.append(new_markdown_cell(code, id=f"code-of-{cell.id}"))
-        cells.append(cell)
-    page = report.html(new_notebook(cells=cells, metadata=book.metadata))
-    page = LOCAL.sub(lambda m: f'href="{m[1]}{m[2]}"' if m[1] in names.values() else m[0], page)
-    page = OF_THE_SET.sub(r"\1", page)
-    page = page if path == workbook.WRITE_UP else page.replace("</head>", LOOK, 1)
-    bar = " · ".join(f'<a href="{name}">{escape(words)}</a>' for name, words in links.items())
-    return page.replace("<body>", f'<body>\n<nav style="{BAR}">{bar}</nav>', 1) if bar else page
-
-
-def _new_link(link: re.Match, path: Path, names: dict[Path, str]) -> str:
-    """Return a link to a page of the site, or the link as it is: cleaned, it leads nowhere."""
-    words, target, anchor = link.groups()
-    name = names.get((path.parent / target).resolve())
-    return f"[{words}](#to:{name}{anchor or ''})" if name else link[0]
+def clean_output(output):
+    """Return an output in which no text of a set acts: what is shown is text, tables, pictures."""
+    data = output.get("data", {})
+    if "text/markdown" in data:
+        data["text/html"] = report.with_ticks(markdown2html(data["text/markdown"]))
+    if "text/html" in data:
+        data["text/html"] = BESIDE.sub(r"\1", text.clean(data["text/html"]))
+    if data:
+        output["data"] = {kind: data[kind] for kind in SHOWN if kind in data}
+    return output
