@@ -14,15 +14,7 @@ from pathlib import Path
 import nbformat
 
 from .. import evalset, files
-from .exercises import (
-    LESSONS,
-    exercises_of,
-    is_code,
-    is_further,
-    number_heading,
-    read_lessons,
-    regions,
-)
+from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, read_lessons, regions
 from .record import RECORD
 
 LEARN = evalset.DEFAULT.parent / "learn"
@@ -124,11 +116,13 @@ def copies_of_lessons(notebooks: Path, folder: Path) -> dict[str, nbformat.Noteb
 def _open_exercises(name: str, made: nbformat.NotebookNode) -> None:
     """Put stubs and numbers into a copy, and keep its answer and check cells from being deleted."""
     for exercise in exercises_of(name, made):
-        code, check = made.cells[exercise.code], made.cells[exercise.check]
+        head, check = made.cells[exercise.heading], made.cells[exercise.check]
+        code = made.cells[exercise.code]
         code.source = with_stubs(code)
         code.metadata["deletable"] = False
         check.metadata |= {"deletable": False, "editable": False}
-        number_heading(made.cells[exercise.heading], exercise)
+        if exercise.number:
+            head.source = HEADING.sub(rf"\1 Exercise {exercise.number}: \2", head.source)
 
 
 def with_stubs(cell) -> str:

@@ -98,12 +98,6 @@ def _exercise(cells: list, heading: int | None, code: int, number: str, name: st
     return Exercise(grade_id, heading, code, check, *named, int(plan[1]), is_further(name))
 
 
-def number_heading(cell, exercise: Exercise) -> None:
-    """Write an exercise's number into its heading: "Exercise C2: name"; a quick test has none."""
-    if exercise.number:
-        cell.source = HEADING.sub(rf"\1 Exercise {exercise.number}: \2", cell.source)
-
-
 def regions(cell) -> list[tuple[int, int]]:
     """Return the (first, last) line of each solution region.
 

@@ -1,37 +1,34 @@
 """How Sphinx builds the pages that helpers/sources/site.py writes for it."""
 
+from docutils import nodes
 from latex2mathml.converter import convert
 
 project = html_title = "Retrieval baseline"
-extensions = ["myst_nb"]
-nb_execution_mode = "off"
-nb_ipywidgets_js = {}
+extensions, myst_enable_extensions = ["myst_nb"], ["dollarmath"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a part of a session begins with a second heading
+nb_execution_mode = "off"
+nb_code_prompt_show, nb_code_prompt_hide = "Show the {type}", "Hide the {type}"
 html_theme = "sphinx_book_theme"
 html_theme_options = {
     "article_header_end": ["prev-next.html", "article-header-buttons.html"],
     "home_page_in_toc": True,
-    "show_toc_level": 2,
     "use_download_button": False,
     "use_fullscreen_button": False,
 }
 html_static_path, html_css_files = ["static"], ["site.css"]
-html_copy_source = html_show_sphinx = html_show_copyright = False
+html_copy_source = html_use_index = html_show_copyright = False
+html_math_renderer = "mathml"
 
 
 def setup(app) -> None:
-    """Show formulas as MathML, which browsers draw themselves: MathJax would come from outside."""
-    shown = [_mathml("inline"), None], [_mathml("block"), None]
-    app.add_html_math_renderer("mathml", *map(tuple, shown))
-    app.config.html_math_renderer = "mathml"
+    """Draw formulas by the browser's own means: Sphinx would fetch MathJax from the network."""
+    app.add_html_math_renderer("mathml", *2 * [(add_formula, None)])
 
 
-def _mathml(display: str):
-    def visit(page, node) -> None:
-        from docutils.nodes import SkipNode
-
-        page.body.append(convert(node.astext(), display=display))
-        raise SkipNode
-
-    return visit
+def add_formula(page, node: nodes.Node) -> None:
+    """Add a formula to a page as MathML."""
+    display = "block" if isinstance(node, nodes.math_block) else "inline"
+    formula = convert(node.astext(), display=display)
+    page.body.append(f'<span class="formula-{display}">{formula}</span>')
+    raise nodes.SkipNode
