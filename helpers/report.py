@@ -73,10 +73,11 @@ def week_checklist(evals: EvalSet, passed: set[str]) -> Markup:
     queries, documents = len(evals.queries), len(evals.documents)
     share = len({label.doc_id for label in evals.judgments if label.relevance}) / documents
     saved = [path.stem for path in sorted((evals.folder / "runs").glob("*.trec"))]
-    pages = [evals.folder / "README.md", evals.folder / "notes.md"]
-    if evals.folder.parent.name != "learn":  # the workbook's own page tells nothing of a learner
-        pages.append(evalset.DEFAULT.parent / "README.md")
-    texts = map(files.optional_page, pages)
+    ours = [evalset.DEFAULT / "README.md", evalset.DEFAULT.parent / "README.md"]
+    pages = [evals.folder / "README.md", evals.folder / "notes.md", ours[1]]
+    texts = [*map(files.optional_page, pages)]
+    if evals.folder.parent.name == "learn":  # the workbook's own pages tell nothing of a learner
+        texts = [page for page in texts if page not in map(files.optional_page, ours)]
     is_told = any("nDCG@10" in page and evals.name in page for page in texts)
     read = sum(query_id in evals.queries for query_id in results.read_notes(evals.folder))
     right = len(passed & {*METRICS})

@@ -111,13 +111,16 @@ def test_the_checklist_is_done_at_its_bounds_and_open_just_below(tmp_path):
 
 def test_the_baseline_is_told_by_measure_and_name_on_one_page(tmp_path, monkeypatch):
     line = "the baseline told in a README or in notes.md: nDCG@10 of mine"
-    (tmp_path / "README.md").write_text("nDCG@10 of mine")
+    (tmp_path / "README.md").write_text("# House\nnDCG@10 of mine")
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "README.md").write_text("# mine\nnDCG@10, copied")
     for n, (folder, page, words, told) in enumerate((
         ("learn", "notes.md", "nDCG@10 of mine", True),
         ("learn", "notes.md", "nDCG@10 of others", False),
         ("learn", "notes.md", "MRR of mine", False),
         ("learn", "README.md", "# mine\nnDCG@10", True),
         ("learn", "README.md", "# mine\nMRR", False),
+        ("learn", "README.md", "# mine\nnDCG@10, copied", False),  # copied, not told
         ("sets", "notes.md", "", True),  # the workbook's own page says it
     )):  # fmt: skip
         monkeypatch.setattr(evalset, "DEFAULT", tmp_path / "evals")
