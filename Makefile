@@ -87,7 +87,7 @@ drop: $(READY)  ## move QUERY=id out of EVALS, with all that was judged of it, i
 	@test -n "$$QUERY" || { echo "drop needs a query: make drop QUERY=id EVALS=folder"; exit 1; }
 	@$(HELPERS) drop $(SET) -- "$$QUERY"
 
-site: $(READY) $(SPHINX)/ready  ## write the course into site/, to read and to search without installing; nothing in it asks the network
+site: $(READY) $(SPHINX)/ready  ## build the course into site/, to read and to search; nothing in it asks the network
 	@$(HELPERS) site
 
 sql: $(READY)  ## index, search and evaluate EVALS with BM25 in SQL, run into TO=folder; OPTIONS="--engine sail --docs x.parquet"

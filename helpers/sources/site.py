@@ -24,7 +24,7 @@ PYTHON = SPHINX / ("Scripts" if os.name == "nt" else "bin") / "python"
 HERE = Path(__file__).with_name("sphinx")
 PART = re.compile(r"^(?=## (?:\d+\. |Quick test$))", re.MULTILINE)
 PREDICTED = re.compile(r"^ *(?:predict|truth)\(", re.MULTILINE)
-MARKER = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n", re.MULTILINE)
+MARKER = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 BESIDE = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files of the set, in its outputs
 SHOWN = ("image/png", "text/html", "text/plain")
@@ -40,7 +40,7 @@ def write_site(folder: Path = SITE) -> Path:
         for path, page in pages.items():
             files.write(sources / path.relative_to(ROOT), page)
         words = ["-c", HERE, "-d", trees, "-q", "-W", "--keep-going"]
-        subprocess.run([PYTHON, "-m", "sphinx", *words, sources, built], check=True)
+        subprocess.run([PYTHON, "-I", "-m", "sphinx", *words, sources, built], check=True)
         shutil.copytree(built, part, dirs_exist_ok=True)
     return folder / "index.html"
 

@@ -18,6 +18,7 @@ html_theme_options = {
 }
 html_static_path, html_css_files = ["static"], ["site.css"]
 html_copy_source = html_use_index = html_show_copyright = False
+html_show_search_summary = False  # it would read each page, which a browser refuses of files
 html_math_renderer = "mathml"
 
 
