@@ -23,7 +23,7 @@ SITE, SPHINX = ROOT / "site", ROOT / ".cache" / "sphinx"
 PYTHON = SPHINX / ("Scripts" if os.name == "nt" else "bin") / "python"
 HERE = Path(__file__).with_name("sphinx")
 PART = re.compile(r"^(?=## (?:\d+\. |Quick test$))", re.MULTILINE)
-PREDICTED = re.compile(r"^ *(?:predict|truth)\(", re.MULTILINE)
+TOLD = re.compile(r"^ *(?:predict|truth|check\.quiz)\(", re.MULTILINE)  # answers follow
 MARKER = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 BESIDE = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files of the set, in its outputs
@@ -77,7 +77,7 @@ def notebook_pages(notebook, copy, path: Path, inside: set[Path]) -> dict[Path, 
     pages, folded = [[]], False
     for cell, stub in zip(notebook.cells, copy.cells, strict=True):
         if exercises.is_code(cell):
-            folded = folded or bool(PREDICTED.search(cell.source))
+            folded = folded or bool(TOLD.search(cell.source))
             pages[-1] += code_cells(cell, stub.source, folded)
         else:
             folded = False

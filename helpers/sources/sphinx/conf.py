@@ -12,6 +12,7 @@ nb_code_prompt_show, nb_code_prompt_hide = "Show the {type}", "Hide the {type}"
 html_theme = "sphinx_book_theme"
 html_theme_options = {
     "article_header_end": ["prev-next.html", "article-header-buttons.html"],
+    "footer_content_items": [],
     "home_page_in_toc": True,
     "use_download_button": False,
     "use_fullscreen_button": False,
