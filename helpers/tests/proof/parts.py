@@ -62,7 +62,7 @@ PARTS = {
     "sessions": Part("the sessions on other people's sets", tests("sessions")),
     "learners": Part("learners' copies, with and without solutions", tests("rehearsal")),
     "setup": Part("set-up, and the workflow of the repository", tests("setup", "workflow")),
-    "site": Part("pages to read without installing", tests("site"), ".cache/tools"),
+    "site": Part("the course as pages, in a real browser", tests("site"), ".cache/tools"),
     "tools": Part("the tools of the parts below", tests("mutation", "fuzz", "browser", "parts")),
     "mutants": Part("that wrong edits turn a check red", script("mutants.py")),
     "fuzz": Part("each command against broken input", script("fuzz.py")),
