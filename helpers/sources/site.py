@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from html import escape
 from pathlib import Path
 
 import nbformat
@@ -27,7 +28,6 @@ TOLD = re.compile(r"^ *(?:predict|truth|check\.quiz)\(", re.MULTILINE)  # answer
 MARKER = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 BESIDE = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files of the set, in its outputs
-SHOWN = ("image/png", "text/html", "text/plain")
 
 
 def write_site(folder: Path = SITE) -> Path:
@@ -104,12 +104,15 @@ def code_cells(cell, stub: str, folded: bool) -> list:
 
 
 def clean_output(output):
-    """Return an output in which no text of a set acts: text, pictures, and HTML that is inert."""
+    """Return an output in which no text of a set acts; a picture has its words."""
     data = output.get("data", {})
     if "text/markdown" in data:
         data["text/html"] = report.with_ticks(markdown2html(data["text/markdown"]))
+    if "image/png" in data:
+        alt = escape(output.metadata["image/png"]["alt"])  # Sphinx would leave it out
+        data["text/html"] = f'<img alt="{alt}" src="data:image/png;base64,{data["image/png"]}">'
     if "text/html" in data:
         data["text/html"] = BESIDE.sub(r"\1", text.clean(data["text/html"]))
-    for kind in data.keys() - SHOWN:
+    for kind in data.keys() - {"text/html", "text/plain"}:
         del data[kind]
     return output

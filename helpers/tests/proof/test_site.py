@@ -106,6 +106,8 @@ def test_exercises_are_numbered_and_what_gives_an_answer_away_is_folded(pages):
     told += [text for text in pages.values() if 'class="n">quiz<' in text]
     assert len(told) > 8 and all("Show the output" in text for text in told)
     write_up = next(text for path, text in pages.items() if path.stem == "retrieval_eval")
+    pictures = re.findall(r'<img alt="([^"]*)" src="data:image/png', "".join(pages.values()))
+    assert len(pictures) > 20 and all(" " in words for words in pictures)
     assert "cell_input" in lesson and "cell_input" not in write_up
 
 
