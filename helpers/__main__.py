@@ -1,4 +1,4 @@
-"""python -m helpers COMMAND: the Makefile's commands, for any environment.
+"""python -m helpers COMMAND, or retrieval-baseline COMMAND: the Makefile's, for any environment.
 
 Imports stand in the functions, so that a command pays for what it uses and --help for nothing.
 """
@@ -10,14 +10,17 @@ import sys
 import traceback
 from pathlib import Path
 
+from . import installation
+
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
 COMMANDS = {  # name: (what it needs, the function as room:name, words for --help)
     "report": (SET, "workbook:report_command", "run everything, render the page"),
+    "baseline": (SET, "baseline:baseline_command", "search with BM25 and measure it, no notebook"),
     "check": (SET, "workbook:check_command", "execute the notebooks and compare"),
     "refresh": (SET, "workbook:refresh_command", "execute the notebooks in place"),
     "learn": (NONE, "learn.copies:make", "write copies of the sessions, solutions left out"),
     "progress": (FOLDER, "learn.progress:progress_report", "your copies: what is done, and next"),
-    "freeze": (SET, "workbook:freeze_command", "draw negatives, write the manifest"),
+    "freeze": (SET, "labels.manifest:freeze_command", "draw negatives, write the manifest"),
     "audit": (SET, ":audit", "ask the set what a careful reader would"),
     "export": (SET, "sources.export:write_exports", "write the labels as other tools read them"),
     "drop": (FOLDER, "labels.merge:drop_query", "move a query and its rows out of the set"),
@@ -29,6 +32,7 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "site": (NONE, "sources.site:write_site", "build the course as pages into site/"),
     "new": (NONE, "sources.write:new_command", "start a set: guide, two documents, three queries"),
 }
+OFFERED = [n for n in COMMANDS if installation.IN_CHECKOUT or n not in installation.COURSE]
 KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
 PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
 SOURCE = {"dest": "source", "required": True}
@@ -48,6 +52,7 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("compare", "--gate", "what ends with 1", {"choices": ["worse", "not-worse"]}),
     ("compare", "--strict", "3 where queries are too few to tell", FLAG),
     ("compare", "--pairs", "list so many unjudged results to be read", {"type": int}),
+    ("compare", "--junit", "JUnit file to write: how the gate ended, as one test case", PATH),
     ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
     ("carry", "--from", "KIND:PATH as in import, or a folder with a corpus", SOURCE),
     ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", SOURCE),
@@ -118,9 +123,10 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
     What was not typed is not passed on: a default stands in the function that is called.
     """
     words = "Commands of the retrieval-baseline workbook."
-    main_parser = argparse.ArgumentParser(prog="python -m helpers", description=words)
+    main_parser = argparse.ArgumentParser(prog=installation.PROGRAM, description=words)
     commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, (needs, _, words) in COMMANDS.items():
+    for name in OFFERED:
+        needs, _, words = COMMANDS[name]
         texts = {"help": words, "description": words}
         sub = commands.add_parser(name, **texts, argument_default=argparse.SUPPRESS)
         for names, option, words, settings in OPTIONS if name == chosen else ():
@@ -172,23 +178,22 @@ def failure(error: BaseException, place: str) -> int:
 def in_words(error: Exception, place: str = "the workbook") -> str:
     """Return what is wrong with input or machine and what to do, or a traceback of our bug."""
     if isinstance(error, ModuleNotFoundError) and error.name.partition(".")[0] != __package__:
-        python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
         missing = f"the package {error.name} is missing in {sys.executable}"
-        return f"{missing}: run make report once, then {python} -m helpers {' '.join(sys.argv[1:])}"
+        return f"{missing}: {installation.remedy(error.name)}"
     if isinstance(error, MemoryError):
         return "out of memory: take a smaller set or a machine with more"
     if isinstance(error, OSError):
         return ": ".join(map(str, filter(None, (error.filename, error.strerror)))) or str(error)
     from .files import EvalSetError
-    from .learn import LearnError
     from .text import how_many
 
-    if isinstance(error, LearnError):
+    if type(error).__name__ == "LearnError":  # of a room that an installation lacks
         return str(error)
     if isinstance(error, EvalSetError):
         return f"{error}\n{how_many(error.count, 'problem')} in {place}"
     lines = "".join(traceback.format_exception(error))
-    return f"{lines}This is a mistake of the workbook: report it with the lines above"
+    whose = "the workbook" if installation.IN_CHECKOUT else installation.PROGRAM
+    return f"{lines}This is a mistake of {whose}: report it with the lines above"
 
 
 if __name__ == "__main__":

@@ -9,11 +9,13 @@ from datetime import date
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
+from xml.etree import ElementTree
 
 import pandas as pd
 
 from . import evidence, files, measures, results, runs, stats, text
 from .evalset import EvalSet, EvalSetError
+from .installation import command
 from .labels import links, reading
 from .measures import MEASURES, Qrels
 from .runs import Run
@@ -41,9 +43,8 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     """
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
     if not qrels:
-        raise EvalSetError(
-            [f"no {split or 'single'} query of {evals.name} has a relevant document"]
-        )
+        fault = f"no {split or 'single'} query of {evals.name} has a relevant document"
+        raise EvalSetError([fault])
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
     pairs = [row["measures"][row["primary"]] for row in rows]
@@ -60,8 +61,12 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     _, (depth, _) = measures.cut_alike(len(evals.documents), base)
     names = _names(depth, _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
-    for row, run in zip([described, *rows], [base, *(first for first, *_ in groups)], strict=True):
+    systems = [*zip([described, *rows], [[base], *groups], strict=True)]
+    for row, (run, *_) in systems:
         row["told_apart"] = measures.answerability_auroc(evals, split, run.rankings)
+    passages = {row["name"]: group for row, group in systems if group[0].parts}
+    several = len(passages) > 1 + bool(base.parts)
+    costs = {"costs": evidence.cost_points(evals, qrels, passages)} if several else {}
     return {
         "evaluation_set": evals.name,
         "corpus_sha256": evals.corpus_hash(),
@@ -72,7 +77,7 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
         "decides": evals.decides,
         "base": described,
         "runs": rows,
-    }
+    } | costs
 
 
 def _primary(decides: str) -> str:
@@ -254,7 +259,10 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
             row["halves"] = {"dev": dev, "test": test, "test minus dev": between, **told}
 
 
-def _refuse_unconfirmed(evals: EvalSet, others: list[Run]) -> None:
+def refuse_unconfirmed(evals: EvalSet, others: list[Run], split: str) -> None:
+    """Raise EvalSetError for a look at test (`split` is not dev) of what nobody chose on dev."""
+    if split == files.SPLITS[0]:
+        return
     names = dict.fromkeys(run.one_of or run.name for run in others)
     unnamed = [name for name in names if name not in evals.confirmed]
     if unnamed and evals.qrels("test"):
@@ -291,7 +299,9 @@ def saved_baseline(evals: EvalSet) -> Run:
     Raises EvalSetError where it is missing, or is not what results.json measured on this set.
     """
     if not (evals.folder / "results.json").exists():
-        raise EvalSetError([f"{evals.folder} has no baseline yet, run make report on it first"])
+        makes = command("report", EVALS=evals.folder)
+        missing = f"{evals.folder} has no baseline yet, {makes} makes it"
+        raise EvalSetError([missing])
     results.read_current_results(evals)
     path = evals.folder / results.RUN
     known = {"chunker": runs.BASELINE["chunker"], "depth": runs.BASELINE["depth"]}
@@ -314,7 +324,7 @@ def read_checked(path: Path, evals: EvalSet) -> Run:
         if card and card[name] != wanted:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             remedy = "make the run again, or check out the folder that it was made on"
-            remedy += "; make carry takes labels to changed documents"
+            remedy += f"; {command('carry')} takes labels to changed documents"
             raise EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
     depth = card.get("depth", 0)
     if type(depth) is not int or depth < 0:
@@ -382,8 +392,7 @@ def comparison_page(comparison: dict) -> str:
         of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index().rename(columns={"verdict": verdict}),
         stats=stats,
-        LOSSES=evidence.LOSSES,
-        PART=evidence.PART,
+        evidence=evidence,
     )
     return re.sub(r"(?:^\|.*\n)+", _aligned, f"{text.paragraphs(page)}\n", flags=re.M)
 
@@ -416,48 +425,86 @@ def _deciding(row: dict, decides: str) -> dict:
 
 
 def compare_command(
-    evals, paths, base=None, split="dev", gate="worse", strict=False, pairs=0, to=None, **rules
+    evals, paths, base=None, split="dev", gate="worse", strict=False, pairs=0, to=None, **more
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
-    `rules` are `matters` and `decides`, if not those of the set; `pairs` is how many unjudged
-    results go to the pairs to read.
+    `more` are `matters` and `decides`, where they are not those of the set, and the file `junit`;
+    `pairs` is how many unjudged results go to the pairs to read.
 
     The gate "worse": 0 no run is shown to be worse, 1 one is, 3 (strict) there are too few queries
     to tell. The gate "not-worse": 0 every run is worse by less than `matters`, 1 one is worse by
     more, else 3. Raises EvalSetError where they cannot be compared, which ends the program with 2.
     """
-    if faults := files.schema("settings").faults(rules):
-        raise EvalSetError(faults)
-    evals = evals._replace(**rules)
     against = read_checked(base, evals) if base else saved_baseline(evals)
     others = [read_checked(path, evals) for path in paths]
-    half = None if split == "all" else split
-    if half != "dev":
-        _refuse_unconfirmed(evals, [against, *others] if base else others)
+    refuse_unconfirmed(evals, [against, *others] if base else others, split)
     name = "+".join(run.name for run in others)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
     against, *others = _named_apart([base or "baseline", *paths], [against, *others])
-    comparison = compare(evals, against, others, half)
+    junit, comparison = more.pop("junit", None), compare_on(evals, against, others, split, **more)
+    _write((to or evals.folder / "comparisons") / name, comparison)
+    if pairs:
+        found = pairs_to_read(evals, against, others, None if split == "all" else split, pairs)
+        left = reading.write_list(evals, found)
+        place = f"{left} in {evals.folder / reading.TO_READ}, which session A opens" if left else ""
+        print(f"{how_many(len(found), 'unjudged pair')} that could move a difference; {place}")
+    status = gate_status(comparison, gate, strict)
+    if junit:
+        files.write(junit, as_junit(comparison, status))
+    return status
+
+
+def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules) -> dict:
+    """Return what `compare` does on dev, test or all, with both halves where test is asked.
+
+    The `decision` of a run has the verdict and the fields of Paired. `rules` are `matters` and
+    `decides`, if not those of the set. Raises EvalSetError where no label is for what a run found.
+    """
+    if faults := files.schema("settings").faults(rules):
+        raise EvalSetError(faults)
+    evals = evals._replace(**rules)
+    if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
+        wanted = f"wanted up to {measures.HIGHEST} for {evals.decides}"
+        raise EvalSetError([f"highest_grade is {evals.grades[-1]}, {wanted}"])
+    half = None if split == "all" else split
+    comparison = compare(evals, base, others, half)
     if half == "test" and evals.qrels("dev"):
-        join_halves(comparison, evals, against, others)
-    read = [against, *(first for first, *_ in by_system(others))]
+        join_halves(comparison, evals, base, others)
+    read = [base, *(first for first, *_ in by_system(others))]
     for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:
             told = [_why_unjudged(evals, run, split), *run.warnings]
             raise EvalSetError(f"{run.name}: {why}" for why in told)
-    _write((to or evals.folder / "comparisons") / name, comparison)
-    if pairs:
-        found = pairs_to_read(evals, against, others, half, pairs)
-        left = reading.write_list(evals, found)
-        place = f"{left} in {evals.folder / reading.TO_READ}, which session A opens" if left else ""
-        print(f"{how_many(len(found), 'unjudged pair')} that could move a difference; {place}")
-    deciding = [_deciding(row, comparison["decides"]) for row in comparison["runs"]]
+    for row in comparison["runs"]:
+        row["decision"] = _deciding(row, comparison["decides"])
+    return comparison
+
+
+def gate_status(comparison: dict, gate: str = "worse", strict: bool = False) -> int:
+    """Return the exit status of the gate, as `compare_command` tells it."""
+    deciding = [row["decision"] for row in comparison["runs"]]
     if gate == "not-worse":
         return _not_worse(deciding, comparison["matters"])
     verdicts = {pair["verdict"] for pair in deciding}
     too_few = strict and stats.TOO_FEW in verdicts
     return 1 if stats.WORSE in verdicts else STRICT * too_few
+
+
+def as_junit(comparison: dict, status: int) -> str:
+    """Return JUnit XML with one test case: failed where the gate ended with 1, skipped with 3."""
+    lines, decides = [], comparison["decides"]
+    for row in comparison["runs"]:
+        pair = row["decision"]
+        means = f"{decides} {pair['base']:.3f} to {pair['run']:.3f}"
+        lines.append(text.visible(f"{row['name']}: {pair['verdict']}, {means}"))
+    ended = {1: "failure", STRICT: "skipped"}.get(status, "system-out")
+    counts = {"tests": "1", "failures": str(int(status == 1)), "skipped": str(status // STRICT)}
+    suite = ElementTree.Element("testsuite", {"name": "retrieval-baseline", **counts})
+    name = text.visible(f"against {comparison['base']['name']}, {comparison['evaluation_set']}")
+    case = ElementTree.SubElement(suite, "testcase", {"classname": "compare", "name": name})
+    ElementTree.SubElement(case, ended).text = "\n".join(lines)
+    return ElementTree.tostring(suite, "utf-8").decode() + "\n"
 
 
 def _named_apart(paths: list, read: list[Run]) -> list[Run]:

@@ -11,15 +11,17 @@ from itertools import chain, combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from . import files
+from . import files, installation
 from . import text as tokens
 from .files import GRADES, NO_ANSWER, SPLITS, EvalSetError
+from .installation import command
 from .text import how_many
 
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
-DEFAULT = Path(__file__).resolve().parent.parent / "evals"
+DEFAULT = installation.EVALS
 HINTS = 20  # problems told after which no nearest id is sought: it takes a look at every id
-LABEL_NEXT = "judge what the rankers find in session A's panel (make lab EVALS=folder)"
+LAB = command("lab", EVALS="folder")
+LABEL_NEXT = f"judge what the rankers find in session A's panel ({LAB})"
 NO_QUERIES = (
     "no queries yet: write retrieval_queries.jsonl, one line a query, such as "
     '{"query_id": "q1", "query": "...", "relevant_doc_ids": []}; then ' + LABEL_NEXT
@@ -416,7 +418,7 @@ def orphan_faults(rows: Iterable[tuple[str, dict]], queries: dict, folder: Path)
     return [
         f"{there[0]}: query {query_id} is not in retrieval_queries.jsonl and stands in "
         f"{how_many(len(there), 'line')} here: write it there again, or take all its rows "
-        f"out of every file: make drop QUERY={query_id} EVALS={folder}"
+        f"out of every file: {command('drop', QUERY=query_id, EVALS=folder)}"
         for query_id, there in places.items()
     ]
 

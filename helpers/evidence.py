@@ -8,10 +8,11 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from . import measures, runs, stats, text
 from .chunks import Chunk, read_chunks
@@ -20,6 +21,7 @@ from .evalset import Document, EvalSet, EvalSetError
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)  # tokens of context
 BUDGET = 2_000  # named before any ranking was measured
 CUTOFFS = (1, 5, 10)
+POINTS = (1, 3, 5, 10)  # how many passages quality is held against cost
 COMPARED = tuple(f"evidence {m}" for m in "hit@5 hit@10 recall@5 recall@10 nDCG@10".split())
 
 DELIVERED, NOT_FOUND = "delivered", "document not found"
@@ -260,7 +262,54 @@ def _loss(evals: EvalSet, query: Wanted, ranking: list, known: list, budget: int
     return BELOW
 
 
-# Two runs of passages.
+# Runs of passages against each other.
+
+
+def cost_points(evals: EvalSet, query_ids: Iterable[str], systems: dict) -> list[dict]:
+    """Return what the first k passages of each system cost and bring, cheapest first.
+
+    `systems` are lists of runs by name, averaged by query. `tokens`, `recall` of evidence and of
+    full answers (`full`, None without any) are means over the queries with quotes. `instead` is the
+    cheapest point of another system that brings as much for fewer tokens and isn't beaten.
+    """
+    queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
+    depth = min(runs.list_depth(run) or math.inf for run in chain(*systems.values()))
+    rows = [
+        (name, k, q, *_cost(query, ranked.get(q, [])[:k], evals.full_grade))
+        for name, group in systems.items()
+        for ranked in filter(None, (ranked_passages(evals, run)[0] for run in group))
+        for k, (q, query) in product(sorted({int(min(k, depth)) for k in POINTS}), queries.items())
+    ]
+    table = pd.DataFrame(rows, columns=["name", "k", "query_id", "tokens", "recall", "full"])
+    table = table.groupby(["name", "k", "query_id"], sort=False).mean()
+    means = table.groupby(["name", "k"], sort=False).mean().sort_values("tokens", kind="stable")
+    points = means.astype(object).where(means.notna(), None).reset_index().to_dict("records")
+    for n, point in enumerate(points):
+        unbeaten = [p for p in points[:n] if p["name"] != point["name"] and not p["instead"]]
+        point["instead"] = _as_much(point, unbeaten, table["recall"], evals.matters)
+    return points
+
+
+def _cost(query: Wanted, taken: list[Chunk], full_grade: int) -> tuple[int, float, float]:
+    """Return tokens of some passages, recall of evidence and of full answers, NaN without one."""
+    ranks = evidence_ranks(query.quotes, taken)
+    full = [doc_id in ranks for doc_id, grade in query.grades.items() if grade >= full_grade]
+    tokens = sum(chunk.n_tokens for chunk in taken)
+    return tokens, recall(query, ranks, len(taken)), float(np.mean(full or [math.nan]))
+
+
+def _as_much(point: dict, others: list[dict], recalls: pd.Series, matters: float) -> dict:
+    """Return the first of others that is cheaper and whose recall isn't lower by `matters`, or {}.
+
+    By the 95 % interval of the difference (non-inferiority: ICH E9, 1998), from FEWEST queries on.
+    """
+    for other in others:
+        change = recalls[other["name"], other["k"]] - recalls[point["name"], point["k"]]
+        low, high = stats.t_interval(change) or (-math.inf, math.inf)
+        if other["tokens"] < point["tokens"] and low > -matters and len(change) >= stats.FEWEST:
+            told = {field: other[field] for field in ("name", "k", "tokens")}
+            return told | {"difference": float(change.mean()), "low": low, "high": high}
+    return {}
 
 
 def compare_evidence(

@@ -19,7 +19,9 @@ from pathlib import Path
 import fastjsonschema
 import yaml
 
-FORMS = Path(__file__).resolve().parent.parent / "evals" / "schema"
+from . import installation
+
+FORMS = installation.SCHEMAS
 MOST = 100  # problems of one kind that are shown; further ones are counted
 ID = re.compile(r"[^\s/\\#]{1,1000}")
 HALF = re.compile("[\ud800-\udfff]")  # half of a character; dc80 to dcff keep a byte not of UTF-8

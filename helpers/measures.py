@@ -15,9 +15,11 @@ from . import stats
 from .evalset import EvalSet
 from .runs import BASELINE, Rankings, Run, first_results, list_depth, strictly_decreasing
 
-# Linear gain and log2(rank + 1), as trec_eval.
+# Linear gain and log2(rank + 1), as trec_eval; nDCG-exp gains 2^grade - 1 (Burges et al. 2005).
 # RR and AP without a cutoff go down to the depth of the run.
 FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": AP}
+EXPONENTIAL, HIGHEST = "nDCG-exp", 20  # trec_eval needs memory for each gain up to the highest
+FAMILIES |= {EXPONENTIAL: nDCG(gains={grade: 2**grade - 1 for grade in range(1, HIGHEST + 1)})}
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of each comparison
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
@@ -60,9 +62,11 @@ def per_query(qrels: Qrels, run: Rankings, names=NAMED, full_grade: int = 2) -> 
     documents of `full_grade` or more.
     """
     values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
-    name_of = {measure(name, full_grade): name for name in names}
-    for metric in ir_measures.iter_calc(list(name_of), qrels, _scored(qrels, run)):
-        values[metric.query_id][name_of[metric.measure]] = metric.value
+    scored = _scored(qrels, run)
+    for gain in {n.startswith(EXPONENTIAL) for n in names}:  # in one call they get mixed up
+        name_of = {measure(n, full_grade): n for n in names if n.startswith(EXPONENTIAL) == gain}
+        for metric in ir_measures.iter_calc(list(name_of), qrels, scored):
+            values[metric.query_id][name_of[metric.measure]] = metric.value
     return values
 
 

@@ -173,7 +173,8 @@ def label_facts(evals: EvalSet) -> dict[str, str]:
     passes: dict[tuple[int, str], list[dict]] = {}
     pairs = evalset.read_extra(evals, "second_pass.jsonl")
     for pair in pairs:
-        passes.setdefault((pair["round"], pair.get("reader", "")), []).append(pair)
+        reader = pair.get("reader", "").partition(":")[0]  # without a handle
+        passes.setdefault((pair["round"], reader), []).append(pair)
     for number, reader in sorted(passes):
         name = f"second pass, round {number:d}" + f", by a {reader}" * bool(reader)
         rows[name] = _agreement(passes[number, reader], evals.grades)

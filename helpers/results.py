@@ -13,10 +13,11 @@ import pandas as pd
 from . import evalset, evidence, files, measures, runs, stats, text
 from .chunks import Chunk
 from .evalset import EvalSet, EvalSetError
+from .installation import command
 from .measures import Values
 
 RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
-ANEW = "make report EVALS={} measures the baseline anew"
+ANEW = f"{command('report', EVALS='{}')} measures the baseline anew"
 
 
 # What session C measures.
@@ -247,7 +248,8 @@ def changed_values(before: dict, after: dict, most: int = 30) -> list[str]:
 def what_next(folder: Path) -> str:
     """Return where a report leads: other commands, and for our own set a row for installing.md."""
     if folder != evalset.DEFAULT:
-        return "next: make audit asks the set, make compare measures a run on it, with this EVALS"
+        next_two = command("audit"), command("compare")
+        return "next: {} asks the set, {} measures a run on it, with this EVALS".format(*next_two)
     return (
         "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
         "notebooks/your_own_documents.md says how to take your documents\n"

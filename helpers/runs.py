@@ -176,7 +176,7 @@ def read_run(path: Path, evals: EvalSet) -> Run:
         searches[query_id].append(scores[query_id, number])
     first = {query_id: len(found[0]) for query_id, found in searches.items() if len(found) > 1}
     parts = {query_id: _one_after_another(found) for query_id, found in searches.items()}
-    rankings = {query_id: _best_by_document(ranking) for query_id, ranking in parts.items()}
+    rankings = {query_id: best_by_document(ranking) for query_id, ranking in parts.items()}
     of_passages = ["#" in name for found in scores.values() for name in found]
     warnings = _warnings(scores, unknown, rankings, of_passages)
     parts = parts if all(of_passages) else {}
@@ -333,11 +333,11 @@ def first_results(run: Run, depth: int, of_passages: bool) -> Run:
     ranked = run.parts if of_passages else run.rankings
     ranked = {query_id: ranking[:depth] for query_id, ranking in ranked.items()}
     parts = ranked if of_passages else run.parts
-    rankings = {query_id: _best_by_document(ranking) for query_id, ranking in ranked.items()}
+    rankings = {query_id: best_by_document(ranking) for query_id, ranking in ranked.items()}
     return run._replace(parts=parts, rankings=rankings, depth=depth, first={})
 
 
-def _best_by_document(passages: Ranking) -> Ranking:
+def best_by_document(passages: Ranking) -> Ranking:
     """Return the documents by their best score, to the depth of the baseline."""
     best: dict[str, float] = {}
     for name, score in passages:

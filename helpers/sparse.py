@@ -93,10 +93,17 @@ def index(ids: list[str], postings: sparse.csr_array) -> Index:
 
 
 def rankings(
-    model: Model, documents: Index, queries: dict[str, str], k: int | None = None
+    model: Model, documents: Index, queries: dict[str, str], k: int | None = None, idf: str = ""
 ) -> Iterator[tuple[str, Ranking]]:
-    """Yield (query_id, ranking) for {query_id: text}."""
+    """Yield (query_id, ranking) for {query_id: text}.
+
+    `idf`, a name in IDF, weighs each dimension of a query by its rarity in the index, for models
+    that give no more than how much of a term a text has.
+    """
     encoded = encode(model.encode_queries, queries.values(), model.sparse_dim)
+    if idf:
+        rarity = IDF[idf](np.diff(documents.postings.indptr), len(documents.ids))
+        encoded.data *= rarity[encoded.indices]
     yield from zip(queries, search(documents, encoded, k), strict=True)
 
 
@@ -135,11 +142,20 @@ def _scores(documents: Index, dims: np.ndarray, weights: np.ndarray) -> tuple:
 
 
 def evaluate(
-    model: Model, documents: Index, queries: dict[str, str], qrels: measures.Qrels
+    model: Model,
+    documents: Index,
+    queries: dict[str, str],
+    qrels: measures.Qrels,
+    k_values: Iterable[int] = (),
+    idf: str = "",
 ) -> dict[str, float]:
-    """Return nDCG@10, recall@100, MAP and MRR of the first 100 documents of each query."""
-    run = dict(rankings(model, documents, queries, 100))
-    return measures.means(measures.per_query(qrels, run, ("nDCG@10", "recall@100", "AP", "RR")))
+    """Return nDCG@10, recall@100, and nDCG and recall at each of `k_values`, MAP and MRR.
+
+    Lists have 100 documents, or the largest of `k_values`; MAP and MRR go down to their end.
+    """
+    names = ["nDCG@10", "recall@100", *(f"{of}@{k}" for k in k_values for of in ("nDCG", "recall"))]
+    run = dict(rankings(model, documents, queries, max([100, *k_values]), idf))
+    return measures.means(measures.per_query(qrels, run, [*dict.fromkeys(names), "AP", "RR"]))
 
 
 def over_fetch(

@@ -282,7 +282,7 @@ def majorities(rows: Iterable[dict]) -> dict[tuple[str, str], int | None]:
 
 def readers_text(rows: Iterable[dict]) -> str:
     """Return who the readers of a second pass were, "" where no row says it."""
-    readers = {row.get("reader") for row in rows}
+    readers = {str(row.get("reader")).partition(":")[0] for row in rows}
     words = {"model": "language models of one family", "person": "people"}
     named = " and ".join(words[reader] for reader in words if reader in readers)
     return f"readers: {named}" if named else ""

@@ -1,4 +1,4 @@
-"""The commands that run notebooks: report, refresh, freeze and check."""
+"""The commands that run notebooks: report, refresh and check."""
 
 import asyncio
 import os
@@ -33,7 +33,6 @@ NOTEBOOKS = [*WRITES]
 SESSIONS = NOTEBOOKS[:3]
 FURTHER = sorted(LESSONS.glob("further/*.ipynb"))  # each opens alone
 CELL_TIMEOUT = 600  # seconds; a dead kernel would otherwise wait for half an hour
-SEEDS = {"negatives": 2026}
 
 
 def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
@@ -67,22 +66,6 @@ def refresh_command(evals: evalset.EvalSet) -> int:
         print("\npublished values that changed; each needs a reason before it is committed:")
     print("\n".join(changed) or "\nno published value changed")
     print("git diff shows the texts")
-    return 0
-
-
-def freeze_command(evals: evalset.EvalSet) -> int:
-    """Write negatives.jsonl and, last, the manifest with the hash of every input file.
-
-    Raises EvalSetError, and writes nothing, where a file that it vouches for cannot be read.
-    """
-    from .labels import audit, manifest, pooling
-
-    problems = audit.unreadable(evals, audit.EXTRAS[:3])  # it writes the negatives itself
-    if problems:
-        raise evalset.EvalSetError(problems)
-    rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
-    files.write_jsonl(evals.folder / "negatives.jsonl", rows)
-    print(f"{manifest.write_manifest(evals, SEEDS)} describes the folder as it is now")
     return 0
 
 

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from .. import chunks, compare, evalset, results, runs
+from ..installation import command
 from ..text import how_many
 from . import checks, links, pooling, reading
 from .checks import Finding
@@ -22,7 +23,7 @@ LEFT_OUT = {  # check: why an imported set cannot have it, and the file that bri
     "evidence": ("The source has no more quotes.", ""),
     "labelling guide": ("The rules of the source's makers hold.", "labeling_guide.md"),
     "second pass": ("The source has one reading of its labels.", "second_pass.jsonl"),
-    "negatives": ("The source has none; make freeze draws some.", "negatives.jsonl"),
+    "negatives": (f"The source has none; {command('freeze')} draws some.", "negatives.jsonl"),
 }
 THEIRS = ("overlap", "same query", "judged depth", "quotes", "near-duplicates", "leakage")
 NOT_YOURS = "It is so in the source; mended, scores compare no longer with published ones."
@@ -37,7 +38,7 @@ def folder_findings(evals: evalset.EvalSet) -> list[Finding]:
     found = findings(evals)
     if waiting := reading.waiting(evals):
         told = f"{how_many(len(waiting), 'pair')} in {reading.TO_READ}"
-        found.append(Finding("to read", "warn", told, "make lab opens them."))
+        found.append(Finding("to read", "warn", told, f"{command('lab')} opens them."))
     return [*found, check_baseline(evals)]
 
 
@@ -72,19 +73,19 @@ def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
 def check_baseline(evals: evalset.EvalSet) -> Finding:
     """Fail where the saved run is not the one of results.json, or is of another set."""
     if not (evals.folder / "results.json").exists():
-        reason = "No report has run: make report measures the baseline."
+        reason = f"Nothing is measured yet: {command('report')} measures the baseline."
         return Finding("baseline", "n/a", "no results.json", reason)
     other = results.changed_inputs(evals, results.read_results(evals.folder))
     if not other:
         return Finding("baseline", "pass", "results.json measured the saved run", "")
-    remedy = "Restore what was measured, or measure it anew (make report)."
+    remedy = f"Restore what was measured, or measure it anew ({command('report')})."
     return Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
 
 
 def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[str]:
     """Return what is wrong with the files beside a set: those of `names`, and what sessions wrote.
 
-    Chunks and runs of another corpus or other queries wait for make report and are not read.
+    Chunks and runs of another corpus or other queries wait for a new baseline and are not read.
     """
     labels, made = [], []
     derived = [path for pattern in DERIVED for path in sorted(evals.folder.glob(pattern))]
@@ -96,7 +97,8 @@ def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[
             except evalset.EvalSetError as error:
                 problems += error.problems
     if made:
-        made.append(f"make report EVALS={evals.folder} writes chunks, runs and results.json anew")
+        anew = command("report", EVALS=evals.folder)
+        made.append(f"{anew} writes chunks, runs and results.json anew")
     return [*labels, *dict.fromkeys(made)]
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .. import evalset, files, runs, sparse, text
 from ..evalset import Document, EvalSet, Judgment
 from ..evidence import Spans
+from ..installation import command
 from ..sources import readers, write
 from ..text import how_many
 from . import manifest, reading
@@ -82,8 +83,8 @@ def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]
             raise evalset.EvalSetError([f"{found} {source}: {wanted}"])
         lines = write_set(case, part)
     new = evalset.load(to)
-    opens = f"make lab EVALS={to} opens what is to be read" * bool(reading.waiting(new))
-    following = new.next_step() or opens or f"make report EVALS={to}"
+    opens = f"{command('lab', EVALS=to)} opens what is to be read" * bool(reading.waiting(new))
+    following = new.next_step() or opens or command("report", EVALS=to)
     return [*lines, f"{to} is an evaluation set; next: {following}"]
 
 
@@ -366,6 +367,7 @@ def _summary(case: Case, fates: dict[Pair, Fate], new: EvalSet) -> list[str]:
         lines += [f"{words}: {runs.first_names(names)}"] * bool(names)
     former = ["relevance" in row for row in reading.waiting(new).values()]
     lines.append(f"pairs to read: {len(former)}, of which {sum(former)} have a former label")
-    stays = "not carried: negatives, manifest, runs, results (make freeze, make report)"
+    anew = f"{command('freeze')}, {command('report')}"
+    stays = f"not carried: negatives, manifest, runs, results ({anew})"
     had, has = ((of.folder / "judge.jsonl").exists() for of in (evals, new))
     return [*lines, stays + ", judge.jsonl (its prompts hold the old texts)" * (had and not has)]

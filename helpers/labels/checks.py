@@ -10,6 +10,7 @@ import pandas as pd
 
 from .. import chunks, evidence, files, measures, stats, text
 from ..evalset import SPLITS, EvalSet, Query
+from ..installation import command
 from ..text import how_many
 from . import links, manifest, pooling
 
@@ -384,7 +385,7 @@ def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     found = f"round {number}: {how_many(len(rows), 'pair')}, {sum(rows['first'] == 0)} of grade 0, "
     found += f"{rows['equal'].mean():.0%} agree, kappa "
     found += "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
-    people = rows["equal"][rows["reader"] == "person"] if "reader" in rows else ()
+    people = rows["equal"][rows["reader"].str.match("person", na=False)] if "reader" in rows else ()
     return found + f", people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
 
 
@@ -402,11 +403,11 @@ def check_negatives(case: AuditCase) -> Finding:
             short.discard(query_id)
     found = f"{goal} for {len(queries) - len(short)} of {how_many(len(queries), 'query')}"
     few = sorted(query_id for query_id in short if zeros[query_id] < NEGATIVES)
-    fail = {f"Replace {_some(wrong)}: make freeze draws negatives anew.": wrong}
+    fail = {f"Replace {_some(wrong)}: {command('freeze')} draws negatives anew.": wrong}
     warn = {
         f"Judge more: hard ones want {NEGATIVES} documents of grade 0 for {_some(few)}.": few,
-        f"Run make freeze, which draws them, for {_some(sorted(short))}; easy ones are documents "
-        "that no ranker brings: where they stay too few, add documents.": short,
+        f"Run {command('freeze')}, which draws them, for {_some(sorted(short))}; easy ones are "
+        "documents that no ranker brings: where they stay too few, add documents.": short,
     }
     return _finding("negatives", f"{found}; {len(wrong)} wrong", fail=fail, warn=warn)
 
@@ -444,7 +445,7 @@ def check_manifest(case: AuditCase) -> Finding:
     inputs = how_many(len(manifest.inputs(case.evals.folder)), "file")
     remedy = "Look at what changed, then restore the file or write the manifest anew."
     fail = {remedy: differing and not missing}
-    warn = {"Write one (make freeze), so that a later change of an input is seen.": missing}
+    warn = {f"Write one ({command('freeze')}), so that a later change is seen.": missing}
     return _finding("manifest", _some(differing) or f"{inputs} as listed", fail=fail, warn=warn)
 
 

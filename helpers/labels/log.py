@@ -1,10 +1,9 @@
 """The panel's log of judgments: one JSON object a line, to which every judgment adds one."""
 
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
-
-from filelock import AcquireReturnProxy, FileLock
 
 from .. import evalset, files
 
@@ -80,11 +79,13 @@ def append(evals: evalset.EvalSet, name: str, row: dict) -> None:
         files.write_jsonl(path, [row for _, row in read(evals, name)] + [row])
 
 
-def lock_log(path: Path) -> AcquireReturnProxy:
+def lock_log(path: Path) -> AbstractContextManager:
     """Return the held lock of a log, a context. The system frees it when its holder is killed.
 
     It is a file of its own: Windows lets nobody read what is locked.
     """
+    from filelock import FileLock  # only who judges or drops needs it
+
     lock = FileLock(f"{path}.lock", LOCK_WAIT, poll_interval=0.01, fallback_to_soft=False)
     try:
         return lock.acquire()

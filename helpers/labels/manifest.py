@@ -3,7 +3,8 @@
 import json
 import os
 from collections import Counter
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .. import evalset, files
@@ -12,9 +13,26 @@ LABEL_FILES = (
     *("retrieval_queries.jsonl", "judgments.jsonl", "pool.jsonl", "second_pass.jsonl"),
     *("negatives.jsonl", "judge.jsonl", "labeling_guide.md", "settings.json"),
 )
+SEEDS = {"negatives": 2026}
 VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "tiktoken")
 NO_MANIFEST = "manifest.json is missing"
 BROKEN = 'manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}'
+
+
+def freeze_command(evals: evalset.EvalSet) -> int:
+    """Write negatives.jsonl and, last, the manifest with the hash of every input file.
+
+    Raises EvalSetError, and writes nothing, where a file that it vouches for cannot be read.
+    """
+    from . import audit, pooling
+
+    problems = audit.unreadable(evals, audit.EXTRAS[:3])  # it writes the negatives itself
+    if problems:
+        raise evalset.EvalSetError(problems)
+    rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
+    files.write_jsonl(evals.folder / "negatives.jsonl", rows)
+    print(f"{write_manifest(evals, SEEDS)} describes the folder as it is now")
+    return 0
 
 
 def inputs(folder: Path) -> dict[str, Path]:
@@ -36,7 +54,10 @@ def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
     grades = Counter(judgment.relevance for judgment in evals.judgments)
     counts = {"documents": len(evals.documents), "queries": len(evals.queries)}
     counts["judgments"] = {grade: grades[grade] for grade in evals.grades}
-    versions = {name: version(name) for name in VERSIONED}
+    versions = {}
+    for name in VERSIONED:
+        with suppress(PackageNotFoundError):  # not all are where the gate alone is installed
+            versions[name] = version(name)
     facts = {"files": _hashes(evals.folder), "counts": counts, "seeds": seeds, "versions": versions}
     path = evals.folder / "manifest.json"
     files.write(path, json.dumps(facts, indent=2, sort_keys=True) + "\n")

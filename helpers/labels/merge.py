@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from .. import evalset, files
+from ..installation import command
 from ..text import Pair, how_many
 from . import reading
 from .log import LOG, PRACTICE, Entry, kept_entries, latest, lock_log, read
@@ -67,7 +68,7 @@ def refuse_losses(evals: evalset.EvalSet) -> None:
         *[f"{reading.TO_READ}: {how_many(sum(former), 'label')} to be read"] * any(former),
         *[f"{LOG}: {how_many(len(left), 'label')} not in {JUDGMENTS} (click Finish)"] * bool(left),
     ]:
-        remedy = f"judge them first, or they are lost: make lab EVALS={folder}"
+        remedy = f"judge them first, or they are lost: {command('lab', EVALS=folder)}"
         raise evalset.EvalSetError([f"{folder / fault}; {remedy}" for fault in faults])
 
 

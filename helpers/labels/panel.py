@@ -9,6 +9,7 @@ import ipywidgets as widgets
 from IPython.display import display
 
 from .. import evalset, figures, runs
+from ..installation import command
 from ..text import Markup, how_many
 from . import log, markup, merge, reading
 from .markup import ASIDE, FINISH
@@ -31,8 +32,8 @@ TOOLTIPS = {
 NO_PASSAGE = "No passage reads like this: select inside the text, or take a line with j and k."
 MERGED_THEN = Markup(
     "<p><b>Finish</b> takes your judgments into the folder; then run this notebook again, or "
-    "<code>make report EVALS=folder</code>.</p>"
-)
+    "<code>{}</code>.</p>"
+).format(command("report", EVALS="folder"))
 
 
 class Task(NamedTuple):

@@ -2,14 +2,17 @@
 
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
 
 from .. import evalset, files
 from ..files import EvalSetError
+from ..installation import remedy
 
-FORMS = ("labels.csv", "labels.parquet", "qrels.trec", "beir/corpus.jsonl", "beir/queries.jsonl")
+PARQUET = "labels.parquet"
+FORMS = ("labels.csv", "qrels.trec", "beir/corpus.jsonl", "beir/queries.jsonl")
 QRELS = re.compile(r"beir/qrels/[^/]+\.tsv")
 REPLACES = "wanted a new or an empty folder, or one of a former export, which is replaced"
 COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split", "evidence"]
@@ -39,7 +42,7 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
         raise EvalSetError([f"{to}: is a file, {REPLACES}"])
     held = [path for path in to.rglob("*") if path.is_symlink() or not path.is_dir()]
     names = {path.relative_to(to).as_posix() for path in held}
-    strange = sorted(name for name in names - {*FORMS} if not QRELS.fullmatch(name))
+    strange = sorted(name for name in names - {*FORMS, PARQUET} if not QRELS.fullmatch(name))
     missing = [f"no {name}" for name in FORMS if names and name not in names]
     if strange or missing:
         raise EvalSetError([f"{to}: found {[*strange, *missing][0]}, {REPLACES}"])
@@ -47,8 +50,11 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
         print(f"no document answers, so without labels: {', '.join(evals.unanswered)}")
     with files.new_folder(to) as folder:
         _write_csv(folder / "labels.csv", table)
-        with files.database() as tables:
-            tables.from_df(table).write_parquet(str(folder / "labels.parquet"))
+        if find_spec("duckdb"):
+            with files.database() as tables:
+                tables.from_df(table).write_parquet(str(folder / PARQUET))
+        else:
+            print(f"without {PARQUET}: {remedy('duckdb')}")
         lines = (f"{row.query_id} 0 {row.doc_id} {row.relevance}\n" for row in table.itertuples())
         files.write(folder / "qrels.trec", "".join(lines))
         write_beir(evals, table, folder / "beir")

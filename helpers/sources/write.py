@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from .. import evalset, files
 from ..files import EvalSetError
+from ..installation import command
 from . import catalogue, collections, questions, trees
 from .qrels import Labels, assign_halves, count_common_ids, keep_answered, read_labels
 from .readers import WORDS, Options, Source, Task
@@ -54,7 +55,7 @@ def import_command(source: str, to: Path, **more) -> list[str]:
     """Import KIND:PATH, with `more` Options, into a new folder and return what was found."""
     kind, _, path = source.partition(":")
     lines = import_into(Options(kind, path, **more), to)
-    following = evalset.load(to).next_step() or f"make report EVALS={to}"
+    following = evalset.load(to).next_step() or command("report", EVALS=to)
     return [*lines, f"{to} is an evaluation set; next: {following}"]
 
 

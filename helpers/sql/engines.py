@@ -18,6 +18,7 @@ import pandas as pd
 
 from .. import files
 from ..files import EvalSetError
+from ..installation import IN_CHECKOUT
 
 INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
 
@@ -126,6 +127,7 @@ def _spark(kind: str, tables: Path) -> Iterator[Spark]:
         from pyspark.sql import SparkSession
     except ImportError:
         remedy = "make proof ONLY=sail installs it, make sql uses it from there"
+        remedy = remedy if IN_CHECKOUT else "pip install 'pyspark[connect]' pysail"
         problem = f"found no package pyspark, wanted for {kind!r}: {remedy}"
         raise EvalSetError([problem]) from None
     warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3

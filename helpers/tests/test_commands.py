@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import __main__, compare, evalset, report, results, workbook
-from helpers.labels import audit, carry, checks, merge, plan
+from helpers import __main__, baseline, compare, evalset, report, results, workbook
+from helpers.labels import audit, carry, checks, manifest, merge, plan
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import export, site, write
 from helpers.sql import command as sql_command
@@ -110,7 +110,8 @@ ROOMS = {  # of a command: where its function stands
     "report": (workbook, "report_command"),
     "check": (workbook, "check_command"),
     "refresh": (workbook, "refresh_command"),
-    "freeze": (workbook, "freeze_command"),
+    "freeze": (manifest, "freeze_command"),
+    "baseline": (baseline, "baseline_command"),
     "new": (write, "new_command"),
     "learn": (copies, "make"),
     "plan": (plan, "plan_command"),
@@ -129,6 +130,7 @@ PASSED_ON = [  # (words, what the function is called with)
     (["refresh"], SET),
     (["freeze"], SET),
     (["plan"], SET),
+    (["baseline"], SET),
     (["new", "--to", "y"], {"to": Path("y")}),
     (["learn"], ()),
     (["learn", "--fresh"], {"fresh": True}),
@@ -147,6 +149,7 @@ PASSED_ON = [  # (words, what the function is called with)
         (["--decides", "hit@5"], {"decides": "hit@5"}),
         (["--gate", "not-worse"], {"gate": "not-worse"}),
         (["--to", "out"], {"to": Path("out")}),
+        (["--junit", "gate.xml"], {"junit": Path("gate.xml")}),
     ]),
     *(([*IMPORT, *words], {"source": "beir:x", "to": Path("y")} | more) for words, more in [
         ([], {}),

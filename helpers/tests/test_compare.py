@@ -12,7 +12,7 @@ from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
 from helpers import compare, evalset, evidence, files, measures, runs, stats
-from helpers.text import inert
+from helpers.text import inert, token_ids
 
 
 @pytest.fixture(autouse=True)
@@ -150,8 +150,9 @@ def status(many, monkeypatch, capsys):
 
 
 def test_the_gate_closes_for_a_worse_run_and_writes_both_forms(many, status):
-    done, printed = status(many / "worse.trec")
+    done, printed = status(many / "worse.trec", "--junit", many / "gate.xml")
     assert done == 1 and "## worse: worse" in printed.out and printed.err == ""
+    assert "<failure>worse: worse, nDCG@10 0.982 to" in (many / "gate.xml").read_text()
     page = (many / "comparisons" / "worse.md").read_text()
     assert "| q10      | even | 1.000 | 0.631 | a &#124; 10 b |\n" in page
     assert "| q10      | even | 1.000 | 0.631 | a | 10 b |\n" in printed.out
@@ -267,7 +268,7 @@ def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
     assert "another runs/fixed.trec" in status(path)[1].err
     (many / "results.json").unlink()
     done, printed = status(path)
-    words = f"cannot compare: {many} has no baseline yet, run make report on it first\n"
+    words = f"cannot compare: {many} has no baseline yet, make report EVALS={many} makes it\n"
     assert done == 2 and printed.err.startswith(words)
 
 
@@ -765,6 +766,7 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
         ((base, "--decides", "evidence-hit@5"), 0, [f"## {base}: no difference shown\n"]),
         ((bits, "--decides", "evidence-hit@5", "--gate", "not-worse"), 1, ["## bits: worse\n"]),
         ((bits, "--decides", "recall@10"), 0, ["rests on recall@10", "## bits: no diff"]),
+        ((bits, "--decides", "nDCG-exp@10"), 0, ["rests on nDCG-exp@10", "| nDCG-exp@10 "]),
     ):  # fmt: skip
         done, printed = status(*words)
         assert (done, printed.err) == (code, ""), words
@@ -779,6 +781,9 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
         assert done == 2 and said in printed.err and printed.out == "", words
     assert "its lists end before that, wanted one of evidence-hit@5, " in status(
         bits, "--decides", "evidence-8000-tokens")[1].err  # fmt: skip
+    (folder / "settings.json").write_text('{"decides": "nDCG-exp@10", "highest_grade": 21}')
+    done, printed = status(bits)
+    assert done == 2 and "highest_grade is 21, wanted up to 20 for nDCG-exp@10" in printed.err
     (folder / "settings.json").write_text('{"decides": "evidence-hit@5", "matters": 1}')
     assert "## bits: worse, by less than matters\n" in status(bits)[1].out
     documents = folder / "documents.trec"
@@ -786,6 +791,84 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     done, printed = status(documents)
     assert done == 2 and "evidence-hit@5 cannot decide, it or its base ranks no" in printed.err
     assert not (folder / "comparisons" / "documents.md").exists()
+
+
+def test_passages_that_bring_as_much_for_fewer_tokens(quoted):
+    folder, _ = quoted
+    evals = evalset.load(folder)
+    first, *labels = evals.judgments
+    evals = evals._replace(judgments=[first._replace(relevance=1), *labels])
+    body = evals.documents["a"].retrieval_text
+
+    def system(name, start, end, missed, depth=1, **more):
+        """Return a run of a passage, for the first `missed` of the wrong one, and one token."""
+        ids = (f"{'b' if n < missed else 'a'}#{start}:{end}" for n in range(12))
+        parts = {f"q{n}": [(chunk, 1.0), ("b#0:1", 0.5)] for n, chunk in enumerate(ids)}
+        rankings = {q: [(of[0][0][0], 1.0)] for q, of in parts.items()}
+        return runs.Run(name, rankings, [], parts, depth=depth, **more)
+
+    whole, half, least = ("whole", 0, 218), ("half", 40, 180), ("least", 90, 130)
+    tokens = {name: len(token_ids(body[a:b])) for name, a, b in (whole, half, least)}
+    documents = run_of("documents", *[ranked(1, 1, 2)] * 12)
+    for others, matters, beaten in (  # one of twelve fewer: -.083 (-.267 to +.100)
+        ([(*whole, 0), (*least, 0)], 0.05, {"whole": ("least", "the same", 0, 0, 0)}),
+        ([(*whole, 0), (*least, 1)], 0.26, {}),
+        ([(*whole, 0), (*least, 1)], 0.27, {"whole": ("least", "the same", -1 / 12, -0.267, 0.1)}),
+        ([(*whole, 1), (*least, 0)], 0.05, {}),
+        ([(*whole, 1), (*least, 0)], 0.11, {"whole": ("least", "no less", 1 / 12, -0.1, 0.267)}),
+        ([(*whole, 12), (*least, 0)], 0.05, {"whole": ("least", "more", 1, 1, 1)}),
+        ([("twin", *whole[1:], 0), (*whole, 0)], 0.05, {}),  # no fewer tokens
+        ([(*whole, 0), (*half, 1), (*least, 2)], 0.27,  # half would do, but is beaten
+         {"half": ("least", "the same", -1 / 12, -0.267, 0.1)}),
+        ([(*whole, 0), (*half, 0), (*least, 0)], 0.05,
+         dict.fromkeys(("whole", "half"), ("least", "the same", 0, 0, 0))),
+    ):  # fmt: skip
+        found = compare.compare(evals._replace(matters=matters), documents,
+                                [system(*of) for of in others])  # fmt: skip
+        costs, page = {row["name"]: row for row in found["costs"]}, compare.comparison_page(found)
+        for name, *_, missed in others:
+            row = costs[name]
+            assert (row["k"], row["recall"]) == (1, pytest.approx(1 - missed / 12))
+            assert row["full"] == pytest.approx(1 - max(missed - 1, 0) / 11)
+            assert row["tokens"] == tokens.get(name, tokens["whole"])
+        assert [*costs] == sorted(costs, key=lambda name: costs[name]["tokens"])
+        assert {name for name in costs if costs[name]["instead"]} == {*beaten}
+        for name, (by, words, *figures) in beaten.items():
+            told = costs[name]["instead"]
+            assert (told["name"], told["k"]) == (by, 1)
+            assert told["tokens"] == tokens[by]
+            assert [told[of] for of in ("difference", "low", "high")] == pytest.approx(
+                figures, abs=5e-4
+            )
+            assert (
+                f"{by}, first 1: {words} evidence at {100 * tokens[by] / tokens[name]:.0f} % of"
+                in page
+            )
+        alone = f"Nobody need consider {', '.join(of for of in costs if of in beaten)}, beaten in"
+        assert (alone in page) == bool(beaten)
+
+    of_six = evals._replace(queries={q: evals.queries[q] for q in sorted(evals.queries)[:6]})
+    of_five = of_six._replace(queries={q: of_six.queries[q] for q in sorted(of_six.queries)[:5]})
+    pair = [system(*whole, 0), system(*least, 0)]
+    for few, n_beaten in ((of_six, 1), (of_five, 0)):
+        costs = compare.compare(few, documents, pair)["costs"]
+        assert sum(bool(row["instead"]) for row in costs) == n_beaten
+    base, twice = system(*half, 0), [system(*least, n, one_of="agent") for n in (0, 3)]
+    for alone in ([pair[0]], twice, [pair[0], documents]):
+        found = compare.compare(evals, base, alone)
+        assert "costs" not in found and "cost in tokens" not in compare.comparison_page(found)
+    found = compare.compare(evals, base, [pair[0]._replace(depth=10), *twice])["costs"]
+    recalls = {(row["name"], row["k"]): row["recall"] for row in found}
+    assert recalls == {("half", 1): 1, ("whole", 1): 1, ("agent", 1): pytest.approx(21 / 24)}
+    numbered = pair[0]._replace(name="numbers", parts={"q0": [("a#0", 1.0)]})  # of no known set
+    deep = [run._replace(depth=10) for run in (base, *pair, documents, numbered)]
+    found = compare.compare(evals, *deep[:1], deep[1:])["costs"]
+    assert {(row["name"], row["k"]): row["tokens"] for row in found} == {
+        (name, k): n + (k > 1) for name, n in tokens.items() for k in (1, 3, 5, 10)
+    }
+    for row in found:
+        told = row["instead"] and (row["instead"]["name"], row["instead"]["k"])
+        assert told == ({} if row["name"] == "least" else ("least", 1))
 
 
 def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):

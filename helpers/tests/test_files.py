@@ -208,7 +208,9 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
       for name in ("second_pass", "retrieval_queries")),
     ("language", "retrieval_queries", ["nl", "de"], ["", "NL", "nld", "nl\n", 1, None],
      "a code of ISO 639-1, such as nl, where it is not the language of the set"),
-    ("reader", "second_pass", ["person"], ["", "people", None], "person or model"),
+    ("reader", "second_pass", ["person", "model:m-1.5", "person:ab"],
+     ["", "people", "ab", "person:", "person:a b", "person:" + "a" * 21, None],
+     "person or model, with a handle where several read: person:ab"),
     *(("evidence", name, ["a", "", [], ["b", ["c", "d"]]], [1, [""], [["c", ""]], [[]], [[["c"]]],
        [1], None], "a quote, or a list of alternatives: a quote that is enough by itself, or a "
        "list of quotes that are enough together")

@@ -84,6 +84,24 @@ def test_linear_gain_and_ideal_from_the_labels():
     assert measures.first_rank(values) == 2
 
 
+def test_exponential_gain_has_a_name_and_stands_beside_linear_gain():
+    run = {"q": ranking("x", "b", "a")}
+    for grades, at_2, linear, exponential in (  # by hand, discounts 1, .63093, .5, .43068
+        ({"a": 2, "b": 1, "c": 1}, 0.63093 / 3.63093, 0.52091, 0.51585),
+        ({"a": 4, "b": 1, "c": 3}, 0.63093 / 19.41651, 2.63093 / 6.39279, 8.13093 / 19.91651),
+    ):
+        for names in (["nDCG-exp@10", "nDCG@10"], ["nDCG@10", "nDCG-exp@10"], ["nDCG-exp@10"]):
+            values = measures.per_query({"q": grades}, run, names)["q"]
+            both = {"nDCG@10": linear, "nDCG-exp@10": exponential}
+            assert values == pytest.approx({name: both[name] for name in names}, abs=5e-6)
+            assert list(values) == names
+        # ir_measures mixes both gains up in one call, if one with a gain comes first in its set
+        many = [f"nDCG-exp@{k}" for k in range(1, 20)] + ["nDCG@10"]
+        values = measures.per_query({"q": grades}, run, many)["q"]
+        found = [values[name] for name in ("nDCG@10", "nDCG-exp@10", "nDCG-exp@2")]
+        assert found == pytest.approx([linear, exponential, at_2], abs=5e-6)
+
+
 def test_every_value_is_that_of_ir_measures():
     rng, named = np.random.default_rng(0), {measures.measure(name): name for name in measures.NAMED}
     documents = [f"d{n}" for n in range(40)]

@@ -274,6 +274,9 @@ def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch
     assert card(*(dict(zip(names, row, strict=True)) for row in SECOND)) == [*POOL.items()]
     (counted.folder / "pool.jsonl").unlink()
     assert card({"reader": "person"}, {"reader": "model"}, {}) == [*READERS.items()]
+    name, words = [*READERS.items()][2]
+    found = card({"reader": "person:ab"}, {"reader": "person:cd"})
+    assert found == [(name, words.replace("1 pair", "2 pairs"))]
 
 
 def test_the_data_card_counts_third_readings_and_large_rounds(counted):

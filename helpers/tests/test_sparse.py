@@ -151,6 +151,21 @@ def test_measures_see_the_first_100_documents():
         assert values["MRR"] == values["MAP"] == value and values["recall@100"] == (value > 0)
 
 
+def test_terms_by_rarity_and_measures_at_other_depths():
+    index = sparse.build(Letters(), ["x", "y", "z"], ["aaa", "ab", "a"])
+    plain = dict(ranked((Letters(), index), {"q": "ab"})["q"])
+    assert plain == {"x": 3.0, "y": 2.0, "z": 1.0}
+    found = dict(sparse.rankings(Letters(), index, {"q": "ab"}, idf="lucene"))["q"]
+    a, b = math.log(1 + 0.5 / 3.5), math.log(1 + 2.5 / 1.5)
+    assert dict(found) == pytest.approx({"y": a + b, "x": 3 * a, "z": a})
+    few = sparse.evaluate(Letters(), index, {"q": "ab"}, {"q": {"y": 1}}, [1], "lucene")
+    assert few["nDCG@1"] == few["recall@1"] == 1
+    assert sparse.evaluate(Letters(), index, {"q": "ab"}, {"q": {"y": 1}}, [1])["recall@1"] == 0
+    many = sparse.build(Letters(), [f"d{n:03}" for n in range(102)], ["a"] * 102)
+    deep = sparse.evaluate(Letters(), many, {"q": "a"}, {"q": {"d100": 1}}, [200])
+    assert (deep["recall@100"], deep["recall@200"]) == (0, 1)
+
+
 def test_what_bm25_tells_of_itself_is_plain_numbers():
     model, found = sparse.bm25(["a", "b"], ["disk full disk", "log"])
     assert model.vocabulary == {"disk": 0, "full": 1, "log": 2} and model.sparse_dim == 3

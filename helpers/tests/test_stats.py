@@ -261,6 +261,7 @@ def test_who_read_and_how_often_the_second_reading_agrees():
     assert stats.readers_text(rows) == "readers: language models of one family"
     both = "readers: language models of one family and people"
     assert stats.readers_text([{"reader": "person"}, *rows]) == both
+    assert stats.readers_text([{"reader": f"person:{of}"} for of in ("ab", "cd")] + rows) == both
     assert stats.readers_text([{}]) == stats.readers_text([]) == ""
     assert stats.equal_by_grade([0, 2, 0, 0, 1], [0, 1, 0, 1, 1]) == {0: 2 / 3, 1: 1.0, 2: 0.0}
 

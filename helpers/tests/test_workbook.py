@@ -15,7 +15,7 @@ from nbformat import v4
 from nbval.plugin import IPyNbFile
 
 from helpers import evalset, files, report, results, workbook
-from helpers.labels import pooling
+from helpers.labels import manifest, pooling
 
 ROOT = workbook.ROOT
 
@@ -121,14 +121,14 @@ def test_a_report_runs_the_notebooks_in_their_order_and_tells_the_summary(
 
 def test_freeze_writes_the_negatives_then_the_manifest(folder, capsys):
     evals = evalset.load(folder)
-    assert workbook.freeze_command(evals) == 0
-    manifest = folder / "manifest.json"
-    assert capsys.readouterr().out == f"{manifest} describes the folder as it is now\n"
-    content = json.loads(manifest.read_text())
+    assert manifest.freeze_command(evals) == 0
+    path = folder / "manifest.json"
+    assert capsys.readouterr().out == f"{path} describes the folder as it is now\n"
+    content = json.loads(path.read_text())
     assert content["seeds"] == {"negatives": 2026} and "negatives.jsonl" in content["files"]
     rows = [json.loads(line) for line in (folder / "negatives.jsonl").read_text().splitlines()]
     assert rows == pooling.negatives(evals, pooling.by_ranker(evals), 2026)
-    assert workbook.freeze_command(evals) == 0 and json.loads(manifest.read_text()) == content
+    assert manifest.freeze_command(evals) == 0 and json.loads(path.read_text()) == content
 
 
 PAGE = "a\n<!-- generated: make refresh -->\nold\nlines\n<!-- end -->\nb\n"

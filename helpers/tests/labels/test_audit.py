@@ -7,7 +7,7 @@ import pytest
 from conftest import results_of, write_rows
 from labelled_sets import BAD_SET, GUIDE, add_pool, by_check, change, complete, document
 
-from helpers import __main__, chunks, evalset, files, results, runs, text, workbook
+from helpers import __main__, chunks, evalset, files, results, runs, text
 from helpers.labels import audit, manifest
 from helpers.labels.checks import Finding
 
@@ -215,7 +215,7 @@ def test_what_is_wrong_is_told_with_its_place_before_anything_is_written(reporte
         path = folder / name
         path.write_text(page + "\n")
         before = contents(folder)
-        for command in (audit.folder_findings, workbook.freeze_command):
+        for command in (audit.folder_findings, manifest.freeze_command):
             with pytest.raises(evalset.EvalSetError) as caught:
                 command(reported)
             assert caught.value.problems[0].startswith(f"{folder}/{words}")
@@ -229,7 +229,7 @@ def test_freeze_draws_new_negatives_over_broken_ones_and_audit_refuses_them(repo
     (reported.folder / "negatives.jsonl").write_text("{\n")
     with pytest.raises(evalset.EvalSetError, match="negatives.jsonl:1: broken JSON"):
         audit.folder_findings(reported)
-    assert workbook.freeze_command(reported) == 0
+    assert manifest.freeze_command(reported) == 0
     assert audit.unreadable(reported) == []
 
 

@@ -179,6 +179,7 @@ THRICE += [reread("q1", "c", 0, 2, 0), reread("q1", "c", 0, 2, 0, round=2)]
 THRICE += [reread("q1", "d", 0, 2, 2), reread("q1", "d", 0, 2, 2, round=3)]
 STALE = [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 0)]
 BY_WHOM = [reread("q2", "a", 0, 0, 0, reader="person"), reread("q1", "a", 0, 0, 0, reader="model")]
+BY_WHOM += [reread("q1", "b", 0, 0, 0), reread("q2", "b", 0, 1, 0, reader="person:ab")]
 
 CASES = {  # check: sets, each with its status and words of the finding, in their order
     checks.check_size: [
@@ -305,7 +306,7 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (second_pass([{**row, "reason": ""} for row in THRICE]), "fail", "reason for q1 b, q1 c."),
         (second_pass([{**row, "reason": "why" * (n == 3)} for n, row in enumerate(THRICE)]), "fail",
          "reason for q1 c."),
-        (second_pass(BY_WHOM), "warn", "undefined", "people: 1 of 1 pair", "Clear up the guide"),
+        (second_pass(BY_WHOM), "fail", "kappa 0.00", "people: 1 of 2 pairs", "Sharpen the guide"),
         (read_again(24, 23, 47), "pass", "round 1: 90 pairs, 30 of grade 0, 73% agree, kappa 0.60; "
          "round 2: 47 pairs, 16 of grade 0, 0% agree, kappa -0.50; judged by round 1"),
         (read_again(24, 24), "pass", "48 pairs", "100% agree, kappa 1.00; judged by round 2"),

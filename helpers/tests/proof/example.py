@@ -20,7 +20,8 @@ def main() -> None:
         print(f"skipped, because {NEEDED} is not installed")
         return
     page = (ROOT / "notebooks" / "comparing.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (code,) = (block for block in blocks if NEEDED in block)
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([sys.executable, "-c", code], cwd=scratch, check=True)
         (run,) = Path(scratch).iterdir()

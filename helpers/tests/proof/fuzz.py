@@ -36,7 +36,7 @@ FAULTS, KILLED = ("full", "denied", "interrupt", "kill"), 137
 ODD_WORDS = ["", " ", "-1", "0", "nan", "1e999", "no-such", "a\nb", "x" * 5_000, "--", "a:b"]
 ROOMS = "__main__ workbook report labels.audit labels.pooling labels.merge learn.progress "
 ROOMS += "sources.export sql.command"  # imported once, so that no trial pays
-IN_STEPS = ("report", "refresh", "freeze", "sql")  # what came before the step that failed is whole
+IN_STEPS = ("report", "baseline", "refresh", "freeze", "sql")  # steps before the one that failed
 RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 CRASH = re.compile(r"Traceback \(most recent|Warning: .*\n? *warnings\.warn")
 

@@ -14,7 +14,7 @@ from learn import small_session
 from sources.importing import beir_folder, mmarco_folder, put
 
 from helpers import chunks, compare, evalset, measures, results, runs, workbook
-from helpers.labels import merge
+from helpers.labels import manifest, merge
 from helpers.sources import export
 from helpers.sql import command
 
@@ -46,6 +46,8 @@ IMPORTS = [  # (kind and form, source, options)
 ROWS = [  # (name, words of the command, what of the stock it needs)
     ("report", "report --evals graded", "graded"),
     ("check", "check --evals graded", "graded"),
+    ("baseline", "baseline --evals graded", "graded"),
+    ("baseline bare", "baseline --evals bare", "bare"),
     ("refresh", "refresh", HOUSE),
     ("learn", "learn", HOUSE),
     ("learn again", "learn", f"{HOUSE} learn"),
@@ -138,7 +140,7 @@ def graded(folder: Path) -> None:
     put(folder / "settings.json", '{"highest_grade": 3}\n')
     baseline(folder)
     with contextlib.redirect_stdout(io.StringIO()):
-        workbook.freeze_command(evalset.load(folder))
+        manifest.freeze_command(evalset.load(folder))
 
 
 def baseline(folder: Path) -> None:

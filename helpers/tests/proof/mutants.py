@@ -72,6 +72,7 @@ DISK = f"{TESTS}/test_files.py"
 EVIDENCE = f"{TESTS}/test_evidence.py"
 SETUP = f"{TESTS}/proof/test_setup.py"
 STORED = f"{TESTS}/test_workbook.py"
+INSTALLED = f"{TESTS}/test_installation.py"
 
 
 class Mutant(NamedTuple):
@@ -105,6 +106,7 @@ MUTANTS = [
     Mutant("recall divided by k", C, "grades, k) / relevant if relevant else 0.0", "grades, k) / k", C),
     Mutant("AP over found documents", C, "return sum(at_hits) / relevant if relevant", "return sum(at_hits) / len(at_hits) if at_hits", C),
     Mutant("exponential gain unnamed", "helpers/measures.py", '"nDCG": nDCG,', '"nDCG": nDCG(gains={1: 1, 2: 3}),', C),
+    Mutant("both gains asked for at once", "helpers/measures.py", "if n.startswith(EXPONENTIAL) == gain}", "}", MEASURES),
     Mutant("missing query skipped", "helpers/measures.py", "for query_id in qrels}  # in", "for query_id in run}  # in", MEASURES),
     Mutant("unfound left out of the median", "helpers/measures.py", "median(first_rank(row) or math.inf for row in values.values())",
            "median(first_rank(row) for row in values.values() if row['RR'])", MEASURES),
@@ -135,7 +137,7 @@ MUTANTS = [
     Mutant("kappa without chance", A, "(observed - chance) / (1 - chance) if chance < 1", "observed if chance < 1", A),
     Mutant("AC1 with kappa's chance", AGREEMENT, "share * (1 - share) for share in shares", "share * share for share in shares", AGREEMENT),
     Mutant("a log written without its lock", "helpers/labels/log.py", "with lock_log(path):", "if True:", LOG),
-    Mutant("a lock that a killed kernel keeps", "helpers/labels/log.py", "AcquireReturnProxy, FileLock", "AcquireReturnProxy, SoftFileLock as FileLock", LOG),
+    Mutant("a lock that a killed kernel keeps", "helpers/labels/log.py", "from filelock import FileLock", "from filelock import SoftFileLock as FileLock", LOG),
     Mutant("kappa of one's own repeats without weights", "helpers/labels/schedule.py", 'grades, weights="linear")', "grades)", SCHEDULE),
     Mutant("blind repeats replace the label", "helpers/labels/log.py", "if entry.doc_id and not entry.repeat}", "if entry.doc_id}", SCHEDULE),
     Mutant("Holm without its steps", BEST, "(len(ps) - rank) * ps[place]", "len(ps) * ps[place]", BEST),
@@ -177,6 +179,12 @@ MUTANTS = [
     Mutant("the set's tokenizer ignored", "helpers/evalset.py", "tokens.TOKENIZERS[self.tokenizer](text)", "tokens.words(text)", DATA),
     Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
     Mutant("a second pass without rounds", "evals/schema/second_pass.schema.json", '["query_id", "doc_id", "round"]', '["query_id", "doc_id"]', DISK),
+    Mutant("a window inside the one before", "helpers/baseline.py", "range(0, max(1, len(ids) - overlap), size - overlap)", "range(0, max(1, len(ids)), size - overlap)", INSTALLED),
+    Mutant("an old baseline kept for new labels", "helpers/baseline.py", "if not path.exists() or results", "if not path.exists() and results", INSTALLED),
+    Mutant("a search's order turned round", "helpers/api.py", "(one, -n) if", "(one, n) if", INSTALLED),
+    Mutant("test looked at by a function", "helpers/api.py", "    compare.refuse_unconfirmed(evals, [against, *others] if base else others, split)\n", "", INSTALLED),
+    Mutant("make where there is none", "helpers/installation.py", "    if IN_CHECKOUT:\n        return typed", "    if typed:\n        return typed", INSTALLED),
+    Mutant("a failure that counts as passed", "helpers/compare.py", '{1: "failure", STRICT', '{STRICT', INSTALLED),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
     Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.folder_findings(evals)", "from . import evalset; findings = audit.folder_findings(evalset.load(evals.folder))", COMMANDS),
     Mutant("a card with another engine", B, '"engine": engine', '"engine": runs.BASELINE["engine"]', SESSIONS),
@@ -208,6 +216,8 @@ MUTANTS = [
     Mutant("the ideal forgives a cut", "helpers/evidence.py", "return min(sizes, default=1)", "return min(sizes, default=99)", EVIDENCE),
     Mutant("the ideal takes the best grade first", "helpers/evidence.py", "dict(left).items():", "[max(left, key=lambda of: of[1])] if left else []:", EVIDENCE),
     Mutant("a part that is delivered is lost", "helpers/evidence.py", "return PART", "return BELOW", EVIDENCE),
+    Mutant("as much evidence as a run that is beaten", "helpers/evidence.py", ' and not p["instead"]]', "]", COMPARE),
+    Mutant("as much evidence by the mean alone", "helpers/evidence.py", "low > -matters", "change.mean() > -matters", COMPARE),
     Mutant("quotes needed together are saved as alternatives", "helpers/labels/panel.py", "evidence = [quotes] if", "evidence = quotes if", f"{TESTS}/labels/test_panel.py"),
     Mutant("sentences of HotpotQA are alternatives", "helpers/sources/questions.py", "evidence = (own,) * bool(own)", "evidence = tuple((quote,) for quote in own)", f"{TESTS}/sources/test_questions.py"),
     Mutant("shared text counted twice", "helpers/evidence.py", "end in stretches)", "end in delivered)", EVIDENCE),

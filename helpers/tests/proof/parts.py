@@ -50,7 +50,8 @@ PARTS = {
     ),
     "further": Part("what goes beyond the week, each notebook alone", FURTHER),
     "witness": Part(
-        "each published number, by code that shares nothing", tests("witness", "witness_evidence")
+        "each published number, by code that shares nothing",
+        tests("witness", "witness_evidence", "witness_further"),
     ),
     "tests": Part(
         "what tests of the helpers need seconds for",
@@ -62,6 +63,7 @@ PARTS = {
     "sessions": Part("the sessions on other people's sets", tests("sessions")),
     "learners": Part("learners' copies, with and without solutions", tests("rehearsal")),
     "setup": Part("set-up, and the workflow of the repository", tests("setup", "workflow")),
+    "wheel": Part("the gate, installed outside the repository", tests("wheel")),
     "site": Part("the course as pages, in a real browser", tests("site"), ".cache/tools"),
     "tools": Part("the tools of the parts below", tests("mutation", "fuzz", "browser", "parts")),
     "mutants": Part("that wrong edits turn a check red", script("mutants.py")),

@@ -17,11 +17,12 @@ from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
 from helpers import evalset, figures, runs, stats, text, workbook
-from helpers.labels import audit
+from helpers.labels import audit, manifest
 from notebooks import cards
 
-OF_SESSION_C = "answers best_of_many evidence_lost false_alarms how_many_queries judge "
-OF_SESSION_C = [*OF_SESSION_C.split(), "stopping_early", "trap_lab", "wrong_labels"]
+OF_SESSION_C = "abstaining answers best_of_many evidence_lost false_alarms filters "
+OF_SESSION_C += "how_many_queries judge reranking stopping_early trap_lab wrong_labels"
+OF_SESSION_C = OF_SESSION_C.split()
 FURTHER = {path.stem: path for path in workbook.FURTHER}
 
 
@@ -157,6 +158,13 @@ def test_what_goes_further_than_session_a_counts_another_set(graded):
     agreement = play(FURTHER["agreement"], graded).said
     assert agreement["f-agreement-read"] == "11 pairs; readers: not said\n"
     assert " AC1: 0.882 (" in agreement["a-interval-run"]
+    assert agreement["f-agreement-handles"].startswith("no two readers have handles here")
+    rows = [json.loads(line) for line in (graded / "second_pass.jsonl").read_text().splitlines()]
+    for number, reader in ((8, "person:ab"), (9, "person:cd")):
+        rows += [row | {"round": number, "reader": reader} for row in rows[: 17 - number]]
+    write_rows(graded / "second_pass.jsonl", *rows)
+    handles = play(FURTHER["agreement"], graded).said["f-agreement-handles"]
+    assert handles == "9 pairs; all of person:ab, person:cd read 8\n"
     asked, every = ["q1", "q2", "q3", "q4"], ["d1", "d2", "d3", "d4"]
     (graded / "runs").mkdir()
     lines = [f"{q} Q0 {d} {n} {9 - n} every" for q in asked for n, d in enumerate(every, 1)]
@@ -194,7 +202,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     assert "results.json: 1 queries, 0 with results" in c.said["c-results-write"]
     found = page.space["results"]["summary"]["dev"]
     assert set(found["measures"].values()) == {0.0} and found["median_first_rank"] is None
-    assert audit.folder_findings(evals)[-1].status == "pass" and workbook.freeze_command(evals) == 0
+    assert audit.folder_findings(evals)[-1].status == "pass" and manifest.freeze_command(evals) == 0
 
 
 def test_session_c_needs_session_b_first(graded):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -372,6 +373,43 @@ def test_evidence_that_decides(files, tmp_path, name, decides, measure):
     at = own[measure]
     assert told["evidence"]["verdict"] == witness.verdict(at, at["p"])
     assert status == witness.ended(at, "worse", witness.MATTERS)
+
+
+def test_what_passages_cost_and_which_rows_are_beaten(files, tmp_path):
+    """Texts are looked for, not spans; a row is beaten by one that no cheaper row beats."""
+    sets = {"paragraph": "paragraph", "recursive": "recursive", "baseline": "fixed"}
+    paths = [str(FOLDER / f"runs/{name}.jsonl") for name in (*sets,)[:2]]
+    line = [sys.executable, "-m", "helpers", "compare", *paths, "--to", str(tmp_path)]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    told = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))["costs"]
+    asked, own, left = witness_evidence.quoted(files, "dev"), {}, []
+    for name, made in sets.items():
+        lists = witness_evidence.ranked(files, made)
+        for k in (1, 3, 5, 10):
+            seen = {q: witness_evidence.seen_at(at, lists[q][:k]) for q, at in asked.items()}
+            full = {q: [d in seen[q] for d in at if at[d][0] == 2] for q, at in asked.items()}
+            own[name, k] = (
+                np.mean([sum(unit.n for unit in lists[q][:k]) for q in asked]),
+                np.array([len(seen[q]) / len(at) for q, at in asked.items()]),
+                np.mean([np.mean(found) for found in full.values() if found]),
+            )
+    assert [(row["name"], row["k"]) for row in told] == sorted(own, key=lambda at: own[at][0])
+    for row in told:
+        tokens, recalls, full = own[at := (row["name"], row["k"])]
+        told_means = (row["tokens"], row["recall"], row["full"])
+        assert all(map(same, told_means, (tokens, recalls.mean(), full))), at
+        pairs = {of: witness.paired(recalls, own[of][1]) for of in left if of[0] != row["name"]}
+        enough = [of for of, pair in pairs.items() if pair["low"] > -witness.MATTERS]
+        by = row["instead"]
+        assert (by and (by["name"], by["k"])) == next(iter(enough), {}), at
+        if enough:
+            assert same(by["tokens"], own[enough[0]][0])
+            assert all(
+                same(by[end], pairs[enough[0]][end]) for end in ("difference", "low", "high")
+            )
+        left += [at] * (not enough)
+    assert len(left) < len(own)
 
 
 # The pages of the folder.
@@ -1066,6 +1104,39 @@ def test_the_rounds_of_reading_are_counted_again(cells):
         equal = sum(readings[place] == readings[2] for readings in three.values())
         told = f"the third agrees with the {name} on {equal} of {len(three)} pairs"
         assert told in cells["a-disagree-table"][0]
+
+
+def test_the_reader_who_differs_from_all_the_others_is_counted_again(cells):
+    """The readings are drawn in the same order; they are compared pair by pair, without tables."""
+    rng, n, columns = np.random.default_rng(2026), 90, {}
+    right = rng.choice([0, 1, 2], n).tolist()
+    for name in ("person:ab", "person:cd", "person:ef"):
+        slips, others = rng.random(n), rng.choice([0, 1, 2], n).tolist()
+        rows = zip(right, slips, others, strict=True)
+        columns[name] = [other if slip < 0.1 else grade for grade, slip, other in rows]
+    for at, lenient in enumerate(rng.random(n)):
+        if right[at] == 0 and lenient < 0.4:
+            columns["person:ef"][at] = 1
+    pairwise, alone = {}, {}
+    for one, other in combinations(columns, 2):
+        found = witness.agreement(list(zip(columns[one], columns[other], strict=True)))
+        ends = dict(zip(("low", "high"), found["interval"], strict=True))
+        pairwise[f"{one} and {other}"] = {"pairs": n, "kappa": found["kappa"], **ends}
+    for name in columns:
+        own, *others = columns[name], *(columns[other] for other in columns if other != name)
+        same_two = [(g, a) for g, a, b in zip(own, *others, strict=True) if a == b]
+        apart = [grade > agreed for grade, agreed in same_two if grade != agreed]
+        alone[name] = {"the others agree": len(same_two), "differs alone": len(apart)}
+        alone[name] |= {"of these higher": sum(apart)}
+    agree(cells, {"f-agreement-pairwise": pairwise, "f-agreement-alone": alone})
+    # What the text says of them.
+    kappas = {name: row["kappa"] for name, row in pairwise.items()}
+    assert max(kappas, key=kappas.get) == "person:ab and person:cd"
+    assert max(alone, key=lambda name: alone[name]["differs alone"]) == "person:ef"
+    assert alone["person:ef"]["of these higher"] > 0.8 * alone["person:ef"]["differs alone"]
+    read = pd.read_json(FOLDER / "second_pass.jsonl", lines=True, dtype={"batch": str})
+    twice = read.merge(read, on=["query_id", "doc_id"]).query("round_x < round_y")
+    assert twice.groupby(["batch_x", "batch_y"]).size().max() < 10  # a few pairs
 
 
 def test_session_b_shows_the_chunks_and_the_quotes_they_cut(cells, files):

@@ -8,6 +8,7 @@ from pathlib import Path
 import ir_measures
 import nbformat
 import numpy as np
+import pytest
 from rank_bm25 import BM25Okapi
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
@@ -23,6 +24,7 @@ ROOT = evalset.DEFAULT.parent
 SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
 FURTHER = sorted((ROOT / "notebooks" / "further").glob("*.ipynb"))
 GLOSSARY = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
+GLOSSARY, _, CARD = GLOSSARY.partition("\n## Who means what\n")  # its last section is no term
 TEACHING = (ROOT / "notebooks" / "teaching.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.md"))]
 PAGES += [ROOT / "notebooks" / "further" / "README.md", *sorted(evalset.DEFAULT.glob("*.md"))]
@@ -75,7 +77,9 @@ def test_the_index_names_each_term_in_the_session_of_its_entry():
     rows = re.findall(r"^\| (?:([ABC]), .+?|beyond the week) \| (.+) \|$", GLOSSARY, re.MULTILINE)
     listed = {a: session for session, row in rows for a in re.findall(r"\]\(#(.+?)\)", row)}
     assert listed == {anchor: entry["session"] or "" for anchor, entry in glossary().items()}
-    assert len(rows) == 4 and GLOSSARY.split("## ")[0].count("](#") == len(listed)
+    assert (
+        len(rows) == 4 and GLOSSARY.split("## ")[0].count("](#") == len(listed) + 1
+    )  # and the card
 
 
 def test_the_places_that_entries_name_exist_and_a_further_notebook_links_the_term():
@@ -314,6 +318,34 @@ def of_comparisons() -> dict[str, list[float]]:
         "p-value": [0.2, 16 * flipped(*[0.2] * 4), 2**4, 0, flipped(*[0.2] * 4)],
         "sign-flip": [0.3, 0.2, -0.1, 0.4, 0.4, -0.4, 8 * p, 2**3, p],
     }
+
+
+# Which package means what.
+
+
+def test_the_card_names_the_versions_that_are_installed_here():
+    pins = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    pins = dict(re.findall(r"^([\w-]+)==([\w.]+)", pins, re.MULTILINE))
+    for name in ("ir-measures", "pytrec-eval-terrier", "scikit-learn"):
+        assert f" {name} {pins[name]} " in CARD, name
+
+
+def test_trec_eval_takes_the_grade_cuts_the_ideal_and_turns_ties_round():
+    three = dict.fromkeys("abc", 1)
+    assert measured("nDCG@1", "a", grades={"a": 1, "b": 2}) == 1 / 2  # 2^grade - 1 would give 1/3
+    assert measured("nDCG@2", "ab", grades=three) == 1 > measured("nDCG", "ab", grades=three)
+    assert measured("RR", "abcdefghijkl", grades={"l": 1}) == pytest.approx(1 / 12)
+    assert measured("R@2", "abc", grades=three) == pytest.approx(2 / 3)
+    tied = {"q": {"a": 1.0, "b": 1.0}}
+    first = [ir_measures.parse_measure("R@1")]
+    assert ir_measures.calc_aggregate(first, {"q": {"b": 1}}, tied) == {first[0]: 1}
+
+
+def test_scikit_learn_takes_the_grade_and_lets_tied_documents_share_their_gains():
+    assert metrics.ndcg_score([[1, 2]], [[2, 1]], k=1) == 1 / 2
+    assert metrics.dcg_score([[1, 0]], [[1, 1]]) == pytest.approx((1 + 1 / np.log2(3)) / 2)
+    with pytest.raises(ValueError, match="inconsistent|shape"):
+        metrics.ndcg_score([[1, 2, 1]], [[2, 1]])
 
 
 # What the figures come from: the libraries, on words and single letters.

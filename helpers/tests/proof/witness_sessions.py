@@ -280,7 +280,8 @@ def variants(files: Files) -> dict[str, Okapi]:
         functools.cache(snowballstemmer.stemmer("english").stemWord),
     )
     titled = {u: f"{t}\n{files.documents[u.rpartition('#')[0]]['title']}" for u, t in texts.items()}
-    others = [(k1, b) for k1 in (0.9, 1.5, 2.0) for b in (0.4, 0.75) if (k1, b) != (1.5, 0.75)]
+    others = [(k1, b) for k1 in (0.9, 1.2, 1.5, 2.0) for b in (0.4, 0.75)]
+    others.remove((1.5, 0.75))  # the baseline itself
     return {f"k1 = {k1}, b = {b}": Okapi(texts, k1=k1, b=b) for k1, b in others} | {
         "Lucene IDF": Okapi(texts, idf=functools.partial(idf, "Lucene IDF")),
         "BM25+": Okapi(texts, idf=functools.partial(idf, "BM25+")),

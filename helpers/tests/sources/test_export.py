@@ -141,7 +141,7 @@ def test_an_export_replaces_the_whole_of_the_former(folder, tmp_path):
 STRANGE = [  # a file in the folder, what is told
     ("notes.md", "found notes.md"),
     ("x/labels.csv", "found x/labels.csv"),
-    ("labels.csv", "found no labels.parquet"),
+    ("labels.csv", "found no qrels.trec"),
     (".", "is a file"),
 ]
 

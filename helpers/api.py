@@ -1,0 +1,66 @@
+"""Three of the five calls for other programs; the package's __init__ names all.
+
+A `system` is a run, the path of one, or a function search(query) that returns ids of documents or
+passages, or (id, score), best first.
+"""
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from . import compare, evidence, files, runs
+from .evalset import EvalSet
+
+
+def read_run(evals: EvalSet, system) -> runs.Run:
+    """Return a system's run. Raises EvalSetError with file, line and remedy where it's unusable."""
+    if isinstance(system, runs.Run):
+        return system
+    path = _ask_each(evals, system) if callable(system) else Path(system)
+    return compare.read_checked(path, evals)
+
+
+def compare_runs(evals: EvalSet, *systems, base=None, split: str = "dev", **rules) -> dict:
+    """Return what is known of each system against the saved baseline, or against `base`.
+
+    It is what the comparison's JSON file holds: of each of its `runs`, `decision` has the verdict.
+    `split` is dev, test or all; `rules` are `matters` and `decides`. Raises EvalSetError.
+    """
+    others = [read_run(evals, system) for system in systems]
+    against = read_run(evals, base) if base else compare.saved_baseline(evals)
+    compare.refuse_unconfirmed(evals, [against, *others] if base else others, split)
+    return compare.compare_on(evals, against, others, split, **rules)
+
+
+def evidence_by_query(evals: EvalSet, system) -> dict[str, dict[str, float]]:
+    """Return {query_id: {measure: value}} of the quotes that passages deliver, 0 to 1.
+
+    Of all queries whose labels have quotes; {} where the system ranks no passages.
+    """
+    rankings, known = evidence.ranked_passages(evals, read_run(evals, system))
+    queries = evidence.quoted_queries(evals) if rankings else {}
+    return evidence.by_query(evals, queries, rankings, known)
+
+
+def _ask_each(evals: EvalSet, search) -> Path:
+    """Ask a function for each query, with a bar; return the run that was written.
+
+    It is in the set's `comparisons/`; its card has the seconds that a query took.
+    """
+    called = getattr(search, "__name__", type(search).__name__)
+    name = re.sub(r"\W+", "-", called).strip("-")  # a lambda has signs that no file may have
+    path, rows, seconds = evals.folder / "comparisons" / f"{name}.jsonl", [], []
+    for query_id, query in tqdm(evals.all_queries.items(), called, disable=None):
+        began = time.perf_counter()
+        found = [*search(query.query)]
+        seconds.append(time.perf_counter() - began)
+        pairs = [(one, -n) if isinstance(one, str) else one for n, one in enumerate(found)]
+        results = [(ranked_id, float(score)) for ranked_id, score in pairs]
+        rows.append({"query_id": query_id, "results": results})
+    files.write_jsonl(path, rows)
+    latency = dict(zip(("median", "p95"), np.percentile(seconds, [50, 95]).tolist(), strict=True))
+    runs.write_card(path.with_suffix(".json"), evals, {"engine": called, "seconds": latency})
+    return path

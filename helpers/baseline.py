@@ -1,0 +1,78 @@
+"""The baseline without notebooks: fixed windows, BM25, the best chunk of each document.
+
+Session B builds the same by hand.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from . import chunks, compare, evidence, measures, report, results, runs, sparse, text
+from .chunks import Chunk
+from .evalset import EvalSet
+from .runs import BASELINE, Ranking
+
+NAME = BASELINE["chunker"]
+Ranker = Callable[[str, int], Ranking]  # (query, k) -> its first k chunks
+
+
+def cut(evals: EvalSet) -> list[Chunk]:
+    """Return the chunks of all documents, numbered from 0 in each document."""
+    return [
+        Chunk(doc_id, number, *span)
+        for doc_id, document in evals.documents.items()
+        for number, span in enumerate(windows(document.retrieval_text))
+    ]
+
+
+def windows(body: str) -> list[tuple[int, int, int]]:
+    """Return (start, end, tokens) of windows over a text, start and end in characters.
+
+    The last one ends with the text, so none lies inside another.
+    """
+    size, overlap, ids = BASELINE["chunk_tokens"], BASELINE["overlap_tokens"], text.token_ids(body)
+    firsts = range(0, max(1, len(ids) - overlap), size - overlap)
+    spans = [(first, min(first + size, len(ids))) for first in firsts]
+    at = text.token_starts(ids, {edge for span in spans for edge in span})
+    return [(at[first], at[end], end - first) for first, end in spans]
+
+
+def ranker(evals: EvalSet, units: list[Chunk]) -> Ranker:
+    """Return what ranks chunks, indexed once, with the scores of rank_bm25."""
+    bodies = (chunk.text(evals.documents) for chunk in units)
+    pair = sparse.bm25([chunk.chunk_id for chunk in units], bodies, words=evals.words)
+    return lambda query, k: next(sparse.rankings(*pair, {"": query}, k))[1]
+
+
+def search(rank: Ranker, query: str) -> tuple[Ranking, Ranking]:
+    """Return the first chunks and the first documents, [] for a query without a known word."""
+    return sparse.over_fetch(partial(rank, query), runs.best_by_document, BASELINE["depth"])
+
+
+def baseline_command(evals: EvalSet) -> int:
+    """Write the baseline's chunks, run, card and results.json, and print the summary.
+
+    A results.json that measured the same stays: one of session C holds more.
+    """
+    units, path = cut(evals), evals.folder / "results.json"
+    chunks.write_chunks(evals.folder / "chunks" / f"{NAME}.jsonl", units)
+    rank, made = ranker(evals, units), {"engine": runs.LARGE_ENGINE, "chunks": len(units)}
+    found = {q: search(rank, query.query) for q, query in evals.all_queries.items()}
+    runs.save(evals, NAME, *({q: pair[n] for q, pair in found.items()} for n in (0, 1)), made)
+    if not path.exists() or results.changed_inputs(evals, results.read_results(evals.folder)):
+        results.write_results(evals.folder, measured(evals, rank, units))
+    print(text.plain(report.summary(results.read_results(evals.folder))))
+    print(f"\nbaseline: {path}\n{results.what_next(evals.folder)}")
+    return 0
+
+
+def measured(evals: EvalSet, rank: Ranker, units: list[Chunk]) -> dict:
+    """Return what results.json says of the baseline alone: no other chunkers, no failure cards."""
+    base = compare.read_checked(evals.folder / results.RUN, evals)._replace(name="baseline")
+    compared = compare.compare(evals, base, compare.read_systems(evals))
+    by_id = {chunk.chunk_id: chunk for chunk in units}
+    depth = max(evidence.depth_needed(units), BASELINE["depth"])
+    asked = {q: evals.queries[q].query for q in evidence.quoted_queries(evals)}
+    ranked = {q: [by_id[chunk_id] for chunk_id, _ in rank(asked[q], depth)] for q in asked}
+    quoted = results.evidence_content(evals, {NAME: units}, {NAME: ranked}, NAME)
+    values = measures.per_query(evals.qrels(), base.rankings)
+    return results.results_content(evals, base.rankings, values, compared, [], quoted)

@@ -1,0 +1,172 @@
+"""What an installation has in place of make, its baseline, and the calls for other programs."""
+
+import json
+import re
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+import helpers
+from helpers import (
+    __main__,
+    api,
+    baseline,
+    chunks,
+    compare,
+    evalset,
+    files,
+    installation,
+    runs,
+    stats,
+    text,
+)
+
+TYPED = [  # (target, variables, in a checkout, installed)
+    ("audit", {}, "make audit", "retrieval-baseline audit"),
+    ("report", {"EVALS": "a b"}, "make report EVALS=a b",
+     "retrieval-baseline baseline --evals a b"),
+    ("compare", {"RUN": "x.trec"}, "make compare RUN=x.trec", "retrieval-baseline compare x.trec"),
+    ("drop", {"QUERY": "q", "EVALS": "e"}, "make drop QUERY=q EVALS=e",
+     "retrieval-baseline drop q --evals e"),
+    ("lab", {"EVALS": "e"}, "make lab EVALS=e", "make lab EVALS=e in a checkout of the workbook"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    monkeypatch.setattr(installation, "IN_CHECKOUT", False)
+    monkeypatch.setattr(installation, "PROGRAM", "retrieval-baseline")
+
+
+def test_a_command_is_worded_as_it_is_typed_in_a_checkout():
+    for name, variables, wanted, _ in TYPED:
+        assert installation.command(name, **variables) == wanted
+    assert evalset.DEFAULT.is_absolute() and files.FORMS == evalset.DEFAULT / "schema"
+
+
+def test_a_command_is_worded_as_it_is_typed_where_the_gate_is_installed(installed):
+    for name, variables, _, wanted in TYPED:
+        assert installation.command(name, **variables) == wanted
+    for package, wanted in (("duckdb", "retrieval-baseline[sql]"), ("ir_datasets", "ir_datasets")):
+        said = __main__.in_words(ModuleNotFoundError(name=package))
+        assert (
+            said == f"the package {package} is missing in {sys.executable}: pip install '{wanted}'"
+        )
+    assert "a mistake of retrieval-baseline: report it" in __main__.in_words(KeyError("x"))
+
+
+# The baseline.
+
+
+def test_windows_end_with_the_text_and_none_lies_inside_another():
+    for n, wanted in [
+        (0, [(0, 0)]),
+        (512, [(0, 512)]),
+        (513, [(0, 512), (462, 513)]),
+        (974, [(0, 512), (462, 974)]),
+        (975, [(0, 512), (462, 974), (924, 975)]),
+    ]:
+        body = " a" * n
+        assert len(text.token_ids(body)) == n
+        spans = [(2 * first, 2 * end, end - first) for first, end in wanted]
+        assert baseline.windows(body) == spans, n
+
+
+def test_the_baseline_without_notebooks_is_that_of_session_b():
+    evals = evalset.load(evalset.DEFAULT)
+    units = baseline.cut(evals)
+    assert units == chunks.read_chunks(evals.folder / "chunks" / "fixed.jsonl")
+    rank, path = baseline.ranker(evals, units), evals.folder / "runs" / "fixed.jsonl"
+    found = {q: baseline.search(rank, query.query) for q, query in evals.all_queries.items()}
+    assert {q: of_chunks for q, (of_chunks, _) in found.items()} == runs.read_rankings(path)
+    saved = runs.read_rankings(path.with_suffix(".trec"))  # which has no line for an empty one
+    for query_id, (_, of_documents) in found.items():
+        assert [d for d, _ in of_documents] == [d for d, _ in saved.get(query_id, [])], query_id
+
+
+@pytest.fixture
+def measured(folder, capsys):
+    """Return a small set with its baseline."""
+    evals = evalset.load(folder)
+    assert baseline.baseline_command(evals) == 0
+    assert "Method: helpers.sparse.bm25" in capsys.readouterr().out
+    return evals
+
+
+def test_the_baseline_is_measured_once_and_anew_where_the_labels_changed(measured):
+    path = measured.folder / "results.json"
+    path.write_text(path.read_text().replace('"cards": []', '"cards": [], "more": 1'))
+    baseline.baseline_command(measured)
+    assert '"more": 1' in path.read_text()
+    labels = measured.folder / "judgments.jsonl"
+    labels.write_text(labels.read_text().replace('"relevance": 2', '"relevance": 1'))
+    baseline.baseline_command(evalset.load(measured.folder))
+    assert '"more": 1' not in path.read_text()
+
+
+# The calls for other programs.
+
+
+def test_the_package_has_the_five_calls_and_no_others(measured):
+    page = (evalset.DEFAULT.parent / "notebooks" / "comparing.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)\(", page, re.MULTILINE) == [*helpers.CALLS]
+    assert helpers.load(measured.folder) == measured
+    assert {finding.check for finding in helpers.audit_set(measured)} > {"baseline"}
+    assert helpers.compare_runs is api.compare_runs and helpers.read_run is api.read_run
+    with pytest.raises(AttributeError, match="module 'helpers' has no attribute 'run'"):
+        _ = helpers.run
+
+
+FOUND = {"disk is full": ["disk-full", "queue-full"], "queue": ["disk-full"]}
+SEARCHES = [  # what a function returns for a query, in the forms that are taken
+    lambda query: FOUND[query],
+    lambda query: iter([(doc_id, 9 - n) for n, doc_id in enumerate(FOUND[query])]),
+]
+
+
+def test_a_function_that_searches_stands_in_place_of_a_run(measured, tmp_path):
+    path = tmp_path / "lambda.trec"
+    rankings = {"q1": [("disk-full", 0.0), ("queue-full", -1.0)], "q2": [("disk-full", 0.0)]}
+    runs.write_trec(path, rankings, "t")
+    wanted = api.compare_runs(measured, path)
+    assert wanted["runs"][0]["decision"]["verdict"] == stats.TOO_FEW
+    for search in SEARCHES:
+        assert api.compare_runs(measured, search) == wanted
+        assert api.compare_runs(measured, path, base=search)["base"]["name"] == "lambda"
+    card = json.loads((measured.folder / "comparisons" / "lambda.json").read_text())
+    seconds = card["seconds"]
+    assert card["engine"] == "<lambda>" and 0 < seconds["median"] <= seconds["p95"]
+
+
+def test_what_a_function_finds_is_checked_like_a_run(measured):
+    with pytest.raises(evalset.EvalSetError, match=r"comparisons/lambda.jsonl:1: .*nowhere"):
+        api.read_run(measured, lambda query: ["nowhere"])
+    for more in ({"split": "test"}, {"split": "all"}):
+        with pytest.raises(evalset.EvalSetError, match="field confirmed lacks lambda"):
+            api.compare_runs(measured, SEARCHES[0], **more)
+
+
+def test_evidence_is_told_by_query_for_passages_alone(measured):
+    ends = {"disk is full": ["disk-full#0:40"], "queue": ["queue-full#0:4"]}
+    found = api.evidence_by_query(measured, lambda query: ends[query])
+    assert [row["evidence hit@1"] for row in found.values()] == [1.0, 0.0]
+    assert api.evidence_by_query(measured, SEARCHES[0]) == {}
+
+
+def test_junit_has_one_case_that_ends_as_the_gate_did():
+    pair = {"verdict": "worse", "base": 0.5, "run": 0.25}
+    comparison = {"evaluation_set": "A <set>", "decides": "nDCG@10", "base": {"name": "b"}}
+    comparison["runs"] = [{"name": "mine\x1b", "decision": pair}]
+    for status, word, counts in [
+        (0, "system-out", ("1", "0", "0")),
+        (1, "failure", ("1", "1", "0")),
+        (compare.STRICT, "skipped", ("1", "0", "1")),
+    ]:
+        suite = ElementTree.fromstring(compare.as_junit(comparison, status))
+        assert tuple(suite.attrib[n] for n in ("tests", "failures", "skipped")) == counts
+        ((case,),) = [suite]
+        assert case.attrib["name"] == "against b, A <set>"
+        assert [(end.tag, end.text) for end in case] == [
+            (word, r"mine\x1b: worse, nDCG@10 0.500 to 0.250")
+        ]
