@@ -8,6 +8,7 @@ HELPERS := "$(BIN)/python" -m helpers
 READY := $(VENV)/ready
 TOOLS := .cache/tools
 SAIL := .cache/sail
+SPHINX := .cache/sphinx
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
@@ -28,7 +29,7 @@ check: $(READY)  ## execute the notebooks, compare every number, test the helper
 	@$(HELPERS) check $(SET)
 
 asked = $(if $(ONLY),$(filter $(1),$(ONLY)),all)
-proof: $(READY) $(if $(call asked,browser picture langchain),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
+proof: $(READY) $(if $(call asked,browser picture langchain site),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready) $(if $(call asked,site),$(SPHINX)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
 	@"$(BIN)/python" helpers/tests/proof/parts.py
 
 # answer_yes: Ctrl-C ends it at once. No lesson needs a terminal; that is no defence, a notebook runs what it likes.
@@ -86,7 +87,7 @@ drop: $(READY)  ## move QUERY=id out of EVALS, with all that was judged of it, i
 	@test -n "$$QUERY" || { echo "drop needs a query: make drop QUERY=id EVALS=folder"; exit 1; }
 	@$(HELPERS) drop $(SET) -- "$$QUERY"
 
-site: $(READY)  ## write sessions, write-up and pages into site/, to read without installing; nothing in it runs or asks the network
+site: $(READY) $(SPHINX)/ready  ## build the course into site/, to read and to search; nothing in it asks the network
 	@$(HELPERS) site
 
 sql: $(READY)  ## index, search and evaluate EVALS with BM25 in SQL, run into TO=folder; OPTIONS="--engine sail --docs x.parquet"
@@ -108,10 +109,14 @@ $(SAIL)/ready: helpers/tests/proof/sail.txt $(READY)
 	  else "$(BIN)/python" -m pip install --disable-pip-version-check "$$@"; fi 2>/dev/null \
 	  && touch $@ || echo "the packages of $< are not installed: that needs the network once"
 
-lock:  ## resolve requirements.in again for all platforms (needs uv)
+$(SPHINX)/ready: helpers/sources/sphinx/requirements.txt
+	@"$(PYTHON)" helpers/install.py $(SPHINX) $<
+
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --quiet --no-emit-index-url --no-header
+lock:  ## resolve requirements.in and the site's packages again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }
-	@uv pip compile requirements.in --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
-	  --no-emit-index-url --no-header --output-file requirements.txt
+	@$(LOCK) requirements.in --output-file requirements.txt
+	@printf '%s\n' myst-nb sphinx-book-theme latex2mathml | $(LOCK) - --output-file helpers/sources/sphinx/requirements.txt
 
 $(READY): requirements.txt
 	@command -v "$(PYTHON)" >/dev/null || { echo "$(PYTHON) not found: install Python 3.11 to 3.14, or name it: make PYTHON=python3.12"; exit 1; }

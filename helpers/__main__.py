@@ -29,7 +29,7 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "compare": (SET, "compare:compare_command", "hold runs against a baseline: 1 worse, 2 cannot"),
     "sql": (FOLDER, "sql.command:sql_command", "BM25 in SQL on DuckDB, Sail or Spark"),
     "import": (NONE, "sources.write:import_command", "turn a source into an evaluation set"),
-    "site": (NONE, "sources.site:write_site", "write all as static pages into site/"),
+    "site": (NONE, "sources.site:write_site", "build the course as pages into site/"),
     "new": (NONE, "sources.write:new_command", "start a set: guide, two documents, three queries"),
 }
 OFFERED = [n for n in COMMANDS if installation.IN_CHECKOUT or n not in installation.COURSE]

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 LOWEST, BEYOND = (3, 11), (3, 15)
+LOCK = Path("requirements.txt")  # the site has its own
 GIVE_UP_AFTER = 3  # packages that fail before any was installed: there is no network
 SETTINGS = {  # of JupyterLab: no request to the network; saved often, for make progress
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -21,14 +22,14 @@ SETTINGS = {  # of JupyterLab: no request to the network; saved often, for make 
 }
 
 
-def set_up(folder: Path, lock: Path = Path("requirements.txt")) -> int:
+def set_up(folder: Path, lock: Path = LOCK) -> int:
     """Make the environment and return the exit status; `ready` in it says that all is there."""
     uv, locked = shutil.which("uv"), lock.read_text(encoding="utf-8")
     blocks = re.split(r"\n(?=\S+==)", f"\n{locked}")[1:]  # a package may have two versions
     if problem := wrong_python(uv):
         print(problem)
         return 1
-    size = f"up to {len(blocks)} packages, 0.9 GB"
+    size = f"up to {len(blocks)} packages, {'0.9' if lock == LOCK else '0.2'} GB"
     minutes = "on a fast network two minutes with pip, half a minute with uv"
     print(f"setting up {folder}, once for each {lock}: {size}, {minutes}", flush=True)
     make = [sys.executable, "-m", "venv", "--clear"]
@@ -88,4 +89,4 @@ def one_by_one(folder: Path, uv: str | None, blocks: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(set_up(Path(sys.argv[1])))
+    sys.exit(set_up(*map(Path, sys.argv[1:])))

@@ -48,11 +48,15 @@ def html(notebook) -> str:
 
     hidden = dict.fromkeys(("exclude_input", "exclude_input_prompt", "exclude_output_prompt"), True)
     page = HTMLExporter(template_name="basic", **hidden).from_notebook_node(notebook)[0]
-    page = TICK_BOX.sub(lambda box: "☑ " if "checked" in box[0] else "☐ ", page)
     first = next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     title, style = first.splitlines()[0].lstrip("# "), STYLE.read_text(encoding="utf-8")
-    body = with_contents(text.clean(page))
+    body = with_contents(text.clean(with_ticks(page)))
     return PAGE.format(title=escape(title), policy=POLICY, style=style, body=body)
+
+
+def with_ticks(page: str) -> str:
+    """Return HTML with signs in place of a checklist's boxes."""
+    return TICK_BOX.sub(lambda box: "☑ " if "checked" in box[0] else "☐ ", page)
 
 
 def with_contents(body: str) -> str:

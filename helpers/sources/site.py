@@ -1,96 +1,118 @@
-"""The lessons, the write-up and the pages as a static site: no code runs, nothing is requested."""
+"""The course as pages to read and to search, built by Sphinx: nothing runs or asks the network.
 
+Here the notebooks are cut into parts and their outputs cleaned; how it looks stands in sphinx/.
+"""
+
+import os
 import re
+import shutil
+import subprocess
+import tempfile
 from html import escape
 from pathlib import Path
 
 import nbformat
-from nbformat.v4 import new_markdown_cell, new_notebook
+from nbconvert.filters import markdown2html
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from .. import files, report, workbook
-from ..learn.exercises import read_notebook
+from .. import files, report, text, workbook
+from ..learn import LearnError, copies, exercises
+from ..learn.exercises import LESSONS
 from ..workbook import ROOT
 
-SITE = ROOT / "site"
-LINKED = re.compile(r"\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
-LOCAL = re.compile(r'href="#to:([\w-]+\.html)((?:#[\w-]+)?)"')  # in a page that was cleaned
-OF_THE_SET = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files beside the write-up
-LOOK = """<style>
-main { display: block; max-width: 46rem; } pre { font-size: .8rem; line-height: 1.4; }
-table { display: block; overflow-x: auto; } th, td { text-align: left; }
-.highlight pre { border-left: 3px solid var(--line, #d8dde3); padding-left: .7rem; }
-</style></head>"""
-BAR = "margin: 0 auto; max-width: 46rem; padding: .8rem 1.1rem; font-size: .85rem"
+SITE, SPHINX = ROOT / "site", ROOT / ".cache" / "sphinx"
+PYTHON = SPHINX / ("Scripts" if os.name == "nt" else "bin") / "python"
+HERE = Path(__file__).with_name("sphinx")
+PART = re.compile(r"^(?=## (?:\d+\. |Quick test$))", re.MULTILINE)
+TOLD = re.compile(r"^ *(?:predict|truth|check\.quiz)\(", re.MULTILINE)  # answers follow
+MARKER = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
+LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+BESIDE = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files of the set, in its outputs
 
 
 def write_site(folder: Path = SITE) -> Path:
-    """Write a page for each source and an index, in place of `folder`; return the index."""
-    names = pages_by_source()
-    books, sources = {path: notebook_of(path) for path in names}, [*names]
-    first_lines = {path: book.cells[0].source.splitlines()[0] for path, book in books.items()}
-    titles = {path: line.lstrip("# ") for path, line in first_lines.items()}
-    pages = {}
-    for number, path in enumerate(sources):
-        links = {"index.html": "Contents"}
-        beside = [near for near in sources[max(number - 1, 0) : number + 2] if near != path]
-        links |= {names[near]: titles[near] for near in beside}
-        pages[names[path]] = site_page(books[path], path, links)
-    head = files.page(ROOT / "README.md").partition("\n## ")[0]
-    head = re.sub(r"^\[!\[.*\n", "", head, flags=re.MULTILINE)  # the picture is a page here
-    listed = "\n".join(f"- [{titles[path]}]({path.relative_to(ROOT).as_posix()})" for path in names)
-    pages["index.html"] = site_page(_as_notebook(f"{head}\n\n{listed}\n"), ROOT / "README.md", {})
-    with files.new_folder(folder) as part:
-        for name, page in pages.items():
-            files.write(part / name, page)
+    """Build the pages in place of `folder` and return the index. Raises LearnError."""
+    pages = site_pages()
+    if not (SPHINX / "ready").exists():
+        raise LearnError("Sphinx is missing: make site sets it up; without make see installing.md")
+    with tempfile.TemporaryDirectory() as scratch, files.new_folder(folder) as part:
+        sources, built, trees = (Path(scratch, name) for name in ("sources", "site", "trees"))
+        for path, page in pages.items():
+            files.write(sources / path.relative_to(ROOT), page)
+        words = ["-c", HERE, "-d", trees, "-q", "-W", "--keep-going"]
+        subprocess.run([PYTHON, "-I", "-m", "sphinx", *words, sources, built], check=True)
+        shutil.copytree(built, part, dirs_exist_ok=True)
     return folder / "index.html"
 
 
-def pages_by_source() -> dict[Path, str]:
-    """Return {source: file name of its page}, in the order of the index."""
-    pages = sorted((ROOT / "notebooks").glob("*.md"))
-    sources = [*workbook.NOTEBOOKS, *workbook.FURTHER, *pages]
-    return {path: f"{path.stem}.html" for path in sources} | {
-        ROOT / "evals" / "README.md": "data_card.html",
-        ROOT / "notebooks" / "further" / "README.md": "further.html",
-        ROOT / "evals" / "labeling_guide.md": "labeling_guide.html",
-    }
+def site_pages() -> dict[Path, str]:
+    """Return {path: Markdown or notebook}, a page each. Raises LearnError or EvalSetError."""
+    further, cards = LESSONS / "further" / "README.md", ("README.md", "labeling_guide.md")
+    texts = [*LESSONS.glob("*.md"), further, *(ROOT / "evals" / name for name in cards)]
+    inside = {*workbook.NOTEBOOKS, *workbook.FURTHER, *texts}
+    beyond = copies.with_new_links(files.page(further), further.parent, ROOT, set())
+    first = prose(f"{files.page(ROOT / 'README.md')}\n#{beyond}", ROOT, inside)
+    pages = {ROOT / "index.md": first + files.page(HERE / "contents.md")}
+    pages |= {path: prose(files.page(path), path.parent, inside) for path in texts}
+    stubs = copies.copies_of_lessons(LESSONS, LESSONS)
+    for path in inside.difference(texts):
+        notebook = exercises.read_notebook(path)
+        copy = stubs.get(os.path.relpath(path, LESSONS).replace(os.sep, "/"), notebook)
+        pages |= notebook_pages(notebook, copy, path, inside)
+    return pages
 
 
-def notebook_of(path: Path) -> nbformat.NotebookNode:
-    """Return a notebook, or a Markdown page as one. Raises LearnError or EvalSetError."""
-    return read_notebook(path) if path.suffix == ".ipynb" else _as_notebook(files.page(path))
+def prose(page: str, home: Path, inside: set[Path]) -> str:
+    """Return Markdown that stands in `home`; of links to no page of the site the words stay."""
+
+    def link(match: re.Match) -> str:
+        stays = match[2].startswith("https:") or (home / match[2]).resolve() in inside
+        return match[0] if stays else match[1]
+
+    return LINK.sub(link, page)
 
 
-def _as_notebook(text: str) -> nbformat.NotebookNode:
-    return new_notebook(cells=[new_markdown_cell(text, id="page")])
+def notebook_pages(notebook, copy, path: Path, inside: set[Path]) -> dict[Path, str]:
+    """Return {path: notebook}: a page a part, the first lists the others; `copy` has the stubs."""
+    pages, folded = [[]], False
+    for cell, stub in zip(notebook.cells, copy.cells, strict=True):
+        if exercises.is_code(cell):
+            folded = folded or bool(TOLD.search(cell.source))
+            pages[-1] += code_cells(cell, stub.source, folded)
+        else:
+            folded = False
+            first, *parts = PART.split(prose(stub.source, path.parent, inside))
+            pages[-1].append(new_markdown_cell(first))
+            pages += [[new_markdown_cell(part)] for part in parts]
+    if pages[1:]:
+        listed = f"```{{toctree}}\n:glob:\n\n{path.stem}_*\n```"
+        pages[0].append(new_markdown_cell(listed))
+    looks = {"mystnb": {"remove_code_source": path == workbook.WRITE_UP}} | notebook.metadata
+    books = [nbformat.writes(new_notebook(cells=cells, metadata=looks)) for cells in pages]
+    names = [path, *(path.with_stem(f"{path.stem}_{n}") for n in range(1, len(pages)))]
+    return dict(zip(names, books, strict=True))
 
 
-def site_page(book: nbformat.NotebookNode, path: Path, links: dict[str, str]) -> str:
-    """Return a source as a page of the site, below `links` to others: {file name: words}.
-
-    The write-up hides its code; a lesson is its code.
-    """
-    names, cells = pages_by_source(), []
-    for cell in book.cells:
-        if cell.cell_type == "markdown":
-            source = re.sub(r"</?details>", "", cell.source)  # a hint is open beside its solution
-            source = re.sub(r"<summary>(.*?)</summary>", r"*\1*", source)
-            source = LINKED.sub(lambda link: _new_link(link, path, names), source)
-            cell = new_markdown_cell(source, id=cell.id, metadata=cell.metadata)
-        elif path != workbook.WRITE_UP:
-            code = f"````python\n{cell.source}\n````"
-            cells.append(new_markdown_cell(code, id=f"code-of-{cell.id}"))
-        cells.append(cell)
-    page = report.html(new_notebook(cells=cells, metadata=book.metadata))
-    page = LOCAL.sub(lambda m: f'href="{m[1]}{m[2]}"' if m[1] in names.values() else m[0], page)
-    page = OF_THE_SET.sub(r"\1", page)
-    page = page if path == workbook.WRITE_UP else page.replace("</head>", LOOK, 1)
-    bar = " · ".join(f'<a href="{name}">{escape(words)}</a>' for name, words in links.items())
-    return page.replace("<body>", f'<body>\n<nav style="{BAR}">{bar}</nav>', 1) if bar else page
+def code_cells(cell, stub: str, folded: bool) -> list:
+    """Return a cell as it is shown: outputs cleaned, a solution folded below its stub."""
+    if exercises.is_solution(cell):
+        looks = {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "Show a solution"}}
+        return [new_code_cell(stub), new_code_cell(MARKER.sub("", cell.source), metadata=looks)]
+    outputs = [clean_output(output) for output in cell.outputs]
+    looks = {"tags": ["hide-output"] if folded and outputs else []}
+    return [new_code_cell(cell.source, outputs=outputs, metadata=looks)]
 
 
-def _new_link(link: re.Match, path: Path, names: dict[Path, str]) -> str:
-    """Return a link to a page of the site, or the link as it is: cleaned, it leads nowhere."""
-    words, target, anchor = link.groups()
-    name = names.get((path.parent / target).resolve())
-    return f"[{words}](#to:{name}{anchor or ''})" if name else link[0]
+def clean_output(output):
+    """Return an output in which no text of a set acts; a picture has its words."""
+    data = output.get("data", {})
+    if "text/markdown" in data:
+        data["text/html"] = report.with_ticks(markdown2html(data["text/markdown"]))
+    if "image/png" in data:
+        alt = escape(output.metadata["image/png"]["alt"])  # Sphinx would leave it out
+        data["text/html"] = f'<img alt="{alt}" src="data:image/png;base64,{data["image/png"]}">'
+    if "text/html" in data:
+        data["text/html"] = BESIDE.sub(r"\1", text.clean(data["text/html"]))
+    for kind in data.keys() - {"text/html", "text/plain"}:
+        del data[kind]
+    return output

@@ -122,8 +122,9 @@ def dry(tmp_path_factory):
     ours = {"EVALS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
     ours |= {setting.partition("=")[0] for _, setting in SETTINGS}
     clean = {name: value for name, value in os.environ.items() if name not in ours}
-    ready = [w for name in ("", "tools/", "sail/") for w in ("-o", f"{venv}/{name}ready")]
-    start = ["make", f"VENV={venv}", f"TOOLS={venv}/tools", f"SAIL={venv}/sail", *ready]
+    start = ["make", f"VENV={venv}", "-o", f"{venv}/ready"]
+    for name in ("tools", "sail", "sphinx"):
+        start += [f"{name.upper()}={venv}/{name}", "-o", f"{venv}/{name}/ready"]
 
     def started(target: str, *settings: str) -> list[list[str]]:
         named = {setting.partition("=")[0] for setting in settings}

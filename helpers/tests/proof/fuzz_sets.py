@@ -53,7 +53,6 @@ ROWS = [  # (name, words of the command, what of the stock it needs)
     ("learn again", "learn", f"{HOUSE} learn"),
     ("learn fresh", "learn --fresh", f"{HOUSE} learn"),
     ("progress", "progress", f"{HOUSE} learn"),
-    ("site", "site", HOUSE),
     ("sql", SQL, "graded"),
     ("sql chunks", f"{SQL} --chunks fixed --idf lucene", "graded"),
     ("sql parquet", f"{PARQUET} --to out --k1 1.2 --b 0.5", "docs.parquet asked.parquet"),

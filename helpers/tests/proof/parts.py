@@ -64,7 +64,7 @@ PARTS = {
     "learners": Part("learners' copies, with and without solutions", tests("rehearsal")),
     "setup": Part("set-up, and the workflow of the repository", tests("setup", "workflow")),
     "wheel": Part("the gate, installed outside the repository", tests("wheel")),
-    "site": Part("pages to read without installing", tests("site")),
+    "site": Part("the course as pages, in a real browser", tests("site"), ".cache/tools"),
     "tools": Part("the tools of the parts below", tests("mutation", "fuzz", "browser", "parts")),
     "mutants": Part("that wrong edits turn a check red", script("mutants.py")),
     "fuzz": Part("each command against broken input", script("fuzz.py")),

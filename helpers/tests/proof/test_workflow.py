@@ -29,7 +29,7 @@ def test_every_target_and_command_that_is_called_exists():
     rules = re.findall(r"^([\w$()/]+):(?!=)", MAKEFILE, re.MULTILINE)
     assert targets <= {rule.replace("$(TOOLS)", ".cache/tools") for rule in rules}
     commands = {line.split()[3] for line in lines if line.startswith("python -m helpers ")}
-    assert commands == {"report", "check"} == targets & {*__main__.COMMANDS}
+    assert commands == {"report", "check"} == targets & {*__main__.COMMANDS} - {"site"}
 
 
 def test_the_systems_and_pythons_are_those_of_the_page():
@@ -44,12 +44,18 @@ def test_the_systems_and_pythons_are_those_of_the_page():
     assert set(pinned) == {high}
 
 
-def test_proof_runs_every_night_and_check_on_every_change():
+def test_proof_runs_every_night_check_and_site_on_every_change():
     assert set(FLOW["on"]) == {"push", "pull_request", "schedule"}
     assert re.fullmatch(r"\d+ \d+ \* \* \*", FLOW["on"]["schedule"][0]["cron"])
     nightly, always = "github.event_name == 'schedule'", "github.event_name != 'schedule'"
-    assert [FLOW["jobs"][job]["if"] for job in ("proof", "check")] == [nightly, always]
+    assert [FLOW["jobs"][job]["if"] for job in ("proof", "check", "site")] == [
+        nightly,
+        always,
+        always,
+    ]
     assert ran("proof") == ["make proof"]
+    kept = FLOW["jobs"]["site"]["steps"][-1]["with"]
+    assert ran("site") == ["make site"] and kept["path"] == kept["name"] == "site"
     assert FLOW["permissions"] == {"contents": "read"}
 
 
