@@ -7,6 +7,7 @@ import re
 import textwrap
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
+from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
@@ -96,8 +97,14 @@ def display_figure(figure: plt.Figure, words: str) -> None:
 
 def left_aligned(frame: pd.DataFrame) -> str:
     """Return a frame as pandas shows it, texts on the left: a notebook sets all on the right."""
-    left = r'<\1 style="text-align: left">'
-    return re.sub(r"<(t[hd])>(?=[^<]*[^\W\d_])(?!NaN<)", left, frame._repr_html_())
+    numbers = [
+        name[-1] if isinstance(name, tuple) else name for name in frame.select_dtypes("number")
+    ]
+    above = "|".join(re.escape(escape(str(name))) for name in numbers)  # stay as these do
+    head, start, body = frame._repr_html_().partition("<tbody>")
+    letters, left = r"(?=[^<]*[^\W\d_])(?!NaN<)", r'<\1 style="text-align: left">'
+    head = re.sub(rf"<(th)>(?!(?:{above})<){letters}", left, head)
+    return head + start + re.sub(rf"<(t[hd])>{letters}", left, body)
 
 
 def side_by_side(pages: dict[str, Markup]):
