@@ -26,6 +26,7 @@ GUIDE = "Grade 0 is no help, 1 is a part, 2 is a whole answer. " + "Read it all 
 # notebooks. `report` and `check` run the real ones.
 HOUSE, SLOW = "README.md stand_in.py notebooks evals", ("report", "check", "refresh")
 SQL, PARQUET = "sql --evals graded --to out", "sql --docs docs.parquet --queries asked.parquet"
+SETTINGS = '{"highest_grade": 3, "confirmed": {"run": "2026-11-23"}}\n'
 TWO, TWO_FILES = "compare run.jsonl run.trec", "run.jsonl run.trec run.json"
 BASE = "compare run.jsonl --base base.run"
 IMPORTS = [  # (kind and form, source, options)
@@ -137,7 +138,7 @@ def graded(folder: Path) -> None:
     put(folder / "README.md", "# Small *set*\n\nMade by hand.\n")
     put(folder / "notes.md", "## q0\nThe word *full* is everywhere.\n")
     put(folder / "labeling_guide.md", GUIDE)
-    put(folder / "settings.json", '{"highest_grade": 3}\n')
+    put(folder / "settings.json", SETTINGS)
     baseline(folder)
     with contextlib.redirect_stdout(io.StringIO()):
         manifest.freeze_command(evalset.load(folder))
