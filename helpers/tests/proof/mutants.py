@@ -231,6 +231,7 @@ MUTANTS = [
 SEED, SAMPLED, WORKERS = 2026, 100, 2
 WANTED = defaultdict(lambda: 0.85, check=0.75, learn=0.75)  # of a room, or of all together
 MOST = 40  # seconds of tests that an edit may cost, beside the notebook
+WHEEL = f"{TESTS}/proof/test_wheel.py"  # installs for minutes: run by its part alone
 SLOW = ("test_sessions", "test_rehearsal", "test_witness", "test_panel", "test_fuzz")  # last
 NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=300 -p helpers.tests.nbval_alt "
 NBVAL += "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg"
@@ -435,7 +436,7 @@ def plan(edit: mutation.Edit) -> list[str]:
     Of these, those that name the edited function come first. For a cell, which has run its
     notebook, these are the tests of the sessions and of the exercises.
     """
-    tests = sorted((ROOT / TESTS).rglob("test_*.py"))
+    tests = sorted({*(ROOT / TESTS).rglob("test_*.py")} - {ROOT / WHEEL})
     if edit.cell:
         return [SESSIONS, *(str(t.relative_to(ROOT)) for t in tests if t.parent.name == "check")]
     path = ROOT / edit.file
