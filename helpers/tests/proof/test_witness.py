@@ -10,7 +10,7 @@ import math
 import re
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -629,6 +629,7 @@ def test_data_card_tells_the_truth_about_the_halves(files, rankers):
         "alone test would be {} lower": -witness_labels.mix(files, base, is_dev),
         "Kendall's tau {};": witness_labels.tau(table, is_dev),
     })  # fmt: skip
+    card_tells({f"{name} {{}} and {{}}": of for name, of in by_half(files).items()})
     told = re.search(pattern("give {} in the mean ({} to {} for 95 of 100)"), card())
     drawn = [np.mean(random), *np.quantile(random, [0.025, 0.975])]
     assert [float(n) for n in told.groups()] == pytest.approx(drawn, abs=0.05)  # in steps of .04
@@ -638,6 +639,19 @@ def test_data_card_tells_the_truth_about_the_halves(files, rankers):
         dev, test, *between = witness_labels.changes(base, values[name], is_dev)
         wanted[words] = {"dev": dev, "test": test, "test minus dev (95%)": between}
     assert not differences("data card", shown, wanted)
+
+
+def by_half(files):
+    """Return the queries of each kind, and the shares of each service, on dev and on test."""
+    found = defaultdict(lambda: [0, 0])
+    sizes = Counter(row["split"] for row in files.queries.values())
+    for row in files.queries.values():
+        found[row["kind"]][row["split"] == "test"] += 1
+        relevant = row["relevant_doc_ids"]
+        for doc_id in relevant:
+            share = 1 / len(relevant) / sizes[row["split"]]
+            found[files.documents[doc_id]["service"]][row["split"] == "test"] += share
+    return found
 
 
 def test_each_relevant_label_has_quotes_that_stand_in_its_document(files):
