@@ -6,13 +6,14 @@ passages, or (id, score), best first.
 
 import re
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
 
 from . import compare, evidence, files, runs
-from .evalset import EvalSet
+from .evalset import EvalSet, EvalSetError
 
 
 def read_run(evals: EvalSet, system) -> runs.Run:
@@ -29,9 +30,8 @@ def compare_runs(evals: EvalSet, *systems, base=None, split: str = "dev", **rule
     It is what the comparison's JSON file holds: of each of its `runs`, `decision` has the verdict.
     `split` is dev, test or all; `rules` are `matters` and `decides`. Raises EvalSetError.
     """
-    others = [read_run(evals, system) for system in systems]
-    against = read_run(evals, base) if base else compare.saved_baseline(evals)
-    compare.refuse_unconfirmed(evals, [against, *others] if base else others, split)
+    read = partial(read_run, evals)
+    against, *others = compare.read_compared(evals, base, systems, split, read)
     return compare.compare_on(evals, against, others, split, **rules)
 
 
@@ -48,17 +48,21 @@ def evidence_by_query(evals: EvalSet, system) -> dict[str, dict[str, float]]:
 def _ask_each(evals: EvalSet, search) -> Path:
     """Ask a function for each query, with a bar; return the run that was written.
 
-    It is in the set's `comparisons/`; its card has the seconds that a query took.
+    It is in `comparisons/asked/`, away from the reports; its card has the seconds of a query.
     """
     called = getattr(search, "__name__", type(search).__name__)
     name = re.sub(r"\W+", "-", called).strip("-")  # a lambda has signs that no file may have
-    path, rows, seconds = evals.folder / "comparisons" / f"{name}.jsonl", [], []
+    path, rows, seconds = evals.folder / "comparisons/asked" / f"{name}.jsonl", [], []
     for query_id, query in tqdm(evals.all_queries.items(), called, disable=None):
         began = time.perf_counter()
-        found = [*search(query.query)]
-        seconds.append(time.perf_counter() - began)
-        pairs = [(one, -n) if isinstance(one, str) else one for n, one in enumerate(found)]
-        results = [(ranked_id, float(score)) for ranked_id, score in pairs]
+        try:
+            found = [*search(query.query)]
+            seconds.append(time.perf_counter() - began)
+            pairs = [(one, -n) if isinstance(one, str) else one for n, one in enumerate(found)]
+            results = [(str(ranked_id), float(score)) for ranked_id, score in pairs]
+        except Exception as error:  # of a function that somebody else wrote
+            fault = f"{called} for query {query_id}: {type(error).__name__}: {error}, wanted ids"
+            raise EvalSetError([f"{fault}, best first, or pairs of id and score"]) from error
         rows.append({"query_id": query_id, "results": results})
     files.write_jsonl(path, rows)
     latency = dict(zip(("median", "p95"), np.percentile(seconds, [50, 95]).tolist(), strict=True))

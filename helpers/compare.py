@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from datetime import date
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
@@ -41,23 +42,10 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
-    qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
-    if not qrels:
-        fault = f"no {split or 'single'} query of {evals.name} has a relevant document"
-        raise EvalSetError([fault])
+    qrels = _measured(evals, split)
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
-    pairs = [row["measures"][row["primary"]] for row in rows]
-    _decide(rows, pairs, evals.matters)
-    for end in (0, 1):  # of what grades of unjudged results could do, adjusted in the same way
-        ends = [
-            row["unjudged"][end] if row["unjudged"] else {**pair}
-            for row, pair in zip(rows, pairs, strict=True)
-        ]
-        _decide(ends, ends, evals.matters)
-    quoted = [row["evidence"] for row in rows if row["evidence"]]
-    of_evidence = [row["measures"][_of_evidence(row, evals.decides)] for row in quoted]
-    _decide(quoted, of_evidence, evals.matters)
+    _give_verdicts(rows, evals)
     _, (depth, _) = measures.cut_alike(len(evals.documents), base)
     names = _names(depth, _primary(evals.decides))
     described = _describe_run(base, qrels, measures.per_query(qrels, base.rankings, names))
@@ -78,6 +66,18 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
         "base": described,
         "runs": rows,
     } | costs
+
+
+def _measured(evals: EvalSet, split: str | None) -> Qrels:
+    """Return the queries with a relevant document. Raises EvalSetError where none is measured."""
+    qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
+    if not qrels:
+        fault = f"no {split or 'single'} query of {evals.name} has a relevant document"
+        raise EvalSetError([fault])
+    if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
+        wanted = f"wanted up to {measures.HIGHEST} for {evals.decides}"
+        raise EvalSetError([f"highest_grade is {evals.grades[-1]}, {wanted}"])
+    return qrels
 
 
 def _primary(decides: str) -> str:
@@ -229,6 +229,19 @@ def _largest_changes(evals: EvalSet, pairs: dict[str, tuple[float, float]]) -> l
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
+def _give_verdicts(rows: list[dict], evals: EvalSet) -> None:
+    """Add p_holm, verdict and reason to rows, and to what they say of unjudged and evidence."""
+    pairs = [row["measures"][row["primary"]] for row in rows]
+    _decide(rows, pairs, evals.matters)
+    for end in (0, 1):  # of what grades of unjudged results could do, adjusted in the same way
+        known = zip(rows, pairs, strict=True)
+        ends = [row["unjudged"][end] if row["unjudged"] else {**pair} for row, pair in known]
+        _decide(ends, ends, evals.matters)
+    quoted = [row["evidence"] for row in rows if row["evidence"]]
+    of_evidence = [row["measures"][_of_evidence(row, evals.decides)] for row in quoted]
+    _decide(quoted, of_evidence, evals.matters)
+
+
 def _decide(rows: list[dict], pairs: list[dict], matters: float) -> None:
     """Add to each row the verdict on its pair of means, p adjusted over the rows."""
     for row, told in zip(rows, stats.verdicts(pairs, matters), strict=True):
@@ -259,13 +272,10 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
             row["halves"] = {"dev": dev, "test": test, "test minus dev": between, **told}
 
 
-def refuse_unconfirmed(evals: EvalSet, others: list[Run], split: str) -> None:
-    """Raise EvalSetError for a look at test (`split` is not dev) of what nobody chose on dev."""
-    if split == files.SPLITS[0]:
-        return
+def _refuse_unconfirmed(evals: EvalSet, others: list[Run], split: str) -> None:
     names = dict.fromkeys(run.one_of or run.name for run in others)
     unnamed = [name for name in names if name not in evals.confirmed]
-    if unnamed and evals.qrels("test"):
+    if unnamed and split != files.SPLITS[0] and evals.qrels("test"):
         days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
         fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
         fault += f'chose, with the day: "confirmed": {days}'
@@ -308,6 +318,23 @@ def saved_baseline(evals: EvalSet) -> Run:
     run = runs.read_run(path, evals)._replace(name="baseline", **known)
     chunk_run = path.with_suffix(".jsonl")
     return run._replace(parts=runs.read_run(chunk_run, evals).parts) if chunk_run.exists() else run
+
+
+def read_compared(evals: EvalSet, base, systems, split: str, read=None) -> list[Run]:
+    """Return the base (None: the saved baseline) and the other systems, as `read` gives a run.
+
+    Each has a name of its own: old/run.trec and new/run.trec are both called run. Raises
+    EvalSetError, also for a look at test (`split` is not dev) of what nobody chose on dev.
+    """
+    read = read or partial(read_checked, evals=evals)
+    found = [read(base) if base else saved_baseline(evals), *map(read, systems)]
+    _refuse_unconfirmed(evals, found if base else found[1:], split)
+    names = Counter(run.name for run in found)
+    for n, system in enumerate([base or "baseline", *systems]):
+        if names[name := found[n].name] > 1:
+            own = str(system) if isinstance(system, (str, Path)) else f"{name} {n}"
+            found[n] = found[n]._replace(name=own)
+    return found
 
 
 def read_checked(path: Path, evals: EvalSet) -> Run:
@@ -425,7 +452,7 @@ def _deciding(row: dict, decides: str) -> dict:
 
 
 def compare_command(
-    evals, paths, base=None, split="dev", gate="worse", strict=False, pairs=0, to=None, **more
+    evals, paths, base=None, split="dev", gate="worse", strict=False, pairs=None, to=None, **more
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
@@ -436,12 +463,11 @@ def compare_command(
     to tell. The gate "not-worse": 0 every run is worse by less than `matters`, 1 one is worse by
     more, else 3. Raises EvalSetError where they cannot be compared, which ends the program with 2.
     """
-    against = read_checked(base, evals) if base else saved_baseline(evals)
-    others = [read_checked(path, evals) for path in paths]
-    refuse_unconfirmed(evals, [against, *others] if base else others, split)
-    name = "+".join(run.name for run in others)
+    if pairs is not None and pairs < 1:
+        raise EvalSetError([f"--pairs is {pairs}, wanted a number from 1"])
+    against, *others = read_compared(evals, base, paths, split)
+    name = "+".join(runs.unzipped(path).stem for path in paths)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
-    against, *others = _named_apart([base or "baseline", *paths], [against, *others])
     junit, comparison = more.pop("junit", None), compare_on(evals, against, others, split, **more)
     _write((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
@@ -464,9 +490,6 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     if faults := files.schema("settings").faults(rules):
         raise EvalSetError(faults)
     evals = evals._replace(**rules)
-    if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
-        wanted = f"wanted up to {measures.HIGHEST} for {evals.decides}"
-        raise EvalSetError([f"highest_grade is {evals.grades[-1]}, {wanted}"])
     half = None if split == "all" else split
     comparison = compare(evals, base, others, half)
     if half == "test" and evals.qrels("dev"):
@@ -505,13 +528,6 @@ def as_junit(comparison: dict, status: int) -> str:
     case = ElementTree.SubElement(suite, "testcase", {"classname": "compare", "name": name})
     ElementTree.SubElement(case, ended).text = "\n".join(lines)
     return ElementTree.tostring(suite, "utf-8").decode() + "\n"
-
-
-def _named_apart(paths: list, read: list[Run]) -> list[Run]:
-    """Return runs by names of their own: old/run.trec and new/run.trec are both called run."""
-    names = Counter(run.name for run in read)
-    named = zip(paths, read, strict=True)
-    return [run._replace(name=str(path)) if names[run.name] > 1 else run for path, run in named]
 
 
 def _not_worse(pairs: list[dict], matters: float) -> int:

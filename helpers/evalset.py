@@ -20,8 +20,7 @@ from .text import how_many
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
 DEFAULT = installation.EVALS
 HINTS = 20  # problems told after which no nearest id is sought: it takes a look at every id
-LAB = command("lab", EVALS="folder")
-LABEL_NEXT = f"judge what the rankers find in session A's panel ({LAB})"
+LABEL_NEXT = f"judge what the rankers find in session A's panel ({command('lab', EVALS='folder')})"
 NO_QUERIES = (
     "no queries yet: write retrieval_queries.jsonl, one line a query, such as "
     '{"query_id": "q1", "query": "...", "relevant_doc_ids": []}; then ' + LABEL_NEXT

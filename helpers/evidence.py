@@ -7,7 +7,7 @@ import functools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
@@ -265,14 +265,14 @@ def _loss(evals: EvalSet, query: Wanted, ranking: list, known: list, budget: int
 # Runs of passages against each other.
 
 
-def cost_points(evals: EvalSet, query_ids: Iterable[str], systems: dict) -> list[dict]:
+def cost_points(evals: EvalSet, query_ids: Collection[str], systems: dict) -> list[dict]:
     """Return what the first k passages of each system cost and bring, cheapest first.
 
     `systems` are lists of runs by name, averaged by query. `tokens`, `recall` of evidence and of
     full answers (`full`, None without any) are means over the queries with quotes. `instead` is the
     cheapest point of another system that brings as much for fewer tokens and isn't beaten.
     """
-    queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
+    queries = {q: query for q, query in quoted_queries(evals).items() if q in query_ids}
     depth = min(runs.list_depth(run) or math.inf for run in chain(*systems.values()))
     rows = [
         (name, k, q, *_cost(query, ranked.get(q, [])[:k], evals.full_grade))
@@ -313,7 +313,7 @@ def _as_much(point: dict, others: list[dict], recalls: pd.Series, matters: float
 
 
 def compare_evidence(
-    evals: EvalSet, query_ids: Iterable[str], depth: float, *compared: runs.Run
+    evals: EvalSet, query_ids: Collection[str], depth: float, *compared: runs.Run
 ) -> dict:
     """Return what is known of evidence against that of the first run, {} unless all rank passages.
 
@@ -323,7 +323,7 @@ def compare_evidence(
     depends on how many are compared. `any_quote` has the measures as if each quote were enough,
     {} if each is.
     """
-    queries = {q: query for q, query in quoted_queries(evals).items() if q in set(query_ids)}
+    queries = {q: query for q, query in quoted_queries(evals).items() if q in query_ids}
     sides = [ranked_passages(evals, run) for run in compared]
     ranked = [rankings for rankings, _ in sides]
     if not (queries and all(ranked)):

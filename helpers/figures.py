@@ -97,9 +97,7 @@ def display_figure(figure: plt.Figure, words: str) -> None:
 
 def left_aligned(frame: pd.DataFrame) -> str:
     """Return a frame as pandas shows it, texts on the left: a notebook sets all on the right."""
-    numbers = [
-        name[-1] if isinstance(name, tuple) else name for name in frame.select_dtypes("number")
-    ]
+    numbers = frame.select_dtypes("number").columns.get_level_values(-1)
     above = "|".join(re.escape(escape(str(name))) for name in numbers)  # stay as these do
     head, start, body = frame._repr_html_().partition("<tbody>")
     letters, left = r"(?=[^<]*[^\W\d_])(?!NaN<)", r'<\1 style="text-align: left">'

@@ -210,12 +210,12 @@ class Schema:
         return self.fields[name]["description"]
 
     def fits(self, name: str, value: object, grades: tuple[int, ...] = GRADES) -> bool:
-        """Return whether the row may have a field `name` with this value."""
+        """Return whether the row may have a field `name` with this value, which NaN never is."""
         try:
             self._validate[name](value)
         except (KeyError, ValueError):
             return False
-        return name not in GRADED or value is None or value <= grades[-1]
+        return value == value and (name not in GRADED or value is None or value <= grades[-1])
 
     def faults(self, row: dict, grades: tuple[int, ...] = GRADES) -> list[str]:
         """Return a line for every field of `row` that is missing, unknown or does not fit."""

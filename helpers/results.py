@@ -248,8 +248,8 @@ def changed_values(before: dict, after: dict, most: int = 30) -> list[str]:
 def what_next(folder: Path) -> str:
     """Return where a report leads: other commands, and for our own set a row for installing.md."""
     if folder != evalset.DEFAULT:
-        next_two = command("audit"), command("compare")
-        return "next: {} asks the set, {} measures a run on it, with this EVALS".format(*next_two)
+        audit, measure = (command(*of, EVALS=folder) for of in (["audit"], ["compare"]))
+        return f"next: {audit} asks the set, {measure} measures a run on it"
     return (
         "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
         "notebooks/your_own_documents.md says how to take your documents\n"

@@ -142,12 +142,7 @@ def _scores(documents: Index, dims: np.ndarray, weights: np.ndarray) -> tuple:
 
 
 def evaluate(
-    model: Model,
-    documents: Index,
-    queries: dict[str, str],
-    qrels: measures.Qrels,
-    k_values: Iterable[int] = (),
-    idf: str = "",
+    model: Model, documents: Index, queries: dict, qrels: measures.Qrels, k_values=(), idf=""
 ) -> dict[str, float]:
     """Return nDCG@10, recall@100, and nDCG and recall at each of `k_values`, MAP and MRR.
 
@@ -176,9 +171,7 @@ def over_fetch(
         k *= 4
 
 
-def cached_encoding(
-    folder: Path, model: dict, texts: list[str], encoder: Callable[[list[str]], object]
-):
+def cached_encoding(folder: Path, model: dict, texts: list[str], encoder: Callable):
     """Return `encoder(texts)`, a matrix, from a file in `folder` where it was computed before.
 
     Encoding is what is slow about a learned model. The file is named by a hash of `model` (its

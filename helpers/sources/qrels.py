@@ -102,9 +102,7 @@ def assign_halves(
     return own, sentence
 
 
-def _draw_halves(
-    queries: dict[str, dict], kept: Labels, source: Source, folder: Path
-) -> tuple[dict[str, str], str]:
+def _draw_halves(queries: dict, kept: Labels, source: Source, folder: Path) -> tuple[dict, str]:
     """Return the halves of what is judged relevant, and how they were drawn, in words."""
     found, labels = {}, []
     for query_id, row in kept.items():

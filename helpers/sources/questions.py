@@ -51,9 +51,7 @@ def passages(paths: list[Path], task: Task) -> Source:
     return read_questions(paths, passages_question, about, task)
 
 
-def read_questions(
-    paths: list[Path], question_of: Callable[..., Question], about: str, task: Task
-) -> Source:
+def read_questions(paths: list[Path], question_of: Callable, about: str, task: Task) -> Source:
     """Return the questions of the chosen splits; rows of one query are joined."""
     documents, queries, labels = {}, {}, []
     splits: dict[str, list[Path]] = {}

@@ -14,13 +14,7 @@ MISSING = """SELECT count(DISTINCT doc_id) FROM qrels
 
 
 def sql_command(
-    folder: Path,
-    to: Path,
-    engine: str = "duckdb",
-    docs: str | None = None,
-    queries: str | None = None,
-    chunks: str | None = None,
-    **parameters: float | str,
+    folder: Path, to: Path, engine="duckdb", docs=None, queries=None, chunks=None, **parameters
 ) -> str:
     """Write a run and its card into `to`, print what a labelled set says of it, return its path.
 

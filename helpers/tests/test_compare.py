@@ -746,6 +746,13 @@ def quoted(tmp_path):
     return tmp_path, write
 
 
+def test_settings_list_every_measure_that_can_decide():
+    measures_known = {*compare.MEASURES, *compare.OF_EVIDENCE, "nDCG-exp@10"}
+    field = files.schema("settings").fields["decides"]
+    assert {*field["enum"]} == measures_known
+    assert field["description"] == f"one of: {', '.join(field['enum'])}"
+
+
 def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     folder, write = quoted
     base, bits = write("base", 90, 150), write("bits", 0, 40)
@@ -773,9 +780,15 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
         assert all(line in printed.out for line in lines), (words, printed.out)
     for words, said in (
         ((bits, "--decides", "evidence-8000-tokens"), "bits: evidence-8000-tokens cannot decide, "),
-        ((bits, "--decides", "evidence-9-tokens"), 'decides is "evidence-9-tokens", wanted a mea'),
+        (
+            (bits, "--decides", "evidence-9-tokens"),
+            'decides is "evidence-9-tokens", wanted one of: nDCG@10, ',
+        ),
         ((bits, "--matters", "0"), "field matters is 0.0, wanted a number above 0, up to 1"),
         ((bits, "--matters", "1.01"), "field matters is 1.01, wanted a number above 0, up to 1"),
+        ((bits, "--matters", "nan"), "field matters is NaN, wanted a number above 0, up to 1"),
+        ((bits, "--pairs", "0"), "--pairs is 0, wanted a number from 1"),
+        ((bits, "--pairs", "-1"), "--pairs is -1, wanted a number from 1"),
     ):
         done, printed = status(*words)
         assert done == 2 and said in printed.err and printed.out == "", words
@@ -784,6 +797,9 @@ def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
     (folder / "settings.json").write_text('{"decides": "nDCG-exp@10", "highest_grade": 21}')
     done, printed = status(bits)
     assert done == 2 and "highest_grade is 21, wanted up to 20 for nDCG-exp@10" in printed.err
+    evals, run = evalset.load(folder), run_of("run", ranked(1, 1, 2))
+    with pytest.raises(evalset.EvalSetError, match="highest_grade is 21"):
+        compare.compare(evals, run, [run])  # as the baseline's own measuring does
     (folder / "settings.json").write_text('{"decides": "evidence-hit@5", "matters": 1}')
     assert "## bits: worse, by less than matters\n" in status(bits)[1].out
     documents = folder / "documents.trec"

@@ -160,15 +160,30 @@ def test_a_function_that_searches_stands_in_place_of_a_run(measured, tmp_path):
     assert wanted["runs"][0]["decision"]["verdict"] == stats.TOO_FEW
     for search in SEARCHES:
         assert api.compare_runs(measured, search) == wanted
-        assert api.compare_runs(measured, path, base=search)["base"]["name"] == "lambda"
-    card = json.loads((measured.folder / "comparisons" / "lambda.json").read_text())
+        found = api.compare_runs(measured, path, search, base=search)
+        assert found["base"]["name"] == "lambda 0"
+        assert [row["name"] for row in found["runs"]] == [str(path), "lambda 2"]
+    card = json.loads((measured.folder / "comparisons" / "asked" / "lambda.json").read_text())
     seconds = card["seconds"]
     assert card["engine"] == "<lambda>" and 0 < seconds["median"] <= seconds["p95"]
 
 
-def test_what_a_function_finds_is_checked_like_a_run(measured):
-    with pytest.raises(evalset.EvalSetError, match=r"comparisons/lambda.jsonl:1: .*nowhere"):
-        api.read_run(measured, lambda query: ["nowhere"])
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (lambda query: ["nowhere"], r"comparisons/asked/lambda.jsonl:1: .*nowhere"),
+        (lambda query: 1 / 0, "<lambda> for query q1: ZeroDivisionError: division by zero"),
+        (lambda query: [("disk-full", "high")], "query q1: ValueError: .*'high', wanted ids"),
+        (lambda query: [7], "query q1: .*int object, wanted ids, best first, or pairs of id"),
+        (lambda query: None, "query q1: .*NoneType, wanted ids"),
+    ],
+)
+def test_what_a_function_finds_is_checked_like_a_run(measured, found, words):
+    with pytest.raises(evalset.EvalSetError, match=words):
+        api.read_run(measured, found)
+
+
+def test_a_function_is_no_way_round_the_choice_on_dev(measured):
     for more in ({"split": "test"}, {"split": "all"}):
         with pytest.raises(evalset.EvalSetError, match="field confirmed lacks lambda"):
             api.compare_runs(measured, SEARCHES[0], **more)

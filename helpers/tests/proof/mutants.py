@@ -183,7 +183,7 @@ MUTANTS = [
     Mutant("a window inside the one before", "helpers/baseline.py", "range(0, max(1, len(ids) - overlap), size - overlap)", "range(0, max(1, len(ids)), size - overlap)", INSTALLED),
     Mutant("an old baseline kept for new labels", "helpers/baseline.py", "if not path.exists() or results", "if not path.exists() and results", INSTALLED),
     Mutant("a search's order turned round", "helpers/api.py", "(one, -n) if", "(one, n) if", INSTALLED),
-    Mutant("test looked at by a function", "helpers/api.py", "    compare.refuse_unconfirmed(evals, [against, *others] if base else others, split)\n", "", INSTALLED),
+    Mutant("test looked at by a function", "helpers/compare.py", "    _refuse_unconfirmed(evals, found if base else found[1:], split)\n", "", INSTALLED),
     Mutant("make where there is none", "helpers/installation.py", "    if IN_CHECKOUT:\n        return typed", "    if typed:\n        return typed", INSTALLED),
     Mutant("a failure that counts as passed", "helpers/compare.py", '{1: "failure", STRICT', '{STRICT', INSTALLED),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),

@@ -191,7 +191,7 @@ def test_the_example_with_pytest_runs_as_it_stands(gate, python):
     (gate.place / "test_search.py").write_text(block("python", "def test_"), encoding="utf-8")
     done(python, "-m", "pip", "install", "--quiet", "pytest", cwd=gate.place)
     assert "1 passed" in done(python, "-m", "pytest", "-q", "test_search.py", cwd=gate.place)
-    card = json.loads((gate.place / "evals" / "comparisons" / "search.json").read_text())
+    card = json.loads((gate.place / "evals" / "comparisons" / "asked" / "search.json").read_text())
     assert 0 < card["seconds"]["median"] <= card["seconds"]["p95"] < 1
 
 
