@@ -100,7 +100,7 @@ def left_aligned(frame: pd.DataFrame) -> str:
     numbers = frame.select_dtypes("number").columns.get_level_values(-1)
     above = "|".join(re.escape(escape(str(name))) for name in numbers)  # stay as these do
     head, start, body = frame._repr_html_().partition("<tbody>")
-    letters, left = r"(?=[^<]*[^\W\d_])(?!NaN<)", r'<\1 style="text-align: left">'
+    letters, left = r"(?=[^<]*[^\W\d_])(?!NaN<|-?inf<|[-+.e\d]+<)", r'<\1 style="text-align: left">'
     head = re.sub(rf"<(th)>(?!(?:{above})<){letters}", left, head)
     return head + start + re.sub(rf"<(t[hd])>{letters}", left, body)
 

@@ -121,20 +121,24 @@ def check_head_and_tail(case: AuditCase) -> Finding:
 
 
 def check_halves(case: AuditCase) -> Finding:
-    """Fail without dev or test; warn where a kind is uneven across them."""
+    """Fail without dev or test; warn of one too small to measure on and of uneven kinds."""
     queries = case.evals.queries.values()
     dev, test = (Counter(q.kind for q in queries if q.split == split) for split in SPLITS)
     sizes = {"dev": dev.total(), "test": test.total()}
     share, kinds = sizes["dev"] / len(queries), sorted({*dev, *test} - {"unspecified"})
     uneven = [kind for kind in kinds if _is_uneven(dev[kind], test[kind], share)]
     fail = {f"Set about half of the queries to {split}.": not n for split, n in sizes.items()}
-    warn = {f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values())}
+    # Half of QUERIES is the least for each: of a set with fewer the check of the size tells.
+    small = [split for split, n in sizes.items() if 0 < n < QUERIES / 2 <= len(queries) / 2]
+    warn = {
+        f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little.": small,
+        f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values()),
+    }
     return _finding("halves", _counted(sizes), fail=fail, warn=warn)
 
 
 def _is_uneven(dev: int, test: int, share: float) -> bool:
     """Return whether a kind is twice as frequent in one half; `share` of all queries are dev."""
-    share = share if 0.25 < share < 0.75 else 0.5  # no design puts halves further apart
     few, many = sorted((dev * (1 - share), test * share))
     return abs(dev - share * (dev + test)) > 0.5 and many > 2 * few  # five cannot be halved
 

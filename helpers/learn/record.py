@@ -47,7 +47,8 @@ def write_check_run(check: str, function: object, result: str, words: str = "") 
 
 def write_solution_taken(check: str) -> None:
     """Mark in the record that the solution of what `check` checks was shown before it passed."""
-    _add({"check": f"{TAKEN}{check}", "cell": "", "result": "taken", "words": ""})
+    if all(run.result != "passed" for run in _own_runs(check)):
+        _add({"check": f"{TAKEN}{check}", "cell": "", "result": "taken", "words": ""})
 
 
 def _add(row: dict[str, str]) -> None:
@@ -59,8 +60,11 @@ def _add(row: dict[str, str]) -> None:
 
 def wrong_answers(check: str) -> int:
     """Return how many different wrong answers the record holds, 0 where there is no record."""
-    runs = [run for folder in FOLDERS for run in check_runs(folder).get(check, [])]
-    return len({run.cell for run in runs if run.result == "wrong"})
+    return len({run.cell for run in _own_runs(check) if run.result == "wrong"})
+
+
+def _own_runs(check: str) -> list[CheckRun]:
+    return [run for folder in FOLDERS for run in check_runs(folder).get(check, [])]
 
 
 def check_runs(folder: Path) -> dict[str, list[CheckRun]]:

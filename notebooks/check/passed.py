@@ -74,7 +74,7 @@ def solution(name: str) -> None:
     called = place_of_exercise(name).called
     places = places_of_exercises().values()
     code = "".join(place.solution for place in places if place.called == called)
-    if code and name not in PASSED:
+    if code:
         record.write_solution_taken(name)
     print(code or f"no solution of {name!r} can be read here")
 

@@ -299,16 +299,18 @@ def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> 
     stands before one that agrees in all cases that differ and in nearly all of the others.
     """
     right = np.array([answer.right for answer in answers])
-    made, best, nearest = [], NEARLY_ALL, ""
-    for sentence, *functions in mistakes:
-        for wrong in functions:
-            made.append(known := _made(sentence, wrong, answers, view))
-            share = mean(known.agrees[right]) if right.any() else 1
-            if share == 1 and known.agrees.all():
-                return sentence
-            if share > best and known.agrees[~right].all():
-                best, nearest = share, f"Perhaps: {sentence}"
-    return nearest or _known_pair(made, answers, right)
+    known = [(sentence, wrong) for sentence, *functions in mistakes for wrong in functions]
+    first, best, nearest = [a for a in answers if not a.right][:TELLING], NEARLY_ALL, ""
+    for mistake in known:
+        if not _made(*mistake, first, view).agrees.all():
+            continue  # most do at once, and need no more cases
+        made = _made(*mistake, answers, view)
+        share = mean(made.agrees[right]) if right.any() else 1
+        if share == 1 and made.agrees.all():
+            return made.sentence
+        if share > best and made.agrees[~right].all():
+            best, nearest = share, f"Perhaps: {made.sentence}"
+    return nearest or _known_pair([_made(*mistake, answers, view) for mistake in known], answers)
 
 
 def _made(sentence: str, wrong: Callable, answers: list[Answer], view: Callable) -> Made:
@@ -327,12 +329,13 @@ def _numbers(values: list) -> np.ndarray:
     return np.array([float(v) if isinstance(v, numbers.Real) else math.nan for v in values])
 
 
-def _known_pair(made: list[Made], answers: list[Answer], right: np.ndarray) -> str:
+def _known_pair(made: list[Made], answers: list[Answer]) -> str:
     """Return the sentences of two known mistakes that together give the answers, or an empty one.
 
     Where only one of them changes the result, it is that one's. Where both do, it is wrong in some
     way, and shows both where a number changed by the product of their factors.
     """
+    right = np.array([answer.right for answer in answers])
     wanted = _numbers([answer.case.wanted for answer in answers])
     got = _numbers([answer.seen for answer in answers])
     best, nearest = NEARLY_ALL, ""
