@@ -180,12 +180,7 @@ def test_filters_by_version_and_copy(cells, files, base):
         | {"reads the question": early}
         | weights
     )
-    compared = {
-        name: {
-            s: gap(ndcg(files, orders["baseline"], s), ndcg(files, of, s)) for s in ("dev", "test")
-        }
-        for name, of in every.items()
-    }
+    compared = {name: {"dev": beside(files, base, of, "dev")} for name, of in every.items()}
     times = {
         kind: {"size": len(own), "sum": len(timed & own)}
         for kind in kinds
@@ -193,6 +188,16 @@ def test_filters_by_version_and_copy(cells, files, base):
     }
     tables = {"c-filter-old": shown, "c-filter-table": by_kind, "c-filter-times": times}
     test_witness.agree(cells, tables | {"c-filter-compared": compared})
+    best = max(every, key=lambda name: compared[name]["dev"][0])
+    for split in ("dev", "test"):
+        ends = beside(files, base, every[best], split)
+        assert test_witness.fits(
+            f"{best}, {split}: {{}} ({{}} to {{}})", *cells["c-filter-best"], *ends
+        )
+
+
+def beside(files, base, orders, split):
+    return gap(ndcg(files, ids(base), split), ndcg(files, orders, split))
 
 
 def versions(files):
@@ -275,6 +280,66 @@ def told(files, orders):
     five = fmean(witness.dcg(gains[q]) / witness.dcg(ideals[q]) for q in orders)
     names = {"AP": "MAP", "RR": "MRR"} | {n: n for n in ("nDCG@10", "recall@100", "recall@5")}
     return {shown: rows[name].mean() for name, shown in names.items()} | {"nDCG@5": five}
+
+
+def test_moving_one_document_and_a_partial_answer_first(cells):
+    rows = {str(n): of_five("acde"[: n - 1] + "b" + "acde"[n - 1 :]) for n in range(1, 6)}
+    early = {name: value for name, value in of_five("dace").items() if name != "AP"}
+    test_witness.agree(cells, {"c-move-orders": rows, "c-move-early": {"d first": early}})
+
+
+def of_five(order):
+    """Return what session C shows of at most five documents, for which nDCG@5 is nDCG@10."""
+    values = witness.measures([*order], {"b": 2, "d": 1, "x": 1})
+    return {"RR": values["RR"], "AP": values["AP"], "nDCG@5": values["nDCG@10"]}
+
+
+def test_the_halves_of_version_2_and_of_now(cells, files, base):
+    was = {q: row["split"] for q, row in test_witness.version_2().items()}
+    now = {q: row["split"] for q, row in files.queries.items()}
+    dense = ids(witness.trec(FOLDER / "systems" / "dense-minilm-titled.trec"))
+    baseline, other = (
+        {q: witness.measures(of.get(q, []), files.grades[q])["nDCG@10"] for q in files.queries}
+        for of in (ids(base), dense)
+    )
+    gains = {q: other[q] - value for q, value in baseline.items()}
+    rows = {"baseline, halves of now": welch(baseline, now)}
+    rows["baseline, halves of version 2"] = welch(baseline, was)
+    rows["dense-minilm-titled minus baseline, halves of version 2"] = welch(gains, was)
+    counts = Counter()
+    for q, row in files.grades.items():
+        for service in {files.documents[d]["service"] for d, grade in row.items() if grade == 2}:
+            counts.update({(service, "version 2", was.get(q)): 1, (service, "now", now.get(q)): 1})
+    columns = [(of, half) for of in ("version 2", "now") for half in ("dev", "test")]
+    whole = {c: sum(n for key, n in counts.items() if key[1:] == c) for c in columns}
+    shares = {
+        service: {" ".join(c): f"{counts[(service, *c)] / whole[c]:.0%}" for c in columns}
+        for service in {service for service, *_ in counts}
+    }
+    test_witness.agree(cells, {"c-halves-flipped": rows, "c-halves-services": shares})
+    assert min(
+        counts[(service, *c)] for service in shares for c in columns[2:]
+    )  # "none is missing"
+    dev, test, *_, high = rows.popitem()[1].values()
+    assert dev > 0 > test and high < 0  # "would have called it a loss"
+
+
+def welch(values, halves):
+    """Return both means, test minus dev, and its interval (Welch 1947)."""
+    dev, test = (
+        pd.Series([value for q, value in values.items() if halves.get(q) == half])
+        for half in ("dev", "test")
+    )
+    parts = [of.var() / len(of) for of in (dev, test)]
+    df = sum(parts) ** 2 / sum(
+        v**2 / (len(of) - 1) for v, of in zip(parts, (dev, test), strict=True)
+    )
+    reach, between = stats.t.ppf(0.975, df) * math.sqrt(sum(parts)), test.mean() - dev.mean()
+    names, ends = (
+        ("dev", "test", "test minus dev", "low", "high"),
+        (between - reach, between + reach),
+    )
+    return dict(zip(names, (dev.mean(), test.mean(), between, *ends), strict=True))
 
 
 def test_one_wrong_word_and_another_way_to_say_it(cells):
