@@ -215,7 +215,8 @@ class Schema:
             self._validate[name](value)
         except (KeyError, ValueError):
             return False
-        return name not in GRADED or value is None or value <= grades[-1]
+        high = name in GRADED and value is not None and value > grades[-1]
+        return not high and value == value  # NaN is below no minimum
 
     def faults(self, row: dict, grades: tuple[int, ...] = GRADES) -> list[str]:
         """Return a line for every field of `row` that is missing, unknown or does not fit."""
