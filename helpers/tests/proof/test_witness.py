@@ -970,34 +970,44 @@ def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
         assert re.search(rf"Don't switch to .*\*{re.escape(name)}\*", said)
     causes = Counter(card["cause"] for card in published["cards"])
     apart = causes["no shared word"] + causes["missing word"]
+    wanted = {"{} comparisons": len(rows)}
+    wanted["In {} of {} dev questions"] = [apart, len(published["cards"])]
     waiting = {name: rows[name] for name in sides["too few queries to tell"]}
+    wanted |= cost_of_knowing(files, waiting)
+    for name in best:
+        wanted |= advised(compared[name])
+    tells(said, wanted)
+
+
+def cost_of_knowing(files, waiting: dict[str, dict]) -> dict[str, list[float]]:
+    """Return the phrases about how many more labels would decide what is undecided."""
     assert max(at["difference"] for at in waiting.values()) < witness.MATTERS
     widest = max(waiting, key=lambda name: waiting[name]["detectable"])
-    at, needed = rows[widest], witness.enough(witness.MATTERS, rows[widest])
+    at, needed = waiting[widest], witness.enough(witness.MATTERS, waiting[widest])
     judged, more = len(witness.rows(FOLDER / "judgments.jsonl")), needed - at["n"]
     pairs = round(judged / len(files.asked))
-    wanted = {
-        "{} comparisons": len(rows),
-        "In {} of {} dev questions": [apart, len(published["cards"])],
-        "Nothing undecided gains more than {}": witness.MATTERS,
-        f"With the spread of *{widest}*, {{}} questions": needed,
+    return {
+        "Nothing undecided gains more than {}": [witness.MATTERS],
+        f"With the spread of *{widest}*, {{}} questions": [needed],
         "dev has {}, so label about {} more": [at["n"], more],
         "At {} judged pairs a question that is about {} pairs": [pairs, more * pairs],
     }
-    for name in best:
-        ends = [rows[name][part] for part in ("n", "difference", "low", "high")]
-        wanted["On {} dev questions it gains {} in nDCG@10 ( interval {} to {};"] = ends
-        wanted["p = {}, adjusted"] = compared[name]["p_holm"]
-        ends = ("difference", "low", "high")
-        for half, words in (("test", "On test it's {} ({} to {})"),
-                            ("test minus dev", "(Test minus dev: {}, {} to {}.)")):  # fmt: skip
-            wanted[words] = [halves[name][half][part] for part in ends]
-        at = halves[name]["test apart from dev"]
-        words = (
-            "the {} test questions that share no relevant document with dev it's {} ({} to {}), "
-        )
-        wanted[words + at["verdict"] + " (p = {})"] = [at[part] for part in ("n", *ends, "p")]
-    tells(said, wanted)
+
+
+def advised(row: dict) -> dict[str, list[float]]:
+    """Return the phrases about a system to switch to: on dev, on test, and apart from dev."""
+    ends, halves, at = ("difference", "low", "high"), row["halves"], row["measures"]["nDCG@10"]
+    apart = halves["test apart from dev"]
+    no_shared = "the {} test questions that share no relevant document with dev it's {} ({} to {}),"
+    return {
+        "On {} dev questions it gains {} in nDCG@10 ( interval {} to {};": [
+            at[part] for part in ("n", *ends)
+        ],
+        "p = {}, adjusted": [row["p_holm"]],
+        "On test it's {} ({} to {})": [halves["test"][part] for part in ends],
+        "(Test minus dev: {}, {} to {}.)": [halves["test minus dev"][part] for part in ends],
+        f"{no_shared} {apart['verdict']} (p = {{}})": [apart[part] for part in ("n", *ends, "p")],
+    }
 
 
 MOST = 20  # queries named in a sentence, and rows of a table that a reader reads
