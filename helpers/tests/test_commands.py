@@ -291,6 +291,7 @@ def test_drop_takes_a_query_out_also_where_the_set_no_longer_loads(folder):
     assert again.returncode == 1 and "no file has a row of the query q2" in again.stderr
 
 
+@pytest.mark.proof
 def test_a_python_without_the_packages_is_told_in_one_sentence(tmp_path):
     to = ["--to", str(tmp_path / "x")]
     more = {"compare": ["x.trec"], "drop": ["q1"], "import": ["--from", "text:x", *to]}
@@ -348,6 +349,7 @@ def learn_prints(code, output, **environment):
     return subprocess.run(command, cwd=ROOT, env=environment, stdout=output, stderr=-1)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("code", ["'a'", "'a' * 100_000"])
 def test_a_reader_that_went_away_or_a_full_disk_ends_a_command_without_a_traceback(code):
     read, write = os.pipe()
@@ -361,6 +363,7 @@ def test_a_reader_that_went_away_or_a_full_disk_ends_a_command_without_a_traceba
         assert (done.returncode, done.stderr) == (1, b"No space left on device\n")
 
 
+@pytest.mark.proof
 def test_an_output_of_few_characters_shows_the_others_as_codes():
     for name in ("ascii", "cp1252"):
         done = learn_prints(r"'\u6771 \ud800'", subprocess.PIPE, PYTHONIOENCODING=name)

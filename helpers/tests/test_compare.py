@@ -184,37 +184,27 @@ def test_each_option_has_its_effect(many, status, near):
     (many / "old").mkdir()
     (old := many / "old" / "fixed.trec").write_bytes(worse.read_bytes())
     strict = ("--matters", "0.02", "--strict")
-    for words, code, shown in (
-        ((base,), 0, "## fixed: no difference shown"),
+    for words, code, *shown in (
         ((worse,), 1, "dev queries, n = 40"),
-        ((base, "--base", worse), 0, "# fixed against worse"),
-        ((base, "--base", worse), 0, "## fixed: better"),
+        ((base, "--base", worse), 0, "# fixed against worse", "## fixed: better"),
         ((base, "--base", old), 0, f"# {base} against {old}"),
         ((old, base), 1, f"## {old}: worse"),
         ((base, worse), 1, "# fixed, worse against baseline"),
-        ((base, worse), 1, "| baseline | 0.982 "),  # the leaderboard
         ((worse, "--split", "all"), 1, "all queries, n = 40"),
-        ((near, "--strict"), 0, "of 0.05 matters"),
-        ((near, "--strict"), 0, "no difference shown"),
+        ((near, "--strict"), 0, "of 0.05 matters", "no difference shown"),
         ((near, "--matters", "0.02"), 0, "of 0.02 matters"),
-        ((near, *strict), compare.STRICT, "too few queries to tell"),
+        ((near, *strict), 3, "too few queries to tell"),
         ((near, worse, *strict), 1, "too few queries to tell"),
         ((base, "--to", many / "out"), 0, f"written: {many / 'out' / 'fixed'}.md and .json"),
     ):
         done, printed = status(*words)
-        assert (done, printed.err) == (code, "") and shown in printed.out, words
-    assert compare.STRICT == 3 and "| baseline |" not in status(worse)[1].out
+        assert (done, printed.err) == (code, ""), words
+        assert all(line in printed.out for line in shown), words
+        head, *page = printed.out.split("\n")  # a leaderboard stands where it names several runs
+        assert any(re.match(r"\| baseline +\| 0.982 ", line) for line in page) == ("," in head)
     assert {path.name for path in (many / "out").iterdir()} == {"fixed.md", "fixed.json"}
-    names = {
-        "fixed",
-        "worse",
-        "worse-all",
-        "near",
-        "fixed+fixed",
-        "fixed+worse",
-        "near+worse",
-    }
-    assert {path.stem for path in (many / "comparisons").iterdir()} == names
+    names = "fixed worse worse-all near fixed+fixed fixed+worse near+worse"
+    assert {path.stem for path in (many / "comparisons").iterdir()} == {*names.split()}
 
 
 def test_a_run_may_be_worse_by_less_than_matters(many, status, near):
@@ -753,135 +743,165 @@ def test_settings_list_every_measure_that_can_decide():
     assert field["description"] == f"one of: {', '.join(field['enum'])}"
 
 
-def test_evidence_decides_where_it_is_named(quoted, monkeypatch, capsys):
+@pytest.fixture
+def passages(quoted, monkeypatch, capsys):
+    """Return the folder, and what compares a run by name: `base` has all quotes, `bits` none."""
     folder, write = quoted
-    base, bits = write("base", 90, 150), write("bits", 0, 40)
+    write("base", 90, 150), write("bits", 0, 40)
 
-    def status(*words):
-        line = ["helpers", "compare", "--evals", folder, "--base", base, *words]
-        monkeypatch.setattr(sys, "argv", [*map(str, line)])
+    def status(name, *words):
+        line = ["helpers", "compare", "--evals", folder, "--base", folder / "base.jsonl"]
+        monkeypatch.setattr(sys, "argv", [*map(str, [*line, folder / name, *words])])
         return commands.main(), capsys.readouterr()
 
-    for words, code, lines in (
-        ((bits,), 0, ["rests on nDCG@10", "## bits: no difference shown", "- Evidence: worse, evid"
-            "ence nDCG@10 1.000 to 0.000", "- They disagree, and nDCG@10 decides."]),
-        ((bits, "--decides", "evidence-hit@5"), 1, [
-            "rests on evidence-hit@5", "## bits: worse\n",
-            "- Documents: no difference shown, nDCG@10 1.000 to 1.000",
-            "- Evidence: worse, evidence hit@5 1.000 to 0.000",
-            "- They disagree, and evidence-hit@5 decides."]),
-        ((base, "--decides", "evidence-hit@5"), 0, [f"## {base}: no difference shown\n"]),
-        ((bits, "--decides", "evidence-hit@5", "--gate", "not-worse"), 1, ["## bits: worse\n"]),
-        ((bits, "--decides", "recall@10"), 0, ["rests on recall@10", "## bits: no diff"]),
-        ((bits, "--decides", "nDCG-exp@10"), 0, ["rests on nDCG-exp@10", "| nDCG-exp@10 "]),
-    ):  # fmt: skip
-        done, printed = status(*words)
+    return folder, status
+
+
+HIT = ("--decides", "evidence-hit@5")
+DECIDED = [  # run, options, exit status, what is said
+    ("bits", (), 0, ["rests on nDCG@10", "## bits: no difference shown",
+                     "- Evidence: worse, evidence nDCG@10 1.000 to 0.000",
+                     "- They disagree, and nDCG@10 decides."]),
+    ("bits", HIT, 1, ["rests on evidence-hit@5", "## bits: worse\n",
+                      "- Documents: no difference shown, nDCG@10 1.000 to 1.000",
+                      "- Evidence: worse, evidence hit@5 1.000 to 0.000",
+                      "- They disagree, and evidence-hit@5 decides."]),
+    ("base", HIT, 0, ["base.jsonl: no difference shown\n"]),
+    ("bits", (*HIT, "--gate", "not-worse"), 1, ["## bits: worse\n"]),
+    ("bits", ("--decides", "recall@10"), 0, ["rests on recall@10", "## bits: no diff"]),
+    ("bits", ("--decides", "nDCG-exp@10"), 0, ["rests on nDCG-exp@10", "| nDCG-exp@10 "]),
+]  # fmt: skip
+
+
+def test_evidence_decides_where_it_is_named(passages):
+    folder, status = passages
+    for name, words, code, lines in DECIDED:
+        done, printed = status(f"{name}.jsonl", *words)
         assert (done, printed.err) == (code, ""), words
         assert all(line in printed.out for line in lines), (words, printed.out)
-    for words, said in (
-        ((bits, "--decides", "evidence-8000-tokens"), "bits: evidence-8000-tokens cannot decide, "),
-        (
-            (bits, "--decides", "evidence-9-tokens"),
-            'decides is "evidence-9-tokens", wanted one of: nDCG@10, ',
-        ),
-        ((bits, "--matters", "0"), "field matters is 0.0, wanted a number above 0, up to 1"),
-        ((bits, "--matters", "1.01"), "field matters is 1.01, wanted a number above 0, up to 1"),
-        ((bits, "--matters", "nan"), "field matters is NaN, wanted a number above 0, up to 1"),
-        ((bits, "--pairs", "0"), "--pairs is 0, wanted a number from 1"),
-        ((bits, "--pairs", "-1"), "--pairs is -1, wanted a number from 1"),
-    ):
-        done, printed = status(*words)
-        assert done == 2 and said in printed.err and printed.out == "", words
-    assert "its lists end before that, wanted one of evidence-hit@5, " in status(
-        bits, "--decides", "evidence-8000-tokens")[1].err  # fmt: skip
-    (folder / "settings.json").write_text('{"decides": "nDCG-exp@10", "highest_grade": 21}')
-    done, printed = status(bits)
-    assert done == 2 and "highest_grade is 21, wanted up to 20 for nDCG-exp@10" in printed.err
+    (folder / "settings.json").write_text('{"decides": "evidence-hit@5", "matters": 1}')
+    assert "## bits: worse, by less than matters\n" in status("bits.jsonl")[1].out
+
+
+IS_A_SHARE = "wanted a number above 0, up to 1"
+UNDECIDED = [  # run, options, settings, what is said
+    ("bits.jsonl", "--decides evidence-8000-tokens", {}, "bits: evidence-8000-tokens cannot decide,"
+     " its lists end before that, wanted one of evidence-hit@5, "),
+    ("bits.jsonl", "--decides evidence-9-tokens", {},
+     'decides is "evidence-9-tokens", wanted one of: nDCG@10, '),
+    *(("bits.jsonl", f"--matters {given}", {}, f"field matters is {shown}, {IS_A_SHARE}")
+      for given, shown in (("0", "0.0"), ("1.01", "1.01"), ("nan", "NaN"))),
+    *(("bits.jsonl", f"--pairs {given}", {}, f"--pairs is {given}, wanted a number from 1")
+      for given in (0, -1)),
+    ("bits.jsonl", "", {"decides": "nDCG-exp@10", "highest_grade": 21},
+     "highest_grade is 21, wanted up to 20 for nDCG-exp@10"),
+    ("documents.trec", "", {"decides": "evidence-hit@5"},
+     "evidence-hit@5 cannot decide, it or its base ranks no"),
+]  # fmt: skip
+
+
+def test_what_cannot_decide_is_refused(passages):
+    folder, status = passages
+    (folder / "documents.trec").write_text("".join(f"q{n} Q0 a 1 1 t\n" for n in range(12)))
+    for name, words, settings, said in UNDECIDED:
+        (folder / "settings.json").write_text(json.dumps(settings))
+        done, printed = status(name, *words.split())
+        assert done == 2 and said in printed.err and printed.out == "", (words, printed.err)
+    assert not (folder / "comparisons").exists()
     evals, run = evalset.load(folder), run_of("run", ranked(1, 1, 2))
+    evals = evals._replace(grades=tuple(range(22)), decides="nDCG-exp@10")
     with pytest.raises(evalset.EvalSetError, match="highest_grade is 21"):
         compare.compare(evals, run, [run])  # as the baseline's own measuring does
-    (folder / "settings.json").write_text('{"decides": "evidence-hit@5", "matters": 1}')
-    assert "## bits: worse, by less than matters\n" in status(bits)[1].out
-    documents = folder / "documents.trec"
-    documents.write_text("".join(f"q{n} Q0 a 1 1 t\n" for n in range(12)))
-    done, printed = status(documents)
-    assert done == 2 and "evidence-hit@5 cannot decide, it or its base ranks no" in printed.err
-    assert not (folder / "comparisons" / "documents.md").exists()
 
 
-def test_passages_that_bring_as_much_for_fewer_tokens(quoted):
-    folder, _ = quoted
-    evals = evalset.load(folder)
+# What passages cost, and which nobody need consider.
+
+SPANS = {"whole": (0, 218), "twin": (0, 218), "half": (40, 180), "least": (90, 130)}
+AS_MUCH = ("the same", 0, 0, 0)
+ONE_LESS = ("the same", -1 / 12, -0.267, 0.1)  # of twelve, by t
+BEATEN = [  # {run: queries that it misses}, what matters, {run: what `least` brings instead}
+    ({"whole": 0, "least": 0}, 0.05, {"whole": AS_MUCH}),
+    ({"whole": 0, "least": 1}, 0.26, {}),
+    ({"whole": 0, "least": 1}, 0.27, {"whole": ONE_LESS}),
+    ({"whole": 1, "least": 0}, 0.05, {}),
+    ({"whole": 1, "least": 0}, 0.11, {"whole": ("no less", 1 / 12, -0.1, 0.267)}),
+    ({"whole": 12, "least": 0}, 0.05, {"whole": ("more", 1, 1, 1)}),
+    ({"twin": 0, "whole": 0}, 0.05, {}),  # no fewer tokens
+    ({"whole": 0, "half": 1, "least": 2}, 0.27, {"half": ONE_LESS}),  # half, which would do, is out
+    ({"whole": 0, "half": 0, "least": 0}, 0.05, {"whole": AS_MUCH, "half": AS_MUCH}),
+]
+
+
+def of_passage(span, missed=0, name="", depth=1, **more):
+    """Return a run of a passage, for the first `missed` of the wrong document, and one token."""
+    start, end = SPANS[span]
+    ids = (f"{'b' if n < missed else 'a'}#{start}:{end}" for n in range(12))
+    parts = {f"q{n}": [(chunk, 1.0), ("b#0:1", 0.5)] for n, chunk in enumerate(ids)}
+    rankings = {q: [(of[0][0][0], 1.0)] for q, of in parts.items()}
+    return runs.Run(name or span, rankings, [], parts, depth=depth, **more)
+
+
+@pytest.fixture
+def costed(quoted):
+    """Return a set with one answer in part, a run of documents, and the tokens of each passage."""
+    evals = evalset.load(quoted[0])
     first, *labels = evals.judgments
-    evals = evals._replace(judgments=[first._replace(relevance=1), *labels])
     body = evals.documents["a"].retrieval_text
+    tokens = {name: len(token_ids(body[start:end])) for name, (start, end) in SPANS.items()}
+    evals = evals._replace(judgments=[first._replace(relevance=1), *labels])
+    return evals, run_of("documents", *[ranked(1, 1, 2)] * 12), tokens
 
-    def system(name, start, end, missed, depth=1, **more):
-        """Return a run of a passage, for the first `missed` of the wrong one, and one token."""
-        ids = (f"{'b' if n < missed else 'a'}#{start}:{end}" for n in range(12))
-        parts = {f"q{n}": [(chunk, 1.0), ("b#0:1", 0.5)] for n, chunk in enumerate(ids)}
-        rankings = {q: [(of[0][0][0], 1.0)] for q, of in parts.items()}
-        return runs.Run(name, rankings, [], parts, depth=depth, **more)
 
-    whole, half, least = ("whole", 0, 218), ("half", 40, 180), ("least", 90, 130)
-    tokens = {name: len(token_ids(body[a:b])) for name, a, b in (whole, half, least)}
-    documents = run_of("documents", *[ranked(1, 1, 2)] * 12)
-    for others, matters, beaten in (  # one of twelve fewer: -.083 (-.267 to +.100)
-        ([(*whole, 0), (*least, 0)], 0.05, {"whole": ("least", "the same", 0, 0, 0)}),
-        ([(*whole, 0), (*least, 1)], 0.26, {}),
-        ([(*whole, 0), (*least, 1)], 0.27, {"whole": ("least", "the same", -1 / 12, -0.267, 0.1)}),
-        ([(*whole, 1), (*least, 0)], 0.05, {}),
-        ([(*whole, 1), (*least, 0)], 0.11, {"whole": ("least", "no less", 1 / 12, -0.1, 0.267)}),
-        ([(*whole, 12), (*least, 0)], 0.05, {"whole": ("least", "more", 1, 1, 1)}),
-        ([("twin", *whole[1:], 0), (*whole, 0)], 0.05, {}),  # no fewer tokens
-        ([(*whole, 0), (*half, 1), (*least, 2)], 0.27,  # half would do, but is beaten
-         {"half": ("least", "the same", -1 / 12, -0.267, 0.1)}),
-        ([(*whole, 0), (*half, 0), (*least, 0)], 0.05,
-         dict.fromkeys(("whole", "half"), ("least", "the same", 0, 0, 0))),
-    ):  # fmt: skip
-        found = compare.compare(evals._replace(matters=matters), documents,
-                                [system(*of) for of in others])  # fmt: skip
+def test_passages_that_bring_as_much_for_fewer_tokens(costed):
+    evals, documents, tokens = costed
+    for missed, matters, beaten in BEATEN:
+        others = [of_passage(name, n) for name, n in missed.items()]
+        found = compare.compare(evals._replace(matters=matters), documents, others)
         costs, page = {row["name"]: row for row in found["costs"]}, compare.comparison_page(found)
-        for name, *_, missed in others:
+        assert [*costs] == sorted(missed, key=tokens.get)
+        for name, n in missed.items():
             row = costs[name]
-            assert (row["k"], row["recall"]) == (1, pytest.approx(1 - missed / 12))
-            assert row["full"] == pytest.approx(1 - max(missed - 1, 0) / 11)
-            assert row["tokens"] == tokens.get(name, tokens["whole"])
-        assert [*costs] == sorted(costs, key=lambda name: costs[name]["tokens"])
-        assert {name for name in costs if costs[name]["instead"]} == {*beaten}
-        for name, (by, words, *figures) in beaten.items():
+            told = [row[of] for of in ("k", "tokens", "recall", "full")]
+            by_hand = [1, tokens[name], 1 - n / 12, 1 - max(n - 1, 0) / 11]
+            assert told == pytest.approx(by_hand), (name, missed)
+            assert bool(row["instead"]) == (name in beaten)
+        for name, (words, *figures) in beaten.items():
             told = costs[name]["instead"]
-            assert (told["name"], told["k"]) == (by, 1)
-            assert told["tokens"] == tokens[by]
-            assert [told[of] for of in ("difference", "low", "high")] == pytest.approx(
-                figures, abs=5e-4
-            )
-            assert (
-                f"{by}, first 1: {words} evidence at {100 * tokens[by] / tokens[name]:.0f} % of"
-                in page
-            )
+            assert [told[of] for of in ("name", "k", "tokens")] == ["least", 1, tokens["least"]]
+            ends = [told[of] for of in ("difference", "low", "high")]
+            assert ends == pytest.approx(figures, abs=5e-4)
+            share = f"{100 * tokens['least'] / tokens[name]:.0f} % of"
+            assert f"least, first 1: {words} evidence at {share}" in page
         alone = f"Nobody need consider {', '.join(of for of in costs if of in beaten)}, beaten in"
         assert (alone in page) == bool(beaten)
 
-    of_six = evals._replace(queries={q: evals.queries[q] for q in sorted(evals.queries)[:6]})
-    of_five = of_six._replace(queries={q: of_six.queries[q] for q in sorted(of_six.queries)[:5]})
-    pair = [system(*whole, 0), system(*least, 0)]
-    for few, n_beaten in ((of_six, 1), (of_five, 0)):
+
+def test_with_fewer_than_six_queries_no_passages_are_beaten(costed):
+    evals, documents, _ = costed
+    pair = [of_passage("whole"), of_passage("least")]
+    for n, n_beaten in ((6, 1), (5, 0)):
+        few = evals._replace(queries={q: evals.queries[q] for q in sorted(evals.queries)[:n]})
         costs = compare.compare(few, documents, pair)["costs"]
         assert sum(bool(row["instead"]) for row in costs) == n_beaten
-    base, twice = system(*half, 0), [system(*least, n, one_of="agent") for n in (0, 3)]
-    for alone in ([pair[0]], twice, [pair[0], documents]):
-        found = compare.compare(evals, base, alone)
+
+
+def test_costs_are_told_of_several_systems_at_each_depth_that_all_reach(costed):
+    evals, documents, tokens = costed
+    base, whole, least = (of_passage(name, depth=10) for name in ("half", "whole", "least"))
+    twice = [of_passage("least", n, name=f"run {n}", one_of="agent") for n in (0, 3)]
+    for alone in ([whole], twice, [whole, documents]):
+        found = compare.compare(evals, of_passage("half"), alone)
         assert "costs" not in found and "cost in tokens" not in compare.comparison_page(found)
-    found = compare.compare(evals, base, [pair[0]._replace(depth=10), *twice])["costs"]
+    found = compare.compare(evals, of_passage("half"), [whole, *twice])["costs"]
     recalls = {(row["name"], row["k"]): row["recall"] for row in found}
     assert recalls == {("half", 1): 1, ("whole", 1): 1, ("agent", 1): pytest.approx(21 / 24)}
-    numbered = pair[0]._replace(name="numbers", parts={"q0": [("a#0", 1.0)]})  # of no known set
-    deep = [run._replace(depth=10) for run in (base, *pair, documents, numbered)]
-    found = compare.compare(evals, *deep[:1], deep[1:])["costs"]
+    numbered = whole._replace(name="numbers", parts={"q0": [("a#0", 1.0)]})  # of no known set
+    others = [whole, least, documents._replace(depth=10), numbered]
+    found = compare.compare(evals, base, others)["costs"]
     assert {(row["name"], row["k"]): row["tokens"] for row in found} == {
-        (name, k): n + (k > 1) for name, n in tokens.items() for k in (1, 3, 5, 10)
-    }
+        (name, k): tokens[name] + (k > 1) for name in ("half", "whole", "least")
+        for k in (1, 3, 5, 10)
+    }  # fmt: skip
     for row in found:
         told = row["instead"] and (row["instead"]["name"], row["instead"]["k"])
         assert told == ({} if row["name"] == "least" else ("least", 1))

@@ -75,10 +75,9 @@ def test_windows_end_with_the_text_and_none_lies_inside_another():
 
 
 def test_the_baseline_without_notebooks_is_that_of_session_b():
-    evals = evalset.load(evalset.DEFAULT)
-    units = baseline.cut(evals)
-    assert units == chunks.read_chunks(evals.folder / "chunks" / "fixed.jsonl")
-    rank, path = baseline.ranker(evals, units), evals.folder / "runs" / "fixed.jsonl"
+    evals, rank, units = baseline.open_box(evalset.DEFAULT)
+    assert [*units.values()] == chunks.read_chunks(evals.folder / "chunks" / "fixed.jsonl")
+    path = evals.folder / "runs" / "fixed.jsonl"
     found = {q: baseline.search(rank, query.query) for q, query in evals.all_queries.items()}
     assert {q: of_chunks for q, (of_chunks, _) in found.items()} == runs.read_rankings(path)
     saved = runs.read_rankings(path.with_suffix(".trec"))  # which has no line for an empty one
@@ -87,10 +86,10 @@ def test_the_baseline_without_notebooks_is_that_of_session_b():
 
 
 def test_the_search_box_finds_what_the_baseline_does_and_marks_the_words(monkeypatch):
-    evals = evalset.load(evalset.DEFAULT)
+    evals, rank, _ = baseline.open_box(evalset.DEFAULT)
     monkeypatch.setenv("EVALS", str(evalset.DEFAULT))
     query = next(iter(evals.queries.values())).query
-    ranked = baseline.search(baseline.ranker(evals, baseline.cut(evals)), query)
+    ranked = baseline.search(rank, query)
     found = baseline.find(query)
     assert [*found][:100] == [d for d, _ in ranked[1]] and len(found) > 100
     assert next(iter(found.values())).chunk_id == ranked[0][0][0]

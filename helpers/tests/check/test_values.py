@@ -62,7 +62,11 @@ class HalfWritten:
      np.ma.masked, np.zeros(2, dtype=[("a", int)]), itertools.count(), slice(1, 2), [slice(0, 4)],
      pd.DataFrame(), pd.Series([1, 2], index=["a", "a"]), pd.Series([1, None], dtype="Int64")],
 )  # fmt: skip
-@pytest.mark.parametrize("name", ["coverage", "query_groups", "okapi_idf", "search", "bootstrap"])
+@pytest.mark.parametrize(
+    "name",
+    ["coverage", "bootstrap",
+     *(pytest.param(n, marks=pytest.mark.proof) for n in ("query_groups", "okapi_idf", "search"))],
+)  # fmt: skip
 def test_odd_answers_are_refused_and_never_stop_the_check(name, odd):
     assert " not right yet" in refused(name, lambda *args: odd)
 

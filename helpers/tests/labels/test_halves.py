@@ -18,9 +18,6 @@ def made(*queries):
     ids = sorted({d for query in found.values() for d in query.relevant_doc_ids})
     documents = {d: evalset.Document(d, d, d, service=d.partition("-")[0]) for d in ids}
     labels = [evalset.Judgment(q, d, 1) for q, row in found.items() for d in row.relevant_doc_ids]
-    labels += [
-        evalset.Judgment(q, d, 2) for q, row in found.items() for d in row.relevant_doc_ids[:0]
-    ]
     return evalset.EvalSet(BAD_SET, documents, found, labels)
 
 

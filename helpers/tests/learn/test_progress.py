@@ -185,8 +185,7 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
 
 
 # Run first.
-
-
+@pytest.mark.proof
 def test_copies_that_are_run_write_their_own_record_and_stay_as_they_are(small, monkeypatch):
     solve(small, longest_code=TWO, scaled_code=solution("scaled"))
     place = code("place", "import os\nprint(open('a', 'w').name)\nopen(os.environ['SEEN'], 'w')"
@@ -209,6 +208,7 @@ def test_copies_that_are_run_write_their_own_record_and_stay_as_they_are(small, 
     assert status(small) == "wrong        expected ccc, got a"
 
 
+@pytest.mark.proof
 def test_a_run_keeps_the_mark_of_a_solution_taken(small):
     solve(small, longest_code=ONE)
     put(small, (f"{record.TAKEN}longest", "", "taken"))

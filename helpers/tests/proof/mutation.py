@@ -65,11 +65,24 @@ def wrong(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
         case ast.comprehension():
             for test in node.ifs:
                 yield "condition", test, "True"
+        case ast.Constant() | ast.Slice():
+            yield from of_constant(node)
         case ast.BinOp(left=left, right=right) if not (is_text(left) or is_text(right)):
             if type(node.op) in ARITHMETIC:
                 yield "arithmetic", node, unparsed(node, op=ARITHMETIC[type(node.op)]())
         case ast.AugAssign(op=ast.Add() | ast.Sub()):
             yield "arithmetic", node, unparsed(node, op=ARITHMETIC[type(node.op)]())
+        case ast.Return(value=ast.AST() as value):
+            yield "return", value, DEFAULTS.get(type(value), "None")
+        case ast.Raise() | ast.Expr(value=ast.Call() | ast.Yield() | ast.YieldFrom()):
+            yield "removed", node, "pass"
+        case ast.Call():
+            yield from of_call(node)
+
+
+def of_constant(node: ast.Constant | ast.Slice) -> Iterator[tuple[str, ast.AST, str]]:
+    """Yield the edits of a value that stands in the code, or of the ends of a slice."""
+    match node:
         case ast.Constant(value=bool() as value):
             yield "constant", node, str(not value)
         case ast.Constant(value=int() as value):
@@ -80,12 +93,6 @@ def wrong(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
             yield "constant", node, repr(value + "x")
         case ast.Slice():
             yield from (("constant", part, "") for part in (node.lower, node.upper) if part)
-        case ast.Return(value=ast.AST() as value):
-            yield "return", value, DEFAULTS.get(type(value), "None")
-        case ast.Raise() | ast.Expr(value=ast.Call() | ast.Yield() | ast.YieldFrom()):
-            yield "removed", node, "pass"
-        case ast.Call():
-            yield from of_call(node)
 
 
 def of_call(node: ast.Call) -> Iterator[tuple[str, ast.AST, str]]:

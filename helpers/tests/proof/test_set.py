@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import witness
 
-from helpers import compare, evalset, measures, text, workbook
+from helpers import compare, evalset, measures, stats, text, workbook
 from helpers.labels import audit, links, manifest, pooling
 
 
@@ -38,7 +38,10 @@ def test_queries_are_balanced_and_labelled(evals):
     counts = Counter((query.kind, query.split) for query in evals.queries.values())
     kinds = "alert entity keyword mismatch misspelling multi temporal".split()
     assert {*counts} == {(kind, split) for kind in kinds for split in ("dev", "test")}
-    assert all(n >= {"dev": 6, "test": 16}[split] for (_, split), n in counts.items())
+    least = {"dev": stats.FEWEST, "test": 16}  # fewer can show no difference
+    assert all(n >= least[split] for (_, split), n in counts.items())
+    shares = {(kind, split): n / len(evals.qrels(split)) for (kind, split), n in counts.items()}
+    assert all(0.5 < shares[kind, "dev"] / shares[kind, "test"] < 2 for kind in kinds)
     heads = sum(query.popularity == "head" for query in evals.queries.values())
     assert 0.4 <= heads / len(evals.queries) <= 0.6
     none = Counter(query.split for query in evals.unanswered.values())

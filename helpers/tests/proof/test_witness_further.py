@@ -150,47 +150,36 @@ def test_what_refusing_costs(cells, files, base):
 
 
 def test_filters_by_version_and_copy(cells, files, base):
-    facts, pages = files.documents, versions(files)
-    old = {
-        d for of in pages for d in of if facts[d]["updated"] < max(facts[x]["updated"] for x in of)
-    }
-    copies = {d for d, of in facts.items() if of.get("copy_of")}
-    labels = [d for row in files.grades.values() for d, grade in row.items() if grade > 0]
-    shown = {"old versions": old, "copies": copies}
+    groups, found, labels = marked(files), ids(base), Counter()
+    for row in files.grades.values():
+        labels.update(d for d, grade in row.items() if grade > 0)
     shown = {
-        n: {"pages": len(of), "labels": sum(d in of for d in labels)} for n, of in shown.items()
+        name: {"pages": len(of), "labels": sum(labels[d] for d in of)}
+        for name, of in groups.items()
     }
-    months = "january february march april june july august september october november december"
-    words = {*months.split(), "last", "before", "old", "previous", "earlier"}
-    timed = {q for q, row in files.asked.items() if speaks_of_a_time(row["query"].lower(), words)}
-    marked = old | copies
-    orders = {
-        "baseline": ids(base),
-        "no old versions": {q: [d for d in of if d not in old] for q, of in ids(base).items()},
-        "no copies": {q: [d for d in of if d not in copies] for q, of in ids(base).items()},
-    }
-    early = {q: orders["baseline" if q in timed else "no old versions"][q] for q in base}
-    weights = {
-        f"weight {factor}": weighted(base, marked, factor) for factor in (0.95, 0.9, 0.8, 0.6)
+    timed = {q for q, row in files.asked.items() if speaks_of_a_time(row["query"].lower())}
+    orders = {"baseline": found} | {
+        f"no {name}": {q: [d for d in own if d not in of] for q, own in found.items()}
+        for name, of in groups.items()
     }
     kinds = {row["kind"] for row in files.queries.values()}
-    by_kind = {n: columns(files, of, kinds) for n, of in orders.items()}
-    every = (
-        {n: of for n, of in orders.items() if n != "baseline"}
-        | {"reads the question": early}
-        | weights
-    )
-    compared = {name: {"dev": beside(files, base, of, "dev")} for name, of in every.items()}
-    times = {
-        kind: {"size": len(own), "sum": len(timed & own)}
-        for kind in kinds
-        for own in [{q for q, row in files.queries.items() if row["kind"] == kind}]
+    by_kind = {name: columns(files, of, kinds) for name, of in orders.items()}
+    orders["reads the question"] = {
+        q: orders["baseline" if q in timed else "no old versions"][q] for q in base
     }
+    for factor in (0.95, 0.9, 0.8, 0.6):
+        orders[f"weight {factor}"] = weighted(base, set.union(*groups.values()), factor)
+    del orders["baseline"]
+    compared = {name: {"dev": beside(files, base, of, "dev")} for name, of in orders.items()}
+    times = {}
+    for kind in kinds:
+        own = {q for q, row in files.queries.items() if row["kind"] == kind}
+        times[kind] = {"size": len(own), "sum": len(timed & own)}
     tables = {"c-filter-old": shown, "c-filter-table": by_kind, "c-filter-times": times}
     test_witness.agree(cells, tables | {"c-filter-compared": compared})
-    best = max(every, key=lambda name: compared[name]["dev"][0])
+    best = max(orders, key=lambda name: compared[name]["dev"][0])
     for split in ("dev", "test"):
-        ends = beside(files, base, every[best], split)
+        ends = beside(files, base, orders[best], split)
         assert test_witness.fits(
             f"{best}, {split}: {{}} ({{}} to {{}})", *cells["c-filter-best"], *ends
         )
@@ -200,35 +189,34 @@ def beside(files, base, orders, split):
     return gap(ndcg(files, ids(base), split), ndcg(files, orders, split))
 
 
-def versions(files):
-    """Return the sets of pages that are versions of one: ids that differ in their last part."""
-    groups = {}
-    for doc_id, document in files.documents.items():
-        if document.get("version"):
-            groups.setdefault(re.sub(r"-v?\d+$", "", doc_id), set()).add(doc_id)
-    return groups.values()
+def marked(files):
+    """Return the pages that another version replaces, and the copies."""
+    facts, groups = files.documents, {}
+    for doc_id, document in facts.items():
+        if document.get("version"):  # ids of versions differ in their last part
+            groups.setdefault(re.sub(r"-v?\d+$", "", doc_id), []).append(doc_id)
+    newest = {name: max(facts[d]["updated"] for d in of) for name, of in groups.items()}
+    old = {d for name, of in groups.items() for d in of if facts[d]["updated"] < newest[name]}
+    return {"old versions": old, "copies": {d for d, of in facts.items() if of.get("copy_of")}}
 
 
-def speaks_of_a_time(query, words):
-    own = re.findall(r"\w+", query)
-    return (
-        bool(words & {*own})
-        or "back then" in query
-        or "used to" in query
-        or any(re.fullmatch(r"20\d\d", word) for word in own)
-    )
+MONTHS = "january february march april june july august september october november december"
+TIMES = {*MONTHS.split(), "last", "before", "old", "previous", "earlier"}
 
 
-def weighted(base, marked, factor):
-    return {
-        q: [
-            d
-            for d, s in sorted(
-                hits, key=lambda h: (-h[1] * (factor if h[0] in marked else 1), h[0])
-            )
-        ]
-        for q, hits in base.items()
-    }
+def speaks_of_a_time(query):
+    own = {*re.findall(r"\w+", query)}
+    is_year = any(re.fullmatch(r"20\d\d", word) for word in own)
+    return bool(TIMES & own) or is_year or "back then" in query or "used to" in query
+
+
+def weighted(base, pages, factor):
+    """Return the orders with the scores of some pages times a factor."""
+    orders = {}
+    for q, hits in base.items():
+        scores = {d: score * (factor if d in pages else 1) for d, score in hits}
+        orders[q] = sorted(scores, key=lambda d, of=scores: (-of[d], d))
+    return orders
 
 
 def columns(files, orders, kinds):

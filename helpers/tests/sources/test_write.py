@@ -203,6 +203,7 @@ def test_a_folder_that_is_filled_is_loaded_before_it_gets_its_name(tmp_path, mon
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
 
 
+@pytest.mark.proof
 def test_an_import_that_is_killed_leaves_all_or_nothing(beir, tmp_path):
     code = (
         "from helpers.sources import readers, write\n"
