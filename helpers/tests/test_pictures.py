@@ -57,11 +57,11 @@ def test_lengths_have_a_row_for_each_kind_and_a_key(drawn):
     assert cells.sum(axis=1).tolist() == [3, 3] and cells[0, :2].tolist() == [2, 1]
     assert rows(ax) == ["b", "a"] and points(ax)["o"] == [(20, 0), (513, 1)]
     key = words(ax.figure.legends[0].get_texts())
-    assert key == ["darker: more documents", "median of the kind", "512 tokens"]
+    assert key == ["darker: more", "median", "512 tokens"]
     assert named(ax) == ("tokens of a document", "") and upright(ax) == [512]
-    assert title(ax) == "33% of the documents are longer than 512 tokens"
+    assert title(ax) == "33% of documents have over 512 tokens"
     assert told == f"{title(ax)}. Median tokens by kind: b 20, a 513."
-    assert title(alone) == "67% of the documents are longer than 20 tokens"
+    assert title(alone) == "67% of documents have over 20 tokens"
 
 
 def test_a_page_shows_the_lengths_of_most_kinds_with_slider_and_key(drawn):
@@ -78,7 +78,7 @@ def test_groups_lie_end_to_end_in_the_row_of_their_half(drawn):
     assert bars(ax) == [(0, 2), (2, 1), (0, 1), (0, 3)]
     assert rows(ax) == ["dev: 2 groups", "dev and test: 1 group", "test: 1 group"]
     assert texts(ax) == [("2", 1, 0), ("1", 0.5, 1), ("3", 1.5, 2)]
-    assert title(ax) == "The largest of 4 groups has 3 of 7 queries"
+    assert title(ax) == "Largest group: 3 of 7 queries"
     largest = "dev: 2, the largest 2; dev and test: 1, the largest 1; test: 1, the largest 3."
     assert told == f"{title(ax)}. Groups of {largest}"
 
