@@ -135,7 +135,7 @@ def calibration() -> None:
     """Draw the ranges that have met their truth, and say what to do with the next ones."""
     entries = _entries(evalset.folder())
     by_session = sorted(entries.items(), key=lambda entry: entry[0][0])
-    met = {name: entry for name, entry in by_session if "held" in entry}
+    met = {name: entry for name, entry in by_session if "truth" in entry}
     choices = [entry["held"] for entry in met.values() if isinstance(entry["said"], str)]
     ranges = {name: e for name, e in met.items() if not isinstance(e["said"], str)}
     if ranges:
