@@ -53,7 +53,8 @@ def test_before_the_week_nothing_is_told(said, tmp_path):
 
 def test_after_the_week_both_answers_stand_beside_the_right_one(said, tmp_path):
     before = "?" + RIGHT[1:3] + "".join("b" if x == "a" else "a" for x in RIGHT[3:])
-    said(before_the_week, before)
+    for answers in ("a" * 8, "c" * 8, before):
+        said(before_the_week, answers)
     assert said(after_the_week, OPEN)[0] == "not answered, and that's fine\n"
     now = RIGHT[:-1] + "?"
     printed = said(after_the_week, now)[0]
@@ -69,7 +70,10 @@ def test_after_the_week_both_answers_stand_beside_the_right_one(said, tmp_path):
     assert in_progress(tmp_path) == [f"Eight questions: {gain}\n"]
     said(before_the_week, RIGHT)  # the right ones are known by then
     assert said(after_the_week, RIGHT)[0] == printed
-    assert (record.answers("before"), record.answers("after")) == ([before], [now])
+    assert (record.answers("before"), record.answers("after")) == (
+        ["a" * 8, "c" * 8, before],
+        [now],
+    )
 
 
 def test_answers_count_without_those_of_before_and_without_a_record(said, tmp_path):

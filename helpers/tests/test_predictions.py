@@ -185,19 +185,19 @@ def test_each_range_is_a_bar_with_its_truth_on_a_scale_of_its_own(own, drawn, ca
     write(own, choice)
     assert printed(capsys, calibration) == f"{nothing}choices: 1 of 1 right\n" and not drawn
     outside = ("c-ndcg", [0.2, 0.6], False, "0.700"), ("b-new", [2000, 4000], False, "1,500")
-    write(own, *outside, ("a-longer", [10, 50], True, "40"), choice, ("a-x", [3, 3], True, "3"))
+    write(own, *outside, ("a-x", [3, 3], True, "3"), choice, ("a-longer", [10, 50], True, "40"))
     assert printed(capsys, calibration).endswith("\nchoices: 1 of 1 right\n")
     [(ax, told)] = drawn
-    names = ["A: over 512 tokens, %", "A: x", "B: new", "C: nDCG@10"]
+    names = ["A: x", "A: over 512 tokens, %", "B: new", "C: nDCG@10"]
     assert rows(ax) == names and title(ax) == "2 of 4 ranges held"
-    assert np.allclose(points(ax)["o"], [(0.75, 0), (1, 1), (0, 2), (1, 3)])
+    assert np.allclose(points(ax)["o"], [(1, 0), (0.75, 1), (0, 2), (1, 3)])
     ends = np.reshape(points(ax)["None"], (4, 2, 2))[..., 0]
-    assert np.allclose(ends, [(0, 1), (1, 1), (0.2, 1), (0, 0.8)])
+    assert np.allclose(ends, [(1, 1), (0, 1), (0.2, 1), (0, 0.8)])
     faces = [line.get_markerfacecolor() for line in ax.lines if line.get_marker() == "o"]
     assert faces == [figures.DARK, figures.DARK, "white", "white"]  # readable in grey
-    beside = ["10 to 50, was 40", "3 to 3, was 3", "2,000 to 4,000, was 1,500"]
+    beside = ["3 to 3, was 3", "10 to 50, was 40", "2,000 to 4,000, was 1,500"]
     assert rows(ax.child_axes[0]) == [*beside, "0.2 to 0.6, was 0.700"]
-    assert "A: over 512 tokens, %: 10 to 50, was 40; A: x: 3 to 3, was 3; B: new: 2,0" in told
+    assert "A: x: 3 to 3, was 3; A: over 512 tokens, %: 10 to 50, was 40; B: new: 2,0" in told
 
 
 def test_a_figure_has_words_for_each_range_of_the_week():
