@@ -186,6 +186,24 @@ def name_rows(ax: plt.Axes, names: list[str]) -> None:
     ax.grid(axis="y", visible=False)
 
 
+def name_ends(ax: plt.Axes, x: float, ends: pd.Series, apart: float = 0.065) -> None:
+    """Name lines at their right ends, `ends` at `x` by name; no two names are nearer than `apart`.
+
+    They lie halfway between names that were only pushed up and names that were only pushed down.
+    """
+    ends, place = ends.sort_values(kind="stable"), {"va": "center", "annotation_clip": False}
+    steps = apart * np.arange(len(ends))
+    pushed = ends.to_numpy() - steps
+    low, high = np.minimum.accumulate(pushed[::-1])[::-1], np.maximum.accumulate(pushed)
+    place |= {
+        "textcoords": ("offset points", "data"),
+        "fontsize": LETTERS[ax.figure.get_figwidth()],
+    }
+    place["arrowprops"] = {"arrowstyle": "-", "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0}
+    for (name, end), y in zip(ends.items(), (low + high) / 2 + steps, strict=True):
+        ax.annotate(f" {name}", (x, end), (16, y), **place)
+
+
 def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
     """Return how far a point stands from the middle of its row, so that equal ones lie apart.
 
@@ -303,17 +321,16 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
 def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width: float = 7) -> None:
     """Plot evidence recall by tokens of context (columns), a line for each chunk set (rows).
 
-    `verdicts` at `budget` are against the set that has none, the baseline's. The best is named.
+    `verdicts` at `budget` are against the set that has none, the baseline's.
     """
     best, base = str(recall[budget].idxmax()), next(n for n in recall.index if n not in verdicts)
     ax = axes(4.5, width)
     ax.axvline(budget, color="black", linestyle=":", linewidth=1)
-    place = {"textcoords": "offset points", "fontsize": LETTERS[width]}
     for name, row in recall.iterrows():
         thick = 2.5 if name in (best, base) else 1
         look = VERDICTS[verdicts.get(name, "")]
         ax.plot(recall.columns, row, linewidth=thick, zorder=thick, markersize=4, **look)
-    ax.annotate(best, (budget, recall.loc[best, budget]), (-8, 8), ha="right", **place)
+    name_ends(ax, recall.columns[-1], recall.iloc[:, -1])
     columns = [f"{column:,}" for column in recall.columns]
     ax.set_xscale("log")
     ax.set_xticks(recall.columns, columns)
