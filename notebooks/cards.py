@@ -17,18 +17,23 @@ from helpers.text import Markup
 
 COMMON = 1 / 4  # a word is common where more of the chunks than this share hold it
 PAGE, DECISION = "session_c.html", ("verdict", "measured", "numbers", "next")
+HEADING = """# A failure, and what to do
+
+The search put the rival above the wanted document, which people judged better. Each word of the
+question gave either one some of its score; a word that the wanted one doesn't hold is *lacked*."""
 SCORES = {  # of a card, as it names them
-    "score": "score",
+    "score": "as it is",
     "best of all chunks": "each word from its best chunk",
     "without length": "ignore length (b = 0)",
 }
 CARD = Markup(
     "<style>.bar{{background:#5b8db8;height:0.5em}}</style><h4>{}</h4><p>{}, {}, nDCG@10 {:.3f}</p>"
-    '<ul>{}</ul><table style="width:100%"><thead><tr><th></th>{}</tr></thead><tbody>{}</tbody>'
-    "</table><p>Neither scores with: {}.</p><details><summary>Both texts</summary>{}</details>"
+    "<ul>{}</ul>{}<p>Neither scores with: {}.</p>{}"
+    "<details><summary>Both texts</summary>{}</details>"
 )
+HEAD = Markup('<th style="text-align:left;width:{}%">{}</th>')
+TABLE = Markup('<table style="width:100%"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>')
 SIDE = Markup("<li>{}: <b>{}</b> <code>{}</code> ({}{})</li>")
-HEAD = Markup('<th style="text-align:left;width:35%">{}</th>')
 ROW = Markup('<tr><th style="text-align:left">{}</th>{}</tr>')
 BAR = Markup('<td style="text-align:left">{:.2f}<div class="bar" style="width:{:.0f}%"></div></td>')
 
@@ -142,10 +147,12 @@ def card_html(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> Mark
         words = {*text.content_words(evals.words(query.query))}
         texts[f"{side}: {document.title}"] = document_html(document, words)
     rows, idle = _word_rows(card)
-    rows += [(shown, *card[name]) for name, shown in SCORES.items()]
-    heads = Markup("").join(map(HEAD.format, ("wanted", "rival")))
-    facts = (query.query, query.query_id, query.kind, ndcg, sides, heads, _with_bars(rows))
-    return CARD.format(*facts, ", ".join(idle) or "no word", figures.side_by_side(texts).data)
+    longest = max((abs(value) for _, *pair in rows for value in pair), default=1)
+    gave = _table("what it gave", rows, longest)
+    scores = _table("score", [(shown, *card[name]) for name, shown in SCORES.items()], math.inf)
+    facts = (query.query, query.query_id, query.kind, ndcg, sides, gave)
+    idle = ", ".join(idle) or "no word"
+    return CARD.format(*facts, idle, scores, figures.side_by_side(texts).data)
 
 
 def _word_rows(card: dict) -> tuple[list[tuple[str, float, float]], list[str]]:
@@ -163,12 +170,14 @@ def _word_rows(card: dict) -> tuple[list[tuple[str, float, float]], list[str]]:
     return rows, idle
 
 
-def _with_bars(rows: list[tuple[str, float, float]]) -> Markup:
-    """Return rows of a table, each number with a bar below it; the longest is the largest."""
-    most = max((abs(value) for _, *pair in rows for value in pair), default=0) or 1
-    bars = ([BAR.format(value, max(0, 100 * value / most)) for value in pair] for _, *pair in rows)
-    cells = map(Markup("").join, bars)
-    return Markup("").join(ROW.format(row[0], pair) for row, pair in zip(rows, cells, strict=True))
+def _table(head: str, rows: list[tuple[str, float, float]], longest: float) -> Markup:
+    """Return (name, wanted, rival) as a table with bars below the numbers; `longest` fills one."""
+    body = Markup("")
+    for name, *pair in rows:
+        bars = (BAR.format(value, max(0, 100 * value / longest)) for value in pair)
+        body += ROW.format(name, Markup("").join(bars))
+    heads = map(HEAD.format, (30, 35, 35), (head, "wanted", "rival"))
+    return TABLE.format(Markup("").join(heads), body)
 
 
 def save_page(evals: EvalSet, query_id: str, card: Markup, cause: str) -> None:
@@ -188,6 +197,6 @@ def save_page(evals: EvalSet, query_id: str, card: Markup, cause: str) -> None:
     shown = [{"text/html": card + said.format(cause, note)}]
     shown += [{"text/markdown": write_up.section(name).data} for name in DECISION]
     outputs = [new_output("display_data", data) for data in shown]
-    cells = [new_markdown_cell("# A failure, and what to do"), new_code_cell("", outputs=outputs)]
+    cells = [new_markdown_cell(HEADING), new_code_cell("", outputs=outputs)]
     files.write(Path(PAGE), report.html(new_notebook(cells=cells)))
     print(f"{PAGE} is written")

@@ -21,7 +21,7 @@ def first_k(ranking: list[str], grades: dict[str, int], k: int) -> None:
     ax.bar(ranks, 1, 1, color=[DARK if d in relevant else "white" for d in ranking], edgecolor=DARK)
     for rank, doc_id in zip(ranks, ranking, strict=True):
         color = "white" if doc_id in relevant else "black"
-        ax.text(rank, 0.5, doc_id, ha="center", va="center", color=color)
+        ax.text(rank, 0.5, doc_id, ha="center", va="center", color=color, size=14)
     ax.add_patch(plt.Rectangle((0.5, -0.1), k, 1.2, fill=False, color=LIGHT, linewidth=4))
     shares = [f"hit@{k} = {found > 0:d}", f"recall@{k} = {found}/{len(relevant)}"]
     shares += [f"P@{k} = {found}/{k}"]
