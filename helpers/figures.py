@@ -304,10 +304,9 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
     document, quote = by_k["document"], by_k["evidence"]
     cutoffs = range(1, len(document) + 1)
     ax = axes(3.4, width)
-    place = {"textcoords": "offset points", "ha": "right", "fontsize": LETTERS[width]}
-    for name, mark, color, up in (("document", "o", LIGHT, 6), ("evidence", "s", DARK, -14)):
+    for name, mark, color in (("document", "o", LIGHT), ("evidence", "s", DARK)):
         ax.plot(cutoffs, by_k[name], f"{mark}-", color=color, markersize=5)
-        ax.annotate(name, (cutoffs[-1], by_k[name][-1]), (0, up), **place)
+    name_ends(ax, cutoffs[-1], pd.DataFrame(by_k)[["document", "evidence"]].iloc[-1], 0.09)
     ax.fill_between(cutoffs, quote, document, color=BAND)
     ax.set(ylim=(0, 1.1), xlim=(0.5, cutoffs[-1] + 0.5))
     ax.xaxis.get_major_locator().set_params(integer=True)

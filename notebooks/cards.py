@@ -138,36 +138,22 @@ def card_html(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> Mark
     `order` is the ranking of the query, `ndcg` its nDCG@10. Both texts are folded below.
     """
     query, ranks = evals.queries[card["query_id"]], {d: f"rank {n}" for n, d in enumerate(order, 1)}
-    sides, texts = Markup(""), {}
+    words, sides, texts = {*text.content_words(evals.words(query.query))}, Markup(""), {}
     for side in ("wanted", "rival"):
-        document = evals.documents[card[side]]
-        is_open = side == "rival" and card["unjudged"]
+        document, is_open = evals.documents[card[side]], side == "rival" and card["unjudged"]
         place = ranks.get(document.doc_id, "not found"), ", which nobody has judged" * is_open
         sides += SIDE.format(side.capitalize(), document.title, document.doc_id, *place)
-        words = {*text.content_words(evals.words(query.query))}
         texts[f"{side}: {document.title}"] = document_html(document, words)
-    rows, idle = _word_rows(card)
-    longest = max((abs(value) for _, *pair in rows for value in pair), default=1)
-    gave = _table("what it gave", rows, longest)
-    scores = _table("score", [(shown, *card[name]) for name, shown in SCORES.items()], math.inf)
-    facts = (query.query, query.query_id, query.kind, ndcg, sides, gave)
-    idle = ", ".join(idle) or "no word"
-    return CARD.format(*facts, idle, scores, figures.side_by_side(texts).data)
-
-
-def _word_rows(card: dict) -> tuple[list[tuple[str, float, float]], list[str]]:
-    """Return (word, wanted, rival) of words that gave something, and those that gave nothing.
-
-    First comes the word that put the rival furthest ahead.
-    """
-    notes = {"common": card["common"], "lacked": card["lacks"]}
-    rows, idle = [], []
+    rows = []
     for word, _, *gave in sorted(card["words"], key=lambda row: row[2] - row[3]):
-        noted = ", ".join(note for note, words in notes.items() if word in words)
-        label = f"{word} ({noted})" if noted else word
-        rows += [(label, *gave)] * any(gave)
-        idle += [label] * (not any(gave))
-    return rows, idle
+        marks = " (common)" * (word in card["common"]) + " (lacked)" * (word in card["lacks"])
+        rows.append((word + marks, *gave))
+    idle = ", ".join(name for name, *gave in rows if not any(gave)) or "no word"
+    longest = max(abs(value) for _, *gave in rows for value in gave)
+    gave = _table("what it gave", [row for row in rows if any(row[1:])], longest)
+    scores = _table("score", [(shown, *card[name]) for name, shown in SCORES.items()], math.inf)
+    facts = (query.query, query.query_id, query.kind, ndcg, sides, gave, idle, scores)
+    return CARD.format(*facts, figures.side_by_side(texts).data)
 
 
 def _table(head: str, rows: list[tuple[str, float, float]], longest: float) -> Markup:

@@ -129,7 +129,7 @@ def test_document_and_evidence_by_k(drawn):
     (ax, _), (single, _) = drawn
     lines = {"o": by_k["document"], "s": by_k["evidence"]}
     assert points(ax) == {mark: [*enumerate(shares, 1)] for mark, shares in lines.items()}
-    assert texts(ax) == [("document", 6, 1.0), ("evidence", 6, 0.6)]
+    assert texts(ax) == [("evidence", 6, 0.6), ("document", 6, 1.0)]
     assert named(ax)[1] == "share of 10 queries"
     assert ax.collections[0].get_datalim(ax.transData).intervaly.tolist() == [0.1, 1.0]
     assert title(ax) == "In 5 chunks: right document 90%, its evidence 50%"

@@ -207,16 +207,16 @@ def test_a_learners_page_of_session_c_holds_a_failure_and_the_decision(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(results, "read_current_results", lambda evals: page.results)
-    cards.save_page(hostile, "q", text.Markup("<h4>{}</h4>").format(ACTS), ACTS)
+    cards.save_page(hostile, "q", text.Markup("<h4>Card {}</h4>").format(ACTS), ACTS)
     (tmp_path / "progress.jsonl").touch()
-    cards.save_page(hostile, "q", text.Markup("<h4>{}</h4>").format(ACTS), ACTS)
+    cards.save_page(hostile, "q", text.Markup("<h4>Card {}</h4>").format(ACTS), ACTS)
     said = ["your copy writes session_c.html here", "session_c.html is written"]
     assert capsys.readouterr().out.splitlines() == said
     made = (tmp_path / "session_c.html").read_text().partition("<main>")[2]
     main = re.sub(r' (alt|id|href|data-label)="[^"]*"', "", made)
     assert not acts(main, 4) and "<b>&lt;b&gt;[a](javascript" in main
     heads = re.findall(r"<h\d[^>]*>([^<]+)", main)
-    assert heads[0] == "A failure, and what to do" and heads[-1] == "The decision"
+    assert [head.split()[0] for head in heads] == ["A", "Card", "The"]
     for name in cards.DECISION:
         told = seen(RENDER(str(page.section(name).data))).split()
         assert " ".join(told[:20]) in " ".join(seen(main).split()), name

@@ -15,7 +15,7 @@ PATTERNS = 10_000  # sign patterns or samples drawn for a histogram
 
 def first_k(ranking: list[str], grades: dict[str, int], k: int) -> None:
     """Draw the ranks as cells, those of relevant documents filled and the first `k` framed."""
-    relevant = {doc_id for doc_id, grade in grades.items() if grade > 0}
+    relevant = {doc_id for doc_id in grades if grades[doc_id] > 0}
     found, missed = len(relevant & {*ranking[:k]}), ", ".join(sorted(relevant - {*ranking}))
     ranks, ax = np.arange(1, len(ranking) + 1), axes(1.7)
     ax.bar(ranks, 1, 1, color=[DARK if d in relevant else "white" for d in ranking], edgecolor=DARK)
@@ -23,14 +23,14 @@ def first_k(ranking: list[str], grades: dict[str, int], k: int) -> None:
         color = "white" if doc_id in relevant else "black"
         ax.text(rank, 0.5, doc_id, ha="center", va="center", color=color, size=14)
     ax.add_patch(plt.Rectangle((0.5, -0.1), k, 1.2, fill=False, color=LIGHT, linewidth=4))
-    shares = [f"hit@{k} = {found > 0:d}", f"recall@{k} = {found}/{len(relevant)}"]
-    shares += [f"P@{k} = {found}/{k}"]
-    ax.text(ranks[-1] + 0.8, 0.5, "\n".join(shares), va="center", linespacing=1.4)
+    shares = f"hit@{k} = {found > 0:d}\nrecall@{k} = {found}/{len(relevant)}\nP@{k} = {found}/{k}"
+    ax.text(ranks[-1] + 0.8, 0.5, shares, va="center", linespacing=1.4)
     ax.set(xlim=(0.3, ranks[-1] + 0.7), ylim=(-0.15, 1.15), xticks=ranks, yticks=[])
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     title = f"{found} of the first {k} are relevant, of {len(relevant)} in all"
-    show(ax, title, ", ".join(shares), f"rank; filled: relevant; not found: {missed or 'none'}")
+    below = f"rank; filled: relevant; not found: {missed or 'none'}"
+    show(ax, title, shares.replace("\n", ", "), below)
 
 
 def measures_by_place(values: dict[str, list[float]], doc_id: str, rank: int) -> None:
@@ -99,8 +99,8 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
         (dev.kind == lowest, "^", LIGHT, f"{lowest or 'all'}: lowest mean"),
     ):
         if part.any():
-            look = {"color": color, "alpha": 0.75, "markersize": 7, "label": label}
-            ax.plot(x[part], dev["nDCG@10"][part], mark, **look)
+            y = dev["nDCG@10"][part]
+            ax.plot(x[part], y, mark, color=color, alpha=0.75, markersize=7, label=label)
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.05, 1.1))
     ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
     rows = means.itertuples()

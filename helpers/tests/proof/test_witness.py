@@ -1094,9 +1094,8 @@ def test_the_three_lowest_cards_of_session_c(cells, files, published):
                 f"<b>{files.documents[card[who]]['title']}</b> <code>{card[who]}</code> ({place}"
             )
             assert f"<li>{who.capitalize()}: {titled}" in head
-        notes = {"common": card["common"], "lacked": card["lacks"]}
-        noted = {w: ", ".join(n for n, of in notes.items() if w in of) for w, *_ in card["words"]}
-        told = {word: f"{word} ({note})" if note else word for word, note in noted.items()}
+        notes = {" (common)": card["common"], " (lacked)": card["lacks"]}
+        told = {w: w + "".join(n for n, of in notes.items() if w in of) for w, *_ in card["words"]}
         gave = {told[word]: pair for word, _, *pair in card["words"] if any(pair)}
         shown = {"score": "as it is", "best of all chunks": "each word from its best chunk"}
         shown |= {"without length": "ignore length (b = 0)"}
