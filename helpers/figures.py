@@ -186,6 +186,24 @@ def name_rows(ax: plt.Axes, names: list[str]) -> None:
     ax.grid(axis="y", visible=False)
 
 
+def name_ends(ax: plt.Axes, x: float, ends: pd.Series, apart: float = 0.065) -> None:
+    """Name lines at their right ends, `ends` at `x` by name; no two names are nearer than `apart`.
+
+    They lie halfway between names that were only pushed up and names that were only pushed down.
+    """
+    ends, place = ends.sort_values(kind="stable"), {"va": "center", "annotation_clip": False}
+    steps = apart * np.arange(len(ends))
+    pushed = ends.to_numpy() - steps
+    low, high = np.minimum.accumulate(pushed[::-1])[::-1], np.maximum.accumulate(pushed)
+    place |= {
+        "textcoords": ("offset points", "data"),
+        "fontsize": LETTERS[ax.figure.get_figwidth()],
+    }
+    place["arrowprops"] = {"arrowstyle": "-", "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0}
+    for (name, end), y in zip(ends.items(), (low + high) / 2 + steps, strict=True):
+        ax.annotate(f" {name}", (x, end), (16, y), **place)
+
+
 def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
     """Return how far a point stands from the middle of its row, so that equal ones lie apart.
 
@@ -286,10 +304,9 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
     document, quote = by_k["document"], by_k["evidence"]
     cutoffs = range(1, len(document) + 1)
     ax = axes(3.4, width)
-    place = {"textcoords": "offset points", "ha": "right", "fontsize": LETTERS[width]}
-    for name, mark, color, up in (("document", "o", LIGHT, 6), ("evidence", "s", DARK, -14)):
+    for name, mark, color in (("document", "o", LIGHT), ("evidence", "s", DARK)):
         ax.plot(cutoffs, by_k[name], f"{mark}-", color=color, markersize=5)
-        ax.annotate(name, (cutoffs[-1], by_k[name][-1]), (0, up), **place)
+    name_ends(ax, cutoffs[-1], pd.DataFrame(by_k)[["document", "evidence"]].iloc[-1], 0.09)
     ax.fill_between(cutoffs, quote, document, color=BAND)
     ax.set(ylim=(0, 1.1), xlim=(0.5, cutoffs[-1] + 0.5))
     ax.xaxis.get_major_locator().set_params(integer=True)
@@ -303,17 +320,16 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
 def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width: float = 7) -> None:
     """Plot evidence recall by tokens of context (columns), a line for each chunk set (rows).
 
-    `verdicts` at `budget` are against the set that has none, the baseline's. The best is named.
+    `verdicts` at `budget` are against the set that has none, the baseline's.
     """
     best, base = str(recall[budget].idxmax()), next(n for n in recall.index if n not in verdicts)
     ax = axes(4.5, width)
     ax.axvline(budget, color="black", linestyle=":", linewidth=1)
-    place = {"textcoords": "offset points", "fontsize": LETTERS[width]}
     for name, row in recall.iterrows():
         thick = 2.5 if name in (best, base) else 1
         look = VERDICTS[verdicts.get(name, "")]
         ax.plot(recall.columns, row, linewidth=thick, zorder=thick, markersize=4, **look)
-    ax.annotate(best, (budget, recall.loc[best, budget]), (-8, 8), ha="right", **place)
+    name_ends(ax, recall.columns[-1], recall.iloc[:, -1])
     columns = [f"{column:,}" for column in recall.columns]
     ax.set_xscale("log")
     ax.set_xticks(recall.columns, columns)

@@ -129,7 +129,7 @@ def test_document_and_evidence_by_k(drawn):
     (ax, _), (single, _) = drawn
     lines = {"o": by_k["document"], "s": by_k["evidence"]}
     assert points(ax) == {mark: [*enumerate(shares, 1)] for mark, shares in lines.items()}
-    assert texts(ax) == [("document", 6, 1.0), ("evidence", 6, 0.6)]
+    assert texts(ax) == [("evidence", 6, 0.6), ("document", 6, 1.0)]
     assert named(ax)[1] == "share of 10 queries"
     assert ax.collections[0].get_datalim(ax.transData).intervaly.tolist() == [0.1, 1.0]
     assert title(ax) == "In 5 chunks: right document 90%, its evidence 50%"
@@ -138,7 +138,7 @@ def test_document_and_evidence_by_k(drawn):
 
 def test_evidence_by_budget(drawn):
     recall = pd.DataFrame(
-        [[0.2, 0.3, 0.4, 0.5, 0.6], [0.1, 0.2, 0.5, 0.6, 0.7], [0, 0, 0, 0, 0]],
+        [[0.2, 0.3, 0.4, 0.5, 0.6], [0.1, 0.2, 0.5, 0.6, 0.62], [0, 0, 0, 0, 0]],
         ["fixed", "small", "x"],
         evidence.BUDGETS,
     )
@@ -150,7 +150,11 @@ def test_evidence_by_budget(drawn):
     for line, verdict, row in zip(lines, ["", *verdicts.values()], recall.to_numpy(), strict=False):
         assert line.get_color() == figures.VERDICTS[verdict]["color"]
         assert [*line.get_xdata()] == [*evidence.BUDGETS] and [*line.get_ydata()] == [*row]
-    assert texts(ax) == texts(other) == [("small", 2000, 0.5)]  # the best, also as the baseline
+    ends = [(" x", 0.0), (" fixed", 0.5775), (" small", 0.6425)]
+    for shown in (ax, other):  # the names stand beside the ends, or apart where ends are near
+        places = [(note.get_text(), note.xyann[1]) for note in shown.texts]
+        assert places == [(name, pytest.approx(y)) for name, y in ends]
+        assert {note.xy[0] for note in shown.texts} == {8000}
     legend = words(ax.figure.legends[0].get_texts())
     assert legend == ["the baseline", stats.WORSE, stats.TOO_FEW]
     assert words(ax.get_xticklabels()) == ["500", "1,000", "2,000", "4,000", "8,000"]

@@ -14,9 +14,9 @@ import pytest
 from conftest import write_rows
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from helpers import baseline, compare, evalset, figures, report, results, runs, text
+from helpers import baseline, chunks, compare, evalset, figures, report, results, runs, text
 from helpers.labels import panel, practice
-from notebooks import write_up
+from notebooks import cards, write_up
 from notebooks.pictures import ranking
 
 # The function itself.
@@ -190,6 +190,36 @@ def test_no_text_acts_in_the_search_box_and_in_two_texts_beside_each_other(hosti
     assert not acts(baseline.ask("storage queue").data, 4)
     heading = figures.side_by_side({ACTS: text.Markup("")}).data
     assert not acts(heading)
+
+
+def test_no_text_acts_in_a_failure_card(hostile):
+    units = [chunks.Chunk(d, 0, 0, 9, 1) for d in hostile.documents]
+    bodies = [hostile.words(document.text) for document in hostile.documents.values()]
+    weights, order = cards.Weights(units, bodies, set()), [f"{ACTS}2", ACTS]
+    card = cards.failure_card(hostile, weights, f"{ACTS}0", order)
+    before, _, texts = cards.card_html(card, hostile, order, 0.5).partition("<details>")
+    assert not acts(before, 6)
+    assert re.search(r'<(img|script)\b|="javascript', texts) is None  # there Markdown is Markdown
+
+
+def test_a_learners_page_of_session_c_holds_a_failure_and_the_decision(
+    page, hostile, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(results, "read_current_results", lambda evals: page.results)
+    cards.save_page(hostile, "q", text.Markup("<h4>Card {}</h4>").format(ACTS), ACTS)
+    (tmp_path / "progress.jsonl").touch()
+    cards.save_page(hostile, "q", text.Markup("<h4>Card {}</h4>").format(ACTS), ACTS)
+    said = ["your copy writes session_c.html here", "session_c.html is written"]
+    assert capsys.readouterr().out.splitlines() == said
+    made = (tmp_path / "session_c.html").read_text().partition("<main>")[2]
+    main = re.sub(r' (alt|id|href|data-label)="[^"]*"', "", made)
+    assert not acts(main, 4) and "<b>&lt;b&gt;[a](javascript" in main
+    heads = re.findall(r"<h\d[^>]*>([^<]+)", main)
+    assert [head.split()[0] for head in heads] == ["A", "Card", "The"]
+    for name in cards.DECISION:
+        told = seen(RENDER(str(page.section(name).data))).split()
+        assert " ".join(told[:20]) in " ".join(seen(main).split()), name
 
 
 def test_no_text_acts_in_the_panel(hostile):

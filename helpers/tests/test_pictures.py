@@ -232,17 +232,20 @@ def test_a_card_holds_the_first_results_and_the_best_relevant_one():
 # Session C.
 
 
-def test_each_rank_says_its_discount_and_what_it_adds(drawn):
-    scores.discount_by_rank(["a", "b"], {"b": 2, "x": 1})
-    scores.discount_by_rank(["a"], {})
-    (ax, _), (_, nothing) = drawn
-    second = 1 / np.log2(3)
-    assert points(ax) == {"o": [(1, 1), (2, second)]}
-    assert [bar.get_height() for bar in ax.patches] == [0, 2 * second]
-    assert words(ax.get_xticklabels()) == ["rank 1\na: grade 0", "rank 2\nb: grade 2"]
-    assert texts(ax)[1] == ("adds 1.26", 2, round(2 * second + 0.03, 9))
-    assert title(ax) == "DCG 1.26, 1.26 of it from rank 2"
-    assert nothing == "DCG 0.00. rank 1: discount 1.00, adds 0.00"
+def test_ten_cells_fill_what_is_relevant_and_frame_the_first_k(drawn):
+    scores.first_k([*"abcd"], {"b": 2, "c": 0, "d": 1, "x": 1}, 3)
+    scores.first_k(["a"], {}, 1)
+    (ax, told), (_, nothing) = drawn
+    *cells, frame = ax.patches
+    assert [to_hex(cell.get_facecolor()) == DARK for cell in cells] == [0, 1, 0, 1]
+    assert (frame.get_x(), frame.get_width(), frame.get_fill()) == (0.5, 3, False)
+    assert [text[:2] for text in texts(ax)[:4]] == [*zip("abcd", (1, 2, 3, 4), strict=True)]
+    assert texts(ax)[4][0] == "hit@3 = 1\nrecall@3 = 1/3\nP@3 = 1/3"
+    assert named(ax)[0] == "rank; filled: relevant; not found: x"
+    assert (
+        told == "1 of the first 3 are relevant, of 3 in all. hit@3 = 1, recall@3 = 1/3, P@3 = 1/3"
+    )
+    assert nothing.endswith("hit@1 = 0, recall@1 = 0/0, P@1 = 0/1")
 
 
 def test_the_measures_at_the_chosen_place_stand_in_the_title(drawn):
@@ -278,22 +281,3 @@ def test_overlap_marks_the_lowest_kind_and_returns_the_rank_correlation(drawn):
         assert points(ax)[mark] == [(pytest.approx(x, abs=0.013), y) for x, y in pairs]
     assert title(ax) == "More shared words, higher nDCG (rank correlation 1.00)"
     assert equal.startswith("Shared words explain little (rank correlation 0.00)")
-
-
-def test_a_card_shows_the_words_that_gave_something(drawn):
-    card = {
-        "query_id": "q1",
-        "words": [["the", 0.1, 0.5, 0.25], ["his", 4.0, 0, 3.0], ["zzz", None, 0, 0]],
-        "common": ["the"],
-        "lacks": ["his", "the", "zzz"],
-        "score": [0.5, 3.25],
-    }
-    scores.two_documents(card)
-    scores.two_documents(card | {"words": [["zzz", None, 0, 0]], "score": [0, 0]})
-    (ax, _), (_, nothing) = drawn
-    places = [round(bar.get_y() + bar.get_height() / 2, 9) for bar in ax.patches]
-    assert [width for _, width in bars(ax)] == [0.5, 0, 0.25, 3.0]
-    assert places == [0.2, 1.2, -0.2, 0.8]
-    assert rows(ax) == ["the (common, lacked)", "his (lacked)"]
-    assert title(ax) == 'q1: wanted 0.50, rival 3.25; "his" decides most'
-    assert nothing == "q1: wanted 0.00, rival 0.00. Wanted and rival by word: "

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 import sys
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, figures, runs, stats, text, workbook
+from helpers import evalset, runs, stats, workbook
 from helpers.labels import audit, manifest
 from notebooks import cards
 
@@ -488,20 +489,23 @@ def test_a_card_says_what_separates_wanted_from_rival(small, monkeypatch):
     assert card("q1") is None
 
 
-def test_the_lines_of_a_card_say_ranks_and_scores(small):
+def test_a_card_shows_titles_ranks_and_what_each_word_gave(small):
     evals = small[2].space["evals"]
     card = card_in(small[2].space)("q1") | {"score": [1, 2.5], "unjudged": True}
-    lines = cards.card_text(card, evals, ["b"], 0.25).split("\n")
-    assert lines[:5] == [
-        "q1 (entity, nDCG@10 0.250): disk full",
-        "  wanted: a (not found)",
-        "  rival: b (rank 1, which nobody has judged)",
-        "  wanted lacks, the rival scores with: full",
-        "  wanted lacks, neither scores with: no word",
-    ]
-    scores = "  wanted against rival: score 1.00 against 2.50; best of all chunks "
-    assert lines[5].startswith(scores)
-    assert "unjudged" not in cards.card_text(card | {"unjudged": False}, evals, [], 0)
+    card |= {"words": [["disk", 1.0, 0.5, 0.25], ["full", 4.0, 0, 2.5], ["zzz", None, 0, 0]]}
+    card |= {"lacks": ["full", "zzz"]}
+    page = str(cards.card_html(card, evals, ["b"], 0.25))
+    assert "<h4>disk full</h4><p>q1, entity, nDCG@10 0.250</p>" in page
+    assert "<code>a</code> (not found)</li>" in page
+    assert "<code>b</code> (rank 1, which nobody has judged)</li>" in page
+    rows = re.findall(r'<th style="text-align:left">([^<]+)</th>(.*?)</tr>', page)
+    gave = {name: re.findall(r"([\d.]+)<div .*?width:(\d+)%", row) for name, row in rows}
+    assert gave["full (lacked)"] == [("0.00", "0"), ("2.50", "100")]
+    assert gave["disk (common)"] == [("0.50", "20"), ("0.25", "10")]
+    assert [name for name, _ in rows][:3] == ["full (lacked)", "disk (common)", "as it is"]
+    assert gave["as it is"] == [("1.00", "0"), ("2.50", "0")]
+    assert "Neither scores with: zzz (lacked)." in page
+    assert "unjudged" not in str(cards.card_html(card | {"unjudged": False}, evals, [], 0))
 
 
 def test_session_c_measures_a_small_set(small):
@@ -538,17 +542,6 @@ def test_one_difference_has_no_t_test_and_no_spread(capsys):
     assert capsys.readouterr().out == (
         "new: p of the sign-flip test 1.0000\nt test: undefined, nothing varies\n"
     )
-
-
-def test_a_failure_without_a_note_says_so():
-    found, shown = {"q1": {}, "q2": {}}, []
-    names = {"by_rule": {"q1": "tie", "q2": "missing word"}, "cards": found, "worst": ["q1", "q2"]}
-    names |= {"evals": SimpleNamespace(folder=""), "display": shown.append}
-    names |= {"results": SimpleNamespace(read_notes=lambda folder: {"q2": "<my> `b`"})}
-    run_cells(2, "c-notes", text=text, figures=figures, **names)
-    said = "- **q1**, tie: no note yet\n- **q2**, missing word: &#60;my&#62; <code>b</code>"
-    assert [page.data for page in shown] == [said]
-    assert found == {"q1": {"cause": "tie"}, "q2": {"cause": "missing word"}}
 
 
 @pytest.mark.parametrize("by", [1e-9, -1e-9])
