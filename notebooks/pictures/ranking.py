@@ -1,5 +1,6 @@
 """Pictures of session B: chunks, weights and scores."""
 
+import textwrap
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from helpers.evalset import Query
 from helpers.figures import DARK, GREEN, LIGHT, axes, mark_words, show, snippet
+from helpers.labels.markup import markdown_html
 from helpers.learn import record
 from helpers.text import Markup, how_many, visible
 
@@ -127,11 +129,13 @@ def own_ranking(question: str, bars: dict[str, dict[str, float]]) -> None:
 def score_parts(bars: dict[str, dict[str, float]], title: str = "") -> plt.Figure:
     """Draw scores as stacked bars, a part for each word of the query, and return the figure.
 
-    The words that weigh most come first; the others are summed. Below a `title` stands what each
-    adds to the first bar; without one it tells which word does most to put that ahead of the next.
+    The words that weigh most come first; the others are summed. With a `title` these are those of
+    the first bar, and the legend says what they add to it; without one the title tells which word
+    does most to put the first bar ahead of the second.
     """
     parts = pd.DataFrame(bars).astype(float)  # words by bars
-    order = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index
+    heavy = parts.iloc[:, 0] if title else parts.abs().max(axis=1)
+    order = heavy.sort_values(ascending=False, kind="stable").index
     stacked = parts.loc[order[:STACKED]].rename(lambda word: shortened_to(word, 20))
     ax = axes(1.5 + 0.7 * len(bars) + 0.2 * len(stacked))
     if others := len(parts) - len(stacked):
@@ -139,10 +143,11 @@ def score_parts(bars: dict[str, dict[str, float]], title: str = "") -> plt.Figur
     if title:
         stacked.index = [f"{word} {part:.2f}" for word, part in stacked.iloc[:, 0].items()]
     _stack(ax, stacked)
-    ax.set_yticks(range(0, -len(bars), -1), [shortened_to(n, 34) for n in bars], fontsize=10)
+    names = [textwrap.fill(shortened_to(name, 46), 24) for name in bars]
+    ax.set_yticks(range(0, -len(bars), -1), names, fontsize=12)
     ax.grid(axis="y", visible=False)
     ax.margins(x=0.12)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.45, -0.28), ncols=3, frameon=False, fontsize=10)
+    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=11)
     rows = (", ".join(f"{word} {part:.2f}" for word, part in bar.items()) for bar in bars.values())
     values = "; ".join(map("{}: {}".format, bars, rows))
     below = "score; beside each word what it adds to the first" if title else "score"
@@ -185,7 +190,8 @@ def result_card(
     best = next((doc_id for doc_id in hits if doc_id in query.relevant_doc_ids), None)
     for rank, (doc_id, (title, text)) in enumerate(hits.items(), 1):
         if rank <= top or doc_id == best:
+            plain = markdown_html(text, set()).striptags()
             tick = "✓" if doc_id in query.relevant_doc_ids else "·"
-            card += row.format(tick, rank, title, mark_words(snippet(text, words), words))
+            card += row.format(tick, rank, title, mark_words(snippet(plain, words), words))
     lacking = Markup("<p>Words in no relevant document: {}</p>")
     return card + lacking.format(", ".join(missing) or "none")
