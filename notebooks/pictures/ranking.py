@@ -1,6 +1,5 @@
 """Pictures of session B: chunks, weights and scores."""
 
-import textwrap
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -137,17 +136,17 @@ def score_parts(bars: dict[str, dict[str, float]], title: str = "") -> plt.Figur
     heavy = parts.iloc[:, 0] if title else parts.abs().max(axis=1)
     order = heavy.sort_values(ascending=False, kind="stable").index
     stacked = parts.loc[order[:STACKED]].rename(lambda word: shortened_to(word, 20))
-    ax = axes(1.5 + 0.7 * len(bars) + 0.2 * len(stacked))
+    ax = axes(1.6 + 0.8 * len(bars) + 0.1 * len(stacked))
     if others := len(parts) - len(stacked):
         stacked.loc[how_many(others, "other word")] = parts.loc[order[STACKED:]].sum()
     if title:
         stacked.index = [f"{word} {part:.2f}" for word, part in stacked.iloc[:, 0].items()]
     _stack(ax, stacked)
-    names = [textwrap.fill(shortened_to(name, 46), 24) for name in bars]
-    ax.set_yticks(range(0, -len(bars), -1), names, fontsize=12)
-    ax.grid(axis="y", visible=False)
+    for row, name in enumerate(bars):
+        ax.text(0, 0.3 - row, shortened_to(name, 66), fontsize=12)
+    ax.set(yticks=[], ylim=(0.4 - len(bars), 0.7))
     ax.margins(x=0.12)
-    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=11)
+    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=12)
     rows = (", ".join(f"{word} {part:.2f}" for word, part in bar.items()) for bar in bars.values())
     values = "; ".join(map("{}: {}".format, bars, rows))
     below = "score; beside each word what it adds to the first" if title else "score"
@@ -170,7 +169,7 @@ def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:
     for (label, widths), color, hatch in zip(parts.iterrows(), COLOURS, HATCHES, strict=False):
         side = np.where(widths > 0, 1, 0), np.arange(len(rows))
         look = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
-        ax.barh(rows, widths, 0.55, ends[side], **look)
+        ax.barh(rows, widths, 0.5, ends[side], **look)
         ends[side] += widths
     for row, end, total in zip(rows, ends[1], parts.sum(), strict=True):
         ax.annotate(f" {total:.1f}", (end, row), va="center", fontsize=12)

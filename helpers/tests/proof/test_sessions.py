@@ -16,7 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, figures, runs, stats, text, workbook
+from helpers import evalset, evidence, figures, runs, stats, text, workbook
 from helpers.labels import audit, manifest
 from notebooks import cards
 
@@ -364,7 +364,8 @@ def test_session_b_cuts_and_ranks_a_small_set(small):
 
 
 def test_the_quotes_that_a_seam_cuts_are_counted(small, capsys):
-    space = run_cells("seams", "f-seams-sets", "b-carriers", "b-cut-quotes", **small[1].space)
+    space = small[1].space | {"evidence": evidence}
+    space = run_cells("seams", "f-seams-sets", "b-carriers", "b-cut-quotes", **space)
     run_cells("seams", "b-sizes-run", "b-cut-run", **space)
     assert capsys.readouterr().out == "4 quotes in 4 documents\nb-quotes-cut: 0\n"
     space |= {"quotes": {"f": {"disk " * 100}}, "quoted": [space["evals"].documents["f"]]}
