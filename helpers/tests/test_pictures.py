@@ -17,18 +17,23 @@ from helpers.figures import DARK
 from notebooks.pictures import corpus, ranking, scores, week
 
 
-def test_a_session_lights_what_it_makes(drawn):
-    for session, steps in (
-        ("A", ["documents", "questions and labels"]),
-        ("B", ["chunks", "index", "ranking"]),
-        ("C", ["measures", "decision"]),
+def test_a_session_lights_its_steps_and_the_first_names_what_flows(drawn):
+    flows = ["documents", "queries", "evaluation\nset", "chunks", "ranked lists", "scores"]
+    between = [(flow, n + 0.5) for n, flow in enumerate(flows)]
+    for session, steps, named_flows in (
+        ("A", ["collect", "ask", "label"], between),
+        ("B", ["cut", "search"], []),
+        ("C", ["measure", "decide"], []),
     ):
         week.map_of_week(session)
         ax, told = drawn[-1]
-        assert told.endswith(f"This session makes {', '.join(steps)}.")
-        boxes = zip(ax.patches, (t for t in ax.texts if t.get_text()), strict=True)
-        lit = [t.get_text() for box, t in boxes if to_hex(box.get_facecolor()) == DARK]
-        assert [" ".join(text.split("\n")) for text in lit] == [f"{s} {session}" for s in steps]
+        assert told.startswith("The week in 7 steps: collect → documents → ask → queries → label →")
+        assert told.endswith(f"→ scores → decide. Session {session}: {', '.join(steps)}.")
+        written = [(t.get_text(), t.get_position()) for t in ax.texts if t.get_text()]
+        assert [(words, x) for words, (x, y) in written if y > 0.6] == named_flows
+        boxes = zip(ax.patches, [words for words, (_, y) in written if y < 0.6], strict=True)
+        lit = [words for box, words in boxes if to_hex(box.get_facecolor()) == DARK]
+        assert lit == [f"{step}\n{session}" for step in steps]
 
 
 def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
@@ -45,20 +50,39 @@ def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
 # Session A.
 
 
-def test_lengths_stand_above_the_kinds_that_make_them(drawn):
+def test_lengths_have_a_row_for_each_kind_and_a_key(drawn):
     frame = pd.DataFrame({"tokens": [10, 20, 30, 512, 513, 900], "kind": [*"bbbaaa"]})
     corpus.lengths(frame)
     corpus.lengths(frame.assign(kind="unspecified"), 20)
-    (top, _), (alone, _) = drawn
-    below = top.figure.axes[1]
-    longer = "33% of the documents are longer than 512 tokens; b is the shortest kind, a the lo"
-    assert title(top).startswith(longer)
-    cells = below.collections[0].get_array()
-    assert cells.sum(axis=0).tolist() == [bar.get_height() for bar in top.patches]
-    assert cells.sum(axis=1).tolist() == [3, 3]
-    assert rows(below) == ["b", "a"] and points(below)["o"] == [(20, 0.5), (513, 1.5)]
-    assert [upright(ax) for ax in (top, below)] == [[512]] * 2
-    assert title(alone) == "67% of the documents are longer than 20 tokens"
+    (ax, told), (alone, _) = drawn
+    cells = ax.collections[0].get_array()
+    assert cells.sum(axis=1).tolist() == [3, 3] and cells[0, :2].tolist() == [2, 1]
+    assert rows(ax) == ["b", "a"] and points(ax)["o"] == [(20, 0), (513, 1)]
+    key = words(ax.figure.legends[0].get_texts())
+    assert key == ["darker: more", "median", "512 tokens"]
+    assert named(ax) == ("tokens of a document", "") and upright(ax) == [512]
+    assert title(ax) == "33% of documents have over 512 tokens"
+    assert told == f"{title(ax)}. Median tokens by kind: b 20, a 513."
+    assert title(alone) == "67% of documents have over 20 tokens"
+
+
+def test_a_page_shows_the_lengths_of_most_kinds_with_slider_and_key(drawn):
+    kinds = [f"k{n:02}" for n in range(corpus.ROWS)]
+    corpus.lengths(pd.DataFrame({"tokens": range(len(kinds)), "kind": kinds}))
+    figure = drawn[0][0].figure
+    assert len(rows(figure.axes[0])) == corpus.ROWS
+    assert figure.get_figheight() * figure.dpi + 40 < 570  # pixels, with a slider
+
+
+def test_groups_lie_end_to_end_in_the_row_of_their_half(drawn):
+    corpus.halves(pd.Series([1, 3, 2, 1]), pd.Series(["dev", "test", "dev", "dev and test"]))
+    ((ax, told),) = drawn
+    assert bars(ax) == [(0, 2), (2, 1), (0, 1), (0, 3)]
+    assert rows(ax) == ["dev: 2 groups", "dev and test: 1 group", "test: 1 group"]
+    assert texts(ax) == [("2", 1, 0), ("1", 0.5, 1), ("3", 1.5, 2)]
+    assert title(ax) == "Largest group: 3 of 7 queries"
+    largest = "dev: 2, the largest 2; dev and test: 1, the largest 1; test: 1, the largest 3."
+    assert told == f"{title(ax)}. Groups of {largest}"
 
 
 def test_rare_kinds_are_one_row():

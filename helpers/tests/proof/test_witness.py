@@ -23,6 +23,7 @@ import witness
 import witness_evidence
 import witness_labels
 import witness_sessions
+from scipy.sparse.csgraph import connected_components
 
 from notebooks import write_up
 
@@ -715,6 +716,24 @@ def test_session_a_opens_with_the_titles_and_the_rank_that_the_search_gives(cell
     hardest = max(ranks, key=ranks.get)
     assert cells["a-open-shown"][0].startswith(files.queries[hardest]["query"] + "\n")
     assert fits("best answer: rank {} of {} found", cells["a-open-shown"][0], *ranks[hardest])
+    shared, told = witness.overlap(files, hardest), cells["a-overlap-all"][0]
+    assert fits("that failed: {}; its rank: {}", told, shared, ranks[hardest][0])
+    mismatch = [q for q, row in files.queries.items() if row["kind"] == "mismatch"]
+    assert min(shared, np.mean([witness.overlap(files, q) for q in mismatch])) > 0.5
+    assert "they share more than half of their content words. So does the question" in page
+
+
+def test_session_a_draws_the_groups_of_each_half(cells, files):
+    """Tied are queries that a document answers in full, and chains of them."""
+    full = [{d for d, grade in files.grades[q].items() if grade == 2} for q in files.queries]
+    group = connected_components(np.array([[bool(a & b) for b in full] for a in full]))[1]
+    halves = [row["split"] for row in files.queries.values()]
+    sizes = Counter(zip(group, halves, strict=True))
+    assert fits("groups in one half: {} of {}", cells["a-halves-run"][0], len({*group}), len(sizes))
+    drawn = [[n for (_, half), n in sizes.items() if half == name] for name in ("dev", "test")]
+    page = (ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb").read_text(encoding="utf-8")
+    told = "Groups of dev: {}, the largest {}; test: {}, the largest {}."
+    assert fits(told, page, *(number for row in drawn for number in (len(row), max(row))))
 
 
 def test_coverage_shows_what_the_queries_reach(cells, files):
