@@ -51,6 +51,13 @@ def write_solution_taken(check: str) -> None:
         _add({"check": f"{TAKEN}{check}", "cell": "", "result": "taken", "words": ""})
 
 
+def save_figure(figure, name: str) -> None:
+    """Write a matplotlib figure beside a learner's copy; elsewhere say that a copy does."""
+    if is_copy := Path(RECORD).exists():
+        figure.savefig(name)
+    print(f"{name} is written" if is_copy else f"your copy writes {name} here")
+
+
 def write_answers(when: str, letters: str, words: str = "") -> None:
     """Note answers to the eight questions, before or after the week, and what came of them."""
     _add({"check": f"{EIGHT}{when}", "cell": "", "result": letters, "words": words})

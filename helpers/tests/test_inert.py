@@ -180,9 +180,11 @@ def test_no_text_acts_on_other_pages(hostile):
         assert not acts(RENDER(str(markdown))), name
     assert not acts(RENDER(str(report.data_card_table(hostile))), 0)
     query = hostile.queries[f"{ACTS}0"]
-    found = {d: (f"{d}#0", document.text) for d, document in hostile.documents.items()}
-    card = ranking.result_card(query, found, {"storage", "queue", "c"}, [ACTS], 3)
-    assert not acts(card, 6)
+    found = {d: (document.title, "") for d, document in hostile.documents.items()}
+    assert not acts(ranking.result_card(query, found, {"storage", "queue", "c"}, [ACTS], 3), 5)
+    body = ranking.result_card(evalset.Query("q", "q", ()), {"d": ("", ACTS)}, {"c"}, [], 3)
+    assert "&#60;b&#62;a (javascript&#58;ran())" in body  # there Markdown is left out
+    assert not acts(ranking.chunk_page(ACTS, [(0, len(ACTS))]))
 
 
 def test_no_text_acts_in_the_search_box_and_in_two_texts_beside_each_other(hostile, monkeypatch):

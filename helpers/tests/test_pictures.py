@@ -3,6 +3,8 @@
 What is told without eyes is compared by the notebooks that show them: `nbval_alt`.
 """
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -133,25 +135,16 @@ def test_overlap_by_kind(drawn):
 
 # Session B.
 
-BODY = "A title\n\n# One\nwords words words\n#Two\n" + "x" * 62  # 100 characters
 
-
-def test_spans_show_every_chunk_heading_and_quote_and_cross_what_a_seam_cuts(drawn):
-    chunkers = {"fixed": [(0, 50), (40, 90), (80, 100)], "paragraph": [(0, 80), (82, 100)]}
-    ranking.spans("a-doc", chunkers, BODY, [(45, 60), (75, 85)])
-    ranking.spans("a" * 50, {"fixed": [(0, 1000)]}, "x" * 1000, [(5, 7)])  # a short quote is seen
-    ranking.spans("a  b\nc", {"fixed": [(0, 1)]}, "x", [])
-    (ax, told), (short, _), (plain, plain_told) = drawn
-    assert bars(ax) == [(0, 50), (40, 50), (80, 20), (0, 80), (82, 18), (45, 15), (75, 10)]
-    upper, lower = ax.patches[:2]
-    assert upper.get_facecolor() != lower.get_facecolor() and upper.get_y() > lower.get_y()
-    assert points(ax)["x"] == [(80, -1)] and [x for x, _ in points(ax)["|"]] == [9, 33]
-    assert rows(ax) == ["fixed\n3 chunks", "paragraph\n2 chunks", "2 headings", "2 quotes"]
-    assert title(ax) == "The paragraph chunker keeps 80% of a-doc in one chunk"
-    assert told.endswith("Quotes that a seam cuts, of 2: fixed 0, paragraph 1.")
-    assert bars(short)[1] == (5, 12) and f"100% of {'a' * 29}… in one chunk" in title(short)
-    assert rows(plain) == ["fixed\n1 chunk", "0 headings", "0 quotes"]
-    assert "of a b c in" in plain_told
+def test_a_page_of_chunks_marks_where_each_begins_and_ends_and_what_two_share():
+    page = ranking.chunk_page("one <b>.", [(0, 5), (3, 7), (7, 20)])
+    parts = [re.sub("<.+?>|^.+?>", "", part) for part in page.split("<span ")[1:]]
+    assert parts == ["▸1one", "▸2 &#60;1◂", "b&#62;2◂", "▸3&#46;"]  # the end of 3 lies beyond
+    one, shared, two, three = re.findall('<span style="background:(.+?)">', page)
+    assert one == three and len({one, shared, two}) == 3
+    assert 'aria-label="chunk 2 begins"' in page and 'aria-label="chunk 1 ends"' in page
+    apart = ranking.chunk_page("a  b", [(0, 1), (3, 4)])
+    assert re.findall("background:(#f{6})", apart) == ["#ffffff"] * 2  # the page, and the gap
 
 
 def test_weights_name_the_largest_rise(drawn):
@@ -192,26 +185,42 @@ BARS = {
 def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     ranking.score_parts(BARS)
     ranking.score_parts({name: {"one": np.float64(part)} for name, part in (("x", 2), ("y", -1))})
-    (ax, _), (few, _) = drawn
+    ranking.score_parts(BARS, "my question")
+    (ax, _), (few, _), (own, _) = drawn
     assert bars(ax) == [  # disk, the, a, c, b, others
         (0, 5.0), (0, 0), (5, 1.0), (0, 1.5), (0, -0.5), (0, 0),
         (6, 0.2), (1.5, 0.4), (6.2, 0.3), (0, 0), (6.5, 0.25), (1.9, 0.2),
     ]  # fmt: skip
     labels = ["disk", "the", "a", "c", "b", "2 other words"]
-    assert words(ax.get_legend().get_texts()) == labels
+    assert words(ax.figure.legends[0].get_texts()) == labels
     assert len({bar.get_facecolor() for bar in ax.patches}) == len(labels)
-    assert texts(ax) == [("6.2", 6.75, 0), ("2.1", 2.1, -1)]  # where bars end
-    assert rows(ax) == [*BARS]
+    assert texts(ax)[:2] == [("6.2", 6.75, 0), ("2.1", 2.1, -1)]  # where bars end
+    assert texts(ax)[2:] == [("rival#0", 0, 0.3), ("wanted#2", 0, -0.7)]
     assert title(ax) == "“disk” alone puts the first 5.0 ahead, all words 4.1"
-    assert words(few.get_legend().get_texts()) == ["one"]  # few words stand each for themselves
+    assert words(few.figure.legends[0].get_texts()) == ["one"]  # few words stand for themselves
+    heaviest = ["disk 5.00", "the 1.00", "b 0.30", "c 0.20", "d 0.15", "2 other words -0.40"]
+    assert words(own.figure.legends[0].get_texts()) == heaviest and title(own) == "my question"
 
 
-HITS = {"a": ("a#1", "the queue"), "b": ("b#0", "disk <b>full</b>"), "c": ("c#0", "disk")}
+def test_a_learners_own_ranking_is_written_beside_their_copy(drawn, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ranking.own_ranking("", {})
+    assert "no document shares a word" in capsys.readouterr().out and not drawn
+    ranking.own_ranking("where\nis $x$ \x1b", {"1. a": {"disk": 2.0}})
+    assert capsys.readouterr().out == "your copy writes session_b.png here\n"
+    (tmp_path / "progress.jsonl").touch()
+    ranking.own_ranking("where", {"1. a": {"disk": 2.0}})
+    assert (tmp_path / "session_b.png").read_bytes().startswith(b"\x89PNG")
+    assert capsys.readouterr().out == "session_b.png is written\n"
+    assert title(drawn[0][0]) == "where is $x$ \\x1b" and texts(drawn[0][0])[1][0] == "1. a"
+
+
+HITS = {"a": ("A", "the queue"), "b": ("B", "## disk\n\n<b>full</b> **x**"), "c": ("C", "disk")}
 CARDS = [  # (relevant documents, how many results are shown, marks)
-    (("c",), 1, ["· 1. a#1", "✓ 3. c#0"]),
-    (("c", "b"), 1, ["· 1. a#1", "✓ 2. b#0"]),
-    (("a",), 2, ["✓ 1. a#1", "· 2. b#0"]),
-    (("z",), 2, ["· 1. a#1", "· 2. b#0"]),
+    (("c",), 1, ["· 1. A", "✓ 3. C"]),
+    (("c", "b"), 1, ["· 1. A", "✓ 2. B"]),
+    (("a",), 2, ["✓ 1. A", "· 2. B"]),
+    (("z",), 2, ["· 1. A", "· 2. B"]),
 ]
 
 
@@ -225,7 +234,7 @@ def test_a_card_holds_the_first_results_and_the_best_relevant_one():
     query = Query("q1", "<i>disk", ("b",), kind="entity")
     page = ranking.result_card(query, HITS, {"disk"}, ["<i>", "x"], 3)
     assert page.startswith("<h4>q1 (entity): &#60;i&#62;disk</h4>")
-    assert "<mark>disk</mark> &#60;b&#62;full" in page and "<b>full" not in page
+    assert "<br><mark>disk</mark> &#60;b&#62;full&#60;/b&#62; x</p>" in page  # no Markdown
     assert page.endswith("Words in no relevant document: &#60;i&#62;, x</p>")
 
 

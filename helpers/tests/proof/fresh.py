@@ -463,7 +463,8 @@ sorted(found(q, i, ids, v), key=lambda p: (-round(p[1], 1), p[0]))[:k]
 [(s, d) for d, s in it]  # A member of the answer is of type float, wanted is a text
 [found(q, i, ids, v)[n] for n in np.argsort([s for _, s in found(q, i, ids, v)])[::-1]][:k]  # argsort()[::-1] leaves
 dict(it)  # type dict, wanted is a list
-sorted(found(q, i, ids, v)[:k], key=lambda p: (-p[1], p[0]))
+sorted(found(q, i, ids, v)[:k], key=lambda p: (-p[1], p[0]))  # Cut to k before
+sorted(found(q, i, ids, v), key=lambda p: p[0])[:k]  # in the order of their ids
 sorted(found(q, i, ids, v), key=lambda p: (-p[1], p[0].lower()))[:k]
 [(d, round(s, 4)) for d, s in it]  # The value is rounded
 ordered({d.split('#')[0]: (d, s) for d, s in ordered(found(q, i, ids, v))[::-1]}.values())[:k]

@@ -17,7 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, runs, stats, workbook
+from helpers import evalset, evidence, runs, stats, workbook
 from helpers.labels import audit, manifest
 from notebooks import cards
 
@@ -353,7 +353,6 @@ def test_session_b_cuts_and_ranks_a_small_set(small):
     shows(
         small[1],
         {
-            "b-spans-run": "... fixed: the largest of 1 chunks has 18 characters",
             "b-first-search-run": "... 8 of 14 chunks share a word with it",
             "b-collapse-run-then": "... b-cut-first: ",
             "b-both": "... 100 documents are 100% of the corpus",
@@ -366,7 +365,8 @@ def test_session_b_cuts_and_ranks_a_small_set(small):
 
 
 def test_the_quotes_that_a_seam_cuts_are_counted(small, capsys):
-    space = run_cells("seams", "f-seams-sets", "b-carriers", "b-cut-quotes", **small[1].space)
+    space = small[1].space | {"evidence": evidence}
+    space = run_cells("seams", "f-seams-sets", "b-carriers", "b-cut-quotes", **space)
     run_cells("seams", "b-sizes-run", "b-cut-run", **space)
     assert capsys.readouterr().out == "4 quotes in 4 documents\nb-quotes-cut: 0\n"
     space |= {"quotes": {"f": {"disk " * 100}}, "quoted": [space["evals"].documents["f"]]}
@@ -382,10 +382,10 @@ def test_session_b_shows_the_first_three_and_the_best_relevant_result(small):
     queries, card = small[1].space["evals"].queries, small[1].space["card"]
     end = "Words in no relevant document: "
     for query, top, wanted in [
-        (queries["q1"], {}, ["· 1. b#0", "✓ 2. a#0", "· 3. c#0", f"{end}full</p>"]),
-        (queries["q1"], {"top": 1}, ["· 1. b#0", "✓ 2. a#0", f"{end}full</p>"]),
-        (queries["q5"], {}, ["✓ 1. h-v1#0", f"{end}none</p>"]),
-        (evalset.Query("q9", "full", ("k",)), {}, ["· 1. b#0", f"{end}full</p>"]),
+        (queries["q1"], {}, ["· 1. b", "✓ 2. a", "· 3. c", f"{end}full</p>"]),
+        (queries["q1"], {"top": 1}, ["· 1. b", "✓ 2. a", f"{end}full</p>"]),
+        (queries["q5"], {}, ["✓ 1. h-v1", f"{end}none</p>"]),
+        (evalset.Query("q9", "full", ("k",)), {}, ["· 1. b", f"{end}full</p>"]),
     ]:
         parts = card(query, **top).split("<p>")[1:]
         lines = [part.partition("</b>")[0].replace("<b>", "") for part in parts]
