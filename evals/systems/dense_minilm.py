@@ -43,8 +43,8 @@ def main() -> None:
         run = by_cosine(evals, model, {"model": MODEL, "packages": packages}, titled)
         begin = "title, blank line, then of the body" if titled else "of title, blank line, body"
         card = {
-            "system": "cosine of the best window of a document in all-MiniLM-L6-v2, a model of "
-            "2021; newer models are usually stronger",
+            "system": "a dense model, all-MiniLM-L6-v2 of 2021, which compares meanings: cosine "
+            "of the best window of a document; newer models are usually stronger",
             "windows": f"{begin}: {WORDS} words, a new one every {STEP}",
             "packages": packages,
             "command": "uv run evals/systems/dense_minilm.py",
