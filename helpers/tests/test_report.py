@@ -40,6 +40,18 @@ def test_the_page_is_whole_and_shows_neither_code_nor_prompts():
     assert "<nav" not in short and "not this" in short
 
 
+def test_on_paper_no_table_is_split_and_no_letter_is_smaller_than_nine_points():
+    on_paper = report.STYLE.read_text(encoding="utf-8").partition("@media print {")[2]
+    rules = {
+        rule: {selector.strip() for selector in selectors.split(",")}
+        for selectors, rule in re.findall(r"([^{}]+){[^{}]*(break-[^;}]+);", on_paper)
+    }
+    assert rules["break-inside: avoid"] >= {"table", "tr", "img", "li"}
+    assert rules["break-after: avoid"] >= {"h2", "h3", "h4", "caption"}
+    sizes = [float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)pt", on_paper)]
+    assert min(sizes) == 9 and len(sizes) > 4 and "size: A4" in on_paper
+
+
 # The checklist.
 
 

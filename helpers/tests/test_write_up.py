@@ -388,8 +388,8 @@ def test_a_card_tells_where_both_documents_stand_and_what_was_read(small):
     page.rows["dev"].at["a0", "retrieved"] = [["queue-full", 2.0]]
     assert said(page, "card", **page.cards()[0]) == (
         "#### a0: a\n\n**Tie** (a, nDCG@10 1.000). Wanted: “disk-full” (<code>disk-full</code>), "
-        "after rank 10. It lacks x, y. Rival: “Full &#60;b&#62;” (<code>queue-full</code>), rank 1, "
-        "which nobody has judged.\n\n> say <code>a&#60;b</code>"
+        "after rank 10. Words it lacks: x, y. Rival: “Full &#60;b&#62;” (<code>queue-full</code>), rank "
+        "1, which nobody has judged.\n\n> say <code>a&#60;b</code>"
     )
 
 

@@ -1077,7 +1077,7 @@ def test_the_five_lowest_cards_of_write_up_and_session_c(cells, files, published
         order = [doc_id for doc_id, _ in row["retrieved"]]
         said, (head, *rest) = html.unescape(text), lines.removeprefix("q").split("\n")
         assert said.startswith(f"#### {card['query_id']}: {row['query']}\n")
-        assert f"It lacks {', '.join(lacks) or 'no word'}." in said
+        assert f"Words it lacks: {', '.join(lacks) or 'none'}." in said
         facts = re.search(r"\n\*\*(.*?)\*\* \((\w+), (nDCG@10 [\d.]+)\)", said)
         assert (facts[2], facts[1].lower()) == (row["kind"], card["cause"])
         tells(facts[3], {"nDCG@10 {}": row["measures"]["nDCG@10"]})
