@@ -1,5 +1,6 @@
 """What the write-up decides and says, on results that were made for it."""
 
+import html
 import json
 
 import pytest
@@ -210,6 +211,13 @@ def test_what_queries_apart_from_dev_say_stands_beside_test(small):
     assert "*Apart*" not in said(made(small, others=[best]), "compared")
 
 
+def test_the_data_card_says_what_the_kinds_are(small):
+    assert "Kinds" not in said(made(small), "measured")
+    (small.folder / "README.md").write_text("- **Kinds.** `a`: one. `b`: <two>.\n- **More.** x\n")
+    told = "\n\n**Kinds of question.** <code>a</code>&#58; one. <code>b</code>&#58; &#60;two&#62;."
+    assert html.unescape(said(made(small), "measured")).endswith(html.unescape(told))
+
+
 def test_cards_say_what_the_systems_are(small):
     assert "*b*" not in said(made(small), "compared")
     files.write(small.folder / "systems" / "b.json", '{"system": "of 2021", "windows": "ten"}')
@@ -388,8 +396,8 @@ def test_a_card_tells_where_both_documents_stand_and_what_was_read(small):
     page.rows["dev"].at["a0", "retrieved"] = [["queue-full", 2.0]]
     assert said(page, "card", **page.cards()[0]) == (
         "#### a0: a\n\n**Tie** (a, nDCG@10 1.000). Wanted: “disk-full” (<code>disk-full</code>), "
-        "after rank 10. Words it lacks: x, y. Rival: “Full &#60;b&#62;” (<code>queue-full</code>), rank "
-        "1, which nobody has judged.\n\n> say <code>a&#60;b</code>"
+        "after rank 10. Words it lacks: x, y. Rival: “Full &#60;b&#62;” (<code>queue-full</code>), "
+        "rank 1, which nobody has judged.\n\n> say <code>a&#60;b</code>"
     )
 
 
