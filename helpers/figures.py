@@ -238,8 +238,8 @@ def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     title = f"{above} of {len(kinds)} {noun} clearly above the bar, {below} below"
     title = f"Useful: {title}" if full else title
     words = f"Questions with a useful document among the first five: {', '.join(words)}."
-    share = "useful, below it in full" if full else "share"
-    show(ax, title, words, f"{share}; 95 % interval (dashed: the bar, {bar:.0%})")
+    share = "above: useful, below: a full answer" if full else "share of questions"
+    show(ax, title, words, f"{share}\nlines: 95 % intervals, dashed: the bar, {bar:.0%}")
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
@@ -256,7 +256,7 @@ def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     ax.set_xlim(-0.03, 1.03)
     means = ", ".join(f"{kind} {mean:.3f}" for kind, mean in kinds["mean"].items())
     title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
-    show(ax, title, f"Means of {name}: {means}.", f"{name}, a point a query (line: mean)")
+    show(ax, title, f"Means of {name}: {means}.", f"{name}, a dot for each query (line: mean)")
 
 
 def first_ranks(ranks: pd.Series, where: str) -> None:
@@ -270,7 +270,7 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     ax.margins(y=0.12)  # room for the labels below the title
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
-    title = f"{counts['1']} of {len(ranks)} {where} queries find one at rank 1"
+    title = f"The first result is relevant for {counts['1']} of {len(ranks)} {where} queries"
     words = ", ".join(f"{label} {n}" for label, n in counts.items())
     show(ax, title, f"Queries by rank: {words}.", "rank of the first relevant document", "queries")
 
@@ -296,7 +296,7 @@ def forest(compared: dict, width: float = 7) -> None:
     differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts)
     title = f"{differing} of {len(runs)} systems are shown to differ from the baseline"
     measure = " or ".join(dict.fromkeys(run["primary"] for run in runs))
-    show(ax, title, "; ".join(words), f"difference in {measure}; grey: within ±{matters:g}")
+    show(ax, title, "; ".join(words), f"difference in {measure}; grey: too small to matter")
 
 
 def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> None:

@@ -361,7 +361,7 @@ def test_the_page_of_a_comparison_tells_the_evidence(evals):
     base, run = ({"q1": rows["q1"]} for rows in (FIRST, SECOND))
     base, run = run_of(evals, base, "mine"), run_of(evals, run, "mine")
     page = compare.comparison_page(compare.compare(evals, base, [run]))
-    assert "Evidence (1 query with quotes; lower bounds" in page
+    assert "Evidence (1 query with quotes; where another passage also" in page
     assert "Some lists end before 500 tokens, so that and larger budgets are left out." in page
     assert "| evidence cut by a seam                    | 0    | 0   |" in page
     assert "| delivered                                 | 0    | 1   |" in page

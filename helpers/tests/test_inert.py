@@ -103,7 +103,7 @@ def hostile(tmp_path):
     write_rows(tmp_path / "retrieval_queries.jsonl",
                *({"query_id": q, "split": half, **whole} for q, half in halves))  # fmt: skip
     write_rows(tmp_path / "judgments.jsonl", *({"query_id": q, **label} for q in ids))
-    (tmp_path / "README.md").write_text(f"# {ACTS}\n\n{BARE}\n")
+    (tmp_path / "README.md").write_text(f"# {ACTS}\n\n{BARE}\n\n- **Kinds.** {BARE}\n")
     (tmp_path / "notes.md").write_text(f"## q\n{BARE}\n")
     (tmp_path / "labeling_guide.md").write_text(f"# Guide\n\n{ACTS}\n")
     (tmp_path / "runs").mkdir()
@@ -133,7 +133,7 @@ def page(hostile):
     assert results.read_results(hostile.folder)["method"] == content["method"]  # a fit of the form
     content["evidence"]["lost"] = dict.fromkeys(hostile.queries, "delivered")
     for n, card in enumerate(content["cards"][:3]):
-        card |= {"query_id": f"{ACTS}{n}"}
+        card |= {"query_id": f"{ACTS}{n}", "wanted": ACTS, "rival": f"{ACTS}2"}
     content["cards"] = content["cards"][:3]
     rows = zip(hostile.queries, content["per_query"][:3], strict=True)
     content["per_query"] += [row | {"query_id": q, "split": "dev"} for q, row in rows]
