@@ -232,7 +232,7 @@ SEED, SAMPLED, WORKERS = 2026, 100, 2
 WANTED = defaultdict(lambda: 0.85, check=0.75, learn=0.75)  # of a room, or of all together
 MOST = 40  # seconds of tests that an edit may cost, beside the notebook
 WHEEL = f"{TESTS}/proof/test_wheel.py"  # installs for minutes: run by its part alone
-SLOW = ("test_sessions", "test_rehearsal", "test_witness", "test_panel", "test_fuzz")  # last
+SLOW = ("test_sessions", "test_rehearsal", "test_witness", "test_panel")  # last
 NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=300 -p helpers.tests.nbval_alt "
 NBVAL += "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg"
 
@@ -399,7 +399,7 @@ def fails(tree: Path, names: list[str], *more: str, budget: float = 300) -> bool
         words = ["-x", "--tb=line", "-p", "no:xdist", *nbval, *more, *names]
         return pytest.main(words, plugins=[Budget(budget)])
 
-    status = forks.run(job, tree, 600 + 10 * budget).status
+    status = forks.run(job, tree, 600 + 10 * budget)
     return status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
