@@ -1,25 +1,8 @@
-"""The tools that drive a browser say what they lack, and the picture stands in the README."""
+"""The picture stands in the README, and is small."""
 
-import importlib.util
-
-import browser
 import picture
 
 from helpers import evalset
-
-
-def test_browser_tests_that_cannot_run_are_counted_with_the_reason(monkeypatch, capsys):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    browser.main()
-    picture.main()
-    assert capsys.readouterr().out == (
-        "browser tests skipped: 3, because the package playwright is not installed\n"
-        "the picture stays as it is, because the package playwright is not installed\n"
-    )
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    monkeypatch.setattr(browser.browser_lab.shutil, "which", lambda name: None)
-    browser.main()
-    assert "because no browser found, wanted one of: chromium" in capsys.readouterr().out
 
 
 def test_the_picture_is_small_and_stands_in_the_readme():
