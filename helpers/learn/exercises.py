@@ -129,7 +129,8 @@ def is_further(name: str) -> bool:
 
 def grading(cell) -> dict:
     """Return nbgrader's metadata of a cell, {} where it has none."""
-    return cell["metadata"].get("nbgrader", {})
+    found = cell["metadata"].get("nbgrader")
+    return found if isinstance(found, dict) else {}
 
 
 def is_check(cell) -> bool:

@@ -280,6 +280,29 @@ def test_problems_are_counted_with_the_place_they_are_in(folder, monkeypatch, ca
         assert capsys.readouterr().err == f"one\ntwo\n2 problems in {where}\n"
 
 
+BROKEN = [  # (a file of the set, a text of it, what stands in its place, what is told)
+    ("retrieval_queries.jsonl", '"q1"', '".."', "retrieval_queries.jsonl:1: field query_id is "),
+    ("judgments.jsonl", '"disk-full"', '"disk\\u200b-full"', "judgments.jsonl:1: field doc_id is "),
+    ("corpus/disk-full.md", "title: ", "title: [", "disk-full.md:3: bad front matter ("),
+]
+READING = "audit,plan,freeze,baseline,report,check,compare a.trec,export --to out,sql --to out"
+
+
+def test_a_broken_set_is_refused_by_each_command_that_reads_it_and_stays(folder, called, capsys):
+    for name, old, new, told in BROKEN:
+        whole = (folder / name).read_text()
+        (folder / name).write_text(whole.replace(old, new, 1))
+        before = {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")}
+        for command in READING.split(","):
+            words = command.replace("out", str(folder / "out")).split()
+            assert called(*words, "--evals", folder) in (1, 2), command
+            out, err = capsys.readouterr()
+            assert told in err and not out and "Traceback" not in err, (command, err)
+            after = {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")}
+            assert after == before, command
+        (folder / name).write_text(whole)
+
+
 def test_drop_takes_a_query_out_also_where_the_set_no_longer_loads(folder):
     path = folder / "retrieval_queries.jsonl"
     path.write_text(path.read_text().splitlines()[0] + "\n")

@@ -1,322 +1,230 @@
-"""Break small sets, runs and sources at random under every command: make proof ONLY=fuzz N=5000.
+"""Break one thing at random under a command that reads people's files: make proof ONLY=fuzz N=2000.
 
-A trial is a command of fuzz_sets.CASES and one thing that goes wrong: a file of what it is given,
-broken by an operator of corruptions.OPERATORS, an odd word on the command line, or a fault of the
-machine. The command must neither crash nor hang, and where it refuses, its message names the file
-and everything is left as it was. Each runs in a fork with 2 GB of memory and 20 s. The number after
-a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
+A trial breaks a file of a small set, a run, a source or a learner's copy, or puts an odd word on
+the command line. The command must neither crash nor hang; where it refuses, it names a file and
+changes none. The number of a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
 """
 
-import errno
-import hashlib
-import importlib
+import contextlib
+import io
 import json
 import os
 import re
-import resource
-import subprocess
+import shutil
+import signal
 import sys
 import tempfile
-import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT), str(ROOT / "helpers" / "tests")]
+sys.path[:0] = [str(path) for path in Path(__file__).resolve().parents[1:4:2]]  # tests, all
 
-import corruptions  # noqa: E402
-import forks  # noqa: E402
+from conftest import write_rows  # noqa: E402
+from learn import small_session  # noqa: E402
+from sources.importing import put  # noqa: E402
 
-TIMEOUT, MEMORY = 20, 2 * 1024**3  # seconds and bytes of one trial
-NOTEBOOKS = 250  # one trial in so many runs notebooks: a command of fuzz_sets.SLOW
-FINE, FAILS = ("clear error", "harmless"), ("crash", "hang", "unclear", "left over")
-FAULTS, KILLED = ("full", "denied", "interrupt", "kill"), 137
-ODD_WORDS = ["", " ", "-1", "0", "nan", "1e999", "no-such", "a\nb", "x" * 5_000, "--", "a:b"]
-ROOMS = "__main__ workbook report labels.audit labels.pooling labels.merge learn.progress "
-ROOMS += "sources.export sql.command"  # imported once, so that no trial pays
-IN_STEPS = ("report", "baseline", "refresh", "freeze", "sql")  # steps before the one that failed
-RAW = re.compile("[\0-\b\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-CRASH = re.compile(r"Traceback \(most recent|Warning: .*\n? *warnings\.warn")
+from helpers import __main__ as commands  # noqa: E402
+from helpers.learn import progress, record  # noqa: E402
+
+LIMIT = 20  # seconds of a trial
+FINE, FAILS = ("harmless", "refused"), ("crash", "hang", "unclear", "left over")
+DONE, REFUSED = {"audit": (0, 1), "compare": (0, 1, 3)}, {"compare": 2}  # else 0, else 1
+CASES = [  # (words of a command, what it reads: a file of this is broken)
+    ("audit --evals set", "set"),
+    ("freeze --evals set", "set"),
+    ("baseline --evals set", "set"),
+    ("plan --evals set", "set"),
+    ("merge --evals set", "set"),
+    ("export --evals set --to new", "set"),
+    ("drop q3 --evals set", "set"),
+    ("carry --evals set --from later --to new", "set later"),
+    ("compare run.jsonl --evals set", "run.jsonl set"),
+    ("compare set/systems/other.trec --base run.jsonl --evals set --to new", "set run.jsonl"),
+    ("sql --evals set --to new", "set"),
+    ("import --from beir:out/beir --to new", "out/beir"),
+    ("import --from markdown:set/corpus --to new", "set/corpus"),
+    ("import --from hotpotqa:hotpot.json --to new", "hotpot.json"),
+    ("progress", "learn"),
+]
+commands.COMMANDS["merge"] = commands.SET, "labels.panel:merge_log", "what the panel does"
+commands.OFFERED.append("merge")
+PAIR = {"query_id": "q1", "doc_id": "mail-queue-review"}
+TABLES = {  # of a set, beside those that the commands write
+    "second_pass": {"round": 1, "first": 0, "second": 0, "final": 0, "reason": ""},
+    "pool": {"rankers": ["bm25", "hand"], "first": 0},
+    "judge": {"model": "m", "prompt_sha256": "0" * 64, "relevance": 0},
+    "labelling": {"relevance": 0, "time": "2026-11-23T10:00:00+00:00"},
+}
+HOW = ("missing", "a folder", "empty", "cut", "bytes", "dropped", "doubled", "halved")
+HOW += ("value", "word") * 4
+ODD = [None, True, 5, -1, 1.5, 10**400, float("nan"), "", " ", "text", "..", "a/b", "a,b", [], {}]
+ODD += [[1], [["a"]], {"a": 1}, "a\0b", "a\x1b[31mb", "a\u202eb", "a\u200bb", "a\ud800b", "1e999"]
+ODD += ["x" * 5_000, "9" * 5_000, "[" * 100_000]
+ODD_WORDS = ["", "-1", "0", "nan", "1e999", "no-such", "a\nb", "x" * 5_000, "--", "a:b", ".."]
 
 
-class Trial(NamedTuple):
-    """What goes wrong under which case: a broken file, a fault or the words that were typed."""
-
-    number: int
-    case: str
-    what: str
-    path: str = ""
-    fault: tuple[str, int] = ("", 0)
-    words: tuple[str, ...] = ()
-
-
-class Outcome(NamedTuple):
-    """How a command ended, what it opened, and the states of all files before and after."""
-
-    status: int | None
-    out: str
-    err: str
-    opened: list[str]
-    fired: bool
-    before: dict[str, str]
-    after: dict[str, str]
+def break_file(rng: Random, path: Path) -> str:
+    """Break what a file holds, take it away or put a folder in its place; return how."""
+    data, how, odd = path.read_bytes(), rng.choice(HOW), rng.choice(ODD)
+    path.unlink()
+    if how == "a folder":
+        path.mkdir()
+    elif how != "missing":
+        path.write_bytes(broken(rng, data, how, path.suffix, odd))
+    return f"{how} ({str(odd)[:12]!r})" if how in ("value", "word") else how
 
 
-def main(count: int, seed: int, only: list[int]) -> int:
-    """Make the trials, print findings, counts and rate; return 1 where one fails."""
-    kinds, began = Counter(), time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="fuzz") as folder:
-        fuzzer = Fuzzer(Path(folder).resolve(), seed)
-        for number in only or range(1, count + 1):
-            trial, kind, outcome = fuzzer.trial(number)
+def broken(rng: Random, data: bytes, how: str, suffix: str, odd: object) -> bytes:
+    """Return what a file holds, broken somewhere: one of HOW."""
+    if how in ("empty", "cut", "bytes"):
+        at = rng.randrange(len(data)) if how != "empty" else 0
+        return data[:at] + (b"\xe9" + data[at:] if how == "bytes" else b"")
+    lines = [data] if suffix in (".json", ".ipynb") else data.splitlines(keepends=True)
+    n = rng.randrange(len(lines))
+    if how in ("dropped", "doubled", "halved"):
+        half = lines[n][: len(lines[n]) // 2] + b"\n"
+        middle = {"dropped": [], "doubled": [lines[n]] * 2, "halved": [half]}[how]
+    else:
+        is_value = how == "value" and suffix in (".json", ".ipynb", ".jsonl")
+        line = (other_value if is_value else other_word)(rng, lines[n].decode(), odd)
+        middle = [line.encode("utf-8", "surrogatepass")]
+    return b"".join([*lines[:n], *middle, *lines[n + 1 :]])
+
+
+def other_value(rng: Random, line: str, odd: object) -> str:
+    """Return JSON in which a value, however deep, is another or is gone."""
+    row = json.loads(line)
+    tree, key = rng.choice(places(row))
+    tree[key] = odd
+    if rng.random() < 0.2:
+        del tree[key]
+    return json.dumps(row) + "\n"
+
+
+def places(tree: object) -> list[tuple]:
+    """Return every (object or list, key) of JSON."""
+    keys = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
+    return [(tree, key) for key in keys] + [found for key in keys for found in places(tree[key])]
+
+
+def other_word(rng: Random, line: str, odd: object) -> str:
+    """Return a line in which a word is another."""
+    word = rng.choice([*re.finditer(r"[^\s,:]+|$", line)])
+    odd = odd if isinstance(odd, str) else json.dumps(odd)
+    return line[: word.start()] + odd + line[word.end() :]
+
+
+def make_stock(folder: Path) -> None:
+    """Write a set with every kind of file, runs, sources and a learner's copies."""
+    run("new --to set", folder)
+    run("baseline --evals set", folder)
+    evals = folder / "set"
+    put(evals / "systems" / "other.trec", (evals / "runs" / "fixed.trec").read_bytes())
+    rows = [{"query_id": f"q{n}", "results": [[PAIR["doc_id"], 1.5]]} for n in (1, 2, 3)]
+    write_rows(folder / "run.jsonl", *rows)
+    for name, row in TABLES.items():
+        write_rows(evals / f"{name}.jsonl", PAIR | row)
+    put(evals / "settings.json", '{"confirmed": {"other": "2026-11-23"}}\n')
+    put(evals / "notes.md", "## q1\nThe word *queue* is everywhere.\n")
+    run("freeze --evals set", folder)
+    run("export --evals set --to out", folder)
+    shutil.copytree(evals, folder / "later")
+    page = folder / "later" / "corpus" / "mail-queue-stuck.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("senders", "workers"))
+    film = {"_id": "5a", "question": "Which?", "answer": "yes", "type": "comparison"}
+    film |= {"context": [["A (film)", ["One.", " Two."]]], "supporting_facts": [["A (film)", 1]]}
+    put(folder / "hotpot.json", json.dumps([film], indent=1))
+    for name in ("session_a.ipynb", "session_b.ipynb"):
+        for room in ("notebooks", "learn"):
+            small_session.write(folder, small_session.session()[:6], name, room)
+    ran = {"check": "longest", "cell": "0" * 16, "result": "passed", "words": ""}
+    write_rows(folder / "learn" / record.RECORD, ran)
+
+
+def run(words: str, folder: Path) -> tuple[int, str, str]:
+    """Run a command in a folder; return its status, 130 if it had no end, and what it printed."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    os.chdir(folder)
+    sys.argv = ["helpers", *words.split(" ")]
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.alarm(LIMIT)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = commands.main()
+    except SystemExit as ended:
+        status = ended.code
+    signal.alarm(0)
+    return status, *(stream.buffer.getvalue().decode() for stream in (out, err))
+
+
+def contents(folder: Path) -> set[tuple[str, bytes]]:
+    """Return (path, bytes) of everything below a folder, locks left out."""
+    paths = (path for path in folder.rglob("*") if path.suffix != ".lock")
+    return {(str(p.relative_to(folder)), p.is_file() and p.read_bytes()) for p in paths}
+
+
+def verdict(command: str, status: int, err: str, has_changed: bool, names: set[str]) -> str:
+    """Return which of FINE and FAILS an end is; a refusal must hold one of the names, if any."""
+    if status == 130:
+        return "hang"
+    if "Traceback (most recent" in err or "Warning: " in err:
+        return "crash"
+    if status in DONE.get(command, (0,)) and not err:
+        return "harmless"
+    by_argparse = status == 2 and " error: " in err and not names
+    if not by_argparse and (not err or status != REFUSED.get(command, 1)):
+        return "unclear"
+    if has_changed:
+        return "left over"
+    return "unclear" if names and not any(name in err for name in names) else "refused"
+
+
+def trial(number: int, seed: int, stock: Path, folder: Path) -> tuple[str, str]:
+    """Make a trial, of a negative number a case as it is; return its verdict, and what was told."""
+    rng, names, what = Random(f"{seed}:{number}"), set(), "as it is"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(stock, folder)
+    words, read = (text.split() for text in (rng.choice(CASES) if number > 0 else CASES[number]))
+    n, odd = rng.randrange(len(words)), rng.choice(ODD_WORDS)
+    if number > 0 and n and rng.random() < 0.1:
+        words[n : n + 1] = rng.choice(([odd], [odd], [], [words[n]] * 2))
+    elif number > 0:
+        below = [path for name in read for path in (folder / name, *(folder / name).rglob("*"))]
+        files = sorted(filter(Path.is_file, below))
+        path, names = rng.choice(files), {path.name for path in files}
+        names |= {f"{name}{told}" for name in read for told in (": ", " has no baseline yet")}
+        what = f"{path.relative_to(folder)}: {break_file(rng, path)}"
+    before = contents(folder)
+    status, out, err = run(" ".join(words), folder)
+    changed = {path for path, _ in before ^ contents(folder)}
+    kind = verdict(words[0], status, err, bool(changed), names)
+    head = f"{kind} at {number}: {' '.join(words)[:150]} | {what}, changed: {changed or 'nothing'}"
+    return kind, "\n    ".join([head, *(line[:300] for line in (err or out).splitlines()[-6:])])
+
+
+def main(seed: int, numbers: Iterable[int]) -> int:
+    """Make the trials, print findings and counts; return 1 where one fails."""
+    kinds = Counter()
+    with tempfile.TemporaryDirectory(prefix="fuzz") as made, contextlib.chdir(made):
+        stock, folder = Path(made).resolve() / "stock", Path(made).resolve() / "trial"
+        progress.progress_report.__defaults__ = (False, 60, folder / "notebooks", folder / "learn")
+        stock.mkdir()
+        make_stock(stock)
+        sound = [trial(-n, seed, stock, folder) for n in range(1, len(CASES) + 1)]
+        assert all(kind == "harmless" for kind, _ in sound), max(sound)
+        for number in numbers:
+            kind, told = trial(number, seed, stock, folder)
             kinds[kind] += 1
-            if only or kind in FAILS:
-                text = outcome.err.strip() or outcome.out
-                print(f"{kind} at {number}: {trial.case} | {trial.what} | {trial.path}")
-                print(f"    status {outcome.status}, changed: {', '.join(changes(outcome))[:300]}")
-                print(*(f"    {line[:200]}" for line in text.splitlines()[-4:]), sep="\n")
-                sys.stdout.flush()
+            if kind in FAILS:
+                print(told, flush=True)
     counts = ", ".join(f"{kinds[kind]} {kind}" for kind in FINE + FAILS)
-    print(f"seed {seed}: {kinds.total()} trials in {time.monotonic() - began:.0f} s: {counts}")
+    print(f"seed {seed}: {kinds.total()} trials: {counts}")
     return int(any(kinds[kind] for kind in FAILS))
 
 
-class Fuzzer:
-    """Stock, trial's folder and what every command does on files that nobody broke."""
-
-    def __init__(self, folder: Path, seed: int):
-        from helpers import evalset
-
-        self.stock, self.folder, self.seed = folder / "stock", folder / "trial", seed
-        # a command that works on the workbook itself finds a small one in the trial's folder
-        evalset.DEFAULT = self.folder / "evals"
-        for name in ROOMS.split():
-            importlib.import_module(f"helpers.{name}")
-        self.sets = importlib.import_module("fuzz_sets")
-        self.sets.make(self.stock)
-        self.sound: dict[str, Outcome] = {}
-
-    def trial(self, number: int) -> tuple[Trial, str, Outcome]:
-        """Make one trial; return it, its kind and its outcome."""
-        rng = Random(f"{self.seed}:{number}")
-        slow = self.sets.SLOW if number % NOTEBOOKS == 0 else ()
-        case = rng.choice(slow or [name for name in self.sets.CASES if name not in self.sets.SLOW])
-        words = self.sets.CASES[case][0]
-        if case not in self.sound:
-            self.sets.lay_out(case, self.stock, self.folder)
-            self.sound[case] = self.run(words)
-            assert self.sound[case].status in (0, 1, 3), (case, self.sound[case])
-        self.sets.lay_out(case, self.stock, self.folder)
-        chance = 1 if slow else rng.random()
-        if chance < 0.06 and len(words) > 1 and words[0] != "pieces":
-            typed = odd_words(words, rng)
-            trial = Trial(number, case, " ".join(typed)[:100], words=typed)
-        elif chance < 0.16 or case == "new":
-            fault = rng.choice(FAULTS), rng.choice((1, 2, 3, 4, 6, 9, 14))
-            trial = Trial(number, case, "fault: {} {}".format(*fault), fault=fault)
-        else:
-            trial = self.break_file(number, case, rng)
-        outcome = self.run(trial.words or words, trial.fault)
-        if outcome.status == KILLED:
-            outcome = self.run(words)  # the same command again mends what a kill left
-        names = {Path(path).name for path in (*outcome.before, *outcome.after, trial.path) if path}
-        names |= {*self.sets.CASES[case][1]}
-        return trial, verdict(trial, self.sound[case], outcome, self.folder, names), outcome
-
-    def break_file(self, number: int, case: str, rng: Random) -> Trial:
-        """Break one file, mostly one that the command opens."""
-        sound = self.sound[case]
-        files = sorted(path for path in sound.before if (self.folder / path).is_file())
-        # DuckDB's own code opens what no audit hook sees
-        opened = [p for p in files if p in sound.opened or p.endswith((".parquet", ".duckdb"))]
-        while True:
-            path = rng.choice(opened if opened and rng.random() < 0.8 else files)
-            name = rng.choice(list(corruptions.OPERATORS))
-            if (self.folder / path).stat().st_size:
-                what = corruptions.OPERATORS[name](rng, self.folder / path)
-                if what:
-                    return Trial(number, case, f"{name}: {what}", path)
-
-    def run(self, words: list[str], fault: tuple[str, int] = ("", 0)) -> Outcome:
-        """Run a command in the folder; what reads the real notebooks by the real command line."""
-        before, notes = state(self.folder), self.folder.parent / "notes.json"
-        notes.write_text("[[], false]")
-        if words[0] in ("report", "check"):
-            command = [sys.executable, "-m", "helpers", *words]
-            more = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-            job = lambda: subprocess.call(command, env=os.environ | more)  # noqa: E731
-            ended = forks.run(job, self.folder, 15 * TIMEOUT)
-        else:
-            ended = forks.run(lambda: run_here(words, fault, notes), self.folder, TIMEOUT)
-        opened, fired = json.loads(notes.read_text())
-        return Outcome(*ended, opened, fired, before, state(self.folder))
-
-
-def odd_words(words: list[str], rng: Random) -> tuple[str, ...]:
-    """Replace, leave out or double a word after the command's name."""
-    place, odd = rng.randrange(1, len(words)), rng.choice(ODD_WORDS)
-    middle = rng.choice(([odd], [odd], [], [words[place]] * 2))
-    return (*words[:place], *middle, *words[place + 1 :])
-
-
-# In the fork.
-
-
-def run_here(words: list[str], fault: tuple[str, int], notes: Path) -> int:
-    """Run a command in this process, watched; return its status."""
-    from helpers import __main__
-
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    sys.dont_write_bytecode = True
-    watch = Watch(Path.cwd(), *fault)
-    sys.argv = ["helpers", *words]
-    sys.addaudithook(watch)
-    try:
-        return read_pieces(Path(words[1])) if words[0] == "pieces" else __main__.main()
-    finally:
-        watch.folder = "\0"
-        notes.write_text(json.dumps([[*watch.opened], watch.fired]))
-
-
-class Watch:
-    """An audit hook: notes what a command opens below its folder, and plays a fault of the machine.
-
-    A full disk, a read-only folder, an interrupt or a kill come at a chosen change of files.
-    """
-
-    CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.truncate"}
-    WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-
-    def __init__(self, folder: Path, kind: str, at: int):
-        self.folder, self.kind, self.left = f"{folder}{os.sep}", kind, at
-        self.opened, self.fired, self.first = {}, False, at == 1
-
-    def __call__(self, event: str, args: tuple) -> None:
-        if event != "open" and event not in self.CHANGES:
-            return
-        path = os.fsdecode(args[0]) if isinstance(args[0], str | bytes) else ""
-        path = os.path.abspath(path)
-        if not path.startswith(self.folder):
-            return
-        if event == "open" and not (args[2] or 0) & self.WRITES:
-            self.opened[path.removeprefix(self.folder)] = None
-        elif not path.endswith(".lock"):
-            self.left -= 1
-            if self.kind and self.left <= 0:
-                self.fail(path, event in ("open", "os.mkdir") and not os.path.isdir(path))
-
-    def fail(self, path: str, takes_room: bool) -> None:
-        """Do what the kind of fault is at a change of files."""
-        if self.kind == "kill":
-            os._exit(KILLED)
-        if self.kind == "interrupt" and not self.fired:
-            self.fired = True
-            raise KeyboardInterrupt
-        if self.kind == "full" and takes_room:
-            self.fired = True
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-        if self.kind == "denied" and self.first:
-            self.fired = True
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-
-
-def read_pieces(folder: Path) -> int:
-    """Read what sessions and panel read in a set; 1 where one of them says what is wrong."""
-    from helpers import evalset, report, results, text
-    from helpers.labels import log, merge
-
-    try:
-        evals = evalset.load(folder)
-        print(
-            report.data_card_table(evals), evals.name, evals.next_step(), results.read_notes(folder)
-        )
-        for table in ("pool.jsonl", "second_pass.jsonl", "negatives.jsonl"):
-            print(len(evalset.read_extra(evals, table)))
-        print(log.entries(evals), merge.pairs_to_judge(evals))
-        if os.path.lexists(folder / "results.json"):
-            print(report.summary(results.read_results(folder)))
-            print(results.published_values(folder).keys())
-        print(merge.merge(evals))
-    except (evalset.EvalSetError, ValueError, OSError, KeyboardInterrupt) as error:
-        if type(error) in (UnicodeDecodeError, json.JSONDecodeError):
-            raise
-        print(text.visible(str(error)) or "interrupted", file=sys.stderr)
-        return 1
-    return 0
-
-
-# The verdict.
-
-
-def state(folder: Path) -> dict[str, str]:
-    """Return {path: hash, or what it is} of everything below a folder, locks left out."""
-    states = {}
-    for path in folder.rglob("*"):
-        if path.suffix != ".lock":
-            kind = "link" if path.is_symlink() else "folder"
-            if path.is_file() and not path.is_symlink():
-                kind = hashlib.sha256(path.read_bytes()).hexdigest()
-            states[path.relative_to(folder).as_posix()] = kind
-    return states
-
-
-def changes(outcome: Outcome) -> list[str]:
-    """Return the paths that a command made, changed or removed."""
-    paths = {**outcome.before, **outcome.after}
-    return [path for path in paths if outcome.before.get(path) != outcome.after.get(path)]
-
-
-def verdict(trial: Trial, sound: Outcome, outcome: Outcome, folder: Path, names: set[str]) -> str:
-    """Return which of FINE and FAILS an outcome is; a message must hold one of the names."""
-    printed, command = outcome.out + outcome.err, trial.case.split()[0]
-    if outcome.status is None:
-        return "hang"
-    if outcome.status < 0 or outcome.status == forks.FAILED or CRASH.search(printed):
-        return "crash"
-    if any(
-        is_torn(folder / p) and outcome.after[p] not in outcome.before.values()  # no copy of it
-        for p in changes(outcome)
-    ):
-        return "left over"
-    refused = bool(outcome.err.strip()) and outcome.status == (2 if command == "compare" else 1)
-    usage = bool(trial.words) and outcome.status == 2 and " error: " in outcome.err
-    stopped = outcome.fired and outcome.status in (1, 2, 130)
-    fine = {"audit": (0, 1), "check": (0, 1), "compare": (0, 1, 3)}.get(command, (0,))
-    warned = "MissingIDFieldWarning" in outcome.err  # nbformat's, of a notebook that was cut
-    done = outcome.status in fine and (warned or not outcome.err.strip())
-    if RAW.search(printed) or not (refused or usage or stopped or done):
-        return "unclear"
-    if done:
-        return "harmless"
-    complete = outcome.after.keys() == sound.after.keys()  # an interrupt when all was done
-    may_change = command in IN_STEPS or trial.fault[0] and (trial.fault[0] == "kill" or complete)
-    if not may_change and [p for p in changes(outcome) if outcome.after.get(p) != "folder"]:
-        return "left over"
-    names = names | {"nested too deeply"}  # in whatever file: it happens to nobody
-    named = any(name in outcome.err for name in names)
-    return "clear error" if usage or stopped or trial.words or named else "unclear"
-
-
-def is_torn(path: Path) -> bool:
-    """Return whether a file of JSON or JSON lines cannot be read as that."""
-    if path.suffix not in (".json", ".jsonl") or not path.is_file():
-        return False
-    text = path.read_text(encoding="utf-8", errors="replace")
-    try:
-        for row in text.split("\n") if path.suffix == ".jsonl" else [text]:
-            if row.strip():
-                json.loads(row)
-    except (ValueError, RecursionError):
-        return True
-    return False
-
-
 if __name__ == "__main__":
-    fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    if not fixed.items() <= os.environ.items():
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | fixed)
-    asked = {name: os.environ.get(name) or "" for name in ("N", "SEED", "TRIAL")}
-    numbers = [int(number) for number in asked["TRIAL"].split(",") if number]
-    sys.exit(main(int(asked["N"] or 1000), int(asked["SEED"] or 0), numbers))
+    count, seed, trials = (os.environ.get(name, "") for name in ("N", "SEED", "TRIAL"))
+    numbers = map(int, trials.split(",")) if trials else range(1, int(count or 1000) + 1)
+    sys.exit(main(int(seed or 0), numbers))

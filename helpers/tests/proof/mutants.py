@@ -399,7 +399,7 @@ def fails(tree: Path, names: list[str], *more: str, budget: float = 300) -> bool
         words = ["-x", "--tb=line", "-p", "no:xdist", *nbval, *more, *names]
         return pytest.main(words, plugins=[Budget(budget)])
 
-    status = forks.run(job, tree, 600 + 10 * budget).status
+    status = forks.run(job, tree, 600 + 10 * budget)
     return status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 

@@ -1,29 +1,13 @@
-"""Tools that drive a browser say what they lack; the README's picture; the write-up on paper."""
+"""The README's picture, and the write-up on paper."""
 
-import importlib.util
 import re
 
-import browser
 import browser_lab
 import nbformat
 import picture
 import pytest
 
 from helpers import evalset, report, workbook
-
-
-def test_browser_tests_that_cannot_run_are_counted_with_the_reason(monkeypatch, capsys):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    browser.main()
-    picture.main()
-    assert capsys.readouterr().out == (
-        "browser tests skipped: 3, because the package playwright is not installed\n"
-        "the picture stays as it is, because the package playwright is not installed\n"
-    )
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    monkeypatch.setattr(browser.browser_lab.shutil, "which", lambda name: None)
-    browser.main()
-    assert "because no browser found, wanted one of: chromium" in capsys.readouterr().out
 
 
 def test_the_picture_is_small_and_stands_in_the_readme():

@@ -1,7 +1,6 @@
 """The sessions on other sets than the workbook's own, in one process and without a kernel."""
 
 import json
-import math
 import re
 import shutil
 import sys
@@ -10,14 +9,13 @@ from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import nbformat
-import numpy as np
 import pytest
 from conftest import write_rows
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, evidence, runs, stats, workbook
+from helpers import evalset, runs, workbook
 from helpers.labels import audit, manifest
 from notebooks import cards
 
@@ -290,62 +288,6 @@ def test_session_a_counts_a_small_set(small):
     assert value["a-agree-table"].to_numpy().tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 1]]
 
 
-def test_session_a_opens_with_the_hardest_mismatch_query_of_dev(small, capsys, monkeypatch):
-    """Of equal grades the first counts, and the best grade before a lower one further up.
-
-    Else the first query is asked, and without one the title of the first document.
-    """
-    space, evals = small[0].space, small[0].space["evals"]
-    monkeypatch.setenv("EVALS", str(evals.folder))
-    mismatch = {
-        "q1": evalset.Query("q1", "old queue", ("g", "h-v1"), kind="mismatch"),
-        "q2": evalset.Query("q2", "old queue", ("h-v1", "k"), kind="mismatch"),
-        "q3": evalset.Query("q3", "zzz", ("k",)),
-        "q4": evalset.Query("q4", "zzz", ("k",), kind="mismatch", split="test"),
-    }
-    grades = {"q1": {"g": 2, "h-v1": 1, "a": 0}, "q2": {"h-v1": 2, "k": 2}}
-    grades |= dict.fromkeys(("q3", "q4"), {"k": 1})
-    labels = [evalset.Judgment(q, d, n) for q, row in grades.items() for d, n in row.items()]
-    for queries, judgments, opening in (
-        (mismatch, labels, "old queue\nbest answer: rank 2 of 3 found\n"),
-        ({"q1": evalset.Query("q1", "old", ())}, [], "old\nbest answer: rank 0 of 1 found\n"),
-        ({}, [], "\nbest answer: rank 0 of 0 found\n"),
-    ):
-        names = {**space, "evals": evals._replace(queries=queries, judgments=judgments)}
-        opened = run_cells(0, "a-open-choose", "a-open-shown", "a-open-texts", **names)
-        assert capsys.readouterr().out == opening
-        if judgments:
-            assert opened["hardest"].query_id == "q1"
-            ranks = [opened["first_answer"](query) for query in queries.values()]
-            assert ranks == [2, 1, 0, 0]
-
-
-def test_session_a_writes_what_it_counted(small, tmp_path):
-    page = (small[0].space["evals"].folder / "coverage.md").read_text(encoding="utf-8")
-    assert page == (
-        "# Coverage\n\n4 of 12 documents (33%) are relevant to at least one query.\n"
-        "Queries: 5. Written by session A; do not edit.\n\n## By service\n\n"
-        "| service | documents | reached | share |\n| --- | ---: | ---: | ---: |\n"
-        "| disk | 6 | 1 | 17% |\n| queue | 6 | 3 | 50% |\n\n## By kind\n\n"
-        "| kind | documents | reached | share |\n| --- | ---: | ---: | ---: |\n"
-        "| runbook | 6 | 1 | 17% |\n| faq | 5 | 2 | 40% |\n| how-to | 1 | 1 | 100% |\n\n"
-        "## Documents that no query reaches\n\n"
-        "- b\n- c\n- d\n- e\n- f\n- i\n- j\n- k\n"
-    )
-    space, evals = small[0].space, small[0].space["evals"]._replace(folder=tmp_path)
-    all_reached = {"evals": evals, "unreached": space["unreached"].head(0)}
-    run_cells(0, "a-write-page", **{**space, **all_reached})
-    page = (tmp_path / "coverage.md").read_text(encoding="utf-8")
-    assert page.endswith("## Documents that no query reaches\n")
-
-
-def test_session_a_counts_the_newest_round_of_a_second_reading(small):
-    rows = [{"round": 1, "first": 0, "second": 2}, {"round": 2, "first": 1, "second": 1}]
-    space = small[0].space | {"evalset": SimpleNamespace(read_extra=lambda evals, name: rows)}
-    second = run_cells(0, "a-agree-table", **space)["second"]
-    assert second.to_dict("records") == rows[1:]
-
-
 def test_session_b_cuts_and_ranks_a_small_set(small):
     value = small[1].value
     chosen = dict.fromkeys(row[:2] for row in value["b-compare-run"].index)
@@ -362,51 +304,6 @@ def test_session_b_cuts_and_ranks_a_small_set(small):
     assert "b-shared: 29" in small[1].said["b-first-search-run"]
     five = value["b-choose"]["rank of first relevant"]
     assert [*five.index, *five] == [*"q4 q4 q5 q1 q1".split(), *"11122"]
-
-
-def test_the_quotes_that_a_seam_cuts_are_counted(small, capsys):
-    space = small[1].space | {"evidence": evidence}
-    space = run_cells("seams", "f-seams-sets", "b-carriers", "b-cut-quotes", **space)
-    run_cells("seams", "b-sizes-run", "b-cut-run", **space)
-    assert capsys.readouterr().out == "4 quotes in 4 documents\nb-quotes-cut: 0\n"
-    space |= {"quotes": {"f": {"disk " * 100}}, "quoted": [space["evals"].documents["f"]]}
-    lost = run_cells("seams", "b-sizes-run", "b-cut-run", **space)["lost"]
-    counts = {name: len(quotes) for name, quotes in lost.items()}
-    assert counts == dict.fromkeys(space["chunk_sets"], 0) | {"fixed-64": 1}
-    lines = capsys.readouterr().out.split("\n")
-    assert lines[:2] == ["1 quote in 1 document", "b-quotes-cut: 100"]
-    assert lines[2].startswith("f: disk disk ") and " ‖ " in lines[2]
-
-
-def test_session_b_shows_the_first_three_and_the_best_relevant_result(small):
-    queries, card = small[1].space["evals"].queries, small[1].space["card"]
-    end = "Words in no relevant document: "
-    for query, top, wanted in [
-        (queries["q1"], {}, ["· 1. b", "✓ 2. a", "· 3. c", f"{end}full</p>"]),
-        (queries["q1"], {"top": 1}, ["· 1. b", "✓ 2. a", f"{end}full</p>"]),
-        (queries["q5"], {}, ["✓ 1. h-v1", f"{end}none</p>"]),
-        (evalset.Query("q9", "full", ("k",)), {}, ["· 1. b", f"{end}full</p>"]),
-    ]:
-        parts = card(query, **top).split("<p>")[1:]
-        lines = [part.partition("</b>")[0].replace("<b>", "") for part in parts]
-        assert lines == wanted, query
-    assert card(queries["q5"]).startswith("<h4>q5 (entity): old</h4>")
-    assert "<mark>old</mark> queue of jobs" in card(queries["q5"])
-
-
-def test_the_rank_of_the_first_relevant_document_is_infinite_where_none_is_found(small):
-    query = evalset.Query("q9", "disk", ("k", "j"))
-    rank = small[1].space["first_relevant"]
-    assert rank(query, {"q9": [("a", 3.0), ("j", 2.0), ("k", 1.0)]}) == 2
-    assert rank(query, {"q9": [("a", 3.0)]}) == math.inf
-
-
-def test_two_engines_agree_in_order_and_to_nine_decimals():
-    same = run_cells("bm25_matrix", "b-same-code", np=np, runs=runs)["same"]
-    own = [("a", 2.0), ("b", 1.0)]
-    assert same(own, [("a", 2 + 5e-10), ("b", 1.0)])
-    assert not same(own, [("a", 2 + 3e-9), ("b", 1.0)])
-    assert not same(own, [("b", 2.0), ("a", 1.0)])
 
 
 def test_the_pair_out_of_order_is_the_best_answer_and_the_first_worse_one():
@@ -534,24 +431,3 @@ def test_a_set_with_dev_queries_alone_has_one_row_of_means(small):
     alone = SimpleNamespace(qrels=lambda half: {"q1": {}} if half == "dev" else {}, unanswered={})
     found = run_cells(2, "c-summary", **{**space, "evals": alone})
     assert list(found["means"]) == ["dev (n=1)"]
-
-
-def test_one_difference_has_no_t_test_and_no_spread(capsys):
-    names = {"differences": np.array([0.5]), "other": SimpleNamespace(name="new"), "stats": stats}
-    run_cells(2, "c-flip-real", **names)
-    assert capsys.readouterr().out == (
-        "new: p of the sign-flip test 1.0000\nt test: undefined, nothing varies\n"
-    )
-
-
-@pytest.mark.parametrize("by", [1e-9, -1e-9])
-@pytest.mark.parametrize(
-    ("lesson", "cell", "name"),
-    [(0, "a-kappa-hand-then", "cohen_kappa"), ("leaks", "a-near-pairs-run", "jaccard")],
-)
-def test_an_assert_of_a_lesson_stops_an_answer_a_little_off(small, lesson, cell, name, by):
-    space = run_cells("leaks", "a-near-code", **small[0].space)
-    off = lambda *given: space[name](*given) + by  # noqa: E731
-    run_cells(lesson, cell, **space)
-    with pytest.raises(AssertionError):
-        run_cells(lesson, cell, **{**space, name: off})
