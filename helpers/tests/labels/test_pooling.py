@@ -3,8 +3,6 @@
 import math
 from collections import Counter
 
-import bm25s
-import numpy as np
 import pytest
 from conftest import write_rows
 
@@ -25,19 +23,6 @@ def test_pool_names_who_brought_a_pair_and_is_ten_deep_where_nothing_else_is_ask
     found = {"one": {"q2": ranked(names[::-1])}, "two": {"q1": ranked(names)}}
     pooled = [(row["query_id"], row["doc_id"]) for row in pooling.pool(found)]
     assert pooled == [("q1", d) for d in names[:10]] + [("q2", d) for d in names[2:]]
-
-
-@pytest.mark.proof
-def test_stemmed_bm25_agrees_with_bm25s_on_the_set_of_the_workbook():
-    evals = evalset.load(evalset.DEFAULT)
-    ids, bodies = [*evals.documents], [d.retrieval_text for d in evals.documents.values()]
-    lucene = bm25s.BM25(method="lucene")
-    lucene.index([pooling.stems(evals.words(body)) for body in bodies], show_progress=False)
-    stemmed = pooling.lucene_stemmed(evals, bodies, 10)
-    for query in evals.queries.values():
-        scores = lucene.get_scores(pooling.stems(evals.words(query.query)))
-        best = np.lexsort((ids, -scores))[:10]
-        assert [d for d, _ in stemmed[query.query_id]] == [ids[i] for i in best if scores[i] > 0]
 
 
 def twelve(folder, title="all"):
@@ -111,20 +96,6 @@ def test_the_relevance_model_is_what_it_is_by_hand(monkeypatch):
     assert dict(found) == pytest.approx(wanted, abs=1e-9)
     assert [*dict(found)] == sorted(wanted, key=wanted.get, reverse=True)
     assert pooling.relevance_model(of_texts(*texts, query="zebra")[0], bodies, 9) == {"q": []}
-
-
-NGRAMS = 0.6261880672  # the cosine of scikit-learn's TfidfVectorizer
-
-
-def test_stems_and_ngrams_see_a_word_in_another_form(folder):
-    evals = evalset.load(folder)
-    query = evals.queries["q2"]._replace(query="adding consumers")
-    found = pooling.by_ranker(evals._replace(queries={"q2": query}))
-    assert pooling.stems(["adds", "consumers"]) == ["add", "consum"]
-    for name in ("lucene-stemmed", "character-ngrams"):
-        assert [doc_id for doc_id, _ in found[name]["q2"]] == ["queue-full"]
-    ((_, score),) = found["character-ngrams"]["q2"]
-    assert score == pytest.approx(NGRAMS)
 
 
 def judged(*labels, documents=()):
