@@ -1,12 +1,9 @@
 """BM25 in SQL against rank_bm25, session B's run and ir_measures; bad input; the kept index."""
 
-import datetime
 import json
 import re
-import subprocess
 import sys
 import unicodedata
-import uuid
 
 import duckdb
 import equality
@@ -74,14 +71,6 @@ def test_a_score_worked_by_hand(duck, tmp_path, asked, idf, weight):
     _, found = search(duck, tmp_path, asked=asked, settings=bm25.Settings(idf=idf))
     expected = weight * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 4 / MEAN))
     assert found == {"q": [("d0", pytest.approx(expected, abs=1e-9))]}
-
-
-def test_words_are_those_of_python_but_for_two_letters(duck):
-    for text in ("Ünïcode naïve_x 12³ ½ don't über-café ①② 日本語", "a_b __ 1e5 ñ"):
-        words = f"regexp_extract_all(lower({duck.quoted(text)}), {duck.quoted(bm25.PATTERN)}, 0)"
-        assert duck.rows(f"SELECT {words}")[0][0] == re.findall(r"\w+", text.lower())
-    for text, lower in (("İs", "is"), ("ΟΔΟΣ", "οδοσ")):
-        assert duck.rows(f"SELECT lower({duck.quoted(text)})") == [(lower,)] != [(text.lower(),)]
 
 
 def test_a_document_at_place_100_counts_for_recall_and_one_at_101_does_not(duck, tmp_path):
@@ -194,22 +183,6 @@ def test_a_file_that_cannot_be_read_is_told_with_its_name(duck, tmp_path):
             bm25.add_documents(duck, None, str(tmp_path / f"{name}.parquet"))
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [
-        [-1, 20, 2**53 + 1, 3],
-        [uuid.UUID(int=n) for n in range(4)],
-        [datetime.date(2026, 1, n) for n in range(1, 5)],
-    ],
-    ids=["integers", "uuids", "dates"],
-)
-def test_ids_of_other_types_are_read_as_text(duck, tmp_path, ids):
-    bm25.add_documents(duck, None, parquet(tmp_path / "docs.parquet", doc_id=ids, text=TEXTS))
-    bm25.index_documents(duck, bm25.Settings())
-    bm25.add_queries(duck, None, parquet(tmp_path / "q.parquet", query_id=ids[:1], text=["disk"]))
-    assert equality.order(bm25.search_queries(duck)) == {str(ids[0]): [str(ids[0])]}
-
-
 def test_ids_are_those_of_the_house(duck):
     """Each known character of the first plane and the tags, between letters; then files.is_id."""
     pattern = duck.quoted(f"^{bm25.ID_PATTERN}$")
@@ -234,15 +207,6 @@ def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):
         f"{tmp_path / 'docs.parquet'}: 2 of 3 texts are NULL, read as empty",
         f"{tmp_path / 'q.parquet'}: 1 of 2 texts are NULL, read as empty",
     ]
-
-
-def test_a_name_is_no_pattern_and_no_extension_is_fetched(duck, tmp_path):
-    for name in ("a1", "a[1]", "a*"):
-        parquet(tmp_path / f"{name}.parquet", doc_id=[name.replace("*", "")], text=["x"])
-    bm25.add_documents(duck, None, str(tmp_path / "a[1].parquet"))
-    assert duck.rows("SELECT unit FROM offered") == [("a[1]",)]
-    for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
-        assert duck.rows(f"SELECT current_setting('{name}')") == [(False,)]
 
 
 # The command and its engines.
@@ -277,29 +241,6 @@ def test_the_new_files_of_a_folder_are_named_where_its_index_is_refused(tmp_path
             command.sql_command(tmp_path, tmp_path, "duckdb", docs, queries)
     with pytest.raises(evalset.EvalSetError, match="^found an index of other texts, wanted"):
         command.sql_command(evalset.DEFAULT, tmp_path)
-
-
-@pytest.mark.parametrize("fault", ["folder", "no database", "no weights", "in use"])
-def test_an_index_that_cannot_be_used_is_named(tmp_path, fault):
-    file, paths, other = tmp_path / "bm25.duckdb", given(tmp_path), None
-    if fault == "folder":
-        file.mkdir()
-    elif fault == "no database":
-        file.write_text("no database")
-    elif fault == "no weights":
-        command.sql_command(tmp_path, tmp_path, "duckdb", *paths)
-        with engines.engine("duckdb", tmp_path) as opened:
-            opened.rows("DROP TABLE weights")
-    else:
-        code = f"import duckdb; c = duckdb.connect({str(file)!r}); print(flush=True); input()"
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        other = subprocess.Popen([sys.executable, "-c", code], **pipes)
-        other.stdout.readline()
-    wanted = f"^{file}: .*another process uses it, else delete it, or name another --to"
-    with pytest.raises(evalset.EvalSetError, match=wanted):
-        command.sql_command(tmp_path, tmp_path, "duckdb", *paths)
-    if other:
-        other.communicate(b"\n")
 
 
 def test_ctrl_c_ends_a_statement_as_an_interrupt(tmp_path):
