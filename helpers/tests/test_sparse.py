@@ -135,6 +135,13 @@ def test_any_model_from_texts_to_measures():
     assert math.isclose(values["MRR"], 0.5) and math.isclose(values["recall@100"], 2 / 3)
 
 
+def test_measures_see_the_first_100_documents():
+    index = sparse.build(Letters(), [f"d{n:03}" for n in range(102)], ["a"] * 102)
+    for doc_id, value in (("d099", 0.01), ("d100", 0.0)):
+        values = sparse.evaluate(Letters(), index, {"q": "a"}, {"q": {doc_id: 1}})
+        assert values["MRR"] == values["MAP"] == value and values["recall@100"] == (value > 0)
+
+
 def test_terms_by_rarity_and_measures_at_other_depths():
     index = sparse.build(Letters(), ["x", "y", "z"], ["aaa", "ab", "a"])
     plain = dict(ranked((Letters(), index), {"q": "ab"})["q"])

@@ -1,9 +1,5 @@
 """Pool, near-duplicates and negatives on hand-sized cases."""
 
-import math
-from collections import Counter
-
-import pytest
 from conftest import write_rows
 
 from helpers import evalset
@@ -70,32 +66,6 @@ def test_latent_semantics_finds_words_that_stand_with_those_of_the_query(monkeyp
     assert all(0 < score <= 1 + 1e-9 for score in scores)
     assert pooling.latent_semantics(evals, bodies, 1) == {"q": [found[0]]}
     assert pooling.latent_semantics(of_texts(*texts, query="zebra")[0], bodies, 9) == {"q": []}
-
-
-def test_the_relevance_model_is_what_it_is_by_hand(monkeypatch):
-    monkeypatch.setattr(pooling, "EXPANSION", 3)
-    texts = ("disk full disk", "disk volume", "volume grow grow grow", "mail")
-    evals, bodies = of_texts(*texts, query="disk volume")
-    (found,) = pooling.relevance_model(evals, bodies, 10).values()
-    counts = [Counter(pooling.stems(body.split())) for body in texts]
-    total, mu = sum(counts, Counter()), pooling.PRIOR
-
-    def likelihood(model: dict[str, float], row: Counter) -> float:
-        share = {word: total[word] / total.total() for word in model}
-        seen = [p * math.log(1 + row[w] / mu / share[w]) for w, p in model.items()]
-        return sum(seen) + math.log(mu / (row.total() + mu)) if sum(seen) else -math.inf
-
-    query = {"disk": 1 / 2, "volum": 1 / 2}
-    words = Counter()
-    for row in counts:
-        likely = math.exp(2 * likelihood(query, row))  # of both words of the query
-        words.update({word: likely * n / row.total() for word, n in row.items()})
-    words = Counter(dict(words.most_common(3)))
-    model = {w: p / words.total() / 2 + query.get(w, 0) / 2 for w, p in words.items()}
-    wanted = {f"d{n}": likelihood(model, counts[n]) for n in (0, 1, 2)}
-    assert dict(found) == pytest.approx(wanted, abs=1e-9)
-    assert [*dict(found)] == sorted(wanted, key=wanted.get, reverse=True)
-    assert pooling.relevance_model(of_texts(*texts, query="zebra")[0], bodies, 9) == {"q": []}
 
 
 def judged(*labels, documents=()):

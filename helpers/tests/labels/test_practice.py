@@ -131,16 +131,6 @@ def test_what_is_judged_goes_to_a_log_of_its_own_and_changes_no_label(tmp_path, 
 # The comparison.
 
 
-def test_ac1_worked_by_hand():
-    """7 of 10 equal. Shares: first .4 .2 .4, second .4 .2 .4 of grades 0, 1, 2.
-
-    AC1's chance is (.24 + .16 + .24) / 2 = .32.
-    """
-    assert practice.gwet_ac1(FIRST, SECOND, GRADES) == pytest.approx((0.7 - 0.32) / 0.68)
-    assert practice.gwet_ac1([1, 1], [1, 1], (0, 1)) == 1
-    assert practice.gwet_ac1([0, 1], [1, 0], (0, 1)) == -1
-
-
 def test_kappa_is_told_with_its_interval_or_why_it_has_none():
     for first, second, told in (
         ([0] * 20, [0, 1] * 10, "tells nothing, because all pairs have the same grade"),

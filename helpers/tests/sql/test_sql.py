@@ -73,6 +73,14 @@ def test_a_score_worked_by_hand(duck, tmp_path, asked, idf, weight):
     assert found == {"q": [("d0", pytest.approx(expected, abs=1e-9))]}
 
 
+def test_words_are_those_of_python_but_for_two_letters(duck):
+    for text in ("Ünïcode naïve_x 12³ ½ don't über-café ①② 日本語", "a_b __ 1e5 ñ"):
+        words = f"regexp_extract_all(lower({duck.quoted(text)}), {duck.quoted(bm25.PATTERN)}, 0)"
+        assert duck.rows(f"SELECT {words}")[0][0] == re.findall(r"\w+", text.lower())
+    for text, lower in (("İs", "is"), ("ΟΔΟΣ", "οδοσ")):
+        assert duck.rows(f"SELECT lower({duck.quoted(text)})") == [(lower,)] != [(text.lower(),)]
+
+
 def test_a_document_at_place_100_counts_for_recall_and_one_at_101_does_not(duck, tmp_path):
     texts = ["x y"] * 100 + ["x y z"] * 3 + ["w"] * 120
     found = search(duck, tmp_path, texts, asked="x")[1]["q"]
@@ -140,20 +148,14 @@ BAD = [  # the column of ids and its values, texts or more columns, words of the
     ("id", ["a"], {"text": ["x"]}, "column doc_id is missing, wanted text, whole numbers"),
     ("doc_id", ["a"], {"body": ["x"]}, "column text is missing"),
     ("doc_id", ["a", "a"], {}, "found 2 rows with the id 'a', wanted each once"),
-    ("doc_id", [1, 1], {}, "found 2 rows with the id '1'"),
     ("doc_id", ["", "b"], {}, "found 1 rows with the id ''"),
-    ("doc_id", [None, "b"], {}, "found 1 rows with the id ''"),
     *(("doc_id", [i], {}, f"with the id {i[:60]!r}") for i in ("a b", "a b#0", "#0", "..")),
     ("doc_id", ["x" * 1001], {}, f"with the id {'x' * 60!r}"),
     ("doc_id", [1.0], {}, "column doc_id is DOUBLE"),
-    ("doc_id", [b"a"], {}, "column doc_id is BLOB"),
-    ("doc_id", [["a"]], {}, "column doc_id is VARCHAR[]"),
     ("doc_id", ["a"], {"text": [1]}, "column text is BIGINT, wanted text"),
-    ("doc_id", ["a"], {"text": [["x"]]}, "column text is VARCHAR[]"),
     ("doc_id", ["a"], {"text": ["x"], "title": [1]}, "column title is BIGINT"),
     ("doc_id", ["a", "b"], {"text": ["", " -"]}, "found no row with a word, wanted letters"),
     *(("query_id", [i], {}, f"with the id {i!r}") for i in ("a b", "q#1")),
-    ("query_id", [1.5], {}, "column query_id is DOUBLE"),
     ("query_id", ["a"], {"text": [1]}, "column text is BIGINT"),
     ("query_id", ["a"], {"text": ["?"]}, "found no row with a word"),
 ]
