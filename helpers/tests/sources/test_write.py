@@ -129,6 +129,15 @@ def test_a_limit_keeps_relevant_ones_then_zeros_then_the_first(tmp_path):
         assert [json.loads(line)["doc_id"] for line in lines] == [d for d in "abzyrc" if d in stay]
 
 
+def test_a_limited_import_says_so_and_stops_reading(beir, tmp_path):
+    with (beir / "corpus.jsonl").open("a") as file:
+        file.write("broken, but beyond what is needed\n" * 3)
+    put(beir / "qrels" / "test.tsv", "1\td1\t1\n")
+    lines, evals = bring("beir", beir, tmp_path / "to", split="test", max_docs=2)
+    assert list(evals.documents) == ["d1", "d2"] and write.TRUNCATED in lines
+    assert write.TRUNCATED in (tmp_path / "to" / "README.md").read_text()
+
+
 def test_the_card_names_the_source_without_paths_of_this_machine(tmp_path, monkeypatch):
     folder = tmp_path / "faq"
     folder.mkdir()
