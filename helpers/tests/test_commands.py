@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import __main__, baseline, compare, evalset, report, results, workbook
+from helpers import __main__, baseline, compare, evalset, workbook
 from helpers.labels import audit, carry, checks, manifest, merge, plan
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import export, site, write
@@ -84,20 +84,6 @@ def test_a_target_that_needs_a_variable_asks_for_it(monkeypatch):
         done = subprocess.run(ready, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode, name
         assert re.search(rf"^{name} needs .*: make {name} ", done.stdout, re.M), name
-
-
-def test_one_of_a_thing_is_told_in_the_singular(folder):
-    assert "| documents | 2 of 1 kind about 1 service |" in report.data_card_table(
-        evalset.load(folder)
-    )
-    content = results.read_results(evalset.DEFAULT)
-    content["corpus"] |= {"name": "X", "documents": 1, "tokens": 1200}
-    content["queries"] |= {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}
-    assert report.summary(content).startswith(
-        "Corpus: X, 1 document, 1,200 tokens. Queries: 1, labelled with 1 judgment (grade 1).\n\n"
-    )
-    content["queries"] |= {"judgments": 2, "grades": [0, 1]}
-    assert "labelled with 2 judgments (grades 0, 1).\n" in report.summary(content)
 
 
 # What a command passes on.
@@ -214,18 +200,10 @@ def test_a_folder_is_that_of_the_option_then_of_the_variable_then_our_own(
 
 LACKING = [  # (words, what is said)
     ([], "the following arguments are required: COMMAND"),
-    (["report", "--half"], "unrecognized arguments: --half"),
     (["unknown"], "invalid choice: 'unknown'"),
-    (["drop"], "required: query"),
-    (["export"], "required: --to"),
     (["sql", "--to", "x", "--idf", "bm25"], "choose from 'okapi', 'lucene'"),
     (["new", "--to", "x", "--evals", "y"], "unrecognized arguments: --evals y"),
-    (["import", "--to", "x"], "required: --from"),
-    (["carry", "--from", "x"], "required: --to"),
-    ([*IMPORT, "--max-docs", "few"], "invalid int value: 'few'"),
-    (["compare"], "required: runs"),
     (["compare", "a", "--split", "train"], "choose from 'dev', 'test', 'all'"),
-    (["compare", "a", "--matters", "much"], "invalid float value: 'much'"),
 ]
 
 
@@ -384,24 +362,3 @@ def test_a_reader_that_went_away_or_a_full_disk_ends_a_command_without_a_traceba
         with open("/dev/full", "w") as full:
             done = learn_prints(code, full)
         assert (done.returncode, done.stderr) == (1, b"No space left on device\n")
-
-
-@pytest.mark.proof
-def test_an_output_of_few_characters_shows_the_others_as_codes():
-    for name in ("ascii", "cp1252"):
-        done = learn_prints(r"'\u6771 \ud800'", subprocess.PIPE, PYTHONIOENCODING=name)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert done.stdout.split() == [rb"\u6771", rb"\ud800"]
-
-
-def test_a_file_that_grows_too_large_for_the_disk_is_not_left_behind(folder, called, capsys):
-    """A real limit on the size of files stands in for a full disk."""
-    resource = pytest.importorskip("resource", reason="Windows has no such limit")
-    soft = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (64, soft[1]))
-    try:
-        assert called("export", "--evals", folder, "--to", folder / "out") == 1
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, soft)
-    assert capsys.readouterr().err.endswith("File too large\n")
-    assert not [path for path in folder.rglob("*") if ".part" in path.name]

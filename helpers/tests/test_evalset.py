@@ -118,21 +118,6 @@ def test_what_is_judged_relevant_counts_as_listed_then_by_id(folder, listed, rel
     assert problems(folder) == [f"{QUERIES}:{n}: {missing}" for n in ([2] if listed else [1, 2])]
 
 
-def test_windows_line_ends_and_byte_order_mark_change_nothing(folder):
-    (folder / "README.md").write_text("# A set\n")
-    before = evalset.load(folder)
-    for path in [*(folder / "corpus").iterdir(), *folder.glob("*.*")]:
-        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    after = evalset.load(folder)
-    assert after == before and after.name == "A set"
-
-
-def test_the_body_of_a_page_keeps_its_spaces_and_loses_the_empty_lines_around_it(folder):
-    (folder / "corpus" / "a.md").write_text("---\ntitle: ' A '\n---\n\n\n  one\n\ntwo \n\n")
-    document = evalset.load(folder).documents["a"]
-    assert (document.title, document.text) == (" A ", "  one\n\ntwo ")
-
-
 def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     path = folder / JUDGMENTS
     change(path, '"relevance": 2', '"relevance": 4')
@@ -189,16 +174,12 @@ BAD = [  # file, content, what is told
      [":1: evidence 'delete logs' is not in disk-full, wanted a verbatim quote"]),
     (JUDGMENTS, (QUOTED % "x").replace('"x"', '["full", ["full", 5], []]') + SECOND,
      [':1: field evidence is ["full", ["full", 5], []], wanted a quote, or a list of altern']),
-    (JUDGMENTS, QUOTED % ("z" * 90) + SECOND, [f":1: evidence '{'z' * 60}' is not in disk-full"]),
     (JUDGMENTS, JUDGED + SECOND + JUDGED.replace("q1", "q9"),
      [":3: query q9 is not in retrieval_queries.jsonl and stands in 1 line here: write it there"]),
     (JUDGMENTS, JUDGED + SECOND + JUDGED,
      [":3: query_id and doc_id q1 disk-full stands already at line 1, wanted"]),
     (JUDGMENTS, SECOND + SECOND.replace("q2", "q1"),
      ["retrieval_queries.jsonl:1: query q1: disk-full is listed but not judged 1 or more, wanted"]),
-    (JUDGMENTS, SECOND + JUDGED.replace("2}", "0}"),
-     ["retrieval_queries.jsonl:1: query q1: disk-full is listed but not judged 1 or more, wanted"]),
-    ("corpus/a.md", PAGE + " \n\t\n", [':1: field text is " ']),
     ("corpus/disk-full.md", PAGE[:-1], [':1: field text is "", wanted text that is not empty']),
     ("corpus/a.md", "---\nkind: ''\n---\n", [":1: field text", ":1: field title", ":1: field"]),
     ("corpus/a.md", "---\n- a\n---\n", [":2: bad front matter (sequence"]),
@@ -209,8 +190,6 @@ BAD = [  # file, content, what is told
      [':1: field doc_id is "a b", wanted text of up to 1,000 characters, without spac']),
     ("corpus/a.md", PAGE.replace("---\n", "---\ncopy_of: a\n", 1) + "Text.",
      [":1: copy_of is 'a', wanted the id of another document"]),
-    ("corpus/a.md", PAGE.replace("---\n", "---\ncopy_of: b\n", 1) + "Text.",
-     [":1: copy_of is 'b', wanted the id of another document"]),
     ("corpus/deep/a.md", "", [":1: is read by nobody, wanted "]),
     ("corpus/b.MD", "", [":1: is read by nobody, wanted "]),
     ("corpus/.git/c.md", "", []),
@@ -220,13 +199,11 @@ BAD = [  # file, content, what is told
     ("corpus.jsonl", DOCS + DOC % ("é", "x") + DOC % ("e\u0301", "x"),
      [":4: id e\u0301 differs from é (line 3) in case or Unicode form only"]),
     ("corpus.jsonl", DOCS + DOC % ("a", 'x", "copy_of": "b'), [":3: copy_of is 'b', wanted"]),
-    ("corpus.jsonl", DOCS + DOC % ("a", 'x", "copy_of": "disk-full'), []),
     ("corpus.jsonl", DOCS + DOC % ("queue-full", "x"), [":3: doc_id queue-full stands already at"]),
     ("settings.json", '{"words": "x", "highest_grade": 0}',
      [':1: field words is "x", wanted one of: words, unicode-words', ":1: field highest_grade is"]),
     ("settings.json", "{", [":1: broken JSON ("]),
     ("settings.json", "", []),
-    ("README.md", "caf\udce9", [":1: byte 0xe9 is not UTF-8, save the file as UTF-8"]),
     ("notes.md", "\ncaf\udce9", [":2: byte 0xe9 is not UTF-8, save the file as UTF-8"]),
 ]  # fmt: skip
 
@@ -273,29 +250,6 @@ def test_a_set_may_be_without_queries_and_not_without_documents(folder, content)
     assert problems(folder) == [wanted]
 
 
-def test_a_flood_of_problems_is_counted_and_few_nearest_ids_are_sought(folder, monkeypatch):
-    sought = []
-    monkeypatch.setattr("difflib.get_close_matches", lambda *asked: sought.append(asked) or [])
-    row = {"query_id": "q1", "relevance": 1, "evidence": "x"}
-    write_rows(folder / JUDGMENTS, *({**row, "doc_id": f"d{n}"} for n in range(2000)))
-    with pytest.raises(evalset.EvalSetError) as caught:
-        evalset.load(folder)
-    assert caught.value.count == 2000 and len(caught.value.problems) < 200
-    assert len(sought) == evalset.HINTS
-
-
-TABLES = (QUERIES, JUDGMENTS, "settings.json", "corpus.jsonl")
-
-
-@pytest.mark.parametrize("name", [*TABLES, *evalset.PROSE, "pool.jsonl", "negatives.jsonl"])
-def test_a_link_whose_file_is_gone_is_no_missing_file(folder, name):
-    (folder / name).unlink(missing_ok=True)
-    if name == "corpus.jsonl":
-        shutil.rmtree(folder / "corpus")
-    (folder / name).symlink_to("gone")
-    assert f"{name}:1: cannot be read (No such file" in problems(folder, name)[0]
-
-
 PAIR = {"query_id": "q1", "doc_id": "disk-full"}
 GRADES = {"round": 1, "first": 3, "second": 0, "final": 0, "reason": ""}
 LISTS = {"query_id": "q1", "easy": [], "hard": []}
@@ -330,12 +284,6 @@ def test_the_other_files_give_their_rows_and_tell_each_fault(folder, name, rows,
         assert begin_with(problems(folder, name), [name + line for line in wanted])
     else:
         assert evalset.read_extra(evalset.load(folder), name) == rows
-
-
-def test_the_grades_of_a_second_pass_are_those_of_the_set(folder):
-    write_rows(folder / "second_pass.jsonl", PAIR | GRADES)
-    evals = evalset.load(folder)._replace(grades=(0, 1, 2, 3))
-    assert evalset.read_extra(evals, "second_pass.jsonl") == [PAIR | GRADES]
 
 
 LOST = "evidence 'Body' is not in a, wanted a verbatim quote, line ends included"
@@ -441,7 +389,6 @@ def test_an_example_is_of_its_kind_else_of_dev_else_any(folder):
     both = evals._replace(queries={"q1": one, "q2": two._replace(split="dev")})
     assert evals._replace(queries={"q1": one, "q2": two}).examples("b") == [one]
     assert both.examples("b") == [two._replace(split="dev")]
-    assert both.examples("c") == [one, two._replace(split="dev")]
     assert evals._replace(queries={"q2": two}).examples("a") == [two]
     assert [q.query for q in evals._replace(queries={}).examples("a")] == ["disk-full"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import write_rows
 
-from helpers import chunks, compare, evalset, evidence, results, runs, stats, text
+from helpers import chunks, compare, evalset, evidence, runs, text
 from helpers.chunks import Chunk
 from helpers.evalset import Document
 
@@ -340,33 +340,6 @@ def test_by_k_counts_documents_and_quotes():
     assert evidence.shares_by_k(together, ranked, most=4) == any_quote
 
 
-def test_each_set_of_chunks_is_held_against_the_baselines_with_p_adjusted():
-    values = {"base": [0.5] * 6, "up": [0.9] * 5 + [0.8], "same": [0.5] * 6}
-    rows = {
-        name: {str(n): {evidence.DECIDES: value} for n, value in enumerate(of)}
-        for name, of in values.items()
-    }
-    sets = results._chunk_sets(dict.fromkeys(rows, []), rows, "base", 0.05)
-    assert "against" not in sets["base"] and list(sets) == list(rows)
-    up, same = sets["up"]["against"], sets["same"]["against"]
-    assert (up["difference"], up["p"], up["p_holm"]) == pytest.approx((23 / 60, 2 / 64, 4 / 64))
-    assert (up["verdict"], same["verdict"]) == (stats.TOO_FEW, stats.SAME)
-    del rows["same"]
-    alone = results._chunk_sets(dict.fromkeys(rows, []), rows, "base", 0.05)
-    assert alone["up"]["against"]["verdict"] == stats.BETTER
-    assert results._chunk_sets({"base": []}, {"base": rows["base"]}, "base", 0.05)["base"]["means"]
-
-
-def test_the_page_of_a_comparison_tells_the_evidence(evals):
-    base, run = ({"q1": rows["q1"]} for rows in (FIRST, SECOND))
-    base, run = run_of(evals, base, "mine"), run_of(evals, run, "mine")
-    page = compare.comparison_page(compare.compare(evals, base, [run]))
-    assert "Evidence (1 query with quotes; where another passage also" in page
-    assert "Some lists end before 500 tokens, so that and larger budgets are left out." in page
-    assert "| evidence cut by a seam                    | 0    | 0   |" in page
-    assert "| delivered                                 | 0    | 1   |" in page
-
-
 def test_what_suffices_stands_beside_any_quote_where_some_are_needed_together(evals):
     run = run_of(evals, {"q1": [["disk-full#1", 1]], "q2": SECOND["q2"]}, "mine")
     label = evals.judgments[0]._replace(evidence=(("disk-full", "Delete"),))
@@ -381,12 +354,3 @@ def test_what_suffices_stands_beside_any_quote_where_some_are_needed_together(ev
         assert ("| evidence hit@1, any quote " in below) == times
         assert page.count("| evidence delivered in part") == times
         assert page.count("evidence nDCG@1, any quote") == times
-
-
-def test_measures_have_their_names_and_nothing_found_gives_0(evals):
-    row = evidence.by_query(evals, evidence.quoted_queries(evals), {}, [])["q1"]
-    assert [name for name in row if "hit" in name] == [f"evidence hit@{k}" for k in (1, 5, 10)]
-    assert [name for name in row if "within" in name] == [
-        *map(evidence.recall_name, evidence.BUDGETS)
-    ]
-    assert set(row.values()) == {0.0}

@@ -24,7 +24,7 @@ from nbformat.v4 import new_output
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
 
-from helpers import compare, evidence, figures, stats, text
+from helpers import evidence, figures, stats, text
 from notebooks.write_up import Share
 
 SHARES = [
@@ -196,40 +196,7 @@ def test_verdicts_have_colours_that_every_eye_tells_apart(vision):
     assert len({(look["marker"], look["markerfacecolor"]) for look in looks}) == len(looks)
 
 
-def test_a_plot_has_the_colours_of_its_table(drawn):
-    """A made comparison: the verdict that the leaderboard prints is the colour of the run."""
-    marks = {"up": [1.0] * 8, "down": [0.0] * 8, "even": [0.5] * 8, "few": [1.0] + [0.5] * 7}
-    rows = []
-    for name, values in marks.items():
-        pair = stats.compare_paired([0.5] * 8, values)
-        verdict, _ = stats.verdict(pair, pair.p)
-        rows.append({"name": name, "primary": "nDCG@10", "verdict": verdict, "p_holm": pair.p,
-                     "judged@10": 1.0, "measures": {"nDCG@10": pair._asdict()}})  # fmt: skip
-    base = {"name": "base", "primary": "nDCG@10", "means": {"nDCG@10": 0.5}, "judged@10": 1.0}
-    made = {"base": base, "runs": rows, "matters": 0.05}
-    table = compare.leaderboard(made)["verdict"]
-    assert {*table} == {"the baseline", *(verdict for verdict in figures.VERDICTS if verdict)}
-    figures.forest(made)
-    ((ax, _),) = drawn
-    for y, name in enumerate(marks):
-        of_run = [line for line in ax.lines[1:] if {*line.get_ydata()} == {y}]
-        wanted = figures.VERDICTS[table[name]]["color"]
-        assert {line.get_color() for line in of_run} == {wanted}, name
-    assert len({figures.VERDICTS[verdict]["color"] for verdict in table[1:]}) == 4
-
-
 # How a figure looks and what is said of it.
-
-
-@pytest.mark.parametrize(("width", "size", "letters"), [(7, 12, 70), (figures.PAGE, 11.5, 50)])
-def test_a_long_title_is_as_wide_as_its_figure_and_letters_are_large(drawn, width, size, letters):
-    figures.evidence_by_k({"document": [1.0] * 6, "evidence": [0.5] * 6}, 6, width)
-    ((ax, _),) = drawn
-    assert all(tick.get_fontsize() == size for tick in ax.get_yticklabels())
-    assert {t.get_fontsize() for t in ax.texts} == {size} == {ax.xaxis.label.get_fontsize()}
-    figures.show(ax, "four " * 30, "")
-    lines = ax.get_title(loc="left").split("\n")
-    assert {len(line) for line in lines[:-1]} == {letters - 1} and "\n" not in drawn[-1][1]
 
 
 def test_a_figure_is_displayed_once_with_its_words_and_closed(monkeypatch):

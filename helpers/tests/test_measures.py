@@ -163,22 +163,13 @@ def test_lists_are_cut_where_a_card_says_so_or_half_of_them_have_one_length():
         assert all(len(r) <= depth for of in both for r in of.rankings.values())
 
 
-def test_passages_are_cut_before_they_count_as_documents():
-    parts = {"q": [("a#0", 5.0), ("a#1", 4.0), ("b#0", 3.0), ("c#0", 2.0)]}
+def test_documents_are_cut_where_the_passages_of_the_other_run_end():
+    parts = {"q": [("a#0", 5.0), ("a#1", 4.0), ("b#0", 3.0)]}
     documents = {"q": [("a", 5.0), ("b", 3.0), ("c", 2.0)]}
-    long, short = (
-        runs.Run("long", documents, [], parts),
-        runs.Run("short", documents, [], parts, depth=2),
-    )
-    for base, other in ((long, short), (short, long)):
-        *both, cut = measures.cut_alike(200, base, other)
-        assert cut == (2, short)
-        assert all(of.rankings == {"q": [("a", 5.0)]} for of in both)
-        assert all(of.parts == {"q": parts["q"][:2]} for of in both)
-    ten = runs.Run("ten", {"q": documents["q"][:2]}, [], {"q": parts["q"][:3]}, depth=3)
+    ten = runs.Run("ten", {"q": documents["q"][:2]}, [], parts, depth=3)
     whole = runs.Run("whole", documents, [], depth=100)
     for pair in ((whole, ten), (ten, whole)):
-        *both, cut = measures.cut_alike(200, *pair)  # as many documents as its passages hold
+        *both, cut = measures.cut_alike(200, *pair)
         assert cut == (math.inf, ten)
         assert all(of.rankings == {"q": documents["q"][:2]} for of in both)
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from conftest import published, results_of, write_rows
 
-from helpers import chunks, evalset, evidence, measures, results, runs, stats, text
+from helpers import chunks, evalset, evidence, measures, results, runs, stats
 
 
 @pytest.fixture
@@ -45,62 +45,6 @@ def measured(evals, monkeypatch):
     values = measures.per_query(evals.qrels(), RUN)
     compared = {"n": 1, "runs": [{"name": "a", "unjudged": []}]}
     return results.results_content(evals, RUN, values, compared, [{"card": 1}], {}), values
-
-
-def test_results_say_what_was_measured_on_what(evals, monkeypatch):
-    content, _ = measured(evals, monkeypatch)
-    tokens = sum(len(text.token_ids(d.retrieval_text)) for d in evals.documents.values())
-    size = {"name": evals.folder.name, "documents": 2, "tokens": tokens}
-    assert content["corpus"] == size | {"sha256": evals.corpus_hash()}
-    size = {"n": 4, "unanswered": 0, "judgments": 5, "grades": [0, 1, 2]}
-    assert content["queries"] == size | {"sha256": evals.queries_hash()}
-    words = text.TOKENIZER_WORDS["unicode-words"]
-    assert content["method"] == {**runs.BASELINE, "engine": "mine", "k1": 9, "words": words}
-    page = (evals.folder / "runs" / "fixed.trec").read_bytes()
-    assert content["run"] == {"file": "runs/fixed.trec", "sha256": hashlib.sha256(page).hexdigest()}
-    assert content["compared_dev"] == {"n": 1, "runs": [{"name": "a"}]}
-    assert content["cards"] == [{"card": 1}]
-    schema = json.loads((evalset.DEFAULT / "schema" / "results.schema.json").read_text())
-    assert list(content) == schema["required"]
-
-
-def test_halves_kinds_and_queries_are_summed_apart(evals, monkeypatch):
-    content, values = measured(evals, monkeypatch)
-    summary, by_kind = content["summary"], content["by_kind"]
-    assert [(half, row["n"]) for half, row in summary.items()] == [
-        ("dev", 3), ("test", 1), ("all", 4)]  # fmt: skip
-    intervals = {name: [1, 1, 0] for name in ("hit@5", "recall@10", "recall@100")}
-    intervals |= {"MRR@10": [0.5, 1, 0], "MAP": [0.5, 1, 0]}
-    dev = ["q0", "q1", "q3"]
-    assert summary["dev"] == {
-        "n": 3,
-        "measures": measures.means({q: values[q] for q in dev}),
-        "intervals": {"nDCG@10": [values[q]["nDCG@10"] for q in dev]} | intervals,
-        "median_first_rank": 2,
-        "full": {"n": 1, "measures": {"full hit@5": 1, "full MRR@10": 1, "full recall@10": 1}},
-    }
-    assert "full" not in summary["test"] and summary["all"]["full"]["n"] == 1  # graded 1 only
-    assert "full" not in measured(evals._replace(full_grade=3), monkeypatch)[0]["summary"]["dev"]
-    assert [*by_kind] == ["dev", "test"]
-    assert [(kind, row["n"]) for kind, row in by_kind["dev"].items()] == [("typo", 2), ("word", 1)]
-    assert by_kind["dev"]["typo"]["measures"]["MRR"] == 0.5
-    assert content["by_popularity"] == {"dev": {}, "test": {}} == content["told_apart"]
-    asked = {**evals.queries, "q3": evals.queries["q3"]._replace(round=2)}
-    later = measured(evals._replace(queries=asked), monkeypatch)[0]
-    by_round = {
-        half: {n: of["n"] for n, of in row.items()} for half, row in later["by_round"].items()
-    }
-    assert by_round == {"dev": {"earlier": 2, "2": 1}, "test": {"earlier": 1}}
-    assert later["by_round"]["dev"]["2"]["measures"]["MRR"] == 0 and "by_language" not in later
-    first, second, _, last = content["per_query"]
-    assert (first["query_id"], first["relevant"]) == ("q0", {"queue-full": 1})
-    assert second == {
-        "query_id": "q1", "query": "ask q1", "kind": "typo", "split": "dev",
-        "relevant": {"disk-full": 2}, "retrieved": [("disk-full", 2.0)], "first_rank": 1,
-        "measures": values["q1"] | dict.fromkeys(measures.FULL, 1),
-    }  # fmt: skip
-    assert first["measures"] == values["q0"]  # no document answers it in full
-    assert (last["retrieved"], last["first_rank"]) == ([], None)
 
 
 def test_one_half_has_no_sum_of_both_and_most_without_an_answer_have_no_median(
@@ -148,26 +92,6 @@ def test_evidence_is_told_for_each_half_that_has_quotes(folder):
     ]
     assert results.evidence_content(evals, known, {}, "base") == {}
     assert not any("any_quote" in row for row in dev["sets"].values())
-
-
-def test_any_quote_stands_beside_what_suffices_for_every_set_of_chunks(folder):
-    evals = evalset.load(folder)
-    body = evals.documents["disk-full"].retrieval_text
-    label = evals.judgments[0]._replace(evidence=((body[:4], body[-4:]),))
-    together = evals._replace(judgments=[label, *evals.judgments[1:]])
-    spans = {"halves": [(0, 6), (6, len(body))], "whole": [(0, len(body))]}
-    known = {
-        name: [chunks.Chunk("disk-full", n, *span, 9) for n, span in enumerate(of)]
-        for name, of in spans.items()
-    }
-    rankings = {name: {"q1": of[:1]} for name, of in known.items()}
-    quoted = results.evidence_content(together, known, rankings, "halves")
-    sets, counted = quoted["dev"]["sets"], ("means", "any_quote")
-    for measure in ("evidence hit@5", evidence.DECIDES):
-        assert [sets["halves"][of][measure] for of in counted] == [0, 1]
-        assert [sets["whole"][of][measure] for of in counted] == [1, 1]
-    assert list(sets["whole"]["any_quote"]) == [*evidence.BESIDE]
-    assert list(quoted["test"]["sets"]["halves"]) == ["chunks", "means"]  # there each is enough
 
 
 # The file.

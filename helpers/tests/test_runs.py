@@ -83,31 +83,6 @@ def test_every_tool_reads_the_order_that_was_written(tmp_path):
 # Our own files.
 
 
-def test_what_is_saved_of_a_chunker_is_two_rankings_and_a_card(folder):
-    evals, path = evalset.load(folder), folder / "runs" / "half.json"
-    differs = {"engine": "é", "chunk_tokens": 256, "epsilon": None, "chunks": 7}
-    chunk_run = {"q1": [("a#0", 2 / 3), ("b#1", 0.5)], "q2": []}
-    runs.save(evals, "half", chunk_run, {"q1": [("é", 1)], "q2": []}, differs)
-    names = {"half.jsonl", "half.trec", "half.json"}
-    assert {saved.name for saved in path.parent.iterdir()} == names
-    assert path.with_suffix(".jsonl").read_text() == (
-        '{"query_id": "q1", "results": [["a#0", 0.6666666667], ["b#1", 0.5]]}\n'
-        '{"query_id": "q2", "results": []}\n'
-    )
-    rounded = {"q1": [("a#0", 0.6666666667), ("b#1", 0.5)], "q2": []}
-    assert runs.read_rankings(path.with_suffix(".jsonl")) == rounded
-    lines = path.with_suffix(".trec").read_text(encoding="utf-8")
-    assert lines == "q1 Q0 é 1 1.0000000000 bm25-half\n"
-    card = runs.BASELINE | {"chunker": "half", "engine": "é", "chunk_tokens": 256, "chunks": 7}
-    del card["epsilon"]
-    hashes = {"corpus_sha256": evals.corpus_hash(), "topics_sha256": evals.topics_hash()}
-    card |= {"tokenizer": "words"} | hashes
-    assert path.read_text("utf-8") == json.dumps(card, indent=1, ensure_ascii=False) + "\n"
-    assert runs.read_card(path, "chunks", "engine") == card
-    runs.write_card(path, evals, {"corpus_sha256": "old", "a": 1})
-    assert json.loads(path.read_text()) == {"a": 1} | hashes
-
-
 def test_a_ranking_is_read_in_the_order_of_its_scores(tmp_path):
     (tmp_path / "r").write_text("q Q0 a 1 1 x\nq Q0 c 2 2 x\nq Q0 b 3 2 x\n")
     assert runs.read_rankings(tmp_path / "r") == {"q": [("b", 2.0), ("c", 2.0), ("a", 1.0)]}
@@ -223,26 +198,6 @@ def test_a_line_that_cannot_be_used_is_told_with_its_place(folder, line, words):
     if not words.startswith(("document", "chunk")) and "twice" not in words and "span" not in words:
         (problem,) = problems(runs.read_rankings, folder / name)  # the reader of our own files
         assert f":2: {words}" in problem
-
-
-def test_all_problems_are_told_at_once(folder):
-    lines = ["q1 Q0 a 1 3 x", "q1 Q0 disk-full 2 high x", "q2 Q0 a 1 2 x", "q2 Q0 b#1 2 1 x", "q1"]
-    first, *problems = read_lines(folder, *lines)
-    assert first == ":1: nothing in it is of this corpus, was it made on another corpus?"
-    told = [" ".join(problem.split()[:3]) for problem in problems]
-    assert told == [":1: document a", ":2: score 'high'", ":3: document a", ":4: document b",
-                    ":5: found 1"]  # fmt: skip
-
-
-def test_what_gives_no_run_is_told_why(folder):
-    wanted = "wanted results for the 2 queries of the set"
-    assert read_lines(folder, "") == [f":1: the run is empty, {wanted}"]
-    lines = (f"{q} Q0 d 1 1 x" for q in "abcbdef")
-    words = f"found results for a, b, c, d, e, ..., {wanted}"
-    assert read_lines(folder, *lines) == [f":1: {words}"]
-    for name in ("missing.trec", "corpus"):
-        (problem,) = problems(runs.read_run, folder / name, evalset.load(folder))
-        assert f"{name}:1: cannot be read" in problem
 
 
 def test_unknown_queries_are_left_out_and_counted(folder):

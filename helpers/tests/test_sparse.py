@@ -102,15 +102,6 @@ def test_first_k_begin_the_whole_ranking(idf):
         assert ranked(found, {"q": "disk full 7"}, k)["q"] == whole[:k]
 
 
-def test_first_k_where_scores_differ_less_than_rounding_keeps():
-    values = 1 + np.random.default_rng(5).integers(-9, 9, 4000) * 2e-11
-    found = sparse.index([f"{n:04}" for n in range(4000)], matrices.csr_array(values[None]))
-    asked = matrices.csr_array(np.ones((1, 1)))
-    (whole,) = sparse.search(found, asked)
-    for k in (1, 3, 50):
-        assert list(sparse.search(found, asked, k)) == [whole[:k]]
-
-
 class Letters:
     """A model by hand: a dimension for each of three letters, and one for what they stand for."""
 
@@ -166,21 +157,20 @@ def test_terms_by_rarity_and_measures_at_other_depths():
     assert (deep["recall@100"], deep["recall@200"]) == (0, 1)
 
 
-def test_what_bm25_tells_of_itself_is_plain_numbers():
-    model, found = sparse.bm25(["a", "b"], ["disk full disk", "log"])
-    assert model.vocabulary == {"disk": 0, "full": 1, "log": 2} and model.sparse_dim == 3
-    assert (model.average_length, type(model.average_length)) == (2.0, float)
-    vectors = model.encode_documents(["disk x log"]) + model.encode_queries(["disk x disk"])
-    assert [list(vector) for vector in vectors] == [[0, 2], [0]] and vectors[1] == {0: 2.0}
-    assert {type(weight) for vector in vectors for weight in vector.values()} == {float}
-    assert found.ids == ["a", "b"] and found.places.tolist() == [0, 1]
-
-
 def test_bm25_through_the_pipeline_of_any_model():
     bodies, queries = random_corpus(2, 60, 12, 0.8)
     ids, asked = [f"d{n}" for n in range(len(bodies))], dict(enumerate(queries))
     model, found = sparse.bm25(ids, bodies)
     assert ranked((model, sparse.build(model, ids, bodies)), asked) == ranked((model, found), asked)
+
+
+def test_empty_corpora_and_wrong_ids_are_refused():
+    for ids, bodies, message in (
+        (["a", "b"], ["...", ""], "no word in 2 documents, wanted at least one to index"),
+        (["a", "b", "b"], ["disk", "full", "log"], "2 ids for 3 documents, wanted one for each"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sparse.bm25(ids, bodies)
 
 
 class Fixed:
@@ -234,30 +224,6 @@ def test_a_dimension_is_shared_whatever_its_weight():
         assert ranked((Fixed(asked), index), {"q": ""}) == {"q": ranking}, (vectors, asked)
 
 
-REFUSED = [  # (ids, texts, what is said)
-    ([], [], "no word in 0 documents"),
-    (["a"], [""], "no word in 1 documents"),
-    (["a", "b"], ["...", ""], "no word in 2 documents, wanted at least one to index"),
-    (["a"], ["disk", "full"], "1 ids for 2 documents, wanted one for each"),
-    (["a", "b", "b"], ["disk", "full", "log"], "2 ids for 3 documents, wanted one for each"),
-]
-
-
-def test_empty_corpora_and_wrong_ids_are_refused():
-    for ids, bodies, message in REFUSED:
-        with pytest.raises(ValueError, match=message):
-            sparse.bm25(ids, bodies)
-    with pytest.raises(ValueError, match="0 ids for 0 documents"):
-        sparse.build(Letters(), [], [])
-
-
-def test_batches_bound_what_a_model_sees():
-    model = Letters()
-    vectors = sparse.encode(model.encode_documents, (body for body in ["a"] * 1001), 4)
-    assert model.batches == [1000, 1] and vectors.shape == (1001, 4)
-    assert vectors.indptr.dtype == vectors.indices.dtype == np.int32
-
-
 def test_an_encoded_corpus_is_kept_and_never_stale(tmp_path, monkeypatch):
     folder, encoded = tmp_path / "not" / "yet", []
 
@@ -281,16 +247,6 @@ def test_an_encoded_corpus_is_kept_and_never_stale(tmp_path, monkeypatch):
     assert len(list(folder.iterdir())) == 4  # half a file is none
 
 
-FETCHES = [  # (scores of the chunks, depth, how many chunks are fetched each time)
-    ([9, 9, 9, 8, 7, 6], 1, [4]),  # the first document stands above the last chunk
-    ([9, 8, 7, 6, 5, 4, 3, 2, 1], 2, [8]),
-    ([9, 9, 9, 9, 9, 8], 1, [4, 16]),  # behind the tie another id may wait
-    ([9] * 70, 1, [4, 16, 64, 256]),
-    ([9, 8], 1, [4]),  # there are no more
-    ([9, 9, 9, 9], 1, [4, 16]),
-]
-
-
 def over_fetch(hits, depth):
     """Return what `over_fetch` gives, and how many chunks it asked for each time."""
     fetched = []
@@ -300,14 +256,6 @@ def over_fetch(hits, depth):
         return hits[:k]
 
     return sparse.over_fetch(hits_of, collapse, depth), fetched
-
-
-def test_over_fetch_asks_for_no_more_than_it_needs():
-    for scores, depth, fetched in FETCHES:
-        hits = [(f"d{n:02}#0", float(score)) for n, score in enumerate(scores)]
-        assert over_fetch(hits, depth)[1] == fetched, scores
-    hits = [("a#0", 3.0), ("b#0", 2.0), *((f"a#{n}", 1.0) for n in range(1, 99))]
-    assert over_fetch(hits, 2) == ((hits[:2], [("a", 3.0), ("b", 2.0)]), [8])
 
 
 def test_over_fetch_is_exact():

@@ -82,19 +82,6 @@ def test_problems_of_a_set_are_told_and_other_failures_with_their_traceback(
     assert "\x1b" not in str(caught.value)
 
 
-@pytest.mark.proof
-@pytest.mark.skipif(os.name == "nt", reason="asks for a process by its id")
-def test_ctrl_c_ends_a_notebook_and_its_kernel_at_once(tmp_path, capfd):
-    """nbclient takes SIGINT for itself, and then waits for a kernel that it has ended."""
-    pid = tmp_path / "pid"
-    code = f"open({str(pid)!r}, 'w').write(str(os.getpid())); os.kill(os.getppid(), 2)"
-    path = notebook(tmp_path, f"import os, time; {code}; time.sleep(60)")
-    with pytest.raises(KeyboardInterrupt):
-        workbook.execute(path, tmp_path)
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pid.read_text()), 0)
-
-
 # Commands.
 
 
@@ -288,54 +275,3 @@ def test_our_notebooks_store_their_whole_outputs_and_nothing_of_a_machine(path):
 def test_the_generated_blocks_are_as_the_results_say():
     for path, page in workbook.fresh_pages(evalset.DEFAULT).items():
         assert page == path.read_text("utf-8"), f"{path}: its block differs, run: make refresh"
-
-
-def stream(text, name="stdout"):
-    return v4.new_output("stream", name=name, text=text)
-
-
-ERROR = v4.new_output("error", ename="E", evalue="", traceback=[])
-HARMLESS = stream("/usr/lib evals/home home/ https://a.b/c a:\nb")
-COUNTS = ((None,), (2,), (1, 1), (1, None), (2, 1), (0, 1))
-PLACES = "/home/ /Users/ /root/ /tmp/ /private/ /var/folders/ C:\\".split()
-STORED = [  # (cells as (execution count, *outputs), what is said of them)
-    ([], []),
-    ([(1, stream("1"), HARMLESS), (2, v4.new_output("display_data", {"text/plain": "1"}))], []),
-    ([(1,), (2, stream("1", "stderr"), ERROR, ERROR), (3, ERROR)],
-     ["cell [2] stores error", "cell [2] stores stderr", "cell [3] stores error"]),
-    *(([(n,) for n in counts], [f"execution counts are not 1..{len(counts)}"])
-      for counts in COUNTS),
-    *(([(1,), (2, stream(f"in {start}me/evals"))],
-       ["cell [2] stores a path of one machine: " + f"{start}me".replace("\\", "\\\\")])
-      for start in PLACES),
-]  # fmt: skip
-
-
-def test_what_a_stored_notebook_may_not_hold_is_named_with_its_cell(tmp_path):
-    for cells, wanted in STORED:
-        made = [v4.new_code_cell("1", execution_count=n, outputs=out) for n, *out in cells]
-        made.insert(0, v4.new_markdown_cell("words"))
-        nbformat.write(v4.new_notebook(cells=made), tmp_path / "n.ipynb")
-        problems = output_problems(tmp_path / "n.ipynb")
-        assert [p[: len(w)] for p, w in zip(problems, wanted, strict=True)] == wanted, cells
-
-
-def test_derived_files_that_are_not_what_a_session_writes_are_named(tmp_path):
-    committed, fresh = tmp_path / "committed", tmp_path / "fresh"
-    for name, old, new in [
-        ("coverage.md", "same\n", "same\n"),
-        ("notes.md", "1", "2"),  # no session writes it
-        ("results.json", None, "{}"),
-        ("runs/end.trec", "a\r\n", "a\n"),
-        ("runs/gone.jsonl", "2", None),
-        ("runs/same.json", "2", "2"),
-        ("runs/value.json", "2", "3"),  # of the same size
-    ]:
-        for folder, text in ((committed, old), (fresh, new)):
-            if text is not None:
-                files.write(folder / name, text)
-                os.utime(folder / name, (0, 0))
-    problems = nbval_alt.stale_files(committed, fresh, sum(workbook.WRITES.values(), ()))
-    names = ("results.json", "runs/end.trec", "runs/gone.jsonl", "runs/value.json")
-    assert [problem.split()[0] for problem in problems] == [f"evals/{name}" for name in names]
-    assert all("run: make refresh" in problem for problem in problems)

@@ -1,10 +1,8 @@
-"""Carrying labels to changed documents: histories whose truth is known, and folders by hand."""
+"""Carrying labels to changed documents: pages by hand, and what they are later."""
 
 import re
 import shutil
 
-import histories
-import killed
 import pytest
 from conftest import write_rows
 from labelled_sets import rows
@@ -14,52 +12,6 @@ from helpers.labels import carry, reading
 
 TAKEN = (carry.KEPT, carry.CHANGED, carry.MOVED)
 
-
-def fates_of(history):
-    """Return what carry makes of a history's labels, by query."""
-
-    def documents(pages):
-        return {d: evalset.Document(d, "", histories.text(page)) for d, page in pages.items()}
-
-    labels = []
-    for query_id, page, grade, alternatives in history.labels:
-        evidence = tuple(tuple(quote for _, quote in parts) for parts in alternatives)
-        labels.append(evalset.Judgment(query_id, page, grade, evidence))
-    queries = {label.query_id: evalset.Query(label.query_id, "?", ()) for label in labels}
-    evals = evalset.EvalSet(evalset.DEFAULT, documents(history.old), queries, labels)
-    fates = carry.all_fates(carry.align(evals, documents(history.new)))
-    return {query_id: fate for (query_id, _), fate in fates.items()}
-
-
-def held_against_truth(seeds, *size):
-    """Return how many labels stand, are placed, are taken over, and which lie on a wrong page."""
-    standing = placed = taken = 0
-    wrong = []
-    for seed in seeds:
-        history = histories.history(seed, *size)
-        fates = fates_of(history)
-        for label in history.labels:
-            fate, homes = fates[label[0]], history.homes(label)
-            is_home = bool(fate.doc_ids) and {*fate.doc_ids} <= {*homes}
-            taken += fate.outcome in TAKEN
-            wrong += [(seed, label, fate)] * (fate.outcome in TAKEN and not is_home)
-            standing += bool(homes)
-            placed += is_home and fate.outcome in (*TAKEN, carry.RE_ANCHORED)
-    return standing, placed, taken, wrong
-
-
-def test_what_still_stands_is_placed_and_nothing_is_taken_to_a_wrong_page():
-    standing, placed, taken, wrong = held_against_truth(range(8), 40, 100)
-    assert wrong == [] and taken > 600 and placed >= 0.97 * standing
-
-
-@pytest.mark.proof
-def test_the_same_on_many_histories():
-    standing, placed, taken, wrong = held_against_truth(range(100, 140))
-    assert wrong == [] and taken > 3_000 and placed >= 0.97 * standing
-
-
-# Folders by hand: two pages, and what they are later.
 
 DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer. Be calm.\n\n"
 DISK += "A disk of ninety percent pages the team in the night."
@@ -160,6 +112,15 @@ def test_what_becomes_of_a_label(old, evidence, pages, outcome, homes, there):
         assert (row["why"], row["relevance"]) == (outcome, 2) and fate["decided"] == "to read"
         assert [body[start:end] for start, end in row["passages"]] == there
         assert ("q1", doc_id) not in judged
+
+
+def test_what_several_pages_say_tells_of_none_where_it_came_from(old):
+    form = "Ask the team on duty before you restart anything at all here."
+    page(old, "disk", f"{DISK}\n\n{form}"), page(old, "queue", f"{QUEUE}\n\n{form}")
+    label(old, form)
+    pages = {"queue": f"{QUEUE}\n\n{form}", "new": f"Somebody else wrote this one. {form}"}
+    _, journal, _ = carried(old, pages)
+    assert (journal["q1", "disk"]["outcome"], journal["q1", "disk"]["doc_ids"]) == (carry.LOST, [])
 
 
 ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue", pages, to read)
@@ -357,22 +318,6 @@ def test_a_label_that_no_new_file_would_hold_is_judged_or_merged_first(old, name
     if "gone" not in told:  # the same documents keep both files
         carry.carry_command(old, str(old), old.parent / "same")
         assert (old.parent / "same" / name).read_text() == (old / name).read_text()
-
-
-@pytest.mark.proof
-def test_a_carry_that_is_killed_leaves_the_old_set_and_no_half_of_a_new_one(old):
-    before = {path: path.read_bytes() for path in old.rglob("*.*")}
-    code = "from helpers.labels import carry; from pathlib import Path; "
-    code += "carry.carry_command(Path(sys.argv[2]), sys.argv[2], Path(sys.argv[3]))"
-    for step in range(100):
-        to = old.parent / f"new-{step}"
-        was_killed = killed.at(step, code, old, to)
-        assert {path: path.read_bytes() for path in old.rglob("*.*")} == before
-        if to.exists():
-            assert evalset.load(to).qrels() == evalset.load(old).qrels()
-        if not was_killed:
-            break
-    assert 3 < step < 99
 
 
 def test_a_run_of_the_old_documents_is_refused_and_carry_is_named(old):

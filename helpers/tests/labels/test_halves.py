@@ -6,7 +6,7 @@ import pytest
 from labelled_sets import BAD_SET
 
 from helpers import evalset
-from helpers.labels import halves, links
+from helpers.labels import halves
 
 
 def made(*queries):
@@ -83,21 +83,3 @@ def test_queries_without_an_answer_are_dealt_too():
     none = {f"n{n}": evalset.Query(f"n{n}", "?", (), "none") for n in range(6)}
     dev, distances = drawn(answered._replace(unanswered=none))
     assert len(dev) == 4 and sum(q[0] == "n" for q in dev) == 2 and distances["kind"] == 0
-
-
-def test_of_many_groups_about_a_third_is_dev():
-    evals = made(*({} for _ in range(620)))
-    ids = [*evals.queries]
-    groups = [{*ids[n : n + 2]} for n in range(0, 20, 2)] + [{q} for q in ids[20:]]
-    dev, distances = drawn(evals, groups)
-    assert distances == {} and 170 < len(dev) < 240 and "q00" not in dev
-    assert drawn(evals, groups[::-1]) == (dev, distances)
-
-
-def test_halves_of_components_leak_nothing():
-    answers = itertools.cycle(["a", "a b", "c", "d e f", "g", "h d", "i", "j"])
-    evals = made(*({"answers": f"{next(answers)}{n // 3}"} for n in range(24)))
-    found, _ = halves.draw_halves(evals, links.components(evals, set()), set())
-    split = {q: row._replace(split=found[q]) for q, row in evals.queries.items()}
-    assert {*found.values()} == {"dev", "test"}
-    assert links.leaks(evals._replace(queries=split), set()) == []

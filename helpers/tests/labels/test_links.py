@@ -1,10 +1,7 @@
 """Queries are connected through shared and alike documents, and leaks are named."""
 
-import random
-import re
-
 import pytest
-from labelled_sets import BAD_SET, by_check, change, complete, document
+from labelled_sets import BAD_SET, complete, document
 
 from helpers import evalset
 from helpers.labels import links
@@ -109,37 +106,6 @@ def test_apart_from_dev_are_test_queries_that_share_nothing_with_it():
     assert links.apart_from_dev(evals) == ["q3", "q4"]
     copy = {"d": evals.documents["d"]._replace(copy_of="a")}
     assert links.apart_from_dev(evals._replace(documents=evals.documents | copy)) == ["q3"]
-
-
-def test_versions_and_near_duplicates_are_links(small):
-    relabelled = {"q1": ["old-v1"], "q2": ["old-v2"]}
-    for name in ("old-v1", "old-v2"):
-        document(small, name, f"Call the two people on duty and wait for both. Ask for {name}.")
-        path = small / "corpus" / f"{name}.md"
-        path.write_text(path.read_text().replace("kind:", f"version: '{name[-1]}'\nkind:"))
-    change(
-        small / "retrieval_queries.jsonl",
-        lambda row: {**row, "relevant_doc_ids": relabelled[row["query_id"]]},
-    )
-    (small / "judgments.jsonl").unlink()
-    evals = evalset.load(small)
-    alike = links.alike_documents(evals)[1]
-    assert links.leaks(evals, alike)[0] == "q1 and q2 through old-v1 ~ old-v2"
-    assert links.components(evals) == [{"q1", "q2"}]
-    assert by_check(small)["near-duplicates"].status == "pass"
-
-
-def test_there_are_leaks_exactly_where_a_component_is_in_both_halves():
-    rng = random.Random(0)
-    document = lambda d: rng.choice(("", "?")) + d  # noqa: E731
-    draw = lambda: (rng.choice(evalset.SPLITS), " ".join(map(document, rng.sample("abcdef", 2))))  # noqa: E731
-    for _ in range(300):
-        evals = small_set(**{f"q{n}": draw() for n in range(rng.randint(1, 4))})
-        alike = {tuple(sorted(rng.sample("abcdef", 2))) for _ in range(rng.randint(0, 2))}
-        groups = links.components(evals, alike)
-        mixed = [group for group in groups if len({evals.queries[q].split for q in group}) > 1]
-        named = {word for leak in links.leaks(evals, alike) for word in re.findall(r"q\d", leak)}
-        assert named <= set().union(*mixed) and bool(named) == bool(mixed)
 
 
 def test_alike_documents_are_told_apart_from_versions(folder):

@@ -1,9 +1,7 @@
 """The log: a judgment is on disk whole or not at all, whoever else writes to it."""
 
 import errno
-import fnmatch
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -92,12 +90,6 @@ def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
     assert len(logged(folder)) == 1
 
 
-def test_git_sees_neither_log_nor_lock():
-    ignored = (ROOT / ".gitignore").read_text().split()
-    for name in (log.LOG, f"{log.LOG}.lock"):
-        assert any(fnmatch.fnmatch(name, pattern) for pattern in ignored)
-
-
 # Reading.
 
 BAD_LINES = [  # a line, what is said of it
@@ -133,22 +125,6 @@ def test_a_bad_line_is_named_with_file_and_line(folder):
         (folder / log.LOG).write_text(f"{good}\n{line}\n{good}\n")
         (problem,) = problems_of(folder)
         assert problem.startswith("2: ") and words in problem, line
-
-
-def test_every_bad_line_is_named_and_a_lost_query_once(folder):
-    lines = [entry("q9"), entry("q1", "nil"), entry(relevance=7), {"undo": 1}, entry("q9", "")]
-    write_rows(folder / log.LOG, *lines)
-    problems = problems_of(folder)
-    assert {p.split(":")[0] for p in problems} == {*"1234"} and problems[-1].startswith("1: ")
-    assert "stands in 2 lines here" in problems[-1]
-    assert f"make drop QUERY=q9 EVALS={folder}" in problems[-1]
-
-
-@pytest.mark.parametrize("make", [os.mkdir, lambda path: path.symlink_to("gone")])
-def test_a_log_that_is_no_file_is_told(folder, make):
-    make(folder / log.LOG)
-    (problem,) = problems_of(folder)
-    assert problem.startswith("1: cannot be read (")
 
 
 def undo(**fields):

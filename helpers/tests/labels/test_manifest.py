@@ -59,20 +59,3 @@ def test_a_broken_manifest_is_one_difference_and_one_that_an_editor_saved_is_rea
         assert manifest.differences(small) == [manifest.BROKEN], text
     path.unlink()
     assert manifest.differences(small) == [manifest.NO_MANIFEST]
-
-
-def test_the_inputs_are_the_corpus_and_the_label_files(small):
-    add_pool(small)
-    (small / "settings.json").write_text("{}")
-    (small / "labelling.jsonl").write_text("")
-    (small / "judge.jsonl").write_text("")
-    labels = ["retrieval_queries.jsonl", "judgments.jsonl", "pool.jsonl", "second_pass.jsonl"]
-    labels += ["negatives.jsonl", "judge.jsonl", "labeling_guide.md", "settings.json"]
-    found = manifest.inputs(small)
-    assert sorted([*found][:2]) == ["corpus/disk-full.md", "corpus/queue-full.md"]
-    assert [*found][2:] == labels
-    assert all(path == small / name for name, path in found.items())
-    for path in (small / "corpus").iterdir():
-        path.unlink()
-    (small / "corpus.jsonl").write_text("{}")
-    assert [*manifest.inputs(small)] == ["corpus.jsonl", *labels]

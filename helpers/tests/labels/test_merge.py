@@ -86,22 +86,6 @@ def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else
     assert merge.merge(evals) == 0 and contents(folder) == before
 
 
-def test_labels_without_grades_become_rows_of_grade_1(folder):
-    (folder / JUDGED).unlink()
-    first, second = table(folder)
-    both = {**first, "relevant_doc_ids": ["queue-full", "disk-full"]}
-    write_rows(folder / TABLE, both, second)
-    write_rows(folder / log.LOG, helps("q1"), entry("q2"))
-    assert merge.merge(evalset.load(folder)) == 2
-    assert rows(folder / JUDGED) == [
-        {"query_id": "q1", "doc_id": "queue-full", "relevance": 1},
-        {"query_id": "q1", "doc_id": "disk-full", "relevance": 2, "evidence": "Delete "},
-        {"query_id": "q2", "doc_id": "queue-full", "relevance": 1},
-        {"query_id": "q2", "doc_id": "disk-full", "relevance": 0},
-    ]
-    assert table(folder) == [both, second]
-
-
 CONFLICTS = [  # whether labels have grades, {line of the log: what is said of it}
     (True, {"3": ("q1, document disk-full", "relevance is 0", "says 2"), "1": ("q2", "says 1")}),
     (False, {"3": ("q1, document disk-full", "relevance is 0", f"{TABLE} lists it")}),

@@ -3,17 +3,16 @@
 import datetime
 import html
 import json
-import os
 import re
 
 import pytest
 from conftest import write_rows
-from judging import PROOF, do, entry, grades, live, logged, opened, two_by_twelve
+from judging import PROOF, do, grades, live, logged, opened
 from test_inert import RAW
 
 from helpers import evalset
-from helpers.labels import log, markup, merge, panel, schedule
-from helpers.text import Markup, inert
+from helpers.labels import log, markup, merge, panel
+from helpers.text import Markup
 
 BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
 
@@ -22,11 +21,6 @@ def message(shown):
     """Return the words of the message, with ! before them where it is shown as wrong."""
     page = html.unescape(shown.message.value)
     return "!" * ("#b00020" in page) + re.sub(r"^<div[^>]*>|</div>$", "", page)
-
-
-def skip_to(shown, doc_id):
-    while shown.turn.doc_id != doc_id:
-        shown.buttons["Skip"].click()
 
 
 # Pages.
@@ -61,21 +55,6 @@ def test_a_hostile_text_has_no_tags_but_those_of_a_text():
         seen = set(re.findall(r"<(\w+)([^>]*)>", markup.markdown_html(text, {"a"})))
         assert {tag for tag, _ in seen} <= tags, text
         assert {facts for _, facts in seen} <= {"", ' start="1"'}, text
-
-
-def test_names_and_texts_in_the_panel_are_inert(folder):
-    document = evalset.Document("d", "<i>", RAW, "<i>", "<i>", version="<i>")
-    entries = [log.Entry("<i>", "<i>", 1), log.Entry("<i>", "<i>", 0, repeat=True)]
-    entries.append(log.Entry("<i>", "", 0))
-    pages = [markup.question_html(evalset.Query("<i>", "<i>", ())), markup.message_html("<i>")]
-    pages += [markup.document_html(document, set()), markup.HEADING.format("<i>")]
-    pages += [markup.end_html(entries, 1, (0, 1), "<i>")]
-    shown = opened(folder)
-    for widget in (shown.query, shown.message, shown.count, shown.document):
-        widget.value = "<i>x</i>"
-        pages.append(widget.value)
-    for page in pages:
-        assert not re.search("<i>|<script|<img", page) and "&#60;i&#62;" in page, page
 
 
 def test_the_document_has_its_facts_and_its_words_marked(folder):
@@ -134,24 +113,15 @@ def test_the_end_tells_agreement_and_what_was_set_aside():
 # The panel.
 
 
-def test_the_panel_from_top_to_bottom(folder, monkeypatch):
+def test_the_panel_is_displayed_with_its_buttons(folder, monkeypatch):
     shown, displayed = opened(folder), []
-    progress, *rows = shown.box.children
-    assert progress.children == (shown.bar, shown.count)
-    assert rows[:3] == [shown.query, shown.document, shown.evidence]
-    assert rows[3].children == (*shown.buttons.values(), shown.key)
-    message, keys, guide = rows[4:]
-    assert (message, guide) == (shown.message, shown.guide) and guide.selected_index is None
-    assert re.findall("<kbd>(.*?)</kbd>", keys.value) == [str(inert(key)) for key in shown.keys]
-    assert "<td>2 answers it</td>" in keys.value and "<td>the line before</td>" in keys.value
-    labels = ["0 does not help", "1 helps in part", "2 answers it"]
-    labels += ["And this too", "No answer", "Skip", "Undo", "Finish"]
-    assert [button.description for button in shown.buttons.values()] == labels
-    assert all(button.tooltip for button in shown.buttons.values())
-    assert shown.key.placeholder == "0 1 2 n s u + j k" and "j and k" in shown.evidence.tooltip
     monkeypatch.setattr(panel, "display", displayed.append)
     shown.show()
     assert displayed == [shown.box]
+    labels = ["0 does not help", "1 helps in part", "2 answers it"]
+    labels += ["And this too", "No answer", "Skip", "Undo", "Finish"]
+    assert [button.description for button in shown.buttons.values()] == labels
+    assert "<td>2 answers it</td>" in shown.box.children[-2].value  # the table of keys
 
 
 def test_the_panel_offers_the_grades_of_the_set(folder):
@@ -166,20 +136,6 @@ def test_the_panel_offers_the_grades_of_the_set(folder):
         assert shown.key.placeholder.split() == [*keys]
         turn = do(shown, highest)
         assert grades(folder)[turn[:2]] == highest
-
-
-def test_progress_counts_documents_and_queries(tmp_path):
-    many = two_by_twelve(tmp_path)
-    pairs = merge.pairs_to_judge(many)
-    assert panel.Panel(many, pairs).queue == schedule.schedule(pairs, 0, 0.1)
-    shown = panel.Panel(many, pairs, repeats=0)
-    assert shown.count.value == "1 of 24, query 1 of 2" and shown.bar.value == 0
-    for _ in range(12):
-        shown.buttons["0"].click()
-    assert shown.count.value == "13 of 24, query 2 of 2" and shown.bar.value == 12
-    nothing = panel.Panel(many, [])
-    assert (nothing.bar.max, nothing.bar.value, nothing.count.value) == (1, 0, "0 of 0 judged")
-    assert nothing.query.value == "" and nothing.turn is None
 
 
 def test_ids_that_the_folder_does_not_know_are_all_told(folder):
@@ -326,37 +282,6 @@ def test_two_keys_go_through_the_lines(folder):
     assert message(shown) == "!the next line does nothing now."
 
 
-STEPS = [  # button or key, what is said
-    ("u", "!Undo does nothing now."),
-    ("Skip", "Skipped: it comes again at the end."),
-    ("0", "Saved: 0."),
-    ("Undo", "Taken back: 0."),
-    ("0", "Saved: 0."),
-    ("n", "!No answer does nothing now."),
-    *[("0", "Saved: 0.")] * 2,
-    ("Skip", "Skipped: it comes again at the end."),  # it is the only one left
-    ("0", "Saved: 0."),
-    ("s", "!Skip does nothing now."),
-    ("0", "!0 does nothing now."),
-]
-
-
-def test_what_is_said_of_each_step_and_a_skip_writes_nothing(folder):
-    shown, written = opened(folder), []
-    first = shown.turn
-    assert message(shown) == "" and 'role="status"' in shown.message.value
-    for n, (name, words) in enumerate(STEPS):
-        if name in live(shown):
-            shown.buttons[name].click()
-        else:
-            shown.key.value = name
-        written.append((folder / log.LOG).exists())
-        assert message(shown) == words and (n != 8 or shown.turn == first)
-    assert written[:3] == [False, False, True]
-    assert shown.count.value == "4 of 4 judged" and shown.bar.value == 4
-    assert markup.message_html("a\nb").endswith('opacity:0.8">a<br>b</div>')
-
-
 def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(folder):
     shown = opened(folder, seed=3)
     first, second = do(shown, 2), do(shown, 0)
@@ -371,23 +296,6 @@ def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(fol
     assert grades(folder) == {first[:2]: 1} and again.turn == second
     (other,) = {"q1", "q2"} - {first.query_id}
     assert "Undo" not in live(opened(folder, [(other, "disk-full")]))  # of other pairs
-
-
-def test_a_second_panel_goes_on_with_the_log_and_what_cannot_be_written_is_told(
-    folder, monkeypatch
-):
-    one, two = opened(folder), opened(folder)
-    skip_to(two, "queue-full" if one.turn.doc_id == "disk-full" else "disk-full")
-    first, second = do(one, 2), do(two, 1)
-    assert grades(folder) == {first[:2]: 2, second[:2]: 1} and two.bar.value == 2
-    turn = two.turn
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", lambda file: os.write(-1, b""))  # an error of the disk
-        two.buttons["0"].click()
-    assert message(two).startswith("![Errno") and two.turn == turn and len(logged(folder)) == 2
-    (folder / log.LOG).write_text("{\n")
-    two.buttons["0"].click()
-    assert "labelling.jsonl:1: broken JSON" in message(two) and two.turn == turn
 
 
 # Queries that no document answers.
@@ -425,35 +333,6 @@ def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     page = html.unescape(shown.document.value)
     assert "2 documents shown, all are judged" in page and "no document answers: q1, q2." in page
     assert "make report EVALS=folder" in page and live(shown) == {"Undo", "Finish"}
-
-
-def test_a_query_set_aside_comes_back_with_undo_or_a_document_that_answers(folder):
-    pairs_waiting(folder)
-    write_rows(folder / log.LOG, *(entry(q, "", kind="symptom", time=q) for q in ("q1", "q2")))
-    merge.merge(evalset.load(folder))
-    assert not evalset.load(folder).queries
-    shown = opened(folder, [("q1", "disk-full")])
-    shown.buttons["Undo"].click()
-    assert message(shown) == "Taken back: No answer."
-    merge.merge(evalset.load(folder))
-    evals = evalset.load(folder)
-    assert evals.unlabelled_queries == ["q2"] and evals.queries["q2"].kind == "symptom"
-    do(opened(folder, [("q1", "disk-full")]), 2)
-    merge.merge(evalset.load(folder))
-    assert [*evalset.load(folder).queries] == ["q1", "q2"]
-
-
-def test_a_query_judged_0_everywhere_is_no_dead_end(folder):
-    """Also when the zeros are in judgments.jsonl already, from an explicit list of pairs."""
-    pairs_waiting(folder)
-    shown = opened(folder, [("q1", d) for d in PROOF])
-    do(shown, 0), do(shown, 0)
-    assert shown.turn is None
-    merge.merge(evalset.load(folder))
-    with pytest.raises(evalset.EvalSetError, match="Judge in the panel above"):
-        panel.require_labels(evalset.load(folder))
-    shown = opened(folder, merge.pairs_to_judge(evalset.load(folder)))
-    assert shown.turn == ("q1", "", False) and shown.count.value == "0 of 0 judged"
 
 
 # The session, and the end.
@@ -504,13 +383,3 @@ def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
     shown.buttons["0"].click()  # a click that was on its way
     assert message(shown) == "!0 does nothing now." and len(logged(folder)) == 1
     assert opened(folder).bar.value == 1
-
-
-def test_what_cannot_be_merged_is_told_and_the_panel_goes_on(folder):
-    shown = opened(folder, [("q1", "disk-full"), ("q2", "disk-full")])
-    while shown.turn[:2] != ("q1", "disk-full"):
-        shown.buttons["Skip"].click()
-    do(shown, 1)
-    shown.buttons["Finish"].click()
-    assert "labelling.jsonl:1: query q1, document disk-full" in message(shown)
-    assert shown.turn and "Undo" in live(shown) and message(shown).startswith("!")

@@ -1,11 +1,5 @@
 """Pool, near-duplicates and negatives on hand-sized cases."""
 
-import math
-from collections import Counter
-
-import bm25s
-import numpy as np
-import pytest
 from conftest import write_rows
 
 from helpers import evalset
@@ -25,19 +19,6 @@ def test_pool_names_who_brought_a_pair_and_is_ten_deep_where_nothing_else_is_ask
     found = {"one": {"q2": ranked(names[::-1])}, "two": {"q1": ranked(names)}}
     pooled = [(row["query_id"], row["doc_id"]) for row in pooling.pool(found)]
     assert pooled == [("q1", d) for d in names[:10]] + [("q2", d) for d in names[2:]]
-
-
-@pytest.mark.proof
-def test_stemmed_bm25_agrees_with_bm25s_on_the_set_of_the_workbook():
-    evals = evalset.load(evalset.DEFAULT)
-    ids, bodies = [*evals.documents], [d.retrieval_text for d in evals.documents.values()]
-    lucene = bm25s.BM25(method="lucene")
-    lucene.index([pooling.stems(evals.words(body)) for body in bodies], show_progress=False)
-    stemmed = pooling.lucene_stemmed(evals, bodies, 10)
-    for query in evals.queries.values():
-        scores = lucene.get_scores(pooling.stems(evals.words(query.query)))
-        best = np.lexsort((ids, -scores))[:10]
-        assert [d for d, _ in stemmed[query.query_id]] == [ids[i] for i in best if scores[i] > 0]
 
 
 def twelve(folder, title="all"):
@@ -85,46 +66,6 @@ def test_latent_semantics_finds_words_that_stand_with_those_of_the_query(monkeyp
     assert all(0 < score <= 1 + 1e-9 for score in scores)
     assert pooling.latent_semantics(evals, bodies, 1) == {"q": [found[0]]}
     assert pooling.latent_semantics(of_texts(*texts, query="zebra")[0], bodies, 9) == {"q": []}
-
-
-def test_the_relevance_model_is_what_it_is_by_hand(monkeypatch):
-    monkeypatch.setattr(pooling, "EXPANSION", 3)
-    texts = ("disk full disk", "disk volume", "volume grow grow grow", "mail")
-    evals, bodies = of_texts(*texts, query="disk volume")
-    (found,) = pooling.relevance_model(evals, bodies, 10).values()
-    counts = [Counter(pooling.stems(body.split())) for body in texts]
-    total, mu = sum(counts, Counter()), pooling.PRIOR
-
-    def likelihood(model: dict[str, float], row: Counter) -> float:
-        share = {word: total[word] / total.total() for word in model}
-        seen = [p * math.log(1 + row[w] / mu / share[w]) for w, p in model.items()]
-        return sum(seen) + math.log(mu / (row.total() + mu)) if sum(seen) else -math.inf
-
-    query = {"disk": 1 / 2, "volum": 1 / 2}
-    words = Counter()
-    for row in counts:
-        likely = math.exp(2 * likelihood(query, row))  # of both words of the query
-        words.update({word: likely * n / row.total() for word, n in row.items()})
-    words = Counter(dict(words.most_common(3)))
-    model = {w: p / words.total() / 2 + query.get(w, 0) / 2 for w, p in words.items()}
-    wanted = {f"d{n}": likelihood(model, counts[n]) for n in (0, 1, 2)}
-    assert dict(found) == pytest.approx(wanted, abs=1e-9)
-    assert [*dict(found)] == sorted(wanted, key=wanted.get, reverse=True)
-    assert pooling.relevance_model(of_texts(*texts, query="zebra")[0], bodies, 9) == {"q": []}
-
-
-NGRAMS = 0.6261880672  # the cosine of scikit-learn's TfidfVectorizer
-
-
-def test_stems_and_ngrams_see_a_word_in_another_form(folder):
-    evals = evalset.load(folder)
-    query = evals.queries["q2"]._replace(query="adding consumers")
-    found = pooling.by_ranker(evals._replace(queries={"q2": query}))
-    assert pooling.stems(["adds", "consumers"]) == ["add", "consum"]
-    for name in ("lucene-stemmed", "character-ngrams"):
-        assert [doc_id for doc_id, _ in found[name]["q2"]] == ["queue-full"]
-    ((_, score),) = found["character-ngrams"]["q2"]
-    assert score == pytest.approx(NGRAMS)
 
 
 def judged(*labels, documents=()):

@@ -83,23 +83,6 @@ def test_queries_of_the_sets_language_and_documents_come_once_before_any_comes_a
     assert {d for _, d in pairs} == {f"d{n:02}" for n in range(1, 10)}
 
 
-def test_what_was_judged_stays_among_the_pairs(tmp_path):
-    evals, own = many(tmp_path), {("q09", f"d0{n}") for n in range(5)}
-    write_rows(tmp_path / log.PRACTICE, *(entry(*pair) for pair in own), entry("q09", "d11"))
-    pairs = practice.pairs_to_practise(evals)
-    assert own <= {*pairs} and len(pairs) == 20
-
-
-def test_a_small_set_gives_what_it_has(tmp_path, capsys):
-    evals = made(tmp_path, {"q1": dict.fromkeys(range(9), 1), "q2": {1: 2}})
-    assert [q for q, _ in practice.pairs_to_practise(evals)] == ["q1", "q1", "q1", "q2"]
-    practice.judge(evals, practice.pairs_to_practise(evals))
-    test = made(tmp_path, {"q2": {1: 2}}, split="test")
-    practice.judge(test, practice.pairs_to_practise(test))
-    told = "{} pairs wait for you in `make lab`; everything below uses the stored labels\n"
-    assert capsys.readouterr().out == told.format(4) + told.format(0)
-
-
 # The panel.
 
 
@@ -146,16 +129,6 @@ def test_what_is_judged_goes_to_a_log_of_its_own_and_changes_no_label(tmp_path, 
 
 
 # The comparison.
-
-
-def test_ac1_worked_by_hand():
-    """7 of 10 equal. Shares: first .4 .2 .4, second .4 .2 .4 of grades 0, 1, 2.
-
-    AC1's chance is (.24 + .16 + .24) / 2 = .32.
-    """
-    assert practice.gwet_ac1(FIRST, SECOND, GRADES) == pytest.approx((0.7 - 0.32) / 0.68)
-    assert practice.gwet_ac1([1, 1], [1, 1], (0, 1)) == 1
-    assert practice.gwet_ac1([0, 1], [1, 0], (0, 1)) == -1
 
 
 def test_kappa_is_told_with_its_interval_or_why_it_has_none():
@@ -218,10 +191,3 @@ def test_a_learners_copy_writes_a_picture_to_send(tmp_path, capsys, monkeypatch)
     assert capsys.readouterr().out == "session_a.png is written\n"
     figure, _ = practice.agreement_picture(evals, "\nbelow")
     assert figure.axes[0].get_xlabel().endswith("\nbelow")
-
-
-def test_five_pairs_at_most_are_shown(tmp_path):
-    evals = many(tmp_path)
-    zeros = [label[:2] for label in evals.judgments if label.relevance == 0][:8]
-    page = practice.differing_html(evals, dict.fromkeys(zeros, 2) | {zeros[0]: 0})
-    assert "7 pairs with different grades" in page and page.count("<li>") == 5

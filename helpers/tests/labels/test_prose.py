@@ -32,11 +32,6 @@ def test_contractions_count_in_prose_and_not_in_code():
     assert all_of("```\nx\n```")["contractions per 1,000 words"] == "0.00"
 
 
-def test_links_and_open_marks_are_counted():
-    found = all_of("see https://a.b/c, [this](x.md), [that](https://a.b) TODO", "`TODO` TBD todo")
-    assert (found["links a document"], found["TODO, TBD or FIXME"]) == ("1.50", "3")
-
-
 def test_kinds_stand_beside_all_where_there_are_several():
     evals = made("a " * 1200, "it's [a](b)", "b TBD", kinds=("x & y", "all", "all"))
     assert prose.prose_by_kind(evals) == [
@@ -56,15 +51,3 @@ def test_the_run_of_four_words_that_most_documents_hold():
     assert found["most frequent run of four words"] == "on the next day, in 2 documents"
     assert of("b c d e", "a b c d")["most frequent run of four words"] == "a b c d, in 1 documents"
     assert of("a b c")["most frequent run of four words"] == "none, in 0 documents"
-
-
-def test_a_list_of_headings_counts_when_two_documents_have_it():
-    page = "# {}\n## Meaning\nx\n### <Fix>\n```\n## no\n```\n"
-    found = of(page.format("a"), page.format("b"), "## One\n", "## One\n")
-    assert found["most frequent list of headings"] == "meaning / &#60;fix&#62;, in 2 documents"
-    assert of(page, "## One\n", "## One\n")["most frequent list of headings"] == "none stands twice"
-
-
-def test_words_of_tone_are_counted_by_document():
-    found = of("Nobody, nobody at once", "`never`", "Never")
-    assert found["documents with a word of tone"] == "nobody in 1, never in 1, at once in 1"

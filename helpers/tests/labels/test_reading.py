@@ -81,19 +81,6 @@ def test_one_key_takes_an_old_grade_with_the_marked_passage_and_others_are_blind
     assert reading.waiting(evalset.load(unread)) == {}
 
 
-def test_without_a_passage_the_old_label_is_shown_and_not_taken(unread):
-    write_rows(unread / TO_READ, OLD)
-    shown = opened(unread, [("q2", "disk-full")])
-    assert "before" in shown.query.value and "Accept" not in shown.buttons
-    assert "a" not in shown.keys and "<u>" not in shown.document.value
-
-
-def test_old_labels_are_inert():
-    page = markup.old_label_html({"evidence": ["<i>", ["a", "b"]], "relevance": 2})
-    wanted = "<p>before: <q>&#60;i&#62;</q> or <q>a</q> and <q>b</q> (grade 2)</p>"
-    assert page == wanted and markup.old_label_html({"why": "x"}) == ""
-
-
 PASSAGES = [  # Markdown, a passage of it, what is underlined on the page
     ("a b c", "b", ["<mark>b</mark>"]),
     ("one **two** three", "one **two", ["one ", "two"]),

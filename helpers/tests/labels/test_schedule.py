@@ -27,14 +27,6 @@ def test_order_is_seeded_and_query_by_query():
     assert len(firsts) > 2  # queries are shuffled too
 
 
-def test_the_order_of_a_seed_stays():
-    """A panel that is opened again goes on where it was, also after an update."""
-    pairs = [(q, d) for q in "ab" for d in "wxyz"] + [("a", "w"), ("c", "")]
-    shown = [f"{t.query_id}{t.doc_id}{'*' * t.repeat}" for t in schedule.schedule(pairs, 3, 0.25)]
-    assert " ".join(shown) == "bw by bx bz az ax aw ay bw* by* c"
-    assert schedule.schedule(pairs) == schedule.schedule(pairs, 0, 0.1)
-
-
 # Repeats.
 
 
@@ -76,17 +68,6 @@ def test_a_repeat_stands_five_documents_later_in_its_own_query_where_there_is_ro
                 assert i - turns.index(first) > 5 and turns[i - 1].query_id == turn.query_id
     turns = schedule.schedule(pairs_of("abcd", 3), repeats=1.0)  # no room
     assert turns[12:] == [turn._replace(repeat=True) for turn in turns[:12]]
-
-
-def test_a_share_of_the_documents_is_shown_twice_those_near_the_end_last():
-    for documents, repeats, n in ((10, 0.1, 11), (14, 0.1, 15), (16, 0.1, 18), (4, 1.0, 8)):
-        turns = schedule.schedule(pairs_of("q", documents), 1, repeats)
-        assert len(turns) == n and len({turn[:2] for turn in turns}) == documents
-    for seed in range(6):
-        turns = schedule.schedule(pairs_of("q", 8), seed, 3 / 8)
-        firsts = [turn for turn in turns if not turn.repeat]
-        again = {turn._replace(repeat=False) for turn in turns if turn.repeat}
-        assert again == {*firsts[:3]}
 
 
 def test_repeats_take_every_place_that_is_left_in_their_query():

@@ -5,7 +5,6 @@ differ from machine to machine and from hour to hour; ratios of one run less so,
 asserts either. Memory is read from the operating system, so this command needs Linux or macOS.
 """
 
-import importlib.util
 import multiprocessing
 import os
 import resource
@@ -18,7 +17,6 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-import bm25s
 import duckdb
 import numpy as np
 import pandas as pd
@@ -92,20 +90,6 @@ def with_sparse(path: Path) -> Search:
     return lambda batch: list(sparse.rankings(*engine, dict(enumerate(batch)), K))
 
 
-def with_bm25s(backend: str, path: Path) -> Search:
-    """Return a search by bm25s on one thread, by NumPy or compiled by numba."""
-    vocabulary: dict[str, int] = {}
-    numbers = [
-        [vocabulary.setdefault(word, len(vocabulary)) for word in text.words(line)]
-        for line in path.open()
-    ]
-    library = bm25s.BM25(method="lucene", backend=backend)
-    library.index((numbers, vocabulary), show_progress=False)
-    return lambda batch: library.retrieve(
-        [text.words(query) for query in batch], k=K, show_progress=False
-    )
-
-
 def with_sql(kind: str, path: Path) -> Search:
     """Return a search by bm25.sql, from the documents' Parquet, on all cores."""
     sys.path.insert(0, str(SAIL))
@@ -124,8 +108,6 @@ def with_sql(kind: str, path: Path) -> Search:
 ENGINES = {
     "rank_bm25": with_rank_bm25,
     "helpers.sparse": with_sparse,
-    "bm25s": partial(with_bm25s, "numpy"),
-    "bm25s, numba": partial(with_bm25s, "numba"),
     "DuckDB": partial(with_sql, "duckdb"),
     "Sail": partial(with_sql, "sail"),
 }
@@ -162,7 +144,6 @@ def engines(n_documents: int, folder: Path) -> pd.DataFrame:
     write_corpus(path, n_documents)
     left_out = {"rank_bm25"} if n_documents > max(SIZES) else set()
     left_out |= set() if (SAIL / "ready").exists() else {"Sail"}
-    left_out |= set() if importlib.util.find_spec("numba") else {"bm25s, numba"}
     for engine in [name for name in ENGINES if name not in left_out]:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             rows[engine] = pool.submit(measure, engine, path).result()
@@ -170,7 +151,6 @@ def engines(n_documents: int, folder: Path) -> pd.DataFrame:
     for kind in ("all words", "content words"):
         speed = table[f"{kind} q/s"]
         table[f"{kind}: x rank_bm25"] = speed / speed.get("rank_bm25", np.nan)
-        table[f"{kind}: x bm25s"] = speed / speed["bm25s"]
     return table
 
 

@@ -55,6 +55,7 @@ HALVES = f"{TESTS}/labels/test_halves.py"
 MANIFEST = f"{TESTS}/labels/test_manifest.py"
 STATS = f"{TESTS}/test_stats.py"
 COMPARE = f"{TESTS}/test_compare.py"
+DEGENERATE = f"{TESTS}/test_degenerate_runs.py"
 IMPORT = f"{TESTS}/sources/test_write.py"
 QRELS = f"{TESTS}/sources/test_qrels.py"
 CATALOGUE = f"{TESTS}/sources/test_catalogue.py"
@@ -155,7 +156,7 @@ MUTANTS = [
     Mutant("unknown documents skipped", "helpers/runs.py", "raise ValueError(fault)", "return ranked_id", RUNS),
     Mutant("doc#zzz is a chunk", "helpers/runs.py", "elif not part.isdecimal():", "elif False:", RUNS),
     Mutant("a path of two files is the last one's", "helpers/runs.py", 'spellings[spelled] = "" if spelled in spellings else known', "spellings[spelled] = known", RUNS),
-    Mutant("an unknown set of chunks is taken", "helpers/compare.py", "if numbered and run.chunker and not", "if False and not", COMPARE),
+    Mutant("an unknown set of chunks is taken", "helpers/compare.py", "if numbered and run.chunker and not", "if False and not", DEGENERATE),
     Mutant("the other half taken for another corpus", "helpers/compare.py", 'if split not in ("all", *halves):', "if False:", COMPARE),
     Mutant("a query finds the document that it is", "helpers/runs.py", "if q not in own or", "if True or", f"{TESTS}/sources/test_collections.py"),
     Mutant("further searches in the order of the file", "helpers/runs.py", "sorted(scores, key=lambda search: search[1])", "scores", RUNS),

@@ -1,11 +1,7 @@
 """GitHub's checks are the Makefile's own, on the systems and Pythons that installing.md names."""
 
-import os
 import re
-import shutil
-import subprocess
 
-import pytest
 import yaml
 
 from helpers import __main__, workbook
@@ -42,28 +38,3 @@ def test_the_systems_and_pythons_are_those_of_the_page():
     assert matrix["os"] == [f"{named[system]}-latest" for system in systems]
     pinned = re.findall(r'python-version: "(.+)"', PAGE)
     assert set(pinned) == {high}
-
-
-def test_proof_runs_every_night_check_and_site_on_every_change():
-    assert set(FLOW["on"]) == {"push", "pull_request", "schedule"}
-    assert re.fullmatch(r"\d+ \d+ \* \* \*", FLOW["on"]["schedule"][0]["cron"])
-    nightly, always = "github.event_name == 'schedule'", "github.event_name != 'schedule'"
-    assert [FLOW["jobs"][job]["if"] for job in ("proof", "check", "site")] == [
-        nightly,
-        always,
-        always,
-    ]
-    assert ran("proof") == ["make proof"]
-    kept = FLOW["jobs"]["site"]["steps"][-1]["with"]
-    assert ran("site") == ["make site"] and kept["path"] == kept["name"] == "site"
-    assert FLOW["permissions"] == {"contents": "read"}
-
-
-def test_actionlint_finds_nothing_to_complain_of():
-    places = os.pathsep.join([str(ROOT / ".cache" / "tools" / "bin"), os.environ["PATH"]])
-    tool = shutil.which("actionlint", path=places)
-    if not tool:
-        pytest.skip("actionlint is not installed: make .cache/tools/ready fetches it")
-    words = [tool, "-no-color", "-shellcheck=", "-pyflakes="]
-    done = subprocess.run([*words], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout

@@ -130,14 +130,6 @@ def test_odd_ids_come_back_as_they_went_out(folder, tmp_path):
         assert again.qrels() == evals.qrels(), name
 
 
-def test_an_export_replaces_the_whole_of_the_former(folder, tmp_path):
-    to = tmp_path / "out"
-    export.write_exports(evalset.load(folder), to)
-    export.write_exports(renamed(folder, "q1", "d"), to)
-    assert "beir/qrels/test.tsv" not in files_below(to) and len(files_below(to)) == 6
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("out")] == ["out"]
-
-
 STRANGE = [  # a file in the folder, what is told
     ("notes.md", "found notes.md"),
     ("x/labels.csv", "found x/labels.csv"),

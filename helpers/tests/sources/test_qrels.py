@@ -136,15 +136,6 @@ def test_groups_are_torn_where_the_smaller_half_is_below_a_quarter(tmp_path, tog
     assert any(torn in line for line in lines) == (not kept)
 
 
-def test_near_doubles_of_a_collection_are_drawn_into_one_half(tmp_path):
-    folder = collection(tmp_path / "s", {"test": {f"q{n}": f"d{n}" for n in range(12)}})
-    rows = ({"_id": f"q{n}", "text": f"about {n // 2}"} for n in range(12))
-    write_rows(folder / "queries.jsonl", *rows)
-    _, evals = bring("beir", folder, tmp_path / "to")
-    splits = [evals.queries[f"q{n}"].split for n in range(12)]
-    assert splits[::2] == splits[1::2] and splits.count("dev") == 4
-
-
 @pytest.mark.parametrize(("end", "start", "torn"), [(12, 4, False), (40, 4, True)])
 def test_neither_a_zero_nor_a_stock_phrase_connects_queries(tmp_path, end, start, torn):
     words = LONG.split()
@@ -154,15 +145,3 @@ def test_neither_a_zero_nor_a_stock_phrase_connects_queries(tmp_path, end, start
         file.write("qx\tz\t0\n")
     lines, _ = bring("beir", folder, tmp_path / "to")
     assert ("connect 2 of 2 queries" in lines[-1]) == torn, lines
-
-
-def test_answers_are_compared_in_the_words_of_the_set(tmp_path):
-    page = "東京都の天気は晴れのち曇りで風が強い"
-    texts = {d: f"{d}{page}" for d in "春夏"} | {"秋": "秋", "冬": "冬"}
-    folder = collection(tmp_path / "s", {"test": {f"q{d}": d for d in texts}}, texts)
-    one = set()
-    for language in ("ja", "de"):
-        _, evals = bring("beir", folder, tmp_path / language, language=language)
-        if evals.queries["q春"].split == evals.queries["q夏"].split:
-            one.add(language)
-    assert one == {"ja"}

@@ -93,17 +93,6 @@ def test_questions_without_ids_types_and_answers(tmp_path):
     assert "nobody judged them" in found.about[0] and found.splits == ("all",)
 
 
-def test_splits_come_from_the_names_of_files(tmp_path):
-    for name in ("train-1.jsonl", "train-2.jsonl", "test.jsonl"):
-        put(tmp_path / "q" / name, json.dumps(question()))
-    put(tmp_path / "q" / "notes.txt", "no questions")
-    found, _ = read("hotpotqa", tmp_path / "q")
-    assert found.splits == ("test", "train")
-    ids = [row["query_id"] for _, row in found.queries]
-    assert sorted(ids) == ["test-1", "train-1", "train-2"]
-    assert {n.split for n in found.labels} == {"test", "train"}
-
-
 UNFIT = ", row 1: question, context or supporting_facts is missing or of another form, wanted"
 BAD = [  # a row, or the text of the file; the problem
     *(

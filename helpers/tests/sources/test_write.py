@@ -3,7 +3,6 @@
 import json
 import sys
 
-import killed
 import pytest
 from importing import beir_folder, bring, options, problems, put, refused, task
 
@@ -159,23 +158,6 @@ def test_the_card_names_the_source_without_paths_of_this_machine(tmp_path, monke
         assert card.endswith(f"\n\n- documents: 2\n- left out: links: 1, first {first}\n")
 
 
-def test_documents_without_the_field_keep_what_they_have(beir, tmp_path):
-    more = {"_id": "d5", "question": "Why?", "title": "Old", "text": "Because."}
-    with (beir / "corpus.jsonl").open("a") as file:
-        file.write(json.dumps(more) + "\n")
-    _, evals = bring("beir", beir, tmp_path / "text", text="title,text")
-    assert evals.documents["d1"].text == "Disk\n\nDelete logs."
-    _, evals = bring("beir", beir, tmp_path / "both", title="question,title")
-    assert evals.documents["d5"].title == "Why?" and evals.documents["3"].text == "Only a title"
-    lines, evals = bring("beir", beir, tmp_path / "to", title="question")
-    assert evals.documents["d5"].title == "Why?" and evals.documents["d1"].title == "Disk"
-    where = f"{beir / 'corpus.jsonl'}:1"
-    assert f"left out: --title where a document has no question: 4, first {where}" in lines
-    told = problems("beir", beir, tmp_path / "no", text="title,hint,answer", max_docs=1)
-    wanted = ["corpus.jsonl:1: no --text hint", "corpus.jsonl:1: no --text answer"]
-    assert [problem.split(" in ")[0] for problem in told] == wanted
-
-
 # The folder.
 
 
@@ -201,24 +183,6 @@ def test_a_folder_that_is_filled_is_loaded_before_it_gets_its_name(tmp_path, mon
     with write.new_set(tmp_path.relative_to(tmp_path)) as folder:
         put(folder / "corpus.jsonl", '{"doc_id": "a", "title": "", "text": "b"}')
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
-
-
-@pytest.mark.proof
-def test_an_import_that_is_killed_leaves_all_or_nothing(beir, tmp_path):
-    code = (
-        "from helpers.sources import readers, write\n"
-        "write.import_into(readers.Options('beir', sys.argv[2]), Path(sys.argv[3]))"
-    )
-    whole = 0
-    for step in range(0, 40, 2):
-        to = tmp_path / str(step) / "to"
-        died = killed.at(step, code, beir, to)
-        if to.exists():
-            assert len(evalset.load(to).queries) == 2
-            whole += 1
-        if not died:
-            break
-    assert step > 2 and whole and not died
 
 
 # The commands.
