@@ -186,6 +186,24 @@ def name_rows(ax: plt.Axes, names: list[str]) -> None:
     ax.grid(axis="y", visible=False)
 
 
+def name_ends(ax: plt.Axes, x: float, ends: pd.Series, apart: float = 0.065) -> None:
+    """Name lines at their right ends, `ends` at `x` by name; no two names are nearer than `apart`.
+
+    They lie halfway between names that were only pushed up and names that were only pushed down.
+    """
+    ends, place = ends.sort_values(kind="stable"), {"va": "center", "annotation_clip": False}
+    steps = apart * np.arange(len(ends))
+    pushed = ends.to_numpy() - steps
+    low, high = np.minimum.accumulate(pushed[::-1])[::-1], np.maximum.accumulate(pushed)
+    place |= {
+        "textcoords": ("offset points", "data"),
+        "fontsize": LETTERS[ax.figure.get_figwidth()],
+    }
+    place["arrowprops"] = {"arrowstyle": "-", "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0}
+    for (name, end), y in zip(ends.items(), (low + high) / 2 + steps, strict=True):
+        ax.annotate(f" {name}", (x, end), (16, y), **place)
+
+
 def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
     """Return how far a point stands from the middle of its row, so that equal ones lie apart.
 
@@ -220,8 +238,8 @@ def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     title = f"{above} of {len(kinds)} {noun} clearly above the bar, {below} below"
     title = f"Useful: {title}" if full else title
     words = f"Questions with a useful document among the first five: {', '.join(words)}."
-    share = "useful, below it in full" if full else "share"
-    show(ax, title, words, f"{share}; 95 % interval (dashed: the bar, {bar:.0%})")
+    share = "above: useful, below: a full answer" if full else "share of questions"
+    show(ax, title, words, f"{share}\nlines: 95 % intervals, dashed: the bar, {bar:.0%}")
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
@@ -238,7 +256,7 @@ def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     ax.set_xlim(-0.03, 1.03)
     means = ", ".join(f"{kind} {mean:.3f}" for kind, mean in kinds["mean"].items())
     title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
-    show(ax, title, f"Means of {name}: {means}.", f"{name}, a point a query (line: mean)")
+    show(ax, title, f"Means of {name}: {means}.", f"{name}, a dot for each query (line: mean)")
 
 
 def first_ranks(ranks: pd.Series, where: str) -> None:
@@ -252,7 +270,7 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     ax.margins(y=0.12)  # room for the labels below the title
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
-    title = f"{counts['1']} of {len(ranks)} {where} queries find one at rank 1"
+    title = f"The first result is relevant for {counts['1']} of {len(ranks)} {where} queries"
     words = ", ".join(f"{label} {n}" for label, n in counts.items())
     show(ax, title, f"Queries by rank: {words}.", "rank of the first relevant document", "queries")
 
@@ -278,7 +296,7 @@ def forest(compared: dict, width: float = 7) -> None:
     differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts)
     title = f"{differing} of {len(runs)} systems are shown to differ from the baseline"
     measure = " or ".join(dict.fromkeys(run["primary"] for run in runs))
-    show(ax, title, "; ".join(words), f"difference in {measure}; grey: within ±{matters:g}")
+    show(ax, title, "; ".join(words), f"difference in {measure}; grey: too small to matter")
 
 
 def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> None:
@@ -286,10 +304,9 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
     document, quote = by_k["document"], by_k["evidence"]
     cutoffs = range(1, len(document) + 1)
     ax = axes(3.4, width)
-    place = {"textcoords": "offset points", "ha": "right", "fontsize": LETTERS[width]}
-    for name, mark, color, up in (("document", "o", LIGHT, 6), ("evidence", "s", DARK, -14)):
+    for name, mark, color in (("document", "o", LIGHT), ("evidence", "s", DARK)):
         ax.plot(cutoffs, by_k[name], f"{mark}-", color=color, markersize=5)
-        ax.annotate(name, (cutoffs[-1], by_k[name][-1]), (0, up), **place)
+    name_ends(ax, cutoffs[-1], pd.DataFrame(by_k)[["document", "evidence"]].iloc[-1], 0.09)
     ax.fill_between(cutoffs, quote, document, color=BAND)
     ax.set(ylim=(0, 1.1), xlim=(0.5, cutoffs[-1] + 0.5))
     ax.xaxis.get_major_locator().set_params(integer=True)
@@ -303,17 +320,16 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
 def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width: float = 7) -> None:
     """Plot evidence recall by tokens of context (columns), a line for each chunk set (rows).
 
-    `verdicts` at `budget` are against the set that has none, the baseline's. The best is named.
+    `verdicts` at `budget` are against the set that has none, the baseline's.
     """
     best, base = str(recall[budget].idxmax()), next(n for n in recall.index if n not in verdicts)
     ax = axes(4.5, width)
     ax.axvline(budget, color="black", linestyle=":", linewidth=1)
-    place = {"textcoords": "offset points", "fontsize": LETTERS[width]}
     for name, row in recall.iterrows():
         thick = 2.5 if name in (best, base) else 1
         look = VERDICTS[verdicts.get(name, "")]
         ax.plot(recall.columns, row, linewidth=thick, zorder=thick, markersize=4, **look)
-    ax.annotate(best, (budget, recall.loc[best, budget]), (-8, 8), ha="right", **place)
+    name_ends(ax, recall.columns[-1], recall.iloc[:, -1])
     columns = [f"{column:,}" for column in recall.columns]
     ax.set_xscale("log")
     ax.set_xticks(recall.columns, columns)

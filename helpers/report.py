@@ -114,6 +114,12 @@ def disclosure(evals: EvalSet) -> Markup:
     return inert(" ".join(re.sub(r"[*`]", "", next(parts, "")).split()))
 
 
+def kinds_in_words(evals: EvalSet) -> str:
+    """Return the data card's line on what the kinds of question are, "" where there is none."""
+    page = files.optional_page(evals.folder / evalset.PROSE[0])
+    return "".join(re.findall(r"^- \*\*Kinds\.\*\* (.+)", page, re.MULTILINE)[:1])
+
+
 def sizes(evals: EvalSet) -> dict:
     """Return the tokens of each document, and how many kinds, services and relevant labels.
 

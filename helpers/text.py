@@ -305,7 +305,7 @@ def clean(page: str) -> str:
         page,
         attributes={"*": KEPT, "a": {"href"}, "img": {"src"}},
         attribute_filter=keep,
-        filter_style_properties={"text-align"},
+        filter_style_properties={"text-align", "width"},
         url_schemes={"https", "data"},
         link_rel=None,
     )

@@ -6,14 +6,36 @@ to the saved scores is asserted there.
 
 import math
 from collections import Counter, defaultdict
+from pathlib import Path
 
 from rank_bm25 import BM25Okapi
 
-from helpers import chunks, runs, text
+from helpers import chunks, figures, files, report, results, runs, text
 from helpers.evalset import EvalSet
+from helpers.labels.markup import document_html
+from helpers.text import Markup
 
-TOLD_SCORES = ("score", "best of all chunks", "without length")
 COMMON = 1 / 4  # a word is common where more of the chunks than this share hold it
+PAGE, DECISION = "session_c.html", ("verdict", "measured", "numbers", "next")
+HEADING = """# A failure, and what to do
+
+The search put the rival above the wanted document, which people judged better. Each word of the
+question gave either one some of its score; a word that the wanted one doesn't hold is *lacked*."""
+SCORES = {  # of a card, as it names them
+    "score": "as it is",
+    "best of all chunks": "each word from its best chunk",
+    "without length": "ignore length (b = 0)",
+}
+CARD = Markup(
+    "<style>.bar{{background:#5b8db8;height:0.5em}}</style><h4>{}</h4><p>{}, {}, nDCG@10 {:.3f}</p>"
+    "<ul>{}</ul>{}<p>Neither scores with: {}.</p>{}"
+    "<details><summary>Both texts</summary>{}</details>"
+)
+HEAD = Markup('<th style="text-align:left;width:{}%">{}</th>')
+TABLE = Markup('<table style="width:100%"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>')
+SIDE = Markup("<li>{}: <b>{}</b> <code>{}</code> ({}{})</li>")
+ROW = Markup('<tr><th style="text-align:left">{}</th>{}</tr>')
+BAR = Markup('<td style="text-align:left">{:.2f}<div class="bar" style="width:{:.0f}%"></div></td>')
 
 
 def wanted_and_rival(order: list[str], grades: dict[str, int]) -> tuple[str, str] | None:
@@ -110,18 +132,57 @@ def failure_card(evals: EvalSet, weights: Weights, query_id: str, order: list[st
     }
 
 
-def card_text(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> str:
-    """Return the lines of a card that stand above its picture."""
+def card_html(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> Markup:
+    """Return a card as HTML: the query, both documents, a row for each word and for each score.
+
+    `order` is the ranking of the query, `ndcg` its nDCG@10. Both texts are folded below.
+    """
     query, ranks = evals.queries[card["query_id"]], {d: f"rank {n}" for n, d in enumerate(order, 1)}
-    wanted_rank, rival_rank = (ranks.get(card[key], "not found") for key in ("wanted", "rival"))
-    unjudged = ", which nobody has judged" if card["unjudged"] else ""
-    gains = {word: gain for word, _, _, gain in card["words"]}  # of the rival
-    gained = ", ".join(word for word in card["lacks"] if gains[word] > 0)
-    idle = ", ".join(word for word in card["lacks"] if gains[word] <= 0)
-    scores = (f"{name} {card[name][0]:.2f} against {card[name][1]:.2f}" for name in TOLD_SCORES)
-    return text.visible(f"""{query.query_id} ({query.kind}, nDCG@10 {ndcg:.3f}): {query.query}
-  wanted: {card["wanted"]} ({wanted_rank})
-  rival: {card["rival"]} ({rival_rank}{unjudged})
-  wanted lacks, the rival scores with: {gained or "no word"}
-  wanted lacks, neither scores with: {idle or "no word"}
-  wanted against rival: {"; ".join(scores)}""")
+    words, sides, texts = {*text.content_words(evals.words(query.query))}, Markup(""), {}
+    for side in ("wanted", "rival"):
+        document, is_open = evals.documents[card[side]], side == "rival" and card["unjudged"]
+        place = ranks.get(document.doc_id, "not found"), ", which nobody has judged" * is_open
+        sides += SIDE.format(side.capitalize(), document.title, document.doc_id, *place)
+        texts[f"{side}: {document.title}"] = document_html(document, words)
+    rows = []
+    for word, _, *gave in sorted(card["words"], key=lambda row: row[2] - row[3]):
+        marks = " (common)" * (word in card["common"]) + " (lacked)" * (word in card["lacks"])
+        rows.append((word + marks, *gave))
+    idle = ", ".join(name for name, *gave in rows if not any(gave)) or "no word"
+    longest = max(abs(value) for _, *gave in rows for value in gave)
+    gave = _table("what it gave", [row for row in rows if any(row[1:])], longest)
+    scores = _table("score", [(shown, *card[name]) for name, shown in SCORES.items()], math.inf)
+    facts = (query.query, query.query_id, query.kind, ndcg, sides, gave, idle, scores)
+    return CARD.format(*facts, figures.side_by_side(texts).data)
+
+
+def _table(head: str, rows: list[tuple[str, float, float]], longest: float) -> Markup:
+    """Return (name, wanted, rival) as a table with bars below the numbers; `longest` fills one."""
+    body = Markup("")
+    for name, *pair in rows:
+        bars = (BAR.format(value, max(0, 100 * value / longest)) for value in pair)
+        body += ROW.format(name, Markup("").join(bars))
+    heads = map(HEAD.format, (30, 35, 35), (head, "wanted", "rival"))
+    return TABLE.format(Markup("").join(heads), body)
+
+
+def save_page(evals: EvalSet, query_id: str, card: Markup, cause: str) -> None:
+    """Write session_c.html beside a learner's copy: a failure, its note, and what was decided."""
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+    from helpers.learn.record import RECORD  # where there are copies
+
+    from .write_up import WriteUp  # takes time to import
+
+    if not Path(RECORD).exists():
+        print(f"your copy writes {PAGE} here")
+        return
+    note = figures.with_code(results.read_notes(evals.folder).get(query_id, ""))
+    said = Markup("<p>Cause by rule: <b>{}</b>.</p><p>{}</p><h2>The decision</h2>")
+    write_up = WriteUp(results.read_current_results(evals), evals)
+    shown = [{"text/html": card + said.format(cause, note)}]
+    shown += [{"text/markdown": write_up.section(name).data} for name in DECISION]
+    outputs = [new_output("display_data", data) for data in shown]
+    cells = [new_markdown_cell(HEADING), new_code_cell("", outputs=outputs)]
+    files.write(Path(PAGE), report.html(new_notebook(cells=cells)))
+    print(f"{PAGE} is written")

@@ -1,7 +1,7 @@
 """A learner's predictions: said before the truth is shown, kept in the learner's set.
 
 `predict` notes a range that holds the truth in four of five cases, or one choice; `truth` shows it
-beside what came out; `calibration` counts at the end how many ranges held. Without a prediction the
+beside what came out; `calibration` draws at the end which ranges held. Without a prediction the
 truth is simply shown, and one that comes later in the same kernel does not count. The workbook's
 own set keeps none.
 """
@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from numbers import Real
 from pathlib import Path
 
-from helpers import evalset, files
+import numpy as np
+
+from helpers import evalset, figures, files
 from helpers.text import how_many
 
 from .check.verdict import NotStarted
@@ -20,9 +22,19 @@ from .check.verdict import NotStarted
 PREDICTIONS = "predictions.json"  # in the learner's set
 SURE = 0.8  # of a range
 USUAL = 0.9  # how often a learner with ranges that are right meets the counts that are shown
-FEW = 10  # ranges below which a count says nothing of a learner
+FEW = 10  # ranges below which a count that chance allows says nothing of a learner
 PLAIN = ",.10g"
 Prediction = list[float] | str
+WORDS = {  # of the week's ranges, as a figure names them
+    "a-longer": "over 512 tokens, %", "a-relevant": "relevant documents",
+    "a-equal": "equal labels, %", "a-overlap": "word overlap",
+    "a-lowest": "overlap, lowest kind", "a-coverage": "coverage, %",
+    "b-orphans": "lengths with orphan, %", "b-jump": "weight in 51 of 100",
+    "b-shared": "chunks with a word, %", "b-cut-first": "documents in ten chunks",
+    "c-ndcg": "nDCG@10", "c-top": "relevant at rank 1", "c-width": "width of interval",
+    "c-other": "other minus baseline", "c-detectable": "smallest to show",
+    "c-evidence": "evidence recall",
+}  # fmt: skip
 SHOWN: set[tuple[Path, str]] = set()  # truths that this kernel told before they were predicted
 
 
@@ -84,7 +96,7 @@ def _in_words(prediction: Prediction) -> str:
 
 
 def _entries(folder: Path) -> dict[str, dict]:
-    """Return {name: {"said", and once it has met its truth "held", or "late"}} of a set."""
+    """Return {name: {"said", and with its truth "held" and "truth", or "late"}} of a set."""
     path = folder / PREDICTIONS
     return files.json_page(path) if path.exists() else {}
 
@@ -116,26 +128,47 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
         low, high = prediction
         held = bool(low <= value <= high) or shown in (format(low, form), format(high, form))
     print(f"{beside}: {'held' if held else 'not'}")
-    _write_entry(folder, name, {"said": prediction, "held": held})
+    _write_entry(folder, name, {"said": prediction, "held": held, "truth": shown})
 
 
 def calibration() -> None:
-    """Print how many ranges held, session by session, and what good calibration would be."""
+    """Draw the ranges that have met their truth, and say what to do with the next ones."""
     entries = _entries(evalset.folder())
-    met = {name: entry for name, entry in entries.items() if "held" in entry}
+    by_session = sorted(entries.items(), key=lambda entry: entry[0][0])
+    met = {name: entry for name, entry in by_session if "truth" in entry}
     choices = [entry["held"] for entry in met.values() if isinstance(entry["said"], str)]
-    ranges = {name: e["held"] for name, e in met.items() if not isinstance(e["said"], str)}
-    for session in sorted({name[0] for name in ranges}):
-        count, _ = _counted_in_words([ranges[name] for name in ranges if name[0] == session])
-        print(f"session {session.upper()}: {count}")
+    ranges = {name: e for name, e in met.items() if not isinstance(e["said"], str)}
     if ranges:
-        print("all: {}, and {}".format(*_counted_in_words([*ranges.values()])))
+        draw_ranges(ranges)
+        print(count_in_words([entry["held"] for entry in ranges.values()]))
     else:
         print("no range of yours has met its truth yet, so there is nothing to count")
     if choices:
         print(f"choices: {sum(choices)} of {len(choices)} right")
     if late := sum("late" in entry for entry in entries.values()):
         print(f"not counted, because the truth was shown before: {late}")
+
+
+def draw_ranges(ranges: dict[str, dict]) -> None:
+    """Draw a bar for each range and a dot at its truth: open where it's outside.
+
+    Each row has a scale of its own, from the lowest to the highest of its three numbers.
+    """
+    ax, rows, numbers = figures.axes(1.1 + 0.29 * len(ranges)), [], []
+    for y, (name, entry) in enumerate(ranges.items()):
+        points = [*entry["said"], float(entry["truth"].replace(",", ""))]
+        low, high, truth = np.interp(points, [min(points), max(points)], [0, 1])
+        mark, color, face = figures.SIDES["good" if entry["held"] else "open"]
+        ax.plot([low, high], [y, y], color=figures.PALE, linewidth=9, solid_capstyle="butt")
+        ax.plot(truth, y, mark, color=color, markerfacecolor=face, markersize=9)
+        rows.append(f"{name[0].upper()}: {WORDS.get(name, name[2:])}")
+        numbers.append(f"{_in_words(entry['said'])}, was {entry['truth']}")
+    figures.name_rows(ax, rows)
+    ax.secondary_yaxis("right").set_yticks(range(len(rows)), numbers)
+    ax.set(xticks=[], xlim=(-0.05, 1.05))
+    title = f"{sum(e['held'] for e in ranges.values())} of {how_many(len(ranges), 'range')} held"
+    words = "; ".join(map(": ".join, zip(rows, numbers, strict=True)))
+    figures.show(ax, title, words, "bar: your range; dot: the truth, open where it's outside")
 
 
 def good_counts(n: int) -> tuple[int, int]:
@@ -149,13 +182,14 @@ def good_counts(n: int) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _counted_in_words(held: list[bool]) -> tuple[str, str]:
-    """Return how many ranges held and how many would be usual, and what that says of 80 %."""
-    n, (low, high) = len(held), good_counts(len(held))
-    usual = f"{low}" if low == high else f"{low} to {high}"
-    count = f"{sum(held)} of {how_many(n, 'range')} held, where {usual} would be good"
-    if n < FEW:
-        return count, "that is too few to tell"
-    if low <= sum(held) <= high:
-        return count, "80 % sure is what your ranges were"
-    return count, f"your ranges are too {'narrow' if sum(held) < low else 'wide'}"
+def count_in_words(held: list[bool]) -> str:
+    """Return how many ranges held, how many should, and what to do with the next ones."""
+    n, right, (low, high) = len(held), sum(held), good_counts(len(held))
+    due = round(SURE * n)
+    count = f"{right} of your {how_many(n, 'range')} held; of 80 % ranges about {due} should"
+    if not low <= right <= high:
+        wrong, better = ("narrow", "wider") if right < low else ("wide", "narrower")
+        return f"{count}: yours are too {wrong}. Make the next ones {better}"
+    advice = "Make the next ones a little wider" if right < due else "Go on like this"
+    chance = "too few to tell" if n < FEW else "that's within chance"
+    return f"{count}: {chance}. {advice}"

@@ -38,6 +38,7 @@ METHOD = {  # what decides how the baseline searches and is measured
     "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
     "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
 }
+MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
 FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
 MOST_NAMED = 20  # queries named in a sentence
 SHARE = 20  # reranking looks at one document in so many
@@ -79,7 +80,12 @@ class WriteUp:
         systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
         systems.sort(key=lambda run: -run["gain"]["difference"])
         self.compared = results["compared_dev"] | {"runs": systems}
-        filters = {"names": _in_italics, "some": _first_names, "median": median, "p": stats.p_text}
+        filters = {
+            "names": self.in_words,
+            "some": _first_names,
+            "median": median,
+            "p": stats.p_text,
+        }
         filters["confirmation"] = stats.confirmation
         self.template = text.template(TEMPLATE, **filters)
 
@@ -87,6 +93,16 @@ class WriteUp:
         """Return a section of the template as Markdown for a cell; `more` are further values."""
         parts = self.template.blocks[name](self.template.new_context(self.values | more))
         return text.markdown(text.paragraphs("".join(parts)))
+
+    def in_words(self, names: Iterable[str]) -> text.Markup:
+        """Return names in italics; of a run that isn't a system they say what it is."""
+        chunk_sets, told = self.results["evidence"].get("dev", {"sets": ()})["sets"], []
+        for name in names:
+            words = text.Markup("*{}* chunks" if name in chunk_sets else "*{}*")
+            merged = "BM25 merged with " * name.startswith(MERGED)
+            told.append(merged + words.format(name.removeprefix(MERGED)))
+        *most, last = told
+        return text.Markup(", ").join(most) + " and " + last if most else last
 
     @functools.cached_property
     def values(self) -> dict:
@@ -118,6 +134,7 @@ class WriteUp:
             "systems": [files.json_page(path) | {"name": path.stem} for path in cards],
             "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
             "marked": self.marked_queries(),
+            "kinds_in_words": figures.with_code(report.kinds_in_words(evals)),
             "readings": {name: words for name, words in facts if "second pass" in name},
         }
 
@@ -163,6 +180,9 @@ class WriteUp:
             query = self.rows["dev"].loc[card["query_id"]].to_dict()
             ranks = {doc_id: f"rank {n}" for n, (doc_id, _) in enumerate(query["retrieved"], 1)}
             values = {f"{n}_at": ranks.get(card[n], "after rank 10") for n in ("wanted", "rival")}
+            values |= {
+                f"{n}_title": self.evals.documents[card[n]].title for n in ("wanted", "rival")
+            }
             note = figures.with_code(notes.get(card["query_id"], ""))
             shown.append(values | {"card": card, "query": query, "note": note})
         return shown
@@ -214,7 +234,7 @@ class WriteUp:
         """Return the comparison as text, the baseline first."""
         on_test = {run["name"]: _on_test(run) for run in self.compared["runs"]}
         board = compare.leaderboard(self.results["compared_dev"])
-        board = board.drop(columns=["p", "wins/ties/losses", "judged@10"])
+        board = board.drop(columns=["p", "detectable", "wins/ties/losses", "judged@10"])
         return board.assign(**{"on test": [on_test.get(name, "") for name in board.index]})
 
     def evidence_recall(self) -> pd.DataFrame:
@@ -252,11 +272,6 @@ class WriteUp:
 
 
 # Filters of the template.
-
-
-def _in_italics(names: list[str]) -> text.Markup:
-    *most, last = [text.Markup("*{}*").format(name) for name in names]
-    return text.Markup(", ").join(most) + " and " + last if most else last
 
 
 def _first_names(names: list[str]) -> str:

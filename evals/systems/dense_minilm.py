@@ -41,11 +41,12 @@ def main() -> None:
     for titled in (False, True):
         name = MODEL + TITLED * titled
         run = by_cosine(evals, model, {"model": MODEL, "packages": packages}, titled)
-        begin = "title, blank line, then of the body" if titled else "of title, blank line, body"
+        of_body = f"the body, a new one every {STEP}, each below the title"
+        body = of_body if titled else f"title, blank line and body, a new one every {STEP}"
         card = {
-            "system": "cosine of the best window of a document in all-MiniLM-L6-v2, a model of "
-            "2021; newer models are usually stronger",
-            "windows": f"{begin}: {WORDS} words, a new one every {STEP}",
+            "system": "a dense model, all-MiniLM-L6-v2 of 2021, which compares meanings. A "
+            "document's score is the cosine of its best window. Newer models are usually stronger",
+            "windows": f"{WORDS} words of {body}",
             "packages": packages,
             "command": "uv run evals/systems/dense_minilm.py",
         }

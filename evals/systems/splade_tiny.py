@@ -70,8 +70,9 @@ def main() -> None:
         found = [(d, float(s)) for d, s in zip(ids, row, strict=True) if s > 0]
         run[query_id] = runs.in_order(found)[: runs.BASELINE["depth"]]
     card = {
-        "system": "SPLADE of two layers, inner product of the best window of a document",
-        "windows": f"title, blank line, then of the body: {WORDS} words, a new one every {STEP}",
+        "system": "SPLADE of two layers, a model that adds words of like meaning. A document's "
+        "score is the inner product of its best window",
+        "windows": f"{WORDS} words of the body, a new one every {STEP}, each below the title",
         "packages": {name: version(name) for name in PACKAGES},
         "command": "uv run evals/systems/splade_tiny.py",
     }

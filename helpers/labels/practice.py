@@ -6,7 +6,6 @@ What is judged here stays in a log of its own and never becomes a label.
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,6 +15,7 @@ from IPython.display import display
 from .. import evalset, figures, stats
 from .. import text as texts
 from ..evalset import EvalSet, Judgment
+from ..learn import record
 from ..text import Markup, Pair, how_many
 from . import log
 
@@ -160,16 +160,13 @@ def agreement_picture(evals: EvalSet, below: str = "") -> tuple[plt.Figure, str]
 
 def save_picture(evals: EvalSet, question: str, rank: int) -> None:
     """Write session_a.png beside a learner's copy: their labels, and a question that failed."""
-    from ..learn.record import RECORD  # where there are copies
-
-    if not Path(RECORD).exists() or not readings(evals):
+    if not readings(evals):
         print(f"your copy writes {PICTURE} here, once you have labelled some of the twenty pairs")
         return
     line = f"best answer of “{texts.visible(question)}”: rank {rank}"
     figure, _ = agreement_picture(evals, f"\n\n{textwrap.fill(line, figures.LINE[figures.PAGE])}")
-    figure.savefig(PICTURE)
+    record.save_figure(figure, PICTURE)
     plt.close(figure)
-    print(f"{PICTURE} is written")
 
 
 def gwet_ac1(first: list[int], second: list[int], grades: tuple[int, ...]) -> float:

@@ -45,12 +45,13 @@ def progress_report(
         raise LearnError(f"no copies in {learn.name}/ yet; make learn writes them")
     done, stopped = read_copies(learn, saved), []
     if run:
-        marks = {name: own for name, own in done.runs.items() if name.startswith(record.TAKEN)}
+        kept = record.TAKEN, record.EIGHT
+        marks = {name: own for name, own in done.runs.items() if name.startswith(kept)}
         done, stopped = run_copies(learn, saved, evals, limit)
         done.runs.update(marks)  # which a run does not set again
     newest = datetime.fromtimestamp(max((learn / name).stat().st_mtime for name in saved))
     head = f"read from the files in {learn.name}/, last saved {newest:%d %b %H:%M}\n"
-    return "\n".join([head, *report_on(sources, done), *stopped])
+    return "\n".join([head, *eight_questions(done.runs), *report_on(sources, done), *stopped])
 
 
 class Copies(NamedTuple):
@@ -150,6 +151,13 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
         label = f"{exercise.number} {exercise.title}".strip()
         return [*lines, f"next: {label} ({exercise.minutes} minutes) in {name}"]
     return [*lines, "every exercise is done"]
+
+
+def eight_questions(runs: dict[str, list[CheckRun]]) -> list[str]:
+    """Return a line on the questions of before and after the week, none where none is answered."""
+    before, after = (runs.get(f"{record.EIGHT}{when}") for when in ("before", "after"))
+    words = after[0].words if after else "answered before the week, not yet after it"
+    return [f"Eight questions: {words}\n"] if before or after else []
 
 
 def _line(exercise: Exercise, status: str, words: str) -> str:

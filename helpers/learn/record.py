@@ -16,7 +16,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from .. import files
 
 RECORD, FOLDERS = "progress.jsonl", (Path(), Path(".."))
-TAKEN = "solution of "
+TAKEN, EIGHT = "solution of ", "eight questions "
 
 
 class CheckRun(NamedTuple):
@@ -49,6 +49,23 @@ def write_solution_taken(check: str) -> None:
     """Mark in the record that the solution of what `check` checks was shown before it passed."""
     if all(run.result != "passed" for run in _own_runs(check)):
         _add({"check": f"{TAKEN}{check}", "cell": "", "result": "taken", "words": ""})
+
+
+def save_figure(figure, name: str) -> None:
+    """Write a matplotlib figure beside a learner's copy; elsewhere say that a copy does."""
+    if is_copy := Path(RECORD).exists():
+        figure.savefig(name)
+    print(f"{name} is written" if is_copy else f"your copy writes {name} here")
+
+
+def write_answers(when: str, letters: str, words: str = "") -> None:
+    """Note answers to the eight questions, before or after the week, and what came of them."""
+    _add({"check": f"{EIGHT}{when}", "cell": "", "result": letters, "words": words})
+
+
+def answers(when: str) -> list[str]:
+    """Return the answers to the eight questions of before or after the week, oldest first."""
+    return [run.result for run in _own_runs(f"{EIGHT}{when}")]
 
 
 def _add(row: dict[str, str]) -> None:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from base64 import b64encode
 from html import escape
 from pathlib import Path
 
@@ -63,9 +64,12 @@ def site_pages() -> dict[Path, str]:
 
 
 def prose(page: str, home: Path, inside: set[Path]) -> str:
-    """Return Markdown that stands in `home`; of links to no page of the site the words stay."""
+    """Return Markdown of `home`, pictures inside; a link to no page of the site is its words."""
 
     def link(match: re.Match) -> str:
+        if match[0].startswith("!"):
+            drawn = b64encode((home / match[2]).read_bytes()).decode()
+            return f"![{match[1]}](data:image/png;base64,{drawn})"
         stays = match[2].startswith("https:") or (home / match[2]).resolve() in inside
         return match[0] if stays else match[1]
 

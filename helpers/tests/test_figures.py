@@ -56,7 +56,7 @@ def test_shares_stand_against_the_bar(drawn):
     assert points(below)["s"] == [(0, 1.8), (0, 2.2)]  # a full answer stands in the row of its kind
     assert words(below.texts)[4:] == ["5 in full", "0 in full", "9 in full"]
     assert "edge 7 of 8 (0.70 to 0.90), all questions in full 5 of 10 (0.20 to 0.80), h" in told
-    assert named(below)[0].startswith("useful, below it in full; 95 %")
+    assert named(below)[0].startswith("above: useful, below: a full answer\nlines: 95 %")
 
 
 def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
@@ -85,8 +85,8 @@ def test_first_ranks_are_counted_by_places(drawn):
     assert words(ax.get_xticklabels()) == ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
     assert words(ax.texts) == [*"2112223"]
     assert all(tick == int(tick) for tick in ax.get_yticks())
-    assert title(ax) == "2 of 13 test queries find one at rank 1"
-    assert title(single) == "0 of 1 dev queries find one at rank 1"
+    assert title(ax) == "The first result is relevant for 2 of 13 test queries"
+    assert title(single) == "The first result is relevant for 0 of 1 dev queries"
 
 
 FOREST = [  # (name, difference, low, high, verdict)
@@ -116,7 +116,7 @@ def test_the_forest_shows_each_run_with_its_interval_and_verdict(drawn):
     assert (ax.patches[0].get_x(), ax.patches[0].get_width()) == (-0.05, 0.1)
     assert title(ax) == "2 of 4 systems are shown to differ from the baseline"
     assert "open +0.050 (-0.100 to +0.200), too few queries to tell; one -0.200, too few" in told
-    assert named(ax)[0].endswith("within ±0.05")
+    assert named(ax)[0].endswith("grey: too small to matter")
     assert [shown.figure.get_figwidth() for shown in (ax, page)] == [7, 5]
     figures.forest({"runs": runs[:3], "matters": 0.05}, 7)
     assert title(drawn[-1][0]).startswith("1 of 3 systems")
@@ -129,7 +129,7 @@ def test_document_and_evidence_by_k(drawn):
     (ax, _), (single, _) = drawn
     lines = {"o": by_k["document"], "s": by_k["evidence"]}
     assert points(ax) == {mark: [*enumerate(shares, 1)] for mark, shares in lines.items()}
-    assert texts(ax) == [("document", 6, 1.0), ("evidence", 6, 0.6)]
+    assert texts(ax) == [("evidence", 6, 0.6), ("document", 6, 1.0)]
     assert named(ax)[1] == "share of 10 queries"
     assert ax.collections[0].get_datalim(ax.transData).intervaly.tolist() == [0.1, 1.0]
     assert title(ax) == "In 5 chunks: right document 90%, its evidence 50%"
@@ -138,7 +138,7 @@ def test_document_and_evidence_by_k(drawn):
 
 def test_evidence_by_budget(drawn):
     recall = pd.DataFrame(
-        [[0.2, 0.3, 0.4, 0.5, 0.6], [0.1, 0.2, 0.5, 0.6, 0.7], [0, 0, 0, 0, 0]],
+        [[0.2, 0.3, 0.4, 0.5, 0.6], [0.1, 0.2, 0.5, 0.6, 0.62], [0, 0, 0, 0, 0]],
         ["fixed", "small", "x"],
         evidence.BUDGETS,
     )
@@ -150,7 +150,11 @@ def test_evidence_by_budget(drawn):
     for line, verdict, row in zip(lines, ["", *verdicts.values()], recall.to_numpy(), strict=False):
         assert line.get_color() == figures.VERDICTS[verdict]["color"]
         assert [*line.get_xdata()] == [*evidence.BUDGETS] and [*line.get_ydata()] == [*row]
-    assert texts(ax) == texts(other) == [("small", 2000, 0.5)]  # the best, also as the baseline
+    ends = [(" x", 0.0), (" fixed", 0.5775), (" small", 0.6425)]
+    for shown in (ax, other):  # the names stand beside the ends, or apart where ends are near
+        places = [(note.get_text(), note.xyann[1]) for note in shown.texts]
+        assert places == [(name, pytest.approx(y)) for name, y in ends]
+        assert {note.xy[0] for note in shown.texts} == {8000}
     legend = words(ax.figure.legends[0].get_texts())
     assert legend == ["the baseline", stats.WORSE, stats.TOO_FEW]
     assert words(ax.get_xticklabels()) == ["500", "1,000", "2,000", "4,000", "8,000"]

@@ -14,9 +14,9 @@ import pytest
 from conftest import write_rows
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from helpers import baseline, compare, evalset, figures, report, results, runs, text
+from helpers import baseline, chunks, compare, evalset, figures, report, results, runs, text
 from helpers.labels import panel, practice
-from notebooks import write_up
+from notebooks import cards, write_up
 from notebooks.pictures import ranking
 
 # The function itself.
@@ -103,7 +103,7 @@ def hostile(tmp_path):
     write_rows(tmp_path / "retrieval_queries.jsonl",
                *({"query_id": q, "split": half, **whole} for q, half in halves))  # fmt: skip
     write_rows(tmp_path / "judgments.jsonl", *({"query_id": q, **label} for q in ids))
-    (tmp_path / "README.md").write_text(f"# {ACTS}\n\n{BARE}\n")
+    (tmp_path / "README.md").write_text(f"# {ACTS}\n\n{BARE}\n\n- **Kinds.** {BARE}\n")
     (tmp_path / "notes.md").write_text(f"## q\n{BARE}\n")
     (tmp_path / "labeling_guide.md").write_text(f"# Guide\n\n{ACTS}\n")
     (tmp_path / "runs").mkdir()
@@ -133,7 +133,7 @@ def page(hostile):
     assert results.read_results(hostile.folder)["method"] == content["method"]  # a fit of the form
     content["evidence"]["lost"] = dict.fromkeys(hostile.queries, "delivered")
     for n, card in enumerate(content["cards"][:3]):
-        card |= {"query_id": f"{ACTS}{n}"}
+        card |= {"query_id": f"{ACTS}{n}", "wanted": ACTS, "rival": f"{ACTS}2"}
     content["cards"] = content["cards"][:3]
     rows = zip(hostile.queries, content["per_query"][:3], strict=True)
     content["per_query"] += [row | {"query_id": q, "split": "dev"} for q, row in rows]
@@ -180,9 +180,11 @@ def test_no_text_acts_on_other_pages(hostile):
         assert not acts(RENDER(str(markdown))), name
     assert not acts(RENDER(str(report.data_card_table(hostile))), 0)
     query = hostile.queries[f"{ACTS}0"]
-    found = {d: (f"{d}#0", document.text) for d, document in hostile.documents.items()}
-    card = ranking.result_card(query, found, {"storage", "queue", "c"}, [ACTS], 3)
-    assert not acts(card, 6)
+    found = {d: (document.title, "") for d, document in hostile.documents.items()}
+    assert not acts(ranking.result_card(query, found, {"storage", "queue", "c"}, [ACTS], 3), 5)
+    body = ranking.result_card(evalset.Query("q", "q", ()), {"d": ("", ACTS)}, {"c"}, [], 3)
+    assert "&#60;b&#62;a (javascript&#58;ran())" in body  # there Markdown is left out
+    assert not acts(ranking.chunk_page(ACTS, [(0, len(ACTS))]))
 
 
 def test_no_text_acts_in_the_search_box_and_in_two_texts_beside_each_other(hostile, monkeypatch):
@@ -190,6 +192,36 @@ def test_no_text_acts_in_the_search_box_and_in_two_texts_beside_each_other(hosti
     assert not acts(baseline.ask("storage queue").data, 4)
     heading = figures.side_by_side({ACTS: text.Markup("")}).data
     assert not acts(heading)
+
+
+def test_no_text_acts_in_a_failure_card(hostile):
+    units = [chunks.Chunk(d, 0, 0, 9, 1) for d in hostile.documents]
+    bodies = [hostile.words(document.text) for document in hostile.documents.values()]
+    weights, order = cards.Weights(units, bodies, set()), [f"{ACTS}2", ACTS]
+    card = cards.failure_card(hostile, weights, f"{ACTS}0", order)
+    before, _, texts = cards.card_html(card, hostile, order, 0.5).partition("<details>")
+    assert not acts(before, 6)
+    assert re.search(r'<(img|script)\b|="javascript', texts) is None  # there Markdown is Markdown
+
+
+def test_a_learners_page_of_session_c_holds_a_failure_and_the_decision(
+    page, hostile, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(results, "read_current_results", lambda evals: page.results)
+    cards.save_page(hostile, "q", text.Markup("<h4>Card {}</h4>").format(ACTS), ACTS)
+    (tmp_path / "progress.jsonl").touch()
+    cards.save_page(hostile, "q", text.Markup("<h4>Card {}</h4>").format(ACTS), ACTS)
+    said = ["your copy writes session_c.html here", "session_c.html is written"]
+    assert capsys.readouterr().out.splitlines() == said
+    made = (tmp_path / "session_c.html").read_text().partition("<main>")[2]
+    main = re.sub(r' (alt|id|href|data-label)="[^"]*"', "", made)
+    assert not acts(main, 4) and "<b>&lt;b&gt;[a](javascript" in main
+    heads = re.findall(r"<h\d[^>]*>([^<]+)", main)
+    assert [head.split()[0] for head in heads] == ["A", "Card", "The"]
+    for name in cards.DECISION:
+        told = seen(RENDER(str(page.section(name).data))).split()
+        assert " ".join(told[:20]) in " ".join(seen(main).split()), name
 
 
 def test_no_text_acts_in_the_panel(hostile):

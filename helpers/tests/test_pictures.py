@@ -3,6 +3,8 @@
 What is told without eyes is compared by the notebooks that show them: `nbval_alt`.
 """
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,18 +17,23 @@ from helpers.figures import DARK
 from notebooks.pictures import corpus, ranking, scores, week
 
 
-def test_a_session_lights_what_it_makes(drawn):
-    for session, steps in (
-        ("A", ["documents", "questions and labels"]),
-        ("B", ["chunks", "index", "ranking"]),
-        ("C", ["measures", "decision"]),
+def test_a_session_lights_its_steps_and_the_first_names_what_flows(drawn):
+    flows = ["documents", "queries", "evaluation\nset", "chunks", "ranked lists", "scores"]
+    between = [(flow, n + 0.5) for n, flow in enumerate(flows)]
+    for session, steps, named_flows in (
+        ("A", ["collect", "ask", "label"], between),
+        ("B", ["cut", "search"], []),
+        ("C", ["measure", "decide"], []),
     ):
         week.map_of_week(session)
         ax, told = drawn[-1]
-        assert told.endswith(f"This session makes {', '.join(steps)}.")
-        boxes = zip(ax.patches, (t for t in ax.texts if t.get_text()), strict=True)
-        lit = [t.get_text() for box, t in boxes if to_hex(box.get_facecolor()) == DARK]
-        assert [" ".join(text.split("\n")) for text in lit] == [f"{s} {session}" for s in steps]
+        assert told.startswith("The week in 7 steps: collect → documents → ask → queries → label →")
+        assert told.endswith(f"→ scores → decide. Session {session}: {', '.join(steps)}.")
+        written = [(t.get_text(), t.get_position()) for t in ax.texts if t.get_text()]
+        assert [(words, x) for words, (x, y) in written if y > 0.6] == named_flows
+        boxes = zip(ax.patches, [words for words, (_, y) in written if y < 0.6], strict=True)
+        lit = [words for box, words in boxes if to_hex(box.get_facecolor()) == DARK]
+        assert lit == [f"{step}\n{session}" for step in steps]
 
 
 def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
@@ -43,20 +50,39 @@ def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
 # Session A.
 
 
-def test_lengths_stand_above_the_kinds_that_make_them(drawn):
+def test_lengths_have_a_row_for_each_kind_and_a_key(drawn):
     frame = pd.DataFrame({"tokens": [10, 20, 30, 512, 513, 900], "kind": [*"bbbaaa"]})
     corpus.lengths(frame)
     corpus.lengths(frame.assign(kind="unspecified"), 20)
-    (top, _), (alone, _) = drawn
-    below = top.figure.axes[1]
-    longer = "33% of the documents are longer than 512 tokens; b is the shortest kind, a the lo"
-    assert title(top).startswith(longer)
-    cells = below.collections[0].get_array()
-    assert cells.sum(axis=0).tolist() == [bar.get_height() for bar in top.patches]
-    assert cells.sum(axis=1).tolist() == [3, 3]
-    assert rows(below) == ["b", "a"] and points(below)["o"] == [(20, 0.5), (513, 1.5)]
-    assert [upright(ax) for ax in (top, below)] == [[512]] * 2
-    assert title(alone) == "67% of the documents are longer than 20 tokens"
+    (ax, told), (alone, _) = drawn
+    cells = ax.collections[0].get_array()
+    assert cells.sum(axis=1).tolist() == [3, 3] and cells[0, :2].tolist() == [2, 1]
+    assert rows(ax) == ["b", "a"] and points(ax)["o"] == [(20, 0), (513, 1)]
+    key = words(ax.figure.legends[0].get_texts())
+    assert key == ["darker: more", "median", "512 tokens"]
+    assert named(ax) == ("tokens of a document", "") and upright(ax) == [512]
+    assert title(ax) == "33% of documents have over 512 tokens"
+    assert told == f"{title(ax)}. Median tokens by kind: b 20, a 513."
+    assert title(alone) == "67% of documents have over 20 tokens"
+
+
+def test_a_page_shows_the_lengths_of_most_kinds_with_slider_and_key(drawn):
+    kinds = [f"k{n:02}" for n in range(corpus.ROWS)]
+    corpus.lengths(pd.DataFrame({"tokens": range(len(kinds)), "kind": kinds}))
+    figure = drawn[0][0].figure
+    assert len(rows(figure.axes[0])) == corpus.ROWS
+    assert figure.get_figheight() * figure.dpi + 40 < 570  # pixels, with a slider
+
+
+def test_groups_lie_end_to_end_in_the_row_of_their_half(drawn):
+    corpus.halves(pd.Series([1, 3, 2, 1]), pd.Series(["dev", "test", "dev", "dev and test"]))
+    ((ax, told),) = drawn
+    assert bars(ax) == [(0, 2), (2, 1), (0, 1), (0, 3)]
+    assert rows(ax) == ["dev: 2 groups", "dev and test: 1 group", "test: 1 group"]
+    assert texts(ax) == [("2", 1, 0), ("1", 0.5, 1), ("3", 1.5, 2)]
+    assert title(ax) == "Largest group: 3 of 7 queries"
+    largest = "dev: 2, the largest 2; dev and test: 1, the largest 1; test: 1, the largest 3."
+    assert told == f"{title(ax)}. Groups of {largest}"
 
 
 def test_rare_kinds_are_one_row():
@@ -109,25 +135,16 @@ def test_overlap_by_kind(drawn):
 
 # Session B.
 
-BODY = "A title\n\n# One\nwords words words\n#Two\n" + "x" * 62  # 100 characters
 
-
-def test_spans_show_every_chunk_heading_and_quote_and_cross_what_a_seam_cuts(drawn):
-    chunkers = {"fixed": [(0, 50), (40, 90), (80, 100)], "paragraph": [(0, 80), (82, 100)]}
-    ranking.spans("a-doc", chunkers, BODY, [(45, 60), (75, 85)])
-    ranking.spans("a" * 50, {"fixed": [(0, 1000)]}, "x" * 1000, [(5, 7)])  # a short quote is seen
-    ranking.spans("a  b\nc", {"fixed": [(0, 1)]}, "x", [])
-    (ax, told), (short, _), (plain, plain_told) = drawn
-    assert bars(ax) == [(0, 50), (40, 50), (80, 20), (0, 80), (82, 18), (45, 15), (75, 10)]
-    upper, lower = ax.patches[:2]
-    assert upper.get_facecolor() != lower.get_facecolor() and upper.get_y() > lower.get_y()
-    assert points(ax)["x"] == [(80, -1)] and [x for x, _ in points(ax)["|"]] == [9, 33]
-    assert rows(ax) == ["fixed\n3 chunks", "paragraph\n2 chunks", "2 headings", "2 quotes"]
-    assert title(ax) == "The paragraph chunker keeps 80% of a-doc in one chunk"
-    assert told.endswith("Quotes that a seam cuts, of 2: fixed 0, paragraph 1.")
-    assert bars(short)[1] == (5, 12) and f"100% of {'a' * 29}… in one chunk" in title(short)
-    assert rows(plain) == ["fixed\n1 chunk", "0 headings", "0 quotes"]
-    assert "of a b c in" in plain_told
+def test_a_page_of_chunks_marks_where_each_begins_and_ends_and_what_two_share():
+    page = ranking.chunk_page("one <b>.", [(0, 5), (3, 7), (7, 20)])
+    parts = [re.sub("<.+?>|^.+?>", "", part) for part in page.split("<span ")[1:]]
+    assert parts == ["▸1one", "▸2 &#60;1◂", "b&#62;2◂", "▸3&#46;"]  # the end of 3 lies beyond
+    one, shared, two, three = re.findall('<span style="background:(.+?)">', page)
+    assert one == three and len({one, shared, two}) == 3
+    assert 'aria-label="chunk 2 begins"' in page and 'aria-label="chunk 1 ends"' in page
+    apart = ranking.chunk_page("a  b", [(0, 1), (3, 4)])
+    assert re.findall("background:(#f{6})", apart) == ["#ffffff"] * 2  # the page, and the gap
 
 
 def test_weights_name_the_largest_rise(drawn):
@@ -168,26 +185,42 @@ BARS = {
 def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     ranking.score_parts(BARS)
     ranking.score_parts({name: {"one": np.float64(part)} for name, part in (("x", 2), ("y", -1))})
-    (ax, _), (few, _) = drawn
+    ranking.score_parts(BARS, "my question")
+    (ax, _), (few, _), (own, _) = drawn
     assert bars(ax) == [  # disk, the, a, c, b, others
         (0, 5.0), (0, 0), (5, 1.0), (0, 1.5), (0, -0.5), (0, 0),
         (6, 0.2), (1.5, 0.4), (6.2, 0.3), (0, 0), (6.5, 0.25), (1.9, 0.2),
     ]  # fmt: skip
     labels = ["disk", "the", "a", "c", "b", "2 other words"]
-    assert words(ax.get_legend().get_texts()) == labels
+    assert words(ax.figure.legends[0].get_texts()) == labels
     assert len({bar.get_facecolor() for bar in ax.patches}) == len(labels)
-    assert texts(ax) == [("6.2", 6.75, 0), ("2.1", 2.1, -1)]  # where bars end
-    assert rows(ax) == [*BARS]
+    assert texts(ax)[:2] == [("6.2", 6.75, 0), ("2.1", 2.1, -1)]  # where bars end
+    assert texts(ax)[2:] == [("rival#0", 0, 0.3), ("wanted#2", 0, -0.7)]
     assert title(ax) == "“disk” alone puts the first 5.0 ahead, all words 4.1"
-    assert words(few.get_legend().get_texts()) == ["one"]  # few words stand each for themselves
+    assert words(few.figure.legends[0].get_texts()) == ["one"]  # few words stand for themselves
+    heaviest = ["disk 5.00", "the 1.00", "b 0.30", "c 0.20", "d 0.15", "2 other words -0.40"]
+    assert words(own.figure.legends[0].get_texts()) == heaviest and title(own) == "my question"
 
 
-HITS = {"a": ("a#1", "the queue"), "b": ("b#0", "disk <b>full</b>"), "c": ("c#0", "disk")}
+def test_a_learners_own_ranking_is_written_beside_their_copy(drawn, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ranking.own_ranking("", {})
+    assert "no document shares a word" in capsys.readouterr().out and not drawn
+    ranking.own_ranking("where\nis $x$ \x1b", {"1. a": {"disk": 2.0}})
+    assert capsys.readouterr().out == "your copy writes session_b.png here\n"
+    (tmp_path / "progress.jsonl").touch()
+    ranking.own_ranking("where", {"1. a": {"disk": 2.0}})
+    assert (tmp_path / "session_b.png").read_bytes().startswith(b"\x89PNG")
+    assert capsys.readouterr().out == "session_b.png is written\n"
+    assert title(drawn[0][0]) == "where is $x$ \\x1b" and texts(drawn[0][0])[1][0] == "1. a"
+
+
+HITS = {"a": ("A", "the queue"), "b": ("B", "## disk\n\n<b>full</b> **x**"), "c": ("C", "disk")}
 CARDS = [  # (relevant documents, how many results are shown, marks)
-    (("c",), 1, ["· 1. a#1", "✓ 3. c#0"]),
-    (("c", "b"), 1, ["· 1. a#1", "✓ 2. b#0"]),
-    (("a",), 2, ["✓ 1. a#1", "· 2. b#0"]),
-    (("z",), 2, ["· 1. a#1", "· 2. b#0"]),
+    (("c",), 1, ["· 1. A", "✓ 3. C"]),
+    (("c", "b"), 1, ["· 1. A", "✓ 2. B"]),
+    (("a",), 2, ["✓ 1. A", "· 2. B"]),
+    (("z",), 2, ["· 1. A", "· 2. B"]),
 ]
 
 
@@ -201,24 +234,27 @@ def test_a_card_holds_the_first_results_and_the_best_relevant_one():
     query = Query("q1", "<i>disk", ("b",), kind="entity")
     page = ranking.result_card(query, HITS, {"disk"}, ["<i>", "x"], 3)
     assert page.startswith("<h4>q1 (entity): &#60;i&#62;disk</h4>")
-    assert "<mark>disk</mark> &#60;b&#62;full" in page and "<b>full" not in page
+    assert "<br><mark>disk</mark> &#60;b&#62;full&#60;/b&#62; x</p>" in page  # no Markdown
     assert page.endswith("Words in no relevant document: &#60;i&#62;, x</p>")
 
 
 # Session C.
 
 
-def test_each_rank_says_its_discount_and_what_it_adds(drawn):
-    scores.discount_by_rank(["a", "b"], {"b": 2, "x": 1})
-    scores.discount_by_rank(["a"], {})
-    (ax, _), (_, nothing) = drawn
-    second = 1 / np.log2(3)
-    assert points(ax) == {"o": [(1, 1), (2, second)]}
-    assert [bar.get_height() for bar in ax.patches] == [0, 2 * second]
-    assert words(ax.get_xticklabels()) == ["rank 1\na: grade 0", "rank 2\nb: grade 2"]
-    assert texts(ax)[1] == ("adds 1.26", 2, round(2 * second + 0.03, 9))
-    assert title(ax) == "DCG 1.26, 1.26 of it from rank 2"
-    assert nothing == "DCG 0.00. rank 1: discount 1.00, adds 0.00"
+def test_ten_cells_fill_what_is_relevant_and_frame_the_first_k(drawn):
+    scores.first_k([*"abcd"], {"b": 2, "c": 0, "d": 1, "x": 1}, 3)
+    scores.first_k(["a"], {}, 1)
+    (ax, told), (_, nothing) = drawn
+    *cells, frame = ax.patches
+    assert [to_hex(cell.get_facecolor()) == DARK for cell in cells] == [0, 1, 0, 1]
+    assert (frame.get_x(), frame.get_width(), frame.get_fill()) == (0.5, 3, False)
+    assert [text[:2] for text in texts(ax)[:4]] == [*zip("abcd", (1, 2, 3, 4), strict=True)]
+    assert texts(ax)[4][0] == "hit@3 = 1\nrecall@3 = 1/3\nP@3 = 1/3"
+    assert named(ax)[0] == "rank; filled: relevant; not found: x"
+    assert (
+        told == "1 of the first 3 are relevant, of 3 in all. hit@3 = 1, recall@3 = 1/3, P@3 = 1/3"
+    )
+    assert nothing.endswith("hit@1 = 0, recall@1 = 0/0, P@1 = 0/1")
 
 
 def test_the_measures_at_the_chosen_place_stand_in_the_title(drawn):
@@ -254,22 +290,3 @@ def test_overlap_marks_the_lowest_kind_and_returns_the_rank_correlation(drawn):
         assert points(ax)[mark] == [(pytest.approx(x, abs=0.013), y) for x, y in pairs]
     assert title(ax) == "More shared words, higher nDCG (rank correlation 1.00)"
     assert equal.startswith("Shared words explain little (rank correlation 0.00)")
-
-
-def test_a_card_shows_the_words_that_gave_something(drawn):
-    card = {
-        "query_id": "q1",
-        "words": [["the", 0.1, 0.5, 0.25], ["his", 4.0, 0, 3.0], ["zzz", None, 0, 0]],
-        "common": ["the"],
-        "lacks": ["his", "the", "zzz"],
-        "score": [0.5, 3.25],
-    }
-    scores.two_documents(card)
-    scores.two_documents(card | {"words": [["zzz", None, 0, 0]], "score": [0, 0]})
-    (ax, _), (_, nothing) = drawn
-    places = [round(bar.get_y() + bar.get_height() / 2, 9) for bar in ax.patches]
-    assert [width for _, width in bars(ax)] == [0.5, 0, 0.25, 3.0]
-    assert places == [0.2, 1.2, -0.2, 0.8]
-    assert rows(ax) == ["the (common, lacked)", "his (lacked)"]
-    assert title(ax) == 'q1: wanted 0.50, rival 3.25; "his" decides most'
-    assert nothing == "q1: wanted 0.00, rival 0.00. Wanted and rival by word: "

@@ -2,16 +2,18 @@
 
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 
 import nbval_alt
 import numpy as np
 import pytest
+from drawing import points, rows, title
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from helpers import evalset, workbook
+from helpers import evalset, figures, workbook
 from helpers.labels import audit, manifest
 from helpers.learn import copies
 from notebooks import predictions
@@ -60,8 +62,8 @@ def test_a_range_stands_beside_the_truth_and_is_kept_until_it_may_not_change(own
     assert printed(capsys, predict, "a-x", 5, 14) == stays
     assert printed(capsys, predict, "a-x", 5, 12.5) == "a-x: 5 to 12.5, noted\n"  # Run All again
     predict("a-x", ..., ...)
-    first, second = {"said": [5, 12.5], "held": False}, {"said": [10, 20], "held": True}
-    assert kept(own) == {"a-x": first, "a-y": second}
+    first = {"said": [5, 12.5], "held": False, "truth": "13.3"}
+    assert kept(own) == {"a-x": first, "a-y": {"said": [10, 20], "held": True, "truth": "20"}}
 
 
 HELD = [  # (what is said, truth, form, whether it held)
@@ -134,9 +136,9 @@ def test_a_range_that_comes_after_its_truth_is_shown_and_not_counted(own, monkey
     assert printed(capsys, predict, "a-x", 5, 7) == late
     truth("a-x", 6)
     truth("a-y", 6)
-    assert printed(capsys, calibration).splitlines() == [
-        "session A: 0 of 1 range held, where 0 to 1 would be good",
-        "all: 0 of 1 range held, where 0 to 1 would be good, and that is too few to tell",
+    assert printed(capsys, calibration).splitlines()[1:] == [
+        "0 of your 1 range held; of 80 % ranges about 1 should: too few to tell. "
+        "Make the next ones a little wider",
         "not counted, because the truth was shown before: 1",
     ]
 
@@ -167,52 +169,60 @@ def test_a_broken_file_is_named_and_stays_as_it_is(own):
         assert file.read_bytes() == page
 
 
-# Counting.
+# Counting and drawing.
 
 
-def write(folder, **held):
-    """Note ranges that held or not, by session: a=(3, 4) is 3 of 4."""
-    entries = {
-        f"{session}-{n}": {"said": [0, 1], "held": n < right}
-        for session, (right, of) in held.items()
-        for n in range(of)
-    }
-    (folder / "predictions.json").write_text(json.dumps(entries))
-    return entries
+def write(folder, *entries):
+    """Note predictions (name, said, held, truth)."""
+    rows = {name: {"said": said, "held": held, "truth": t} for name, said, held, t in entries}
+    (folder / "predictions.json").write_text(json.dumps(rows))
 
 
-def test_ranges_are_counted_session_by_session(own, capsys):
-    nothing = "no range of yours has met its truth yet, so there is nothing to count"
-    assert printed(capsys, calibration).splitlines() == [nothing]
-    (own / "predictions.json").write_text('{"a-p": {"said": "up", "held": true}}')
-    assert printed(capsys, calibration).splitlines() == [nothing, "choices: 1 of 1 right"]
-    entries = write(own, a=(4, 5), c=(0, 1), b=(7, 7))
-    more = {"a-p": {"said": "up", "held": True}, "b-p": {"said": "up", "held": False}}
-    (own / "predictions.json").write_text(json.dumps(entries | more | {"c-9": {"said": [1, 2]}}))
-    assert printed(capsys, calibration).splitlines() == [
-        "session A: 4 of 5 ranges held, where 2 to 5 would be good",
-        "session B: 7 of 7 ranges held, where 4 to 7 would be good",
-        "session C: 0 of 1 range held, where 0 to 1 would be good",
-        "all: 11 of 13 ranges held, where 8 to 13 would be good, "
-        "and 80 % sure is what your ranges were",
-        "choices: 1 of 2 right",
-    ]
+def test_each_range_is_a_bar_with_its_truth_on_a_scale_of_its_own(own, drawn, capsys):
+    nothing = "no range of yours has met its truth yet, so there is nothing to count\n"
+    assert printed(capsys, calibration) == nothing
+    choice = ("a-least", "up", True, "up")
+    write(own, choice)
+    assert printed(capsys, calibration) == f"{nothing}choices: 1 of 1 right\n" and not drawn
+    outside = ("c-ndcg", [0.2, 0.6], False, "0.700"), ("b-new", [2000, 4000], False, "1,500")
+    write(own, *outside, ("a-x", [3, 3], True, "3"), choice, ("a-longer", [10, 50], True, "40"))
+    assert printed(capsys, calibration).endswith("\nchoices: 1 of 1 right\n")
+    [(ax, told)] = drawn
+    names = ["A: x", "A: over 512 tokens, %", "B: new", "C: nDCG@10"]
+    assert rows(ax) == names and title(ax) == "2 of 4 ranges held"
+    assert np.allclose(points(ax)["o"], [(1, 0), (0.75, 1), (0, 2), (1, 3)])
+    ends = np.reshape(points(ax)["None"], (4, 2, 2))[..., 0]
+    assert np.allclose(ends, [(1, 1), (0, 1), (0.2, 1), (0, 0.8)])
+    faces = [line.get_markerfacecolor() for line in ax.lines if line.get_marker() == "o"]
+    assert faces == [figures.DARK, figures.DARK, "white", "white"]  # readable in grey
+    beside = ["3 to 3, was 3", "10 to 50, was 40", "2,000 to 4,000, was 1,500"]
+    assert rows(ax.child_axes[0]) == [*beside, "0.2 to 0.6, was 0.700"]
+    assert "A: x: 3 to 3, was 3; A: over 512 tokens, %: 10 to 50, was 40; B: new: 2,0" in told
 
 
-VERDICTS = [  # (ranges that held, ranges, what that says)
-    (20, 20, "your ranges are too wide"),
-    (19, 20, "80 % sure is what your ranges were"),
-    (13, 20, "80 % sure is what your ranges were"),
-    (12, 20, "your ranges are too narrow"),
-    (0, 9, "that is too few to tell"),
-    (0, 10, "your ranges are too narrow"),
+def test_a_figure_has_words_for_each_range_of_the_week():
+    source = "".join(path.read_text(encoding="utf-8") for path in workbook.SESSIONS)
+    assert {*predictions.WORDS} == {*re.findall(r'predict\(\\"([a-z-]+)\\", \.\.\., \.', source)}
+
+
+VERDICTS = [  # (ranges that held, ranges, how many should, what that says)
+    (20, 20, 16, "yours are too wide. Make the next ones narrower"),
+    (19, 20, 16, "that's within chance. Go on like this"),
+    (13, 20, 16, "that's within chance. Make the next ones a little wider"),
+    (12, 20, 16, "yours are too narrow. Make the next ones wider"),
+    (1, 5, 4, "yours are too narrow. Make the next ones wider"),
+    (2, 5, 4, "too few to tell. Make the next ones a little wider"),
+    (4, 5, 4, "too few to tell. Go on like this"),
+    (9, 9, 7, "too few to tell. Go on like this"),
+    (10, 10, 8, "that's within chance. Go on like this"),
 ]
 
 
-def test_what_a_count_says_of_the_ranges(own, capsys):
-    for held, n, words in VERDICTS:
-        write(own, a=(held, n))
-        assert printed(capsys, calibration).splitlines()[-1].endswith(f"good, and {words}")
+def test_what_a_count_says_of_the_ranges():
+    for held, n, due, words in VERDICTS:
+        count = f"{held} of your {n} ranges held; of 80 % ranges about {due} should: "
+        outcomes = [True] * held + [False] * (n - held)
+        assert predictions.count_in_words(outcomes) == count + words
 
 
 def test_good_counts_leave_at_most_a_twentieth_on_each_side():

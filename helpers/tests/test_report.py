@@ -40,6 +40,18 @@ def test_the_page_is_whole_and_shows_neither_code_nor_prompts():
     assert "<nav" not in short and "not this" in short
 
 
+def test_on_paper_no_table_is_split_and_no_letter_is_smaller_than_nine_points():
+    on_paper = report.STYLE.read_text(encoding="utf-8").partition("@media print {")[2]
+    rules = {
+        rule: {selector.strip() for selector in selectors.split(",")}
+        for selectors, rule in re.findall(r"([^{}]+){[^{}]*(break-[^;}]+);", on_paper)
+    }
+    assert rules["break-inside: avoid"] >= {"table", "tr", "img", "li"}
+    assert rules["break-after: avoid"] >= {"h2", "h3", "h4", "caption"}
+    sizes = [float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)pt", on_paper)]
+    assert min(sizes) == 9 and len(sizes) > 4 and "size: A4" in on_paper
+
+
 # The checklist.
 
 
@@ -150,8 +162,8 @@ def test_the_summary_is_a_table_with_a_row_for_each_half():
     assert report.summary(FOUND) == (
         "Corpus: X, 2 documents, 1,200 tokens. Queries: 3, labelled with 4 judgments "
         "(grades 0, 1).\n\n"
-        "Method: bm25 (k1 = 1.5, b = 0.75) over chunks of 512 tokens with 50 overlap, "
-        "best chunk of each document. nDCG with linear gain.\n\n"
+        "Method: bm25 (k1 = 1.5, b = 0.75) over chunks of 512 tokens with 50 overlap; "
+        "the best chunk counts for its document. nDCG has linear gain.\n\n"
         "| half | n | nDCG@10 | MRR@10 | hit@1 | hit@5 | recall@10 | recall@100 "
         "| median rank of first relevant |\n"
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
@@ -161,8 +173,8 @@ def test_the_summary_is_a_table_with_a_row_for_each_half():
     by_k = {"document": [0.2, 0.3, 0.4, 0.5, 0.6], "evidence": [0, 0, 0, 0, 0.5]}
     of = {"n": 4, "by_k": by_k, "sets": {"fixed": {"means": {evidence.DECIDES: 0.25}}}}
     assert report.summary(FOUND | {"evidence": {"test": of}}).endswith(
-        "\n\nEvidence, test (n = 4): in the first five chunks for 0.500 of the queries, the right "
-        "document for 0.600; evidence recall within 2000 tokens 0.250."
+        "\n\nEvidence, test (n = 4): the first five chunks hold it for 0.500 of the queries, and "
+        "the right document for 0.600. The evidence recall within 2000 tokens is 0.250."
     )
     full = {"n": 3, "measures": {"full hit@5": 2 / 3, "full MRR@10": 0.5}}
     half = {"n": 4, "measures": MEANS | {"hit@5": 0.75, "recall@100": 1}, "full": full}

@@ -1,5 +1,6 @@
 """What the write-up decides and says, on results that were made for it."""
 
+import html
 import json
 
 import pytest
@@ -97,7 +98,7 @@ def test_the_verdict_says_whether_it_means_useful_or_in_full(small):
     shares = [(share.name, share.found, share.n) for share in page.shares(write_up.FULL)]
     assert shares == [("all questions", 20, 60), ("b", 20, 30), ("a", 0, 30)]  # of all questions
     told = "- **20 of the 40** that have a full answer had it among the first five. For "
-    assert told in said(page, "numbers") and "in full, which no ranking" in said(page, "numbers")
+    assert told in said(page, "numbers") and "in full, so no ranking" in said(page, "numbers")
     assert "a full answer was judged 2 or more" in said(page, "bar")
     assert made(small, ("a", 1, 1)).shares(write_up.FULL) == []
 
@@ -105,19 +106,21 @@ def test_the_verdict_says_whether_it_means_useful_or_in_full(small):
 OTHERS = " on the dev half (other systems, other chunks),"
 SHOWN = [  # (runs, what is said of them)
     ([run("x", stats.BETTER), run("y", stats.BETTER, 0.2), run("z", stats.WORSE)],
-     f"Of 3 other runs{OTHERS} *y* and *x* rank better and *z* ranks worse."),
-    ([run("z", stats.WORSE)], f"Of 1 other run{OTHERS} *z* ranks worse."),
+     f"Of 3 other runs{OTHERS} 2 rank better (*y* and *x*) and 1 ranks worse (*z* chunks)."),
+    ([run("z", stats.WORSE)], f"Of 1 other run{OTHERS} 1 ranks worse (*z* chunks)."),
     ([run("x", stats.SAME), run("y", stats.TOO_FEW)],
      f"Of 2 other runs{OTHERS} none is shown to rank better or worse; 1 makes no difference that "
      "matters; for 1 there are too few questions to tell."),
     ([run("x", stats.BETTER), *(run(str(n), stats.SAME) for n in range(2))],
-     f"Of 3 other runs{OTHERS} *x* ranks better; 2 make no difference that matters."),
+     f"Of 3 other runs{OTHERS} 1 ranks better (*x*); 2 make no difference that matters."),
 ]  # fmt: skip
 
 
 def test_what_was_shown_of_others(small):
     for others, words in SHOWN:
-        told = said(made(small, ("a", 30, 30), others=others), "verdict")
+        page = made(small, ("a", 30, 30), others=others)
+        page.results["evidence"] = {"dev": {"sets": {"z": {}}}}
+        told = said(page, "verdict")
         assert told.partition(".** ")[2] == words
 
 
@@ -167,17 +170,18 @@ def test_what_is_better_on_dev_alone_waits_for_test(small):
     for test, end in ((True, "see it once on test before you switch."),
                       (False, "measure it on new ones before you switch.")):  # fmt: skip
         first, second, *_ = actions(small, others=others, test=test)
-        assert first.startswith("- **Stay with BM25 for now, *baseline + y* waits.** On 30 dev ")
-        assert "questions it gains +0.200 in nDCG@10" in first and "not confirmed" in first
-        assert "p = &#60;.001, adjusted for 3 comparisons). It merges two rankings" in first
+        assert first.startswith("- **Stay with BM25 for now, BM25 merged with *y* waits.** It's ")
+        assert "*baseline + y* in the tables, and makes" in first and "not confirmed" in first
+        assert "On 30 dev questions it gains +0.200 in nDCG@10" in first
+        assert "p = &#60;.001, adjusted for 3 comparisons)." in first
         assert first.endswith(end)
         assert second.startswith("- **Don't switch to *w*.**")
-    assert "merges" not in actions(small, others=others[:1])[0]
+    assert "in the tables" not in actions(small, others=others[:1])[0]
 
 
 def test_a_switch_is_advised_where_test_confirms_it(small):
     best, next_best = run("y", stats.BETTER, 0.2), run("x", stats.BETTER)
-    told = "On test it's +0.050 (), better, so dev's choice is %s (Test minus dev: -0.050, "
+    told = "On test it's +0.050 (), better: dev's choice is %s (Test minus dev: -0.050, "
     told += "-0.200 to +0.100.)"
     for of_best, of_next, begins, ends in (
         ({}, halves(stats.CONFIRMED), "Try *x*.", "confirmed."),
@@ -207,13 +211,22 @@ def test_what_queries_apart_from_dev_say_stands_beside_test(small):
     assert "*Apart*" not in said(made(small, others=[best]), "compared")
 
 
+def test_the_data_card_says_what_the_kinds_are(small):
+    assert "Kinds" not in said(made(small), "measured")
+    (small.folder / "README.md").write_text("- **Kinds.** `a`: one. `b`: <two>.\n- **More.** x\n")
+    told = "\n\n**Kinds of question.** <code>a</code>&#58; one. <code>b</code>&#58; &#60;two&#62;."
+    assert html.unescape(said(made(small), "measured")).endswith(html.unescape(told))
+
+
 def test_cards_say_what_the_systems_are(small):
-    assert said(made(small), "systems") == ""
+    assert "*b*" not in said(made(small), "compared")
     files.write(small.folder / "systems" / "b.json", '{"system": "of 2021", "windows": "ten"}')
     files.write(small.folder / "systems" / "a.json", '{"packages": {}}')
     files.write(small.folder / "systems" / "c.json", '{"system": "<b>"}')
-    told = "- *b*: of 2021. Windows: ten.\n- *c*: &#60;b&#62;."
-    assert said(made(small), "systems") == told
+    told = "\n\n- *b*: of 2021. Windows: ten.\n- *c*: &#60;b&#62;."
+    assert said(made(small), "compared").endswith(told)
+    first = actions(small, others=[run("baseline + b", stats.BETTER)])[0]
+    assert "makes one ranking of two. The other system is of 2021. On 30 dev" in first
 
 
 @pytest.mark.parametrize("verdict", [stats.BETTER, stats.WORSE, stats.SAME, stats.TOO_FEW])
@@ -262,7 +275,7 @@ def test_what_it_would_cost_to_know_more(small):
         others.append(run("y", stats.TOO_FEW, -0.4, None))
         assert actions(small, others=others)[-1].startswith(f"- **{words}")
     others = [run("near", stats.TOO_FEW, 0.04, 0.04), run("wide", stats.TOO_FEW, -0.01, 0.2)]
-    assert "With the spread of *wide*" in actions(small, others=others)[-1]
+    assert "vary as much as with *wide*" in actions(small, others=others)[-1]
 
 
 def test_the_cost_counts_questions_and_pairs(small):
@@ -272,7 +285,7 @@ def test_the_cost_counts_questions_and_pairs(small):
     assert stats.detectable(needed, spread) <= 0.1 < stats.detectable(needed - 1, spread)
     assert write_up.questions_needed(row, 0.3) == 30  # never fewer than there are
     line = actions(small, others=[run("x", stats.TOO_FEW)])[-1]  # two queries have 3 judgments
-    assert f"{needed:,} questions would show" in line and f"about {needed - 30} more" in line
+    assert f"It takes {needed:,} questions to show" in line and f"about {needed - 30} more" in line
     assert f"At 2 judged pairs a question, {needed - 30} questions are about" in line
     assert f"{2 * (needed - 30):,} pairs" in line
 
@@ -310,8 +323,8 @@ def test_sections_say_what_is_missing_where_it_is(small):
     sets = {"fixed": sets[1], "best": sets[0.75]}
     halves = {half: {"by_k": by_k, "sets": sets} for half in ("dev", "test")}
     several = WriteUp(page.results | {"evidence": halves}, small)
-    told, _, rest = said(several, "evidence").partition(" whose evidence is there:\n\n")
-    assert "any quote for 0.750 of the questions, and what suffices for 0.500. By set" in told
+    told, _, rest = said(several, "evidence").partition(" whose evidence is there.\n\n")
+    assert "any quote for 0.750 of the dev queries, and what suffices for 0.500. The" in told
     table, _, ends = rest.partition("\n\n")
     assert table.split("\n")[0].endswith("| any quote, 2,000 tokens | what suffices |")
     assert table.split("\n")[2:] == [
@@ -320,7 +333,8 @@ def test_sections_say_what_is_missing_where_it_is(small):
         for name, value in (("fixed", "1.000"), ("best", "0.750"))
     ]
     assert (
-        ends.endswith("by any quote, and +0.000 by what suffices.") and "*best* is -0.250" in ends
+        ends.endswith("in any quote, and by +0.000 in what suffices.")
+        and "by -0.250 in any" in ends
     )
     del by_k["any quote"]
     assert "quotes together" not in said(several, "evidence")
@@ -331,7 +345,7 @@ def test_sections_say_what_is_missing_where_it_is(small):
 
 
 def test_queries_in_another_language_and_of_the_newest_round_are_told_apart(small):
-    assert "told apart" not in said(made(small), "ranks")
+    assert "shown apart" not in said(made(small), "ranks")
     page = made(small, ("a", 3, 3, 2), ("b", 0, 1))
     page.rows["test"] = page.rows["test"].assign(**{"nDCG@10": [1, 1, 1, 0.5]})
     more = {"a0": ("", 1), "a1": ("nl", 2), "a2": ("de", 2), "b0": ("", 2)}
@@ -358,7 +372,7 @@ def test_names_are_listed_up_to_twenty(small):
     page = made(small)
     more = {"reorder": [f"q{n}" for n in range(22)], "fetch": []}
     told = said(page, "repairs", **more)
-    assert told.startswith("22 of 0 dev queries are below nDCG@10 1.")
+    assert told.startswith("22 of 0 dev queries score below 1 in nDCG@10.")
     assert "22 queries (q0, q1, q2," in told and "q19 and 2 more).\n- **Better" in told
     assert "isn't among them: 0 queries (none)." in told
     assert "q19).\n" in said(page, "repairs", **more | {"reorder": more["reorder"][:20]})
@@ -376,12 +390,14 @@ def test_a_card_tells_where_both_documents_stand_and_what_was_read(small):
     (small.folder / "notes.md").write_text("## a0\nsay `a<b`\n")
     failure = {"query_id": "a0", "wanted": "disk-full", "rival": "queue-full", "cause": "tie"}
     failure |= {"unjudged": True, "lacks": ["x", "y"]}
+    rival = {"queue-full": small.documents["queue-full"]._replace(title="Full <b>")}
+    small = small._replace(documents=small.documents | rival)
     page = made(small, cards=[failure], test=False)
     page.rows["dev"].at["a0", "retrieved"] = [["queue-full", 2.0]]
     assert said(page, "card", **page.cards()[0]) == (
-        "#### a0: a\n\na; nDCG@10 1.000; cause: **tie**. Wanted <code>disk-full</code> (after rank "
-        "10), rival <code>queue-full</code> (rank 1, which nobody has judged). The wanted one "
-        "lacks: x, y.\n\n> say <code>a&#60;b</code>"
+        "#### a0: a\n\n**Tie** (a, nDCG@10 1.000). Wanted: “disk-full” (<code>disk-full</code>), "
+        "after rank 10. Words it lacks: x, y. Rival: “Full &#60;b&#62;” (<code>queue-full</code>), "
+        "rank 1, which nobody has judged.\n\n> say <code>a&#60;b</code>"
     )
 
 

@@ -277,7 +277,11 @@ def _search_mistakes() -> Mistakes:
         ("Equal scores go by id from z to a. Ties go by id, ascending.",
          lambda *args: sorted(_matches(*args), key=lambda hit: hit[::-1], reverse=True)),
         ("The worst comes first: the order is by score, descending.",
-         lambda *args: sorted(_matches(*args), key=lambda hit: (hit[1], hit[0]))),
+         lambda *args: sorted(_matches(*args), key=lambda hit: (hit[1], hit[0])),
+         lambda *args: sorted(_matches(*args), key=lambda hit: hit[1])),
+        ("The results are in the order of their ids. The score decides first.",
+         lambda *args: sorted(_matches(*args)),
+         lambda *args: sorted(_matches(*args), reverse=True)),
         ("The results are in the order of the index: sort them by score.", _matches),
         ("The index is asked with a text, which it reads letter by letter: pass the words.",
          _letters),
@@ -296,6 +300,9 @@ def _search_mistakes() -> Mistakes:
          lambda *args: runs.in_order(_matches(*args[:4]))),
         ("Cut to k before documents without a shared word are left out: leave them out first.",
          _cut_too_early),
+        ("Cut to k before the results are in order: sort them first.",
+         lambda query, index, ids, known, k=None: runs.in_order(
+             _matches(query, index, ids, known)[:k])),
         *((sentence, *map(_first_k, wrong)) for sentence, *wrong in without_k),
     ]  # fmt: skip
 

@@ -46,11 +46,12 @@ CAUSES = {  # in the order of their rules
     ),
     "tie": Cause("the score of both", lambda card: card["score"]),
     "evidence split across chunks": Cause(
-        "a score of the row 'best of all chunks', or a word that stands in another chunk",
+        "a score of the row 'each word from its best chunk', or a word that stands in another "
+        "chunk",
         lambda card: [*card["best of all chunks"], *_elsewhere(card)],
     ),
     "length penalty": Cause(
-        "a score of the row 'without length'", lambda card: card["without length"]
+        "a score of the row 'ignore length'", lambda card: card["without length"]
     ),
     "common word dominates": Cause(
         "a common word that gave the rival more",

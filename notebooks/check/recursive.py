@@ -156,29 +156,31 @@ def _packed(parts: list[str], size: int, length: Callable, join: bool = True) ->
     return found
 
 
-def _with_rows(piece, size, length, before=_packed, empty=True, rest=True, levels=LEVELS) -> list:
-    """Cut recursively; `before` says what becomes of a row when a long part comes."""
-    found, row = [], []
-    for part, waits in _one_cut(piece, size, length, levels):
+def _gap_filled(piece, size, length, fill: Callable, left=1, rest=True, levels=LEVELS) -> list:
+    """Cut recursively; `fill` returns pieces and row from both, a long part's pieces and a join.
+
+    `left` is the first separator that is passed on, `rest` says whether the last row is joined.
+    """
+    (found, row), parts = ([], []), _one_cut(piece, size, length, levels)
+    if not left and parts == [(piece, False)]:
+        raise RecursionError  # as after a thousand more calls
+    for part, waits in parts:
         if waits:
             row.append(part)
             continue
-        found += before(row, size, length)
-        found += _with_rows(part, size, length, before, empty, rest, levels[1:])
-        row = [] if empty else row
+        cut = _gap_filled(part, size, length, fill, left, rest, levels[left:])
+        found, row = fill(found, row, cut, lambda parts: _packed(parts, size, length))
     return found + _packed(row, size, length) if rest else found
 
 
-def _nested(piece: str, size: int, length: Callable, levels: tuple = LEVELS) -> list:
-    """Cut recursively and put each list of pieces into the list as it is."""
-    found, row = [], []
-    for part, waits in _one_cut(piece, size, length, levels):
-        if waits:
-            row.append(part)
-            continue
-        found += [_packed(row, size, length), _nested(part, size, length, levels[1:])]
-        row = []
-    return found + _packed(row, size, length)
+def _right(found: list, row: list, cut: list, join: Callable) -> tuple[list, list]:
+    """Fill the gap as it is meant."""
+    return [*found, *join(row), *cut], []
+
+
+def _filled(*fills: Callable, **how) -> list[Callable]:
+    """Return a splitter for each way to fill the gap."""
+    return [lambda *case, fill=fill: _gap_filled(*case, fill, **how) for fill in fills]
 
 
 HAND = (
@@ -233,19 +235,31 @@ def check_split_recursive(function: Callable) -> None:
          " apart from its neighbours.",
          lambda p, size, n: _packed(_cut(p, size, n), size, n)),
         ("What still waits when the loop ends is forgotten: the row must be joined there, too.",
-         lambda *case: _with_rows(*case, rest=False)),
+         *_filled(_right, rest=False)),
         ("A long part is cut while the row still waits, so later pieces come before earlier ones. "
          "What must happen to the row first?",
-         lambda *case: _with_rows(*case, before=lambda *_: [], empty=False)),
+         *_filled(lambda found, row, cut, join: ([*found, *cut], row),
+                  lambda found, row, cut, join: ([*found, *cut, *join(row)], []))),
         ("When a long part comes, the row is thrown away: its parts must become pieces first.",
-         lambda *case: _with_rows(*case, before=lambda *_: [])),
+         *_filled(lambda found, row, cut, join: ([*found, *cut], []))),
         ("When a long part comes, the parts of the row go on one by one. Join them first, as at "
          "the end.",
-         lambda *case: _with_rows(*case, before=lambda row, *_: row)),
+         *_filled(lambda found, row, cut, join: ([*found, *row, *cut], []))),
         ("The row is not emptied when a long part comes, so its parts come twice.",
-         lambda *case: _with_rows(*case, empty=False)),
+         *_filled(lambda found, row, cut, join: ([*found, *join(row), *cut], row))),
+        ("The long part is lost: add the pieces that it is cut into.",
+         *_filled(lambda found, row, cut, join: (found, row),
+                  lambda found, row, cut, join: ([*found, *join(row)], []))),
+        ("The long part's pieces stand in the row and are joined with what follows. They are done: "
+         "add them to the pieces.",
+         *_filled(lambda found, row, cut, join: (found, [*row, *cut]),
+                  lambda found, row, cut, join: ([*found, *join(row)], cut))),
+        ("The long part is cut with the same separators again, and so on without end: those that "
+         "are left are separators[1:].",
+         *_filled(_right, left=0)),
         ("Lists stand inside the list: append adds a list as one member, += adds its pieces.",
-         _nested),
+         *_filled(lambda found, row, cut, join: ([*found, join(row), cut], []),
+                  lambda found, row, cut, join: ([*found, *join(row), cut], []))),
         ("The length is counted in characters. Ask the function length, which may count tokens.",
          lambda p, size, n: _cut(p, size, len)),
         ("A part of exactly size waits in the row. LangChain lets it wait only below size.",

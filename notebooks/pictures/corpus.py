@@ -1,4 +1,4 @@
-"""Pictures of session A: lengths of documents, shared words, and what nobody asks about."""
+"""Pictures of session A: lengths, halves, shared words, and what nobody asks about."""
 
 from math import ceil
 
@@ -9,9 +9,10 @@ from matplotlib.colors import PowerNorm
 
 from helpers import figures
 from helpers.figures import DARK, LIGHT, offsets
+from helpers.text import how_many
 
 ROWS = 18  # kinds or services a picture holds; those with the fewest documents are one row
-SQUARES = 50  # a row of the grid; where a service has more documents, a square stands for several
+SQUARES = 60  # a row of the grid; where a service has more documents, a square stands for several
 REST = "all others"
 
 
@@ -23,36 +24,49 @@ def frequent(column: pd.Series) -> pd.Series:
 
 
 def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
-    """Plot how long documents are, and below it which kinds make each hump, the shortest first.
+    """Plot a row for each kind: where its documents lie by length, the shortest kind on top.
 
     `corpus` has the columns `tokens` and `kind`; `chunk_size` is drawn as a line.
     """
     kinds = frequent(corpus.kind)
     medians = corpus.tokens.groupby(kinds).median().sort_values(kind="stable")
-    high = 0.26 * len(medians)  # inches of the rows
-    figure, (top, below) = plt.subplots(
-        2, sharex=True, figsize=(7, 3 + high), height_ratios=[2, 0.3 + high]
-    )
-    _, edges, _ = top.hist(corpus.tokens, bins=30, color=DARK)
-    top.set(ylabel="documents")
-    top.yaxis.get_major_locator().set_params(integer=True)
+    edges = np.linspace(0, corpus.tokens.max(), 41)
     counts = [np.histogram(corpus.tokens[kinds == kind], edges)[0] for kind in medians.index]
-    more = PowerNorm(0.5, vmin=0)  # few documents are seen, too
-    below.pcolormesh(edges, range(len(medians) + 1), counts, cmap="Blues", norm=more)
-    middle = np.arange(len(medians)) + 0.5
-    below.plot(medians, middle, "o", color="black", markerfacecolor="white", markersize=6)
-    below.set_yticks(middle, medians.index)
-    below.grid(visible=False)
-    below.set(xlabel="tokens (darker: more documents of the kind; circle: its median)")
-    for ax in (top, below):
-        ax.axvline(chunk_size, color=LIGHT, linestyle="--", linewidth=2)
+    figure, ax = plt.subplots(figsize=(figures.PAGE, 1 + 0.165 * len(medians)))
+    more, middle = PowerNorm(0.5, vmin=0), range(len(medians))  # few documents are seen, too
+    ax.pcolormesh(edges, np.arange(len(medians) + 1) - 0.5, counts, cmap="Blues", norm=more)
+    ax.plot([], [], "s", color=DARK, label="darker: more")
+    look = {"color": "black", "markerfacecolor": "white", "markersize": 6}
+    ax.plot(medians, middle, "o", label="median", **look)
+    line = {"color": LIGHT, "linestyle": "--", "linewidth": 2}
+    ax.axvline(chunk_size, label=f"{chunk_size} tokens", **line)
+    figures.name_rows(ax, medians.index)
+    ax.set(xlabel="tokens of a document")
+    ax.grid(visible=False)
+    figure.legend(loc="outside lower right", ncols=3, frameon=False)
     share = (corpus.tokens > chunk_size).mean()
-    title = f"{share:.0%} of the documents are longer than {chunk_size} tokens"
-    if len(medians) > 1:
-        title += f";\n{medians.index[0]} is the shortest kind, {medians.index[-1]} the longest"
-    top.set_title(title)
+    title = f"{share:.0%} of documents have over {chunk_size} tokens"
+    ax.set_title(title)
     values = ", ".join(f"{kind} {median:.0f}" for kind, median in medians.items())
-    figures.display_figure(figure, f"{title}. Median tokens by kind: {values}.".replace("\n", " "))
+    figures.display_figure(figure, f"{title}. Median tokens by kind: {values}.")
+
+
+def halves(sizes: pd.Series, half: pd.Series) -> None:
+    """Plot a row for each half with a block for each group of queries, the largest first.
+
+    `sizes` are the queries of each group, `half` says where they stand.
+    """
+    rows = {name: sizes[half == name].sort_values(ascending=False) for name in sorted({*half})}
+    figure, ax = plt.subplots(figsize=(figures.PAGE, 0.9 + 0.5 * len(rows)))
+    edge = {"edgecolor": "white", "linewidth": min(0.5, 60 / len(sizes))}  # many are thin
+    for y, of in enumerate(rows.values()):
+        ax.barh([y] * len(of), of, 0.7, of.cumsum() - of, color=DARK, **edge)
+        ax.text(of.iloc[0] / 2, y, of.iloc[0], color="white", ha="center", va="center")
+    figures.name_rows(ax, [f"{name}: {how_many(len(of), 'group')}" for name, of in rows.items()])
+    title = f"Largest group: {sizes.max()} of {sizes.sum()} queries"
+    ax.set(xlabel="queries; a block is a group", title=title)
+    values = "; ".join(f"{n}: {len(of)}, the largest {of.iloc[0]}" for n, of in rows.items())
+    figures.display_figure(figure, f"{title}. Groups of {values}.")
 
 
 def coverage(corpus: pd.DataFrame) -> None:
@@ -63,8 +77,8 @@ def coverage(corpus: pd.DataFrame) -> None:
     rows = corpus.reached.groupby(frequent(corpus.service)).agg(["count", "sum", "mean"])
     rows = rows.sort_values(["mean", "count"], ascending=[False, True], kind="stable")
     each = ceil(rows["count"].max() / SQUARES)  # documents that a square stands for
-    figure, ax = plt.subplots(figsize=(7, 1 + 0.27 * len(rows)))
-    look = {"marker": "s", "linestyle": "none", "markersize": 5, "color": DARK}
+    figure, ax = plt.subplots(figsize=(7, 1 + 0.2 * len(rows)))
+    look = {"marker": "s", "linestyle": "none", "markersize": 4, "color": DARK}
     for y, (n, reached, _) in enumerate(rows.itertuples(index=False)):
         filled, squares = round(reached / each), ceil(n / each)
         ax.plot(range(filled), [y] * filled, **look)
@@ -92,7 +106,7 @@ def overlap(queries: pd.DataFrame) -> None:
     """
     kinds = frequent(queries.kind)
     means = queries.overlap.groupby(kinds).mean().sort_values(ascending=False)
-    figure, ax = plt.subplots(figsize=(7, 1.3 + 0.5 * len(means)))
+    figure, ax = plt.subplots(figsize=(7, 1.3 + 0.4 * len(means)))
     ax.barh(range(len(means)), means, color="#cfdbe8", edgecolor=DARK, linewidth=0.8)
     places = kinds.map({kind: n for n, kind in enumerate(means.index)})
     places = places + offsets(kinds, queries.overlap.round(6), 0.7, 9)

@@ -1,8 +1,7 @@
 """Pictures of session B: chunks, weights and scores."""
 
-import re
 from collections.abc import Callable
-from itertools import cycle, pairwise
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,12 +9,20 @@ import pandas as pd
 
 from helpers.evalset import Query
 from helpers.figures import DARK, GREEN, LIGHT, axes, mark_words, show, snippet
-from helpers.text import Markup, how_many
+from helpers.labels.markup import markdown_html
+from helpers.learn import record
+from helpers.text import Markup, how_many, visible
 
 STACKED = 5  # words that have a part of their own
 COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words
 HATCHES = "", "///", "...", "xx", "\\\\", ""
-LENGTHEN = 0.012  # of the axis: the least width of a mark
+TINTS, SHARED = ("#dbe8f4", "#fdf0dc"), "#a9bccd"  # of chunks in turn; of what two share
+PAGE = (
+    "white-space:pre-wrap;overflow-wrap:anywhere;font-size:0.85em;line-height:1.5;"
+    "padding:0.6em;border:1px solid #999;background:#ffffff;color:#111111"
+)
+EDGE = "padding:0 0.15em;background:#111111;color:#ffffff;font-size:0.85em"
+OWN = "session_b.png"
 Stretch = tuple[int, int]  # start and end, in characters
 
 
@@ -25,44 +32,31 @@ def shortened_to(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def spans(name: str, chunkers: dict[str, list[Stretch]], body: str, quotes: list[Stretch]) -> None:
-    """Draw a document from left to right with its chunks, a row for each chunker.
+def chunk_page(body: str, spans: list[Stretch]) -> Markup:
+    """Return a text as markup with its chunks tinted in turn, what two of them share darkest.
 
-    Below stand its headings and its `quotes`, those that a seam cuts with a cross above. The title
-    names the largest chunk.
+    The number of each chunk stands where it begins and where it ends, for who sees no tints.
+    `spans` are in the order of the text; what lies past its end is left out.
     """
-    ax = axes(1.6 + 0.75 * len(chunkers))
-    rows, sizes, cut = [], [], []  # what is said of each chunker
-    for y, (chunker, chunks) in enumerate(chunkers.items()):
-        n_cut = _chunks_of_one(ax, -y, chunks, quotes)
-        rows.append(f"{chunker}\n{how_many(len(chunks), 'chunk')}")
-        sizes.append(f"{chunker}: {', '.join(f'{a} to {b}' for a, b in chunks)}")
-        cut.append(f"{chunker} {n_cut}")
-    heads = [match.start() for match in re.finditer("^#", body, re.MULTILINE)]
-    below, least = -len(chunkers), LENGTHEN * len(body)
-    ax.plot(heads, [below + 0.1] * len(heads), "|", color="black", markersize=11, clip_on=False)
-    for start, end in quotes:
-        ax.barh(below - 0.65, max(end - start, least), 0.3, start, color=GREEN)
-    rows += [how_many(len(heads), "heading"), how_many(len(quotes), "quote")]
-    ax.set_yticks([*range(0, below, -1), below + 0.1, below - 0.65], rows)
-    ax.set(xlim=(-least, len(body)), ylim=(below - 1, 0.6))  # clear of a mark at the start
-    ax.grid(visible=False)
-    longest, chunker = max((b - a, c) for c, chunks in chunkers.items() for a, b in chunks)
-    share = longest / max(1, len(body))
-    title = f"The {chunker} chunker keeps {share:.0%} of {shortened_to(name, 30)} in one chunk"
-    values = f"Chunks by character: {'; '.join(sizes)}. Quotes that a seam cuts, of {len(quotes)}: "
-    show(ax, title, f"{values}{', '.join(cut)}.", "characters of the document")
+    page, edges = Markup(""), {edge for span in spans for edge in span if edge < len(body)}
+    for start, end in pairwise(sorted({0, *edges, len(body)})):
+        own = [n for n, (a, b) in enumerate(spans) if a <= start and end <= b]
+        tint = Markup(SHARED if own[1:] else TINTS[own[0] % 2] if own else "#ffffff")
+        begins = (_edge(n, "begins") for n, span in enumerate(spans, 1) if span[0] == start)
+        ends = (_edge(n, "ends") for n, span in enumerate(spans, 1) if span[1] == end)
+        marks = [Markup("").join(of) for of in (begins, ends)]
+        page += Markup('<span style="background:{}">{}{}{}</span>').format(
+            tint, marks[0], body[start:end], marks[1]
+        )
+    return Markup('<div style="{}">{}</div>').format(Markup(PAGE), page)
 
 
-def _chunks_of_one(ax: plt.Axes, y: int, chunks: list[Stretch], quotes: list[Stretch]) -> int:
-    """Draw the row of a chunker, and return how many quotes a seam cuts."""
-    looks = cycle([(DARK, "", 0.14), (LIGHT, "///", -0.14)])  # up and down, to show overlaps
-    for (start, end), (color, hatch, up) in zip(chunks, looks, strict=False):
-        ax.barh(y + up, end - start, 0.27, start, color=color, hatch=hatch, edgecolor="white")
-    cut = [(a, b) for a, b in quotes if not any(c <= a and b <= d for c, d in chunks)]
-    middles = [(start + end) / 2 for start, end in cut]
-    ax.plot(middles, [y] * len(cut), "x", color="black", markersize=9, markeredgewidth=2)
-    return len(cut)
+def _edge(number: int, what: str) -> Markup:
+    """Return the mark of a chunk's edge, with words for who hears the page."""
+    mark = f"▸{number}" if what == "begins" else f"{number}◂"
+    return Markup('<b role="img" aria-label="chunk {} {}" style="{}">{}</b>').format(
+        number, Markup(what), Markup(EDGE), mark
+    )
 
 
 def weights(curves: dict[str, list[float]], n_docs: int) -> None:
@@ -120,30 +114,52 @@ def saturation(worth: Callable, k1: float, b: float, length: int) -> None:
     show(ax, title, values, "how often the word occurs", "score, for a weight of 1")
 
 
-def score_parts(bars: dict[str, dict[str, float]]) -> None:
-    """Draw scores as stacked bars, a part for each word of the query.
+def own_ranking(question: str, bars: dict[str, dict[str, float]]) -> None:
+    """Draw the first results of a learner's question, and write them beside their copy.
 
-    The words that weigh most come first; the others are summed. The title tells which word does
-    most to put the first bar ahead of the second.
+    `bars` is {rank and title: {word: what it adds to the score}}, as in `score_parts`.
+    """
+    if not bars:
+        print("no document shares a word with this question: try other words")
+        return
+    record.save_figure(score_parts(bars, shortened_to(visible(question), 140)), OWN)
+
+
+def score_parts(bars: dict[str, dict[str, float]], title: str = "") -> plt.Figure:
+    """Draw scores as stacked bars, a part for each word of the query, and return the figure.
+
+    The words that weigh most come first; the others are summed. With a `title` these are those of
+    the first bar, and the legend says what they add to it; without one the title tells which word
+    does most to put the first bar ahead of the second.
     """
     parts = pd.DataFrame(bars).astype(float)  # words by bars
-    order = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index
+    heavy = parts.iloc[:, 0] if title else parts.abs().max(axis=1)
+    order = heavy.sort_values(ascending=False, kind="stable").index
     stacked = parts.loc[order[:STACKED]].rename(lambda word: shortened_to(word, 20))
-    ax = axes(1.5 + 0.7 * len(bars) + 0.2 * len(stacked))
+    ax = axes(1.6 + 0.8 * len(bars) + 0.1 * len(stacked))
     if others := len(parts) - len(stacked):
         stacked.loc[how_many(others, "other word")] = parts.loc[order[STACKED:]].sum()
+    if title:
+        stacked.index = [f"{word} {part:.2f}" for word, part in stacked.iloc[:, 0].items()]
     _stack(ax, stacked)
-    ax.set_yticks(range(0, -len(bars), -1), [shortened_to(n, 34) for n in bars], fontsize=10)
-    ax.grid(axis="y", visible=False)
+    for row, name in enumerate(bars):
+        ax.text(0, 0.3 - row, shortened_to(name, 66), fontsize=12)
+    ax.set(yticks=[], ylim=(0.4 - len(bars), 0.7))
     ax.margins(x=0.12)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.45, -0.28), ncols=3, frameon=False, fontsize=10)
-    gap = parts.iloc[:, 0] - parts.iloc[:, 1]
-    word = gap.idxmax()
-    name = shortened_to(word, 16)
-    title = f"“{name}” alone puts the first {gap[word]:.1f} ahead, all words {gap.sum():.1f}"
+    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=12)
     rows = (", ".join(f"{word} {part:.2f}" for word, part in bar.items()) for bar in bars.values())
     values = "; ".join(map("{}: {}".format, bars, rows))
-    show(ax, title, f"{values}.", "score")
+    below = "score; beside each word what it adds to the first" if title else "score"
+    show(ax, title or _ahead(parts), f"{values}.", below)
+    return ax.figure
+
+
+def _ahead(parts: pd.DataFrame) -> str:
+    """Return which word does most to put the first column ahead of the second."""
+    gap = parts.iloc[:, 0] - parts.iloc[:, 1]
+    word = gap.idxmax()
+    ahead = f"alone puts the first {gap[word]:.1f} ahead, all words {gap.sum():.1f}"
+    return f"“{shortened_to(word, 16)}” {ahead}"
 
 
 def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:
@@ -153,7 +169,7 @@ def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:
     for (label, widths), color, hatch in zip(parts.iterrows(), COLOURS, HATCHES, strict=False):
         side = np.where(widths > 0, 1, 0), np.arange(len(rows))
         look = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
-        ax.barh(rows, widths, 0.55, ends[side], **look)
+        ax.barh(rows, widths, 0.5, ends[side], **look)
         ends[side] += widths
     for row, end, total in zip(rows, ends[1], parts.sum(), strict=True):
         ax.annotate(f" {total:.1f}", (end, row), va="center", fontsize=12)
@@ -164,16 +180,17 @@ def result_card(
 ) -> Markup:
     """Return the first `top` results and the best relevant one as markup, with `words` marked.
 
-    `hits` is {doc_id: (id of its chunk, text)}, best first; `missing` are the words of the query
-    that no relevant document contains.
+    `hits` is {doc_id: (title, text of its best chunk)}, best first; `missing` are the words of the
+    query that no relevant document contains.
     """
     kind = f" ({query.kind})" if query.kind != "unspecified" else ""
     card = Markup("<h4>{}</h4>").format(f"{query.query_id}{kind}: {query.query}")
     row = Markup("<p>{} {}. <b>{}</b><br>{}</p>")
     best = next((doc_id for doc_id in hits if doc_id in query.relevant_doc_ids), None)
-    for rank, (doc_id, (chunk_id, text)) in enumerate(hits.items(), 1):
+    for rank, (doc_id, (title, text)) in enumerate(hits.items(), 1):
         if rank <= top or doc_id == best:
+            plain = markdown_html(text, set()).striptags()
             tick = "✓" if doc_id in query.relevant_doc_ids else "·"
-            card += row.format(tick, rank, chunk_id, mark_words(snippet(text, words), words))
+            card += row.format(tick, rank, title, mark_words(snippet(plain, words), words))
     lacking = Markup("<p>Words in no relevant document: {}</p>")
     return card + lacking.format(", ".join(missing) or "none")

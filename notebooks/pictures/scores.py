@@ -13,26 +13,24 @@ HEIGHT = 3.4  # inches
 PATTERNS = 10_000  # sign patterns or samples drawn for a histogram
 
 
-def discount_by_rank(ranking: list[str], grades: dict[str, int]) -> None:
-    """Draw the discount of DCG as a line and what each rank contributes as a bar."""
-    ranks = np.arange(1, len(ranking) + 1)
-    discount = 1 / np.log2(ranks + 1)
-    gains = discount * [grades.get(doc_id, 0) for doc_id in ranking]
-    ax = axes(HEIGHT)
-    ax.bar(ranks, gains, color=PALE, edgecolor=DARK, width=0.6)
-    ax.plot(ranks, discount, "o-", color=LIGHT)
-    place = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center"}
-    ax.annotate("discount", (ranks[-1], discount[-1]), fontsize=12, **place)
-    for rank, gain in zip(ranks[gains > 0], gains[gains > 0], strict=True):
-        ax.text(rank, gain + 0.03, f"adds {gain:.2f}", ha="center", fontsize=12)
-    labels = [f"rank {rank}\n{d}: grade {grades.get(d, 0)}" for rank, d in enumerate(ranking, 1)]
-    ax.set_xticks(ranks, labels)
-    ax.set_ylim(0, max(1, *gains) * 1.15)
-    most = int(np.argmax(gains))
-    share = f", {gains[most]:.2f} of it from rank {most + 1}" if gains[most] else ""
-    rows = zip(ranks, discount, gains, strict=True)
-    values = "; ".join(f"rank {r}: discount {d:.2f}, adds {g:.2f}" for r, d, g in rows)
-    show(ax, f"DCG {gains.sum():.2f}{share}", values, y="discount, contribution")
+def first_k(ranking: list[str], grades: dict[str, int], k: int) -> None:
+    """Draw the ranks as cells, those of relevant documents filled and the first `k` framed."""
+    relevant = {doc_id for doc_id in grades if grades[doc_id] > 0}
+    found, missed = len(relevant & {*ranking[:k]}), ", ".join(sorted(relevant - {*ranking}))
+    ranks, ax = np.arange(1, len(ranking) + 1), axes(1.7)
+    ax.bar(ranks, 1, 1, color=[DARK if d in relevant else "white" for d in ranking], edgecolor=DARK)
+    for rank, doc_id in zip(ranks, ranking, strict=True):
+        color = "white" if doc_id in relevant else "black"
+        ax.text(rank, 0.5, doc_id, ha="center", va="center", color=color, size=14)
+    ax.add_patch(plt.Rectangle((0.5, -0.1), k, 1.2, fill=False, color=LIGHT, linewidth=4))
+    shares = f"hit@{k} = {found > 0:d}\nrecall@{k} = {found}/{len(relevant)}\nP@{k} = {found}/{k}"
+    ax.text(ranks[-1] + 0.8, 0.5, shares, va="center", linespacing=1.4)
+    ax.set(xlim=(0.3, ranks[-1] + 0.7), ylim=(-0.15, 1.15), xticks=ranks, yticks=[])
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+    title = f"{found} of the first {k} are relevant, of {len(relevant)} in all"
+    below = f"rank; filled: relevant; not found: {missed or 'none'}"
+    show(ax, title, shares.replace("\n", ", "), below)
 
 
 def measures_by_place(values: dict[str, list[float]], doc_id: str, rank: int) -> None:
@@ -101,8 +99,8 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
         (dev.kind == lowest, "^", LIGHT, f"{lowest or 'all'}: lowest mean"),
     ):
         if part.any():
-            look = {"color": color, "alpha": 0.75, "markersize": 7, "label": label}
-            ax.plot(x[part], dev["nDCG@10"][part], mark, **look)
+            y = dev["nDCG@10"][part]
+            ax.plot(x[part], y, mark, color=color, alpha=0.75, markersize=7, label=label)
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.05, 1.1))
     ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
     rows = means.itertuples()
@@ -111,38 +109,3 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
     title = f"{how} (rank correlation {rho:.2f})"
     show(ax, title, words, "share of the query's words in an answer", "nDCG@10")
     return rho
-
-
-def two_documents(card: dict) -> None:
-    """Draw what each word of a failure card gave to the wanted document and to its rival.
-
-    Words that gave nothing to either are left out; the wanted document may lack a word.
-    """
-    rows = pd.DataFrame(card["words"], columns=["word", "idf", "wanted", "rival"]).set_index("word")
-    rows = rows[(rows.wanted != 0) | (rows.rival != 0)]
-    ahead = (rows.wanted - rows.rival).sort_values(ascending=False, kind="stable")
-    rows = rows.loc[ahead.index]
-    names = {"common": card["common"], "lacked": card["lacks"]}
-    labels = []
-    for word in rows.index:
-        notes = ", ".join(name for name, words in names.items() if word in words)
-        labels.append(f"{word} ({notes})" if notes else word)
-    ax = axes(1.7 + 0.42 * max(1, len(rows)))
-    places = np.arange(len(rows))
-    sides = ("wanted", 0.2, DARK, None), ("rival", -0.2, "#f0d9c4", "///")
-    for column, up, color, hatch in sides:
-        look = {"color": color, "edgecolor": "black", "linewidth": 0.6, "hatch": hatch}
-        bars = ax.barh(places + up, rows[column], 0.38, label=column, **look)
-        ax.bar_label(bars, fmt="{:.2f}", padding=2, fontsize=9)
-    ax.margins(x=0.08)  # room for the numbers
-    ax.set_yticks(places, labels)
-    ax.grid(axis="y", visible=False)
-    if labels:
-        ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
-    wanted, rival = card["score"]
-    title = f"{card['query_id']}: wanted {wanted:.2f}, rival {rival:.2f}"
-    if labels and ahead.iloc[-1] < 0:
-        title += f'; "{ahead.index[-1]}" decides most'
-    pairs = zip(labels, rows.wanted, rows.rival, strict=True)
-    values = "; ".join(f"{label} {a:.2f} and {b:.2f}" for label, a, b in pairs)
-    show(ax, title, f"Wanted and rival by word: {values}", "what each word gave")

@@ -180,6 +180,8 @@ def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
 def test_a_learners_copy_writes_a_picture_to_send(tmp_path, capsys, monkeypatch):
     evals = many(tmp_path)
     monkeypatch.chdir(tmp_path)
+    practice.save_picture(evals, "where", 9)
+    assert "once you have labelled" in capsys.readouterr().out
     write_rows(tmp_path / log.PRACTICE, entry("q04", "d03", 0))
     practice.save_picture(evals, "where $x$", 9)
     assert "your copy writes session_a.png here" in capsys.readouterr().out

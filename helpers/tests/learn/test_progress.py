@@ -228,3 +228,12 @@ def test_cells_that_never_end_or_end_python_stop_no_other(small):
     solve(small, longest_code=ONE, scaled_code="import os\n\nos._exit(3)")
     assert status(small, run=True, limit=30) == "done"
     assert report(small, run=True, limit=30).endswith(f"\n{NAME}: Kernel died")
+
+
+@pytest.mark.proof
+def test_a_run_keeps_the_first_answers_to_the_eight_questions(small):
+    told = "1 of 8 before the week, 2 of 8 now"
+    rows = [("before", "a" * 8, ""), ("after", "b" * 8, told), ("after", "c" * 8, "8 now")]
+    put(small, *((f"{record.EIGHT}{when}", "", *row) for when, *row in rows))
+    for run in (False, True):
+        assert f"\n\nEight questions: {told}\n\nSession A: words" in report(small, run=run)

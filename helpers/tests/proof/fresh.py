@@ -406,6 +406,8 @@ sorted(found(q, i, ids, v), key=lambda p: (-round(p[1], 1), p[0]))[:k]
 [(s, d) for d, s in it]  # A member of the answer is of type float, wanted is a text
 [found(q, i, ids, v)[n] for n in np.argsort([s for _, s in found(q, i, ids, v)])[::-1]][:k]  # argsort()[::-1] leaves
 dict(it)  # type dict, wanted is a list
+sorted(found(q, i, ids, v)[:k], key=lambda p: (-p[1], p[0]))  # Cut to k before
+sorted(found(q, i, ids, v), key=lambda p: p[0])[:k]  # in the order of their ids
 == to_documents(h): docs_of(h)
 right: it ; [list(p) for p in it] ; pd.Series(it, dtype=object) ; list(dict(it).items())
 right: [(d, np.float32(s)) for d, s in it] ; [(d, int(s) if s == int(s) else s) for d, s in it]

@@ -1,6 +1,7 @@
-"""Makes the README's picture again, the first screen of the write-up: make proof ONLY=picture.
+"""Makes the README's picture again, a question and what the search finds: make proof ONLY=picture.
 
-Needs a Chromium and the package playwright, as the tests in a browser do.
+It's the cell a-ask of session A as it is stored. Needs a Chromium and the package playwright, as
+the tests in a browser do.
 """
 
 import io
@@ -9,12 +10,13 @@ from pathlib import Path
 
 import nbformat
 from browser_lab import missing, window
+from nbformat.v4 import new_markdown_cell, new_notebook
 from PIL import Image
 
 from helpers import report, workbook
 
-PICTURE = workbook.ROOT / ".github" / "write_up.png"
-SCREEN = {"width": 1100, "height": 540}
+PICTURE = workbook.ROOT / ".github" / "ask.png"
+SCREEN = {"width": 880, "height": 100}  # GitHub shows a picture about as wide
 COLOURS = 48  # letters stay sharp, and the file small
 
 
@@ -23,21 +25,24 @@ def main() -> None:
     if missing():
         print(f"the picture stays as it is, because {missing()}")
         return
-    page = report.html(nbformat.read(workbook.WRITE_UP, as_version=4))
+    lesson = nbformat.read(workbook.SESSIONS[0], as_version=4)
+    asked = next(cell for cell in lesson.cells if cell.id == "a-ask")
+    code = new_markdown_cell(f"    {asked.source.partition('  #')[0]}")
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "page.html"
-        path.write_text(page, encoding="utf-8")
-        shot = first_screen(path)
+        path.write_text(report.html(new_notebook(cells=[code, asked])), encoding="utf-8")
+        shot = whole_page(path)
     Image.open(io.BytesIO(shot)).convert("RGB").quantize(COLOURS).save(PICTURE, optimize=True)
     print(f"{PICTURE}: {PICTURE.stat().st_size // 1024} KB")
 
 
-def first_screen(path: Path) -> bytes:
-    """Return what a browser shows of a page before anybody scrolls, as PNG."""
+def whole_page(path: Path) -> bytes:
+    """Return what a browser shows of a page, as PNG."""
     with window() as browser:
         page = browser.new_page(viewport=SCREEN, color_scheme="light")
         page.goto(path.as_uri())
-        return page.screenshot()
+        page.add_style_tag(content="main { padding: .5rem 1.5rem; }")
+        return page.locator("main").screenshot()
 
 
 if __name__ == "__main__":

@@ -1,12 +1,34 @@
-"""The picture stands in the README, and is small."""
+"""The README's picture, and the write-up on paper."""
 
+import re
+
+import browser_lab
+import nbformat
 import picture
+import pytest
 
-from helpers import evalset
+from helpers import evalset, report, workbook
 
 
 def test_the_picture_is_small_and_stands_in_the_readme():
     page = (evalset.DEFAULT.parent / "README.md").read_text(encoding="utf-8")
     path = picture.PICTURE.relative_to(evalset.DEFAULT.parent).as_posix()
-    assert f"]({path})](evals/retrieval_eval.ipynb)" in page
+    lesson = nbformat.read(workbook.SESSIONS[0], as_version=4)
+    asked = next(cell.source for cell in lesson.cells if cell.id == "a-ask")
+    words = re.search(rf"\n\[!\[(.*)\]\({path}\)\]\(notebooks/session_a\w*\.ipynb\)\n", page)[1]
+    assert re.search('ask\\((".*")\\)', asked)[1] in words
     assert picture.PICTURE.stat().st_size < 150_000
+
+
+@pytest.mark.skipif(bool(browser_lab.missing()), reason=browser_lab.missing())
+def test_the_write_up_takes_six_sheets_of_paper_and_the_decision_one(tmp_path):
+    path, notebook = tmp_path / "page.html", nbformat.read(workbook.WRITE_UP, as_version=4)
+    decision = [cell.id for cell in notebook.cells].index("r-appendix")
+    with browser_lab.window() as opened:
+        page = opened.new_page()
+        for end, most in ((None, 6), (decision, 1)):
+            notebook.cells = notebook.cells[:end]
+            path.write_text(report.html(notebook), encoding="utf-8")
+            page.goto(path.as_uri())
+            printed = page.pdf(prefer_css_page_size=True)
+            assert 0 < len(re.findall(rb"/Type /Page\b", printed)) <= most

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import witness
+from statsmodels.stats.power import TTestPower
 
 from notebooks.check import quick_test
+from notebooks.eight_questions import QUESTIONS
 
 FOLDER = Path(__file__).resolve().parents[3] / "notebooks"
 
@@ -166,3 +168,38 @@ def test_what_to_read_again_is_a_heading_of_its_part(session):
             places.add(f"{part}, {words}".lower())
     for question in quick_test.QUESTIONS[session]:
         assert question.again.lower().replace(", the ", ", ") in places, question.again
+
+
+# The eight questions before and after the week.
+
+
+def test_answers_of_the_eight_questions_follow_from_their_words():
+    words = {q.right + str(n): (q.words, q.options["abcd".index(q.right)], q.why)
+             for n, q in enumerate(QUESTIONS, 1)}  # fmt: skip
+    assert sorted(q.right for q in QUESTIONS) == sorted("abcd" * 2)
+    n, zeros, ones = numbers(words["c1"][0])[0], *numbers(words["c1"][0])[2::2]
+    assert zeros + ones == n and float(words["c1"][1]) == (zeros**2 + ones**2) / n
+    assert numbers(words["c1"][2])[1:3] == [zeros / n] * 2
+    size, shared = numbers(words["b4"][0])
+    for length in range(2, int(shared) + 1):  # a sentence that ends a word after the piece
+        assert size + 1 - length >= size - shared
+    okapi = witness.Okapi({n: f"disk w{n}" for n in range(5)})
+    assert len({score for _, score in okapi.search("disk")}) == 1  # it tells no page from another
+    first, second = (sum(1 / r for r in ranks) / 2 for ranks in ((1, 10), (3, 3)))
+    assert [round(first, 2), round(second, 2)] == numbers(words["b6"][1]) and first > second
+    better, *_, sd = [x for x in numbers(words["d7"][0]) if 0 < x < 1]
+    needed = TTestPower().solve_power(better / sd, alpha=0.05, power=0.8)
+    assert numbers(words["d7"][1]) == [1000] and needed > 1000
+    assert round(needed, -2) == numbers(words["d7"][2])[-1]
+    assert round(TTestPower().solve_power(nobs=50, alpha=0.05, power=0.8) * sd, 1) == 0.1
+    settings, queries = map(int, numbers(words["c8"][0])[:2])
+    noise = np.random.default_rng(1).normal(0.6, 0.3, (200, settings, queries)).mean(axis=2)
+    assert noise.max(axis=1).mean() > 0.6 + 0.03  # all are equal; the best one only looks better
+
+
+def test_the_eight_questions_name_parts_of_sessions():
+    pages = {path.name[8].upper(): path.read_text(encoding="utf-8")
+             for path in FOLDER.glob("session_*.ipynb")}  # fmt: skip
+    for question in QUESTIONS:
+        session, part = re.fullmatch(r"session ([ABC]), part (\d)", question.where).groups()
+        assert f'"## {part}. ' in pages[session], question.where

@@ -76,6 +76,8 @@ def test_each_part_and_each_page_has_a_page_with_its_title(folder, pages):
     assert all(heads[f"notebooks/further/{path.stem}.html"][-1] == "?" for path in workbook.FURTHER)
     assert {"evals/retrieval_eval.html", "evals/labeling_guide.html"} < heads.keys()
     assert {f"notebooks/{path.stem}.html" for path in LESSONS.glob("*.md")} < heads.keys()
+    drawn = re.search('<img alt="([^"]*)" src="data:image/png', pages[folder / "index.html"])
+    assert drawn and drawn[1].startswith("The first cell of session A asks")
     listed = re.sub("<[^>]+>", " ", pages[folder / "index.html"])
     assert "Going further" in listed and "minutes" in listed and "hours" in listed
 

@@ -23,6 +23,7 @@ import witness
 import witness_evidence
 import witness_labels
 import witness_sessions
+from scipy.sparse.csgraph import connected_components
 
 from notebooks import write_up
 
@@ -715,6 +716,24 @@ def test_session_a_opens_with_the_titles_and_the_rank_that_the_search_gives(cell
     hardest = max(ranks, key=ranks.get)
     assert cells["a-open-shown"][0].startswith(files.queries[hardest]["query"] + "\n")
     assert fits("best answer: rank {} of {} found", cells["a-open-shown"][0], *ranks[hardest])
+    shared, told = witness.overlap(files, hardest), cells["a-overlap-all"][0]
+    assert fits("that failed: {}; its rank: {}", told, shared, ranks[hardest][0])
+    mismatch = [q for q, row in files.queries.items() if row["kind"] == "mismatch"]
+    assert min(shared, np.mean([witness.overlap(files, q) for q in mismatch])) > 0.5
+    assert "they share more than half of their content words. So does the question" in page
+
+
+def test_session_a_draws_the_groups_of_each_half(cells, files):
+    """Tied are queries that a document answers in full, and chains of them."""
+    full = [{d for d, grade in files.grades[q].items() if grade == 2} for q in files.queries]
+    group = connected_components(np.array([[bool(a & b) for b in full] for a in full]))[1]
+    halves = [row["split"] for row in files.queries.values()]
+    sizes = Counter(zip(group, halves, strict=True))
+    assert fits("groups in one half: {} of {}", cells["a-halves-run"][0], len({*group}), len(sizes))
+    drawn = [[n for (_, half), n in sizes.items() if half == name] for name in ("dev", "test")]
+    page = (ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb").read_text(encoding="utf-8")
+    told = "Groups of dev: {}, the largest {}; test: {}, the largest {}."
+    assert fits(told, page, *(number for row in drawn for number in (len(row), max(row))))
 
 
 def test_coverage_shows_what_the_queries_reach(cells, files):
@@ -767,7 +786,8 @@ def test_tables_of_the_baseline(cells, files, published):
 
 def test_tables_of_comparisons(cells, published):
     compared, by_system = board(published), kinds_of_systems(published)
-    short = {n: {c: v for c, v in row.items() if c != SIGNS} for n, row in compared.items()}
+    left_out = (SIGNS, "detectable")
+    short = {n: {c: v for c, v in row.items() if c not in left_out} for n, row in compared.items()}
     for row in published["compared_dev"]["runs"]:
         on_test = "not confirmed" if row["verdict"] in ("better", "worse") else ""
         if "halves" in row:
@@ -859,12 +879,15 @@ def test_sentences_about_the_set(cells, files, published):
         "median document has {} tokens, the longest {}": sizes[2:],
         "{} are longer than one chunk": long,
         "Asked: {} queries": n,
-        "{} judgments, {} of them relevant: {} a query": judged,
+        "{} judgments. {} of these are relevant, {} for each query": judged,
         "reach {} documents ({})": facts["documents reached by a query"],
         "answers {} queries": len(files.asked) - n,
     }
     lead = {"{} questions": n, "the {} test questions": published["summary"]["test"]["n"]}
-    tells(cells["r-lead"][1], documents | lead)
+    said, _, kinds = html.unescape(cells["r-lead"][1]).partition("\n\n**Kinds of question.** ")
+    tells(said, documents | lead)
+    assert re.sub("</?code>", "`", kinds) in (FOLDER / "README.md").read_text("utf-8")
+    assert {*re.findall(r"<code>(\w+)", kinds)} == {row["kind"] for row in files.asked.values()}
     tells(cells["r-corpus"][0], documents | corpus)
     tells(cells["r-limits"][0], documents)
     readings = {}
@@ -879,21 +902,21 @@ def test_sentences_about_the_set(cells, files, published):
 
 def test_sentences_about_the_baseline(cells, files, published, dev):
     values, test = (published["summary"][split]["measures"] for split in witness.SPLITS)
-    first = [sum(row["first_rank"] == 1 for row in dev), len(dev), 1]
+    first = [sum(row["first_rank"] == 1 for row in dev), len(dev)]
     baseline = {
-        "{} of {} queries have a relevant document at rank {}": first,
-        "for {} none stands": sum(not row["measures"]["hit@10"] for row in dev),
+        "first result is relevant for {} of {} queries": first,
+        "for {} there's nothing relevant": sum(not row["measures"]["hit@10"] for row in dev),
         "among the first hundred, is {}": values["recall@100"],
         "differ by {} in nDCG@10": abs(values["nDCG@10"] - test["nDCG@10"]),
     }
-    said, _, table = cells["r-baseline-text"][0].partition("Some queries are told apart")
+    said, _, table = cells["r-baseline-text"][0].partition("Some queries are shown apart")
     tells(said, baseline)
     lines = re.findall(r"^\| (dev|test) \| (.+?) \| (.+) \|$", table, re.MULTILINE)
     shown = {f"{half}, {name}": dict(enumerate(of.split(" | "))) for half, name, of in lines}
     assert not differences("told apart", shown, told_apart(files, published))
     runs = len(published["compared_dev"]["runs"])
     said = cells["r-compared-text"][0].partition("\n\n- *")[0]  # then systems, in their own words
-    tells(said, {"Same {} dev queries": len(dev), "{} comparisons": runs})
+    tells(said, {"the same {} dev queries": len(dev), "{} comparisons": runs})
 
 
 def told_apart(files, published: dict) -> dict[str, dict]:
@@ -936,10 +959,12 @@ def test_the_verdict_is_that_of_the_intervals(cells, published):
             shown = {kind for kind in {*test["kind"]} if re.search(rf"\b{kind}\b", told[side])}
             assert shown == names, (what, side)
     verdicts = {row["name"]: row["verdict"] for row in published["compared_dev"]["runs"]}
-    for verdict, words in (("better", "ranks better"), ("worse", "ranks worse")):
-        names = [name for name in verdicts if verdicts[name] == verdict]
-        told_any = words in said or words.replace("ranks", "rank") in said
-        assert told_any == bool(names) and all(name in said for name in names)
+    for side in ("better", "worse"):
+        names = [name for name in verdicts if verdicts[name] == side]
+        told = re.search(rf"(\d+) ranks? {side} \((.*?)\)", said) or [0, 0, ""]
+        assert int(told[1]) == len(names)
+        said = said.replace(f"{told[1]} rank", "rank")
+        assert all(name.removeprefix("baseline + ") in told[2] for name in names)
     counts = Counter(verdicts.values())
     same, few = counts["no difference shown"], counts["too few queries to tell"]
     wanted = {"Of {} other runs": len(verdicts)}
@@ -960,7 +985,7 @@ def test_three_numbers_count_questions(cells, published):
         "{} of the {} that have a full answer": [full, these],
         "For {} no document answers in full": n - these,
         "Of all {} that's {} ({} to {})": [n, full / n, *witness.wilson(full, n)],
-        "{} of {} had a passage": [round(quoted["by_k"]["evidence"][4] * quoted["n"]), quoted["n"]],
+        "{} of {} had the proof": [round(quoted["by_k"]["evidence"][4] * quoted["n"]), quoted["n"]],
         "from 0 to 1) is {},  interval {} to {}": [at["nDCG@10"], *ends["nDCG@10"]],
         "is {}, interval {} to {}": [at["MRR@10"], *ends["MRR@10"]],
     }
@@ -975,11 +1000,13 @@ def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
     for name in sorted(rows, key=lambda name: -rows[name]["difference"]):
         sides[compared[name]["verdict"]].append(name)
     said = html.unescape(cells["r-next"][0]).replace("**", "")
+    said = re.sub(r"The other system is .*? stronger\.", "", said)  # its card's own words
     halves = {name: row["halves"] for name, row in compared.items() if "halves" in row}
     seen = [n for n in sides["better"] if n in halves]
     seen = [n for n in seen if halves[n]["test minus dev"]["verdict"] == "confirmed"]
     best = (seen or sides["better"])[:1]
-    assert f"Try *{best[0]}*." in said if seen else "Stay with BM25" in said
+    name = best[0].removeprefix("baseline + ")
+    assert f"Try BM25 merged with *{name}*." in said if seen else "Stay with BM25" in said
     for name in sides["worse"]:
         assert re.search(rf"Don't switch to .*\*{re.escape(name)}\*", said)
     causes = Counter(card["cause"] for card in published["cards"])
@@ -1002,9 +1029,9 @@ def cost_of_knowing(files, waiting: dict[str, dict]) -> dict[str, list[float]]:
     pairs = round(judged / len(files.asked))
     return {
         "Nothing undecided gains more than {}": [witness.MATTERS],
-        f"With the spread of *{widest}*, {{}} questions": [needed],
-        "dev has {}, so label about {} more": [at["n"], more],
-        "At {} judged pairs a question that is about {} pairs": [pairs, more * pairs],
+        f"as with *{widest}*, it takes {{}} questions": [needed],
+        "Dev has {}, so label about {} more": [at["n"], more],
+        "At {} judged pairs a question that's about {} pairs": [pairs, more * pairs],
     }
 
 
@@ -1040,7 +1067,7 @@ def test_write_up_names_the_queries_that_could_be_repaired(cells, files, publish
     rest = [len(names) - MOST for names in (order, fetch)]
     assert re.findall(r"and (\d+) more", said) == [str(n) for n in rest if n > 0]
     wanted = {
-        "{} of {} dev queries are below nDCG@10 {}": [len(below), len(dev), 1],
+        "{} of {} dev queries score below {} in nDCG@10": [len(below), len(dev), 1],
         "among the first {}, {} of the corpus": [depth, depth / len(files.documents)],
         "wrong: {} queries": len(order),
         "among them: {} queries": len(fetch),
@@ -1060,31 +1087,56 @@ def test_write_up_shows_the_method(cells, published):
     assert told["IDF"] == f"{at['idf']}, epsilon = {at['epsilon']}"
 
 
-def test_the_five_lowest_cards_of_write_up_and_session_c(cells, published):
+def test_the_five_lowest_cards_of_the_write_up(cells, files, published):
     rows = {row["query_id"]: row for row in published["per_query"]}
-    session = "".join(cells["c-failures"] + cells["c-failures-more"]).strip().split("\nq")
-    cards = published["cards"][:5]
-    for text, lines, card in zip(cells["r-cards"][:5], session, cards, strict=True):
+    for text, card in zip(cells["r-cards"][:5], published["cards"][:5], strict=True):
         row, lacks = rows[card["query_id"]], card["lacks"]
         order = [doc_id for doc_id, _ in row["retrieved"]]
-        said, (head, *rest) = html.unescape(text), lines.removeprefix("q").split("\n")
+        said = html.unescape(text)
         assert said.startswith(f"#### {card['query_id']}: {row['query']}\n")
-        assert f"lacks: {', '.join(lacks) or 'no word'}." in said
-        facts = re.search(r"\n(\w+); (nDCG@10 [\d.]+); cause: \*\*(.*?)\*\*", said)
-        assert (facts[1], facts[3]) == (row["kind"], card["cause"])
-        tells(facts[2], {"nDCG@10 {}": row["measures"]["nDCG@10"]})
-        assert head.startswith(f"{row['query_id'][1:]} ({row['kind']}, nDCG@10 "), head
-        for who, line in zip(("wanted", "rival"), rest, strict=False):
+        assert f"Words it lacks: {', '.join(lacks) or 'none'}." in said
+        facts = re.search(r"\n\*\*(.*?)\*\* \((\w+), (nDCG@10 [\d.]+)\)", said)
+        assert (facts[2], facts[1].lower()) == (row["kind"], card["cause"])
+        tells(facts[3], {"nDCG@10 {}": row["measures"]["nDCG@10"]})
+        for who in ("wanted", "rival"):
             rank = f"rank {order.index(card[who]) + 1}" if card[who] in order else ""
-            place = f"{who} <code>{card[who]}</code> ({rank or 'after rank 10'})"
-            assert place in said.replace("Wanted", "wanted")
-            assert line.startswith(f"  {who}: {card[who]} ({rank}"), line
-        points = {word: points for word, _, _, points in card["words"]}
-        for line, gained in zip(rest[2:4], (True, False), strict=True):
-            words = [word for word in lacks if (points[word] > 0) == gained]
-            assert line.partition(": ")[2] == (", ".join(words) or "no word")
-        names = ("score", "best of all chunks", "without length")
-        tells(rest[4], {f"{name} {{}} against {{}}": card[name] for name in names})
+            title = re.escape(files.documents[card[who]]["title"])
+            place = f"{who.capitalize()}: “{title}” .<code>{card[who]}</code>., "
+            assert re.search(place + (rank or "after rank 10"), said)
+
+
+def test_the_three_lowest_cards_of_session_c(cells, files, published):
+    rows = {row["query_id"]: row for row in published["per_query"]}
+    run = witness.trec(FOLDER / "runs" / "fixed.trec")
+    for page, card in zip(cells["c-failures"], published["cards"][:3], strict=True):
+        row = rows[card["query_id"]]
+        order = [doc_id for doc_id, _ in run[card["query_id"]]]
+        head, _, tables = page.partition("<details>")[0].partition("</ul>")
+        head = html.unescape(head.partition("</style>")[2])
+        assert head.startswith(
+            f"<h4>{row['query']}</h4><p>{row['query_id']}, {row['kind']}, nDCG@10 "
+        )
+        tells(head.partition("<ul>")[0], {"nDCG@10 {}": row["measures"]["nDCG@10"]})
+        for who in ("wanted", "rival"):
+            place = f"rank {order.index(card[who]) + 1})" if card[who] in order else "not found)"
+            titled = (
+                f"<b>{files.documents[card[who]]['title']}</b> <code>{card[who]}</code> ({place}"
+            )
+            assert f"<li>{who.capitalize()}: {titled}" in head
+        notes = {" (common)": card["common"], " (lacked)": card["lacks"]}
+        told = {w: w + "".join(n for n, of in notes.items() if w in of) for w, *_ in card["words"]}
+        gave = {told[word]: pair for word, _, *pair in card["words"] if any(pair)}
+        shown = {"score": "as it is", "best of all chunks": "each word from its best chunk"}
+        shown |= {"without length": "ignore length (b = 0)"}
+        scores = {words: card[name] for name, words in shown.items()}
+        for table, wanted in zip(tables.split("<p>"), (gave, scores), strict=True):
+            columns = {
+                n: dict(zip(("wanted", "rival"), pair, strict=True)) for n, pair in wanted.items()
+            }
+            assert not differences("card", html_table(table), columns)
+        idle = [told[word] for word, _, *pair in card["words"] if not any(pair)]
+        said = re.search("Neither scores with: (.*?)[.]</p>", tables)[1]
+        assert sorted(said.split(", ")) == sorted(idle or ["no word"])
 
 
 def test_causes_are_decided_in_the_order_of_session_c():
