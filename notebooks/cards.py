@@ -19,7 +19,7 @@ COMMON = 1 / 4  # a word is common where more of the chunks than this share hold
 PAGE, DECISION = "session_c.html", ("verdict", "measured", "numbers", "next")
 HEADING = """# A failure, and what to do
 
-The search put the rival above the wanted document, which people judged better. Each word of the
+The search put the rival above the wanted document, which has the higher label. Each word of the
 question gave either one some of its score; a word that the wanted one doesn't hold is *lacked*."""
 SCORES = {  # of a card, as it names them
     "score": "as it is",

@@ -149,11 +149,11 @@ def agreement_picture(evals: EvalSet, below: str = "") -> tuple[plt.Figure, str]
     ax, grid = figures.axes(3, figures.PAGE), pd.DataFrame(counts, *names).to_string()
     widths, starts = (chance, equal - chance, len(pairs) - equal), (0, chance, equal)
     ax.barh([0, 0, 0], widths, 0.5, starts, color=COLOURS, edgecolor="black")
-    ax.text(0, 0.5, grid, family="monospace")
+    ax.text(0, 0.5, textwrap.indent(grid, " "), family="monospace")
     ax.grid(visible=False)
     ax.xaxis.get_major_locator().set_params(integer=True)
     title = f"{equal} of {len(pairs)} labels equal"
-    told = f"pairs; {chance:.1f} equal by chance,\nand kappa is the dark share of the rest"
+    told = f"pairs; {chance:.1f} equal by chance.\nKappa: the dark part, of all beyond chance"
     ax.set(title=title, xlabel=told + below, ylim=(-0.4, 1.8), yticks=[])
     return ax.figure, " ".join(f"{title}; {told}. {grid}".split())
 
@@ -163,7 +163,7 @@ def save_picture(evals: EvalSet, question: str, rank: int) -> None:
     if not readings(evals):
         print(f"your copy writes {PICTURE} here, once you have labelled some of the twenty pairs")
         return
-    line = f"best answer of “{texts.visible(question)}”: rank {rank}"
+    line = f"The search put the best answer to “{texts.visible(question)}” at rank {rank}."
     figure, _ = agreement_picture(evals, f"\n\n{textwrap.fill(line, figures.LINE[figures.PAGE])}")
     record.save_figure(figure, PICTURE)
     plt.close(figure)

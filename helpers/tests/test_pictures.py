@@ -198,7 +198,7 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     assert texts(ax)[2:] == [("rival#0", 0, 0.3), ("wanted#2", 0, -0.7)]
     assert title(ax) == "“disk” alone puts the first 5.0 ahead, all words 4.1"
     assert words(few.figure.legends[0].get_texts()) == ["one"]  # few words stand for themselves
-    heaviest = ["disk 5.00", "the 1.00", "b 0.30", "c 0.20", "d 0.15", "2 other words -0.40"]
+    heaviest = ["disk 5.00", "the 1.00", "a -0.50", "c 0.20", "b 0.30", "2 other words 0.25"]
     assert words(own.figure.legends[0].get_texts()) == heaviest and title(own) == "my question"
 
 

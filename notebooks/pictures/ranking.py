@@ -127,13 +127,12 @@ def own_ranking(question: str, bars: dict[str, dict[str, float]]) -> None:
 def score_parts(bars: dict[str, dict[str, float]], title: str = "") -> plt.Figure:
     """Draw scores as stacked bars, a part for each word of the query, and return the figure.
 
-    The words that weigh most come first; the others are summed. With a `title` these are those of
-    the first bar, and the legend says what they add to it; without one the title tells which word
-    does most to put the first bar ahead of the second.
+    The words that weigh most in any bar come first; the others are summed. With a `title` the
+    legend says what they add to the first bar; without one the title tells which word does most to
+    put the first bar ahead of the second.
     """
     parts = pd.DataFrame(bars).astype(float)  # words by bars
-    heavy = parts.iloc[:, 0] if title else parts.abs().max(axis=1)
-    order = heavy.sort_values(ascending=False, kind="stable").index
+    order = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index
     stacked = parts.loc[order[:STACKED]].rename(lambda word: shortened_to(word, 20))
     ax = axes(1.6 + 0.8 * len(bars) + 0.1 * len(stacked))
     if others := len(parts) - len(stacked):

@@ -264,13 +264,13 @@ def test_session_a_counts_a_small_set(small):
             "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}\na-relevant: 1.2",
             "a-agree-table": "no second_pass.jsonl here yet: have a sample judged again; "
             "made-up labels follow",
-            "a-agree-equal": "a-equal: 80\nreaders: not said\n"
+            "a-agree-equal": "readers: not said\n"
             "100% equal where the first reading says 0\n50% equal where the first reading says 1\n"
             "100% equal where the first reading says 2",
             "a-kappa-hand-then": "Cohen's kappa 0.688 on 5 pairs\n"
             "weighted, so that 2 against 0 counts double: 0.762",
             "a-overlap-all": "a-overlap: 0.73\n"
-            "overlap of the question that failed: 0.50; its rank: 2",
+            "overlap of the question that failed: 0.50, with its best answer alone: 0.50",
             "a-overlap-table": "a-lowest: 0.72",
             "a-coverage-all": "coverage: 33% of 12 documents\na-coverage: 33",
             "a-coverage-kind": "a-least: runbook",

@@ -12,6 +12,7 @@ import math
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
@@ -802,11 +803,12 @@ def coverage(files: Files, field: str) -> dict[str, dict[str, float]]:
     return hits.agg(documents="count", reached="sum", share="mean").to_dict("index")
 
 
-def overlap(files: Files, query_id: str) -> float:
-    """Return the share of a query's content words that stand in a relevant document."""
+def overlap(files: Files, query_id: str, among: Iterable[str] = ()) -> float:
+    """Return the share of a query's content words in relevant documents, or in those `among`."""
     query = files.queries[query_id]
     asked = [word for word in words(query["query"]) if word not in STOP_WORDS]
-    held = {w for d in query["relevant_doc_ids"] for w in words(files.documents[d]["text"])}
+    documents = among or query["relevant_doc_ids"]
+    held = {w for d in documents for w in words(files.documents[d]["text"])}
     return mean(word in held for word in asked) if asked else 0.0
 
 
