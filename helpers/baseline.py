@@ -79,7 +79,8 @@ def ask(question: str, top: int = 5):
     for doc_id, chunk in [*find(question).items()][:top]:
         document = evals.documents[doc_id]
         whole, head = document.retrieval_text, len(document.retrieval_text) - len(document.text)
-        passage = figures.snippet(whole[max(chunk.start, head) : chunk.end], words)
+        body = text.without_markdown(whole[max(chunk.start, head) : chunk.end])
+        passage = figures.snippet(body, words)
         shown = (figures.mark_words(part, words) for part in (document.title or doc_id, passage))
         items += Markup("<li><b>{}</b><br>{}</li>").format(*shown)
     none = Markup("<p>No document shares a word with this question.</p>")

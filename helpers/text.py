@@ -278,6 +278,14 @@ def paragraphs(page: str) -> Markup:
     return Markup(re.sub(r"\n{3,}", "\n\n", lines))
 
 
+def without_markdown(page: str) -> str:
+    """Return the words that a Markdown page shows, on one line; HTML in it is shown as text."""
+    import mistune  # a search alone doesn't need it
+
+    render = mistune.create_markdown(plugins=["table", "strikethrough", "task_lists"])
+    return Markup(render(page)).striptags()
+
+
 def plain(page: str) -> str:
     """Return a Markdown page as a terminal shows it: each reference as the sign it stands for."""
     return unescape(re.sub("</?span>", "", page))

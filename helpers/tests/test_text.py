@@ -33,6 +33,11 @@ def test_tokenizers(name, body, wanted):
     assert text.TOKENIZERS[name](body) == wanted.split() and name in text.TOKENIZER_WORDS
 
 
+def test_markdown_without_its_marks_shows_what_looks_like_html_as_text():
+    page = "## Do `x`\n- [ ] see [a|b](c.md) **now** <b>x\n\n| a |\n|-|\n| 1 |"
+    assert text.without_markdown(page) == "Do x see a|b now <b>x a 1"
+
+
 def test_content_words_keep_their_order_and_repeats():
     assert text.content_words("is the disk on disk full".split()) == ["disk", "disk", "full"]
     assert text.STOP_WORDS.isdisjoint(["full", "back", "fire", "system"])

@@ -9,9 +9,8 @@ import pandas as pd
 
 from helpers.evalset import Query
 from helpers.figures import DARK, GREEN, LIGHT, axes, mark_words, show, snippet
-from helpers.labels.markup import markdown_html
 from helpers.learn import record
-from helpers.text import Markup, how_many, visible
+from helpers.text import Markup, how_many, visible, without_markdown
 
 STACKED = 5  # words that have a part of their own
 COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words
@@ -189,7 +188,7 @@ def result_card(
     best = next((doc_id for doc_id in hits if doc_id in query.relevant_doc_ids), None)
     for rank, (doc_id, (title, text)) in enumerate(hits.items(), 1):
         if rank <= top or doc_id == best:
-            plain = markdown_html(text, set()).striptags()
+            plain = without_markdown(text)
             tick = "✓" if doc_id in query.relevant_doc_ids else "·"
             card += row.format(tick, rank, title, mark_words(snippet(plain, words), words))
     lacking = Markup("<p>Words in no relevant document: {}</p>")

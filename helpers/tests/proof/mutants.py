@@ -96,7 +96,7 @@ MUTANTS = [
     Mutant("IDF without its floor", B, "word: floor if weight < 0 else weight for", "word: weight for", B),
     Mutant("another k1", B, "k1: float = 1.5", "k1: float = 1.2", B),
     Mutant("document length ignored", B, "b * len(doc) / average_length", "b", B),
-    Mutant("ties in the order of the sort", B, "np.lexsort((found, -scores))", "np.argsort(scores)[::-1]", B),
+    Mutant("ties in the order of the sort", B, "sorted(hits, key=lambda hit: (-hit[1], hit[0]))", "sorted(hits, key=lambda hit: hit[1])[::-1]", B),
     Mutant("documents without a shared word", B, "not vocabulary.isdisjoint(words)", "True", B),
     Mutant("a document's worst chunk", B, 'best.setdefault(chunk_id.rpartition("#")[0], score)', 'best[chunk_id.rpartition("#")[0]] = score', B),
     Mutant("no collapse to documents", B, "return hits[:DEPTH], to_documents(hits)[:DEPTH]", "return hits[:DEPTH], hits[:DEPTH]", B),
