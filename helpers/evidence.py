@@ -312,23 +312,20 @@ def _as_much(point: dict, others: list[dict], recalls: pd.Series, matters: float
     return {}
 
 
-def compare_evidence(
-    evals: EvalSet, query_ids: Collection[str], depth: float, *compared: runs.Run
-) -> dict:
+def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried: runs.Run) -> dict:
     """Return what is known of evidence against that of the first run, {} unless all rank passages.
 
     Further runs are of one system; it is lost as in the first of them. Where lists are cut to
-    `depth` passages, measures are taken and named there, and a budget that they do not fill has no
-    comparison; `within` is how many tokens they fill, up to BUDGET. The verdict is empty: it
-    depends on how many are compared. `any_quote` has the measures as if each quote were enough,
-    {} if each is.
+    `depth` passages, measures are taken and named there, and budgets that they don't fill aren't
+    compared; `within` is how many tokens they fill, up to BUDGET. The verdict is empty: it depends
+    on how many are compared. `any_quote` is as if each quote were enough, {} if each is.
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in query_ids}
-    sides = [ranked_passages(evals, run) for run in compared]
+    sides = [ranked_passages(evals, run) for run in tried]
     ranked = [rankings for rankings, _ in sides]
     if not (queries and all(ranked)):
         return {}
-    filled = min(_tokens_of_all(of, queries, run) for of, run in zip(ranked, compared, strict=True))
+    filled = min(_tokens_of_all(of, queries, run) for of, run in zip(ranked, tried, strict=True))
     short = [budget for budget in BUDGETS if budget > filled]
     cutoffs = sorted({int(min(k, depth)) for k in CUTOFFS})
     names = dict.fromkeys(measures.at_depth(name, depth) for name in COMPARED)

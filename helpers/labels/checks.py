@@ -341,17 +341,13 @@ def check_second_pass(case: AuditCase) -> Finding:
     if not case.second_pass:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
         return _finding("second pass", "no second reading", warn={remedy: True})
-    rows = pd.DataFrame(case.second_pass)
-    rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
-    rows["equal"] = rows["first"] == rows["second"]
+    rows = _second_readings(case)
     labels = {" ".join(judgment[:2]): judgment.relevance for judgment in case.evals.judgments}
     newest = _newest_check(rows)
     check = rows[rows["round"] == newest]
     kappa = stats.kappa(check["first"], check["second"], case.evals.grades)
     stale = rows["pair"][rows["pair"].map(labels) != rows["final"]].unique()
-    majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
-    settled = (rows["pair"].map(majority) == rows["final"]) | (rows["reason"].str.strip() != "")
-    silent = {*rows["pair"][~rows["equal"]]} - {*rows["pair"][settled]}
+    silent = {*rows["pair"][~rows["equal"]]} - {*rows["pair"][rows["settled"]]}
     rounds = rows.groupby("round")["equal"]
     never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
     relevant = {pair for pair in labels if labels[pair]}
@@ -375,6 +371,16 @@ def check_second_pass(case: AuditCase) -> Finding:
     found += f"; judged by round {newest}" * (len(rounds) > 1)
     found += _also({many: once, "rounds without a difference": never})
     return _finding("second pass", found, fail=fail, warn=warn)
+
+
+def _second_readings(case: AuditCase) -> pd.DataFrame:
+    """Return the rows with `pair`, `equal` grades, and `settled`, by most readings or a reason."""
+    rows = pd.DataFrame(case.second_pass)
+    rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
+    rows["equal"] = rows["first"] == rows["second"]
+    majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
+    by_most = rows["pair"].map(majority) == rows["final"]
+    return rows.assign(settled=by_most | (rows["reason"].str.strip() != ""))
 
 
 def _newest_check(rows: pd.DataFrame) -> int:

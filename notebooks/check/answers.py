@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from . import verdict
-from .verdict import Example, common, random_cases
+from .verdict import Example, common, drawn
 
 
 def _squad(answer: str, articles: bool = True) -> list[str]:
@@ -35,6 +35,34 @@ def _draw_f1(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((found.capitalize() + ".", gold), float(wanted))
 
 
+WRONG_F1 = [
+    ("Each word counts once, however often it occurs: count them with Counter.",
+     lambda a, b: _harmonic([*{*_squad(a)}], [*{*_squad(b)}])),
+    ("Each common word counts once in the numerator: count how often both have it.",
+     lambda a, b: _harmonic(_squad(a), _squad(b), lambda a, b: len({*a} & {*b}))),
+    ("Every word of the found text that occurs in the gold answer counts, as often as it is "
+     "repeated: it counts at most as often as the gold answer has it.",
+     lambda a, b: _harmonic(_squad(a), _squad(b), lambda a, b: sum(w in b for w in a))),
+    ("This is precision, over the words that were found. F1 joins it with recall.",
+     lambda a, b: _shared(a, b) / max(1, len(_squad(a)))),
+    ("This is recall, over the words of the gold answer. F1 joins it with precision.",
+     lambda a, b: _shared(a, b) / len(_squad(b))),
+    ("This is the exact match, 1 or 0. F1 counts the words in common.",
+     lambda a, b: float(_squad(a) == _squad(b))),
+    ("The texts are compared as they stand: normalise both, for case and punctuation.",
+     lambda a, b: _harmonic(a.split(), b.split())),
+    ("Articles count as words: normalise drops a, an and the.",
+     lambda a, b: _harmonic(_squad(a, False), _squad(b, False))),
+    ("Precision and recall are joined by their plain mean. F1 is the harmonic one, 2 x common"
+     " / (found + gold).",
+     lambda a, b: _shared(a, b) * (1 / max(1, len(_squad(a))) + 1 / len(_squad(b))) / 2),
+    ("The factor 2 is missing: 2 x common / (found + gold).",
+     lambda a, b: _harmonic(_squad(a), _squad(b)) / 2),
+    ("An empty text has no words to divide by: return 0 where nothing is in common.",
+     lambda a, b: _harmonic(_squad(a), _squad(b)) if a.strip() else 1 / 0),
+]  # fmt: skip
+
+
 def check_f1(function: Callable) -> None:
     """Check f1(found, gold) against counts by construction; normalise must stand beside it.
 
@@ -53,31 +81,4 @@ def check_f1(function: Callable) -> None:
         Example(("ten", ""), 0.0),
         Example(("Check-out, café.", "checkout CAFÉ"), 1.0),
     ]
-    mistakes = [
-        ("Each word counts once, however often it occurs: count them with Counter.",
-         lambda a, b: _harmonic([*{*_squad(a)}], [*{*_squad(b)}])),
-        ("Each common word counts once in the numerator: count how often both have it.",
-         lambda a, b: _harmonic(_squad(a), _squad(b), lambda a, b: len({*a} & {*b}))),
-        ("Every word of the found text that occurs in the gold answer counts, as often as it is "
-         "repeated: it counts at most as often as the gold answer has it.",
-         lambda a, b: _harmonic(_squad(a), _squad(b), lambda a, b: sum(w in b for w in a))),
-        ("This is precision, over the words that were found. F1 joins it with recall.",
-         lambda a, b: _shared(a, b) / max(1, len(_squad(a)))),
-        ("This is recall, over the words of the gold answer. F1 joins it with precision.",
-         lambda a, b: _shared(a, b) / len(_squad(b))),
-        ("This is the exact match, 1 or 0. F1 counts the words in common.",
-         lambda a, b: float(_squad(a) == _squad(b))),
-        ("The texts are compared as they stand: normalise both, for case and punctuation.",
-         lambda a, b: _harmonic(a.split(), b.split())),
-        ("Articles count as words: normalise drops a, an and the.",
-         lambda a, b: _harmonic(_squad(a, False), _squad(b, False))),
-        ("Precision and recall are joined by their plain mean. F1 is the harmonic one, 2 x common"
-         " / (found + gold).",
-         lambda a, b:
-             _shared(a, b) * (1 / max(1, len(_squad(a))) + 1 / len(_squad(b))) / 2),
-        ("The factor 2 is missing: 2 x common / (found + gold).",
-         lambda a, b: _harmonic(_squad(a), _squad(b)) / 2),
-        ("An empty text has no words to divide by: return 0 where nothing is in common.",
-         lambda a, b: _harmonic(_squad(a), _squad(b)) if a.strip() else 1 / 0),
-    ]  # fmt: skip
-    verdict.run_check("f1", function, hand, random_cases(_draw_f1), mistakes, top=1.0)
+    verdict.run_check("f1", function, hand, drawn(_draw_f1), WRONG_F1, top=1.0)

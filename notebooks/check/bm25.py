@@ -10,7 +10,7 @@ from rank_bm25 import BM25Okapi
 from helpers import runs, text
 
 from . import verdict
-from .verdict import Example, Mistakes, mean, pick, random_cases
+from .verdict import Example, drawn, mean, pick
 
 
 def _documents(rng: np.random.Generator, low: int = 2, high: int = 7) -> list[list[str]]:
@@ -46,6 +46,46 @@ def _draw_idf(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((docs, epsilon), dict(index.idf))
 
 
+WRONG_IDF = [
+    ("Negative weights stay: rank_bm25 replaces them by epsilon times the mean weight.",
+     lambda docs, e=0.25: _raw_idf(docs)),
+    ("Negative weights become 0: rank_bm25 takes epsilon times the mean weight.",
+     lambda docs, e=0.25: _floored(_raw_idf(docs), 0.0)),
+    ("Negative weights become epsilon itself: it is epsilon times the mean weight.",
+     lambda docs, e=0.25: _floored(_raw_idf(docs), e)),
+    ("This is Lucene's weight, with 1 added inside the logarithm.",
+     lambda docs, e=0.25: _raw_idf(docs, log=lambda odds: math.log(1 + odds))),
+    ("Occurrences are counted. df is the number of documents that hold the word: one that "
+     "repeats it counts once.",
+     lambda docs, e=0.25: _okapi(docs, e, held=list),
+     lambda docs, e=0.25: _okapi(docs, e, held=list, log=np.log),
+     lambda docs, e=0.25: _okapi(docs, e, held=list, over=lambda weight: weight >= 0)),
+    ("The mean is taken over the positive weights. It is taken over all of them, before any "
+     "is replaced.",
+     lambda docs, e=0.25: _okapi(docs, e, over=lambda weight: weight >= 0),
+     lambda docs, e=0.25: _okapi(docs, e, over=lambda weight: weight > 0),
+     lambda docs, e=0.25: _floored(
+         _raw_idf(docs),
+         e * mean([w for w in _raw_idf(docs).values() if w > 0] or [math.nan]))),
+    ("A weight of exactly 0 is replaced, too. Only weights below 0 are.",
+     lambda docs, e=0.25: {
+         word: weight or e * mean(_raw_idf(docs).values())
+         for word, weight in _okapi(docs, e).items()}),
+    ("Negative weights count as 0 in the mean. It is taken over all weights, before any is "
+     "replaced.",
+     lambda docs, e=0.25: _floored(
+         _raw_idf(docs), e * mean(max(0, weight) for weight in _raw_idf(docs).values()))),
+    ("This logarithm has base 10. The natural one is wanted, math.log or np.log.",
+     lambda docs, e=0.25: _okapi(docs, e, log=math.log10)),
+    ("This logarithm has base 2. The natural one is wanted, math.log or np.log.",
+     lambda docs, e=0.25: _okapi(docs, e, log=math.log2)),
+    ("The argument epsilon is ignored.", lambda docs, e=0.25: _okapi(docs, 0.25)),
+    ("This is ln(N / df). Robertson and Spärck Jones set the documents without the word "
+     "against those with it, and add 0.5 to both.",
+     lambda docs, e=0.25: _plain_idf(docs)),
+]  # fmt: skip
+
+
 def check_okapi_idf(function: Callable) -> None:
     """Check okapi_idf(docs, epsilon) against rank_bm25.
 
@@ -64,65 +104,17 @@ def check_okapi_idf(function: Callable) -> None:
         Example((all_common,), {"a": common / 2 / 4, "b": 0.0}),
         Example(([["a"], ["b"], []],), {"a": rare, "b": rare}),
     ]
-    mistakes = [
-        ("Negative weights stay: rank_bm25 replaces them by epsilon times the mean weight.",
-         lambda docs, e=0.25: _raw_idf(docs)),
-        ("Negative weights become 0: rank_bm25 takes epsilon times the mean weight.",
-         lambda docs, e=0.25: _floored(_raw_idf(docs), 0.0)),
-        ("Negative weights become epsilon itself: it is epsilon times the mean weight.",
-         lambda docs, e=0.25: _floored(_raw_idf(docs), e)),
-        ("This is Lucene's weight, with 1 added inside the logarithm.",
-         lambda docs, e=0.25: _raw_idf(docs, log=lambda odds: math.log(1 + odds))),
-        ("Occurrences are counted. df is the number of documents that hold the word: one that "
-         "repeats it counts once.",
-         lambda docs, e=0.25: _okapi(docs, e, held=list),
-         lambda docs, e=0.25: _okapi(docs, e, held=list, log=np.log),
-         lambda docs, e=0.25: _okapi(docs, e, held=list, over=lambda weight: weight >= 0)),
-        ("The mean is taken over the positive weights. It is taken over all of them, before any "
-         "is replaced.",
-         lambda docs, e=0.25: _okapi(docs, e, over=lambda weight: weight >= 0),
-         lambda docs, e=0.25: _okapi(docs, e, over=lambda weight: weight > 0),
-         lambda docs, e=0.25: _floored(
-             _raw_idf(docs),
-             e * mean([w for w in _raw_idf(docs).values() if w > 0] or [math.nan]))),
-        ("A weight of exactly 0 is replaced, too. Only weights below 0 are.",
-         lambda docs, e=0.25: {
-             word: weight or e * mean(_raw_idf(docs).values())
-             for word, weight in _okapi(docs, e).items()}),
-        ("Negative weights count as 0 in the mean. It is taken over all weights, before any is "
-         "replaced.",
-         lambda docs, e=0.25: _floored(
-             _raw_idf(docs), e * mean(max(0, weight) for weight in _raw_idf(docs).values()))),
-        ("This logarithm has base 10. The natural one is wanted, math.log or np.log.",
-         lambda docs, e=0.25: _okapi(docs, e, log=math.log10)),
-        ("This logarithm has base 2. The natural one is wanted, math.log or np.log.",
-         lambda docs, e=0.25: _okapi(docs, e, log=math.log2)),
-        ("The argument epsilon is ignored.",
-         lambda docs, e=0.25: _okapi(docs, 0.25)),
-        ("This is ln(N / df). Robertson and Spärck Jones set the documents without the word "
-         "against those with it, and add 0.5 to both.",
-         lambda docs, e=0.25: _plain_idf(docs)),
-    ]  # fmt: skip
-    verdict.run_check("okapi_idf", function, hand, random_cases(_draw_idf), mistakes)
+    verdict.run_check("okapi_idf", function, hand, drawn(_draw_idf), WRONG_IDF)
 
 
 def _draw_bm25(rng: np.random.Generator) -> Iterator[Example]:
     for n in range(200):
-        docs = _documents(rng, 3)
-        k1, b = (
-            (float(rng.choice([0.9, 1.2, 2])), float(rng.choice([0, 0.4, 1])))
-            if n % 2
-            else (1.5, 0.75)
-        )
-        index, query = BM25Okapi(docs, k1=k1, b=b), pick(rng, "disk full log queue nothing", 1, 3)
+        docs, given = _documents(rng, 3), {}
+        if n % 2:
+            given = {"k1": float(rng.choice([0.9, 1.2, 2])), "b": float(rng.choice([0, 0.4, 1]))}
+        index, query = BM25Okapi(docs, **given), pick(rng, "disk full log queue nothing", 1, 3)
         which = int(rng.integers(len(docs)))
-        args = (
-            query,
-            docs[which],
-            dict(index.idf),
-            float(index.avgdl),
-            *((k1, b) if n % 2 else ()),
-        )
+        args = query, docs[which], dict(index.idf), float(index.avgdl), *given.values()
         yield Example(args, float(index.get_scores(query)[which]))
 
 
@@ -135,6 +127,42 @@ def _bm25(
     norm = k1 * (1 - b + b * len(doc) / average) if norm is None else norm
     counts = [(weights.get(word, 0), min(doc.count(word), most)) for word in words if word in doc]
     return sum(weight * count * up / (count + norm) for weight, count in counts)
+
+
+WRONG_BM25 = [
+    ("The factor k1 + 1 in the numerator is missing.", lambda *args: _bm25(*args, up=1)),
+    ("The length of the document is ignored: b says how much it counts.",
+     lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1)),
+    ("A word that stands twice in the query counts once. The sum runs over its places.",
+     lambda *args: _bm25(*args, once=True)),
+    ("k1 and b are exchanged.", lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, b, k1)),
+    ("The length is taken the wrong way round: divide it by the average length.",
+     lambda q, d, w, a, k1=1.5, b=0.75:
+         _bm25(q, d, w, a, k1, b, norm=k1 * (1 - b + b * a / len(d)))),
+    ("1 - b is missing, so a document of average length has a norm of k1 times b.",
+     lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 * b * len(d) / a)),
+    ("1 stands where 1 - b belongs, so every document counts as longer than it is.",
+     lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 * (1 + b * len(d) / a))),
+    ("The length counts in full. b says how much of it counts, and 1 - b stands for the rest.",
+     lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 * len(d) / a)),
+    ("The length is the number of different words. A word that the document repeats makes it "
+     "longer each time.",
+     lambda q, d, w, a, k1=1.5, b=0.75:
+         _bm25(q, d, w, a, k1, b, norm=k1 * (1 - b + b * len({*d}) / a))),
+    ("Parentheses are missing: k1 multiplies all of 1 - b + b * length / average.",
+     lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 - b + b * len(d) / a)),
+    ("Only the first word of the query counts: the sum runs over all of them.",
+     lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q[:1], d, w, a, k1, b)),
+    ("k1 is missing in the denominator.",
+     lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=1 - b + b * len(d) / a)),
+    ("Weight times count: BM25 lets further occurrences count less and less.",
+     lambda q, d, w, a, k1=1.5, b=0.75: sum(w.get(x, 0) * d.count(x) for x in q)),
+    ("Whether the word occurs is all that counts here. How often it occurs counts, too.",
+     lambda *args: _bm25(*args, most=1)),
+    ("The arguments k1 and b are ignored.", lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a)),
+    ("A word of the query that no document holds has no weight: weights.get(word, 0).",
+     lambda q, d, w, a, k1=1.5, b=0.75: sum(w[x] for x in q) and _bm25(q, d, w, a, k1, b)),
+]  # fmt: skip
 
 
 def check_bm25_score(function: Callable) -> None:
@@ -155,43 +183,7 @@ def check_bm25_score(function: Callable) -> None:
         Example((["disk"], ["disk", "disk", "a", "b"], one, 2.0, 1.2, 0.0), 11 / 8),
         Example((["full"], ["disk"], one, 2.0, 1.2, 0.0), 0.0),
     ]
-    mistakes = [
-        ("The factor k1 + 1 in the numerator is missing.", lambda *args: _bm25(*args, up=1)),
-        ("The length of the document is ignored: b says how much it counts.",
-         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1)),
-        ("A word that stands twice in the query counts once. The sum runs over its places.",
-         lambda *args: _bm25(*args, once=True)),
-        ("k1 and b are exchanged.", lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, b, k1)),
-        ("The length is taken the wrong way round: divide it by the average length.",
-         lambda q, d, w, a, k1=1.5, b=0.75:
-             _bm25(q, d, w, a, k1, b, norm=k1 * (1 - b + b * a / len(d)))),
-        ("1 - b is missing, so a document of average length has a norm of k1 times b.",
-         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 * b * len(d) / a)),
-        ("1 stands where 1 - b belongs, so every document counts as longer than it is.",
-         lambda q, d, w, a, k1=1.5, b=0.75:
-             _bm25(q, d, w, a, k1, b, norm=k1 * (1 + b * len(d) / a))),
-        ("The length counts in full. b says how much of it counts, and 1 - b stands for the rest.",
-         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 * len(d) / a)),
-        ("The length is the number of different words. A word that the document repeats makes it "
-         "longer each time.",
-         lambda q, d, w, a, k1=1.5, b=0.75:
-             _bm25(q, d, w, a, k1, b, norm=k1 * (1 - b + b * len({*d}) / a))),
-        ("Parentheses are missing: k1 multiplies all of 1 - b + b * length / average.",
-         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 - b + b * len(d) / a)),
-        ("Only the first word of the query counts: the sum runs over all of them.",
-         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q[:1], d, w, a, k1, b)),
-        ("k1 is missing in the denominator.",
-         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=1 - b + b * len(d) / a)),
-        ("Weight times count: BM25 lets further occurrences count less and less.",
-         lambda q, d, w, a, k1=1.5, b=0.75: sum(w.get(x, 0) * d.count(x) for x in q)),
-        ("Whether the word occurs is all that counts here. How often it occurs counts, too.",
-         lambda *args: _bm25(*args, most=1)),
-        ("The arguments k1 and b are ignored.",
-         lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a)),
-        ("A word of the query that no document holds has no weight: weights.get(word, 0).",
-         lambda q, d, w, a, k1=1.5, b=0.75: sum(w[x] for x in q) and _bm25(q, d, w, a, k1, b)),
-    ]  # fmt: skip
-    verdict.run_check("bm25_score", function, hand, random_cases(_draw_bm25), mistakes)
+    verdict.run_check("bm25_score", function, hand, drawn(_draw_bm25), WRONG_BM25)
 
 
 def _searchable(docs: list[list[str]], ids: list[str]) -> tuple:
@@ -257,54 +249,51 @@ def _letters(query: str, index, ids, vocabularies) -> list:
     return runs.in_order([(str(i), float(s)) for i, s, kept in scores if kept])
 
 
-def _search_mistakes() -> Mistakes:
-    """Return wrong searches, those about `k` first."""
-    without_k = [
-        ("Only scores above 0 are kept. Where most documents hold the word, its weight is 0 or "
-         "below, and true matches are lost: ask for a shared word.",
-         lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score > 0)),
-         lambda *args: [hit for hit in _unrounded(*args) if hit[1] > 0],
-         lambda *args: sorted(
-             _matches(*args, keep=lambda score, _: score > 0), key=lambda hit: -hit[1])),
-        ("Only scores other than 0 are kept. A match can score 0: ask for a shared word.",
-         lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score != 0))),
-        ("Documents without a word of the query are returned.",
-         lambda *args: runs.in_order(_matches(*args, keep=lambda *_: True))),
-        ("Equal scores stand in the order of the index. Ties go by id, ascending.",
-         lambda *args: sorted(_matches(*args), key=lambda hit: -hit[1])),
-        ("Equal scores stand in the order that argsort()[::-1] leaves. Ties go by id, ascending.",
-         _numpy_order),
-        ("Equal scores go by id from z to a. Ties go by id, ascending.",
-         lambda *args: sorted(_matches(*args), key=lambda hit: hit[::-1], reverse=True)),
-        ("The worst comes first: the order is by score, descending.",
-         lambda *args: sorted(_matches(*args), key=lambda hit: (hit[1], hit[0])),
-         lambda *args: sorted(_matches(*args), key=lambda hit: hit[1])),
-        ("The results are in the order of their ids. The score decides first.",
-         lambda *args: sorted(_matches(*args)),
-         lambda *args: sorted(_matches(*args), reverse=True)),
-        ("The results are in the order of the index: sort them by score.", _matches),
-        ("The index is asked with a text, which it reads letter by letter: pass the words.",
-         _letters),
-        ("The query keeps its capitals, and the documents are in lower case: use evals.words.",
-         lambda *args: runs.in_order(_matches(*args, cut=str.split))),
-        ("Only ten results come back, whatever k is.",
-         lambda *args: runs.in_order(_matches(*args))[:10]),
-        ("Only ids come back. Pairs of id and score are wanted.",
-         lambda *args: [found for found, _ in runs.in_order(_matches(*args))]),
-        ("Scores are compared to the last digit, where equal ones differ: round to ten decimals "
-         "before you sort.",
-         _unrounded),
-    ]  # fmt: skip
-    return [
-        ("The argument k is ignored: it keeps the first ones.",
-         lambda *args: runs.in_order(_matches(*args[:4]))),
-        ("Cut to k before documents without a shared word are left out: leave them out first.",
-         _cut_too_early),
-        ("Cut to k before the results are in order: sort them first.",
-         lambda query, index, ids, known, k=None: runs.in_order(
-             _matches(query, index, ids, known)[:k])),
-        *((sentence, *map(_first_k, wrong)) for sentence, *wrong in without_k),
-    ]  # fmt: skip
+WITHOUT_K = [
+    ("Only scores above 0 are kept. Where most documents hold the word, its weight is 0 or "
+     "below, and true matches are lost: ask for a shared word.",
+     lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score > 0)),
+     lambda *args: [hit for hit in _unrounded(*args) if hit[1] > 0],
+     lambda *args: sorted(
+         _matches(*args, keep=lambda score, _: score > 0), key=lambda hit: -hit[1])),
+    ("Only scores other than 0 are kept. A match can score 0: ask for a shared word.",
+     lambda *args: runs.in_order(_matches(*args, keep=lambda score, _: score != 0))),
+    ("Documents without a word of the query are returned.",
+     lambda *args: runs.in_order(_matches(*args, keep=lambda *_: True))),
+    ("Equal scores stand in the order of the index. Ties go by id, ascending.",
+     lambda *args: sorted(_matches(*args), key=lambda hit: -hit[1])),
+    ("Equal scores stand in the order that argsort()[::-1] leaves. Ties go by id, ascending.",
+     _numpy_order),
+    ("Equal scores go by id from z to a. Ties go by id, ascending.",
+     lambda *args: sorted(_matches(*args), key=lambda hit: hit[::-1], reverse=True)),
+    ("The worst comes first: the order is by score, descending.",
+     lambda *args: sorted(_matches(*args), key=lambda hit: (hit[1], hit[0])),
+     lambda *args: sorted(_matches(*args), key=lambda hit: hit[1])),
+    ("The results are in the order of their ids. The score decides first.",
+     lambda *args: sorted(_matches(*args)),
+     lambda *args: sorted(_matches(*args), reverse=True)),
+    ("The results are in the order of the index: sort them by score.", _matches),
+    ("The index is asked with a text, which it reads letter by letter: pass the words.", _letters),
+    ("The query keeps its capitals, and the documents are in lower case: use evals.words.",
+     lambda *args: runs.in_order(_matches(*args, cut=str.split))),
+    ("Only ten results come back, whatever k is.",
+     lambda *args: runs.in_order(_matches(*args))[:10]),
+    ("Only ids come back. Pairs of id and score are wanted.",
+     lambda *args: [found for found, _ in runs.in_order(_matches(*args))]),
+    ("Scores are compared to the last digit, where equal ones differ: round to ten decimals "
+     "before you sort.",
+     _unrounded),
+]  # fmt: skip
+WRONG_SEARCH = [
+    ("The argument k is ignored: it keeps the first ones.",
+     lambda *args: runs.in_order(_matches(*args[:4]))),
+    ("Cut to k before documents without a shared word are left out: leave them out first.",
+     _cut_too_early),
+    ("Cut to k before the results are in order: sort them first.",
+     lambda query, index, ids, known, k=None: runs.in_order(
+         _matches(query, index, ids, known)[:k])),
+    *((sentence, *map(_first_k, wrong)) for sentence, *wrong in WITHOUT_K),
+]  # fmt: skip
 
 
 def check_search(function: Callable) -> None:
@@ -331,7 +320,7 @@ def check_search(function: Callable) -> None:
         _search_case("a", [["a"], ["a"], ["a", "b"], ["b"]], ["p", "q", "r", "s"], 1),
         _search_case("disk full queue", [*uneven, *[[x] * 3 for x in "xyzuv"]], list("bacdefg")),
     ]
-    verdict.run_check("search", function, hand, random_cases(_draw_search), _search_mistakes())
+    verdict.run_check("search", function, hand, drawn(_draw_search), WRONG_SEARCH)
 
 
 def _doc_of(chunk_id: str) -> str:
@@ -358,6 +347,33 @@ def _draw_documents(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((hits,), runs.in_order(list(best.items())))
 
 
+WRONG_DOCS = [
+    ("A score below 0 became 0: the best of a document's chunks may be below 0.",
+     lambda hits: runs.in_order([*_collapsed(hits, lambda scores: max(0.0, *scores)).items()])),
+    ("The last chunk of a document decides its score. The best one does.",
+     lambda hits: runs.in_order([*_collapsed(hits, lambda scores: scores[-1]).items()]),
+     lambda hits: runs.in_order(
+         [*_collapsed(hits, lambda s: s[-1], lambda c: c.split("#")[0]).items()])),
+    ("The same document is counted once for each of its chunks: keep the best one only.",
+     lambda hits: [(_doc_of(found), score) for found, score in hits]),
+    ("The scores of a document's chunks are added up, so long documents win. Keep the best one.",
+     lambda hits: runs.in_order([*_collapsed(hits, sum).items()])),
+    ("This is the mean over a document's chunks. Keep the best one.",
+     lambda hits: runs.in_order([*_collapsed(hits, mean).items()])),
+    ("A document id may hold a # itself: cut at the last one.",
+     lambda hits: runs.in_order([*_collapsed(hits, max, lambda c: c.split("#")[0]).items()])),
+    ("Documents with equal scores stand in the order of their chunks. Ties go by doc_id, "
+     "ascending.",
+     lambda hits: [*_collapsed(hits, max).items()]),
+    ("The documents are in the order of their ids: sort by score first.",
+     lambda hits: sorted(_collapsed(hits, max).items())),
+    ("The ids are still those of chunks: cut off the # and the number.",
+     lambda hits: [*{_doc_of(hit[0]): hit for hit in hits[::-1]}.values()][::-1],
+     runs.in_order,
+     lambda hits: hits),
+]  # fmt: skip
+
+
 def check_to_documents(function: Callable) -> None:
     """Check to_documents(hits) against pandas.
 
@@ -376,31 +392,4 @@ def check_to_documents(function: Callable) -> None:
         Example(([("d9#0", 1.0), ("d10#0", 1.0)],), [("d10", 1.0), ("d9", 1.0)]),
         Example(([("a#0", -1.0), ("b#1", -2.0), ("a#2", -3.0)],), [("a", -1.0), ("b", -2.0)]),
     ]
-    ordered = runs.in_order
-    mistakes = [
-        ("A score below 0 became 0: the best of a document's chunks may be below 0.",
-         lambda hits: ordered([*_collapsed(hits, lambda scores: max(0.0, *scores)).items()])),
-        ("The last chunk of a document decides its score. The best one does.",
-         lambda hits: ordered([*_collapsed(hits, lambda scores: scores[-1]).items()]),
-         lambda hits: ordered(
-             [*_collapsed(hits, lambda s: s[-1], lambda c: c.split("#")[0]).items()])),
-        ("The same document is counted once for each of its chunks: keep the best one only.",
-         lambda hits: [(_doc_of(found), score) for found, score in hits]),
-        ("The scores of a document's chunks are added up, so long documents win. Keep the best "
-         "one.",
-         lambda hits: ordered([*_collapsed(hits, sum).items()])),
-        ("This is the mean over a document's chunks. Keep the best one.",
-         lambda hits: ordered([*_collapsed(hits, mean).items()])),
-        ("A document id may hold a # itself: cut at the last one.",
-         lambda hits: ordered([*_collapsed(hits, max, lambda c: c.split("#")[0]).items()])),
-        ("Documents with equal scores stand in the order of their chunks. Ties go by doc_id, "
-         "ascending.",
-         lambda hits: [*_collapsed(hits, max).items()]),
-        ("The documents are in the order of their ids: sort by score first.",
-         lambda hits: sorted(_collapsed(hits, max).items())),
-        ("The ids are still those of chunks: cut off the # and the number.",
-         lambda hits: [*{_doc_of(hit[0]): hit for hit in hits[::-1]}.values()][::-1],
-         ordered,
-         lambda hits: hits),
-    ]  # fmt: skip
-    verdict.run_check("to_documents", function, hand, random_cases(_draw_documents), mistakes)
+    verdict.run_check("to_documents", function, hand, drawn(_draw_documents), WRONG_DOCS)

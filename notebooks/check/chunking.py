@@ -9,7 +9,7 @@ import numpy as np
 from helpers import text
 
 from . import verdict
-from .verdict import Example, pick, random_cases
+from .verdict import Example, drawn, pick
 
 BLANK = r"\n[^\S\n]*\n\s*"
 Span = tuple[int, int, int]  # start, end, number of tokens
@@ -78,6 +78,35 @@ def _draw_windows(rng: np.random.Generator) -> Iterator[Example]:
         yield Example(args, _reference_windows(*args))
 
 
+WRONG_WINDOWS = [
+    _twice("The last window lies wholly inside the one before: stop when the end is reached.",
+           _stepped),
+    _twice("A window that ends exactly with the text is followed by another one: stop there.",
+           _beyond),
+    _twice("The overlap is ignored: the next window begins size - overlap tokens later.",
+           _apart),
+    _twice("The last window ends past the end of the text: its end is at most n.",
+           lambda n, size, overlap: [(s, s + size) for s, _ in _unguarded(n, size, overlap)]),
+    _twice("Windows begin as long as there are tokens, and the last ones end past the text. "
+           "Stop when the end is reached, and end there.",
+           lambda n, size, o: [(s, s + size) for s in range(0, n, size - o)]),
+    _twice("The last tokens are lost: a shorter window stands at the end.",
+           lambda n, size, o: [(s, s + size) for s in range(0, n - size + 1, size - o)]),
+    _twice("The last window is moved back to keep its size. It begins like the others, size "
+           "- overlap later, and is shorter.",
+           lambda n, size, o: [(max(0, min(s, n - size)), e) for s, e in _unguarded(n, size, o)]),
+    _twice("The end is the last token. As in a slice, the end is one after it.",
+           lambda n, size, overlap: [(s, e - 1) for s, e in _unguarded(n, size, overlap)]),
+    ("An overlap as large as the window never moves on, and a negative one leaves gaps: raise"
+     " ValueError unless 0 <= overlap < size.",
+     _unguarded),
+    ("A negative overlap leaves gaps between the windows: raise ValueError for it, too.",
+     _guarded(_unguarded, least=float("-inf"))),
+    ("An overlap that does not fit gives no windows in silence: raise ValueError.",
+     lambda n, size, overlap: (_unguarded(n, size, overlap) if 0 <= overlap < size else [])),
+]  # fmt: skip
+
+
 def check_windows(function: Callable) -> None:
     """Check windows(n, size, overlap) against LangChain's token splitter.
 
@@ -93,35 +122,7 @@ def check_windows(function: Callable) -> None:
         Example((974, 512, 50), [(0, 512), (462, 974)]),
         *(Example((10, 4, overlap), ValueError) for overlap in (4, 9, -1)),
     ]
-    mistakes = [
-        _twice("The last window lies wholly inside the one before: stop when the end is reached.",
-               _stepped),
-        _twice("A window that ends exactly with the text is followed by another one: stop there.",
-               _beyond),
-        _twice("The overlap is ignored: the next window begins size - overlap tokens later.",
-               _apart),
-        _twice("The last window ends past the end of the text: its end is at most n.",
-               lambda n, size, overlap: [(s, s + size) for s, _ in _unguarded(n, size, overlap)]),
-        _twice("Windows begin as long as there are tokens, and the last ones end past the text. "
-               "Stop when the end is reached, and end there.",
-               lambda n, size, o: [(s, s + size) for s in range(0, n, size - o)]),
-        _twice("The last tokens are lost: a shorter window stands at the end.",
-               lambda n, size, o: [(s, s + size) for s in range(0, n - size + 1, size - o)]),
-        _twice("The last window is moved back to keep its size. It begins like the others, size "
-               "- overlap later, and is shorter.",
-               lambda n, size, o:
-                   [(max(0, min(s, n - size)), e) for s, e in _unguarded(n, size, o)]),
-        _twice("The end is the last token. As in a slice, the end is one after it.",
-               lambda n, size, overlap: [(s, e - 1) for s, e in _unguarded(n, size, overlap)]),
-        ("An overlap as large as the window never moves on, and a negative one leaves gaps: raise"
-         " ValueError unless 0 <= overlap < size.",
-         _unguarded),
-        ("A negative overlap leaves gaps between the windows: raise ValueError for it, too.",
-         _guarded(_unguarded, least=float("-inf"))),
-        ("An overlap that does not fit gives no windows in silence: raise ValueError.",
-         lambda n, size, overlap: (_unguarded(n, size, overlap) if 0 <= overlap < size else [])),
-    ]  # fmt: skip
-    verdict.run_check("windows", function, hand, random_cases(_draw_windows), mistakes)
+    verdict.run_check("windows", function, hand, drawn(_draw_windows), WRONG_WINDOWS)
 
 
 def _reference_fixed(doc_text: str, size: int, overlap: int) -> list[Span]:
@@ -159,6 +160,41 @@ def _draw_fixed(rng: np.random.Generator) -> Iterator[Example]:
         yield Example(args, _reference_fixed(*args))
 
 
+WRONG_FIXED = [
+    ("The spans count tokens. Start and end count characters of the text.",
+     lambda d, size, o: [(a, b, b - a) for a, b in _right(n_tokens(d), size, o)]),
+    ("The windows are laid over characters. They are laid over tokens, and each token begins "
+     "at a character.",
+     lambda d, size, o: [(a, b, b - a) for a, b in _right(len(d), size, o)]),
+    ("Positions come from decoded slices. A slice can end inside a character, and then "
+     "decodes to replacement marks: take the offsets of decode_with_offsets.",
+     _by_decoding),
+    ("The overlap is ignored.",
+     lambda d, size, o: _fixed(d, size, o, _guarded(_apart)),
+     lambda d, size, o: _fixed(d, size, o, _apart)),
+    ("The last chunk lies wholly inside the one before: cut with windows, which stops at the end.",
+     lambda d, size, o: _fixed(d, size, o, _stepped)),
+    ("The last chunk stops where its last token begins: the end of the text is missing.",
+     lambda d, size, o: [(a, len(d[:b]) - (b == len(d)), n) for a, b, n in _fixed(d, size, o)],
+     lambda d, size, o: _fixed(d, size, o, whole=False)),
+    ("Every chunk stops where its last token begins. It ends where the next one begins.",
+     lambda d, size, o: [(a, _starts(d)[at - 1], at - first) for (a, _, _), (first, at) in zip(
+         _fixed(d, size, o), _right(n_tokens(d), size, o), strict=True)]),
+    ("No token begins after the last one, so no offset stands there. Where does the text end?",
+     lambda d, size, o: [
+         (_starts(d)[a], _starts(d)[b], b - a) for a, b in _right(n_tokens(d), size, o)]),
+    ("Every chunk says size tokens. The last one may have fewer.",
+     lambda d, size, o: [(a, b, size) for a, b, _ in _fixed(d, size, o)]),
+    ("The third number counts characters. It counts tokens.",
+     lambda d, size, o: [(a, b, b - a) for a, b, _ in _fixed(d, size, o)]),
+    ("Text that looks like a special token stops the encoding: text.token_ids takes it as "
+     "plain text.",
+     lambda d, size, o: text.encoding().encode(d) and _fixed(d, size, o)),
+    ("An overlap as large as the chunk never moves on: windows refuses it.",
+     lambda d, size, o: _fixed(d, size, o, _unguarded)),
+]  # fmt: skip
+
+
 def check_chunk_fixed(function: Callable) -> None:
     """Check chunk_fixed(doc_text, size, overlap) against LangChain's spans and tiktoken's bytes.
 
@@ -174,41 +210,7 @@ def check_chunk_fixed(function: Callable) -> None:
         Example(("<|endoftext|>", 99, 0), _reference_fixed("<|endoftext|>", 99, 0)),
         Example((five, 4, 4), ValueError),
     ]
-    mistakes = [
-        ("The spans count tokens. Start and end count characters of the text.",
-         lambda d, size, o: [(a, b, b - a) for a, b in _right(n_tokens(d), size, o)]),
-        ("The windows are laid over characters. They are laid over tokens, and each token begins "
-         "at a character.",
-         lambda d, size, o: [(a, b, b - a) for a, b in _right(len(d), size, o)]),
-        ("Positions come from decoded slices. A slice can end inside a character, and then "
-         "decodes to replacement marks: take the offsets of decode_with_offsets.",
-         _by_decoding),
-        ("The overlap is ignored.",
-         lambda d, size, o: _fixed(d, size, o, _guarded(_apart)),
-         lambda d, size, o: _fixed(d, size, o, _apart)),
-        ("The last chunk lies wholly inside the one before: cut with windows, which stops at the "
-         "end.",
-         lambda d, size, o: _fixed(d, size, o, _stepped)),
-        ("The last chunk stops where its last token begins: the end of the text is missing.",
-         lambda d, size, o: [(a, len(d[:b]) - (b == len(d)), n) for a, b, n in _fixed(d, size, o)],
-         lambda d, size, o: _fixed(d, size, o, whole=False)),
-        ("Every chunk stops where its last token begins. It ends where the next one begins.",
-         lambda d, size, o: [(a, _starts(d)[at - 1], at - first) for (a, _, _), (first, at) in zip(
-             _fixed(d, size, o), _right(n_tokens(d), size, o), strict=True)]),
-        ("No token begins after the last one, so no offset stands there. Where does the text end?",
-         lambda d, size, o: [
-             (_starts(d)[a], _starts(d)[b], b - a) for a, b in _right(n_tokens(d), size, o)]),
-        ("Every chunk says size tokens. The last one may have fewer.",
-         lambda d, size, o: [(a, b, size) for a, b, _ in _fixed(d, size, o)]),
-        ("The third number counts characters. It counts tokens.",
-         lambda d, size, o: [(a, b, b - a) for a, b, _ in _fixed(d, size, o)]),
-        ("Text that looks like a special token stops the encoding: text.token_ids takes it as "
-         "plain text.",
-         lambda d, size, o: text.encoding().encode(d) and _fixed(d, size, o)),
-        ("An overlap as large as the chunk never moves on: windows refuses it.",
-         lambda d, size, o: _fixed(d, size, o, _unguarded)),
-    ]  # fmt: skip
-    verdict.run_check("chunk_fixed", function, hand, random_cases(_draw_fixed), mistakes)
+    verdict.run_check("chunk_fixed", function, hand, drawn(_draw_fixed), WRONG_FIXED)
 
 
 def _span(doc_text: str, start: int, end: int) -> Span:
@@ -319,6 +321,43 @@ def _draw_stretches(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((doc_text,), spans)
 
 
+WRONG_STRETCHES = [
+    ("Every line is a stretch. Only a blank line ends one.", lambda d: _stretches(d, r"\n")),
+    ("A line of spaces is a blank line, too.", lambda d: _stretches(d, r"\n\n\s*")),
+    ("Cut at two line breaks, a piece can begin or end with white space, hold a line of spaces,"
+     " or be empty. Where are its first and its last letter?",
+     _between,
+     lambda d: _between(d, bool),
+     lambda d: _between(d, str.strip),
+     lambda d: [(at, at + len(block)) for block in d.split("\n\n") for at in [d.find(block)]],
+     lambda d: [span[:2] for span in _located(d, d.split("\n\n"))]),
+    ("Only two line breaks in a row or the very end of the text end a stretch. A line of spaces"
+     " is blank, too, and white space at the end of the text belongs to no stretch.",
+     lambda d: _matched(d, r"\n\n|\Z")),
+    ("The last stretch keeps the white space at the end of the text: it ends with its last letter.",
+     lambda d: _matched(d, r"\n[^\S\n]*\n|\Z")),
+    ("A dot stands for no line break, so each stretch is its last line. With re.DOTALL it does.",
+     lambda d: _matched(d, r"\n[^\S\n]*\n|\s*\Z", flags=0)),
+    ("The blank lines after a stretch are part of it: end with its last letter.",
+     lambda d: [(a, end) for (a, _), end in zip(
+         _stretches(d), [*(a for a, _ in _stretches(d)[1:]), len(d)], strict=True)]),
+    ("A stretch that occurs twice is found at its first place twice: go on from where the last"
+     " one ended.",
+     lambda d: _stretches(d, again=True)),
+    ("The end is the last letter. As in a slice, the end is one after it.",
+     lambda d: [(a, b - 1) for a, b in _stretches(d)]),
+    ("The last stretch is lost: the end of the text ends one as a blank line does.",
+     lambda d: _stretches(d)[:-1],
+     lambda d: [(a, b) for a, b in _stretches(d) if re.match(BLANK, d[b:])],
+     lambda d: _matched(d, r"\n\n"),
+     lambda d: _matched(d, r"\n[^\S\n]*\n")),
+    ("Places in bytes came back. Start and end count characters.",
+     lambda d: [(len(d[:a].encode()), len(d[:b].encode())) for a, b in _stretches(d)]),
+    ("Start and length came back. The second number is where the stretch ends.",
+     lambda d: [(a, b - a) for a, b in _stretches(d)]),
+]  # fmt: skip
+
+
 def check_stretches(function: Callable) -> None:
     """Check stretches(doc_text) against texts whose places were counted on paper.
 
@@ -335,46 +374,40 @@ def check_stretches(function: Callable) -> None:
         Example(("# A\n\nÜber é 🧯.",), [(0, 3), (5, 14)]),
         Example(("",), []),
     ]
-    mistakes = [
-        ("Every line is a stretch. Only a blank line ends one.",
-         lambda d: _stretches(d, r"\n")),
-        ("A line of spaces is a blank line, too.",
-         lambda d: _stretches(d, r"\n\n\s*")),
-        ("Cut at two line breaks, a piece can begin or end with white space, hold a line of spaces,"
-         " or be empty. Where are its first and its last letter?",
-         _between,
-         lambda d: _between(d, bool),
-         lambda d: _between(d, str.strip),
-         lambda d: [(at, at + len(block)) for block in d.split("\n\n") for at in [d.find(block)]],
-         lambda d: [span[:2] for span in _located(d, d.split("\n\n"))]),
-        ("Only two line breaks in a row or the very end of the text end a stretch. A line of spaces"
-         " is blank, too, and white space at the end of the text belongs to no stretch.",
-         lambda d: _matched(d, r"\n\n|\Z")),
-        ("The last stretch keeps the white space at the end of the text: it ends with its last "
-         "letter.",
-         lambda d: _matched(d, r"\n[^\S\n]*\n|\Z")),
-        ("A dot stands for no line break, so each stretch is its last line. With "
-         "re.DOTALL it does.",
-         lambda d: _matched(d, r"\n[^\S\n]*\n|\s*\Z", flags=0)),
-        ("The blank lines after a stretch are part of it: end with its last letter.",
-         lambda d: [(a, end) for (a, _), end in zip(
-             _stretches(d), [*(a for a, _ in _stretches(d)[1:]), len(d)], strict=True)]),
-        ("A stretch that occurs twice is found at its first place twice: go on from where the last"
-         " one ended.",
-         lambda d: _stretches(d, again=True)),
-        ("The end is the last letter. As in a slice, the end is one after it.",
-         lambda d: [(a, b - 1) for a, b in _stretches(d)]),
-        ("The last stretch is lost: the end of the text ends one as a blank line does.",
-         lambda d: _stretches(d)[:-1],
-         lambda d: [(a, b) for a, b in _stretches(d) if re.match(BLANK, d[b:])],
-         lambda d: _matched(d, r"\n\n"),
-         lambda d: _matched(d, r"\n[^\S\n]*\n")),
-        ("Places in bytes came back. Start and end count characters.",
-         lambda d: [(len(d[:a].encode()), len(d[:b].encode())) for a, b in _stretches(d)]),
-        ("Start and length came back. The second number is where the stretch ends.",
-         lambda d: [(a, b - a) for a, b in _stretches(d)]),
-    ]  # fmt: skip
-    verdict.run_check("stretches", function, hand, random_cases(_draw_stretches), mistakes)
+    verdict.run_check("stretches", function, hand, drawn(_draw_stretches), WRONG_STRETCHES)
+
+
+WRONG_PARAGRAPHS = [
+    ("A heading stands alone: it belongs to the paragraph that follows.", _alone),
+    ("A heading is joined to the paragraph before it. It belongs to the one that follows.",
+     _headings_behind),
+    ("Headings are dropped: they belong to the paragraph that follows.",
+     lambda d: [span for span in _alone(d) if not _is_heading(d[span[0]:span[1]])],
+     lambda d: [span for span in _alone(d)
+                if not _is_heading(d[span[0]:span[1]]) or span == _alone(d)[-1]]),
+    ("A heading at the very end is lost: with nothing to follow it stands alone.",
+     lambda d: _paragraphs(d, keep_last=False),
+     lambda d: _paragraphs(d, lambda block: block.startswith("#"), keep_last=False)),
+    ("A paragraph that occurs twice is found at its first place twice: go on from where the "
+     "last one ended.",
+     lambda d: _paragraphs(d, again=True)),
+    ("The blank lines after a paragraph are part of it: end with its last letter.",
+     _with_space,
+     lambda d: [(a, len(d) if b == len(d.rstrip()) else b, n) for a, b, n in _paragraphs(d)],
+     lambda d: [_span(d, a, len(d) if b == len(d.rstrip()) else b) for a, b, _ in _paragraphs(d)],
+     _last_heading_runs_on),
+    ("Every line is a paragraph. Only a blank line ends one.",
+     lambda d: _located(d, _blocks(d, r"\n")),
+     lambda d: _paragraphs(d, blank=r"\n")),
+    ("A paragraph whose first line begins with # is taken for a heading: a heading is one "
+     "line alone.",
+     lambda d: _paragraphs(d, lambda block: block.startswith("#"))),
+    ("A line of spaces is a blank line, too.", lambda d: _paragraphs(d, blank=r"\n\n\s*")),
+    ("The third number counts words. It counts tokens.",
+     lambda d: [(a, b, len(d[a:b].split())) for a, b, _ in _paragraphs(d)]),
+    ("The third number counts characters. It counts tokens.",
+     lambda d: [(a, b, b - a) for a, b, _ in _paragraphs(d)]),
+]  # fmt: skip
 
 
 def check_chunk_paragraphs(function: Callable) -> None:
@@ -399,37 +432,4 @@ def check_chunk_paragraphs(function: Callable) -> None:
         note: ["Disk full", "## First look\n\nRun df -h.\nRead the log.", "Then call Storage."],
     }
     hand = [Example((doc_text,), _located(doc_text, found)) for doc_text, found in pieces.items()]
-    mistakes = [
-        ("A heading stands alone: it belongs to the paragraph that follows.",
-         _alone),
-        ("A heading is joined to the paragraph before it. It belongs to the one that follows.",
-         _headings_behind),
-        ("Headings are dropped: they belong to the paragraph that follows.",
-         lambda d: [span for span in _alone(d) if not _is_heading(d[span[0]:span[1]])],
-         lambda d: [span for span in _alone(d)
-                    if not _is_heading(d[span[0]:span[1]]) or span == _alone(d)[-1]]),
-        ("A heading at the very end is lost: with nothing to follow it stands alone.",
-         lambda d: _paragraphs(d, keep_last=False),
-         lambda d: _paragraphs(d, lambda block: block.startswith("#"), keep_last=False)),
-        ("A paragraph that occurs twice is found at its first place twice: go on from where the "
-         "last one ended.",
-         lambda d: _paragraphs(d, again=True)),
-        ("The blank lines after a paragraph are part of it: end with its last letter.",
-         _with_space,
-         lambda d: [(a, len(d) if b == len(d.rstrip()) else b, n) for a, b, n in _paragraphs(d)],
-         lambda d: [_span(d, a, len(d) if b == len(d.rstrip()) else b)
-                    for a, b, _ in _paragraphs(d)],
-         _last_heading_runs_on),
-        ("Every line is a paragraph. Only a blank line ends one.",
-         lambda d: _located(d, _blocks(d, r"\n")),
-         lambda d: _paragraphs(d, blank=r"\n")),
-        ("A paragraph whose first line begins with # is taken for a heading: a heading is one "
-         "line alone.",
-         lambda d: _paragraphs(d, lambda block: block.startswith("#"))),
-        ("A line of spaces is a blank line, too.", lambda d: _paragraphs(d, blank=r"\n\n\s*")),
-        ("The third number counts words. It counts tokens.",
-         lambda d: [(a, b, len(d[a:b].split())) for a, b, _ in _paragraphs(d)]),
-        ("The third number counts characters. It counts tokens.",
-         lambda d: [(a, b, b - a) for a, b, _ in _paragraphs(d)]),
-    ]  # fmt: skip
-    verdict.run_check("chunk_paragraphs", function, hand, random_cases(_draw_paragraphs), mistakes)
+    verdict.run_check("chunk_paragraphs", function, hand, drawn(_draw_paragraphs), WRONG_PARAGRAPHS)

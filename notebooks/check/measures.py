@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from . import verdict
-from .verdict import SEED, Example, Mistakes, mean, random_cases
+from .verdict import SEED, Example, drawn, mean
 
 RANKED, GRADED = ["a", "b", "c", "d", "e"], {"b": 2, "d": 1, "x": 1}
 TWELVE = [f"d{n}" for n in range(1, 13)]  # a ranking past the usual cutoff of ten
@@ -66,6 +66,34 @@ def _relevant(grades: dict) -> int:
     return sum(grade > 0 for grade in grades.values())
 
 
+WRONG_RR = [
+    ("Ranks are counted from 0. The first place is rank 1.",
+     lambda r, g, k=None: next((1 / (n - 1) for n in _ranks(r, g, k)), 0)),
+    ("The first place counts as rank 2. It is rank 1.",
+     lambda r, g, k=None: next((1 / (n + 1) for n in _ranks(r, g, k)), 0)),
+    ("The cutoff is ignored: what stands after rank k counts as not found.",
+     lambda r, g, k=None: next((1 / n for n in _ranks(r, g)), 0)),
+    ("The cutoff is one short: ranking[:k] holds the first k documents.",
+     lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k and k - 1)), 0)),
+    ("A document labelled 0 counts as relevant. Only grades above 0 do.",
+     lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k, least=0) if r[n - 1] in g), 0)),
+    ("The last relevant document decides. The first one does: return when it is found.",
+     lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k)[::-1]), 0)),
+    ("The reciprocal ranks of all relevant documents are added up. Only the first counts.",
+     lambda r, g, k=None: sum(1 / n for n in _ranks(r, g, k))),
+    ("The document with the highest grade decides. The first relevant one does.",
+     lambda r, g, k=None: max(((g[r[n - 1]], 1 / n) for n in _ranks(r, g, k)), default=(0, 0))[1]),
+    ("This is the rank. The reciprocal rank is 1 / rank.",
+     lambda r, g, k=None: next(iter(_ranks(r, g, k)), 0)),
+    ("The grade stands in the numerator. The reciprocal rank knows no grades.",
+     lambda r, g, k=None: next((g[r[n - 1]] / n for n in _ranks(r, g, k)), 0)),
+    ("Only the first place is looked at.", lambda r, g, k=None: float(bool(_ranks(r, g, 1)))),
+    ("Nothing past rank 10 is looked at. Without k the whole ranking counts.",
+     lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k or 10)), 0),
+     lambda r, g, k=None: next((1 / n for n in _ranks(r[:10], g, k)), 0)),
+]  # fmt: skip
+
+
 def check_reciprocal_rank(function: Callable) -> None:
     """Check reciprocal_rank(ranking, grades, k) against ir_measures.
 
@@ -83,34 +111,26 @@ def check_reciprocal_rank(function: Callable) -> None:
         Example((TWELVE, {"d12": 1}), 1 / 12),
         Example((TWELVE, {"d12": 3}, 20), 1 / 12),
     ]
-    mistakes = [
-        ("Ranks are counted from 0. The first place is rank 1.",
-         lambda r, g, k=None: next((1 / (n - 1) for n in _ranks(r, g, k)), 0)),
-        ("The first place counts as rank 2. It is rank 1.",
-         lambda r, g, k=None: next((1 / (n + 1) for n in _ranks(r, g, k)), 0)),
-        ("The cutoff is ignored: what stands after rank k counts as not found.",
-         lambda r, g, k=None: next((1 / n for n in _ranks(r, g)), 0)),
-        ("The cutoff is one short: ranking[:k] holds the first k documents.",
-         lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k and k - 1)), 0)),
-        ("A document labelled 0 counts as relevant. Only grades above 0 do.",
-         lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k, least=0) if r[n - 1] in g), 0)),
-        ("The last relevant document decides. The first one does: return when it is found.",
-         lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k)[::-1]), 0)),
-        ("The reciprocal ranks of all relevant documents are added up. Only the first counts.",
-         lambda r, g, k=None: sum(1 / n for n in _ranks(r, g, k))),
-        ("The document with the highest grade decides. The first relevant one does.",
-         lambda r, g, k=None:
-             max(((g[r[n - 1]], 1 / n) for n in _ranks(r, g, k)), default=(0, 0))[1]),
-        ("This is the rank. The reciprocal rank is 1 / rank.",
-         lambda r, g, k=None: next(iter(_ranks(r, g, k)), 0)),
-        ("The grade stands in the numerator. The reciprocal rank knows no grades.",
-         lambda r, g, k=None: next((g[r[n - 1]] / n for n in _ranks(r, g, k)), 0)),
-        ("Only the first place is looked at.", lambda r, g, k=None: float(bool(_ranks(r, g, 1)))),
-        ("Nothing past rank 10 is looked at. Without k the whole ranking counts.",
-         lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k or 10)), 0),
-         lambda r, g, k=None: next((1 / n for n in _ranks(r[:10], g, k)), 0)),
-    ]  # fmt: skip
-    verdict.run_check("reciprocal_rank", function, hand, _draw_measure("RR"), mistakes, top=1.0)
+    verdict.run_check("reciprocal_rank", function, hand, _draw_measure("RR"), WRONG_RR, top=1.0)
+
+
+WRONG_HIT = [
+    ("This is recall, the fraction of the relevant documents. hit@k is 1 or 0.",
+     lambda r, g, k: len(_ranks(r, g, k)) / max(1, _relevant(g))),
+    ("The relevant documents are counted. hit@k is 1 or 0.", lambda r, g, k: len(_ranks(r, g, k))),
+    ("This is precision. hit@k is 1 or 0.", lambda r, g, k: len(_ranks(r, g, k)) / k),
+    ("The cutoff is ignored: only the first k places count.",
+     lambda r, g, k: float(bool(_ranks(r, g)))),
+    ("A document labelled 0 counts as relevant. Only grades above 0 do.",
+     lambda r, g, k: float(any(d in g for d in r[:k]))),
+    ("The cutoff is one short: ranking[:k] holds the first k documents.",
+     lambda r, g, k: float(bool(_ranks(r, g, k - 1)))),
+    ("Nothing past rank 10 is looked at, whatever k is.",
+     lambda r, g, k: float(bool(_ranks(r[:10], g, k)))),
+    ("Only place k itself is looked at.", lambda r, g, k: float(k in _ranks(r, g))),
+    ("Only one place is looked at, and it is the one after place k: places count from 0.",
+     lambda r, g, k: float(k + 1 in _ranks(r, g))),
+]  # fmt: skip
 
 
 def check_hit(function: Callable) -> None:
@@ -128,25 +148,34 @@ def check_hit(function: Callable) -> None:
         Example((TWELVE, {"d12": 1}, 20), 1.0),
         Example((TWELVE, {"d12": 1}, 11), 0.0),
     ]
-    mistakes = [
-        ("This is recall, the fraction of the relevant documents. hit@k is 1 or 0.",
-         lambda r, g, k: len(_ranks(r, g, k)) / max(1, _relevant(g))),
-        ("The relevant documents are counted. hit@k is 1 or 0.",
-         lambda r, g, k: len(_ranks(r, g, k))),
-        ("This is precision. hit@k is 1 or 0.", lambda r, g, k: len(_ranks(r, g, k)) / k),
-        ("The cutoff is ignored: only the first k places count.",
-         lambda r, g, k: float(bool(_ranks(r, g)))),
-        ("A document labelled 0 counts as relevant. Only grades above 0 do.",
-         lambda r, g, k: float(any(d in g for d in r[:k]))),
-        ("The cutoff is one short: ranking[:k] holds the first k documents.",
-         lambda r, g, k: float(bool(_ranks(r, g, k - 1)))),
-        ("Nothing past rank 10 is looked at, whatever k is.",
-         lambda r, g, k: float(bool(_ranks(r[:10], g, k)))),
-        ("Only place k itself is looked at.", lambda r, g, k: float(k in _ranks(r, g))),
-        ("Only one place is looked at, and it is the one after place k: places count from 0.",
-         lambda r, g, k: float(k + 1 in _ranks(r, g))),
-    ]  # fmt: skip
-    verdict.run_check("hit", function, hand, _draw_measure("Success"), mistakes, top=1.0)
+    verdict.run_check("hit", function, hand, _draw_measure("Success"), WRONG_HIT, top=1.0)
+
+
+WRONG_RECALL = [
+    ("This divides by k: that is precision. Recall divides by the relevant documents.",
+     lambda r, g, k: len(_ranks(r, g, k)) / k),
+    ("This is hit@k, 1 as soon as anything is found. Recall is the fraction found.",
+     lambda r, g, k: float(bool(_ranks(r, g, k)))),
+    ("This divides by the smaller of k and the relevant documents. Recall divides by all that"
+     " are relevant.",
+     lambda r, g, k: len(_ranks(r, g, k)) / max(1, min(k, _relevant(g)))),
+    ("Documents labelled 0 stand in the denominator. Only grades above 0 are relevant.",
+     lambda r, g, k: len(_ranks(r, g, k)) / len(g)),
+    ("Documents labelled 0 count as relevant. Only grades above 0 are.",
+     lambda r, g, k: len({*r[:k]} & {*g}) / len(g)),
+    ("The cutoff is ignored: only the first k places count.",
+     lambda r, g, k: len(_ranks(r, g)) / max(1, _relevant(g))),
+    ("The cutoff is one short: ranking[:k] holds the first k documents.",
+     lambda r, g, k: len(_ranks(r, g, k - 1)) / max(1, _relevant(g))),
+    ("Nothing past rank 10 is looked at, whatever k is.",
+     lambda r, g, k: len(_ranks(r[:10], g, k)) / max(1, _relevant(g))),
+    ("Grades are added up in the denominator. Recall counts documents.",
+     lambda r, g, k: len(_ranks(r, g, k)) / max(1, sum(g.values()))),
+    ("Grades are added up. Recall counts documents.",
+     lambda r, g, k: sum(g[r[n - 1]] for n in _ranks(r, g, k)) / max(1, sum(g.values()))),
+    ("Nothing is relevant there, so there is nothing to divide by: return 0.",
+     lambda r, g, k: len(_ranks(r, g, k)) / _relevant(g)),
+]  # fmt: skip
 
 
 def check_recall(function: Callable) -> None:
@@ -164,37 +193,42 @@ def check_recall(function: Callable) -> None:
         Example((RANKED, GRADED, 5), 2 / 3),
         Example((TWELVE, {"d1": 1, "d12": 3, "x": 2, "y": 1}, 20), 1 / 2),
     ]
-    mistakes = [
-        ("This divides by k: that is precision. Recall divides by the relevant documents.",
-         lambda r, g, k: len(_ranks(r, g, k)) / k),
-        ("This is hit@k, 1 as soon as anything is found. Recall is the fraction found.",
-         lambda r, g, k: float(bool(_ranks(r, g, k)))),
-        ("This divides by the smaller of k and the relevant documents. Recall divides by all that"
-         " are relevant.",
-         lambda r, g, k: len(_ranks(r, g, k)) / max(1, min(k, _relevant(g)))),
-        ("Documents labelled 0 stand in the denominator. Only grades above 0 are relevant.",
-         lambda r, g, k: len(_ranks(r, g, k)) / len(g)),
-        ("Documents labelled 0 count as relevant. Only grades above 0 are.",
-         lambda r, g, k: len({*r[:k]} & {*g}) / len(g)),
-        ("The cutoff is ignored: only the first k places count.",
-         lambda r, g, k: len(_ranks(r, g)) / max(1, _relevant(g))),
-        ("The cutoff is one short: ranking[:k] holds the first k documents.",
-         lambda r, g, k: len(_ranks(r, g, k - 1)) / max(1, _relevant(g))),
-        ("Nothing past rank 10 is looked at, whatever k is.",
-         lambda r, g, k: len(_ranks(r[:10], g, k)) / max(1, _relevant(g))),
-        ("Grades are added up in the denominator. Recall counts documents.",
-         lambda r, g, k: len(_ranks(r, g, k)) / max(1, sum(g.values()))),
-        ("Grades are added up. Recall counts documents.",
-         lambda r, g, k: sum(g[r[n - 1]] for n in _ranks(r, g, k)) / max(1, sum(g.values()))),
-        ("Nothing is relevant there, so there is nothing to divide by: return 0.",
-         lambda r, g, k: len(_ranks(r, g, k)) / _relevant(g)),
-    ]  # fmt: skip
-    verdict.run_check("recall", function, hand, _draw_measure("R"), mistakes, top=1.0)
+    verdict.run_check("recall", function, hand, _draw_measure("R"), WRONG_RECALL, top=1.0)
 
 
 def _precisions(ranking: list, grades: dict, least: int = 1) -> list[float]:
     """Return the precision at the rank of each relevant document."""
     return [(n + 1) / rank for n, rank in enumerate(_ranks(ranking, grades, least=least))]
+
+
+WRONG_AP = [
+    ("This divides by the relevant documents that were found. One that was not found adds "
+     "nothing, but counts in the denominator.",
+     lambda r, g: mean(_precisions(r, g))),
+    ("The precision at every rank is added up. Only ranks of relevant documents count.",
+     lambda r, g:
+         sum(len(_ranks(r, g, n)) / n for n in range(1, len(r) + 1)) / max(1, _relevant(g))),
+    ("This is the mean precision over all ranks. Only ranks of relevant documents count.",
+     lambda r, g: mean(len(_ranks(r, g, n)) / n for n in range(1, len(r) + 1))),
+    ("1 / rank is added up. The precision at that rank counts the relevant ones so far.",
+     lambda r, g: sum(1 / n for n in _ranks(r, g)) / max(1, _relevant(g))),
+    ("This divides by the length of the list. Divide by the number of relevant documents.",
+     lambda r, g: sum(_precisions(r, g)) / max(1, len(r))),
+    ("Documents labelled 0 stand in the denominator. Only grades above 0 are relevant.",
+     lambda r, g: sum(_precisions(r, g)) / len(g)),
+    ("Documents labelled 0 count as relevant. Only grades above 0 are.",
+     lambda r, g: sum(_precisions(r, dict.fromkeys(g, 1))) / len(g)),
+    ("The precisions are weighted by grade. Average precision knows no grades.",
+     lambda r, g:
+         sum(p * g[r[n - 1]] for p, n in zip(_precisions(r, g), _ranks(r, g), strict=True))
+         / max(1, _relevant(g))),
+    ("The sum is not divided by the number of relevant documents.",
+     lambda r, g: sum(_precisions(r, g))),
+    ("Nothing past rank 10 is looked at. Average precision has no cutoff.",
+     lambda r, g: sum(_precisions(r[:10], g)) / max(1, _relevant(g))),
+    ("Nothing is relevant there, so there is nothing to divide by: return 0.",
+     lambda r, g: sum(_precisions(r, g)) / _relevant(g)),
+]  # fmt: skip
 
 
 def check_average_precision(function: Callable) -> None:
@@ -213,35 +247,7 @@ def check_average_precision(function: Callable) -> None:
         Example((RANKED, GRADED), (1 / 2 + 2 / 4) / 3),
         Example((TWELVE, {"d1": 1, "d12": 3}), (1 + 2 / 12) / 2),
     ]
-    mistakes = [
-        ("This divides by the relevant documents that were found. One that was not found adds "
-         "nothing, but counts in the denominator.",
-         lambda r, g: mean(_precisions(r, g))),
-        ("The precision at every rank is added up. Only ranks of relevant documents count.",
-         lambda r, g:
-             sum(len(_ranks(r, g, n)) / n for n in range(1, len(r) + 1)) / max(1, _relevant(g))),
-        ("This is the mean precision over all ranks. Only ranks of relevant documents count.",
-         lambda r, g: mean(len(_ranks(r, g, n)) / n for n in range(1, len(r) + 1))),
-        ("1 / rank is added up. The precision at that rank counts the relevant ones so far.",
-         lambda r, g: sum(1 / n for n in _ranks(r, g)) / max(1, _relevant(g))),
-        ("This divides by the length of the list. Divide by the number of relevant documents.",
-         lambda r, g: sum(_precisions(r, g)) / max(1, len(r))),
-        ("Documents labelled 0 stand in the denominator. Only grades above 0 are relevant.",
-         lambda r, g: sum(_precisions(r, g)) / len(g)),
-        ("Documents labelled 0 count as relevant. Only grades above 0 are.",
-         lambda r, g: sum(_precisions(r, dict.fromkeys(g, 1))) / len(g)),
-        ("The precisions are weighted by grade. Average precision knows no grades.",
-         lambda r, g:
-             sum(p * g[r[n - 1]] for p, n in zip(_precisions(r, g), _ranks(r, g), strict=True))
-             / max(1, _relevant(g))),
-        ("The sum is not divided by the number of relevant documents.",
-         lambda r, g: sum(_precisions(r, g))),
-        ("Nothing past rank 10 is looked at. Average precision has no cutoff.",
-         lambda r, g: sum(_precisions(r[:10], g)) / max(1, _relevant(g))),
-        ("Nothing is relevant there, so there is nothing to divide by: return 0.",
-         lambda r, g: sum(_precisions(r, g)) / _relevant(g)),
-    ]  # fmt: skip
-    verdict.run_check("average_precision", function, hand, _draw_measure("AP"), mistakes, top=1.0)
+    verdict.run_check("average_precision", function, hand, _draw_measure("AP"), WRONG_AP, top=1.0)
 
 
 def _draw_dcg(rng: np.random.Generator) -> Iterator[Example]:
@@ -260,6 +266,33 @@ def _log2(rank: int) -> float:
     return math.log2(rank + 1)
 
 
+WRONG_DCG = [
+    ("The logarithm is the natural one: math.log2 is wanted.",
+     lambda gains: _discounted(gains, lambda rank: math.log(rank + 1))),
+    ("The logarithm has base 10: math.log2 is wanted.",
+     lambda gains: _discounted(gains, lambda rank: math.log10(rank + 1))),
+    ("The logarithm of the rank itself is 0 at rank 1: take log2(rank + 1).",
+     lambda gains: _discounted(gains, math.log2)),
+    ("Ranks 1 and 2 both count in full: that is the form of 2002. Take log2(rank + 1).",
+     lambda gains: _discounted(gains, lambda rank: max(1, math.log2(rank)))),
+    ("The first gain is discounted: ranks begin at 1, and log2(1 + 1) is 1.",
+     lambda gains: _discounted(gains, lambda rank: math.log2(rank + 2))),
+    ("The logarithm is missing: divide by log2(rank + 1), not by rank + 1.",
+     lambda gains: _discounted(gains, lambda rank: rank + 1)),
+    ("This divides by the rank. Divide by log2(rank + 1).",
+     lambda gains: _discounted(gains, lambda rank: rank)),
+    ("The gains are turned into 2^gain - 1. This function takes gains as they are.",
+     lambda gains: _discounted([2**gain - 1 for gain in gains], _log2)),
+    ("The gains are sorted first: that is the ideal order. Take the order that is given.",
+     lambda gains: _discounted(sorted(gains, reverse=True), _log2)),
+    ("Every gain above 0 counts as 1. The gains count as they are.",
+     lambda gains: _discounted([float(gain > 0) for gain in gains], _log2)),
+    ("The gains are added up without a discount.", sum),
+    ("Only the first ten gains are added up. DCG takes all that are given.",
+     lambda gains: _discounted(gains[:10], _log2)),
+]  # fmt: skip
+
+
 def check_dcg(function: Callable) -> None:
     """Check dcg(gains) against scikit-learn.
 
@@ -275,37 +308,10 @@ def check_dcg(function: Callable) -> None:
         Example(([0.0, 1.0, 0.0, 1.0, 0.0],), 1 / math.log2(3) + 1 / math.log2(5)),
         Example(([0.0] * 11 + [3.0],), 3 / math.log2(13)),
     ]
-    mistakes = [
-        ("The logarithm is the natural one: math.log2 is wanted.",
-         lambda gains: _discounted(gains, lambda rank: math.log(rank + 1))),
-        ("The logarithm has base 10: math.log2 is wanted.",
-         lambda gains: _discounted(gains, lambda rank: math.log10(rank + 1))),
-        ("The logarithm of the rank itself is 0 at rank 1: take log2(rank + 1).",
-         lambda gains: _discounted(gains, math.log2)),
-        ("Ranks 1 and 2 both count in full: that is the form of 2002. Take log2(rank + 1).",
-         lambda gains: _discounted(gains, lambda rank: max(1, math.log2(rank)))),
-        ("The first gain is discounted: ranks begin at 1, and log2(1 + 1) is 1.",
-         lambda gains: _discounted(gains, lambda rank: math.log2(rank + 2))),
-        ("The logarithm is missing: divide by log2(rank + 1), not by rank + 1.",
-         lambda gains: _discounted(gains, lambda rank: rank + 1)),
-        ("This divides by the rank. Divide by log2(rank + 1).",
-         lambda gains: _discounted(gains, lambda rank: rank)),
-        ("The gains are turned into 2^gain - 1. This function takes gains as they are.",
-         lambda gains: _discounted([2**gain - 1 for gain in gains], _log2)),
-        ("The gains are sorted first: that is the ideal order. Take the order that is given.",
-         lambda gains: _discounted(sorted(gains, reverse=True), _log2)),
-        ("Every gain above 0 counts as 1. The gains count as they are.",
-         lambda gains: _discounted([float(gain > 0) for gain in gains], _log2)),
-        ("The gains are added up without a discount.", sum),
-        ("Only the first ten gains are added up. DCG takes all that are given.",
-         lambda gains: _discounted(gains[:10], _log2)),
-    ]  # fmt: skip
-    verdict.run_check("dcg", function, hand, random_cases(_draw_dcg), mistakes)
+    verdict.run_check("dcg", function, hand, drawn(_draw_dcg), WRONG_DCG)
 
 
-def _gains(
-    ranking: list, grades: dict, k: int, gain: Callable = float, least: int = 1
-) -> list[float]:
+def _gains(ranking: list, grades: dict, k: int, gain: Callable = float, least: int = 1) -> list:
     found = [grades.get(doc_id, 0) for doc_id in ranking[:k]]
     return [gain(grade) if grade >= least else 0 for grade in found]
 
@@ -344,65 +350,62 @@ def _without_gain(wrong: Callable) -> Callable:
     return lambda ranking, grades, k, gain=float: wrong(ranking, grades, k)
 
 
-def _ndcg_mistakes() -> Mistakes:
-    """Return wrong nDCGs, those of linear gain first."""
-    linear = [
-        ("The labels are cut at k before they are sorted, so the best may be lost: sort first.",
-         lambda r, g, k: _normed(_gains(r, g, k), _ideal(dict([*g.items()][:k]), None))),
-        ("The ideal order is made from what was retrieved, so a miss costs nothing. It is made "
-         "from the labels.",
-         lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, k), reverse=True))),
-        ("The ideal order is made from the whole ranking that was retrieved, so a miss costs "
-         "nothing. It is made from the labels.",
-         lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, len(r)), reverse=True)[:k])),
-        ("The gain is 2^grade - 1, the exponential form. The linear one is the grade itself.",
-         lambda r, g, k: _normed(_gains(r, g, k, exponential), _ideal(g, k, exponential))),
-        ("The ideal order is not cut at k: a list of k places can hold no more.",
-         lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, None))),
-        ("Nothing past rank 10 is looked at, whatever k is.",
-         lambda r, g, k: _normed(_gains(r[:10], g, k), _ideal(g, k)),
-         lambda r, g, k: _normed(_gains(r, g, min(k, 10)), _ideal(g, min(k, 10)))),
-        ("The DCG is not divided by that of the ideal order.",
-         lambda r, g, k: _discounted(_gains(r, g, k), _log2)),
-        ("The cutoff is ignored.", lambda r, g, k: _normed(_gains(r, g, len(r)), _ideal(g, None))),
-        ("The cutoff holds for the ideal order only: cut the ranking, too.",
-         lambda r, g, k: _normed(_gains(r, g, len(r)), _ideal(g, k))),
-        ("Every relevant document gains 1. The gain is its grade.",
-         lambda r, g, k: _normed(_gains(r, g, k, bool), _ideal(g, k, bool))),
-        ("The labels are not sorted: the ideal order begins with the highest grade.",
-         lambda r, g, k: _normed(_gains(r, g, k), [max(0, grade) for grade in g.values()][:k]),
-         lambda r, g, k: _normed(_gains(r, g, k), [grade for grade in g.values() if grade > 0][:k]),
-         lambda r, g, k: _normed(_gains(r, g, k), [grade for grade in g.values() if grade > 0])),
-        ("The ideal order begins with the lowest grade: sort from high to low.",
-         lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, None)[::-1][:k])),
-        ("Documents without a label are left out before ranks are given: each keeps its place.",
-         lambda r, g, k: _normed(_gains([d for d in r[:k] if d in g], g, k), _ideal(g, k))),
-        ("Ranks 1 and 2 both count in full. Divide each gain by log2(rank + 1).",
-         lambda r, g, k:
-             _normed(_gains(r, g, k), _ideal(g, k), lambda rank: max(1, math.log2(rank)))),
-        ("The logarithm is missing: divide each gain by log2(rank + 1).",
-         lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, k), lambda rank: rank + 1)),
-        ("The gains are divided without a discount: each is divided by log2(rank + 1) first.",
-         lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, k), lambda rank: 1)),
-        ("Nothing is relevant there, so the ideal is 0 and cannot divide: return 0.",
-         lambda r, g, k: _discounted(_gains(r, g, k), _log2) / _discounted(_ideal(g, k), _log2)),
-    ]  # fmt: skip
-    return [
-        ("The argument gain is ignored: it turns a grade above 0 into its gain.",
-         lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k))),
-        ("The argument gain is used for what was retrieved only: the ideal order gains by it, too.",
-         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k))),
-        ("The argument gain is used for the ideal order only: what was retrieved gains by it, too.",
-         lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k, gain))),
-        ("The argument gain is used for documents graded 0 or not labelled, too. They gain 0: gain "
-         "is for grades above 0.",
-         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain, 0)),
-         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain)),
-         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k, gain, 0))),
-        ("The labels are not sorted: the ideal order begins with the highest grade.",
-         lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), [*g.values()][:k])),
-        *((s, *map(_with_gain, wrong), *map(_without_gain, wrong)) for s, *wrong in linear),
-    ]  # fmt: skip
+LINEAR = [  # these know nothing of the argument gain
+    ("The labels are cut at k before they are sorted, so the best may be lost: sort first.",
+     lambda r, g, k: _normed(_gains(r, g, k), _ideal(dict([*g.items()][:k]), None))),
+    ("The ideal order is made from what was retrieved, so a miss costs nothing. It is made "
+     "from the labels.",
+     lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, k), reverse=True))),
+    ("The ideal order is made from the whole ranking that was retrieved, so a miss costs "
+     "nothing. It is made from the labels.",
+     lambda r, g, k: _normed(_gains(r, g, k), sorted(_gains(r, g, len(r)), reverse=True)[:k])),
+    ("The gain is 2^grade - 1, the exponential form. The linear one is the grade itself.",
+     lambda r, g, k: _normed(_gains(r, g, k, exponential), _ideal(g, k, exponential))),
+    ("The ideal order is not cut at k: a list of k places can hold no more.",
+     lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, None))),
+    ("Nothing past rank 10 is looked at, whatever k is.",
+     lambda r, g, k: _normed(_gains(r[:10], g, k), _ideal(g, k)),
+     lambda r, g, k: _normed(_gains(r, g, min(k, 10)), _ideal(g, min(k, 10)))),
+    ("The DCG is not divided by that of the ideal order.",
+     lambda r, g, k: _discounted(_gains(r, g, k), _log2)),
+    ("The cutoff is ignored.", lambda r, g, k: _normed(_gains(r, g, len(r)), _ideal(g, None))),
+    ("The cutoff holds for the ideal order only: cut the ranking, too.",
+     lambda r, g, k: _normed(_gains(r, g, len(r)), _ideal(g, k))),
+    ("Every relevant document gains 1. The gain is its grade.",
+     lambda r, g, k: _normed(_gains(r, g, k, bool), _ideal(g, k, bool))),
+    ("The labels are not sorted: the ideal order begins with the highest grade.",
+     lambda r, g, k: _normed(_gains(r, g, k), [max(0, grade) for grade in g.values()][:k]),
+     lambda r, g, k: _normed(_gains(r, g, k), [grade for grade in g.values() if grade > 0][:k]),
+     lambda r, g, k: _normed(_gains(r, g, k), [grade for grade in g.values() if grade > 0])),
+    ("The ideal order begins with the lowest grade: sort from high to low.",
+     lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, None)[::-1][:k])),
+    ("Documents without a label are left out before ranks are given: each keeps its place.",
+     lambda r, g, k: _normed(_gains([d for d in r[:k] if d in g], g, k), _ideal(g, k))),
+    ("Ranks 1 and 2 both count in full. Divide each gain by log2(rank + 1).",
+     lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, k), lambda rank: max(1, math.log2(rank)))),
+    ("The logarithm is missing: divide each gain by log2(rank + 1).",
+     lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, k), lambda rank: rank + 1)),
+    ("The gains are divided without a discount: each is divided by log2(rank + 1) first.",
+     lambda r, g, k: _normed(_gains(r, g, k), _ideal(g, k), lambda rank: 1)),
+    ("Nothing is relevant there, so the ideal is 0 and cannot divide: return 0.",
+     lambda r, g, k: _discounted(_gains(r, g, k), _log2) / _discounted(_ideal(g, k), _log2)),
+]  # fmt: skip
+WRONG_NDCG = [
+    ("The argument gain is ignored: it turns a grade above 0 into its gain.",
+     lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k))),
+    ("The argument gain is used for what was retrieved only: the ideal order gains by it, too.",
+     lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k))),
+    ("The argument gain is used for the ideal order only: what was retrieved gains by it, too.",
+     lambda r, g, k, gain=float: _normed(_gains(r, g, k), _ideal(g, k, gain))),
+    ("The argument gain is used for documents graded 0 or not labelled, too. They gain 0: gain "
+     "is for grades above 0.",
+     lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain, 0)),
+     lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain, 0), _ideal(g, k, gain)),
+     lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), _ideal(g, k, gain, 0))),
+    ("The labels are not sorted: the ideal order begins with the highest grade.",
+     lambda r, g, k, gain=float: _normed(_gains(r, g, k, gain), [*g.values()][:k])),
+    *((s, *map(_with_gain, wrong), *map(_without_gain, wrong)) for s, *wrong in LINEAR),
+]  # fmt: skip
 
 
 def check_ndcg(function: Callable) -> None:
@@ -427,4 +430,4 @@ def check_ndcg(function: Callable) -> None:
         Example((["b", "a"], {"b": 1, "a": 2}, 10, exponential), (1 + 3 * third) / (3 + third)),
         Example((["z", "a"], {"a": 1, "z": 0}, 10, one_more), third),
     ]
-    verdict.run_check("ndcg", function, hand, _draw_measure("nDCG"), _ndcg_mistakes(), top=1.0)
+    verdict.run_check("ndcg", function, hand, _draw_measure("nDCG"), WRONG_NDCG, top=1.0)

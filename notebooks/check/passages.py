@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from . import verdict
-from .verdict import Example, mean, random_cases
+from .verdict import Example, drawn, mean
 
 Passages = list[tuple[str, int, int]]  # document, first token, the token after the last
 
@@ -99,7 +99,7 @@ def _stretch(rng: np.random.Generator, longest: int) -> tuple[int, int]:
     return start, start + int(rng.integers(1, longest))
 
 
-def _draw_evidence(rng: np.random.Generator) -> Iterator[Example]:
+def _draw_recall(rng: np.random.Generator) -> Iterator[Example]:
     for _ in range(200):
         names = "abcd"[: rng.integers(1, 5)]
         quotes = {d: [_stretch(rng, 8) for _ in range(rng.integers(1, 3))] for d in names}
@@ -108,6 +108,40 @@ def _draw_evidence(rng: np.random.Generator) -> Iterator[Example]:
         ]
         budget = int(rng.choice([5, 20, 50, 100]))
         yield Example((quotes, ranked, budget), _by_sets(quotes, ranked, budget))
+
+
+WRONG_RECALL = [
+    ("The document is counted, not the quote: another passage of it proves nothing.",
+     lambda q, r, n: _share_found(q, _cut_at(r, n), lambda *_: True)),
+    ("Half a quote counts. It must lie whole inside one passage.",
+     lambda q, r, n: _share_found(q, _cut_at(r, n), _overlaps)),
+    ("A quote is put together from two passages. The reader gets them apart.",
+     lambda q, r, n: _pieced(q, _cut_at(r, n))),
+    ("The same quote counts again in each passage that overlaps. A document counts once.",
+     lambda q, r, n: sum(any(_is_whole(s, a, b) for s in q.get(d, []))
+                         for d, a, b in _cut_at(r, n)) / len(q)),
+    ("The last passage overruns the budget. Cut it where the budget ends.",
+     lambda q, r, n: _share_found(q, _overrun(r, n))),
+    ("A passage that does not fit is left out whole. Cut it where the budget ends.",
+     lambda q, r, n: _share_found(q, _fitting(r, n)),
+     lambda q, r, n: _share_found(q, _fitting(r, n, go_on=True))),
+    ("The budget is ignored.", lambda q, r, n: _share_found(q, r)),
+    ("Each passage is cut at the whole budget. What the passages before it took is gone.",
+     lambda q, r, n: _share_found(q, [(d, a, min(b, a + n)) for d, a, b in r])),
+    ("Shared text is paid for once here. It stands in both passages, so it costs twice.",
+     lambda q, r, n: _share_found(q, _bill_once(r, n))),
+    ("All quotes of a document are asked for. Each is enough by itself.",
+     lambda q, r, n: _share_found(q, _cut_at(r, n), needed=all),
+     lambda q, r, n: mean(any(all(_is_whole(s, a, b) for s in own)
+                              for o, a, b in _cut_at(r, n) if o == d) for d, own in q.items())),
+    ("A quote at the very edge of a passage is not counted. It is whole.",
+     lambda q, r, n: _share_found(q, _cut_at(r, n), _inside)),
+    ("This is a hit, 1 or 0. Recall is the share of the documents.",
+     lambda q, r, n: float(_share_found(q, _cut_at(r, n)) > 0)),
+    ("The share is of the quotes. Divide by the number of documents.",
+     lambda q, r, n: mean(any(_is_whole(s, a, b) for o, a, b in _cut_at(r, n) if o == d)
+                          for d, own in q.items() for s in own)),
+]  # fmt: skip
 
 
 def check_evidence_recall(function: Callable) -> None:
@@ -134,38 +168,4 @@ def check_evidence_recall(function: Callable) -> None:
         Example((two, [("b", 25, 35), ("a", 0, 20)], 100), 1.0),
         Example((two, [("b", 0, 40)], 100), 0.5),
     ]
-    mistakes = [
-        ("The document is counted, not the quote: another passage of it proves nothing.",
-         lambda q, r, n: _share_found(q, _cut_at(r, n), lambda *_: True)),
-        ("Half a quote counts. It must lie whole inside one passage.",
-         lambda q, r, n: _share_found(q, _cut_at(r, n), _overlaps)),
-        ("A quote is put together from two passages. The reader gets them apart.",
-         lambda q, r, n: _pieced(q, _cut_at(r, n))),
-        ("The same quote counts again in each passage that overlaps. A document counts once.",
-         lambda q, r, n: sum(any(_is_whole(s, a, b) for s in q.get(d, []))
-                             for d, a, b in _cut_at(r, n)) / len(q)),
-        ("The last passage overruns the budget. Cut it where the budget ends.",
-         lambda q, r, n: _share_found(q, _overrun(r, n))),
-        ("A passage that does not fit is left out whole. Cut it where the budget ends.",
-         lambda q, r, n: _share_found(q, _fitting(r, n)),
-         lambda q, r, n: _share_found(q, _fitting(r, n, go_on=True))),
-        ("The budget is ignored.", lambda q, r, n: _share_found(q, r)),
-        ("Each passage is cut at the whole budget. What the passages before it took is gone.",
-         lambda q, r, n: _share_found(q, [(d, a, min(b, a + n)) for d, a, b in r])),
-        ("Shared text is paid for once here. It stands in both passages, so it costs twice.",
-         lambda q, r, n: _share_found(q, _bill_once(r, n))),
-        ("All quotes of a document are asked for. Each is enough by itself.",
-         lambda q, r, n: _share_found(q, _cut_at(r, n), needed=all),
-         lambda q, r, n: mean(any(all(_is_whole(s, a, b) for s in own)
-                                  for o, a, b in _cut_at(r, n) if o == d) for d, own in q.items())),
-        ("A quote at the very edge of a passage is not counted. It is whole.",
-         lambda q, r, n: _share_found(q, _cut_at(r, n), _inside)),
-        ("This is a hit, 1 or 0. Recall is the share of the documents.",
-         lambda q, r, n: float(_share_found(q, _cut_at(r, n)) > 0)),
-        ("The share is of the quotes. Divide by the number of documents.",
-         lambda q, r, n: mean(any(_is_whole(s, a, b) for o, a, b in _cut_at(r, n) if o == d)
-                              for d, own in q.items() for s in own)),
-    ]  # fmt: skip
-    verdict.run_check(
-        "evidence_recall", function, hand, random_cases(_draw_evidence), mistakes, top=1.0
-    )
+    verdict.run_check("evidence_recall", function, hand, drawn(_draw_recall), WRONG_RECALL, top=1.0)

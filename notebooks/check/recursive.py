@@ -9,7 +9,7 @@ import numpy as np
 from . import stored, verdict
 from .chunking import n_tokens
 from .values import as_code, is_sequence
-from .verdict import Example, pick, random_cases
+from .verdict import Example, drawn, pick
 
 LEVELS = ("\n\n", "\n", " ", "")
 UNITS = {len: "characters", n_tokens: "tokens"}
@@ -46,9 +46,7 @@ def _before(piece: str, separator: str) -> list[str]:
     return [part for part in [first, *(separator + part for part in rest)] if part]
 
 
-def _marked_parts(
-    parts: list[str], size: int, length: Callable, last: bool
-) -> list[tuple[str, bool]]:
+def _marked_parts(parts: list[str], size: int, length: Callable, last: bool) -> list[tuple]:
     """Return each part with whether it waits; all do after the last separator."""
     return [(part, last or length(part) < size) for part in parts]
 
@@ -72,12 +70,41 @@ def _dropped(piece: str, separator: str) -> list[str]:
 
 
 def _draw_first_cut(rng: np.random.Generator) -> Iterator[Example]:
-    for piece, size, length in random_cases(_draw_recursive):
+    for piece, size, length in drawn(_draw_recursive):
         levels = LEVELS[int(rng.integers(0, 4)) :]
         level = next(level for level in levels if level in piece)
         parts = re.split(f"(?={re.escape(level)})", piece) if level else [*piece]
         told = [(part, not level or length(part) < size) for part in parts if part]
         yield Example((piece, size, length, levels), told)
+
+
+WRONG_FIRST_CUT = [
+    ("The separator is thrown away: cut with split_before, which keeps it at the front of "
+     "what follows.",
+     lambda *case: _one_cut(*case, before=_dropped)),
+    ("The separator stays at the end of what comes before it. Cut before it, with split_before.",
+     lambda *case: _one_cut(*case, before=_after)),
+    ("The first of the separators is taken, though it does not occur: take the first one that "
+     "does.",
+     lambda p, size, n, levels: _marked_parts(_before(p, levels[0]), size, n, levels[0] == "")),
+    ("The smallest separator is taken. Take the first one that occurs.",
+     lambda p, size, n, levels: _marked_parts(list(p), size, n, True)),
+    ("Every part waits. One that is not below size must be cut again, unless the separator was"
+     " the last.",
+     lambda *case: _one_cut(*case, told=lambda parts, *_: [(part, True) for part in parts])),
+    ("A part of exactly size waits. LangChain lets it wait only below size.",
+     lambda *case: _one_cut(
+         *case, told=lambda parts, size, n, last: _marked_parts(parts, size + 1, n, last)),
+     lambda *case: _one_cut(
+         *case, told=lambda parts, size, n, last: _marked_parts(parts, size + 1, n, False))),
+    ("After the last separator nothing can be cut any smaller, so every part waits.",
+     lambda *case: _one_cut(
+         *case, told=lambda parts, size, n, last: _marked_parts(parts, size, n, False))),
+    ("True and False are the wrong way round: True says that a part waits.",
+     lambda *case: [(part, not waits) for part, waits in _one_cut(*case)]),
+    ("The length is counted in characters. Ask the function length, which may count tokens.",
+     lambda p, size, n, levels: _one_cut(p, size, len, levels)),
+]  # fmt: skip
 
 
 def check_first_cut(function: Callable) -> None:
@@ -98,35 +125,7 @@ def check_first_cut(function: Callable) -> None:
         Example(("full disk\n\n日本語の", 3, n_tokens, LEVELS),
                 [("full disk", True), (f"{gap}日本語の", False)]),
     ]  # fmt: skip
-    mistakes = [
-        ("The separator is thrown away: cut with split_before, which keeps it at the front of "
-         "what follows.",
-         lambda *case: _one_cut(*case, before=_dropped)),
-        ("The separator stays at the end of what comes before it. Cut before it, with "
-         "split_before.",
-         lambda *case: _one_cut(*case, before=_after)),
-        ("The first of the separators is taken, though it does not occur: take the first one that "
-         "does.",
-         lambda p, size, n, levels: _marked_parts(_before(p, levels[0]), size, n, levels[0] == "")),
-        ("The smallest separator is taken. Take the first one that occurs.",
-         lambda p, size, n, levels: _marked_parts(list(p), size, n, True)),
-        ("Every part waits. One that is not below size must be cut again, unless the separator was"
-         " the last.",
-         lambda *case: _one_cut(*case, told=lambda parts, *_: [(part, True) for part in parts])),
-        ("A part of exactly size waits. LangChain lets it wait only below size.",
-         lambda *case: _one_cut(
-             *case, told=lambda parts, size, n, last: _marked_parts(parts, size + 1, n, last)),
-         lambda *case: _one_cut(
-             *case, told=lambda parts, size, n, last: _marked_parts(parts, size + 1, n, False))),
-        ("After the last separator nothing can be cut any smaller, so every part waits.",
-         lambda *case: _one_cut(
-             *case, told=lambda parts, size, n, last: _marked_parts(parts, size, n, False))),
-        ("True and False are the wrong way round: True says that a part waits.",
-         lambda *case: [(part, not waits) for part, waits in _one_cut(*case)]),
-        ("The length is counted in characters. Ask the function length, which may count tokens.",
-         lambda p, size, n, levels: _one_cut(p, size, len, levels)),
-    ]  # fmt: skip
-    verdict.run_check("first_cut", function, hand, random_cases(_draw_first_cut), mistakes)
+    verdict.run_check("first_cut", function, hand, drawn(_draw_first_cut), WRONG_FIRST_CUT)
 
 
 def _cut(piece: str, size: int, length: Callable, levels=LEVELS, join=True, equal=False) -> list:
@@ -205,7 +204,58 @@ def _draw_recursive(rng: np.random.Generator) -> Iterator[Asking]:
 
 def questions() -> list[Asking]:
     """Return every text, size and length that the check asks about, for LangChain's answers."""
-    return [*HAND, *random_cases(_draw_recursive)]
+    return [*HAND, *drawn(_draw_recursive)]
+
+
+WRONG_CUTS = [
+    ("Neighbours that fit together stay apart: join them while they fit into size.",
+     lambda p, size, n: _cut(p, size, n, join=False)),
+    ("The separators are thrown away, so the pieces no longer add up to the text: cut before "
+     "each separator and keep it.",
+     lambda p, size, n: [part.strip() for part in _cut(p, size, n) if part.strip()]),
+    ("A piece is still too long: cut it again with the next smaller separator.",
+     lambda p, size, n: _packed(_before(p, next(s for s in LEVELS if s in p)), size, n),
+     lambda p, size, n: _packed(_before(p, "\n\n"), size, n)),
+    ("A word that is longer than size stays whole: after spaces come single characters.",
+     lambda p, size, n: _cut(p, size, n, LEVELS[:3])),
+    ("The text is cut at every size-th character. Try blank lines, lines and spaces first.",
+     lambda p, size, n: _packed(list(p), size, n)),
+    ("The text is cut at spaces at once. Try blank lines and single lines first.",
+     lambda p, size, n: _cut(p, size, n, LEVELS[2:])),
+    ("Pieces of different levels are joined: what comes out of a part that was too long stays"
+     " apart from its neighbours.",
+     lambda p, size, n: _packed(_cut(p, size, n), size, n)),
+    ("What still waits when the loop ends is forgotten: the row must be joined there, too.",
+     *_filled(_right, rest=False)),
+    ("A long part is cut while the row still waits, so later pieces come before earlier ones. "
+     "What must happen to the row first?",
+     *_filled(lambda found, row, cut, join: ([*found, *cut], row),
+              lambda found, row, cut, join: ([*found, *cut, *join(row)], []))),
+    ("When a long part comes, the row is thrown away: its parts must become pieces first.",
+     *_filled(lambda found, row, cut, join: ([*found, *cut], []))),
+    ("When a long part comes, the parts of the row go on one by one. Join them first, as at "
+     "the end.",
+     *_filled(lambda found, row, cut, join: ([*found, *row, *cut], []))),
+    ("The row is not emptied when a long part comes, so its parts come twice.",
+     *_filled(lambda found, row, cut, join: ([*found, *join(row), *cut], row))),
+    ("The long part is lost: add the pieces that it is cut into.",
+     *_filled(lambda found, row, cut, join: (found, row),
+              lambda found, row, cut, join: ([*found, *join(row)], []))),
+    ("The long part's pieces stand in the row and are joined with what follows. They are done: "
+     "add them to the pieces.",
+     *_filled(lambda found, row, cut, join: (found, [*row, *cut]),
+              lambda found, row, cut, join: ([*found, *join(row)], cut))),
+    ("The long part is cut with the same separators again, and so on without end: those that "
+     "are left are separators[1:].",
+     *_filled(_right, left=0)),
+    ("Lists stand inside the list: append adds a list as one member, += adds its pieces.",
+     *_filled(lambda found, row, cut, join: ([*found, join(row), cut], []),
+              lambda found, row, cut, join: ([*found, *join(row), cut], []))),
+    ("The length is counted in characters. Ask the function length, which may count tokens.",
+     lambda p, size, n: _cut(p, size, len)),
+    ("A part of exactly size waits in the row. LangChain lets it wait only below size.",
+     lambda p, size, n: _cut(p, size, n, equal=True)),
+]  # fmt: skip
 
 
 def check_split_recursive(function: Callable) -> None:
@@ -215,54 +265,5 @@ def check_split_recursive(function: Callable) -> None:
     shorter than the size that you asked for.
     """
     hand = [_recursive_case(*question) for question in HAND]
-    drawn = [_recursive_case(*question) for question in random_cases(_draw_recursive)]
-    mistakes = [
-        ("Neighbours that fit together stay apart: join them while they fit into size.",
-         lambda p, size, n: _cut(p, size, n, join=False)),
-        ("The separators are thrown away, so the pieces no longer add up to the text: cut before "
-         "each separator and keep it.",
-         lambda p, size, n: [part.strip() for part in _cut(p, size, n) if part.strip()]),
-        ("A piece is still too long: cut it again with the next smaller separator.",
-         lambda p, size, n: _packed(_before(p, next(s for s in LEVELS if s in p)), size, n),
-         lambda p, size, n: _packed(_before(p, "\n\n"), size, n)),
-        ("A word that is longer than size stays whole: after spaces come single characters.",
-         lambda p, size, n: _cut(p, size, n, LEVELS[:3])),
-        ("The text is cut at every size-th character. Try blank lines, lines and spaces first.",
-         lambda p, size, n: _packed(list(p), size, n)),
-        ("The text is cut at spaces at once. Try blank lines and single lines first.",
-         lambda p, size, n: _cut(p, size, n, LEVELS[2:])),
-        ("Pieces of different levels are joined: what comes out of a part that was too long stays"
-         " apart from its neighbours.",
-         lambda p, size, n: _packed(_cut(p, size, n), size, n)),
-        ("What still waits when the loop ends is forgotten: the row must be joined there, too.",
-         *_filled(_right, rest=False)),
-        ("A long part is cut while the row still waits, so later pieces come before earlier ones. "
-         "What must happen to the row first?",
-         *_filled(lambda found, row, cut, join: ([*found, *cut], row),
-                  lambda found, row, cut, join: ([*found, *cut, *join(row)], []))),
-        ("When a long part comes, the row is thrown away: its parts must become pieces first.",
-         *_filled(lambda found, row, cut, join: ([*found, *cut], []))),
-        ("When a long part comes, the parts of the row go on one by one. Join them first, as at "
-         "the end.",
-         *_filled(lambda found, row, cut, join: ([*found, *row, *cut], []))),
-        ("The row is not emptied when a long part comes, so its parts come twice.",
-         *_filled(lambda found, row, cut, join: ([*found, *join(row), *cut], row))),
-        ("The long part is lost: add the pieces that it is cut into.",
-         *_filled(lambda found, row, cut, join: (found, row),
-                  lambda found, row, cut, join: ([*found, *join(row)], []))),
-        ("The long part's pieces stand in the row and are joined with what follows. They are done: "
-         "add them to the pieces.",
-         *_filled(lambda found, row, cut, join: (found, [*row, *cut]),
-                  lambda found, row, cut, join: ([*found, *join(row)], cut))),
-        ("The long part is cut with the same separators again, and so on without end: those that "
-         "are left are separators[1:].",
-         *_filled(_right, left=0)),
-        ("Lists stand inside the list: append adds a list as one member, += adds its pieces.",
-         *_filled(lambda found, row, cut, join: ([*found, join(row), cut], []),
-                  lambda found, row, cut, join: ([*found, *join(row), cut], []))),
-        ("The length is counted in characters. Ask the function length, which may count tokens.",
-         lambda p, size, n: _cut(p, size, len)),
-        ("A part of exactly size waits in the row. LangChain lets it wait only below size.",
-         lambda p, size, n: _cut(p, size, n, equal=True)),
-    ]  # fmt: skip
-    verdict.run_check("split_recursive", function, hand, drawn, mistakes, view=_pieces, say=_said)
+    cases = [_recursive_case(*question) for question in drawn(_draw_recursive)]
+    verdict.run_check("split_recursive", function, hand, cases, WRONG_CUTS, view=_pieces, say=_said)

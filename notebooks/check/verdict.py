@@ -361,7 +361,7 @@ def _known_pair(made: list[Made], answers: list[Answer]) -> str:
 
 
 @functools.cache
-def random_cases(draw: Callable) -> list[Example]:
+def drawn(draw: Callable) -> list[Example]:
     """Return the random cases of an exercise, the same every time."""
     return list(draw(np.random.default_rng(SEED)))
 

@@ -38,7 +38,7 @@ def holm_of(ps: list[float]) -> list[float]:
 
 def known_mistakes(name: str, monkeypatch) -> list[tuple]:
     """Return the (sentence, wrong function) pairs of a check."""
-    kept = statistics._bootstrap_mistakes() if name == "bootstrap" else []
+    kept = [*statistics.WRONG_BOOTSTRAP] if name == "bootstrap" else []
     with monkeypatch.context() as patch:
         patch.setattr(verdict, "run_check", lambda *args, **options: kept.extend(args[4]))
         if name != "bootstrap":

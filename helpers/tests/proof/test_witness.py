@@ -1404,7 +1404,7 @@ def test_session_c_shows_variants_and_the_luck_of_the_best(cells, files, publish
     at = witness.paired(base["dev"], witness_sessions.ndcg_of(files, paper, "dev"))
     page = (ROOT / "notebooks/further/best_of_many.ipynb").read_text(encoding="utf-8")
     assert fits("on the workbook's own dev half is {}, and", page, at["difference"], rounded=True)
-    assert f"the verdict *{witness.verdict(at, at['p'])}*" in page
+    assert f"the verdict is *{witness.verdict(at, at['p'])}*" in page
     gaps = np.array([np.subtract(v, base["dev"]) for v in values.values()])
     lucky = [of_dev[best]["difference"], *witness_sessions.luck(gaps)]
     shown = [float(number) for number in re.findall(r"[+-]\.?\d\S*", cells["c-luck"][0])]
