@@ -67,6 +67,10 @@ WRONG_IDF = [
      lambda docs, e=0.25: _floored(
          _raw_idf(docs),
          e * mean([w for w in _raw_idf(docs).values() if w > 0] or [math.nan]))),
+    ("A small weight of 0 or more is raised, too: replace only those below 0.",
+     lambda docs, e=0.25: {
+         word: max(weight, e * mean(_raw_idf(docs).values()))
+         for word, weight in _raw_idf(docs).items()}),
     ("A weight of exactly 0 is replaced, too. Only weights below 0 are.",
      lambda docs, e=0.25: {
          word: weight or e * mean(_raw_idf(docs).values())
@@ -151,6 +155,9 @@ WRONG_BM25 = [
          _bm25(q, d, w, a, k1, b, norm=k1 * (1 - b + b * len({*d}) / a))),
     ("Parentheses are missing: k1 multiplies all of 1 - b + b * length / average.",
      lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q, d, w, a, k1, b, norm=k1 - b + b * len(d) / a)),
+    ("Only f is divided by: put brackets round the whole denominator.",
+     lambda q, d, w, a, k1=1.5, b=0.75: sum(
+         w.get(x, 0) * (k1 + 1) + k1 * (1 - b + b * len(d) / a) for x in q if x in d)),
     ("Only the first word of the query counts: the sum runs over all of them.",
      lambda q, d, w, a, k1=1.5, b=0.75: _bm25(q[:1], d, w, a, k1, b)),
     ("k1 is missing in the denominator.",

@@ -96,6 +96,9 @@ WRONG_OVERLAP = [
     ("Function words such as how, the or a are counted: ask content_words for the words.",
      lambda q, a: mean(word in _words_of(a) for word in text.words(q)),
      lambda q, a: max(mean(word in _words_of([x]) for word in text.words(q)) for x in a)),
+    ("Function words are counted, and the texts are cut at spaces: content_words gives the words "
+     "of the query, evals.words those of an answer.",
+     lambda q, a: mean(word in " ".join(a).split() for word in q.split())),
     ("Each answer is looked at alone and the best one taken. A word counts when any answer has it.",
      lambda q, a: max(mean(word in _words_of([x]) for word in _asked(q)) for x in a)),
     ("This is the mean over the answers. A word counts when any answer has it.",
@@ -103,7 +106,8 @@ WRONG_OVERLAP = [
     ("A word counts here only if all answers have it. One answer is enough.",
      lambda q, a: mean(all(word in _words_of([x]) for x in a) for word in _asked(q))),
     ("A word is found inside longer ones, as roll in rollback: compare whole words.",
-     lambda q, a: mean(word in " ".join(a).lower() for word in _asked(q))),
+     lambda q, a: mean(word in " ".join(a).lower() for word in _asked(q)),
+     lambda q, a: mean(word in " ".join(a) for word in _asked(q))),
     ("The s at the end of words is cut off, so deploys finds deploy. BM25 takes them for two "
      "words: compare words as they are.",
      lambda q, a: mean(word.removesuffix("s") in _without_s(a) for word in _asked(q)),

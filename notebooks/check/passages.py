@@ -110,6 +110,15 @@ def _draw_recall(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((quotes, ranked, budget), _by_sets(quotes, ranked, budget))
 
 
+def _ended_at_what_is_left(ranked: list, budget: int) -> list:
+    """Return passages that end at the number of tokens that are left, as if it were a place."""
+    left, cut = budget, []
+    for doc_id, start, end in ranked:
+        cut.append((doc_id, start, min(end, left)))
+        left -= cut[-1][2] - start
+    return cut
+
+
 WRONG_RECALL = [
     ("The document is counted, not the quote: another passage of it proves nothing.",
      lambda q, r, n: _share_found(q, _cut_at(r, n), lambda *_: True)),
@@ -119,7 +128,11 @@ WRONG_RECALL = [
      lambda q, r, n: _pieced(q, _cut_at(r, n))),
     ("The same quote counts again in each passage that overlaps. A document counts once.",
      lambda q, r, n: sum(any(_is_whole(s, a, b) for s in q.get(d, []))
-                         for d, a, b in _cut_at(r, n)) / len(q)),
+                         for d, a, b in _cut_at(r, n)) / len(q),
+     lambda q, r, n: sum(_is_whole(s, a, b) for d, a, b in _cut_at(r, n)
+                         for s in q.get(d, [])) / len(q)),
+    ("The budget counts tokens, but is compared with a place: a passage ends at start + left.",
+     lambda q, r, n: _share_found(q, _ended_at_what_is_left(r, n))),
     ("The last passage overruns the budget. Cut it where the budget ends.",
      lambda q, r, n: _share_found(q, _overrun(r, n))),
     ("A passage that does not fit is left out whole. Cut it where the budget ends.",
