@@ -115,7 +115,7 @@ MUTANTS = [
     Mutant("files written in place", "helpers/files.py", "        os.replace(part, path)\n    except", '        path.write_bytes(part.read_bytes())\n    except', DISK),
     Mutant("half characters are read", "helpers/files.py", 'if "\\\\u" in text else', 'if "\\\\U" in text else', DISK),
     Mutant("half a folder is left", "helpers/files.py", "shutil.rmtree(part) if part.is_dir()", "None if part.is_dir()", DISK),
-    Mutant("a folder that is no export is replaced", "helpers/sources/export.py", "if strange or missing:", "if missing and not strange:", EXPORT),
+    Mutant("a folder that is not empty is exported over", "helpers/sources/export.py", "write.empty_folder(to)", "to.resolve()", EXPORT),
     Mutant("line ends change the hash", "helpers/files.py", '.replace(b"\\r\\n", b"\\n")', "", DISK),
     Mutant("package missing in the lock", "requirements.in", "pyyaml ", "pyyaml-not-locked ", PROJECT),
     Mutant("label dropped", "evals/judgments.jsonl", '{"query_id": "q01", "doc_id": "checkout-error-codes", "relevance": 1',
