@@ -8,8 +8,9 @@ import pandas as pd
 
 from .. import chunks, evalset, runs
 from ..files import EvalSetError
-from .engines import INDEXED, Engine, errors_in_words, script
+from .engines import Engine, errors_in_words, script
 
+INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
 ID_PATTERN = r"[^\p{Z}\p{C}/\\#]+"  # as files.is_id has it
 ID_FORM = (

@@ -137,7 +137,7 @@ def test_an_index_is_kept_and_refused_for_others_and_half_of_one_is_none(duck, t
         search(duck, tmp_path, [*TEXTS[:-1], TEXTS[-1] + "."])
     with pytest.raises(evalset.EvalSetError, match="found an index of parameters .*okapi"):
         search(duck, tmp_path, settings=bm25.Settings(idf="lucene"))
-    duck.rows(f"DROP TABLE {engines.INDEXED}")
+    duck.rows(f"DROP TABLE {bm25.INDEXED}")
     duck.rows("DELETE FROM weights")
     assert search(duck, tmp_path) == ("indexed", run)
 
