@@ -8,7 +8,6 @@ from statistics import median
 
 from . import evalset, evidence, files, results, stats, text
 from .evalset import EvalSet, EvalSetError
-from .labels import prose
 from .text import Markup, inert
 
 POLICY = (
@@ -137,7 +136,7 @@ def sizes(evals: EvalSet) -> dict:
 
 
 def data_card_table(evals: EvalSet) -> Markup:
-    """Return the data card as two Markdown tables: its counts, and how texts are written."""
+    """Return the counts of the data card as a Markdown table."""
     size, queries = sizes(evals), evals.queries.values()
     tokens, reached = size["tokens"], size["reached"]
     marks = Counter(mark for query in queries for mark in (query.split, query.popularity) if mark)
@@ -155,15 +154,9 @@ def data_card_table(evals: EvalSet) -> Markup:
         "documents reached by a query": f"{reached} ({reached / len(tokens):.0%})",
         "queries with short answers": sum(bool(query.answers) for query in queries),
         **label_facts(evals),
-        **prose.prose_facts(evals),  # inert there
     }
-    tables = [("what", "count"), *rows.items()], [prose.BY_KIND, *prose.prose_by_kind(evals)]
-    return Markup("\n\n".join(map(_markdown_table, tables)))
-
-
-def _markdown_table(rows: list[tuple]) -> str:
-    head, *lines = (f"| {' | '.join(map(str, row))} |" for row in rows)
-    return "\n".join([head, re.sub(r"[^|]+", "---", head), *lines])
+    lines = (f"| {name} | {count} |" for name, count in rows.items())
+    return Markup("\n".join(["| what | count |", "|---|---|", *lines]))
 
 
 def label_facts(evals: EvalSet) -> dict[str, str]:

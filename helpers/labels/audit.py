@@ -1,19 +1,16 @@
 """Ask of an evaluation-set folder what a careful reader would ask: pass, warn, fail or n/a."""
 
-import os
 import textwrap
 from collections import Counter
 from itertools import zip_longest
-from pathlib import Path
 
-from .. import chunks, compare, evalset, results, runs
+from .. import evalset, results
 from ..installation import command
 from ..text import how_many
 from . import checks, links, pooling, reading
 from .checks import Finding
 
 EXTRAS = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl", "negatives.jsonl", "to_read.jsonl")
-DERIVED = ("runs/*.json", "runs/*.trec", "runs/*.jsonl", "chunks/*.jsonl", "results.json")
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
     "kinds": ("The source sets the kinds of its queries.", ""),
     "head and tail": ("The source does not say which needs are frequent.", ""),
@@ -83,38 +80,14 @@ def check_baseline(evals: evalset.EvalSet) -> Finding:
 
 
 def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[str]:
-    """Return what is wrong with the files beside a set: those of `names`, and what sessions wrote.
-
-    Chunks and runs of another corpus or other queries wait for a new baseline and are not read.
-    """
-    labels, made = [], []
-    derived = [path for pattern in DERIVED for path in sorted(evals.folder.glob(pattern))]
-    reads = (labels, evalset.read_extra, names), (made, _read_derived, derived)
-    for problems, read, files_of in reads:
-        for name in files_of:
-            try:
-                read(evals, name)
-            except evalset.EvalSetError as error:
-                problems += error.problems
-    if made:
-        anew = command("report", EVALS=evals.folder)
-        made.append(f"{anew} writes chunks, runs and results.json anew")
-    return [*labels, *dict.fromkeys(made)]
-
-
-def _read_derived(evals: evalset.EvalSet, path: Path) -> None:
-    """Read results, a card, and run or chunks unless their card says that they are of others."""
-    card = evals.folder / "runs" / f"{path.stem}.json"
-    if os.path.lexists(card):
-        content, hashes = runs.read_card(card), (evals.corpus_hash(), evals.topics_hash())
-        if path == card or tuple(content[name] for name in runs.CARD) != hashes:
-            return
-    if path.name == "results.json":
-        results.read_results(evals.folder)
-    elif path.parent.name == "chunks":
-        chunks.read_chunks(path, evals.documents)
-    else:
-        compare.read_checked(path, evals)
+    """Return what is wrong with the files of `names`, which people wrote beside a set."""
+    problems = []
+    for name in names:
+        try:
+            evalset.read_extra(evals, name)
+        except evalset.EvalSetError as error:
+            problems += error.problems
+    return problems
 
 
 def as_table(findings: list[Finding]) -> str:

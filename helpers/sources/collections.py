@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from . import questions, readers, tables
+from . import readers, tables
 from .readers import Source, Task
 
 PARTS = {  # of a collection: the names of their files, of which the first that fits counts
@@ -22,7 +22,7 @@ WANTED = (
 
 
 def read_tables(task: Task) -> Source:
-    """Read tables: documents, queries and labels, or rows with passages.
+    """Read tables: documents, queries and labels, or documents alone.
 
     The names of the files tell them apart: BEIR's (Thakur et al. 2021), TREC's, or others.
     """
@@ -30,9 +30,7 @@ def read_tables(task: Task) -> Source:
     documents, queries = parts["documents"], parts["queries"]
     rows = ((p, tables.document_of(p, row, task)) for p, row in tables.rows_of(documents, task))
     if documents and not queries and not parts["labels"]:
-        _, row = next(tables.rows_of(documents[:1], Task(task.options)), ("", {}))
-        with_passages = row.keys() & questions.PASSAGES.keys()
-        return questions.passages(documents, task) if with_passages else Source(rows)
+        return Source(rows)
     root = task.options.path
     names = ", ".join(path.name for path in tables.files_of(Path(root))[:9]) or "nothing"
     missing = [part for part, paths in parts.items() if not paths]

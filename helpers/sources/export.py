@@ -1,20 +1,16 @@
 """Labels in the forms that other tools read: CSV, Parquet, BEIR, TREC qrels."""
 
 import json
-import re
 from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
 
 from .. import evalset, files
-from ..files import EvalSetError
 from ..installation import remedy
+from . import write
 
 PARQUET = "labels.parquet"
-FORMS = ("labels.csv", "qrels.trec", "beir/corpus.jsonl", "beir/queries.jsonl")
-QRELS = re.compile(r"beir/qrels/[^/]+\.tsv")
-REPLACES = "wanted a new or an empty folder, or one of a former export, which is replaced"
 COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split", "evidence"]
 
 
@@ -32,20 +28,11 @@ def labels(evals: evalset.EvalSet) -> pd.DataFrame:
 
 
 def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
-    """Write every form below `to`, a new folder or the whole of a former export; return the paths.
+    """Write every form into the new folder `to` and return the paths.
 
-    Say which queries have no labels there. Raises EvalSetError where `to` holds anything else: it
-    would be lost.
+    Say which queries have no labels there. Raises EvalSetError where `to` holds anything.
     """
-    to, table = to.resolve(), labels(evals)
-    if to.exists() and not to.is_dir():
-        raise EvalSetError([f"{to}: is a file, {REPLACES}"])
-    held = [path for path in to.rglob("*") if path.is_symlink() or not path.is_dir()]
-    names = {path.relative_to(to).as_posix() for path in held}
-    strange = sorted(name for name in names - {*FORMS, PARQUET} if not QRELS.fullmatch(name))
-    missing = [f"no {name}" for name in FORMS if names and name not in names]
-    if strange or missing:
-        raise EvalSetError([f"{to}: found {[*strange, *missing][0]}, {REPLACES}"])
+    to, table = write.empty_folder(to), labels(evals)
     if evals.unanswered:
         print(f"no document answers, so without labels: {', '.join(evals.unanswered)}")
     with files.new_folder(to) as folder:

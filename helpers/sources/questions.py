@@ -1,7 +1,6 @@
-"""Rows that hold a query with its documents: HotpotQA's questions, MIRACL's passages, triples."""
+"""HotpotQA, whose rows hold a question with its documents."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from ..files import EvalSetError
@@ -17,16 +16,6 @@ ABOUT = (
     "Unlabelled paragraphs of a question are distractors; nobody judged them. Supporting sentences "
     "of a paragraph are evidence together; that both paragraphs are needed cannot be said."
 )
-PASSAGES = {  # fields that hold passages or texts, and the grade that they say
-    "positive_passages": 1,
-    "positive": 1,
-    "negative_passages": 0,
-    "negative": None,  # of triples: nobody judged them
-}
-
-# What one row holds: the query, its documents, and (doc_id, grade, quotes) of what was judged, also
-# of documents elsewhere.
-Question = tuple[dict, list[dict], list[tuple[str, int, list[str]]]]
 
 
 def hotpotqa(task: Task) -> Source:
@@ -39,21 +28,7 @@ def hotpotqa(task: Task) -> Source:
     paths = [path for path in tables.files_of(root) if tables.ending(path) in forms]
     if not paths:
         raise EvalSetError([f"{root}:1: no questions, wanted a .json, .jsonl or .parquet"])
-    return read_questions(paths, hotpot_question, ABOUT, task)
-
-
-def passages(paths: list[Path], task: Task) -> Source:
-    """Read rows of a query and its passages, as MIRACL's (Zhang et al. 2023), or triples of texts.
-
-    A text without an id is known by the start of its SHA-256.
-    """
-    about = "Documents are the passages of the rows; what else the collection has is not here."
-    return read_questions(paths, passages_question, about, task)
-
-
-def read_questions(paths: list[Path], question_of: Callable, about: str, task: Task) -> Source:
-    """Return the questions of the chosen splits; rows of one query are joined."""
-    documents, queries, labels = {}, {}, []
+    documents, queries, labels = {}, [], []
     splits: dict[str, list[Path]] = {}
     for path in paths:
         name = re.search(rf"(?<![a-z])({'|'.join(readers.SIDES)})(?![a-z])", path.name.lower())
@@ -61,28 +36,30 @@ def read_questions(paths: list[Path], question_of: Callable, about: str, task: T
     for split, chosen in readers.choose_splits(splits, task).items():
         for number, (place, row) in enumerate(tables.rows_of(chosen, task), 1):
             try:
-                query, paragraphs, judged = question_of(place, row, f"{split}-{number}", task)
+                query, paragraphs, quotes = hotpot_question(place, row, f"{split}-{number}", task)
             except ValueError as error:
                 task.problems.append(f"{place}: {error}")
                 continue
-            key = query["query_id"], query["query"]
-            if key in queries:
-                task.changed["rows of a query that was there, which were joined"] += 1
-            queries.setdefault(key, (place, query))
+            queries.append((place, query))
             for document in paragraphs:
                 _, former = documents.setdefault(document["doc_id"], (place, document))
                 if former["text"] != document["text"]:
                     task.leave_out("documents with another text under an id that was there", place)
-            for doc_id, grade, quotes in judged:
+            for doc_id in quotes:
                 text = documents[doc_id][1]["text"] if doc_id in documents else ""
-                own = tuple(quote for quote in quotes if quote and quote in text)
+                own = tuple(quote for quote in quotes[doc_id] if quote and quote in text)
                 evidence = (own,) * bool(own)
-                labels.append(Label(place, split, query["query_id"], doc_id, grade, evidence))
-    return Source(documents.values(), queries.values(), labels, tuple(splits), about=(about,))
+                labels.append(Label(place, split, query["query_id"], doc_id, 1, evidence))
+    return Source(documents.values(), queries, labels, tuple(splits), about=(ABOUT,))
 
 
-def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
-    """Return a row of HotpotQA; a question without an id takes `name`. Raises ValueError: FORM."""
+def hotpot_question(
+    place: str, row: dict, name: str, task: Task
+) -> tuple[dict, list[dict], dict[str, list[str]]]:
+    """Return the query, its documents and {doc_id: supporting sentences} of a row.
+
+    A question without an id takes `name`. Raises ValueError: FORM.
+    """
     try:
         question = row["question"].strip()
         context = _pairs(row["context"], "sentences", list)
@@ -105,7 +82,7 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> Question:
             quotes[title].append(sentences[number])
         elif sentences:
             task.leave_out("evidence whose sentence number is beyond its paragraph", place)
-    return query, documents, [(_title_id(title), 1, quotes[title]) for title in quotes]
+    return query, documents, {_title_id(title): quotes[title] for title in quotes}
 
 
 def _pairs(values: dict | list, second: str, kind: type) -> list[tuple]:
@@ -120,20 +97,3 @@ def _pairs(values: dict | list, second: str, kind: type) -> list[tuple]:
 
 def _title_id(title: str) -> str:
     return readers.encode_id(title.strip().replace(" ", "_"))
-
-
-def passages_question(place: str, row: dict, _: str, task: Task) -> Question:
-    """Return a row of a query and its passages. Raises ValueError: what is of another form."""
-    query, documents, judged = tables.query_of(place, row, task, hashed=True), [], []
-    for field, grade in PASSAGES.items():
-        values = row.get(field) or []
-        for value in values if isinstance(values, list) else [values]:
-            passage = {"text": value} if isinstance(value, str) else value
-            if not isinstance(passage, dict):
-                wanted = "wanted a text or an object with docid and text"
-                raise ValueError(f"{field} holds {str(value)[:40]}, {wanted}")
-            document = tables.document_of(place, passage, task, hashed=True)
-            documents.append(document)
-            if grade is not None:
-                judged.append((document["doc_id"], grade, []))
-    return query, documents, judged

@@ -2,7 +2,6 @@
 
 import csv
 import glob
-import hashlib
 import io
 import re
 import zipfile
@@ -53,29 +52,23 @@ def column_names(task: Task, table: dict[str, tuple[str, ...]]) -> dict[str, tup
     return names
 
 
-def document_of(place: str, row: dict, task: Task, hashed: bool = False) -> dict:
-    """Return the document of a row, by the usual names or those of --title, --text, --columns.
-
-    With `hashed`, one without an id is known by the start of its SHA-256.
-    """
+def document_of(place: str, row: dict, task: Task) -> dict:
+    """Return the document of a row, by the usual names or those of --title, --text, --columns."""
     names = column_names(task, DOCUMENT)
     if not task.options.text:
         task.expect("text", (*names["text"], *names["title"]), place, row, "--text")
     title, text = readers.title_and_text(place, row, task)
     title = title or readers.text_of(row, *names["title"])
-    document = readers.document("", title, text or readers.text_of(row, *names["text"]), task)
-    other = _hash(f"{document['title']}\n{document['text']}") if hashed else None
-    return document | {"doc_id": readers.id_of(place, row, names["doc_id"], task, other)}
+    doc_id = readers.id_of(place, row, names["doc_id"], task)
+    return readers.document(doc_id, title, text or readers.text_of(row, *names["text"]), task)
 
 
-def query_of(place: str, row: dict, task: Task, hashed: bool = False) -> dict:
+def query_of(place: str, row: dict, task: Task) -> dict:
     """Return the query of a row, by the usual names or those of --columns."""
     names = column_names(task, QUERY)
     task.expect("query", names["query"], place, row, "--columns")
-    query = readers.text_of(row, *names["query"])
-    other = _hash(query) if hashed else None
-    query_id = readers.id_of(place, row, names["query_id"], task, other)
-    return {"query_id": query_id, "query": query}
+    query_id = readers.id_of(place, row, names["query_id"], task)
+    return {"query_id": query_id, "query": readers.text_of(row, *names["query"])}
 
 
 def label_of(place: str, row: dict, split: str, task: Task) -> Label:
@@ -87,10 +80,6 @@ def label_of(place: str, row: dict, split: str, task: Task) -> Label:
         problem = readers.missing_field("grade", names["relevance"], row, "--columns")
         task.problems.append(f"{place}: {problem}")
     return Label(place, split, *ids, 0 if grade is None else grade)
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def files_of(path: Path) -> list[Path]:

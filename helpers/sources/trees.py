@@ -10,18 +10,14 @@ from pathlib import Path, PurePath
 
 from .. import files
 from ..files import EvalSetError
-from . import questions, readers, tables
-from .readers import Source, Task
+from . import readers, tables
+from .readers import Label, Source, Task
 
 VENDORED = set(
     "node_modules bower_components vendor vendored third_party thirdparty site-packages "
     "venv __pycache__".split()
 )
 BUILT = {"build", "dist", "target"}  # in source trees only: a manual may have such a chapter
-MADE = re.compile(  # what generators write into a comment at the top
-    r"^[ \t]*(?:#|//|/?\*|--|;).{0,80}(@generated|code generated|auto-?generated|do not edit)",
-    re.I | re.M,
-)
 PAGES = (".md", ".markdown", ".mdx")
 TEXTS = (".txt", ".text", ".rst", ".adoc", ".log")
 CODE_FILES = (
@@ -52,17 +48,17 @@ def _with_queries(pages: Iterator[tuple[str, dict]], task: Task) -> Source:
     """Return pages with the queries of QUERIES, which need not be there."""
     root = Path(task.options.path)
     found = [path for path in (root / QUERIES, root.parent / QUERIES) if path.is_file()][:1]
-    source = questions.read_questions(found, _page_query, "", task) if found else Source(())
-    return source._replace(documents=pages)
-
-
-def _page_query(place: str, row: dict, _: str, task: Task) -> questions.Question:
-    """Return {"id", "query", "relevant_docs": paths below the folder}. Raises ValueError."""
-    names = row.get("relevant_docs")
-    if not isinstance(names, list):
-        raise ValueError(f"relevant_docs is {files.short_json(names)}, wanted a list of pages")
-    ids = [page_id(PurePath(str(name))) for name in names]
-    return tables.query_of(place, row, task), [], [(doc_id, 1, []) for doc_id in ids]
+    queries, labels = [], []
+    for place, row in tables.rows_of(found, task):
+        query, names = tables.query_of(place, row, task), row.get("relevant_docs")
+        queries.append((place, query))
+        if not isinstance(names, list):
+            wrong = f"relevant_docs is {files.short_json(names)}, wanted a list of pages"
+            task.problems.append(f"{place}: {wrong}")
+            continue
+        ids = [page_id(PurePath(str(name))) for name in names]
+        labels += [Label(place, "all", query["query_id"], doc_id, 1) for doc_id in ids]
+    return Source(pages, queries, labels if found else None, ("all",))
 
 
 def code_tree(task: Task) -> Source:
@@ -158,9 +154,6 @@ def _row(path: Path, doc_id: str, title: str, text: str, line: int = 1) -> tuple
 
 
 def _code(path: Path, doc_id: str, text: str, task: Task) -> Iterator[tuple[str, dict]]:
-    if MADE.search(text[:1000]) or re.search(".{5001}", text):  # nobody writes such a line by hand
-        task.leave_out("generated files", str(path))
-        return
     if path.suffix.lower() in (".py", ".pyi"):
         try:
             yield from _python(path, text, doc_id, task)

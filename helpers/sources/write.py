@@ -71,12 +71,17 @@ def new_command(to: Path) -> str:
 @contextmanager
 def new_set(to: Path) -> Iterator[Path]:
     """Give a folder to fill, which is loaded as a check before it becomes `to`: all or nothing."""
+    with files.new_folder(empty_folder(to)) as folder:
+        yield folder
+        evalset.load(folder)
+
+
+def empty_folder(to: Path) -> Path:
+    """Return the whole path of a new or an empty folder. Raises EvalSetError for any other."""
     to = to.resolve()
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
-    with files.new_folder(to) as folder:
-        yield folder
-        evalset.load(folder)
+    return to
 
 
 def import_into(options: Options, to: Path) -> list[str]:

@@ -1,7 +1,6 @@
 """Index, search and evaluate by bm25.sql, on any engine."""
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,8 +8,9 @@ import pandas as pd
 
 from .. import chunks, evalset, runs
 from ..files import EvalSetError
-from .engines import INDEXED, Engine, errors_in_words, script
+from .engines import Engine, errors_in_words, script
 
+INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
 PATTERN = r"[\p{L}\p{N}_]+"  # what Python's \w+ takes, in the patterns of every engine
 ID_PATTERN = r"[^\p{Z}\p{C}/\\#]+"  # as files.is_id has it
 ID_FORM = (
@@ -145,10 +145,10 @@ def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: s
         raise EvalSetError(problems)
 
 
-def index_documents(engine: Engine, settings: Settings, new: Iterable[str] = ()) -> str:
+def index_documents(engine: Engine, settings: Settings) -> str:
     """Index what is offered, once; return what was done.
 
-    Raises EvalSetError, with the `new` files, where an index of other texts or parameters stands.
+    Raises EvalSetError where an index of other texts or parameters stands.
     """
     engine.put("settings", pd.DataFrame([settings], columns=Settings._fields))
     now = (str(run_part(engine, "fingerprint")[0][0]), repr(settings))
@@ -156,8 +156,7 @@ def index_documents(engine: Engine, settings: Settings, new: Iterable[str] = ())
         before = engine.rows(f"SELECT texts, parameters FROM {INDEXED}")[0]
         if before == now:
             return "the index stood there, of the same texts and parameters"
-        lacks = f", without the new {runs.first_names(new)}" if new else ""
-        found = f"parameters {before[1]}" if before[0] == now[0] else f"other texts{lacks}"
+        found = f"parameters {before[1]}" if before[0] == now[0] else "other texts"
         wanted = f"wanted {now[1]} of these texts: name another --to"
         raise EvalSetError([f"found an index of {found}, {wanted}"])
     run_part(engine, "index")

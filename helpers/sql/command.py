@@ -35,7 +35,6 @@ def sql_command(
         _search(opened, evals, docs, queries, chunks, settings, to / f"{RUN}.trec")
         if docs or queries:  # no set has these hashes, so the card holds that of the texts
             card["texts_md5"] = opened.rows("SELECT texts FROM indexed")[0][0]
-            card["files"] = _parquet_files(docs)
             files.write(to / f"{RUN}.json", json.dumps(card, indent=1) + "\n")
         else:
             runs.write_card(to / f"{RUN}.json", evals, card)
@@ -60,22 +59,13 @@ def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
 def _search(opened: Engine, evals, docs, queries, chunker, settings, path: Path) -> None:
     began = time.monotonic()
     bm25.add_documents(opened, evals, docs, chunker or "")
-    card = path.with_suffix(".json")
-    known = files.json_page(card).get("files") if card.exists() else None
-    new = [name for name in _parquet_files(docs) if known and name not in known]
-    done = bm25.index_documents(opened, settings, new)
+    done = bm25.index_documents(opened, settings)
     print(f"{done} ({time.monotonic() - began:.1f} s)", flush=True)
     bm25.add_queries(opened, evals, queries)
     began = time.monotonic()
     run = bm25.search_queries(opened)
     print(f"{len(run)} queries found something ({time.monotonic() - began:.1f} s)")
     runs.write_trec(path, run, RUN)
-
-
-def _parquet_files(docs: str | None) -> list[str]:
-    """Return the files below the folder --docs, [] where it is a file or an address."""
-    below = Path(docs).rglob("*.parquet") if docs else ()
-    return sorted(file.relative_to(docs).as_posix() for file in below)
 
 
 def _print_measures(opened: Engine, evals: evalset.EvalSet) -> None:

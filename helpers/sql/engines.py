@@ -20,8 +20,6 @@ from .. import files
 from ..files import EvalSetError
 from ..installation import IN_CHECKOUT
 
-INDEXED = "indexed"  # the last table of an index: of which texts and parameters it is
-
 
 class DuckDB:
     """DuckDB in this process."""
@@ -75,7 +73,7 @@ Engine = DuckDB | Spark
 
 
 def engine(kind: str, folder: Path) -> AbstractContextManager[Engine]:
-    """Open the engine `kind`; DuckDB and Sail keep their tables in `folder`.
+    """Open the engine `kind`; DuckDB and Sail have their tables in `folder`.
 
     Raises EvalSetError for an unknown kind, a missing package and what the engine raises.
     """
@@ -121,7 +119,7 @@ def _duckdb(folder: Path) -> Iterator[DuckDB]:
 
 @contextmanager
 def _spark(kind: str, tables: Path) -> Iterator[Spark]:
-    """Yield a session on a cluster, or on a Sail server that keeps its tables in a folder."""
+    """Yield a session on a cluster, or on a Sail server whose tables are in a folder."""
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
@@ -131,7 +129,7 @@ def _spark(kind: str, tables: Path) -> Iterator[Spark]:
         problem = f"found no package pyspark, wanted for {kind!r}: {remedy}"
         raise EvalSetError([problem]) from None
     warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3
-    server = _sail_server() if kind == "sail" else nullcontext(kind)
+    server = _sail_server(tables) if kind == "sail" else nullcontext(kind)
     with errors_in_words(kind, PySparkException), server as address:
         session = SparkSession.builder.remote(address).getOrCreate()
         opened = Spark(session, PySparkException, 50 if kind == "sail" else 10_000)
@@ -139,15 +137,15 @@ def _spark(kind: str, tables: Path) -> Iterator[Spark]:
             place = f" LOCATION {opened.quoted(str(tables))}" if kind == "sail" else ""
             for statement in script("spark"):
                 opened.rows(statement.replace(":place", place))
-            if kind == "sail":
-                _name_tables(opened, tables)
             yield opened
         finally:
             session.stop()
 
 
 @contextmanager
-def _sail_server() -> Iterator[str]:
+def _sail_server(tables: Path) -> Iterator[str]:
+    """Yield the address of a server, which ends with the block and then forgets its tables."""
+    shutil.rmtree(tables, ignore_errors=True)
     os.environ.setdefault("RUST_LOG", "error")  # it tells of each task otherwise
     from pysail.spark import SparkConnectServer
 
@@ -157,13 +155,3 @@ def _sail_server() -> Iterator[str]:
         yield "sc://{}:{}".format(*server.listening_address)
     finally:
         server.stop()
-
-
-def _name_tables(opened: Spark, tables: Path) -> None:
-    """Name the tables that an earlier server left, for Sail forgets them; half an index goes."""
-    if not any((tables / INDEXED).glob("*.parquet")):
-        shutil.rmtree(tables, ignore_errors=True)
-        return
-    for table in sorted(tables.iterdir()):
-        place = opened.quoted(str(table))
-        opened.rows(f"CREATE TABLE {table.name} USING parquet LOCATION {place}")

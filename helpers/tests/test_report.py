@@ -226,20 +226,10 @@ FACTS = """\
 | judgments | 5: 2 of grade 0, 2 of grade 1, 1 of grade 2 |
 | documents reached by a query | 2 (50%) |
 | queries with short answers | 1 |"""
-BY_KIND = """ |
-
-| texts by kind | documents | median words | contractions per 1,000 words | links a document \
-| TODO, TBD or FIXME |
-|---|---|---|---|---|---|
-| all | 4 | 1 | 0.00 | 0.00 | 0 |
-| note | 1 | 1 | 0.00 | 0.00 | 0 |
-| page | 2 | 1 | 0.00 | 0.00 | 0 |
-| unspecified | 1 | 1 | 0.00 | 0.00 | 0 |"""
 
 
 def test_the_data_card_counts_documents_queries_and_labels(counted):
-    assert report.data_card_table(counted).startswith(FACTS + "\n| most frequent run of four words")
-    assert report.data_card_table(counted).endswith(BY_KIND)
+    assert report.data_card_table(counted) == FACTS
     marked = {q: query._replace(popularity="head") for q, query in [*counted.queries.items()][:2]}
     aside = counted._replace(queries=counted.queries | marked, unanswered={"z": marked})
     row = "| queries | 3: 2 dev, 2 head, 1 test |\n| queries that no document answers | 1 |"

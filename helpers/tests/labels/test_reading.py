@@ -4,11 +4,11 @@ import html
 
 import pytest
 from conftest import write_rows
-from judging import do, live, logged, opened
+from judging import do, logged, opened
 from labelled_sets import rows
 
 from helpers import evalset, figures
-from helpers.labels import markup, merge, panel, reading
+from helpers.labels import merge, panel, reading
 from helpers.labels.reading import TO_READ
 
 ONE, TWO = ({"query_id": q, "doc_id": d} for q, d in (("q2", "disk-full"), ("q1", "queue-full")))
@@ -37,71 +37,43 @@ def test_a_list_holds_a_pair_once_and_no_judged_one(unread):
     assert reading.write_list(evals, []) == 1 and rows(unread / TO_READ) == [OLD]
 
 
-@pytest.mark.parametrize(
-    ("relevance", "evidence", "passages", "marked"),
-    [
-        (1, "old", [[0, 4]], ["disk"]),
-        (2, ["old", "other"], [[0, 4], [5, 9]], ["disk", "full"]),
-        (2, [["old", "other"], "third"], [[0, 4], [5, 9], [0, 9]], [["disk", "full"], "disk-full"]),
-        (2, ["old", "other"], [[0, 4]], []),  # which of the two?
-        (0, [], [[0, 4]], []),
-        (0, "old", [[0, 4]], []),
-        (1, "old", [], []),
-        (None, "old", [[0, 4]], []),
-    ],
-)
-def test_marked_passages_take_the_places_of_the_old_quotes(
-    folder, relevance, evidence, passages, marked
-):
-    row = ONE | {"relevance": relevance, "evidence": evidence, "passages": passages}
-    assert reading.marked_evidence(evalset.load(folder), row) == marked
+TWICE = [[0, 9], PASSAGE]  # disk-full, its title, as well
+TAKEN = [  # more of the row, what stands in the box of evidence
+    ({"passages": [PASSAGE]}, "Delete <old> logs."),
+    ({"passages": TWICE, "evidence": [["disk", "Delete old logs."]]},
+     "disk-full\n+\nDelete <old> logs."),
+    ({"passages": [PASSAGE], "relevance": 0, "evidence": []}, ""),
+    ({}, ""),
+]  # fmt: skip
 
 
-def test_one_key_takes_an_old_grade_with_the_marked_passage_and_others_are_blind(unread):
-    row = OLD | {"passages": [PASSAGE]}
+@pytest.mark.parametrize(("more", "taken"), TAKEN)
+def test_the_passages_of_an_old_grade_are_taken_as_evidence(unread, more, taken):
+    write_rows(unread / TO_READ, OLD | more)
+    shown = opened(unread, [("q2", "disk-full")])
+    assert shown.evidence.value == taken
+    new = "<p>new, with a word of the query: <q>Delete <old> logs.</q></p>"
+    assert (new in html.unescape(shown.query.value)) == (more.get("relevance") == 0)
+
+
+def test_the_key_of_an_old_grade_keeps_the_label_and_others_are_blind(unread):
+    row = OLD | {"passages": TWICE, "evidence": [["disk", "Delete old logs."]]}
     write_rows(unread / TO_READ, row, TWO | {"why": "for comparison"})
     shown = opened(unread, [*reading.waiting(evalset.load(unread))], repeats=1)
-    assert shown.key.placeholder.endswith("j k a")
     assert shown.bar.max == 3  # only the blind one comes twice
     while shown.turn.doc_id != "queue-full":
         shown.buttons["Skip"].click()
     assert "before" not in shown.query.value and "comparison" not in shown.query.value
-    assert "<u>" not in shown.document.value and "Accept" not in live(shown)
-    shown.key.value = "a"
-    assert "Accept does nothing now" in shown.message.value
+    assert shown.evidence.value == ""
     do(shown, 0)
     page = html.unescape(shown.query.value)
-    assert "before: <q>Delete old logs.</q> (grade 1; its document changed)" in page
-    assert shown.buttons["Accept"].description == "Accept: grade 1 with the marked passage"
-    assert "<u>Delete <old> logs</u>." in html.unescape(shown.document.value)
-    shown.key.value = "a"
+    old = "before: <q>disk</q> and <q>Delete old logs.</q> (grade 1; its document changed)"
+    assert old in page
+    shown.key.value = "1"
     entry = logged(unread)[-1]
-    assert (entry["relevance"], entry["evidence"]) == (1, ["Delete <old> logs."])
+    assert (entry["relevance"], entry["evidence"]) == (1, [["disk-full", "Delete <old> logs."]])
     assert merge.merge(evalset.load(unread)) == 2
     assert reading.waiting(evalset.load(unread)) == {}
-
-
-PASSAGES = [  # Markdown, a passage of it, what is underlined on the page
-    ("a b c", "b", ["<mark>b</mark>"]),
-    ("one **two** three", "one **two", ["one ", "two"]),
-    ("- first\n- second\n", "- first\n- sec", ["first", "sec"]),
-    ("1. first\n2. second\n", "1. first\n2. second", ["first", "second"]),
-    ("say x, say x", "say x", ["say x"]),
-    ("| k | v |\n|---|---|\n| 1 | 2 |", "| 1 | 2", ["1", "2"]),
-    ("see [it](https://x/y) now", "it](https://x/y)", ["it (https://x/y"]),
-    ("none ...", "...", []),
-]
-
-
-@pytest.mark.parametrize(("text", "passage", "marked"), PASSAGES)
-def test_a_passage_is_underlined_where_the_page_shows_it(text, passage, marked):
-    start = text.rindex(passage)
-    page = html.unescape(markup.markdown_html(text, {"b"}, [(start, start + len(passage))]))
-    assert [piece.partition("</u>")[0] for piece in page.split("<u>")[1:]] == marked
-    plain = html.unescape(markup.markdown_html(text, {"b"}))
-    assert page.replace("<u>", "").replace("</u>", "") == plain
-    if text.startswith("say"):
-        assert page.startswith("<p>say x, <u>say")
 
 
 def test_the_session_opens_what_waits_to_be_read_and_goes_on(unread, capsys, monkeypatch):

@@ -465,8 +465,10 @@ COUNTS = "zero one two three four five six seven eight nine ten".split() + [""] 
 
 def test_data_card_shows_the_facts(files):
     wanted = {name: {"count": values} for name, values in witness.facts(files).items()}
-    counts, by_kind = markdown_tables(block(FOLDER / "README.md"))
+    manner = {name: {"found": values} for name, values in witness.manner(files).items()}
+    counts, found, by_kind, *_ = markdown_tables(page_of("README.md"))
     assert not differences("data card", counts, wanted)
+    assert not differences("how texts are written", found, manner)
     assert not differences("texts by kind", by_kind, witness.manner_by_kind(files))
 
 

@@ -732,7 +732,7 @@ def facts(files: Files) -> dict[str, list[float]]:
     if tied:
         counts = [len(tied), len(tied) - sum(tied), sum(tied)]
         table["disputed, read three times or more"] = counts
-    return table | manner(files)
+    return table
 
 
 def without_code(body: str) -> str:

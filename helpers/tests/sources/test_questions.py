@@ -1,11 +1,9 @@
-"""HotpotQA in its published forms, rows with passages as `datasets` gives them, triples."""
+"""HotpotQA in its published forms."""
 
 import json
 import shutil
 from pathlib import Path
 
-import duckdb
-import pytest
 from conftest import write_rows
 from importing import bring, problems, put, read
 
@@ -124,58 +122,3 @@ def test_a_question_of_another_form_is_named(tmp_path):
     put(tmp_path / "n" / "dev.txt", "")
     (problem,) = problems("hotpotqa", tmp_path / "n", tmp_path / "to")
     assert problem.endswith("n:1: no questions, wanted a .json, .jsonl or .parquet")
-
-
-def passage(doc_id, text, title=""):
-    return {"docid": doc_id, "title": title, "text": text}
-
-
-MIRACL = [
-    {"query_id": "7#0", "query": "ilu", "positive_passages": [passage("7#1", "a", "T")]}
-    | {"negative_passages": [passage("9#0", "b"), passage("5#5", "c")]},
-    {"query_id": "8", "query": "ojo", "positive_passages": [passage("5#5", "c")]}
-    | {"negative_passages": []},
-]
-
-
-@pytest.mark.parametrize("form", ["jsonl", "json", "parquet"])
-def test_rows_with_passages_in_every_form(tmp_path, form):
-    write_rows(tmp_path / "dev.jsonl", *MIRACL)
-    put(tmp_path / "dev.json", json.dumps(MIRACL))
-    with duckdb.connect() as database:
-        table = database.read_json(str(tmp_path / "dev.json"))
-        table.write_parquet(str(tmp_path / "dev.parquet"))
-    lines, evals = bring("table", tmp_path / f"dev.{form}", tmp_path / "to", language="yo")
-    assert evals.qrels() == {"7%230": {"7%231": 1, "9%230": 0, "5%235": 0}, "8": {"5%235": 1}}
-    assert evals.documents["7%231"].retrieval_text == "T\n\na" and len(evals.documents) == 3
-    assert evals.queries["7%230"].query == "ilu" and evals.tokenizer == "unicode-words"
-    assert "Documents are the passages of the rows; what else" in lines[-1]
-
-
-def test_triples_of_texts_get_ids_of_their_hash(tmp_path):
-    path = tmp_path / "train.jsonl"
-    write_rows(path, *({"query": "q", "positive": "yes", "negative": n} for n in ("no", "never")))
-    found, log = read("table", path)
-    ((_, query),) = found.queries
-    assert log.changed == {"rows of a query that was there, which were joined": 1}
-    assert [row["text"] for _, row in found.documents] == ["yes", "no", "never"]
-    ids = [row["doc_id"] for _, row in found.documents]
-    assert len({*ids}) == 3 and {len(name) for name in ids} == {12}
-    labels = {(n.query_id, n.doc_id, n.grade) for n in found.labels}
-    assert labels == {(query["query_id"], ids[0], 1)}  # nobody judged the others
-
-
-BAD_PASSAGES = [
-    ({"positive_passages": []}, "no query, found positive_passages, wanted one of: text, query"),
-    ({"query": "q", "positive": [7]}, "positive holds 7, wanted a text or an object with docid"),
-    ({"query": "q", "query_id": [], "positive": "a"}, "field query_id is [], wanted an id"),
-    ({"query": "q", "positive": [{"docid": 1}]}, "no text, found docid, wanted one of: text,"),
-]
-
-
-def test_passages_of_another_form_are_named(tmp_path):
-    path = tmp_path / "dev.jsonl"
-    for row, wanted in BAD_PASSAGES:
-        write_rows(path, row)
-        told = problems("table", path, tmp_path / "to")
-        assert told[0].startswith(f"{path}:1: {wanted}"), told
