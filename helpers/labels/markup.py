@@ -80,19 +80,13 @@ def document_html(document: evalset.Document, words: set[str]) -> Markup:
     return page.format(STYLE, title, known, markdown_html(document.text, words))
 
 
-def old_label_html(row: dict, text: str) -> Markup:
-    """Return the old label of a row of to_read.jsonl; of one that is read blind, what is new.
-
-    That is a row without evidence, whose `passages` of `text` nobody read for this query.
-    """
+def old_label_html(row: dict) -> Markup:
+    """Return the old label of a row of to_read.jsonl, "" for a row that is read blind."""
     quoted = Markup("<q>{}</q>").format
     alternatives = [Markup(" and ").join(map(quoted, q)) for q in evalset.evidence_quotes(row)]
     why = f"; {row['why']}" if "why" in row else ""
-    if alternatives:
-        page = Markup("<p>before: {} (grade {}{})</p>")
-        return page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
-    new = Markup(" ").join(quoted(text[start:end]) for start, end in row.get("passages", []))
-    return Markup("<p>new, with a word of the query: {}</p>").format(new) if new else new
+    page = Markup("<p>before: {} (grade {}{})</p>") if alternatives else Markup("")
+    return page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
 
 
 def guide_html(folder: Path) -> Markup:

@@ -244,7 +244,7 @@ class Panel:
             self.count.value = f"{done + 1} of {n}, {place}"
             document, row = self.evals.documents[turn.doc_id], self.old.get(turn[:2], {})
             page = markup.document_html(document, self.words[query.query_id])
-            self.query.value += markup.old_label_html(row, self.text)
+            self.query.value += markup.old_label_html(row)
             live = self.actions.keys() - {ASIDE}
         self.document.value, self.live = page, live if self.own else live - {UNDO}
         for name, button in self.buttons.items():
