@@ -221,7 +221,6 @@ MUTANTS = [
     Mutant("a part that is delivered is lost", "helpers/evidence.py", "return PART", "return BELOW", EVIDENCE),
     Mutant("as much evidence as a run that is beaten", "helpers/evidence.py", ' and not p["instead"]]', "]", COMPARE),
     Mutant("as much evidence by the mean alone", "helpers/evidence.py", "low > -matters", "change.mean() > -matters", COMPARE),
-    Mutant("passages are taken as evidence of a zero", "helpers/labels/panel.py", 'if row.get("relevance") else []', "if row else []", f"{TESTS}/labels/test_reading.py"),
     Mutant("quotes needed together are saved as alternatives", "helpers/labels/panel.py", "evidence = [quotes] if", "evidence = quotes if", f"{TESTS}/labels/test_panel.py"),
     Mutant("sentences of HotpotQA are alternatives", "helpers/sources/questions.py", "evidence = (own,) * bool(own)", "evidence = tuple((quote,) for quote in own)", f"{TESTS}/sources/test_questions.py"),
     Mutant("shared text counted twice", "helpers/evidence.py", "end in stretches)", "end in delivered)", EVIDENCE),
