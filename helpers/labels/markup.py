@@ -7,6 +7,7 @@ import html
 import re
 from collections import Counter
 from pathlib import Path
+from textwrap import shorten
 
 import mistune
 
@@ -16,6 +17,7 @@ from .log import Entry
 from .schedule import agreement
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
+FEW, LONG = 5, 300  # passages above a document, characters of one
 ASIDE, FINISH = "No answer", "Finish"
 HEADING = Markup('<div style="font-size:1.25em;font-weight:600">{}</div>')
 STYLE = Markup(  # JupyterLab resets marks and tables
@@ -80,13 +82,20 @@ def document_html(document: evalset.Document, words: set[str]) -> Markup:
     return page.format(STYLE, title, known, markdown_html(document.text, words))
 
 
-def old_label_html(row: dict) -> Markup:
-    """Return the old label of a row of to_read.jsonl, "" for a row that is read blind."""
+def old_label_html(row: dict, text: str) -> Markup:
+    """Return the old label of a row of to_read.jsonl and the passages of `text` that it marks.
+
+    "" for a row that is read blind.
+    """
     quoted = Markup("<q>{}</q>").format
     alternatives = [Markup(" and ").join(map(quoted, q)) for q in evalset.evidence_quotes(row)]
     why = f"; {row['why']}" if "why" in row else ""
     page = Markup("<p>before: {} (grade {}{})</p>") if alternatives else Markup("")
-    return page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
+    page = page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
+    spans = row.get("passages", [])[:FEW]
+    here = (quoted(shorten(text[start:end], LONG, placeholder=" …")) for start, end in spans)
+    now = Markup("<p>now: {}</p>") if spans else Markup("")
+    return page + now.format(Markup(" ").join(here))
 
 
 def guide_html(folder: Path) -> Markup:

@@ -18,12 +18,14 @@ from .selection import Page, Selectable, quote_of
 
 SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
 AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
-KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "+": AND, "j": NEXT_LINE, "k": LINE_BEFORE}
+ACCEPT = "Accept"  # an old label, with the new passage
+KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "+": AND, "j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
 TOOLTIPS = {
     AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
     ASIDE: "n: no document answers this query, set it aside",
     SKIP: "s: decide later",
     UNDO: "u: take the last judgment back",
+    ACCEPT: "a: the old grade holds, and the new passage proves it",
     FINISH: "end here: what is judged goes into the folder",
 }
 NO_PASSAGE = "No passage reads like this: select inside the text, or take a line with j and k."
@@ -73,6 +75,7 @@ class Panel:
         if faults:
             raise evalset.EvalSetError(faults)
         self.evals, self.task, self.old = evals, task, reading.waiting(evals)
+        self.kept = {pair: reading.marked_evidence(evals, row) for pair, row in self.old.items()}
         turns = schedule(pairs, seed, repeats)  # once, where the old label stands above
         self.queue = [t for t in turns if not (t.repeat and "evidence" in self.old.get(t[:2], {}))]
         self.queue.sort(key=lambda turn: "relevance" not in self.old.get(turn[:2], {}))
@@ -84,6 +87,8 @@ class Panel:
         self.actions |= {ASIDE: self._set_aside, SKIP: self._skip, UNDO: self._undo}
         self.actions |= {NEXT_LINE: partial(self._go, 1), LINE_BEFORE: partial(self._go, -1)}
         self.actions |= {FINISH: self._finish, AND: self._and}
+        if any(self.kept.get(turn[:2]) for turn in documents):
+            self.actions |= {ACCEPT: self._accept}
         self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
         self.keys |= {key: name for key, name in KEYS.items() if name in self.actions}
         self._build()
@@ -180,6 +185,11 @@ class Panel:
         evidence = [quotes] if len(quotes) > 1 else "".join(quotes)
         self._save(relevance, evidence)
 
+    def _accept(self) -> None:
+        """Take the old grade, with the new passages."""
+        pair = self.turn[:2]
+        self._save(self.old[pair]["relevance"], self.kept[pair])
+
     def _save(self, relevance: int, evidence: str | list) -> None:
         row = {**self.turn._asdict(), "relevance": relevance, "evidence": evidence}
         faults = log.judgment_faults(log.Entry(**row), self.evals)
@@ -244,23 +254,23 @@ class Panel:
             self.count.value = f"{done + 1} of {n}, {place}"
             document, row = self.evals.documents[turn.doc_id], self.old.get(turn[:2], {})
             page = markup.document_html(document, self.words[query.query_id])
-            self.query.value += markup.old_label_html(row)
-            live = self.actions.keys() - {ASIDE}
+            self.query.value += markup.old_label_html(row, self.text)
+            live = self.actions.keys() - {ASIDE, ACCEPT}
+            if self.kept.get(turn[:2]):
+                taken = f"{ACCEPT}: grade {row['relevance']} with the new passage"
+                live, self.buttons[ACCEPT].description = live | {ACCEPT}, taken
         self.document.value, self.live = page, live if self.own else live - {UNDO}
         for name, button in self.buttons.items():
             button.disabled = name not in self.live
         self._say(words, wrong=False)
 
     def _offer(self, turn: Turn | None) -> None:
-        """Offer the lines of a turn's document as evidence; an old label's passages are taken."""
+        """Offer the lines of a turn's document as evidence, of which none is taken yet."""
         is_document = bool(turn and turn.doc_id)
         self.text = self.evals.documents[turn.doc_id].retrieval_text if is_document else ""
         self.lines = [line.strip() for line in self.text.split("\n") if line.strip()]
         self.line = -1
-        row = self.old.get(turn and turn[:2], {})
-        spans = row.get("passages", []) if row.get("relevance") else []
-        self.evidence.value = PLUS.join(self.text[start:end] for start, end in spans)
-        self.document.selected = ""
+        self.document.selected = self.evidence.value = ""
         self.evidence.layout.display = None if is_document else "none"
 
     def _say(self, words: str, wrong: bool = True) -> None:

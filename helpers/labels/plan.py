@@ -11,6 +11,7 @@ from . import reading
 
 AIMS = (0.05, 0.08)  # differences of the primary measure that one may want to see
 BANDS = ((1, 10), (11, 20), (21, 50), (51, 100))  # ranks
+PAYS = 5  # relevant ones in 100 that are read, from which it is worth it
 FEW = 20  # judged pairs of a band; fewer tell no share
 PAIRS = 20
 
@@ -31,9 +32,9 @@ def plan_command(evals: evalset.EvalSet) -> int:
     print(f"detectable: the smallest difference that these {len(qrels)} queries find four times")
     print("in five; queries for .05: how many find .05 as often")
     print(pd.DataFrame(seen).to_string(index=False, float_format="{:.3f}".format), end="\n\n")
-    print(f"Pairs by their best rank in these {len(others) + 1} runs; per 100: how many are")
-    print("relevant of 100 that were read, and so what reading down to there brings")
+    print(f"Pairs by their best rank in these {len(others) + 1} runs:")
     print(pd.DataFrame(bands).to_string(index=False), end="\n\n")
+    print(depth_in_words(bands), end="\n\n")
     rows = compare.pairs_to_read(evals, base, others, evalset.SPLITS[0], PAIRS)
     waiting = reading.write_list(evals, rows)
     print(
@@ -88,3 +89,19 @@ def pool_bands(qrels: measures.Qrels, pooled: list[runs.Run]) -> list[dict]:
         per_100 = round(100 * relevant / len(grades), 1) if len(grades) >= FEW else ""
         rows.append(row | {"judged": len(grades), "relevant": relevant, "per 100": per_100})
     return rows
+
+
+def depth_in_words(bands: list[dict]) -> str:
+    """Return how deep the pool should go, by the rows of `pool_bands`."""
+    paying = [band for band in bands if band["per 100"] != "" and band["per 100"] >= PAYS]
+    if not paying:
+        return "Too few are judged to say how deep a pool should go: begin with the first ten."
+    low, high = paying[-1]["ranks"].split("-")
+    left = paying[-1]["pairs"] - paying[-1]["judged"]
+    unread = (
+        f"of its ranks {low} to {high} {how_many(left, 'pair')} wait" if left else "all is read"
+    )
+    return (
+        f"A pool of {high} pays: below it fewer than {PAYS} of 100 that are read are relevant, as "
+        f"far as is known; {unread}. Recall below that rank stays a guess."
+    )

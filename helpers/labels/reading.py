@@ -12,7 +12,7 @@ def waiting(evals: evalset.EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dic
     """Return {(query_id, doc_id): row} of the list's pairs that are not judged, in its order.
 
     A row has `query_id` and `doc_id`, and maybe an old label (`relevance`, `evidence`), `why` it is
-    read again and the `passages` that prove it now: (start, end) in the retrieval text. `more`
+    read again and the `passages` to show: (start, end) in characters of the retrieval text. `more`
     rows come behind them. Raises EvalSetError with file and line for a row that cannot be used.
     """
     judged, pairs = {label[:2] for label in evals.judgments}, {}
@@ -32,3 +32,17 @@ def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
     if left or (evals.folder / TO_READ).exists():
         files.write_jsonl(evals.folder / TO_READ, left.values())
     return len(left)
+
+
+def marked_evidence(evals: evalset.EvalSet, row: dict) -> list:
+    """Return the marked passages of a row in the form of its old evidence.
+
+    [] unless the row has a grade above 0 and a passage for each quote, in their order.
+    """
+    old, text = evalset.evidence_quotes(row), evals.documents[row["doc_id"]].retrieval_text
+    marked = [text[start:end] for start, end in row.get("passages", [])]
+    if not row.get("relevance") or sum(map(len, old)) != len(marked):
+        return []
+    rest = iter(marked)
+    alternatives = [[next(rest) for _ in own] for own in old]
+    return [own[0] if len(own) == 1 else own for own in alternatives]

@@ -4,7 +4,7 @@ import html
 
 import pytest
 from conftest import write_rows
-from judging import do, logged, opened
+from judging import do, live, logged, opened
 from labelled_sets import rows
 
 from helpers import evalset, figures
@@ -37,39 +37,46 @@ def test_a_list_holds_a_pair_once_and_no_judged_one(unread):
     assert reading.write_list(evals, []) == 1 and rows(unread / TO_READ) == [OLD]
 
 
-TWICE = [[0, 9], PASSAGE]  # disk-full, its title, as well
-TAKEN = [  # more of the row, what stands in the box of evidence
-    ({"passages": [PASSAGE]}, "Delete <old> logs."),
-    ({"passages": TWICE, "evidence": [["disk", "Delete old logs."]]},
-     "disk-full\n+\nDelete <old> logs."),
-    ({"passages": [PASSAGE], "relevance": 0}, ""),
-    ({}, ""),
-]  # fmt: skip
+@pytest.mark.parametrize(
+    ("relevance", "evidence", "passages", "marked"),
+    [
+        (1, "old", [[0, 4]], ["disk"]),
+        (2, ["old", "other"], [[0, 4], [5, 9]], ["disk", "full"]),
+        (2, [["old", "other"], "third"], [[0, 4], [5, 9], [0, 9]], [["disk", "full"], "disk-full"]),
+        (2, ["old", "other"], [[0, 4]], []),  # which of the two?
+        (0, [], [[0, 4]], []),
+        (0, "old", [[0, 4]], []),
+        (1, "old", [], []),
+        (None, "old", [[0, 4]], []),
+    ],
+)
+def test_marked_passages_take_the_places_of_the_old_quotes(
+    folder, relevance, evidence, passages, marked
+):
+    row = ONE | {"relevance": relevance, "evidence": evidence, "passages": passages}
+    assert reading.marked_evidence(evalset.load(folder), row) == marked
 
 
-@pytest.mark.parametrize(("more", "taken"), TAKEN)
-def test_the_passages_of_an_old_grade_are_taken_as_evidence(unread, more, taken):
-    write_rows(unread / TO_READ, OLD | more)
-    shown = opened(unread, [("q2", "disk-full")])
-    assert shown.evidence.value == taken
-
-
-def test_the_key_of_an_old_grade_keeps_the_label_and_others_are_blind(unread):
-    row = OLD | {"passages": TWICE, "evidence": [["disk", "Delete old logs."]]}
+def test_one_key_takes_an_old_grade_with_the_new_passage_and_others_are_blind(unread):
+    row = OLD | {"passages": [PASSAGE]}
     write_rows(unread / TO_READ, row, TWO | {"why": "for comparison"})
     shown = opened(unread, [*reading.waiting(evalset.load(unread))], repeats=1)
+    assert shown.key.placeholder.endswith("j k a")
     assert shown.bar.max == 3  # only the blind one comes twice
     while shown.turn.doc_id != "queue-full":
         shown.buttons["Skip"].click()
     assert "before" not in shown.query.value and "comparison" not in shown.query.value
-    assert shown.evidence.value == ""
+    assert "now" not in shown.query.value and "Accept" not in live(shown)
+    shown.key.value = "a"
+    assert "Accept does nothing now" in shown.message.value
     do(shown, 0)
     page = html.unescape(shown.query.value)
-    old = "before: <q>disk</q> and <q>Delete old logs.</q> (grade 1; its document changed)"
-    assert old in page
-    shown.key.value = "1"
+    assert "before: <q>Delete old logs.</q> (grade 1; its document changed)" in page
+    assert shown.buttons["Accept"].description == "Accept: grade 1 with the new passage"
+    assert "(grade 1; its document changed)</p><p>now: <q>Delete <old> logs.</q></p>" in page
+    shown.key.value = "a"
     entry = logged(unread)[-1]
-    assert (entry["relevance"], entry["evidence"]) == (1, [["disk-full", "Delete <old> logs."]])
+    assert (entry["relevance"], entry["evidence"]) == (1, ["Delete <old> logs."])
     assert merge.merge(evalset.load(unread)) == 2
     assert reading.waiting(evalset.load(unread)) == {}
 
