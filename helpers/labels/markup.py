@@ -6,8 +6,9 @@ A document is rendered from its Markdown: no markup of its own acts, and nothing
 import html
 import re
 from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
-from textwrap import shorten
 
 import mistune
 
@@ -15,9 +16,9 @@ from .. import evalset, figures, files
 from ..text import Markup, clean, how_many
 from .log import Entry
 from .schedule import agreement
+from .selection import MARKS, SIGN, UNSHOWN
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
-FEW, LONG = 5, 300  # passages above a document, characters of one
 ASIDE, FINISH = "No answer", "Finish"
 HEADING = Markup('<div style="font-size:1.25em;font-weight:600">{}</div>')
 STYLE = Markup(  # JupyterLab resets marks and tables
@@ -58,19 +59,43 @@ class Plain(mistune.HTMLRenderer):
     image = link  # its text says what the drawing shows
 
 
-def markdown_html(text: str, words: set[str]) -> Markup:
-    """Return Markdown as HTML that does nothing, with some lower-case words marked."""
+def markdown_html(text: str, words: set[str], passages: Iterable = ()) -> Markup:
+    """Return Markdown as HTML that does nothing, with some lower-case words marked.
+
+    `passages` are (start, end) in characters of the Markdown, underlined where the page shows them.
+    """
     plugins = ["table", "strikethrough"]
     render = mistune.create_markdown(renderer=Plain(), plugins=plugins, hard_wrap=True)
     parts = re.split(r'(<(?:[^<>"]|"[^"]*")*>)', clean(render(text)))  # tags at odd places
-    return Markup("").join(
-        Markup(part) if n % 2 or part.isspace() else figures.mark_words(html.unescape(part), words)
-        for n, part in enumerate(parts)
-    )
+    shown = "".join(map(html.unescape, parts[::2]))
+    underlined = {n for passage in passages for n in _places_on_page(text, *passage, shown)}
+    page, start = Markup(""), 0
+    for n, part in enumerate(parts):
+        end = start if n % 2 else start + len(html.unescape(part))
+        if n % 2 or part.isspace():
+            page += Markup(part)
+        else:
+            for inside, places in groupby(range(start, end), underlined.__contains__):
+                piece = Markup(figures.mark_words("".join(shown[n] for n in places), words))
+                page += Markup("<u>{}</u>").format(piece) if inside else piece
+        start = end
+    return page
 
 
-def document_html(document: evalset.Document, words: set[str]) -> Markup:
-    """Return title, facts and body in a frame of its own, so that it starts at its top."""
+def _places_on_page(text: str, start: int, end: int, page: str) -> range:
+    """Return where a page shows a passage of its Markdown, found by its letters and digits."""
+    shown, start = UNSHOWN.sub(lambda match: " " * len(match[0]), text), max(start, 0)
+    signs = MARKS.join(re.findall(SIGN, shown[start:end])) or "(?!)"
+    earlier = len(re.findall(signs, shown[:start]))
+    found = [range(*match.span()) for match in re.finditer(signs, page)]
+    return found[earlier] if earlier < len(found) else range(0)
+
+
+def document_html(document: evalset.Document, words: set[str], passages: Iterable = ()) -> Markup:
+    """Return title, facts and body in a frame of its own, so that it starts at its top.
+
+    `passages` are (start, end) in characters of the retrieval text, underlined in the body.
+    """
     facts = (document.kind, document.service, document.updated, document.version)
     page = Markup(
         '{}<div class="labelling" role="region" tabindex="0" aria-label="Document" '
@@ -79,23 +104,18 @@ def document_html(document: evalset.Document, words: set[str]) -> Markup:
     )
     title = Markup(figures.mark_words(document.title, words))
     known = " · ".join(fact for fact in facts if fact not in ("", "unspecified"))
-    return page.format(STYLE, title, known, markdown_html(document.text, words))
+    head = len(document.retrieval_text) - len(document.text)
+    in_body = [(start - head, end - head) for start, end in passages]
+    return page.format(STYLE, title, known, markdown_html(document.text, words, in_body))
 
 
-def old_label_html(row: dict, text: str) -> Markup:
-    """Return the old label of a row of to_read.jsonl and the passages of `text` that it marks.
-
-    "" for a row that is read blind.
-    """
+def old_label_html(row: dict) -> Markup:
+    """Return the old label of a row of to_read.jsonl, "" for a row that is read blind."""
     quoted = Markup("<q>{}</q>").format
     alternatives = [Markup(" and ").join(map(quoted, q)) for q in evalset.evidence_quotes(row)]
     why = f"; {row['why']}" if "why" in row else ""
     page = Markup("<p>before: {} (grade {}{})</p>") if alternatives else Markup("")
-    page = page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
-    spans = row.get("passages", [])[:FEW]
-    here = (quoted(shorten(text[start:end], LONG, placeholder=" …")) for start, end in spans)
-    now = Markup("<p>now: {}</p>") if spans else Markup("")
-    return page + now.format(Markup(" ").join(here))
+    return page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
 
 
 def guide_html(folder: Path) -> Markup:

@@ -18,14 +18,14 @@ from .selection import Page, Selectable, quote_of
 
 SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
 AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
-ACCEPT = "Accept"  # an old label, with the new passage
+ACCEPT = "Accept"  # an old label, with the passage that is marked
 KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "+": AND, "j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
 TOOLTIPS = {
     AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
     ASIDE: "n: no document answers this query, set it aside",
     SKIP: "s: decide later",
     UNDO: "u: take the last judgment back",
-    ACCEPT: "a: the old grade holds, and the new passage proves it",
+    ACCEPT: "a: the old grade holds, and the marked passage proves it",
     FINISH: "end here: what is judged goes into the folder",
 }
 NO_PASSAGE = "No passage reads like this: select inside the text, or take a line with j and k."
@@ -186,7 +186,7 @@ class Panel:
         self._save(relevance, evidence)
 
     def _accept(self) -> None:
-        """Take the old grade, with the new passages."""
+        """Take the old grade, with the passages that are marked."""
         pair = self.turn[:2]
         self._save(self.old[pair]["relevance"], self.kept[pair])
 
@@ -253,11 +253,12 @@ class Panel:
             place = f"query {self.queries.index(query.query_id) + 1} of {len(self.queries)}"
             self.count.value = f"{done + 1} of {n}, {place}"
             document, row = self.evals.documents[turn.doc_id], self.old.get(turn[:2], {})
-            page = markup.document_html(document, self.words[query.query_id])
-            self.query.value += markup.old_label_html(row, self.text)
+            passages = row.get("passages", [])
+            page = markup.document_html(document, self.words[query.query_id], passages)
+            self.query.value += markup.old_label_html(row)
             live = self.actions.keys() - {ASIDE, ACCEPT}
             if self.kept.get(turn[:2]):
-                taken = f"{ACCEPT}: grade {row['relevance']} with the new passage"
+                taken = f"{ACCEPT}: grade {row['relevance']} with the marked passage"
                 live, self.buttons[ACCEPT].description = live | {ACCEPT}, taken
         self.document.value, self.live = page, live if self.own else live - {UNDO}
         for name, button in self.buttons.items():

@@ -12,7 +12,7 @@ def waiting(evals: evalset.EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dic
     """Return {(query_id, doc_id): row} of the list's pairs that are not judged, in its order.
 
     A row has `query_id` and `doc_id`, and maybe an old label (`relevance`, `evidence`), `why` it is
-    read again and the `passages` to show: (start, end) in characters of the retrieval text. `more`
+    read again and the `passages` to mark: (start, end) in characters of the retrieval text. `more`
     rows come behind them. Raises EvalSetError with file and line for a row that cannot be used.
     """
     judged, pairs = {label[:2] for label in evals.judgments}, {}

@@ -8,7 +8,7 @@ from judging import do, live, logged, opened
 from labelled_sets import rows
 
 from helpers import evalset, figures
-from helpers.labels import merge, panel, reading
+from helpers.labels import markup, merge, panel, reading
 from helpers.labels.reading import TO_READ
 
 ONE, TWO = ({"query_id": q, "doc_id": d} for q, d in (("q2", "disk-full"), ("q1", "queue-full")))
@@ -57,7 +57,7 @@ def test_marked_passages_take_the_places_of_the_old_quotes(
     assert reading.marked_evidence(evalset.load(folder), row) == marked
 
 
-def test_one_key_takes_an_old_grade_with_the_new_passage_and_others_are_blind(unread):
+def test_one_key_takes_an_old_grade_with_the_marked_passage_and_others_are_blind(unread):
     row = OLD | {"passages": [PASSAGE]}
     write_rows(unread / TO_READ, row, TWO | {"why": "for comparison"})
     shown = opened(unread, [*reading.waiting(evalset.load(unread))], repeats=1)
@@ -66,19 +66,42 @@ def test_one_key_takes_an_old_grade_with_the_new_passage_and_others_are_blind(un
     while shown.turn.doc_id != "queue-full":
         shown.buttons["Skip"].click()
     assert "before" not in shown.query.value and "comparison" not in shown.query.value
-    assert "now" not in shown.query.value and "Accept" not in live(shown)
+    assert "<u>" not in shown.document.value and "Accept" not in live(shown)
     shown.key.value = "a"
     assert "Accept does nothing now" in shown.message.value
     do(shown, 0)
     page = html.unescape(shown.query.value)
     assert "before: <q>Delete old logs.</q> (grade 1; its document changed)" in page
-    assert shown.buttons["Accept"].description == "Accept: grade 1 with the new passage"
-    assert "(grade 1; its document changed)</p><p>now: <q>Delete <old> logs.</q></p>" in page
+    assert shown.buttons["Accept"].description == "Accept: grade 1 with the marked passage"
+    assert "<u>Delete <old> logs</u>." in html.unescape(shown.document.value)
     shown.key.value = "a"
     entry = logged(unread)[-1]
     assert (entry["relevance"], entry["evidence"]) == (1, ["Delete <old> logs."])
     assert merge.merge(evalset.load(unread)) == 2
     assert reading.waiting(evalset.load(unread)) == {}
+
+
+PASSAGES = [  # Markdown, a passage of it, what is underlined on the page
+    ("a b c", "b", ["<mark>b</mark>"]),
+    ("one **two** three", "one **two", ["one ", "two"]),
+    ("- first\n- second\n", "- first\n- sec", ["first", "sec"]),
+    ("1. first\n2. second\n", "1. first\n2. second", ["first", "second"]),
+    ("say x, say x", "say x", ["say x"]),
+    ("| k | v |\n|---|---|\n| 1 | 2 |", "| 1 | 2", ["1", "2"]),
+    ("see [it](https://x/y) now", "it](https://x/y)", ["it (https://x/y"]),
+    ("none ...", "...", []),
+]
+
+
+@pytest.mark.parametrize(("text", "passage", "marked"), PASSAGES)
+def test_a_passage_is_underlined_where_the_page_shows_it(text, passage, marked):
+    start = text.rindex(passage)
+    page = html.unescape(markup.markdown_html(text, {"b"}, [(start, start + len(passage))]))
+    assert [piece.partition("</u>")[0] for piece in page.split("<u>")[1:]] == marked
+    plain = html.unescape(markup.markdown_html(text, {"b"}))
+    assert page.replace("<u>", "").replace("</u>", "") == plain
+    if text.startswith("say"):
+        assert page.startswith("<p>say x, <u>say")
 
 
 def test_the_session_opens_what_waits_to_be_read_and_goes_on(unread, capsys, monkeypatch):
