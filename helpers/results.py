@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import fastjsonschema
-import pandas as pd
 
 from . import evalset, evidence, files, measures, runs, stats, text
 from .chunks import Chunk
@@ -222,27 +221,7 @@ def read_current_results(evals: EvalSet) -> dict:
     return content
 
 
-# What a report and a refresh say of it.
-
-
-def published_values(folder: Path) -> dict[str, object]:
-    """Return {name: value} of everything that results.json of `folder` says, {} where it cannot."""
-    try:
-        content = read_results(folder)
-    except EvalSetError:
-        return {}
-    content["cards"] = {card["query_id"]: card["cause"] for card in content["cards"]}
-    content["per_query"] = {row.pop("query_id"): row for row in content["per_query"]}
-    compared = content["compared_dev"]
-    compared["runs"] = {row.pop("name"): row for row in compared["runs"]}
-    return pd.json_normalize(content, sep=" ").iloc[0].to_dict()
-
-
-def changed_values(before: dict, after: dict, most: int = 30) -> list[str]:
-    """Return a line for each value that is not what it was, the first `most` of them."""
-    names = [n for n in {**before, **after} if str(before.get(n)) != str(after.get(n))]
-    lines = [f"  {n}: {before.get(n, 'nothing')} -> {after.get(n, 'nothing')}" for n in names]
-    return lines[:most] + [f"  ... and {len(names) - most} more"] * (len(names) > most)
+# What a report says of it.
 
 
 def what_next(folder: Path) -> str:

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -49,24 +48,25 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
 
 
 def refresh_command(evals: evalset.EvalSet) -> int:
-    """Execute the notebooks in place, update the generated blocks, print which numbers changed.
+    """Execute the notebooks in place and update the generated blocks.
 
     Raises EvalSetError for another set than the workbook's own.
     """
-    folder, before = evals.folder, results.published_values(evals.folder)
-    if folder != evalset.DEFAULT:
-        words = "refresh writes into the workbook itself and takes its own evals/ only; "
-        raise evalset.EvalSetError([words + "for another folder use report"])
+    folder = own_folder(evals, "refresh")
     for path, notebook in run_all(folder, [*NOTEBOOKS, *FURTHER]).items():
         files.write(path, nbformat.writes(notebook) + "\n")
     for path, page in fresh_pages(folder).items():
         files.write(path, page)
-    changed = results.changed_values(before, results.published_values(folder))
-    if changed:
-        print("\npublished values that changed; each needs a reason before it is committed:")
-    print("\n".join(changed) or "\nno published value changed")
-    print("git diff shows the texts")
+    print("\ngit diff shows what changed; each value in evals/results.json needs a reason")
     return 0
+
+
+def own_folder(evals: evalset.EvalSet, command: str) -> Path:
+    """Return the folder of the workbook's own set. Raises EvalSetError for any other."""
+    if evals.folder != evalset.DEFAULT:
+        words = f"{command} is about the workbook itself and takes its own evals/ only; "
+        raise evalset.EvalSetError([words + "for another folder use report"])
+    return evals.folder
 
 
 # Executing.
@@ -158,28 +158,11 @@ TESTS = ("-n2", "--dist=loadfile", "-rs", "-m", "not proof", "--ignore=helpers/t
 
 
 def check_command(evals: evalset.EvalSet) -> int:
-    """Run every check on copies of a set; return 0 only if all passed.
+    """Run linters, notebooks (each on a copy of the set: nbval_alt) and tests, two at a time.
 
-    Another set than the workbook's own has no stored numbers, and the tests of the helpers say
-    nothing about it: its notebooks run in their order, no more.
+    Returns 0 only if all passed. Raises EvalSetError for another set than the workbook's own.
     """
-    folder = evals.folder
-    if folder == evalset.DEFAULT:
-        return check_own(folder)
-    print("check: runs the four notebooks in their order on a copy of the folder", flush=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = copy_of_set(folder, Path(scratch) / "evals")
-        try:
-            run_all(copy, NOTEBOOKS)
-        except evalset.EvalSetError as error:
-            problems = str(error).replace(str(copy), str(folder))
-            raise evalset.EvalSetError(problems.splitlines()) from error
-    print("check: every cell ran")
-    return 0
-
-
-def check_own(folder: Path) -> int:
-    """Run linters, notebooks (each on a copy of the set: nbval_alt) and tests, two at a time."""
+    folder = own_folder(evals, "check")
     print("check: the four notebooks, what they write, and the tests, in a minute", flush=True)
     tests = ["pytest", *NBVAL_STRICT, *TESTS, *map(str, NOTEBOOKS), "helpers/tests"]
     commands = ["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"], tests

@@ -108,38 +108,6 @@ def test_results_are_written_with_ten_decimals_and_read_back(tmp_path):
     assert results.read_results(tmp_path) == json.loads(page)
 
 
-def test_each_published_value_has_a_name_of_its_own(tmp_path, monkeypatch):
-    assert results.published_values(tmp_path) == {}
-    found = {
-        "corpus": {"documents": 2, "sha256": "a"},
-        "cards": [{"query_id": "q1", "cause": "typo", "score": 3}],
-        "per_query": [{"query_id": "q1", "first_rank": 4}, {"query_id": "q2", "first_rank": 5}],
-        "compared_dev": {"n": 2, "runs": [{"name": "mine", "verdict": "worse"}]},
-    }
-    monkeypatch.setattr(results, "read_results", lambda folder: found)
-    assert results.published_values(tmp_path) == {
-        "corpus documents": 2,
-        "corpus sha256": "a",
-        "cards q1": "typo",
-        "per_query q1 first_rank": 4,
-        "per_query q2 first_rank": 5,
-        "compared_dev n": 2,
-        "compared_dev runs mine verdict": "worse",
-    }
-
-
-def test_thirty_changes_are_listed_and_the_others_counted():
-    after = {f"v{n}": n for n in range(32)}
-    lines = results.changed_values({}, after)
-    assert lines == [f"  v{n}: nothing -> {n}" for n in range(30)] + ["  ... and 2 more"]
-    assert len(results.changed_values(after, {"v0": 0, "v1": 1})) == 30
-    assert results.changed_values({"b": 1, "a": 1}, {"a": 2, "b": 1.0}) == [
-        "  b: 1 -> 1.0",
-        "  a: 1 -> 2",
-    ]
-    assert results.changed_values({"a": [0.1, None]}, {"a": [0.1, None]}) == []
-
-
 # Whether it is of this set.
 
 
