@@ -6,21 +6,17 @@ the rows that it names. They are 64-bit floats: 32-bit ones would save a third o
 move scores in the seventh digit, and then the ranking is no longer that of rank_bm25.
 """
 
-import hashlib
-import json
 import math
-import pickle
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, pairwise
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from . import files, measures, text
+from . import measures, text
 from .runs import BASELINE, DECIMALS, Ranking
 
 BATCH = 1_000  # texts that a model encodes at a time
@@ -169,21 +165,6 @@ def over_fetch(
         if len(hits) < k or (len(best) >= depth and best[depth - 1][1] > hits[-1][1]):
             return hits[:depth], best[:depth]
         k *= 4
-
-
-def cached_encoding(folder: Path, model: dict, texts: list[str], encoder: Callable):
-    """Return `encoder(texts)`, a matrix, from a file in `folder` where it was computed before.
-
-    Encoding is what is slow about a learned model. The file is named by a hash of `model` (its
-    name and settings) and of all texts, so no file can be stale.
-    """
-    key = hashlib.sha256(json.dumps([model, texts], sort_keys=True).encode()).hexdigest()
-    path = folder / f"encoded-{key}.pickle"
-    if not path.exists():
-        encoded = pickle.dumps(encoder(texts))
-        with files.new_file(path) as part:
-            part.write_bytes(encoded)
-    return pickle.loads(path.read_bytes())
 
 
 # BM25, the first model.

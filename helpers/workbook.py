@@ -133,19 +133,15 @@ BLOCK = re.compile(r"(?<=<!-- generated: make refresh -->\n).*?(?=<!-- end -->)"
 
 
 def fresh_pages(folder: Path) -> dict[Path, str]:
-    """Return each page that has a generated block with that block made anew.
-
-    Raises ValueError unless it stands there once, between its two markers, and EvalSetError.
-    """
+    """Return each page that has a generated block with that block made anew."""
     blocks = {
         ROOT / "README.md": report.summary(results.read_results(folder)),
         ROOT / "evals" / "README.md": report.data_card_table(evalset.load(folder)),
     }
-    pages = {path: BLOCK.split(files.page(path)) for path in blocks}
-    for path, parts in pages.items():
-        if len(parts) != 2:
-            raise ValueError(f"{path.name}: wanted one generated block between its two markers")
-    return {path: f"{blocks[path]}\n".join(parts) for path, parts in pages.items()}
+    return {
+        path: BLOCK.sub(lambda _, block=block: f"{block}\n", files.page(path))
+        for path, block in blocks.items()
+    }
 
 
 # Checking.

@@ -2,8 +2,8 @@
 
 `predict` notes a range that holds the truth in four of five cases, or one choice; `truth` shows it
 beside what came out; `calibration` draws at the end which ranges held. Without a prediction the
-truth is simply shown, and one that comes later in the same kernel does not count. The workbook's
-own set keeps none.
+truth is simply shown, and one that comes later in the same kernel isn't noted. The workbook's own
+set keeps none.
 """
 
 import json
@@ -47,9 +47,9 @@ class NoPrediction(NotStarted):
 def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf) -> None:
     """Note a prediction: `low, high` of a range that you are 80 % sure of, or a choice of `among`.
 
-    The dots of the lesson say nothing yet. A range that has met its truth stays as it was, and one
-    that comes after its truth is kept as late. Where the truth lies between 0 and `top`, 1 or 100,
-    a range on the other scale is refused. Raises NoPrediction: what a prediction looks like.
+    The dots of the lesson say nothing yet. What has met its truth stays as it was, and what comes
+    after its truth isn't noted. Where the truth lies between 0 and `top`, 1 or 100, a range on the
+    other scale is refused. Raises NoPrediction: what a prediction looks like.
     """
     if values and all(value is ... for value in values):
         return
@@ -59,13 +59,11 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
         print(f"{line}. The workbook's own set keeps no predictions")
         return
     entry = _entries(folder).get(name, {})
-    if "held" in entry and entry["said"] != prediction:
-        print(f"{name}: {_in_words(entry['said'])} stays, because it has met its truth")
+    if (folder, name) in SHOWN or "held" in entry and entry["said"] != prediction:
+        print(f"{line}. That comes after its truth, so it isn't noted")
         return
-    if (folder, name) in SHOWN:
-        entry["late"] = True
     _write_entry(folder, name, entry | {"said": prediction})
-    print(f"{line}, noted{', but not counted: its truth was shown before' * ('late' in entry)}")
+    print(f"{line}, noted")
 
 
 def _check_prediction(name: str, values: tuple, choices: list[str], top: float) -> Prediction:
@@ -96,7 +94,7 @@ def _in_words(prediction: Prediction) -> str:
 
 
 def _entries(folder: Path) -> dict[str, dict]:
-    """Return {name: {"said", and with its truth "held" and "truth", or "late"}} of a set."""
+    """Return {name: {"said", and with its truth "held" and "truth"}} of a set."""
     path = folder / PREDICTIONS
     return files.json_page(path) if path.exists() else {}
 
@@ -118,16 +116,13 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
         print(f"{name}: {shown}")
         return
     prediction = entry["said"]
-    beside = f"{name}: {shown}; you said {_in_words(prediction)}"
-    if "late" in entry:
-        print(f"{beside}, after you had seen it")
-        return
     if isinstance(value, str):
         held = prediction.strip().casefold() == value.strip().casefold()
     else:
         low, high = prediction
         held = bool(low <= value <= high) or shown in (format(low, form), format(high, form))
-    print(f"{beside}: {'held' if held else 'not'}")
+    said = f"you said {_in_words(prediction)}: {'held' if held else 'not'}"
+    print(f"{name}: {shown}; {said}")
     _write_entry(folder, name, {"said": prediction, "held": held, "truth": shown})
 
 
@@ -145,8 +140,6 @@ def calibration() -> None:
         print("no range of yours has met its truth yet, so there is nothing to count")
     if choices:
         print(f"choices: {sum(choices)} of {len(choices)} right")
-    if late := sum("late" in entry for entry in entries.values()):
-        print(f"not counted, because the truth was shown before: {late}")
 
 
 def draw_ranges(ranges: dict[str, dict]) -> None:

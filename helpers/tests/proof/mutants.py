@@ -157,7 +157,6 @@ MUTANTS = [
     Mutant("doc#zzz is a chunk", "helpers/runs.py", "elif not part.isdecimal():", "elif False:", RUNS),
     Mutant("a path of two files is the last one's", "helpers/runs.py", 'spellings[spelled] = "" if spelled in spellings else known', "spellings[spelled] = known", RUNS),
     Mutant("an unknown set of chunks is taken", "helpers/compare.py", "if numbered and run.chunker and not", "if False and not", DEGENERATE),
-    Mutant("the other half taken for another corpus", "helpers/compare.py", 'if split not in ("all", *halves):', "if False:", COMPARE),
     Mutant("a query finds the document that it is", "helpers/runs.py", "if q not in own or", "if True or", f"{TESTS}/sources/test_collections.py"),
     Mutant("further searches in the order of the file", "helpers/runs.py", "sorted(scores, key=lambda search: search[1])", "scores", RUNS),
     Mutant("one run stands for a system that varies", "helpers/compare.py", "after = stats.averaged(tables)", "after = tables[0]", COMPARE),
