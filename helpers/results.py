@@ -1,9 +1,7 @@
 """results.json: what was measured on what, in total and by query, with the failure cards."""
 
-import hashlib
 import json
 import math
-import platform
 import re
 from pathlib import Path
 
@@ -225,7 +223,7 @@ def read_current_results(evals: EvalSet) -> dict:
 
 
 def what_next(folder: Path) -> str:
-    """Return where a report leads: other commands, and for our own set a row for installing.md."""
+    """Return where a report leads: other commands, and for our own set the results' digits."""
     if folder != evalset.DEFAULT:
         audit, measure = (command(*of, EVALS=folder) for of in (["audit"], ["compare"]))
         return f"next: {audit} asks the set, {measure} measures a run on it"
@@ -233,14 +231,5 @@ def what_next(folder: Path) -> str:
         "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
         "notebooks/your_own_documents.md says how to take your documents\n"
         "the same digits? add a line to notebooks/installing.md, Reproduced: "
-        f"{reproduction_row(folder)}"
+        f"{files.file_hash(folder / 'results.json')[:12]}"
     )
-
-
-def reproduction_row(folder: Path) -> str:
-    """Return a row of that page: version, system, first 12 characters of the results' SHA-256."""
-    citation = (evalset.DEFAULT.parent / "CITATION.cff").read_text(encoding="utf-8")
-    version = re.search(r'^version: "(.+)"$', citation, re.MULTILINE)[1]
-    python = ".".join(platform.python_version_tuple()[:2])
-    digits = hashlib.sha256((folder / "results.json").read_bytes()).hexdigest()[:12]
-    return f"| {version} | {platform.system()} {platform.machine()}, Python {python} | `{digits}` |"

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -169,9 +168,3 @@ def check_command(evals: evalset.EvalSet) -> int:
     subprocess.run([sys.executable, "helpers/tests/weight.py"], cwd=ROOT)
     print("check: something differs, see above" if any(statuses) else "check: everything agrees")
     return int(any(statuses))
-
-
-def copy_of_set(folder: Path, to: Path) -> Path:
-    """Copy an evaluation set without notebooks and pages, and return where it stands."""
-    leave = shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints")
-    return Path(shutil.copytree(folder, to, ignore=leave))
