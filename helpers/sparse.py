@@ -50,8 +50,8 @@ def build(model: Model, ids: list[str], texts: Iterable[str]) -> Index:
 def encode(encoder: Callable, texts: Iterable[str], dim: int) -> sparse.csr_array:
     """Return the vectors of `texts` as a matrix, a row for each text; `texts` may be a stream.
 
-    Raises ValueError for a dimension outside 0 to `dim` - 1, a weight that is no finite number, or
-    a vector too many or too few.
+    Raises ValueError for a dimension outside 0 to `dim` - 1, from SciPy, a weight that is no finite
+    number, or a vector too many or too few.
     """
     ends, columns, values = array("i", [0]), array("i"), array("d")
     stream = iter(texts)
@@ -63,16 +63,12 @@ def encode(encoder: Callable, texts: Iterable[str], dim: int) -> sparse.csr_arra
             columns.extend(vector)
             values.extend(vector.values())
             ends.append(len(columns))
-    dims, weights, indptr = np.asarray(columns), np.asarray(values), np.asarray(ends)
-    wrong = np.flatnonzero((dims < 0) | (dims >= dim) | ~np.isfinite(weights))
-    if len(wrong):
-        dimension, weight = dims[wrong[0]], weights[wrong[0]]
-        number = np.searchsorted(indptr, wrong[0], side="right") - 1
-        problem = f"dimension {dimension}, wanted 0 to {dim - 1}"
-        if not np.isfinite(weight):
-            problem = f"dimension {dimension} weighs {weight}, wanted a finite number"
-        raise ValueError(f"text {number}: {problem}")
-    return sparse.csr_array((weights, dims, indptr), shape=(len(ends) - 1, dim))
+    if not np.isfinite(weights := np.asarray(values)).all():
+        raise ValueError("a weight is inf or nan, wanted finite numbers")
+    shape = len(ends) - 1, dim
+    rows = sparse.csr_array((weights, np.asarray(columns), np.asarray(ends)), shape=shape)
+    rows.check_format(full_check=True)
+    return rows
 
 
 def index(ids: list[str], postings: sparse.csr_array) -> Index:
