@@ -187,19 +187,15 @@ def read_results(folder: Path) -> dict:
         raise EvalSetError([f"{path}:1: {error}; {ANEW.format(folder)}"]) from None
 
 
-def changed_inputs(evals: EvalSet, content: dict) -> dict[str, tuple[str, str]]:
-    """Return {what is not as it was measured: (its hash then, its hash now)}.
-
-    `content` comes from `read_results`. A run that is missing has the hash "nothing".
-    """
+def changed_inputs(evals: EvalSet, content: dict) -> list[str]:
+    """Return what is not as it was measured; `content` comes from `read_results`."""
     run = evals.folder / RUN
-    run_hash = files.file_hash(run) if run.is_file() else "nothing"
-    sides = {
-        "another corpus": (content["corpus"]["sha256"], evals.corpus_hash()),
-        "other queries and labels": (content["queries"]["sha256"], evals.queries_hash()),
-        f"another {RUN}": (content["run"]["sha256"], run_hash),
+    is_same = {
+        "another corpus": content["corpus"]["sha256"] == evals.corpus_hash(),
+        "other queries and labels": content["queries"]["sha256"] == evals.queries_hash(),
+        f"another {RUN}": run.is_file() and content["run"]["sha256"] == files.file_hash(run),
     }
-    return {what: (then, now) for what, (then, now) in sides.items() if then != now}
+    return [what for what, same in is_same.items() if not same]
 
 
 def read_current_results(evals: EvalSet) -> dict:
@@ -208,14 +204,11 @@ def read_current_results(evals: EvalSet) -> dict:
     Raises EvalSetError where it, or the run that it measured, is not of these documents, queries
     and labels.
     """
-    content, anew = read_results(evals.folder), ANEW.format(evals.folder)
-    problems = [
-        f"{evals.folder / 'results.json'}: made on {what} ({then[:12]}, the folder has {now[:12]}):"
-        f" {anew}, or check out the folder that it was made on"
-        for what, (then, now) in changed_inputs(evals, content).items()
-    ]
-    if problems:
-        raise EvalSetError(problems)
+    content = read_results(evals.folder)
+    if others := changed_inputs(evals, content):
+        made = f"{evals.folder / 'results.json'}: made on {', '.join(others)}"
+        remedy = "or check out the folder that it was made on"
+        raise EvalSetError([f"{made}: {ANEW.format(evals.folder)}, {remedy}"])
     return content
 
 
