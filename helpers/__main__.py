@@ -90,7 +90,7 @@ def main() -> int:
         sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
         return status
     except (Exception, KeyboardInterrupt) as error:
-        return failure(error, place_of(**options))
+        return failure(error)
 
 
 def run_command(options: dict) -> int:
@@ -152,13 +152,7 @@ def audit(evals) -> int:
 INTERRUPTED, CLOSED = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
 
 
-def place_of(source=None, folder=None, to=None, docs=None, queries=None, **_) -> str:
-    """Return what a problem is in: the source, files or folder that are read, else the new one."""
-    read = " and ".join(map(str, filter(None, (folder, source)))) or to or "the workbook"
-    return " and ".join(dict.fromkeys(map(str, (docs or read, queries or read))))
-
-
-def failure(error: BaseException, place: str) -> int:
+def failure(error: BaseException) -> int:
     """Say why a command ended, and return its exit status."""
     try:
         sys.stdout.flush()
@@ -171,17 +165,15 @@ def failure(error: BaseException, place: str) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     of_compare = sys.argv[1:2] == ["compare"]
-    print("cannot compare: " * of_compare + in_words(error, place), file=sys.stderr)
+    print("cannot compare: " * of_compare + in_words(error), file=sys.stderr)
     return 2 if of_compare else 1
 
 
-def in_words(error: Exception, place: str = "the workbook") -> str:
+def in_words(error: Exception) -> str:
     """Return what is wrong with input or machine and what to do, or a traceback of our bug."""
     if isinstance(error, ModuleNotFoundError) and error.name.partition(".")[0] != __package__:
         missing = f"the package {error.name} is missing in {sys.executable}"
         return f"{missing}: {installation.remedy(error.name)}"
-    if isinstance(error, MemoryError):
-        return "out of memory: take a smaller set or a machine with more"
     if isinstance(error, OSError):
         return ": ".join(map(str, filter(None, (error.filename, error.strerror)))) or str(error)
     from .files import EvalSetError
@@ -190,7 +182,7 @@ def in_words(error: Exception, place: str = "the workbook") -> str:
     if type(error).__name__ == "LearnError":  # of a room that an installation lacks
         return str(error)
     if isinstance(error, EvalSetError):
-        return f"{error}\n{how_many(error.count, 'problem')} in {place}"
+        return f"{error}\n{how_many(error.count, 'problem')}"
     lines = "".join(traceback.format_exception(error))
     whose = "the workbook" if installation.IN_CHECKOUT else installation.PROGRAM
     return f"{lines}This is a mistake of {whose}: report it with the lines above"

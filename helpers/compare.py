@@ -32,6 +32,10 @@ BOARD = ["difference", "95 % interval", "p", "p (Holm)", "detectable"]
 BOARD += ["wins/ties/losses", "judged@10", "verdict"]
 APART = "test apart from dev"
 STRICT = 3  # the exit status of too few queries
+UNJUDGED = (
+    "none of its first ten documents is judged: is it empty, of the other half (--split), turned "
+    f"round, or {runs.OTHERS}"
+)
 
 
 def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "dev") -> dict:
@@ -497,8 +501,7 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     read = [base, *(first for first, *_ in by_system(others))]
     for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:
-            told = [_why_unjudged(evals, run, split), *run.warnings]
-            raise EvalSetError(f"{run.name}: {why}" for why in told)
+            raise EvalSetError(f"{run.name}: {why}" for why in (UNJUDGED, *run.warnings))
     for row in comparison["runs"]:
         row["decision"] = _deciding(row, comparison["decides"])
     return comparison
@@ -538,18 +541,6 @@ def _not_worse(pairs: list[dict], matters: float) -> int:
     if len(intervals) == len(pairs) and all(low > -matters for low, _ in intervals):
         return 0
     return STRICT
-
-
-def _why_unjudged(evals: EvalSet, run: Run, split: str) -> str:
-    """Return why no label is for what a run found: it is empty, of another half, or of others."""
-    answered = [q for q, ranking in run.rankings.items() if ranking]
-    halves = {evals.all_queries[query_id].split for query_id in answered}
-    if not answered:
-        return "the run is empty: no query has a result"
-    if split not in ("all", *halves):
-        (other,) = halves
-        return f"all its results are for {other} queries, wanted {split}: take --split {other}"
-    return f"none of its first ten documents is judged: is its order turned round, or {runs.OTHERS}"
 
 
 def _write(path: Path, comparison: dict) -> None:

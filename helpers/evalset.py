@@ -4,7 +4,6 @@ import difflib
 import hashlib
 import os
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import chain, combinations
@@ -173,9 +172,6 @@ class EvalSet(NamedTuple):
     def next_step(self) -> str:
         """Return what must be labelled before anything can be measured, "" where all is done."""
         waiting, halves = self.unlabelled_queries, {query.split for query in self.queries.values()}
-        texts = (document.retrieval_text for document in self.documents.values())
-        if self.documents and not any(map(self.words, texts)):
-            return "no document holds a word: nothing can be searched, wanted texts"
         if not self.all_queries:
             return NO_QUERIES
         if not self.queries:
@@ -237,8 +233,6 @@ def load(path: Path | str | None = None) -> EvalSet:
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
     documents = _read_corpus(path, problems)
     queries = _read_queries(path, documents, places, problems)
-    if "imported" not in settings:  # what others have published is taken as it is
-        _refuse_twins(places, problems, cases=True)
     judgments = _read_judgments(path, documents, queries, grades, places, problems)
     if not problems:
         queries = _with_relevant(queries, judgments, places, problems)
@@ -264,11 +258,6 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
             if doc_id not in evals.documents and doc_id is not None:
                 fault = unknown_document(doc_id, evals.documents, len(problems))
                 problems.append(f"{place}: {fault}")
-        document = evals.documents.get(row.get("doc_id"))
-        for start, end in row.get("passages", []) if document else ():
-            if not start < end <= len(document.retrieval_text):
-                fault = f"passage {start} to {end} is not in {document.doc_id}"
-                problems.append(f"{place}: {fault}, wanted characters of title, blank line, text")
     if problems:
         raise EvalSetError(problems)
     return [row for _, row in rows]
@@ -304,7 +293,6 @@ def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
         documents = [Document(**named) for named in fields]
     if not documents and len(problems) == before:
         problems.append(f"{table}:1: no documents found, wanted corpus/*.md or corpus.jsonl")
-    _refuse_twins(places, problems, cases=bool(pages))
     by_id = {document.doc_id: document for document in sorted(documents)}
     for doc_id, original in ((d, doc.copy_of) for d, doc in by_id.items() if doc.copy_of):
         if original == doc_id or original not in by_id:
@@ -336,18 +324,6 @@ def _read_page(path: Path, problems: list[str]) -> Document:
             return Document(path.stem, text=body, **fields)
         problems += [f"{path}:1: {fault}" for fault in faults]
     return Document(path.stem, "", "")  # keeps the id known: its labels are no further problem
-
-
-def _refuse_twins(places: dict[tuple, str], problems: list[str], cases: bool) -> None:
-    """Name the ids of {(id,): place} that differ by Unicode form only, or with `cases` by case."""
-    first: dict[str, str] = {}
-    for (name, *_), place in places.items():
-        shape = unicodedata.normalize("NFC", name)
-        twin = first.setdefault(shape.casefold() if cases else shape, name)
-        if twin != name:
-            line = places[twin,].rpartition(":")[2]
-            how = f"differs from {twin} (line {line}) in case or Unicode form only"
-            problems.append(f"{place}: id {name} {how}, wanted ids that people can tell apart")
 
 
 def _read_queries(path: Path, documents: dict, places: dict, problems: list) -> dict[str, Query]:

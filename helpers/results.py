@@ -1,14 +1,11 @@
 """results.json: what was measured on what, in total and by query, with the failure cards."""
 
-import hashlib
 import json
 import math
-import platform
 import re
 from pathlib import Path
 
 import fastjsonschema
-import pandas as pd
 
 from . import evalset, evidence, files, measures, runs, stats, text
 from .chunks import Chunk
@@ -190,19 +187,15 @@ def read_results(folder: Path) -> dict:
         raise EvalSetError([f"{path}:1: {error}; {ANEW.format(folder)}"]) from None
 
 
-def changed_inputs(evals: EvalSet, content: dict) -> dict[str, tuple[str, str]]:
-    """Return {what is not as it was measured: (its hash then, its hash now)}.
-
-    `content` comes from `read_results`. A run that is missing has the hash "nothing".
-    """
+def changed_inputs(evals: EvalSet, content: dict) -> list[str]:
+    """Return what is not as it was measured; `content` comes from `read_results`."""
     run = evals.folder / RUN
-    run_hash = files.file_hash(run) if run.is_file() else "nothing"
-    sides = {
-        "another corpus": (content["corpus"]["sha256"], evals.corpus_hash()),
-        "other queries and labels": (content["queries"]["sha256"], evals.queries_hash()),
-        f"another {RUN}": (content["run"]["sha256"], run_hash),
+    is_same = {
+        "another corpus": content["corpus"]["sha256"] == evals.corpus_hash(),
+        "other queries and labels": content["queries"]["sha256"] == evals.queries_hash(),
+        f"another {RUN}": run.is_file() and content["run"]["sha256"] == files.file_hash(run),
     }
-    return {what: (then, now) for what, (then, now) in sides.items() if then != now}
+    return [what for what, same in is_same.items() if not same]
 
 
 def read_current_results(evals: EvalSet) -> dict:
@@ -211,42 +204,19 @@ def read_current_results(evals: EvalSet) -> dict:
     Raises EvalSetError where it, or the run that it measured, is not of these documents, queries
     and labels.
     """
-    content, anew = read_results(evals.folder), ANEW.format(evals.folder)
-    problems = [
-        f"{evals.folder / 'results.json'}: made on {what} ({then[:12]}, the folder has {now[:12]}):"
-        f" {anew}, or check out the folder that it was made on"
-        for what, (then, now) in changed_inputs(evals, content).items()
-    ]
-    if problems:
-        raise EvalSetError(problems)
+    content = read_results(evals.folder)
+    if others := changed_inputs(evals, content):
+        made = f"{evals.folder / 'results.json'}: made on {', '.join(others)}"
+        remedy = "or check out the folder that it was made on"
+        raise EvalSetError([f"{made}: {ANEW.format(evals.folder)}, {remedy}"])
     return content
 
 
-# What a report and a refresh say of it.
-
-
-def published_values(folder: Path) -> dict[str, object]:
-    """Return {name: value} of everything that results.json of `folder` says, {} where it cannot."""
-    try:
-        content = read_results(folder)
-    except EvalSetError:
-        return {}
-    content["cards"] = {card["query_id"]: card["cause"] for card in content["cards"]}
-    content["per_query"] = {row.pop("query_id"): row for row in content["per_query"]}
-    compared = content["compared_dev"]
-    compared["runs"] = {row.pop("name"): row for row in compared["runs"]}
-    return pd.json_normalize(content, sep=" ").iloc[0].to_dict()
-
-
-def changed_values(before: dict, after: dict, most: int = 30) -> list[str]:
-    """Return a line for each value that is not what it was, the first `most` of them."""
-    names = [n for n in {**before, **after} if str(before.get(n)) != str(after.get(n))]
-    lines = [f"  {n}: {before.get(n, 'nothing')} -> {after.get(n, 'nothing')}" for n in names]
-    return lines[:most] + [f"  ... and {len(names) - most} more"] * (len(names) > most)
+# What a report says of it.
 
 
 def what_next(folder: Path) -> str:
-    """Return where a report leads: other commands, and for our own set a row for installing.md."""
+    """Return where a report leads: other commands, and for our own set the results' digits."""
     if folder != evalset.DEFAULT:
         audit, measure = (command(*of, EVALS=folder) for of in (["audit"], ["compare"]))
         return f"next: {audit} asks the set, {measure} measures a run on it"
@@ -254,14 +224,5 @@ def what_next(folder: Path) -> str:
         "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
         "notebooks/your_own_documents.md says how to take your documents\n"
         "the same digits? add a line to notebooks/installing.md, Reproduced: "
-        f"{reproduction_row(folder)}"
+        f"{files.file_hash(folder / 'results.json')[:12]}"
     )
-
-
-def reproduction_row(folder: Path) -> str:
-    """Return a row of that page: version, system, first 12 characters of the results' SHA-256."""
-    citation = (evalset.DEFAULT.parent / "CITATION.cff").read_text(encoding="utf-8")
-    version = re.search(r'^version: "(.+)"$', citation, re.MULTILINE)[1]
-    python = ".".join(platform.python_version_tuple()[:2])
-    digits = hashlib.sha256((folder / "results.json").read_bytes()).hexdigest()[:12]
-    return f"| {version} | {platform.system()} {platform.machine()}, Python {python} | `{digits}` |"

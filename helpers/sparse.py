@@ -6,21 +6,17 @@ the rows that it names. They are 64-bit floats: 32-bit ones would save a third o
 move scores in the seventh digit, and then the ranking is no longer that of rank_bm25.
 """
 
-import hashlib
-import json
 import math
-import pickle
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, pairwise
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from . import files, measures, text
+from . import measures, text
 from .runs import BASELINE, DECIMALS, Ranking
 
 BATCH = 1_000  # texts that a model encodes at a time
@@ -54,8 +50,8 @@ def build(model: Model, ids: list[str], texts: Iterable[str]) -> Index:
 def encode(encoder: Callable, texts: Iterable[str], dim: int) -> sparse.csr_array:
     """Return the vectors of `texts` as a matrix, a row for each text; `texts` may be a stream.
 
-    Raises ValueError for a dimension outside 0 to `dim` - 1, a weight that is no finite number, or
-    a vector too many or too few.
+    Raises ValueError for a dimension outside 0 to `dim` - 1, from SciPy, a weight that is no finite
+    number, or a vector too many or too few.
     """
     ends, columns, values = array("i", [0]), array("i"), array("d")
     stream = iter(texts)
@@ -67,16 +63,12 @@ def encode(encoder: Callable, texts: Iterable[str], dim: int) -> sparse.csr_arra
             columns.extend(vector)
             values.extend(vector.values())
             ends.append(len(columns))
-    dims, weights, indptr = np.asarray(columns), np.asarray(values), np.asarray(ends)
-    wrong = np.flatnonzero((dims < 0) | (dims >= dim) | ~np.isfinite(weights))
-    if len(wrong):
-        dimension, weight = dims[wrong[0]], weights[wrong[0]]
-        number = np.searchsorted(indptr, wrong[0], side="right") - 1
-        problem = f"dimension {dimension}, wanted 0 to {dim - 1}"
-        if not np.isfinite(weight):
-            problem = f"dimension {dimension} weighs {weight}, wanted a finite number"
-        raise ValueError(f"text {number}: {problem}")
-    return sparse.csr_array((weights, dims, indptr), shape=(len(ends) - 1, dim))
+    if not np.isfinite(weights := np.asarray(values)).all():
+        raise ValueError("a weight is inf or nan, wanted finite numbers")
+    shape = len(ends) - 1, dim
+    rows = sparse.csr_array((weights, np.asarray(columns), np.asarray(ends)), shape=shape)
+    rows.check_format(full_check=True)
+    return rows
 
 
 def index(ids: list[str], postings: sparse.csr_array) -> Index:
@@ -169,21 +161,6 @@ def over_fetch(
         if len(hits) < k or (len(best) >= depth and best[depth - 1][1] > hits[-1][1]):
             return hits[:depth], best[:depth]
         k *= 4
-
-
-def cached_encoding(folder: Path, model: dict, texts: list[str], encoder: Callable):
-    """Return `encoder(texts)`, a matrix, from a file in `folder` where it was computed before.
-
-    Encoding is what is slow about a learned model. The file is named by a hash of `model` (its
-    name and settings) and of all texts, so no file can be stale.
-    """
-    key = hashlib.sha256(json.dumps([model, texts], sort_keys=True).encode()).hexdigest()
-    path = folder / f"encoded-{key}.pickle"
-    if not path.exists():
-        encoded = pickle.dumps(encoder(texts))
-        with files.new_file(path) as part:
-            part.write_bytes(encoded)
-    return pickle.loads(path.read_bytes())
 
 
 # BM25, the first model.

@@ -3,10 +3,8 @@
 import asyncio
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -49,24 +47,25 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
 
 
 def refresh_command(evals: evalset.EvalSet) -> int:
-    """Execute the notebooks in place, update the generated blocks, print which numbers changed.
+    """Execute the notebooks in place and update the generated blocks.
 
     Raises EvalSetError for another set than the workbook's own.
     """
-    folder, before = evals.folder, results.published_values(evals.folder)
-    if folder != evalset.DEFAULT:
-        words = "refresh writes into the workbook itself and takes its own evals/ only; "
-        raise evalset.EvalSetError([words + "for another folder use report"])
+    folder = own_folder(evals, "refresh")
     for path, notebook in run_all(folder, [*NOTEBOOKS, *FURTHER]).items():
         files.write(path, nbformat.writes(notebook) + "\n")
     for path, page in fresh_pages(folder).items():
         files.write(path, page)
-    changed = results.changed_values(before, results.published_values(folder))
-    if changed:
-        print("\npublished values that changed; each needs a reason before it is committed:")
-    print("\n".join(changed) or "\nno published value changed")
-    print("git diff shows the texts")
+    print("\ngit diff shows what changed; each value in evals/results.json needs a reason")
     return 0
+
+
+def own_folder(evals: evalset.EvalSet, command: str) -> Path:
+    """Return the folder of the workbook's own set. Raises EvalSetError for any other."""
+    if evals.folder != evalset.DEFAULT:
+        words = f"{command} is about the workbook itself and takes its own evals/ only; "
+        raise evalset.EvalSetError([words + "for another folder use report"])
+    return evals.folder
 
 
 # Executing.
@@ -133,19 +132,15 @@ BLOCK = re.compile(r"(?<=<!-- generated: make refresh -->\n).*?(?=<!-- end -->)"
 
 
 def fresh_pages(folder: Path) -> dict[Path, str]:
-    """Return each page that has a generated block with that block made anew.
-
-    Raises ValueError unless it stands there once, between its two markers, and EvalSetError.
-    """
+    """Return each page that has a generated block with that block made anew."""
     blocks = {
         ROOT / "README.md": report.summary(results.read_results(folder)),
         ROOT / "evals" / "README.md": report.data_card_table(evalset.load(folder)),
     }
-    pages = {path: BLOCK.split(files.page(path)) for path in blocks}
-    for path, parts in pages.items():
-        if len(parts) != 2:
-            raise ValueError(f"{path.name}: wanted one generated block between its two markers")
-    return {path: f"{blocks[path]}\n".join(parts) for path, parts in pages.items()}
+    return {
+        path: BLOCK.sub(lambda _, block=block: f"{block}\n", files.page(path))
+        for path, block in blocks.items()
+    }
 
 
 # Checking.
@@ -158,28 +153,11 @@ TESTS = ("-n2", "--dist=loadfile", "-rs", "-m", "not proof", "--ignore=helpers/t
 
 
 def check_command(evals: evalset.EvalSet) -> int:
-    """Run every check on copies of a set; return 0 only if all passed.
+    """Run linters, notebooks (each on a copy of the set: nbval_alt) and tests, two at a time.
 
-    Another set than the workbook's own has no stored numbers, and the tests of the helpers say
-    nothing about it: its notebooks run in their order, no more.
+    Returns 0 only if all passed. Raises EvalSetError for another set than the workbook's own.
     """
-    folder = evals.folder
-    if folder == evalset.DEFAULT:
-        return check_own(folder)
-    print("check: runs the four notebooks in their order on a copy of the folder", flush=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = copy_of_set(folder, Path(scratch) / "evals")
-        try:
-            run_all(copy, NOTEBOOKS)
-        except evalset.EvalSetError as error:
-            problems = str(error).replace(str(copy), str(folder))
-            raise evalset.EvalSetError(problems.splitlines()) from error
-    print("check: every cell ran")
-    return 0
-
-
-def check_own(folder: Path) -> int:
-    """Run linters, notebooks (each on a copy of the set: nbval_alt) and tests, two at a time."""
+    folder = own_folder(evals, "check")
     print("check: the four notebooks, what they write, and the tests, in a minute", flush=True)
     tests = ["pytest", *NBVAL_STRICT, *TESTS, *map(str, NOTEBOOKS), "helpers/tests"]
     commands = ["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"], tests
@@ -190,9 +168,3 @@ def check_own(folder: Path) -> int:
     subprocess.run([sys.executable, "helpers/tests/weight.py"], cwd=ROOT)
     print("check: something differs, see above" if any(statuses) else "check: everything agrees")
     return int(any(statuses))
-
-
-def copy_of_set(folder: Path, to: Path) -> Path:
-    """Copy an evaluation set without notebooks and pages, and return where it stands."""
-    leave = shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints")
-    return Path(shutil.copytree(folder, to, ignore=leave))

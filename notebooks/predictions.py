@@ -2,8 +2,8 @@
 
 `predict` notes a range that holds the truth in four of five cases, or one choice; `truth` shows it
 beside what came out; `calibration` draws at the end which ranges held. Without a prediction the
-truth is simply shown, and one that comes later in the same kernel does not count. The workbook's
-own set keeps none.
+truth is simply shown, and one that comes later in the same kernel isn't noted. The workbook's own
+set keeps none.
 """
 
 import json
@@ -25,16 +25,6 @@ USUAL = 0.9  # how often a learner with ranges that are right meets the counts t
 FEW = 10  # ranges below which a count that chance allows says nothing of a learner
 PLAIN = ",.10g"
 Prediction = list[float] | str
-WORDS = {  # of the week's ranges, as a figure names them
-    "a-longer": "over 512 tokens, %", "a-relevant": "relevant documents",
-    "a-equal": "equal labels, %", "a-overlap": "word overlap",
-    "a-lowest": "overlap, lowest kind", "a-coverage": "coverage, %",
-    "b-orphans": "lengths with orphan, %", "b-jump": "weight in 51 of 100",
-    "b-shared": "chunks with a word, %", "b-cut-first": "documents in ten chunks",
-    "c-ndcg": "nDCG@10", "c-top": "relevant at rank 1", "c-width": "width of interval",
-    "c-other": "other minus baseline", "c-detectable": "smallest to show",
-    "c-evidence": "evidence recall",
-}  # fmt: skip
 SHOWN: set[tuple[Path, str]] = set()  # truths that this kernel told before they were predicted
 
 
@@ -47,9 +37,9 @@ class NoPrediction(NotStarted):
 def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf) -> None:
     """Note a prediction: `low, high` of a range that you are 80 % sure of, or a choice of `among`.
 
-    The dots of the lesson say nothing yet. A range that has met its truth stays as it was, and one
-    that comes after its truth is kept as late. Where the truth lies between 0 and `top`, 1 or 100,
-    a range on the other scale is refused. Raises NoPrediction: what a prediction looks like.
+    The dots of the lesson say nothing yet. What has met its truth stays as it was, and what comes
+    after its truth isn't noted. Where the truth lies between 0 and `top`, 1 or 100, a range on the
+    other scale is refused. Raises NoPrediction: what a prediction looks like.
     """
     if values and all(value is ... for value in values):
         return
@@ -59,13 +49,11 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
         print(f"{line}. The workbook's own set keeps no predictions")
         return
     entry = _entries(folder).get(name, {})
-    if "held" in entry and entry["said"] != prediction:
-        print(f"{name}: {_in_words(entry['said'])} stays, because it has met its truth")
+    if (folder, name) in SHOWN or "held" in entry and entry["said"] != prediction:
+        print(f"{line}. That comes after its truth, so it isn't noted")
         return
-    if (folder, name) in SHOWN:
-        entry["late"] = True
     _write_entry(folder, name, entry | {"said": prediction})
-    print(f"{line}, noted{', but not counted: its truth was shown before' * ('late' in entry)}")
+    print(f"{line}, noted")
 
 
 def _check_prediction(name: str, values: tuple, choices: list[str], top: float) -> Prediction:
@@ -96,7 +84,7 @@ def _in_words(prediction: Prediction) -> str:
 
 
 def _entries(folder: Path) -> dict[str, dict]:
-    """Return {name: {"said", and with its truth "held" and "truth", or "late"}} of a set."""
+    """Return {name: {"said", and with its truth "held" and "truth"}} of a set."""
     path = folder / PREDICTIONS
     return files.json_page(path) if path.exists() else {}
 
@@ -118,16 +106,13 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
         print(f"{name}: {shown}")
         return
     prediction = entry["said"]
-    beside = f"{name}: {shown}; you said {_in_words(prediction)}"
-    if "late" in entry:
-        print(f"{beside}, after you had seen it")
-        return
     if isinstance(value, str):
         held = prediction.strip().casefold() == value.strip().casefold()
     else:
         low, high = prediction
         held = bool(low <= value <= high) or shown in (format(low, form), format(high, form))
-    print(f"{beside}: {'held' if held else 'not'}")
+    said = f"you said {_in_words(prediction)}: {'held' if held else 'not'}"
+    print(f"{name}: {shown}; {said}")
     _write_entry(folder, name, {"said": prediction, "held": held, "truth": shown})
 
 
@@ -145,8 +130,6 @@ def calibration() -> None:
         print("no range of yours has met its truth yet, so there is nothing to count")
     if choices:
         print(f"choices: {sum(choices)} of {len(choices)} right")
-    if late := sum("late" in entry for entry in entries.values()):
-        print(f"not counted, because the truth was shown before: {late}")
 
 
 def draw_ranges(ranges: dict[str, dict]) -> None:
@@ -154,20 +137,19 @@ def draw_ranges(ranges: dict[str, dict]) -> None:
 
     Each row has a scale of its own, from the lowest to the highest of its three numbers.
     """
-    ax, rows, numbers = figures.axes(1.1 + 0.29 * len(ranges)), [], []
-    for y, (name, entry) in enumerate(ranges.items()):
+    ax, numbers = figures.axes(1.1 + 0.29 * len(ranges)), []
+    for y, entry in enumerate(ranges.values()):
         points = [*entry["said"], float(entry["truth"].replace(",", ""))]
         low, high, truth = np.interp(points, [min(points), max(points)], [0, 1])
         mark, color, face = figures.SIDES["good" if entry["held"] else "open"]
         ax.plot([low, high], [y, y], color=figures.PALE, linewidth=9, solid_capstyle="butt")
         ax.plot(truth, y, mark, color=color, markerfacecolor=face, markersize=9)
-        rows.append(f"{name[0].upper()}: {WORDS.get(name, name[2:])}")
         numbers.append(f"{_in_words(entry['said'])}, was {entry['truth']}")
-    figures.name_rows(ax, rows)
-    ax.secondary_yaxis("right").set_yticks(range(len(rows)), numbers)
+    figures.name_rows(ax, [*ranges])
+    ax.secondary_yaxis("right").set_yticks(range(len(ranges)), numbers)
     ax.set(xticks=[], xlim=(-0.05, 1.05))
     title = f"{sum(e['held'] for e in ranges.values())} of {how_many(len(ranges), 'range')} held"
-    words = "; ".join(map(": ".join, zip(rows, numbers, strict=True)))
+    words = "; ".join(map(": ".join, zip(ranges, numbers, strict=True)))
     figures.show(ax, title, words, "bar: your range; dot: the truth, open where it's outside")
 
 

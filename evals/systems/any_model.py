@@ -20,7 +20,6 @@ import argparse
 import re
 import sys
 import time
-from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -28,13 +27,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
+from joblib import Memory  # comes with sentence-transformers
 from sentence_transformers import CrossEncoder, SentenceTransformer
 
-from helpers import evalset, runs, sparse
+from helpers import evalset, runs
 
 WORDS, STEP = 150, 120  # of one window, and from one window to the next
 FIRST = 50  # documents that a cross-encoder reads
-CACHE = Path(__file__).resolve().parents[2] / ".cache"  # encoding is what takes time
+KEPT = Memory(Path(__file__).resolve().parents[2] / ".cache", verbose=0)
 PACKAGES = ("sentence-transformers", "torch", "transformers")
 
 
@@ -45,6 +45,12 @@ def windows(document: evalset.Document, titled: bool = True) -> list[str]:
     return [f"{document.title}\n\n{part}" for part in parts] if titled else parts
 
 
+@KEPT.cache(ignore=["model"])  # encoding is what takes time
+def encoded(model: SentenceTransformer, about: dict, texts: list[str]) -> np.ndarray:
+    """Return the vectors of texts; `about` names what they depend on, besides the texts."""
+    return model.encode(texts, normalize_embeddings=True)
+
+
 def by_cosine(
     evals: evalset.EvalSet,
     model: SentenceTransformer,
@@ -53,16 +59,12 @@ def by_cosine(
     query: str = "",
     passage: str = "",
 ) -> dict[str, runs.Ranking]:
-    """Return the documents of each query by the cosine of their best window.
-
-    `about` names what the kept encoding depends on, besides the texts.
-    """
+    """Return the documents of each query by the cosine of their best window; see `encoded`."""
     cut = {doc.doc_id: windows(doc, titled) for doc in evals.documents.values()}
     starts = np.cumsum([0, *map(len, cut.values())])[:-1]
-    encode = partial(model.encode, normalize_embeddings=True)
     passages = [passage + part for parts in cut.values() for part in parts]
-    vectors = sparse.cached_encoding(CACHE, about, passages, encode)
-    queries = encode([query + of.query for of in evals.all_queries.values()])
+    vectors = encoded(model, about, passages)
+    queries = encoded(model, about, [query + of.query for of in evals.all_queries.values()])
     best = np.maximum.reduceat(queries @ vectors.T, starts, axis=1)
     depth = runs.BASELINE["depth"]
     return {

@@ -6,6 +6,7 @@ cannot see the picture: its title and its values. Nor does it compare what a not
 
 import filecmp
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,12 +37,18 @@ def fresh_copy(folder: Path, globs: Iterable[str]) -> Iterator[None]:
     is committed, the whole chain does.
     """
     with TemporaryDirectory() as scratch:
-        copy = workbook.copy_of_set(folder, Path(scratch) / "evals")
+        copy = copy_of_set(folder, Path(scratch) / "evals")
         for name in derived_files(copy, globs):
             (copy / name).unlink()
         with patch.dict(os.environ, EVALS=str(copy)):
             yield
         assert not (stale := stale_files(folder, copy, globs)), "\n".join(stale)
+
+
+def copy_of_set(folder: Path, to: Path) -> Path:
+    """Copy an evaluation set without notebooks and pages, and return where it stands."""
+    leave = shutil.ignore_patterns("*.ipynb", "*.html", ".ipynb_checkpoints")
+    return Path(shutil.copytree(folder, to, ignore=leave))
 
 
 def derived_files(folder: Path, globs: Iterable[str]) -> set[str]:

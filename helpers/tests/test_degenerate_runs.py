@@ -126,14 +126,14 @@ STALE, FIXED = card(corpus_sha256="0" * 64), card(chunker="fixed")
 SAME, WORSE, BITS = stats.SAME, stats.WORSE, ("--decides", "evidence-hit@5")
 EVEN, TIED = "every query has the same value", "equal scores at ranks 1 to 11 in 34 queries"
 ORDER = "results of 34 queries don't stand in the order of their scores, which decides, the highest"
-TURNED = "none of its first ten documents is judged: is its order turned round, or was it made on"
+UNJUDGED = "none of its first ten documents is judged: is it empty, of the other half (--split)"
 SHORT = "30 of 30 lists of mine hold fewer than 10 documents, and a place that is empty counts as"
 FIVE = "lists of mine end at 5 results, so both are measured there: nDCG@5, RR@5, recall@5, AP@5"
 ALONE = "chunk ids count as their documents, and their evidence is not measured: wanted their set"
 RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what is said, more words)
     ("the baseline", trec(BASE), 0, SAME, EVEN),
     ("perfect", each(ideal), 0, stats.BETTER, "| 1.000 | +0."),
-    ("reversed, and none judged", each(turned), 2, "", TURNED),
+    ("reversed, and none judged", each(turned), 2, "", UNJUDGED),
     ("reversed", each(lambda n, r: turned(n, r[:12])), 1, WORSE, "judged@10 differs by 0."),
     ("distances", each(lambda n, r: [(d, -s) for d, s in r[:12]]), 1, WORSE, ORDER),
     ("distances, and none judged", scores(lambda d, s: 201 - s), 2, "", ORDER),
@@ -144,11 +144,11 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("NaN", scores(lambda d, s: float("nan")), 2, "", "score 'nan' of d40, wanted a finite"),
     ("infinite", scores(lambda d, s: float("inf")), 2, "", "score 'inf' of d40, wanted a finite"),
     ("empty", {"mine.trec": ""}, 2, "", "the run is empty, wanted results for the 34 queries"),
-    ("empty, with a card", {"mine.trec": ""} | card(), 2, "", "the run is empty: no query has a"),
+    ("empty, with a card", {"mine.trec": ""} | card(), 2, "", UNJUDGED),
     ("one query", trec({"q01": BASE["q01"]}), 1, WORSE, "29 queries without results, counted as 0"),
     ("ten missing", trec(SOME), 1, WORSE, "10 queries without results, counted as 0: q00, q01,"),
     ("other queries", {"mine.trec": TEXT.replace("q", "x")}, 2, "", "found results for x00,"),
-    ("the other half", rows(lambda *r: r, [*BASE][30:]), 2, "", "for test queries, wanted dev"),
+    ("the other half", rows(lambda *r: r, [*BASE][30:]), 2, "", UNJUDGED),
     ("depth 50", each(lambda n, r: r[:50]), 0, SAME, "lists of mine end at 50 results, so both"),
     ("depth 5", each(lambda n, r: r[:5]), 0, f"{SAME} (nDCG@5)", FIVE),
     ("one longer", each(lambda n, r: r[: 5 if n else 9]), 0, f"{SAME} (nDCG@5)", "(1 longer)"),

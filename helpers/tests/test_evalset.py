@@ -145,9 +145,6 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
         "field relevance is 5, wanted a grade: 0, 1 or 2, or up to the highest"
         in problems(folder)[0]
     )
-    (folder / JUDGMENTS).unlink()
-    (folder / QUERIES).write_text(QUERY + "}\n" + QUERY.replace("q1", "Q1") + "}")
-    assert len(evalset.load(folder).queries) == 2  # ids of others may differ by case
 
 
 # What is wrong: an edit of the small set, and what is told of it.
@@ -167,8 +164,6 @@ BAD = [  # file, content, what is told
     (QUERIES, QUERY.replace("disk-full", "disk_full") + "}",
      [":1: document disk_full is not in the corpus, wanted one of its 2 ids, the nearest is disk"]),
     (QUERIES, QUERY + ', "kind": "none"}', [":1: query q1: disk-full answers it, wanted an"]),
-    (QUERIES, QUERY + "}\n" + QUERY.replace("q1", "Q1") + "}",
-     [":2: id Q1 differs from q1 (line 1) in case or Unicode form only"]),
     (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted a grade:"]),
     (JUDGMENTS, QUOTED % "delete logs" + SECOND,
      [":1: evidence 'delete logs' is not in disk-full, wanted a verbatim quote"]),
@@ -195,9 +190,6 @@ BAD = [  # file, content, what is told
     ("corpus/.git/c.md", "", []),
     ("corpus.jsonl", "", [":1: there is also a folder corpus/, keep one of the two"]),
     ("corpus.jsonl", DOCS + DOC % ("a", " "), [':3: field text is " "']),
-    ("corpus.jsonl", DOCS + DOC % ("Foo", "x") + DOC % ("foo", "x"), []),
-    ("corpus.jsonl", DOCS + DOC % ("é", "x") + DOC % ("e\u0301", "x"),
-     [":4: id e\u0301 differs from é (line 3) in case or Unicode form only"]),
     ("corpus.jsonl", DOCS + DOC % ("a", 'x", "copy_of": "b'), [":3: copy_of is 'b', wanted"]),
     ("corpus.jsonl", DOCS + DOC % ("queue-full", "x"), [":3: doc_id queue-full stands already at"]),
     ("settings.json", '{"words": "x", "highest_grade": 0}',
@@ -270,9 +262,7 @@ EXTRA = [  # file, rows, what is told of them
     ("to_read.jsonl", [PAIR | {"passages": [[0, 9], [10, 60]]}], []),  # its title, then its text
     ("to_read.jsonl", [PAIR | {"doc_id": "x", "passages": [[1, 9]]}],
      [f":1: document x {UNKNOWN}"]),
-    ("to_read.jsonl", [PAIR | {"passages": [[3, 3], [1, 999]]}, PAIR | {"query_id": "q9"}],
-     [f":2: query q9 {NO_QUERY} 1 line here", ":1: passage 3 to 3 is not in disk-full, wanted cha",
-      ":1: passage 1 to 999 is not in disk-full, wanted characters of title"]),
+    ("to_read.jsonl", [PAIR, PAIR | {"query_id": "q9"}], [f":2: query q9 {NO_QUERY} 1 line here"]),
 ]  # fmt: skip
 
 
@@ -342,15 +332,12 @@ def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
 QUERY_OF = evalset.Query("q", "x", ("d",))
 LATER = QUERY_OF._replace(query_id="r", split="test")
 WAITING = [evalset.Query(f"q{n}", "x", ()) for n in "012345"]
-WORDLESS = evalset.Document("d", "", "!?")
 STEPS = [  # a set, and how the next step begins
     (set_of(), evalset.NO_QUERIES),
     (set_of()._replace(unanswered={"q": QUERY_OF}), "every query is of kind none: write one"),
     (set_of(queries=[QUERY_OF]), ""),
     (set_of(queries=[QUERY_OF, LATER]), ""),
     (set_of(queries=[LATER]), "every query has the split test; set some to dev in"),
-    (set_of(WORDLESS, queries=[QUERY_OF]), "no document holds a word: nothing can be searched"),
-    (set_of(WORDLESS, WORDLESS._replace(doc_id="e", title="a"), queries=[QUERY_OF]), ""),
     (set_of(queries=[QUERY_OF, WAITING[0]]), "1 query waits for a relevant document: q0; judge"),
     (set_of(queries=WAITING), "6 queries wait for a relevant document: q0, q1, q2, q3, q4; "),
 ]

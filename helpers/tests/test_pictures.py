@@ -147,18 +147,16 @@ def test_a_page_of_chunks_marks_where_each_begins_and_ends_and_what_two_share():
     assert re.findall("background:(#f{6})", apart) == ["#ffffff"] * 2  # the page, and the gap
 
 
-def test_weights_name_the_largest_rise(drawn):
-    curves = {"one": [3.0, 1.0, 1.5, 0.2, 1.4], "two": [3.0, 2.0, 1.5, 1.0, 0.5]}
-    ranking.weights(curves, 5)
-    ranking.weights({"one": [3.0, 2.0, 1.0, 0.5]}, 4)  # weights that only fall make no jump
-    (ax, _), (falling, _) = drawn
+def test_weights_name_the_rise_past_half_of_the_documents(drawn):
+    curves = {"one": [3.0, 1.0, 0.2, 1.4, 1.3, 1.2], "two": [3.0, 2.0, 1.5, 1.0, 0.5, 0.4]}
+    ranking.weights(curves, 6)
+    ((ax, told),) = drawn
     assert title(ax) == "one: one more document, and the weight jumps from 0.20 to 1.40"
     for mark, curve in zip("o^", curves.values(), strict=True):
         assert points(ax)[mark] == [*enumerate(curve, 1)]
-    assert texts(ax) == [("one", 4, 0.2), ("two", 4, 1.0), ("", 5, 1.4)]
-    assert ax.texts[2].xyann == (4, 0.2)
-    assert title(falling) == "The more documents hold a word, the less it weighs"
-    assert words(falling.texts) == ["one"]
+    assert texts(ax) == [("one", 5, 1.3), ("two", 5, 0.5), ("", 4, 1.4)]
+    assert ax.texts[2].xyann == (3, 0.2)
+    assert "one 3.00 at 1, 0.20 at 3, 1.40 at 4, 1.20 at 6; two 3.00 at 1" in told
 
 
 def test_saturation_draws_the_moved_curve_beside_the_defaults(drawn):

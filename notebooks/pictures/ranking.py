@@ -61,7 +61,8 @@ def _edge(number: int, what: str) -> Markup:
 def weights(curves: dict[str, list[float]], n_docs: int) -> None:
     """Draw the weight of a word against the number of documents that hold it, from 1 on.
 
-    The title tells the largest rise: a weight that grows where a word gets more common.
+    The title tells how the first of `curves` rises past half of the documents: where ln(...) is
+    negative, rank_bm25 puts a part of the mean in its place.
     """
     ax = axes(3.6)
     place = {"xytext": (0, 5), "textcoords": "offset points", "va": "bottom", "fontsize": 12}
@@ -69,19 +70,13 @@ def weights(curves: dict[str, list[float]], n_docs: int) -> None:
         ax.plot(range(1, len(values) + 1), values, mark, color=color, markersize=3.5)
         n = 3 * len(values) // 4
         ax.annotate(name, (n + 1, values[n]), color=color, **place)
-    rise, name, df = max(  # df documents before the largest step up
-        (after - before, name, df)
-        for name, values in curves.items()
-        for df, (before, after) in enumerate(pairwise(values), 1)
-    )
-    title = "The more documents hold a word, the less it weighs"
-    if rise > 0:
-        low, high = curves[name][df - 1 : df + 1]
-        arrow = {"arrowstyle": "->", "color": "black"}
-        ax.annotate("", (df + 1, high), (df, low), arrowprops=arrow)
-        title = f"{name}: one more document, and the weight jumps from {low:.2f} to {high:.2f}"
+    name, half = next(iter(curves)), n_docs // 2
+    low, high = curves[name][half - 1 : half + 1]
+    arrow = {"arrowstyle": "->", "color": "black"}
+    ax.annotate("", (half + 1, high), (half, low), arrowprops=arrow)
+    title = f"{name}: one more document, and the weight jumps from {low:.2f} to {high:.2f}"
     ax.axhline(0, color="black", linewidth=1)
-    places = sorted({1, max(1, n_docs // 4), df, min(df + 1, n_docs), n_docs})
+    places = sorted({1, n_docs // 4, half, half + 1, n_docs})
     rows = (", ".join(f"{curve[n - 1]:.2f} at {n}" for n in places) for curve in curves.values())
     values = "; ".join(map("{} {}".format, curves, rows))
     show(ax, title, f"{values}.", f"documents that hold the word, of {n_docs}", "weight (IDF)")

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from helpers import evalset, workbook
-from helpers.tests.nbval_alt import derived_files, stale_files
+from helpers.tests.nbval_alt import copy_of_set, derived_files, stale_files
 
 DERIVED = [*chain.from_iterable(workbook.WRITES.values())]
 
@@ -18,7 +18,7 @@ DERIVED = [*chain.from_iterable(workbook.WRITES.values())]
 def main() -> int:
     """Run the notebooks in one process, compare outputs and files; return 1 if any differs."""
     with tempfile.TemporaryDirectory() as scratch:
-        copy = workbook.copy_of_set(evalset.DEFAULT, Path(scratch) / "evals")
+        copy = copy_of_set(evalset.DEFAULT, Path(scratch) / "evals")
         for name in derived_files(copy, DERIVED):
             (copy / name).unlink()
         words = "-m", "pytest", *workbook.NBVAL_STRICT, *map(str, workbook.NOTEBOOKS)
