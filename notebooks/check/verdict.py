@@ -32,7 +32,7 @@ class Endless(Exception):
 
 STEPS = 100_000  # lines of the learner's code after which a call is stopped; right ones take 2,000
 NEARLY_ALL = 0.8  # of the answers that are right, for a "Perhaps"
-TELLING = 5  # wrong cases on which a known mistake is tried first
+TELLING = 5  # cases that must show each of two mistakes, or all that can
 WIDTH = 66  # columns that a narrow notebook shows without breaking words
 ERRORS = {
     ZeroDivisionError: "Here is nothing to divide by: what is the result then?",
@@ -283,6 +283,15 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
     return NAN if is_nan else type_fault(case.wanted, seen, members=view is None)
 
 
+class Made(NamedTuple):
+    """What a known mistake gives, case by case."""
+
+    sentence: str
+    differs: np.ndarray  # from what is wanted
+    agrees: np.ndarray  # with the learner's function
+    values: np.ndarray
+
+
 def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
     """Return the sentence of the known mistake that the learner made, or an empty one.
 
@@ -292,26 +301,60 @@ def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> 
     right = np.array([answer.right for answer in answers])
     known = [(sentence, wrong) for sentence, *functions in mistakes for wrong in functions]
     first, best, nearest = [a for a in answers if not a.right][:TELLING], NEARLY_ALL, ""
-    for sentence, wrong in known:
-        if not _agrees(wrong, first, view).all():
+    for mistake in known:
+        if not _made(*mistake, first, view).agrees.all():
             continue  # most do at once, and need no more cases
-        agrees = _agrees(wrong, answers, view)
-        share = mean(agrees[right]) if right.any() else 1
-        if share == 1 and agrees.all():
-            return sentence
-        if share > best and agrees[~right].all():
-            best, nearest = share, f"Perhaps: {sentence}"
-    return nearest
+        made = _made(*mistake, answers, view)
+        share = mean(made.agrees[right]) if right.any() else 1
+        if share == 1 and made.agrees.all():
+            return made.sentence
+        if share > best and made.agrees[~right].all():
+            best, nearest = share, f"Perhaps: {made.sentence}"
+    return nearest or _known_pair([_made(*mistake, answers, view) for mistake in known], answers)
 
 
-def _agrees(wrong: Callable, answers: list[Answer], view: Callable) -> np.ndarray:
-    """Return case by case whether a known mistake gives what the learner's function gave."""
-    agrees = []
+def _made(sentence: str, wrong: Callable, answers: list[Answer], view: Callable) -> Made:
+    differs, agrees, values = [], [], []
     for case, got, seen, _ in answers:
         value = apply_view(view, call_safely("", wrong, case.args)[0])
         raised = isinstance(value, Raised)
+        differs.append(not is_same(case.wanted, value, strict=False))
         agrees.append(is_same(type(value.error), got) if raised else is_same(value, seen, False))
-    return np.array(agrees)
+        values.append(value)
+    return Made(sentence, np.array(differs), np.array(agrees), _numbers(values))
+
+
+def _numbers(values: list) -> np.ndarray:
+    """Return numbers, nan for what is none."""
+    return np.array([float(v) if isinstance(v, numbers.Real) else math.nan for v in values])
+
+
+def _known_pair(made: list[Made], answers: list[Answer]) -> str:
+    """Return the sentences of two known mistakes that together give the answers, or an empty one.
+
+    Where only one of them changes the result, it is that one's. Where both do, it is wrong in some
+    way, and shows both where a number changed by the product of their factors.
+    """
+    right = np.array([answer.right for answer in answers])
+    wanted = _numbers([answer.case.wanted for answer in answers])
+    got = _numbers([answer.seen for answer in answers])
+    best, nearest = NEARLY_ALL, ""
+    for pair in itertools.combinations(made, 2):
+        one, two = pair
+        both, either = one.differs & two.differs, one.differs | two.differs
+        unsure = both | (either & (wanted == 0))  # 0 times a factor is 0
+        alone = np.where(one.differs, one.agrees, two.agrees)
+        fits = np.where(unsure, ~right, np.where(either, alone, right))
+        product = np.isclose(one.values * two.values, wanted * got, rtol=TOLERANCE, atol=0)
+        scaled = both & (wanted != 0)
+        factors = scaled & product & (mean(product[scaled]) >= NEARLY_ALL)
+        shown = [((m.differs & m.agrees & ~both) | factors).sum() for m in pair]
+        can = [min(TELLING, max(1, m.differs.sum())) for m in pair]
+        share = mean(fits[either | ~right])
+        if share > best and np.all(np.array(shown) >= can) and one.sentence != two.sentence:
+            best, said = share, "Two" if share == 1 else "Perhaps two"
+            nearest = f"{said} mistakes at once:\n- {one.sentence}\n- {two.sentence}"
+    return nearest
 
 
 # For the tables of mistakes.

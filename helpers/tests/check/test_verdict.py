@@ -200,6 +200,29 @@ def test_a_crash_is_told_second_and_hides_no_mistake():
     assert said_of(crashing, hand, (), known)[-2] == "At 1."
 
 
+SMALL, LARGE, DOUBLE = (lambda n: n + (n < 9)), (lambda n: n + 2 * (n > 20)), (lambda n: 2 * n)
+LATE = lambda n: n + n * (n > 30)  # noqa: E731
+FACTORS = [  # (two mistakes, what the learner's function gives, how it is said)
+    (SMALL, LARGE, lambda n: n + (n < 9) + 2 * (n > 20), "Two"),
+    (DOUBLE, LATE, lambda n: 2 * n + 2 * n * (n > 30), "Two"),
+    (SMALL, LARGE, lambda n: n + (n < 9) + 2 * (n > 22), "Perhaps two"),
+    (SMALL, LARGE, lambda n: n + (n < 9) + 2 * (n > 30), ""),
+    (SMALL, lambda n: n + (n < 12), lambda n: n + (n < 9) + (n < 5), ""),
+    (DOUBLE, LATE, lambda n: 2 * n + 3 * n * (n > 30), ""),
+    (lambda n: n + 1, lambda n: n + 2, lambda n: n + 3, ""),
+    (lambda n: n + (n < 9 or n > 30), lambda n: n + 2 * (n < 20),
+     lambda n: n + 2 * (8 < n < 20) + (n > 30), ""),
+]  # fmt: skip
+
+
+def test_two_mistakes_are_named_where_they_explain_the_answers_together():
+    hand = [(n, n) for n in range(1, 40)]
+    for one, two, both, said in FACTORS:
+        mistakes = [("One.", one), ("Two.", two), ("Else.", lambda n: n + 50)]
+        lines = said_of(both, hand, (), mistakes)[4:-1]
+        assert lines == ([f"{said} mistakes at once:", "- One.", "- Two."] if said else []), lines
+
+
 def test_of_two_mistakes_the_nearer_one_is_named():
     def plus(*differ):
         return lambda n: n + (n in (3, *differ))

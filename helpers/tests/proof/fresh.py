@@ -217,7 +217,7 @@ rec(r[:10], g, k)  # Nothing past rank 10
 rec(r, g, k + 1)
 rec(r, {d: n - 1 for d, n in g.items()}, k)
 hits(r, g, k) / len(r) if r else 0
-hits(r, g, None) / len(g)
+hits(r, g, None) / len(g)  # Perhaps two mistakes at once: - Documents labelled 0 stand in the denominator
 hits(r, g, k)
 2 * it * hits(r, g, k) / k / (it + hits(r, g, k) / k) if hits(r, g, k) else 0
 round(it, 3)  # The value is rounded
@@ -240,7 +240,7 @@ sum(int(v) / math.log2(n) for n, v in enumerate(x, 2))
 it if x else None  # Nothing came back
 [v / math.log2(n) for n, v in enumerate(x, 2)]  # type list, wanted is a number
 x[0] + sum(v / math.log2(n) for n, v in enumerate(x[1:], 2))  # that is the form of 2002
-sum(v / math.log(n) for n, v in enumerate(x, 3))
+sum(v / math.log(n) for n, v in enumerate(x, 3))  # Two mistakes at once: - The logarithm is the natural one: math.log2 is wanted. - The first gain
 == ndcg(r, g, k, f=lin): ndcg_of(r, g, k, f)
 right: it ; share(log2dcg([f(g[d]) * (g[d] > 0) if d in g else 0 for d in r[:k]]), log2dcg(best(g, f)[:k]))
 log2dcg(gained(r, g, k, f)) / log2dcg(sorted(gained(r, g, k, f), reverse=True))  # The ideal order is made from what was retrieved
@@ -280,7 +280,7 @@ overlap(q, [re.sub('[0-9]', '', y) for y in a])
 share(sum(any(w in re.findall('[a-z0-9]+', y.lower()) for y in a) for w in content_words(q)), len(content_words(q)))
 share(sum(any(w[:3] in [x[:3] for x in words(y)] for y in a) for w in content_words(q)), len(content_words(q)))
 len({*content_words(q)} & {*words(' '.join(a))}) / len({*content_words(q)} | {*words(' '.join(a))})  # that is Jaccard
-share(sum(w in ' '.join(a).lower().split() for w in {*content_words(q)}), len({*content_words(q)}))
+share(sum(w in ' '.join(a).lower().split() for w in {*content_words(q)}), len({*content_words(q)}))  # Two mistakes at once: - Repeated words
 jac(set(content_words(q)), set(words(' '.join(a))))  # that is Jaccard
 sum(any(w in words(y) for y in a) for w in content_words(q))  # 1.0 is the maximum.
 share(sum(w.rstrip('s') in [x.rstrip('s') for x in words(' '.join(a))] for w in content_words(q)), len(content_words(q)))  # The s at the end of words is cut off
@@ -391,7 +391,7 @@ sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 * (1 - b + b * len({*
 sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 * b * len(d) / a) for x in q)  # 1 - b is missing
 sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 * len(d) / a) for x in q)  # The length counts in full
 sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 + k1 * b * len(d) / a) for x in q)  # 1 stands where 1 - b belongs
-sum(w.get(x, 0) * d.count(x) / (d.count(x) + k1 * (1 - b + b * len(d) / a)) for x in {*q})
+sum(w.get(x, 0) * d.count(x) / (d.count(x) + k1 * (1 - b + b * len(d) / a)) for x in {*q})  # Two mistakes at once: - The factor k1 + 1
 == search(q, i, ids, v, k=None): ordered(found(q, i, ids, v))[:k]
 right: [[np.str_(d), np.float64(s)] for d, s in it] ; tuple(it) ; np.array(it, dtype=object) ; [(d, np.float32(s)) for d, s in it]
 sorted(((str(d), round(float(s), 10)) for d, s in zip(ids, i.get_scores(words(q))) if s > 0), key=lambda p: -p[1])[:k]  # Only scores above 0

@@ -200,7 +200,7 @@ MUTANTS = [
     Mutant("end of a solution left in the copy", "helpers/learn/copies.py", "lines[first - 1 : last] =", "lines[first - 1 : last - 1] =", LEARN),
     Mutant("a check that praises a stub", "helpers/tests/proof/rehearsal.py", 'if [error.ename for error in errors] != ["NotStarted"]:', "if False:", REHEARSAL),
     Mutant("answers far off accepted", "notebooks/check/values.py", "abs_tol=max(TOLERANCE, grain)", "abs_tol=0.3", VALUES),
-    Mutant("the last of several explanations", "notebooks/check/verdict.py", "if share > best and agrees", "if share and agrees", VERDICT),
+    Mutant("the last of several explanations", "notebooks/check/verdict.py", "if share > best and made", "if share and made", VERDICT),
     Mutant("a crash that hides a mistake", "notebooks/check/verdict.py", "for raised in (False, True):", "for raised in (True, False):", VERDICT),
     Mutant("every quick test passed", "notebooks/check/quick_test.py", "len(right) >= PASS * len(questions)", "len(right) >= 0", QUIZ),
     Mutant("causes kept without a reason", "notebooks/check/failures.py", "if not _is_kept(read[q])}", "if False}", FAILURES),
