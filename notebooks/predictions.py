@@ -25,6 +25,16 @@ USUAL = 0.9  # how often a learner with ranges that are right meets the counts t
 FEW = 10  # ranges below which a count that chance allows says nothing of a learner
 PLAIN = ",.10g"
 Prediction = list[float] | str
+WORDS = {  # of the week's ranges, as a figure names them
+    "a-longer": "over 512 tokens, %", "a-relevant": "relevant documents",
+    "a-equal": "equal labels, %", "a-overlap": "word overlap",
+    "a-lowest": "overlap, lowest kind", "a-coverage": "coverage, %",
+    "b-orphans": "lengths with orphan, %", "b-jump": "weight in 51 of 100",
+    "b-shared": "chunks with a word, %", "b-cut-first": "documents in ten chunks",
+    "c-ndcg": "nDCG@10", "c-top": "relevant at rank 1", "c-width": "width of interval",
+    "c-other": "other minus baseline", "c-detectable": "smallest to show",
+    "c-evidence": "evidence recall",
+}  # fmt: skip
 SHOWN: set[tuple[Path, str]] = set()  # truths that this kernel told before they were predicted
 
 
@@ -137,19 +147,20 @@ def draw_ranges(ranges: dict[str, dict]) -> None:
 
     Each row has a scale of its own, from the lowest to the highest of its three numbers.
     """
-    ax, numbers = figures.axes(1.1 + 0.29 * len(ranges)), []
-    for y, entry in enumerate(ranges.values()):
+    ax, rows, numbers = figures.axes(1.1 + 0.29 * len(ranges)), [], []
+    for y, (name, entry) in enumerate(ranges.items()):
         points = [*entry["said"], float(entry["truth"].replace(",", ""))]
         low, high, truth = np.interp(points, [min(points), max(points)], [0, 1])
         mark, color, face = figures.SIDES["good" if entry["held"] else "open"]
         ax.plot([low, high], [y, y], color=figures.PALE, linewidth=9, solid_capstyle="butt")
         ax.plot(truth, y, mark, color=color, markerfacecolor=face, markersize=9)
+        rows.append(f"{name[0].upper()}: {WORDS.get(name, name[2:])}")
         numbers.append(f"{_in_words(entry['said'])}, was {entry['truth']}")
-    figures.name_rows(ax, [*ranges])
-    ax.secondary_yaxis("right").set_yticks(range(len(ranges)), numbers)
+    figures.name_rows(ax, rows)
+    ax.secondary_yaxis("right").set_yticks(range(len(rows)), numbers)
     ax.set(xticks=[], xlim=(-0.05, 1.05))
     title = f"{sum(e['held'] for e in ranges.values())} of {how_many(len(ranges), 'range')} held"
-    words = "; ".join(map(": ".join, zip(ranges, numbers, strict=True)))
+    words = "; ".join(map(": ".join, zip(rows, numbers, strict=True)))
     figures.show(ax, title, words, "bar: your range; dot: the truth, open where it's outside")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 
@@ -178,7 +179,8 @@ def test_each_range_is_a_bar_with_its_truth_on_a_scale_of_its_own(own, drawn, ca
     write(own, *outside, ("a-x", [3, 3], True, "3"), choice, ("a-longer", [10, 50], True, "40"))
     assert printed(capsys, calibration).endswith("\nchoices: 1 of 1 right\n")
     [(ax, told)] = drawn
-    assert rows(ax) == ["a-x", "a-longer", "b-new", "c-ndcg"] and title(ax) == "2 of 4 ranges held"
+    names = ["A: x", "A: over 512 tokens, %", "B: new", "C: nDCG@10"]
+    assert rows(ax) == names and title(ax) == "2 of 4 ranges held"
     assert np.allclose(points(ax)["o"], [(1, 0), (0.75, 1), (0, 2), (1, 3)])
     ends = np.reshape(points(ax)["None"], (4, 2, 2))[..., 0]
     assert np.allclose(ends, [(1, 1), (0, 1), (0.2, 1), (0, 0.8)])
@@ -186,7 +188,12 @@ def test_each_range_is_a_bar_with_its_truth_on_a_scale_of_its_own(own, drawn, ca
     assert faces == [figures.DARK, figures.DARK, "white", "white"]  # readable in grey
     beside = ["3 to 3, was 3", "10 to 50, was 40", "2,000 to 4,000, was 1,500"]
     assert rows(ax.child_axes[0]) == [*beside, "0.2 to 0.6, was 0.700"]
-    assert "a-x: 3 to 3, was 3; a-longer: 10 to 50, was 40; b-new: 2,0" in told
+    assert "A: x: 3 to 3, was 3; A: over 512 tokens, %: 10 to 50, was 40; B: new: 2,0" in told
+
+
+def test_a_figure_has_words_for_each_range_of_the_week():
+    source = "".join(path.read_text(encoding="utf-8") for path in workbook.SESSIONS)
+    assert {*predictions.WORDS} == {*re.findall(r'predict\(\\"([a-z-]+)\\", \.\.\., \.', source)}
 
 
 VERDICTS = [  # (ranges that held, ranges, how many should, what that says)
@@ -237,7 +244,7 @@ def test_no_command_trips_over_the_file(tmp_path, monkeypatch):
     assert "predictions.json" not in {*manifest.differences(copy), *derived}
     manifest.write_manifest(evals, {})
     assert "predictions" not in (copy / "manifest.json").read_text(encoding="utf-8")
-    assert kept(nbval_alt.copy_of_set(copy, tmp_path / "checked")) == kept(copy)
+    assert kept(workbook.copy_of_set(copy, tmp_path / "checked")) == kept(copy)
     monkeypatch.setattr(evalset, "DEFAULT", copy)
     copies.copy_set(tmp_path / "own")  # a new copy starts without predictions
     assert not (tmp_path / "own" / "predictions.json").exists()
