@@ -244,7 +244,7 @@ def test_no_command_trips_over_the_file(tmp_path, monkeypatch):
     assert "predictions.json" not in {*manifest.differences(copy), *derived}
     manifest.write_manifest(evals, {})
     assert "predictions" not in (copy / "manifest.json").read_text(encoding="utf-8")
-    assert kept(workbook.copy_of_set(copy, tmp_path / "checked")) == kept(copy)
+    assert kept(nbval_alt.copy_of_set(copy, tmp_path / "checked")) == kept(copy)
     monkeypatch.setattr(evalset, "DEFAULT", copy)
     copies.copy_set(tmp_path / "own")  # a new copy starts without predictions
     assert not (tmp_path / "own" / "predictions.json").exists()
