@@ -238,8 +238,9 @@ def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     title = f"{above} of {len(kinds)} {noun} clearly above the bar, {below} below"
     title = f"Useful: {title}" if full else title
     words = f"Questions with a useful document among the first five: {', '.join(words)}."
-    share = "above: useful, below: a full answer" if full else "share of questions"
-    show(ax, title, words, f"{share}\nlines: 95 % intervals, dashed: the bar, {bar:.0%}")
+    share = "above: useful, below: in full" if full else "share of questions"
+    marks = "filled: clearly above the bar; square: below; hollow: too few to tell"
+    show(ax, title, words, f"{share}; lines: 95 % intervals; dashed: the bar, {bar:.0%}\n{marks}")
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
@@ -256,7 +257,8 @@ def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     ax.set_xlim(-0.03, 1.03)
     means = ", ".join(f"{kind} {mean:.3f}" for kind, mean in kinds["mean"].items())
     title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
-    show(ax, title, f"Means of {name}: {means}.", f"{name}, a dot for each query (line: mean)")
+    below = f"{name} of each query (line: mean; square: below 0.5)"
+    show(ax, title, f"Means of {name}: {means}.", below)
 
 
 def first_ranks(ranks: pd.Series, where: str) -> None:
@@ -294,7 +296,7 @@ def forest(compared: dict, width: float = 7) -> None:
     verdicts = [run["verdict"] for run in runs]
     verdict_legend(ax, verdicts)
     differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts)
-    title = f"{differing} of {len(runs)} systems are shown to differ from the baseline"
+    title = f"Shown to differ from the baseline: {differing} of {len(runs)} systems"
     measure = " or ".join(dict.fromkeys(run["primary"] for run in runs))
     show(ax, title, "; ".join(words), f"difference in {measure}; grey: too small to matter")
 
@@ -337,8 +339,7 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width:
     ax.set_ylim(0, 1.02)
     verdict_legend(ax, [*verdicts.values(), ""])
     differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts.values())
-    title = f"Within {budget:,} tokens {differing} of {len(verdicts)} chunk sets are shown "
-    title += f"to differ from {base}"
+    title = f"Shown to differ from {base} at {budget:,} tokens: {differing} of {len(verdicts)}"
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
     told = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
     words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {told}"

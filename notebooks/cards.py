@@ -16,7 +16,7 @@ from helpers.labels.markup import document_html
 from helpers.text import Markup
 
 COMMON = 1 / 4  # a word is common where more of the chunks than this share hold it
-PAGE, DECISION = "session_c.html", ("verdict", "measured", "numbers", "next")
+PAGE, DECISION = "session_c.html", ("verdict", "measured", "numbers", "bar", "next")
 HEADING = """# A failure, and what to do
 
 The search put the rival above the wanted document, which has the higher label. Each word of the
@@ -150,7 +150,7 @@ def card_html(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> Mark
         rows.append((word + marks, *gave))
     idle = ", ".join(name for name, *gave in rows if not any(gave)) or "no word"
     longest = max(abs(value) for _, *gave in rows for value in gave)
-    gave = _table("what it gave", [row for row in rows if any(row[1:])], longest)
+    gave = _table("word", [row for row in rows if any(row[1:])], longest)
     scores = _table("score", [(shown, *card[name]) for name, shown in SCORES.items()], math.inf)
     facts = (query.query, query.query_id, query.kind, ndcg, sides, gave, idle, scores)
     return CARD.format(*facts, figures.side_by_side(texts).data)

@@ -289,9 +289,9 @@ def questions_needed(row: dict, difference: float) -> int:
 
 
 def _on_test(run: dict) -> str:
-    """Return what test says of a run that was compared on dev: a choice that waits is told."""
+    """Return what test says of a run that was compared on dev, if it was looked at there."""
     if "halves" not in run:
-        return stats.NOT_CONFIRMED if run["verdict"] in (BETTER, WORSE) else ""
+        return "not looked at" if run["verdict"] in (BETTER, WORSE) else ""
     halves = run["halves"]
     told = f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
     apart = halves.get(compare.APART)

@@ -120,8 +120,8 @@ class Panel:
             button.layout = {"width": "auto", "min_width": "5em"}
             button.on_click(partial(self._act, name))
             self.buttons[name] = button
-        guide = Page(markup.guide_html(self.evals.folder))
-        self.guide = widgets.Accordion([guide], titles=("Labelling guide",), selected_index=None)
+        folded = "<details><summary>Labelling guide</summary>{}</details>"  # opens by keyboard
+        self.guide = Page(Markup(folded).format(markup.guide_html(self.evals.folder)))
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
         progress = widgets.HBox([self.bar, self.count], layout=wrap)
         actions = widgets.HBox([*self.buttons.values(), self.key], layout=wrap)

@@ -56,7 +56,7 @@ def test_shares_stand_against_the_bar(drawn):
     assert points(below)["s"] == [(0, 1.8), (0, 2.2)]  # a full answer stands in the row of its kind
     assert words(below.texts)[4:] == ["5 in full", "0 in full", "9 in full"]
     assert "edge 7 of 8 (0.70 to 0.90), all questions in full 5 of 10 (0.20 to 0.80), h" in told
-    assert named(below)[0].startswith("above: useful, below: a full answer\nlines: 95 %")
+    assert named(below)[0].startswith("above: useful, below: in full; lines: 95 %")
 
 
 def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
@@ -114,12 +114,12 @@ def test_the_forest_shows_each_run_with_its_interval_and_verdict(drawn):
         "<": [(-0.2, 3)],
     }
     assert (ax.patches[0].get_x(), ax.patches[0].get_width()) == (-0.05, 0.1)
-    assert title(ax) == "2 of 4 systems are shown to differ from the baseline"
+    assert title(ax) == "Shown to differ from the baseline: 2 of 4 systems"
     assert "open +0.050 (-0.100 to +0.200), too few queries to tell; one -0.200, too few" in told
     assert named(ax)[0].endswith("grey: too small to matter")
     assert [shown.figure.get_figwidth() for shown in (ax, page)] == [7, 5]
     figures.forest({"runs": runs[:3], "matters": 0.05}, 7)
-    assert title(drawn[-1][0]).startswith("1 of 3 systems")
+    assert title(drawn[-1][0]).endswith("1 of 3 systems")
 
 
 def test_document_and_evidence_by_k(drawn):
@@ -159,7 +159,7 @@ def test_evidence_by_budget(drawn):
     assert legend == ["the baseline", stats.WORSE, stats.TOO_FEW]
     assert words(ax.get_xticklabels()) == ["500", "1,000", "2,000", "4,000", "8,000"]
     assert [*budget.get_xdata()] == [2000, 2000]
-    assert title(ax) == "Within 2,000 tokens 1 of 2 chunk sets are shown to differ from fixed"
+    assert title(ax) == "Shown to differ from fixed at 2,000 tokens: 1 of 2"
     assert told.endswith(f"At 2,000: small {stats.TOO_FEW}, x {stats.WORSE}")
 
 

@@ -793,7 +793,7 @@ def test_tables_of_comparisons(cells, published):
     left_out = (SIGNS, "detectable")
     short = {n: {c: v for c, v in row.items() if c not in left_out} for n, row in compared.items()}
     for row in published["compared_dev"]["runs"]:
-        on_test = "not confirmed" if row["verdict"] in ("better", "worse") else ""
+        on_test = "not looked at" if row["verdict"] in ("better", "worse") else ""
         if "halves" in row:
             at = row["halves"]["test"]["difference"]
             on_test = f"{at:+.3f}, {row['halves']['test minus dev']['verdict']}"
