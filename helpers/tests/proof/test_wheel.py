@@ -124,7 +124,7 @@ def test_the_help_offers_no_command_of_the_course(gate):
 
 
 def test_the_baseline_is_that_of_the_sessions(gate):
-    assert "nDCG with linear gain" in gate.said
+    assert "nDCG has linear gain" in gate.said
     for name in ("chunks/fixed.jsonl", "runs/fixed.jsonl", "runs/fixed.trec"):
         assert (gate.place / "evals" / name).read_bytes() == (OWN / name).read_bytes(), name
     ours, theirs = (
@@ -157,7 +157,6 @@ def test_a_set_is_audited_exported_and_frozen(gate):
     assert " failed" in gate("audit", status=(0, 1))
     said = gate("export", "--to", "out")
     assert "without labels.parquet: pip install 'retrieval-baseline[sql]'" in said
-    assert gate("export", "--to", "out") == said  # over the former one
     written = {path.relative_to(gate.place).as_posix() for path in gate.place.glob("out/**/*.*")}
     assert {"out/beir/corpus.jsonl", "out/qrels.trec"} < written
     assert "duckdb is missing" in gate("sql", "--to", "sql", status=(1,))
