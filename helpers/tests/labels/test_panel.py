@@ -86,7 +86,8 @@ def test_the_guide_is_rendered_and_its_absence_is_a_hint(folder):
     text += "## Cases\n\nc\n"
     (folder / "labeling_guide.md").write_text(text)
     page = opened(folder).guide.value
-    assert page.endswith("<details><summary><b>Cases</b></summary><p>c</p>\n</details></div></details>")
+    cases = "<details><summary><b>Cases</b></summary><p>c</p>\n</details></div>"
+    assert page.endswith(f"{cases}</details>")
     assert "<h1>Ours</h1>" in page and "<td>2</td>" in page and "&#60;script&#62;" in page
     assert "<p>a (https&#58;//x/y&#46;png) b (javascript&#58;x)</p>" in page
 
