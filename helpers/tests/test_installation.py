@@ -1,4 +1,4 @@
-"""What an installation has in place of make, its baseline, and the calls for other programs."""
+"""What an installation has in place of make, its baseline, and the calls of helpers/__init__.py."""
 
 import html
 import json

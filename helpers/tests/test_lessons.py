@@ -7,15 +7,15 @@ A made session proves that it finds them.
 import ast
 import contextlib
 import functools
-import io
 import math
 import re
 
 import nbformat
 import pytest
+from check.exercises import space_of
 from learn.small_session import code, markdown
 
-from helpers import evalset, workbook
+from helpers import workbook
 from helpers.learn import exercises as learn
 
 LONGEST, LONGEST_SOLUTION, MINUTES, HINTS = 12, 20, 30, 3
@@ -96,26 +96,6 @@ def wrong_examples(name, notebook):
                 value = ... if ", ..." in call else eval(call, space)
                 if wanted and value is not ... and not is_value(wanted, value, space):
                     yield f"{name}: cell {cell.id}: `{call}` is {value!r}, not {wanted}"
-
-
-def space_of(notebook, last):
-    """Return the names that definitions, constants and setup cells leave behind up to a cell."""
-    space = {"__name__": "__main__", "evals": evalset.load(evalset.DEFAULT)}
-    for n, cell in enumerate(filter(learn.is_code, notebook.cells[: last + 1])):
-        setup = n == 0 or "setup" in cell.metadata.get("tags", [])
-        with contextlib.suppress(SyntaxError):  # a magic
-            for node in ast.parse(cell.source).body:
-                if setup or is_definition(node):
-                    with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-                        exec(compile(ast.Module([node], []), cell.id, "exec"), space)
-    return space
-
-
-def is_definition(node):
-    """Return whether a statement imports, defines, or assigns what calls nothing."""
-    if isinstance(node, ast.Assign):
-        return not any(isinstance(part, ast.Call) for part in ast.walk(node.value))
-    return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
 
 
 def is_value(text, value, space):

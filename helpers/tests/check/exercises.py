@@ -1,13 +1,21 @@
 """What the tests of the checks share."""
 
+import ast
+import contextlib
+import functools
 import inspect
+import io
+from unittest import mock
 
 import pytest
 
+from helpers import evalset
+from helpers.learn import exercises as learn
 from notebooks import check
 from notebooks.check import statistics, verdict
 
 WITHOUT_TABLE = {"quiz", "causes", "cause"}  # have tests of their own
+LOADED = functools.cache(evalset.load)
 
 
 def checks() -> list[str]:
@@ -21,6 +29,30 @@ def learnt(source: str) -> dict:
     space = {"__name__": "__main__"}
     exec(compile(source, "<cell>", "exec"), space)
     return space
+
+
+def space_of(notebook, last):
+    """Return the names that definitions, constants and setup cells leave behind up to a cell."""
+    space = {"__name__": "__main__", "evals": LOADED(evalset.DEFAULT)}
+    for n, cell in enumerate(filter(learn.is_code, notebook.cells[: last + 1])):
+        setup = n == 0 or "setup" in cell.metadata.get("tags", [])
+        with contextlib.suppress(SyntaxError):  # a magic
+            for node in ast.parse(cell.source).body:
+                if setup or is_definition(node):
+                    with (
+                        contextlib.suppress(Exception),
+                        contextlib.redirect_stdout(io.StringIO()),
+                        mock.patch.object(evalset, "load", LOADED),
+                    ):
+                        exec(compile(ast.Module([node], []), cell.id, "exec"), space)
+    return space
+
+
+def is_definition(node):
+    """Return whether a statement imports, defines, or assigns what calls nothing."""
+    if isinstance(node, ast.Assign):
+        return not any(isinstance(part, ast.Call) for part in ast.walk(node.value))
+    return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
 
 
 def refused(name: str, function) -> str:

@@ -1,6 +1,6 @@
-"""What every exercise is held to: each known mistake fails with its own sentence.
+"""What every exercise is held to: its solution passes, each known mistake fails with its sentence.
 
-Right answers, and wrong ones that nobody had in mind, stand in proof/fresh.py.
+Right answers in other forms, and wrong ones that nobody had in mind, stand in proof/fresh.py.
 """
 
 import re
@@ -12,13 +12,23 @@ from notebooks import check
 from notebooks.check import chunking, verdict
 from notebooks.check.passed import place_of_exercise
 
-from .exercises import checks, known_mistakes, learnt, refused
+from .exercises import checks, known_mistakes, learnt, refused, space_of
 
 
 def test_every_check_stands_in_a_notebook_and_every_notebook_check_exists():
     cells = [c for nb in learn.read_lessons().values() for c in nb.cells if learn.is_check(c)]
     called = [name for cell in cells for name in learn.checks_called(cell)]
     assert sorted(called) == sorted([*checks(), "causes", "quiz A", "quiz B", "quiz C"])
+
+
+@pytest.mark.parametrize("lesson", learn.read_lessons())
+def test_the_solution_of_every_exercise_passes(lesson):
+    notebook = learn.read_lessons()[lesson]
+    cells = filter(learn.is_check, notebook.cells)
+    called = {name for cell in cells for name in learn.checks_called(cell)} & {*checks()}
+    space = space_of(notebook, len(notebook.cells)) if called else {}
+    for name in called:
+        getattr(check, name)(space[name])
 
 
 @pytest.mark.parametrize("name", checks())

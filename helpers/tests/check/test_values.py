@@ -43,6 +43,7 @@ def test_general_sentences():
     windows = chunking._right
     assert "put list(...) around it" in refused("holm", lambda ps: (p for p in holm_of(ps)))
     assert "of type set" in refused("windows", lambda *args: set(windows(*args)))
+    assert "A member of the answer is of type int" in refused("windows", lambda n, *_: [n])
     halves = lambda *args: [(a / 1, b / 1) for a, b in windows(*args)]  # noqa: E731
     assert "whole numbers are wanted" in refused("windows", halves)
     said = refused("windows", lambda n, size, overlap: np.array([[0, n]] * 999))

@@ -229,7 +229,7 @@ MUTANTS = [
 
 SEED, SAMPLED, WORKERS = 2026, 100, 2
 WANTED = defaultdict(lambda: 0.85, check=0.75, learn=0.75)  # of a room, or of all together
-MOST = 40  # seconds of tests that an edit may cost, beside the notebook
+MOST = 70  # seconds of tests that an edit may cost, beside the notebook
 WHEEL = f"{TESTS}/proof/test_wheel.py"  # installs for minutes: run by its part alone
 SLOW = ("test_sessions", "test_rehearsal", "test_witness", "test_panel", "test_fuzz")  # last
 NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=300 -p helpers.tests.nbval_alt "
