@@ -39,8 +39,9 @@ ERRORS = {
     IndexError: "A place past the last one is asked for.",
     RecursionError: "It calls itself on and on: each call must come nearer to the end.",
     KeyError: "A key that is not there is asked for: .get(key, default) gives one.",
-    Endless: "Does each turn of the loop come nearer to its end?",
+    Endless: "Does each turn of the loop come nearer to its end? Nothing is to be drawn at random.",
 }
+DRAWN = "The same call gives another value each time: draw nothing at random here."
 NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
 
 
@@ -142,7 +143,7 @@ def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:
         lines += [f"And {shown[0]}", *shown[1:]] if lines else shown
         if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
             lines.append(f"Here {top} is the maximum.")
-        sentence = reason(rest, mistakes, view)
+        sentence = reason(rest, mistakes, view) or _if_drawn(name, function, case, got)
         lines += [sentence] * (sentence not in ("", *lines))
         summary = summary or sentence or f"{shown[0]}: {shown[-1].strip()}"
     lines.append(f"{len(failing)} of {len(answers)} cases differ; the simplest is shown.")
@@ -219,7 +220,7 @@ def step_limit(function: Callable) -> Iterator[None]:
         if frame.f_globals is not home:
             return None
         if next(steps) > STEPS:
-            raise Endless("it runs on and on")
+            raise Endless(f"stopped after {STEPS:,} lines, a right answer needs some 2,000")
         return trace
 
     sys.settrace(trace)
@@ -281,6 +282,12 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
         return next((words for kind, words in ERRORS.items() if isinstance(got.error, kind)), "")
     is_nan = isinstance(got, float) and math.isnan(got) and case.wanted == 0
     return NAN if is_nan else type_fault(case.wanted, seen, members=view is None)
+
+
+def _if_drawn(name: str, function: Callable, case: Example, got: object) -> str:
+    """Return a sentence where the same call gives another number each time, else an empty one."""
+    again = call_safely(name, function, case.args)[0]
+    return DRAWN if isinstance(got, numbers.Real) and not is_same(got, again, strict=False) else ""
 
 
 class Made(NamedTuple):

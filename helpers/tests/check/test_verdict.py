@@ -2,6 +2,7 @@
 
 import functools
 import math
+import random
 import re
 import sys
 
@@ -150,6 +151,7 @@ def test_the_reason_of_a_wrong_answer():
         (lambda n: [][n], 1.0, "A place past the last one"),
         (lambda n: {}["a"], 1.0, "A key that is not there is asked for: .get(key, default)"),
         (lambda n: 2 * n, 3.5, "1 of 1 cases differ; the simplest is shown."),
+        (lambda n: random.random(), 3.5, verdict.DRAWN),
     ):
         *_, before, last = lines = said_of(function, [(1, wanted)])
         assert (last if reason[0] == "1" else before).startswith(reason), lines
