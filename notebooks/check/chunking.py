@@ -152,6 +152,12 @@ def _by_decoding(doc_text: str, size: int, overlap: int) -> list[Span]:
     return [(len(decode(ids[:a])), len(decode(ids[:b])), b - a) for a, b in found]
 
 
+def _by_finding(doc_text: str, size: int, overlap: int) -> list[Span]:
+    ids, decode = text.token_ids(doc_text), text.encoding().decode
+    parts = [(decode(ids[a:b]), b - a) for a, b in _right(len(ids), size, overlap)]
+    return [(doc_text.find(p), doc_text.find(p) + len(p), n) for p, n in parts]
+
+
 def _draw_fixed(rng: np.random.Generator) -> Iterator[Example]:
     for _ in range(60):
         doc_text = " ".join(pick(rng, "disk full 🧯🧯 queue é checkout-api 日本語 v2.1", 1, 9))
@@ -168,7 +174,7 @@ WRONG_FIXED = [
      lambda d, size, o: [(a, b, b - a) for a, b in _right(len(d), size, o)]),
     ("Positions come from decoded slices. A slice can end inside a character, and then "
      "decodes to replacement marks: take the offsets of decode_with_offsets.",
-     _by_decoding),
+     _by_decoding, _by_finding),
     ("The overlap is ignored.",
      lambda d, size, o: _fixed(d, size, o, _guarded(_apart)),
      lambda d, size, o: _fixed(d, size, o, _apart)),
@@ -257,6 +263,15 @@ def _headings_behind(doc_text: str) -> list[Span]:
         if spans and _is_heading(doc_text[a:b]):
             a = spans.pop()[0]
         spans.append(_span(doc_text, a, b))
+    return spans
+
+
+def _nearest_heading(doc_text: str) -> list[Span]:
+    """Return paragraphs with the last of the headings before them."""
+    blocks, spans = _alone(doc_text), []
+    for (start, end, _), (a, b, _) in zip([(0, 0, 0), *blocks], blocks, strict=False):
+        if not _is_heading(doc_text[a:b]) or not doc_text[b:].strip():
+            spans.append(_span(doc_text, start if _is_heading(doc_text[start:end]) else a, b))
     return spans
 
 
@@ -385,6 +400,8 @@ WRONG_PARAGRAPHS = [
      lambda d: [span for span in _alone(d) if not _is_heading(d[span[0]:span[1]])],
      lambda d: [span for span in _alone(d)
                 if not _is_heading(d[span[0]:span[1]]) or span == _alone(d)[-1]]),
+    ("Of several headings in a row only the last is kept: all of them belong to what follows.",
+     _nearest_heading),
     ("A heading at the very end is lost: with nothing to follow it stands alone.",
      lambda d: _paragraphs(d, keep_last=False),
      lambda d: _paragraphs(d, lambda block: block.startswith("#"), keep_last=False)),

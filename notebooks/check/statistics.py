@@ -50,6 +50,9 @@ WRONG_BOOTSTRAP = [
     ("This is the mean and 1.96 standard errors to each side. The percentiles of the drawn "
      "means need not lie evenly.",
      lambda v, rng, n=10_000: _about(v, 1.96 * np.std(v, ddof=1) / len(v) ** 0.5)),
+    ("These are 1.96 standard deviations of the values, where single values lie. Their mean "
+     "varies less: take the percentiles of the drawn means.",
+     lambda v, rng, n=10_000: _about(v, 1.96 * np.std(v))),
     ("This is the median of each draw. The interval is one of the mean.",
      lambda v, rng, n=10_000: _ends(np.median(_resampled(v, rng, n), axis=1))),
     ("The lower end stands above the upper one.",

@@ -323,6 +323,7 @@ right: [list(c) for c in it] ; [pd.Series(c) for c in it]
 [(len(d[:a].encode()), len(d[:b].encode()), n) for a, b, n in it]
 fixed(d, size, o, lambda n, s, o: [(i, min(i + s, n)) for i in range(0, n, s)])  # The overlap is ignored
 [(a + (d[a] == ' '), b, n) for a, b, n in it]
+[(i, i + len(q), b - a) for ids in [text.token_ids(d)] for a, b in spans(len(ids), size, o) for q in [text.encoding().decode(ids[a:b])] for i in [d.find(q)]]  # come from decoded slices
 [(at[a], at[b - 1], b - a) for at in [text.encoding().decode_with_offsets(text.token_ids(d))[1]] for a, b in spans(len(at), size, o)]  # Every chunk stops where its last token begins
 [(at[a], at[b], b - a) for at in [text.encoding().decode_with_offsets(text.token_ids(d))[1]] for a, b in spans(len(at), size, o)]  # No token begins after the last one
 [(a, b, float(n)) for a, b, n in it]  # whole numbers are wanted
@@ -441,6 +442,7 @@ right: np.percentile(v[(rng.random((len(v), n)) * len(v)).astype(int)].mean(0), 
 boot(v, rng, n, (0.5, 99.5))  # The interval is too wide
 boot(v, rng, n, (25, 75))  # The interval is too narrow
 boot(v, rng, n, (0.025, 0.975))
+(v.mean() - 1.96 * v.std(), v.mean() + 1.96 * v.std())  # where single values lie
 boot(v, rng, n, (0, 95))
 np.mean(it)  # type float64, wanted is a tuple such as (0.0, 1.0)
 boot(v, rng, 10)
