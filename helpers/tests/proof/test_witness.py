@@ -508,6 +508,9 @@ def test_data_card_tells_the_truth_about_the_queries(files):
     assert f"sixteen of the {sum(grade == 1 for grade in best.values())} that had only" in page
     fourth = [q for q, row in files.asked.items() if row.get("round") == 4]
     assert len(fourth) == 16 and all(best[q] == 1 for q in fourth)
+    first, more, both = (int(n) for n in re.findall(r"(?:first|Another|of these) (\d+)", page))
+    assert first + more == both == len(files.documents) - len(fourth)
+    card_tells({"holds {} facts": len(witness.rows(ROOT / "helpers/tests/facts.jsonl"))})
     foreign = Counter(row["language"] for row in files.asked.values() if "language" in row)
     assert foreign == {"nl": 8, "de": 8} and "in Dutch and German (`language`), eight each" in page
     none = sum("language" in row for q, row in files.asked.items() if q not in files.queries)
