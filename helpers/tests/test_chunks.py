@@ -33,7 +33,7 @@ def test_rows_that_are_no_chunks_are_all_told_with_their_lines(tmp_path):
         "doc_id and chunk_idx a 0 stands already at line 1, wanted each once": good | {"end": 3},
         "chunk 3:3 " + span.format("a"): good | {"chunk_idx": 1, "start": 3, "end": 3},
         "chunk 0:5 " + span.format("a"): good | {"chunk_idx": 2, "end": 5},
-        "chunk 0:4 " + span.format("b"): good | {"doc_id": "b"},
+        "chunk 0:1 " + span.format("b"): good | {"doc_id": "b", "end": 1},
     }
     path, documents = tmp_path / "c.jsonl", {"a": evalset.Document("a", "", "text")}
     write_rows(path, good, *rows.values())

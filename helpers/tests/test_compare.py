@@ -731,6 +731,8 @@ def test_the_page_says_what_a_further_search_brings(quoted):
     decided = compare.compare(evals._replace(decides="evidence-nDCG@10"), base, [agent])
     told = "By evidence nDCG@10 (n = 8): 0.000 with first searches alone, 0.315 with all.\n"
     assert told in compare.comparison_page(decided)  # half of 1 / log2(3)
+    cut = {"measures": ["evidence hit@4", "evidence nDCG@4"]}
+    assert compare._of_evidence(cut, "evidence-hit@10") == "evidence hit@4"
     agent = agent._replace(first=dict.fromkeys(agent.parts, 1))  # no list is cut off
     (row,) = compare.compare(evals, agent, [agent])["runs"]
     assert row["evidence"]["measures"][evidence.recall_name(8000)]["run"] == pytest.approx(4 / 12)

@@ -40,9 +40,12 @@ def installed(monkeypatch):
     monkeypatch.setattr(installation, "PROGRAM", "retrieval-baseline")
 
 
-def test_a_command_is_worded_as_it_is_typed_in_a_checkout():
+def test_a_command_is_worded_as_it_is_typed_in_a_checkout(monkeypatch):
     for name, variables, wanted, _ in TYPED:
         assert installation.command(name, **variables) == wanted
+    monkeypatch.setattr(sys, "argv", ["helpers", "audit"])
+    said = "run make report once, then .venv/bin/python -m helpers audit"
+    assert installation.remedy("nh3") == said
     assert evalset.DEFAULT.is_absolute() and files.FORMS == evalset.DEFAULT / "schema"
 
 
