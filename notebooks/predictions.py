@@ -121,7 +121,7 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
     else:
         low, high = prediction
         held = bool(low <= value <= high) or shown in (format(low, form), format(high, form))
-    said = f"you said {_in_words(prediction)}: {'held' if held else 'not'}"
+    said = f"you said {_in_words(prediction)}: {'held' if held else 'missed'}"
     print(f"{name}: {shown}; {said}")
     _write_entry(folder, name, {"said": prediction, "held": held, "truth": shown})
 

@@ -125,7 +125,8 @@ class Panel:
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
         progress = widgets.HBox([self.bar, self.count], layout=wrap)
         actions = widgets.HBox([*self.buttons.values(), self.key], layout=wrap)
-        keys = Page(markup.keys_html({k: labels.get(n, n) for k, n in self.keys.items()}))
+        told = {k: labels.get(n, n).removeprefix(f"{k} ") for k, n in self.keys.items()}
+        keys = Page(markup.keys_html(told))
         rows = [progress, self.query, self.document, self.evidence, actions, self.message, keys]
         self.box = widgets.VBox([*rows, self.guide], layout={"max_width": "60em"})
 

@@ -56,7 +56,7 @@ def test_a_range_stands_beside_the_truth_and_is_kept_until_it_may_not_change(own
     assert printed(capsys, predict, "a-x", 5, 12.5) == "a-x: 5 to 12.5, noted\n"
     assert kept(own) == {"a-y": {"said": [10, 20]}, "a-x": {"said": [5, 12.5]}}
     shown = printed(capsys, truth, "a-x", 13.34, ".1f")
-    assert shown == "a-x: 13.3; you said 5 to 12.5: not\n"
+    assert shown == "a-x: 13.3; you said 5 to 12.5: missed\n"
     assert printed(capsys, truth, "a-y", 20, ",d").endswith("20; you said 10 to 20: held\n")
     stays = "a-x: 5 to 14. That comes after its truth, so it isn't noted\n"
     assert printed(capsys, predict, "a-x", 5, 14) == stays
@@ -84,7 +84,7 @@ HELD = [  # (what is said, truth, form, whether it held)
 def test_what_holds(own, capsys):
     for n, (said, value, form, held) in enumerate(HELD):
         predict(f"a-{n}", *said, among=np.array(CHOICES) if len(said) == 1 else ())
-        end = ": held\n" if held else ": not\n"
+        end = ": held\n" if held else ": missed\n"
         assert printed(capsys, truth, f"a-{n}", value, form).endswith(end), (said, value)
         assert kept(own)[f"a-{n}"]["held"] is held
 

@@ -423,10 +423,16 @@ def test_minutes_of_the_parts_are_those_that_their_words_code_and_exercises_take
     assert int(told) == minutes <= LONGEST[path.name[8].upper()]
 
 
-def test_the_week_has_twelve_thousand_words_at_most():
-    pages = [cell.source for path in SESSIONS for cell in nbformat.read(path, 4).cells
-             if cell.cell_type == "markdown"]  # fmt: skip
-    assert sum(map(words_in_view, pages)) <= 12_000
+def words_of(cells: list) -> int:
+    return sum(words_in_view(cell.source) for cell in cells if cell.cell_type == "markdown")
+
+
+def test_the_week_has_twelve_thousand_words_and_begins_with_a_question_and_a_label():
+    first, *others = [nbformat.read(path, 4).cells for path in SESSIONS]
+    assert sum(map(words_of, [first, *others])) <= 12_000
+    ids = [cell.id for cell in first]
+    for cell_id, most in (("a-ask", 150), ("a-first-run", 500)):
+        assert words_of(first[: ids.index(cell_id)]) <= most, cell_id
 
 
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem[:9])

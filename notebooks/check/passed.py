@@ -60,13 +60,13 @@ def passed_page(name: str, message: str, where: Path) -> dict[str, str]:
 
 
 def way_on(name: str) -> str:
-    """Return the next hint and how to take the solution, "" before the second wrong answer."""
-    hints, wrong = place_of_exercise(name).hints, record.wrong_answers(name)
-    if wrong < WRONG or not hints:
+    """Return the next hint, if any is left, and how to take the solution; "" before two wrong."""
+    hints, at = place_of_exercise(name).hints, record.wrong_answers(name) - WRONG
+    if at < 0 or not hints:
         return ""
-    at = min(wrong - WRONG, len(hints) - 1)
+    hint = f"Hint {at + 1}: {hints[at]}" if at < len(hints) else "You've now had every hint."
     how = f'check.solution("{name}") shows a solution; make progress then says that you took it.'
-    return f"\nHint {at + 1}: {hints[at]}\n{how}"
+    return f"\n{hint}\n{how}"
 
 
 def solution(name: str) -> None:

@@ -122,7 +122,7 @@ def test_the_panel_is_displayed_with_its_buttons(folder, monkeypatch):
     labels = ["0 does not help", "1 helps in part", "2 answers it"]
     labels += ["And this too", "No answer", "Skip", "Undo", "Finish"]
     assert [button.description for button in shown.buttons.values()] == labels
-    assert "<td>2 answers it</td>" in shown.box.children[-2].value  # the table of keys
+    assert "<kbd>2</kbd></td><td>answers it</td>" in shown.box.children[-2].value
 
 
 def test_the_panel_offers_the_grades_of_the_set(folder):
