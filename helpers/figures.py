@@ -18,6 +18,7 @@ import pandas as pd
 from IPython import get_ipython
 from IPython.core.pylabtools import print_figure
 from IPython.display import display
+from matplotlib.patheffects import withStroke
 from PIL import Image
 
 from . import stats, text
@@ -27,6 +28,7 @@ PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 COLOURS = 32  # of a stored picture
 DARK, LIGHT, GREEN, GREY, PALE = "#1f4e79", "#c96f1a", "#4a8577", "#6e6e6e", "#9fb6c9"
 BAND = "#e3e6ea"
+HALO = [withStroke(linewidth=3, foreground="white")]  # letters over a line stay readable
 PAGE = 5  # inches: a figure of the write-up, to be read on a telephone
 LETTERS = {7: 12, PAGE: 11.5}  # points on a figure of so many inches
 LINE = {7: 70, PAGE: 50}  # letters of a line of its title
@@ -235,7 +237,7 @@ def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     ax.set_xlim(0, 1.02)
     kinds, noun = (shares[1:], "kinds") if shares[1:] else (shares, "shares")
     above, below = (sum(kind.side == side for kind in kinds) for side in ("good", "poor"))
-    title = f"{above} of {len(kinds)} {noun} clearly above the bar, {below} below"
+    title = f"{above} of {len(kinds)} {noun} above the bar, {below} below"
     title = f"Useful: {title}" if full else title
     words = f"Questions with a useful document among the first five: {', '.join(words)}."
     share = "above: useful, below: in full" if full else "share of questions"
@@ -272,7 +274,7 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     ax.margins(y=0.12)  # room for the labels below the title
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
-    title = f"The first result is relevant for {counts['1']} of {len(ranks)} {where} queries"
+    title = f"First result relevant: {counts['1']} of {len(ranks)} {where} queries"
     words = ", ".join(f"{label} {n}" for label, n in counts.items())
     show(ax, title, f"Queries by rank: {words}.", "rank of the first relevant document", "queries")
 
@@ -289,7 +291,8 @@ def forest(compared: dict, width: float = 7) -> None:
         if ends:
             ax.plot([row["low"], row["high"]], [y, y], color=look["color"], linewidth=2.5)
         ax.plot(row["difference"], y, markersize=10, **look)
-        ax.text(row["difference"], y - 0.22, run["name"], ha="center", fontsize=LETTERS[width] - 1)
+        place = {"ha": "center", "fontsize": LETTERS[width] - 1, "path_effects": HALO}
+        ax.text(row["difference"], y - 0.22, run["name"], **place)
         ends = f" ({ends})" if ends else ""
         words.append(f"{run['name']} {row['difference']:+.3f}{ends}, {run['verdict']}")
     ax.set(yticks=[], ylim=(len(runs) - 0.5, -0.8))

@@ -46,8 +46,8 @@ def test_shares_stand_against_the_bar(drawn):
     assert words(ax.texts) == ["8 of 10", "9 of 9", "0 of 5", "7 of 8"]
     ends = [(end, y) for y, share in enumerate(SHARES) for end in (share.low, share.high)]
     assert points(ax)["None"] == [*ends, (0.7, 0), (0.7, 1)]  # and the bar
-    assert title(ax) == "1 of 3 kinds clearly above the bar, 1 below"
-    assert title(single) == "1 of 1 shares clearly above the bar, 0 below"
+    assert title(ax) == "1 of 3 kinds above the bar, 1 below"
+    assert title(single) == "1 of 1 shares above the bar, 0 below"
     assert ax.get_ylim() == (3.5, -0.5) and "the bar, 70%" in named(ax)[0]
     full = [Share("all questions", 5, 10, 0.2, 0.8), Share("hard", 0, 5, 0.0, 0.43)]
     figures.shares_in_five(SHARES, 0.7, [*full, Share("easy", 9, 9, 0.71, 1.0)])
@@ -85,8 +85,8 @@ def test_first_ranks_are_counted_by_places(drawn):
     assert words(ax.get_xticklabels()) == ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
     assert words(ax.texts) == [*"2112223"]
     assert all(tick == int(tick) for tick in ax.get_yticks())
-    assert title(ax) == "The first result is relevant for 2 of 13 test queries"
-    assert title(single) == "The first result is relevant for 0 of 1 dev queries"
+    assert title(ax) == "First result relevant: 2 of 13 test queries"
+    assert title(single) == "First result relevant: 0 of 1 dev queries"
 
 
 FOREST = [  # (name, difference, low, high, verdict)

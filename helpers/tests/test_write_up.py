@@ -286,8 +286,8 @@ def test_the_cost_counts_questions_and_pairs(small):
     assert write_up.questions_needed(row, 0.3) == 30  # never fewer than there are
     line = actions(small, others=[run("x", stats.TOO_FEW)])[-1]  # two queries have 3 judgments
     assert f"It takes {needed:,} questions to show" in line and f"about {needed - 30} more" in line
-    assert f"At 2 judged pairs a question, {needed - 30} questions are about" in line
-    assert f"{2 * (needed - 30):,} pairs" in line
+    cost = f"{needed - 30} questions are {2 * (needed - 30):,} pairs"
+    assert f"At 2 judged pairs a question, {cost}" in line
 
 
 def test_a_reranker_sees_a_small_share_of_the_corpus(small):

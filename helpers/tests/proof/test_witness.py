@@ -1038,7 +1038,7 @@ def cost_of_knowing(files, waiting: dict[str, dict]) -> dict[str, list[float]]:
         "Nothing undecided gains more than {}": [witness.MATTERS],
         f"as with *{widest}*, it takes {{}} questions": [needed],
         "Dev has {}, so label about {} more": [at["n"], more],
-        "At {} judged pairs a question that's about {} pairs": [pairs, more * pairs],
+        "At {} judged pairs a question that's {} pairs": [pairs, more * pairs],
     }
 
 
