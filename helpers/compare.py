@@ -79,8 +79,8 @@ def _measured(evals: EvalSet, split: str | None) -> Qrels:
         fault = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise EvalSetError([fault])
     if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
-        wanted = f"wanted up to {measures.HIGHEST} for {evals.decides}"
-        raise EvalSetError([f"highest_grade is {evals.grades[-1]}, {wanted}"])
+        fault = f"highest_grade is {evals.grades[-1]}, wanted up to {measures.HIGHEST}"
+        raise EvalSetError([f"{evals.folder / 'settings.json'}: {fault} for {evals.decides}"])
     return qrels
 
 
@@ -507,7 +507,7 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     return comparison
 
 
-def gate_status(comparison: dict, gate: str = "worse", strict: bool = False) -> int:
+def gate_status(comparison: dict, gate: str, strict: bool) -> int:
     """Return the exit status of the gate, as `compare_command` tells it."""
     deciding = [row["decision"] for row in comparison["runs"]]
     if gate == "not-worse":
