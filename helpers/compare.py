@@ -477,8 +477,8 @@ def compare_command(
     if pairs:
         found = pairs_to_read(evals, against, others, None if split == "all" else split, pairs)
         left = reading.write_list(evals, found)
-        place = f"{left} in {evals.folder / reading.TO_READ}, which session A opens" if left else ""
-        print(f"{how_many(len(found), 'unjudged pair')} that could move a difference; {place}")
+        place = f"; {left} in {evals.folder / reading.TO_READ}, which session A opens" * bool(left)
+        print(f"{how_many(len(found), 'unjudged pair')} that could move a difference{place}")
     status = gate_status(comparison, gate, strict)
     if junit:
         files.write(junit, as_junit(comparison, status))
