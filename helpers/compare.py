@@ -314,8 +314,7 @@ def saved_baseline(evals: EvalSet) -> Run:
     """
     if not (evals.folder / "results.json").exists():
         makes = command("report", EVALS=evals.folder)
-        missing = f"{evals.folder} has no baseline yet, {makes} makes it"
-        raise EvalSetError([missing])
+        raise EvalSetError([f"{evals.folder} has no baseline yet, {makes} makes it"])
     results.read_current_results(evals)
     path = evals.folder / results.RUN
     known = {"chunker": runs.BASELINE["chunker"], "depth": runs.BASELINE["depth"]}
