@@ -106,8 +106,8 @@ def run_command(options: dict) -> int:
     passed = dict(options)
     if needs == SET:
         evals = passed["evals"] = evalset.load(passed.pop("folder"))
-        if evals.next_step():
-            raise evalset.EvalSetError([evals.next_step()])
+        if step := evals.next_step():
+            raise evalset.EvalSetError([f"{evals.folder}: {step}"])
     room, name = function.split(":")
     rooms = vars(importlib.import_module(f".{room}", __package__)) if room else globals()
     result = rooms[name](**passed)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import chunks, evalset, runs, sparse, text
 from .chunks import Chunk
-from .evalset import EvalSet
+from .evalset import EvalSet, EvalSetError
 from .runs import BASELINE, Ranking
 from .text import Markup
 
@@ -95,12 +95,14 @@ def baseline_command(evals: EvalSet) -> int:
     from . import report, results  # measuring is more than a search needs
 
     units, path = cut(evals), evals.folder / "results.json"
-    chunks.write_chunks(evals.folder / "chunks" / f"{NAME}.jsonl", units)
     rank, made = ranker(evals, units), {"engine": runs.LARGE_ENGINE, "chunks": len(units)}
+    chunks.write_chunks(evals.folder / "chunks" / f"{NAME}.jsonl", units)
     found = {q: search(rank, query.query) for q, query in evals.all_queries.items()}
     ranked = ({q: pair[n] for q, pair in found.items()} for n in (0, 1))
     runs.save(evals, NAME, *(runs.without_own(evals, of) for of in ranked), made)
-    if not path.exists() or results.changed_inputs(evals, results.read_results(evals.folder)):
+    try:
+        results.read_current_results(evals)
+    except EvalSetError:  # missing, broken or of something else
         results.write_results(evals.folder, measured(evals, rank, units))
     print(text.plain(report.summary(results.read_results(evals.folder))))
     print(f"\nbaseline: {path}\n{results.what_next(evals.folder)}")

@@ -79,8 +79,8 @@ def _measured(evals: EvalSet, split: str | None) -> Qrels:
         fault = f"no {split or 'single'} query of {evals.name} has a relevant document"
         raise EvalSetError([fault])
     if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
-        wanted = f"wanted up to {measures.HIGHEST} for {evals.decides}"
-        raise EvalSetError([f"highest_grade is {evals.grades[-1]}, {wanted}"])
+        fault = f"highest_grade is {evals.grades[-1]}, wanted up to {measures.HIGHEST}"
+        raise EvalSetError([f"{evals.folder / 'settings.json'}: {fault} for {evals.decides}"])
     return qrels
 
 
@@ -314,8 +314,7 @@ def saved_baseline(evals: EvalSet) -> Run:
     """
     if not (evals.folder / "results.json").exists():
         makes = command("report", EVALS=evals.folder)
-        missing = f"{evals.folder} has no baseline yet, {makes} makes it"
-        raise EvalSetError([missing])
+        raise EvalSetError([f"{evals.folder} has no baseline yet, {makes} makes it"])
     results.read_current_results(evals)
     path = evals.folder / results.RUN
     known = {"chunker": runs.BASELINE["chunker"], "depth": runs.BASELINE["depth"]}
@@ -477,8 +476,8 @@ def compare_command(
     if pairs:
         found = pairs_to_read(evals, against, others, None if split == "all" else split, pairs)
         left = reading.write_list(evals, found)
-        place = f"{left} in {evals.folder / reading.TO_READ}, which session A opens" if left else ""
-        print(f"{how_many(len(found), 'unjudged pair')} that could move a difference; {place}")
+        place = f"; {left} in {evals.folder / reading.TO_READ}, which session A opens" * bool(left)
+        print(f"{how_many(len(found), 'unjudged pair')} that could move a difference{place}")
     status = gate_status(comparison, gate, strict)
     if junit:
         files.write(junit, as_junit(comparison, status))
@@ -507,7 +506,7 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     return comparison
 
 
-def gate_status(comparison: dict, gate: str = "worse", strict: bool = False) -> int:
+def gate_status(comparison: dict, gate: str, strict: bool) -> int:
     """Return the exit status of the gate, as `compare_command` tells it."""
     deciding = [row["decision"] for row in comparison["runs"]]
     if gate == "not-worse":

@@ -169,7 +169,7 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark else 2
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        wanted = "wanted YAML lines such as title: Roll back a deploy"
+        wanted = "wanted YAML lines such as title: 'Deploys: roll one back'"
         add_problem(problems, f"{path}:{line}: bad front matter ({reason}), {wanted}")
         fields = {}
     return fields, text[block.end() :]

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from . import measures, text
+from .files import EvalSetError
 from .runs import BASELINE, DECIMALS, Ranking
 
 BATCH = 1_000  # texts that a model encodes at a time
@@ -209,11 +210,11 @@ def bm25(
     """Return BM25 fitted to `texts`, which may be a stream, and the index over them.
 
     The same as `build` with the fitted model, without a dict for each document. `idf` is "okapi",
-    as in rank_bm25, or "lucene". Raises ValueError for a corpus without a single word.
+    as in rank_bm25, or "lucene". Raises EvalSetError for a corpus without a single word.
     """
     vocabulary, counts, lengths = count(texts, words)
     if not vocabulary:
-        raise ValueError(f"no word in {len(lengths)} documents, wanted at least one to index")
+        raise EvalSetError([f"no word in {len(lengths)} documents, wanted at least one to index"])
     df = np.diff(counts.indptr)
     rarity = IDF[idf](df, len(lengths))
     model = BM25(vocabulary, rarity, float(lengths.mean()), k1, b, words)

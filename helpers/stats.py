@@ -91,7 +91,7 @@ def averaged(tables: Sequence[dict]) -> dict[str, dict[str, float]]:
     }
 
 
-def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> Ends:
+def bootstrap_interval(values: Sequence[float]) -> Ends:
     """Return the 95 % percentile bootstrap interval of the mean (Efron 1979).
 
     Of a single value both ends are that value.
@@ -99,7 +99,7 @@ def bootstrap_interval(values: Sequence[float], seed: int = SEED) -> Ends:
     if len(values) < 2:
         return float(values[0]), float(values[0])
     sample, how = (np.asarray(values, dtype=float),), {"n_resamples": DRAWS, "batch": 500}
-    how |= {"method": "percentile", "rng": np.random.default_rng(seed)}
+    how |= {"method": "percentile", "rng": np.random.default_rng(SEED)}
     low, high = scipy.stats.bootstrap(sample, np.mean, **how).confidence_interval
     return float(low), float(high)
 
@@ -113,7 +113,7 @@ def t_interval(values: Sequence[float]) -> Ends | None:
     return middle - reach, middle + reach
 
 
-def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
+def sign_flip_p(differences: Sequence[float]) -> float:
     """Return the two-sided p of the paired randomisation test on the mean (Fisher 1935).
 
     Exact where all sign patterns fit into DRAWS, else (b + 1) / (B + 1) from random ones.
@@ -122,7 +122,7 @@ def sign_flip_p(differences: Sequence[float], seed: int = SEED) -> float:
     nonzero = np.array([d for d in differences if abs(d) > TIE])
     if len(nonzero) < 2:  # SciPy wants two; both signs of one are as extreme as the one seen
         return 1.0
-    how = {"n_resamples": DRAWS, "batch": 1000, "rng": np.random.default_rng(seed)}
+    how = {"n_resamples": DRAWS, "batch": 1000, "rng": np.random.default_rng(SEED)}
     flipped = scipy.stats.permutation_test((nonzero,), np.mean, permutation_type="samples", **how)
     return float(flipped.pvalue)
 

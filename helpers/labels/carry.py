@@ -360,7 +360,7 @@ def _summary(case: Case, fates: dict[Pair, Fate], new: EvalSet) -> list[str]:
     for words, is_zero in (("above 0", False), ("of 0", True)):
         own = [fates[row[:2]].outcome for row in evals.judgments if is_zero != bool(row.relevance)]
         told = (f"{outcome}: {own.count(outcome)}" for outcome in OUTCOMES if outcome in own)
-        lines.append(f"labels {words}: {len(own)}. {'; '.join(told)}")
+        lines.append(f"labels {words}: {len(own)}. {'; '.join(told)}".rstrip(". "))
     lost = [" ".join(row[:2]) for row in evals.judgments if row[2] and not fates[row[:2]].doc_ids]
     full = [{row[0] for row in of.judgments if row[2] >= of.full_grade} for of in (evals, new)]
     for words, names in (("lost", lost), ("without a full answer now", sorted(full[0] - full[1]))):

@@ -45,7 +45,7 @@ def read_labels(source: Source, task: Task) -> Labels:
     return qrels
 
 
-def count_common_ids(what: str, judged: dict, held: dict, source: Source) -> str:
+def count_common_ids(what: str, judged: dict, held: dict, source: Source, task: Task) -> str:
     """Return how many judged ids are there. Raises EvalSetError where none is: a wrong split."""
     number = sum(name in held for name in judged)
     line = f"{what} ids in the qrels: {len(judged)}, of them in the {PLACES[what]}: {number}"
@@ -53,7 +53,7 @@ def count_common_ids(what: str, judged: dict, held: dict, source: Source) -> str
         found = f"found {next(iter(judged))} in the qrels and {next(iter(held))} there"
         wanted = "wanted the same split and ids written the same way, leading zeros too"
         splits = f"splits found: {', '.join(source.splits) or 'unknown'}"
-        raise EvalSetError([f"{line}; {found}, {wanted}; {splits}"])
+        raise EvalSetError([f"{task.source}: {line}; {found}, {wanted}; {splits}"])
     return line
 
 

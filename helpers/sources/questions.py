@@ -53,9 +53,7 @@ def hotpotqa(task: Task) -> Source:
     return Source(documents.values(), queries, labels, tuple(splits), about=(ABOUT,))
 
 
-def hotpot_question(
-    place: str, row: dict, name: str, task: Task
-) -> tuple[dict, list[dict], dict[str, list[str]]]:
+def hotpot_question(place: str, row: dict, name: str, task: Task) -> tuple[dict, list, dict]:
     """Return the query, its documents and {doc_id: supporting sentences} of a row.
 
     A question without an id takes `name`. Raises ValueError: FORM.

@@ -58,7 +58,7 @@ def _with_queries(pages: Iterator[tuple[str, dict]], task: Task) -> Source:
             continue
         ids = [page_id(PurePath(str(name))) for name in names]
         labels += [Label(place, "all", query["query_id"], doc_id, 1) for doc_id in ids]
-    return Source(pages, queries, labels if found else None, ("all",))
+    return Source(pages, queries, labels if queries else None, ("all",))
 
 
 def code_tree(task: Task) -> Source:

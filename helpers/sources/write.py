@@ -125,14 +125,14 @@ def write_source(source: Source, folder: Path, task: Task) -> list[str]:
     queries = _queries_by_id(source, task)
     qrels = read_labels(source, task)
     task.stop()
-    in_common = [count_common_ids("query", qrels, queries, source)] if qrels else []
+    in_common = [count_common_ids("query", qrels, queries, source, task)] if qrels else []
     written, document_places, truncated = write_corpus(folder, source, qrels, task)
     task.stop()
     if not written:
         raise EvalSetError([f"{task.source}: found no documents, wanted some with a text"])
     if qrels:
         judged = {doc_id: None for row in qrels.values() for doc_id in row}
-        in_common.append(count_common_ids("document", judged, document_places, source))
+        in_common.append(count_common_ids("document", judged, document_places, source, task))
     kept = keep_answered(queries, qrels, written, task)
     if source.labels is not None and not kept:
         problem = f"{task.source}: no query has a relevant document in the corpus: "

@@ -240,7 +240,7 @@ def test_a_set_whose_labels_are_not_done_is_told_what_comes_next(
     notes = stub(monkeypatch, workbook, "report_command")
     assert called("report", "--evals", folder) == 1 and not notes
     shown = capsys.readouterr().err
-    assert shown.startswith("1 query waits for a relevant document: q1; ")
+    assert shown.startswith(f"{folder}: 1 query waits for a relevant document: q1; ")
     assert shown.endswith("\n1 problem\n")
 
 

@@ -576,7 +576,7 @@ UNDECIDED = [  # run, options, settings, what is said
     *(("bits.jsonl", f"--pairs {given}", {}, f"--pairs is {given}, wanted a number from 1")
       for given in (0, -1)),
     ("bits.jsonl", "", {"decides": "nDCG-exp@10", "highest_grade": 21},
-     "highest_grade is 21, wanted up to 20 for nDCG-exp@10"),
+     "settings.json: highest_grade is 21, wanted up to 20 for nDCG-exp@10"),
     ("documents.trec", "", {"decides": "evidence-hit@5"},
      "evidence-hit@5 cannot decide, it or its base ranks no"),
 ]  # fmt: skip

@@ -123,8 +123,10 @@ def measured(folder, capsys):
     return evals
 
 
-def test_the_baseline_is_measured_once_and_anew_where_the_labels_changed(measured):
+def test_the_baseline_is_measured_once_and_anew_where_it_is_broken_or_of_other_labels(measured):
     path = measured.folder / "results.json"
+    path.write_text("{")
+    baseline.baseline_command(measured)
     path.write_text(path.read_text().replace('"cards": []', '"cards": [], "more": 1'))
     baseline.baseline_command(measured)
     assert '"more": 1' in path.read_text()
@@ -132,6 +134,14 @@ def test_the_baseline_is_measured_once_and_anew_where_the_labels_changed(measure
     labels.write_text(labels.read_text().replace('"relevance": 2', '"relevance": 1'))
     baseline.baseline_command(evalset.load(measured.folder))
     assert '"more": 1' not in path.read_text()
+
+
+def test_a_set_without_a_word_is_told_and_gets_no_file(folder):
+    evals = evalset.load(folder)
+    pages = {name: page._replace(title="!", text="...") for name, page in evals.documents.items()}
+    with pytest.raises(evalset.EvalSetError, match="^no word in 2 documents, wanted at least one"):
+        baseline.baseline_command(evals._replace(documents=pages))
+    assert not (folder / "chunks").exists()
 
 
 # The calls for other programs.

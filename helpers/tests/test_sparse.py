@@ -163,13 +163,9 @@ def test_bm25_through_the_pipeline_of_any_model():
     assert ranked((model, sparse.build(model, ids, bodies)), asked) == ranked((model, found), asked)
 
 
-def test_empty_corpora_and_wrong_ids_are_refused():
-    for ids, bodies, message in (
-        (["a", "b"], ["...", ""], "no word in 2 documents, wanted at least one to index"),
-        (["a", "b", "b"], ["disk", "full", "log"], "2 ids for 3 documents, wanted one for each"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            sparse.bm25(ids, bodies)
+def test_wrong_ids_are_refused():
+    with pytest.raises(ValueError, match="2 ids for 3 documents, wanted one for each"):
+        sparse.bm25(["a", "b", "b"], ["disk", "full", "log"])
 
 
 class Fixed:

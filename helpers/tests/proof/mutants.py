@@ -181,7 +181,7 @@ MUTANTS = [
     Mutant("overlap over function words", "helpers/evalset.py", "tokens.content_words(self.words(query.query))", "self.words(query.query)", DATA),
     Mutant("a second pass without rounds", "evals/schema/second_pass.schema.json", '["query_id", "doc_id", "round"]', '["query_id", "doc_id"]', DISK),
     Mutant("a window inside the one before", "helpers/baseline.py", "range(0, max(1, len(ids) - overlap), size - overlap)", "range(0, max(1, len(ids)), size - overlap)", INSTALLED),
-    Mutant("an old baseline kept for new labels", "helpers/baseline.py", "if not path.exists() or results", "if not path.exists() and results", INSTALLED),
+    Mutant("an old baseline kept for new labels", "helpers/baseline.py", "results.read_current_results(evals)", "results.read_results(evals.folder)", INSTALLED),
     Mutant("a search's order turned round", "helpers/api.py", "(one, -n) if", "(one, n) if", INSTALLED),
     Mutant("test looked at by a function", "helpers/compare.py", "    _refuse_unconfirmed(evals, found if base else found[1:], split)\n", "", INSTALLED),
     Mutant("make where there is none", "helpers/installation.py", "    if IN_CHECKOUT:\n        return typed", "    if typed:\n        return typed", INSTALLED),

@@ -276,3 +276,5 @@ def test_queries_stand_in_a_file_with_the_pages_or_beside_them(relevant, wanted,
     put(tmp_path / "t" / "d.md", "A page")
     path.write_text('[{"id": "m", "query": "what?", "relevant_docs": ["d.md"]}]')
     assert bring("markdown", tmp_path / "t", tmp_path / "md")[1].qrels() == {"m": {"d": 1}}
+    path.write_text("[]")
+    assert not bring("markdown", tmp_path / "t", tmp_path / "none")[1].all_queries

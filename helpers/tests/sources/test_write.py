@@ -39,7 +39,7 @@ def test_grades(beir, tmp_path, labels, grades, allowed):
 NOTHING_FITS = [  # file, its content, words of the problem
     ("qrels/test.tsv", "91\td1\t1\n92\td1\t1\n", "query ids in the qrels: 2, of them in the quer")
     + ("ies: 0; found 91 in the qrels and 1 there", "splits found: dev, test"),
-    ("qrels/test.tsv", "1\tx1\t1\n", "document ids in the qrels: 1, of them in the corpus: 0; "),
+    ("qrels/test.tsv", "1\tx1\t1", "small: document ids in the qrels: 1, of them in the corpus: 0"),
     ("qrels/test.tsv", "1\td1\t0\n", "no query has a relevant document in the corpus: query ids")
     + ("judged queries without a relevant document: 1, first qrels/test.tsv:1; left out: ",),
     ("corpus.jsonl", "", "small: found no documents, wanted some with a text"),

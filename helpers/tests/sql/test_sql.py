@@ -231,15 +231,6 @@ def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path):
     assert json.loads((tmp_path / "bm25-sql.json").read_text())["texts_md5"]
 
 
-def test_an_index_of_a_folder_with_another_file_is_refused(tmp_path):
-    docs, queries = given(tmp_path)
-    command.sql_command(tmp_path, tmp_path, "duckdb", docs, queries)
-    command.sql_command(tmp_path, tmp_path, "duckdb", docs, queries)  # nothing is new
-    parquet(tmp_path / "docs" / "part=2" / "x.parquet", doc_id=["d2"], text=["full"])
-    with pytest.raises(evalset.EvalSetError, match="^found an index of other texts, wanted"):
-        command.sql_command(tmp_path, tmp_path, "duckdb", docs, queries)
-
-
 def test_ctrl_c_ends_a_statement_as_an_interrupt(tmp_path):
     with pytest.raises(KeyboardInterrupt), engines.engine("duckdb", tmp_path):
         raise RuntimeError("Query interrupted")  # what DuckDB makes of it
