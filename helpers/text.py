@@ -35,9 +35,9 @@ RUNS = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
 
 
 def how_many(n: int, noun: str) -> str:
-    """Return "1 query", "2 queries"."""
+    """Return "1 query", "2,000 queries"."""
     many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{n:d} {noun if n == 1 else many}"
+    return f"{n:,d} {noun if n == 1 else many}"
 
 
 def words(text: str) -> list[str]:

@@ -299,7 +299,7 @@ def test_a_reranker_sees_a_small_share_of_the_corpus(small):
         assert page.values["depth"] == depth, n
     for documents, small_corpus in ((9_999, True), (10_000, False)):
         told = said(page, "limits", corpus={"documents": documents})
-        assert told.startswith(f"- {documents} documents are a small corpus.") == small_corpus
+        assert told.startswith(f"- {documents:,} documents are a small corpus.") == small_corpus
 
 
 def test_sections_say_what_is_missing_where_it_is(small):
