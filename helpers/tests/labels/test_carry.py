@@ -113,8 +113,8 @@ def test_what_several_pages_say_tells_of_none_where_it_came_from(old):
     page(old, "disk", f"{DISK}\n\n{form}"), page(old, "queue", f"{QUEUE}\n\n{form}")
     label(old, form)
     pages = {"queue": f"{QUEUE}\n\n{form}", "new": f"Somebody else wrote this one. {form}"}
-    _, journal, _ = carried(old, pages)
-    assert (journal["q1", "disk"]["outcome"], journal["q1", "disk"]["doc_ids"]) == (carry.LOST, [])
+    fate = carried(old, pages)[1]["q1", "disk"]
+    assert (fate["outcome"], fate["doc_ids"]) == (carry.LOST, [])
 
 
 ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue", pages, to read)
@@ -235,16 +235,14 @@ def test_documents_come_from_an_import_too(old):
     lines = carry.carry_command(old, f"markdown:{docs}", old.parent / "new")
     evals = evalset.load(old.parent / "new")
     assert [*evals.documents] == ["a"] and evals.qrels()["q1"] == {"a": 2}
-    assert lines == [
+    assert lines[:5] == [
         "documents: 2 before, 1 now; 1 changed or in others, 1 gone",
         "labels above 0: 2. moved: 1; lost: 1",
         "labels of 0: 1. lost: 1",
         "lost: q2 queue",
         "pairs to read: 1, of which 0 have a former label",
-        "not carried: negatives, manifest, runs, results (make freeze, make report), judge.jsonl "
-        "(its prompts hold the old texts)",
-        lines[-1],
     ]
+    assert lines[5].startswith("not carried: negatives") and "judge.jsonl" in lines[5]
 
 
 def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):

@@ -1,5 +1,6 @@
 """Pairs come out of the pool, judgments go into the folder, and the folder stays valid."""
 
+import contextlib
 import shutil
 
 import pytest
@@ -76,28 +77,20 @@ def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else
     assert merge.merge(evals) == 0 and contents(folder) == before
 
 
-CONFLICTS = [  # whether labels have grades, {line of the log: what is said of it}
-    (True, {"3": ("q1, document disk-full", "relevance is 0", "says 2"), "1": ("q2", "says 1")}),
-    (False, {"3": ("q1, document disk-full", "relevance is 0", f"{TABLE} lists it")}),
-]
-
-
 def test_conflicts_are_all_told_with_their_line_and_write_nothing(folder):
     write_rows(folder / log.LOG, helps("q2", "queue-full"), entry("q1", "queue-full"), entry("q1"))
-    for graded, expected in CONFLICTS:
-        if not graded:
-            (folder / JUDGED).unlink()
+    same_pair = f"{folder / log.LOG}:3: query q1, document disk-full: field relevance is 0 and "
+    for faults in (
+        [f"{same_pair}{JUDGED} says 2", f"{folder / log.LOG}:1: query q2, document queue-full: "],
+        [f"{same_pair}{TABLE} lists it, wanted one grade for the pair"],
+    ):
         before = contents(folder)
-        with pytest.raises(ValueError) as caught:
+        with pytest.raises(evalset.EvalSetError) as caught:
             merge.merge(evalset.load(folder))
-        lines = str(caught.value).splitlines()
-        assert len(lines) == len(expected) and contents(folder) == before
-        for line, (number, words) in zip(lines, expected.items(), strict=True):
-            assert line.startswith(f"{folder / log.LOG}:{number}: query "), line
-            assert all(word in line for word in (*words, "wanted one grade")), line
-
-
-# Queries that no document answers.
+        for problem, words in zip(caught.value.problems, faults, strict=True):
+            assert problem.startswith(words)
+        assert contents(folder) == before
+        (folder / JUDGED).unlink(missing_ok=True)  # what is only listed has no grade
 
 
 def mark(kind="list", **more):
@@ -140,62 +133,56 @@ class Killed(BaseException):
     pass
 
 
-def killed_everywhere(folder, factory, monkeypatch, change, between=lambda copy: None):
-    """Do `change` on copies, killed before its first, second, ... file, then again, to one end.
-
-    Return how many files it writes, and the end.
-    """
-    write, undisturbed = files.write, shutil.copytree(folder, factory.mktemp("set") / "set")
-    change(undisturbed)
+def killed(folder, monkeypatch, change):
+    """Yield a copy of the set for each file that `change` writes, killed before that one."""
+    write = files.write
     for step in range(9):
-        copy, written = shutil.copytree(folder, factory.mktemp("copy") / "set"), []
+        copy = shutil.copytree(folder, folder.with_name(f"{folder.name}-{step}"))
+        left = [*range(step)]
 
-        def dying(path, text, step=step, written=written):
-            if len(written) == step:
+        def dying(path, text, left=left):
+            if not left:
                 raise Killed
-            written.append(path)
+            left.pop()
             write(path, text)
 
-        with monkeypatch.context() as patch:
+        with monkeypatch.context() as patch, contextlib.suppress(Killed):
             patch.setattr(files, "write", dying)
-            try:
-                change(copy)
-            except Killed:
-                between(copy)
-            else:
-                return step, undisturbed
-        change(copy)
-        assert contents(copy) == contents(undisturbed)
-    raise AssertionError("it writes more files than it has")
+            change(copy)
+            return
+        yield copy
 
 
+@pytest.mark.parametrize("graded", [False, True])
 def test_a_merge_killed_anywhere_leaves_a_set_that_loads_and_the_next_ends_it(
-    folder, tmp_path_factory, monkeypatch
+    folder, monkeypatch, graded
 ):
     first, second = unlabelled(folder, kind="none")
     write_rows(folder / TABLE, first, second, {**first, "query_id": "q3", "kind": "list"})
     write_rows(folder / log.LOG, mark(), helps(), entry("q3", "", kind="list"))
+    if graded:
+        write_rows(folder / JUDGED, {"query_id": "q2", "doc_id": "queue-full", "relevance": 1})
     merging = lambda copy: merge.merge(evalset.load(copy))  # noqa: E731
-    for graded in (False, True):
-        if graded:
-            write_rows(folder / JUDGED, {"query_id": "q2", "doc_id": "queue-full", "relevance": 1})
-        written, end = killed_everywhere(
-            folder, tmp_path_factory, monkeypatch, merging, evalset.load
-        )
-        assert written == 2 and any(row["doc_id"] == "disk-full" for row in rows(end / JUDGED))
-        assert [row["kind"] for row in rows(end / TABLE) if "kind" in row] == ["list", "none"]
+    copies = [*killed(folder, monkeypatch, merging)]
+    merging(folder)
+    assert [row["kind"] for row in rows(folder / TABLE) if "kind" in row] == ["list", "none"]
+    assert any(row["doc_id"] == "disk-full" for row in rows(folder / JUDGED)) and len(copies) == 2
+    for copy in copies:
+        merging(copy)
+        assert contents(copy) == contents(folder)
 
 
-def test_a_query_dropped_by_a_killed_command_is_dropped_by_the_next(
-    folder, tmp_path_factory, monkeypatch
-):
+def test_a_query_dropped_by_a_killed_command_is_dropped_by_the_next(folder, monkeypatch):
     complete(folder)
     write_rows(folder / log.LOG, entry("q1", time=""), entry("q2"))
     write_rows(folder / merge.DROPPED, {"file": TABLE, "query_id": "q0"})
-    dropping = lambda copy: merge.drop_query(copy, "q1")  # noqa: E731
-    written, end = killed_everywhere(folder, tmp_path_factory, monkeypatch, dropping)
-    assert written == 6  # files with rows of q1, and dropped.jsonl
-    assert rows(end / merge.DROPPED)[0]["query_id"] == "q0"
+    copies = [*killed(folder, monkeypatch, lambda copy: merge.drop_query(copy, "q1"))]
+    merge.drop_query(folder, "q1")
+    assert len(copies) == 6  # files with rows of q1, and dropped.jsonl
+    assert rows(folder / merge.DROPPED)[0]["query_id"] == "q0"
+    for copy in copies:
+        merge.drop_query(copy, "q1")
+        assert contents(copy) == contents(folder)
 
 
 def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
@@ -215,29 +202,23 @@ def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
     dropped = rows(folder / merge.DROPPED)
     for name, lines in before.items():
         broken = [row for row in lines if row == {"undo": "q1"}]  # of no query
+        moved = [{"file": name, **row} for row in lines if row not in broken]
         assert rows(folder / name) == broken
-        assert [row for row in dropped if row["file"] == name] == [
-            {"file": name, **row} for row in lines if row not in broken
-        ]
-
-
-REFUSED = [  # file, query, what is said
-    ("pool.jsonl", "q1", "pool.jsonl:1: broken JSON"),
-    ("dropped.jsonl", "q1", "dropped.jsonl:1: broken JSON"),
-    (None, "q9", "no file has a row of the query q9, wanted"),
-]
+        assert [row for row in dropped if row["file"] == name] == moved
 
 
 def test_drop_says_what_is_wrong_and_moves_nothing(folder):
-    for name, query_id, words in REFUSED:
-        if name:
-            (folder / name).write_text("{")
+    for name, query_id, words in (
+        ("pool.jsonl", "q1", "pool.jsonl:1: broken JSON"),
+        ("dropped.jsonl", "q1", "dropped.jsonl:1: broken JSON"),
+        ("pool.jsonl", "q9", "no file has a row of the query q9, wanted"),
+    ):
+        (folder / name).write_text("{" * ("broken" in words))
         before = contents(folder)
         with pytest.raises(evalset.EvalSetError, match=words) as caught:
             merge.drop_query(folder, query_id)
         assert len(caught.value.problems) == 1 and contents(folder) == before
-        if name:
-            (folder / name).unlink()
+        (folder / name).unlink()
     with pytest.raises(evalset.EvalSetError, match="gone: is no folder"):
         merge.drop_query(folder / "gone", "q1")
     assert not (folder / "gone").exists()
