@@ -459,13 +459,7 @@ def filled_in(documents):
     return damage
 
 
-def bury(f):
-    for n in range(3):
-        document(f, f"page{n}", f"server refuses worker wanted logs {'x' * n}")
-
-
 BROKEN = [  # check, what is done to the set, status, words of the finding
-    ("judged depth", bury, "fail", "of 4 rankers"),
     ("evidence", remove(JUDGED), "warn", "Write judgments.jsonl"),
     ("labelling guide", remove("labeling_guide.md"), "fail", "0 words", "Say when", "edge cases"),
     ("labelling guide", guide(GUIDE.replace("1", "one")), "fail", "Say when to give grade 1."),

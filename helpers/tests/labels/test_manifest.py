@@ -5,7 +5,7 @@ import json
 from importlib import metadata
 
 import pytest
-from labelled_sets import add_pool, complete, document
+from labelled_sets import complete, document
 
 from helpers import evalset
 from helpers.labels import manifest
@@ -40,7 +40,7 @@ def test_manifest_names_changed_missing_and_added_files(small):
     (small / "corpus" / "queue-full.md").unlink()
     (small / "negatives.jsonl").unlink()
     document(small, "new", "New words.")
-    add_pool(small)
+    (small / "pool.jsonl").touch()
     assert manifest.differences(small) == [
         "corpus/disk-full.md differs",
         "corpus/new.md is not in the manifest",

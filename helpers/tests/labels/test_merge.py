@@ -47,13 +47,6 @@ def test_pairs_come_from_the_pool_a_list_or_the_rankers_without_what_is_judged(f
     assert merge.pairs_to_judge(evalset.load(folder)) == [("q2", d) for d in PROOF]
 
 
-def test_a_query_that_waits_is_asked_about_after_its_pairs(folder):
-    unlabelled(folder)
-    assert merge.pairs_to_judge(evalset.load(folder), []) == [("q1", "")]
-    row = {"query_id": "q1", "doc_id": "disk-full", "rankers": ["hand"]}
-    assert merge.pairs_to_judge(evalset.load(folder), [row]) == [("q1", "disk-full"), ("q1", "")]
-
-
 def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else(folder):
     third = {"query_id": "q3", "query": "logs", "relevant_doc_ids": []}
     write_rows(folder / TABLE, *rows(folder / TABLE), third)

@@ -43,11 +43,8 @@ def grades_of(evals, pairs):
 
 
 def test_twenty_pairs_of_all_grades_and_three_of_a_query_at_most(tmp_path):
-    for grades, counts in (
-        (GRADES, [8, 6, 6]),
-        ((0, 1), [8, 12]),
-        ((0, 1, 2, 3, 4, 5), [8, 3, 3, 2, 2, 2]),
-    ):
+    sixths = (0, 1, 2, 3, 4, 5), [8, 3, 3, 2, 2, 2]
+    for grades, counts in ((GRADES, [8, 6, 6]), ((0, 1), [8, 12]), sixths):
         evals = many(tmp_path, grades)
         pairs = practice.pairs_to_practise(evals)
         assert len({*pairs}) == 20 and pairs == practice.pairs_to_practise(evals)
