@@ -127,9 +127,7 @@ ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue"
 
 
 @pytest.mark.parametrize(("pages", "outcome", "homes", "marked"), ZEROS)
-def test_a_zero_follows_its_document_unless_what_is_new_has_a_word_of_the_query(
-    old, pages, outcome, homes, marked
-):
+def test_a_zero_follows_its_page_unless_new_text_asks_to_read(old, pages, outcome, homes, marked):
     to, journal, _ = carried(old, pages | {"disk": DISK})
     fate, new = journal["q1", "queue"], evalset.load(to)
     assert (fate["outcome"], fate["doc_ids"]) == (outcome, homes)

@@ -134,9 +134,9 @@ def second_pass(rows, queries=2, labels=None):
 
 
 def readings(n, differ=0, labels=0, graded=0):
-    """Return n readings of the grades 0, 1, 2, 0, ...; the first `differ` differ by one grade.
+    """Return n readings and labels of the grades 0, 1, 2, 0, ...; the first `differ` differ by one.
 
-    The labels are graded in the same way, the first n or `graded` of them, and the others 0.
+    Of the labels only the first n or `graded` are above 0.
     """
     grades = [(n % 3, (n % 3 + (n < differ)) % 3) for n in range(n)]
     rows = [reread("q1", f"d{n}", a, b, a) for n, (a, b) in enumerate(grades)]
@@ -201,14 +201,12 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (popularity("tail"), "fail", "tail 1", "frequent needs (head)"),
         (popularity("head head head head tail"), "warn", "nearer to half each"),
         (popularity("head head head tail"), "pass", ""),
-        (sized(1, 1), "warn", "not marked 1", "Mark the popularity"),
         (made([asks(1, popularity="head"), asks(2)]), "fail", "rare needs", "Mark the popularity"),
     ],
     checks.check_halves: [
         (halves("aaa", ""), "fail", "dev 3, test 0", "queries to test."),
         (halves("", "a"), "fail", "queries to dev."),
         (halves("aab", "a"), "pass", "dev 3, test 1"),
-        (halves("abbb", "ba"), "pass", ""),
         (halves("abbb", "aa"), "warn", "Spread evenly", "test: a, b."),
         (halves("aa" + "b" * 4, "a" * 4 + "bb"), "pass", ""),
         (halves("bb", "aa"), "warn", "test: a, b."),
@@ -339,10 +337,8 @@ def test_each_check_on_each_case():
 
 
 def test_the_gravest_status_counts_and_the_first_four_names_stand_for_many():
-    twins = {(name, "z"): 0.5 for name in "abcdef"}
-    finding = checks.check_near_duplicates(made([asks("q")], twins=twins))
-    shown = ", ".join(f"{name} ~ z (0.50)" for name in "abcd")
-    assert finding.found == f"{shown} and 2 more"
+    finding = checks.check_near_duplicates(made(twins={(name, "z"): 0.5 for name in "abcdef"}))
+    assert finding.found == "a ~ z (0.50), b ~ z (0.50), c ~ z (0.50), d ~ z (0.50) and 2 more"
     finding = checks.check_labels_per_query(labelled(*(("q1", f"d{n}", 1) for n in range(21))))
     assert finding.status == "fail"
     assert in_order(finding, ["Label q2", "Narrow q1", "Tell whole answers"])

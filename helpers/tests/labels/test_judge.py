@@ -2,7 +2,6 @@
 
 import hashlib
 
-import pytest
 from conftest import write_rows
 from labelled_sets import GUIDE, complete, rows
 
@@ -13,13 +12,9 @@ PAIR = {"query_id": "q1", "doc_id": "disk-full"}
 MADE = {**PAIR, "prompt_sha256": "0f" * 32, "model": "m 1"}
 
 
-@pytest.fixture
-def small(folder):
-    return complete(folder)
-
-
-def test_a_prompt_holds_guide_query_and_document_and_its_hash_only_the_guide(small):
+def test_a_prompt_holds_guide_query_and_document_and_its_hash_only_the_guide(folder):
     """Neither a field of the template in a text nor a dollar becomes something else."""
+    small = complete(folder)
     (small / "labeling_guide.md").write_text(GUIDE + "Say $query, $5 and {grade}.")
     evals, path = evalset.load(small), small / "prompts.jsonl"
     pairs = [("q1", "disk-full"), ("q2", "queue-full")]
@@ -72,7 +67,8 @@ JUDGED = [  # what is wrong with the second row of judge.jsonl, what is told
 ]
 
 
-def test_the_rows_of_a_judge_are_read_with_their_places_and_other_judges_beside_them(small):
+def test_the_rows_of_a_judge_are_read_with_their_places_and_other_judges_beside_them(folder):
+    small = complete(folder)
     evals, row = evalset.load(small), {**MADE, "relevance": 1}
     others = [row | {"model": "m 2"}, row | {"prompt_sha256": "1" * 64}]
     write_rows(small / "judge.jsonl", row, *others)

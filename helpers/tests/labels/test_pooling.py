@@ -31,14 +31,14 @@ def twelve(folder):
 
 
 def test_the_rankers_in_their_order_and_each_as_deep_as_asked(tmp_path):
-    for folder, name, lines in (
-        ("runs", "zeta.trec", "q Q0 d01 1 2 x\nq Q0 d00 2 1 x\n"),
-        ("runs", "alpha.trec", "other Q0 d00 1 1 x\n"),
-        ("runs", "notes.txt", "no run"),
-        ("systems", "system.trec", "q Q0 d01 1 1 x\n"),
+    for path, lines in (
+        (tmp_path / "runs" / "zeta.trec", "q Q0 d01 1 2 x\nq Q0 d00 2 1 x\n"),
+        (tmp_path / "runs" / "alpha.trec", "other Q0 d00 1 1 x\n"),
+        (tmp_path / "runs" / "notes.txt", "no run"),
+        (tmp_path / "systems" / "system.trec", "q Q0 d01 1 1 x\n"),
     ):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / name).write_text(lines)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(lines)
     found = pooling.by_ranker(twelve(tmp_path))
     own = ["lucene-stemmed", "character-ngrams", "latent-semantics", "relevance-model"]
     assert [*found] == [*own, "alpha", "zeta", "system"]
@@ -70,13 +70,9 @@ def test_latent_semantics_finds_words_that_stand_with_those_of_the_query(monkeyp
 
 def judged(*labels, documents=()):
     """Return a set without files: one query, and labels (document, grade)."""
-    names = [*(d for d, _ in labels), *documents]
-    return evalset.EvalSet(
-        evalset.DEFAULT,
-        {d: evalset.Document(d, d, d) for d in names},
-        {"q": evalset.Query("q", "?", ())},
-        [evalset.Judgment("q", d, grade) for d, grade in labels],
-    )
+    corpus = {d: evalset.Document(d, d, d) for d in [*dict(labels), *documents]}
+    grades = [evalset.Judgment("q", *label) for label in labels]
+    return evalset.EvalSet(evalset.DEFAULT, corpus, {"q": evalset.Query("q", "?", ())}, grades)
 
 
 def test_hard_negatives_are_those_that_most_rankers_brought_highest():
