@@ -171,9 +171,8 @@ def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
     pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs.", "far": "Hello."}
     to, _, lines = carried(old, pages)  # disk, which nobody judged for q2, is not new
     assert lines[-1].endswith(f"next: make lab EVALS={to} opens what is to be read")
-    (row,) = reading.waiting(evalset.load(to)).values()
-    assert (row["query_id"], row["doc_id"]) == ("q1", "new")
-    assert re.fullmatch(r"new text, rank \d of BM25", row["why"])
+    ((pair, row),) = reading.waiting(evalset.load(to)).items()
+    assert pair == ("q1", "new") and re.fullmatch(r"new text, rank \d of BM25", row["why"])
 
 
 def test_a_query_that_loses_its_last_answer_waits(old):

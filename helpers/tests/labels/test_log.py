@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from conftest import write_rows
@@ -35,11 +36,9 @@ def test_a_log_that_somebody_edited_is_read_and_added_to(folder):
 
 
 def full_disk(path, monkeypatch):
-    def fail(file):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(files.os, "fsync", fail)
-    return f"[Errno {errno.ENOSPC}] No space left on device"
+    fault = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(files.os, "fsync", Mock(side_effect=fault))
+    return str(fault)
 
 
 def held_by_another(path, monkeypatch):

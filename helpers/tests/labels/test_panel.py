@@ -118,9 +118,8 @@ def test_the_panel_offers_the_grades_of_the_set(folder):
 
 
 def test_ids_that_the_folder_does_not_know_are_all_told(folder):
-    pairs = [("q9", "disk-full"), ("q8", ""), ("q1", "x"), ("q1", "")]
     with pytest.raises(evalset.EvalSetError) as caught:
-        panel.Panel(evalset.load(folder), pairs)
+        opened(folder, [("q9", "disk-full"), ("q8", ""), ("q1", "x"), ("q1", "")])
     named = [problem.partition(" is not in ")[0] for problem in caught.value.problems]
     assert named == ["document x", "query q8", "query q9"]
 

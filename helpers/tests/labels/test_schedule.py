@@ -2,24 +2,21 @@
 
 import pytest
 from conftest import write_rows
-from judging import do, grades
+from judging import do, grades, opened
 
 from helpers import evalset
-from helpers.labels import log, merge, panel, schedule
+from helpers.labels import log, schedule
 from helpers.labels.schedule import Turn
 
 
 @pytest.fixture
 def many(tmp_path):
-    """Return a set with two queries, twelve documents and a pool of all pairs."""
-    names = [f"d{n:02}" for n in range(12)]
-    documents = [{"doc_id": d, "title": d, "text": f"Fact {d}."} for d in names]
+    """Return a set with two queries and twelve documents."""
+    documents = [{"doc_id": f"d{n:02}", "title": "Page", "text": f"Fact {n}."} for n in range(12)]
     write_rows(tmp_path / "corpus.jsonl", *documents)
     queries = [{"query_id": q, "query": "fact", "relevant_doc_ids": ["d00"]} for q in "ab"]
     write_rows(tmp_path / "retrieval_queries.jsonl", *queries)
-    pairs = [{"query_id": q, "doc_id": d, "rankers": ["hand"]} for q in "ab" for d in names]
-    write_rows(tmp_path / "pool.jsonl", *pairs)
-    return evalset.load(tmp_path)
+    return tmp_path
 
 
 def pairs_of(queries, documents):
@@ -38,8 +35,7 @@ def test_order_is_seeded_and_query_by_query():
 
 
 def test_repeats_come_later_unannounced_and_are_compared(many):
-    shown = panel.Panel(many, merge.pairs_to_judge(many), 2, repeats=0.25)
-    turns = []
+    shown, turns = opened(many, seed=2, repeats=0.25), []
     while shown.turn:
         assert "again" not in shown.message.value + shown.count.value + shown.document.value
         turns.append(do(shown, int(shown.turn.repeat)))
@@ -47,21 +43,20 @@ def test_repeats_come_later_unannounced_and_are_compared(many):
     assert len(turns) == 30 and len(set(pairs)) == 24
     for i, turn in enumerate(turns):
         assert not turn.repeat or i - pairs.index(turn[:2]) > 5
-    assert [*grades(many.folder).values()] == [0] * 24
+    assert [*grades(many).values()] == [0] * 24
     assert "n = 6, 0% equal" in shown.document.value
 
 
 def test_repeats_survive_skips_undo_and_a_restart(many):
-    pairs = merge.pairs_to_judge(many)
-    shown = panel.Panel(many, pairs, repeats=0.5)
+    shown = opened(many, repeats=0.5)
     for turn in range(200):
         if shown.turn is None:
             break
         shown.buttons[("Skip", "0", "0", "Undo", "0")[turn % 5]].click()
         if turn % 7 == 0:
-            shown = panel.Panel(many, pairs, repeats=0.5)
-    n, _, _ = schedule.agreement(log.entries(many), many.grades)
-    assert shown.turn is None and n == 12 and len(grades(many.folder)) == 24
+            shown = opened(many, repeats=0.5)
+    n, _, _ = schedule.agreement(log.entries(evalset.load(many)), THREE)
+    assert shown.turn is None and n == 12 and len(grades(many)) == 24
 
 
 def test_a_repeat_takes_any_place_five_documents_later_in_its_query_or_stands_at_the_end():
