@@ -69,10 +69,9 @@ def test_what_cannot_be_written_is_told_and_the_log_is_as_before(folder, monkeyp
 
 def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
     path = folder / log.LOG
-    hold = "from helpers.labels import log; log.lock_log({!r}); print('held', flush=True); input()"
+    hold = f"from helpers.labels import log; log.lock_log({str(path)!r}); print('held', flush=True)"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    command = [sys.executable, "-c", hold.format(str(path))]
-    holder = subprocess.Popen(command, **pipes, cwd=ROOT)
+    holder = subprocess.Popen([sys.executable, "-c", f"{hold}; input()"], **pipes, cwd=ROOT)
     assert holder.stdout.readline() == b"held\n"
     holder.kill()
     holder.wait(30)
