@@ -2,23 +2,10 @@
 
 import json
 
-from conftest import write_rows
-
 from helpers import evalset
 from helpers.labels import log, panel
 
 PROOF = {"disk-full": "Delete <old> logs.", "queue-full": "Add a consumer."}
-
-
-def two_by_twelve(tmp_path):
-    """Return a set with two queries, twelve documents and a pool of all pairs."""
-    documents = [{"doc_id": f"d{i:02}", "title": f"T{i}", "text": f"Fact {i}."} for i in range(12)]
-    write_rows(tmp_path / "corpus.jsonl", *documents)
-    queries = [{"query_id": q, "query": f"fact {q}", "relevant_doc_ids": ["d00"]} for q in "ab"]
-    write_rows(tmp_path / "retrieval_queries.jsonl", *queries)
-    pairs = [{"query_id": q, "doc_id": d["doc_id"]} for q in "ab" for d in documents]
-    write_rows(tmp_path / "pool.jsonl", *[{**pair, "rankers": ["hand"]} for pair in pairs])
-    return evalset.load(tmp_path)
 
 
 def opened(folder, pairs=None, **options):

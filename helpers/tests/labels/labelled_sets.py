@@ -41,10 +41,8 @@ def complete(folder):
         for q, d, grade in pairs
     ]
     write_rows(folder / "second_pass.jsonl", *again)
-    near = [("q1", "queue-full"), ("q2", "disk-full")]
-    write_rows(
-        folder / "negatives.jsonl", *({"query_id": q, "easy": [], "hard": [d]} for q, d in near)
-    )
+    near = {"query_id": "q1", "easy": [], "hard": ["queue-full"]}
+    write_rows(folder / "negatives.jsonl", near, near | {"query_id": "q2", "hard": ["disk-full"]})
     manifest.write_manifest(evalset.load(folder), {"pool": 1})
     return folder
 
@@ -52,7 +50,3 @@ def complete(folder):
 def document(folder, doc_id, body, service="disk"):
     page = f"---\ntitle: about {doc_id}\nkind: runbook\nservice: {service}\n---\n{body}\n"
     (folder / "corpus" / f"{doc_id}.md").write_text(page)
-
-
-def add_pool(f):
-    write_rows(f / "pool.jsonl", {"query_id": "q1", "doc_id": "disk-full", "rankers": []})

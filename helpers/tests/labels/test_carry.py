@@ -1,7 +1,7 @@
 """Carrying labels to changed documents: pages by hand, and what they are later."""
 
 import re
-import shutil
+from contextlib import nullcontext
 
 import pytest
 from conftest import write_rows
@@ -11,8 +11,6 @@ from helpers import compare, evalset, runs
 from helpers.labels import carry, reading
 
 TAKEN = (carry.KEPT, carry.CHANGED, carry.MOVED)
-
-
 DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer. Be calm.\n\n"
 DISK += "A disk of ninety percent pages the team in the night."
 QUEUE = "Add a consumer when the queue grows.\n\nA stuck worker is restarted by hand only. Be calm."
@@ -30,13 +28,10 @@ def old(tmp_path):
     folder = tmp_path / "old"
     page(folder, "disk", DISK)
     page(folder, "queue", QUEUE)
-    asked = {"q1": ("logs fill the queue", "disk"), "q2": ("worker stuck at night", "queue")}
     write_rows(
         folder / "retrieval_queries.jsonl",
-        *(
-            {"query_id": q, "query": text, "relevant_doc_ids": [d]}
-            for q, (text, d) in asked.items()
-        ),
+        {"query_id": "q1", "query": "logs fill the queue", "relevant_doc_ids": ["disk"]},
+        {"query_id": "q2", "query": "worker stuck at night", "relevant_doc_ids": ["queue"]},
     )
     label(folder, QUOTE)
     return folder
@@ -103,9 +98,8 @@ def test_what_becomes_of_a_label(old, evidence, pages, outcome, homes, there):
     judged = {(r["query_id"], r["doc_id"]): r for r in rows(to / "judgments.jsonl")}
     waiting = reading.waiting(evalset.load(to))
     if outcome in TAKEN:
-        assert judged["q1", homes[0]] == {
-            "query_id": "q1", "doc_id": homes[0], "relevance": 2, "evidence": there
-        }  # fmt: skip
+        label_there = {"query_id": "q1", "doc_id": homes[0], "relevance": 2, "evidence": there}
+        assert judged["q1", homes[0]] == label_there
         assert fate["decided"] == "carry" and ("q1", homes[0]) not in waiting
     for doc_id in homes if outcome not in TAKEN else ():
         row, body = waiting["q1", doc_id], evalset.load(to).documents[doc_id].retrieval_text
@@ -119,8 +113,8 @@ def test_what_several_pages_say_tells_of_none_where_it_came_from(old):
     page(old, "disk", f"{DISK}\n\n{form}"), page(old, "queue", f"{QUEUE}\n\n{form}")
     label(old, form)
     pages = {"queue": f"{QUEUE}\n\n{form}", "new": f"Somebody else wrote this one. {form}"}
-    _, journal, _ = carried(old, pages)
-    assert (journal["q1", "disk"]["outcome"], journal["q1", "disk"]["doc_ids"]) == (carry.LOST, [])
+    fate = carried(old, pages)[1]["q1", "disk"]
+    assert (fate["outcome"], fate["doc_ids"]) == (carry.LOST, [])
 
 
 ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue", pages, to read)
@@ -133,57 +127,52 @@ ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue"
 
 
 @pytest.mark.parametrize(("pages", "outcome", "homes", "marked"), ZEROS)
-def test_a_zero_follows_its_document_unless_what_is_new_has_a_word_of_the_query(
-    old, pages, outcome, homes, marked
-):
+def test_a_zero_follows_its_page_unless_new_text_asks_to_read(old, pages, outcome, homes, marked):
     to, journal, _ = carried(old, pages | {"disk": DISK})
-    fate, waiting = journal["q1", "queue"], reading.waiting(evalset.load(to))
+    fate, new = journal["q1", "queue"], evalset.load(to)
     assert (fate["outcome"], fate["doc_ids"]) == (outcome, homes)
-    grades = evalset.load(to).qrels()["q1"]
-    assert grades == {"disk": 2} | dict.fromkeys(homes if not marked else [], 0)
-    if marked:
-        body = evalset.load(to).documents["queue"].retrieval_text
-        spans = waiting["q1", "queue"]["passages"]
-        assert [body[start:end] for start, end in spans] == marked
+    assert new.qrels()["q1"] == {"disk": 2} | dict.fromkeys(homes if not marked else [], 0)
+    row, body = reading.waiting(new).get(("q1", "queue"), {}), new.documents.get("queue")
+    assert [body.retrieval_text[a:b] for a, b in row.get("passages", [])] == marked
 
 
-def test_of_two_labels_on_a_merged_page_the_higher_grade_counts(old):
-    pairs = [("disk", 1, OTHER), ("queue", 2, QUEUE[:20])]
+def two_labels(old, disk, queue):
+    """Let the only query have a grade on each of the two documents; return the rows."""
+    pairs = [("disk", disk, OTHER), ("queue", queue, QUEUE[:20])]
     judged = [{"query_id": "q1", "doc_id": d, "relevance": g, "evidence": e} for d, g, e in pairs]
     write_rows(old / "judgments.jsonl", *judged)
     query = {"query_id": "q1", "query": "logs", "relevant_doc_ids": ["disk", "queue"]}
     write_rows(old / "retrieval_queries.jsonl", query)
+    return judged, query
+
+
+def test_of_two_labels_on_a_merged_page_the_higher_grade_counts(old):
+    judged, query = two_labels(old, 1, 2)
     to, journal, _ = carried(old, {"all": f"{DISK}\n\n{QUEUE}"})
     assert {row["outcome"] for row in journal.values()} == {carry.MOVED}
     assert rows(to / "judgments.jsonl") == [judged[1] | {"doc_id": "all"}]
     assert rows(to / "retrieval_queries.jsonl") == [query | {"relevant_doc_ids": ["all"]}]
 
 
-def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old):
-    for sure, unsure in ((1, 2), (2, 1)):
-        pairs = [("disk", sure, OTHER), ("queue", unsure, QUEUE[:20])]
-        judged = [dict(zip(("doc_id", "relevance", "evidence"), row, strict=True)) for row in pairs]
-        write_rows(old / "judgments.jsonl", *({"query_id": "q1", **row} for row in judged))
-        write_rows(old / "retrieval_queries.jsonl", {"query_id": "q1", "query": "logs"})
-        changed = QUEUE.replace("a consumer", "a new consumer")
-        to, journal, _ = carried(old, {"all": f"{DISK}\n\n{changed}"})
-        evals = evalset.load(to)
-        assert journal["q1", "queue"]["outcome"] == carry.RE_ANCHORED
-        decided = "to read" if unsure > sure else "carry"
-        assert {row["decided"] for row in journal.values()} == {decided}
-        waiting = reading.waiting(evals).values()
-        assert [row["relevance"] for row in waiting] == [2] * (unsure > sure)
-        assert evals.qrels()["q1"] == ({} if unsure > sure else {"all": 2})
-        shutil.rmtree(to)
+@pytest.mark.parametrize(("sure", "unsure"), [(1, 2), (2, 1)])
+def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old, sure, unsure):
+    two_labels(old, sure, unsure)
+    changed = QUEUE.replace("a consumer", "a new consumer")
+    to, journal, _ = carried(old, {"all": f"{DISK}\n\n{changed}"})
+    assert journal["q1", "queue"]["outcome"] == carry.RE_ANCHORED
+    decided = "to read" if unsure > sure else "carry"
+    assert {row["decided"] for row in journal.values()} == {decided}
+    evals = evalset.load(to)
+    assert [r["relevance"] for r in reading.waiting(evals).values()] == [2] * (unsure > sure)
+    assert evals.qrels()["q1"] == ({} if unsure > sure else {"all": 2})
 
 
 def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
     pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs.", "far": "Hello."}
     to, _, lines = carried(old, pages)  # disk, which nobody judged for q2, is not new
     assert lines[-1].endswith(f"next: make lab EVALS={to} opens what is to be read")
-    (row,) = reading.waiting(evalset.load(to)).values()
-    assert (row["query_id"], row["doc_id"]) == ("q1", "new")
-    assert re.fullmatch(r"new text, rank \d of BM25", row["why"])
+    ((pair, row),) = reading.waiting(evalset.load(to)).items()
+    assert pair == ("q1", "new") and re.fullmatch(r"new text, rank \d of BM25", row["why"])
 
 
 def test_a_query_that_loses_its_last_answer_waits(old):
@@ -211,20 +200,16 @@ def test_the_other_files_follow_and_the_journal_grows(old):
     differs = twice | {"reason": "", "doc_id": "queue", "final": 1}
     write_rows(old / "second_pass.jsonl", twice | {"reason": ""}, differs)
     (old / "notes.md").write_text("## q1\nRead.\n")
-    to, journal, _ = carried(old, {"volume": DISK, "queue": QUEUE})
+    to, _, _ = carried(old, {"volume": DISK, "queue": QUEUE})
     assert rows(to / "pool.jsonl") == [pool[0] | {"doc_id": "volume"}, pool[1]]
     assert rows(to / "second_pass.jsonl") == [twice | {"reason": "", "doc_id": "volume"}]
-    carried_rows = rows(to / "retrieval_queries.jsonl")
-    assert [{**row, "relevant_doc_ids": 0} for row in carried_rows] == [
-        {**row, "relevant_doc_ids": 0} for row in asked
-    ]
+    moved = asked[0] | {"relevant_doc_ids": ["volume"]}
+    assert rows(to / "retrieval_queries.jsonl") == [moved, asked[1]]
     assert (to / "notes.md").read_text() == "## q1\nRead.\n"
-    assert len(journal) == 3
     carry.carry_command(to, str(old), old.parent / "back")
     again = rows(old.parent / "back" / "history.jsonl")
     assert [row["carry"] for row in again] == [1] * 3 + [2] * 3
     assert (again[0]["from"], again[0]["to"]) == (again[-1]["to"], again[-1]["from"])
-    assert len({(row["carry"], row["query_id"], row["doc_id"]) for row in again}) == 6
 
 
 def test_the_same_documents_change_nothing(old):
@@ -247,16 +232,14 @@ def test_documents_come_from_an_import_too(old):
     lines = carry.carry_command(old, f"markdown:{docs}", old.parent / "new")
     evals = evalset.load(old.parent / "new")
     assert [*evals.documents] == ["a"] and evals.qrels()["q1"] == {"a": 2}
-    assert lines == [
+    assert lines[:5] == [
         "documents: 2 before, 1 now; 1 changed or in others, 1 gone",
         "labels above 0: 2. moved: 1; lost: 1",
         "labels of 0: 1. lost: 1",
         "lost: q2 queue",
         "pairs to read: 1, of which 0 have a former label",
-        "not carried: negatives, manifest, runs, results (make freeze, make report), judge.jsonl "
-        "(its prompts hold the old texts)",
-        lines[-1],
     ]
+    assert lines[5].startswith("not carried: negatives") and "judge.jsonl" in lines[5]
 
 
 def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
@@ -268,33 +251,21 @@ def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
     for source, told in [
         ("pdf:x", "--from: found pdf:x, wanted KIND:PATH with a kind of: markdown, "),
         ("docs", "--from: docs: no such folder"),
-        (f"markdown:{empty}/no", f"{empty}/no:1: is no folder, wanted one for markdown:"),
         (f"markdown:{empty}", "found no documents, wanted some with a text"),
-        (
-            str(empty),
-            f"--from: {empty}: no corpus/ or corpus.jsonl in it, or did you mean FROM=mark",
-        ),
+        (str(empty), f"--from: {empty}: no corpus/ or corpus.jsonl in it, or did you mean FROM="),
         (str(broken), f"{broken}/corpus/a.md:1: no front matter"),
-        (str(broken / "corpus"), f"or did you mean FROM=markdown:{broken}/corpus?"),
-        (
-            str(other),
-            f"none of the 2 documents of {old} is found in {other}: is it the source, with",
-        ),
+        (str(other), f"none of the 2 documents of {old} is found in {other}: is it the source"),
     ]:
         with pytest.raises(evalset.EvalSetError) as raised:
             carry.carry_command(old, source, old.parent / "new")
         assert told in str(raised.value) and not (old.parent / "new").exists(), source
-    with pytest.raises(evalset.EvalSetError, match="is not empty, wanted a new or an empty folder"):
+    with pytest.raises(evalset.EvalSetError, match="is not empty"):
         carry.carry_command(old, str(old), old)
 
 
 OLD_LABEL = {"query_id": "q1", "doc_id": "extra", "relevance": 2, "evidence": "More."}
 HELD = [  # (file, row, what is told where documents change)
-    (
-        reading.TO_READ,
-        OLD_LABEL,
-        r"to_read.jsonl: 1 label to be read; judge them first, or .*: make lab EVALS=.*old",
-    ),
+    (reading.TO_READ, OLD_LABEL, r"1 label to be read; judge them first, .*make lab EVALS=.*old"),
     (reading.TO_READ, {"query_id": "q1", "doc_id": "extra"}, ""),
     (reading.TO_READ, {"query_id": "q1", "doc_id": "gone"}, r"to_read.jsonl:1: document gone is "),
     ("labelling.jsonl", OLD_LABEL, r"1 label not in judgments.jsonl .click Finish.; "),
@@ -307,14 +278,11 @@ HELD = [  # (file, row, what is told where documents change)
 @pytest.mark.parametrize(("name", "row", "told"), HELD)
 def test_a_label_that_no_new_file_would_hold_is_judged_or_merged_first(old, name, row, told):
     page(old, "extra", "More.")
-    more = {"repeat": False, "time": "2026-01-01T00:00:00Z"} if name == "labelling.jsonl" else {}
-    write_rows(old / name, more | row)
-    if told:
-        with pytest.raises(evalset.EvalSetError, match=told):
-            carried(old, {"disk": EDIT, "queue": QUEUE, "extra": "More."})
-        assert not (old.parent / "new").exists()
-    else:
+    write_rows(old / name, row)
+    refused = pytest.raises(evalset.EvalSetError, match=told) if told else nullcontext()
+    with refused:
         carried(old, {"disk": EDIT, "queue": QUEUE, "extra": "More."})
+    assert (old.parent / "new").exists() == (told == "")
     if "gone" not in told:  # the same documents keep both files
         carry.carry_command(old, str(old), old.parent / "same")
         assert (old.parent / "same" / name).read_text() == (old / name).read_text()

@@ -3,7 +3,7 @@
 import re
 import shutil
 
-from labelled_sets import BAD_SET, GUIDE, add_pool, by_check, change, complete, document
+from labelled_sets import BAD_SET, GUIDE, by_check, change, complete, document
 
 from helpers import chunks, evalset
 from helpers.labels import checks
@@ -39,13 +39,12 @@ def sized(queries, documents):
     return made([asks(n) for n in range(queries)], pages(documents))
 
 
-def marked(field, marks):
-    """Return a query for each word of `marks`, which is its `field`."""
-    return made([asks(n, **{field: mark}) for n, mark in enumerate(marks.split())])
+def popularity(marks):
+    return made([asks(n, popularity=mark) for n, mark in enumerate(marks.split())])
 
 
 def kinds(letters):
-    return marked("kind", " ".join(letters).replace("-", "unspecified"))
+    return halves(letters, "")
 
 
 def promised(kind, answers, linked=(), **fields):
@@ -56,9 +55,9 @@ def promised(kind, answers, linked=(), **fields):
 
 def halves(dev, test):
     """Return a query for each letter, which is its kind; "-" is none."""
-    letters = [("dev", kind) for kind in dev] + [("test", kind) for kind in test]
-    kinds = [(half, kind.replace("-", "unspecified")) for half, kind in letters]
-    return made([asks(n, split=half, kind=kind) for n, (half, kind) in enumerate(kinds)])
+    letters = [("dev", letter) for letter in dev] + [("test", letter) for letter in test]
+    kinds = {"-": "unspecified"}
+    return made([asks(n, split=s, kind=kinds.get(k, k)) for n, (s, k) in enumerate(letters)])
 
 
 def overlapping(share):
@@ -84,22 +83,19 @@ def copying(wording, kind="mail", words="words", title="Disk"):
 def doubles(*answers, wording=("disk full", "mail late")):
     """Return two queries; each of `answers` holds documents and, after a slash, a short answer."""
     queries = []
-    for words, (ids, _, short) in zip(
-        wording, (own.partition("/") for own in answers), strict=True
-    ):
-        query = asks(f"q{len(queries) + 1}", ids, words)
+    for n, own in enumerate(answers):
+        ids, _, short = own.partition("/")
+        query = asks(f"q{n + 1}", ids, wording[n])
         queries.append(query._replace(answers=(short,) if short else ()))
     return made(queries)
 
 
 def ranked(*solved):
     """Return three queries, and a ranker for each number of those whose answer it finds."""
-    labels = [(f"q{n}", "a", 2) for n in range(3)]
-    rankers = {
-        f"r{n}": {q: [("a" if i < n else "b", 1.0)] for i, (q, *_) in enumerate(labels)}
-        for n in solved
-    }
-    return made([asks(f"q{n}") for n in range(3)], judgments=labels, rankers=rankers)
+    ids = ["q0", "q1", "q2"]
+    run = lambda n: {q: [("a" if q in ids[:n] else "b", 1.0)] for q in ids}  # noqa: E731
+    labels = [(q, "a", 2) for q in ids]
+    return made(map(asks, ids), judgments=labels, rankers={f"r{n}": run(n) for n in solved})
 
 
 def reaching(reached, documents, queries):
@@ -138,9 +134,9 @@ def second_pass(rows, queries=2, labels=None):
 
 
 def readings(n, differ=0, labels=0, graded=0):
-    """Return n readings of the grades 0, 1, 2, 0, ...; the first `differ` differ by one grade.
+    """Return n readings and labels of the grades 0, 1, 2, 0, ...; the first `differ` differ by one.
 
-    The labels are graded in the same way, the first n or `graded` of them, and the others 0.
+    Of the labels only the first n or `graded` are above 0.
     """
     grades = [(n % 3, (n % 3 + (n < differ)) % 3) for n in range(n)]
     rows = [reread("q1", f"d{n}", a, b, a) for n, (a, b) in enumerate(grades)]
@@ -152,9 +148,8 @@ def read_again(disputed, others, differ=0):
     """Return 90 readings, 24 of which differ, and a round on so many of these and of the others."""
     case = readings(90, 24)
     again = case.second_pass[:disputed] + case.second_pass[24 : 24 + others]
-    again = [
-        r | {"round": 2, "second": (r["first"] + (n < differ)) % 3} for n, r in enumerate(again)
-    ]
+    for n, row in enumerate(again):
+        again[n] = row | {"round": 2, "second": (row["first"] + (n < differ)) % 3}
     return case._replace(second_pass=[*case.second_pass, *again])
 
 
@@ -194,42 +189,31 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (kinds("aa"), "fail", "a 2", "Write queries of other kinds"),
         (kinds("-a"), "pass", "a 1, unspecified 1"),
         (kinds("aaaacb"), "warn", "a 4, b 1, c 1", "kind b."),
-        (kinds("aaaabbc"), "warn", "kind c."),
         (kinds("aaab"), "pass", "a 3, b 1"),
         (promised("multi", "a"), "warn", "x 1; multi with one answer: 1", "other part of q1, or"),
         (promised("multi", "a b"), "pass", "multi 2, x 1"),
         (promised("temporal", "a b"), "warn", "; temporal without a version: 2", "of q1, q2 a ver"),
         (promised("temporal", "b", version="2"), "warn", "a version: 1", "answers of q1 a"),
         (promised("temporal", "b", [("b", "c")]), "pass", "temporal 2, x 1"),
-        (promised("keyword", "a"), "pass", "keyword 2, x 1"),
     ],
     checks.check_head_and_tail: [
-        (marked("popularity", "head head"), "fail", "head 2", "rare needs (tail)"),
-        (marked("popularity", "tail"), "fail", "tail 1", "frequent needs (head)"),
-        (marked("popularity", "head tail"), "pass", "head 1, tail 1"),
-        (marked("popularity", "head head head head tail"), "warn", "nearer to half each"),
-        (marked("popularity", "head head head tail"), "pass", ""),
-        (marked("popularity", "head tail tail tail tail"), "warn", "nearer to half each"),
-        (sized(1, 1), "warn", "not marked 1", "Mark the popularity"),
+        (popularity("head head"), "fail", "head 2", "rare needs (tail)"),
+        (popularity("tail"), "fail", "tail 1", "frequent needs (head)"),
+        (popularity("head head head head tail"), "warn", "nearer to half each"),
+        (popularity("head head head tail"), "pass", ""),
         (made([asks(1, popularity="head"), asks(2)]), "fail", "rare needs", "Mark the popularity"),
     ],
     checks.check_halves: [
         (halves("aaa", ""), "fail", "dev 3, test 0", "queries to test."),
         (halves("", "a"), "fail", "queries to dev."),
         (halves("aab", "a"), "pass", "dev 3, test 1"),
-        (halves("aaa", "a"), "pass", "dev 3, test 1"),
-        (halves("abbb", "ba"), "pass", ""),
         (halves("abbb", "aa"), "warn", "Spread evenly", "test: a, b."),
-        (halves("abbbb", "aaab"), "warn", "test: a, b."),
-        (halves("ab" * 3, "ab" * 6), "pass", ""),
-        (halves("aa" + "b" * 4, "ab" * 6), "pass", ""),
         (halves("aa" + "b" * 4, "a" * 4 + "bb"), "pass", ""),
         (halves("bb", "aa"), "warn", "test: a, b."),
         (halves("-------", "--"), "pass", ""),
         (halves("ab" * 7, "ab" * 7), "pass", "dev 14, test 14"),
         (halves("ab" * 7, "ab" * 8), "warn", "Set 15 queries or more to dev: fewer"),
         (halves("a" * 50, "a" * 14), "warn", "dev 50, test 14", "or more to test: fewer"),
-        (halves("ab" * 8, "ab" * 60), "pass", "dev 16, test 120"),
         (halves("a" * 14 + "b" * 6, "ab" * 60), "pass", "dev 20, test 120"),
         (halves("a" * 16 + "b" * 4, "ab" * 60), "warn", "test: b."),
         (halves("ab" * 60, "a" * 16 + "b" * 4), "warn", "test: b."),
@@ -259,7 +243,6 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (doubles("a b/Two", "b/two"), "warn", "near-doubles: 1; of them with other answers: 1"),
         (doubles("a/two", "a/two"), "warn", "near-doubles: 1 | Keep one"),
         (doubles("a/two", "b/two"), "pass", ""),
-        (doubles("a/two", "a/three"), "pass", ""),
     ],
     checks.check_reach: [
         (reaching(5, 10, 9), "pass", "5 of 10 documents reached (50%)"),
@@ -267,18 +250,14 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (reaching(3, 100, 3), "pass", "3 of 100 documents"),
         (reaching(2, 100, 3), "fail", "2 of 100 documents"),
         (services("a", "d a"), "warn", "(50%)", "about service fax, service mail, kind note:"),
-        (services("a", "a"), "fail", "none reaches. Nobody asks"),
-        (services("a b c d"), "pass", "reached (100%)"),
     ],
     checks.check_solved: [
         (ranked(1, 3, 2), "pass", "1 of 3 queries solved by r1, by r3"),
         (ranked(3, 2), "warn", "2 of 3 queries solved by r2, by r3", "than q0, q1:"),
-        (ranked(0, 3), "pass", "0 of 3 queries solved by r0"),
     ],
     checks.check_labels_per_query: [
         (labelled(*FOUR_GRADES), "pass", "1 to 2 relevant documents", "grade 0 1, 1 2, 2 1"),
         (labelled(*FOUR_GRADES[:2]), "fail", "0 to 2 relevant", "grade 1 1, 2 1", "Label q2,"),
-        (labelled(), "fail", "0 relevant documents a query", "Label q1, q2,", "(2) from partial"),
         (answers(20), "pass", "20 relevant documents a query"),
         (answers(21), "warn", "Narrow q1: over 20"),
         (answers(1), "warn", "1 relevant document a query; grade 1 1", "Tell whole"),
@@ -305,7 +284,6 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (second_pass([]), "warn", "no second reading", "Judge a share of the pairs again"),
         (second_pass(UNLIKE, labels=STALE), "fail", "4 pairs, 2 of grade 0, 50% agree, kappa 0.20",
          "jsonl: q2 a, q2 c. Sharpen the guide", "reason for q1 b."),
-        (second_pass([{**row, "reason": ""} for row in THRICE]), "fail", "reason for q1 b, q1 c."),
         (second_pass([{**row, "reason": "why" * (n == 3)} for n, row in enumerate(THRICE)]), "fail",
          "reason for q1 c."),
         (second_pass(BY_WHOM), "fail", "kappa 0.00", "people: 1 of 2 pairs", "Sharpen the guide"),
@@ -320,7 +298,6 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (readings(90, 39), "fail", "kappa 0.35", "Sharpen the guide"),
         (readings(99), "pass", "kappa 1.00"),
         (readings(100), "warn", "1.00; rounds without a difference: 1", "reader of round 1 saw no"),
-        (readings(100, 1), "pass", "kappa 0.99"),
         (readings(90, 2, 200, 180), "pass", "; of 120 relevant labels read once: 60"),
         (readings(90, 2, 200, 183), "warn", "labels read once: 62", "| Read relevant labels twice"),
         (readings(119, labels=700), "warn", "at least 120 pairs"),
@@ -331,7 +308,6 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
     checks.check_leakage: [
         (made(LEAKING, judgments=FULL, linked={("b", "c")}), "fail",
          "q1 and q2 through a, q1 and q3 through b ~ c", "into one half"),
-        (made(LEAKING[::2], judgments=FULL[::3]), "pass", "no answer in full is shared by dev"),
         (made(LEAKING, judgments=PARTLY), "pass", "shared by dev and test; test queries that share "
          "a relevant document with dev: 1"),
         (made([asks("q1", "a", "full disk", split="dev"), asks("q2", "b", "full disk now",
@@ -360,10 +336,8 @@ def test_each_check_on_each_case():
 
 
 def test_the_gravest_status_counts_and_the_first_four_names_stand_for_many():
-    twins = {(name, "z"): 0.5 for name in "abcdef"}
-    finding = checks.check_near_duplicates(made([asks("q")], twins=twins))
-    shown = ", ".join(f"{name} ~ z (0.50)" for name in "abcd")
-    assert finding.found == f"{shown} and 2 more"
+    finding = checks.check_near_duplicates(made(twins={(name, "z"): 0.5 for name in "abcdef"}))
+    assert finding.found == "a ~ z (0.50), b ~ z (0.50), c ~ z (0.50), d ~ z (0.50) and 2 more"
     finding = checks.check_labels_per_query(labelled(*(("q1", f"d{n}", 1) for n in range(21))))
     assert finding.status == "fail"
     assert in_order(finding, ["Label q2", "Narrow q1", "Tell whole answers"])
@@ -378,15 +352,15 @@ RANKERS = {
 
 def test_judged_depth_names_the_worst_ranker_and_the_best_share():
     """Each query counts alike: ten labels of one make half."""
-    for judged, status, share, worst in (
-        (9, "fail", "45.0", "two"),
-        (10, "warn", "50.0", "two"),
-        (20, "pass", "100.0", "none"),
+    ten, two = [("q1", f"d{n}", 0) for n in range(10)], [("q2", "a", 0), ("q2", "b", 0)]
+    for judged, status, shown in (
+        (ten[:9], "fail", "45.0% of the first 10 of two"),
+        (ten, "warn", "50.0% of the first 10 of two"),
+        (ten + two, "pass", "100.0% of the first 10 of none"),
     ):
-        labels = [("q1", f"d{n}", 0) for n in range(min(judged, 10))] + [("q1", "c", 0)]
-        labels += [("q2", name, 0) for name in "ab" * (judged > 10)]
-        finding = checks.check_judged_depth(labelled(*labels, rankers=RANKERS))
-        shown = f"{share}% of the first 10 of {worst} are judged, the least of 3 rankers (most 100"
+        case = labelled(*judged, ("q1", "c", 0), rankers=RANKERS)
+        finding = checks.check_judged_depth(case)
+        shown += " are judged, the least of 3 rankers (most 100"
         assert finding.status == status and in_order(finding, [shown])
 
 
@@ -412,9 +386,8 @@ def test_quotes_that_every_chunker_cuts(tmp_path):
             chunks.write_chunks(folder / "chunks" / "other.jsonl", units[:1])
         case = made([asks("q1"), asks("q2")], documents, labels, folder=folder)
         finding = checks.check_quotes(case)
-        assert finding.status == ("warn" if len(words) > 1 else "pass") and in_order(
-            finding, words
-        ), finding
+        assert finding.status == ("warn" if len(words) > 1 else "pass")
+        assert in_order(finding, words), finding
 
 
 HELD = "Stop the job, then wait for ten minutes."
@@ -469,37 +442,19 @@ def relabel(**answers):
     return lambda f: [change(f / TABLE, edit), (f / JUDGED).unlink()]
 
 
-def twins(common):
-    """Texts of 54 words share runs; one of them is an answer."""
-    words = [f"w{n}" for n in range(108)]
-
-    def damage(f):
-        document(f, "twin", " ".join(words[:54]))
-        document(f, "other", " ".join(words[54 - common : 108 - common]))
-        relabel(q1="twin", q2="queue-full")(f)
-
-    return damage
-
-
-def filled_in(documents, own):
-    """So many pages of one form of 40 words, each with words of its own; one is an answer."""
+def filled_in(documents):
+    """So many pages of one form of 40 words, each with ten words of its own; one is an answer."""
     form = " ".join(f"form{n}" for n in range(40))
 
     def damage(f):
         for page in range(documents):
-            document(f, f"page{page}", f"{form} {' '.join(f'p{page}w{n}' for n in range(own))}")
+            document(f, f"page{page}", f"{form} {' '.join(f'p{page}w{n}' for n in range(10))}")
         relabel(q1="page0", q2="queue-full")(f)
 
     return damage
 
 
-def bury(f):
-    for n in range(3):
-        document(f, f"page{n}", f"server refuses worker wanted logs {'x' * n}")
-
-
 BROKEN = [  # check, what is done to the set, status, words of the finding
-    ("judged depth", bury, "fail", "of 4 rankers"),
     ("evidence", remove(JUDGED), "warn", "Write judgments.jsonl"),
     ("labelling guide", remove("labeling_guide.md"), "fail", "0 words", "Say when", "edge cases"),
     ("labelling guide", guide(GUIDE.replace("1", "one")), "fail", "Say when to give grade 1."),
@@ -508,14 +463,9 @@ BROKEN = [  # check, what is done to the set, status, words of the finding
     ("labelling guide", guide("0 1 2" + " word" * 97), "pass", "100 words"),
     ("leakage", relabel(), "fail", "q1 and q2 through disk-full"),
     ("near-duplicates", page("copy", COPY), "fail", "copy ~ disk-full (0.75)"),
-    ("near-duplicates", twins(20), "warn", "other ~ twin (0.19)"),
-    ("near-duplicates", twins(28), "fail", "other ~ twin (0.32)"),
-    ("near-duplicates", filled_in(5, 10), "warn", "page0 ~ page1 (0.64)", "leave those of one"),
-    ("near-duplicates", filled_in(4, 10), "fail", "page0 ~ page1 (0.64)", "label both alike"),
-    ("near-duplicates", filled_in(5, 9), "fail", "page0 ~ page1 (0.67)", "label both alike"),
+    ("near-duplicates", filled_in(5), "warn", "page0 ~ page1 (0.64)", "leave those of one"),
+    ("near-duplicates", filled_in(4), "fail", "page0 ~ page1 (0.64)", "label both alike"),
     ("manifest", page("disk-full", "Delete <old> logs."), "fail", "disk-full.md differs", "Look"),
-    ("manifest", add_pool, "fail", "pool.jsonl is not in the manifest"),
-    ("manifest", lambda f: (f / "manifest.json").write_text("[]"), "fail", "cannot be read"),
     ("manifest", remove("manifest.json"), "warn", "manifest.json is missing", "make freeze"),
     ("manifest", lambda f: None, "pass", "7 files as listed"),
 ]

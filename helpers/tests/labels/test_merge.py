@@ -1,5 +1,6 @@
 """Pairs come out of the pool, judgments go into the folder, and the folder stays valid."""
 
+import contextlib
 import shutil
 
 import pytest
@@ -13,10 +14,6 @@ from helpers.labels import log, merge, pooling
 JUDGED, TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
 
 
-def table(folder):
-    return rows(folder / TABLE)
-
-
 def contents(folder):
     """Return {name: text} of all files but locks."""
     names = (path for path in folder.glob("*") if path.is_file() and path.suffix != ".lock")
@@ -28,15 +25,12 @@ def helps(query_id="q1", doc_id="disk-full", grade=2):
 
 
 def unlabelled(folder, **more):
-    """Leave q1 without labels, with `more` fields, and the other query as it is."""
+    """Leave q1 without labels, with `more` fields."""
     (folder / JUDGED).unlink(missing_ok=True)
     first = {"query_id": "q1", "query": "bread", "relevant_doc_ids": [], **more}
     second = {"query_id": "q2", "query": "queue", "relevant_doc_ids": ["queue-full"]}
     write_rows(folder / TABLE, first, second)
     return first, second
-
-
-# Pairs to judge.
 
 
 def test_pairs_come_from_the_pool_a_list_or_the_rankers_without_what_is_judged(folder, monkeypatch):
@@ -53,19 +47,9 @@ def test_pairs_come_from_the_pool_a_list_or_the_rankers_without_what_is_judged(f
     assert merge.pairs_to_judge(evalset.load(folder)) == [("q2", d) for d in PROOF]
 
 
-def test_a_query_that_waits_is_asked_about_after_its_pairs(folder):
-    unlabelled(folder)
-    assert merge.pairs_to_judge(evalset.load(folder), []) == [("q1", "")]
-    row = {"query_id": "q1", "doc_id": "disk-full", "rankers": ["hand"]}
-    assert merge.pairs_to_judge(evalset.load(folder), [row]) == [("q1", "disk-full"), ("q1", "")]
-
-
-# Judgments into the folder.
-
-
 def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else(folder):
     third = {"query_id": "q3", "query": "logs", "relevant_doc_ids": []}
-    write_rows(folder / TABLE, *table(folder), third)
+    write_rows(folder / TABLE, *rows(folder / TABLE), third)
     first, zero, second = rows(folder / JUDGED)
     write_rows(folder / JUDGED, second, first, zero)  # the order of the file stays
     evals, before = evalset.load(folder), contents(folder)
@@ -86,28 +70,20 @@ def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else
     assert merge.merge(evals) == 0 and contents(folder) == before
 
 
-CONFLICTS = [  # whether labels have grades, {line of the log: what is said of it}
-    (True, {"3": ("q1, document disk-full", "relevance is 0", "says 2"), "1": ("q2", "says 1")}),
-    (False, {"3": ("q1, document disk-full", "relevance is 0", f"{TABLE} lists it")}),
-]
-
-
 def test_conflicts_are_all_told_with_their_line_and_write_nothing(folder):
     write_rows(folder / log.LOG, helps("q2", "queue-full"), entry("q1", "queue-full"), entry("q1"))
-    for graded, expected in CONFLICTS:
-        if not graded:
-            (folder / JUDGED).unlink()
+    same_pair = f"{folder / log.LOG}:3: query q1, document disk-full: field relevance is 0 and "
+    for faults in (
+        [f"{same_pair}{JUDGED} says 2", f"{folder / log.LOG}:1: query q2, document queue-full: "],
+        [f"{same_pair}{TABLE} lists it, wanted one grade for the pair"],
+    ):
         before = contents(folder)
-        with pytest.raises(ValueError) as caught:
+        with pytest.raises(evalset.EvalSetError) as caught:
             merge.merge(evalset.load(folder))
-        lines = str(caught.value).splitlines()
-        assert len(lines) == len(expected) and contents(folder) == before
-        for line, (number, words) in zip(lines, expected.items(), strict=True):
-            assert line.startswith(f"{folder / log.LOG}:{number}: query "), line
-            assert all(word in line for word in (*words, "wanted one grade")), line
-
-
-# Queries that no document answers.
+        for problem, words in zip(caught.value.problems, faults, strict=True):
+            assert problem.startswith(words)
+        assert contents(folder) == before
+        (folder / JUDGED).unlink(missing_ok=True)  # what is only listed has no grade
 
 
 def mark(kind="list", **more):
@@ -123,7 +99,6 @@ KINDS = [  # kind in the table, lines of the log, kind after the merge
     ("list", [mark("other"), TAKEN_BACK], "list"),
     ("none", [mark(), TAKEN_BACK], "list"),
     ("none", [mark(), TAKEN_BACK, mark("none")], "none"),
-    ("none", [mark()], "none"),
     ("none", [], "none"),  # by hand
     ("none", [entry("q2", "", kind="list")], "none"),
     ("none", [helps()], "unspecified"),  # nobody knows the kind before
@@ -141,127 +116,102 @@ def test_the_kind_that_a_query_gets(folder):
         count = merge.merge(evalset.load(folder))
         graded = any(line.get("doc_id") == "disk-full" for line in lines)
         assert count == (kind != wanted) + graded, lines
-        assert table(folder) == [{**first, **({"kind": wanted} if wanted else {})}, second], lines
+        now = first | ({"kind": wanted} if wanted else {})
+        assert rows(folder / TABLE) == [now, second], lines
         assert (folder / JUDGED).exists() == graded
         assert merge.merge(evalset.load(folder)) == 0
-
-
-# Killed.
 
 
 class Killed(BaseException):
     pass
 
 
-def killed_everywhere(folder, factory, monkeypatch, change, between=lambda copy: None):
-    """Do `change` on copies, killed before its first, second, ... file, then again.
-
-    Each ends as if it had not been killed. Return how many files it writes, and the end.
-    """
-    write, undisturbed = files.write, shutil.copytree(folder, factory.mktemp("set") / "set")
-    change(undisturbed)
+def killed(folder, monkeypatch, change):
+    """Yield a copy of the set for each file that `change` writes, killed before that one."""
+    write = files.write
     for step in range(9):
-        copy, written = shutil.copytree(folder, factory.mktemp("copy") / "set"), []
+        copy = shutil.copytree(folder, folder.with_name(f"{folder.name}-{step}"))
+        left = [*range(step)]
 
-        def dying(path, text, step=step, written=written):
-            if len(written) == step:
+        def dying(path, text, left=left):
+            if not left:
                 raise Killed
-            written.append(path.name)
+            left.pop()
             write(path, text)
 
-        with monkeypatch.context() as patch:
+        with monkeypatch.context() as patch, contextlib.suppress(Killed):
             patch.setattr(files, "write", dying)
-            try:
-                change(copy)
-            except Killed:
-                between(copy)
-            else:
-                return step, undisturbed
-        change(copy)
-        assert contents(copy) == contents(undisturbed)
-    raise AssertionError("it writes more files than it has")
+            change(copy)
+            return
+        yield copy
 
 
+@pytest.mark.parametrize("graded", [False, True])
 def test_a_merge_killed_anywhere_leaves_a_set_that_loads_and_the_next_ends_it(
-    folder, tmp_path_factory, monkeypatch
+    folder, monkeypatch, graded
 ):
     first, second = unlabelled(folder, kind="none")
     write_rows(folder / TABLE, first, second, {**first, "query_id": "q3", "kind": "list"})
     write_rows(folder / log.LOG, mark(), helps(), entry("q3", "", kind="list"))
+    if graded:
+        write_rows(folder / JUDGED, {"query_id": "q2", "doc_id": "queue-full", "relevance": 1})
     merging = lambda copy: merge.merge(evalset.load(copy))  # noqa: E731
-    for judgments in ([], [{"query_id": "q2", "doc_id": "queue-full", "relevance": 1}]):
-        if judgments:
-            write_rows(folder / JUDGED, *judgments)
-        written, end = killed_everywhere(
-            folder, tmp_path_factory, monkeypatch, merging, evalset.load
-        )
-        assert written == 2 and any(row["doc_id"] == "disk-full" for row in rows(end / JUDGED))
-        assert [row["kind"] for row in table(end) if "kind" in row] == ["list", "none"]
+    copies = [*killed(folder, monkeypatch, merging)]
+    merging(folder)
+    assert [row["kind"] for row in rows(folder / TABLE) if "kind" in row] == ["list", "none"]
+    assert any(row["doc_id"] == "disk-full" for row in rows(folder / JUDGED)) and len(copies) == 2
+    for copy in copies:
+        merging(copy)
+        assert contents(copy) == contents(folder)
 
 
-def test_a_query_dropped_by_a_killed_command_is_dropped_by_the_next(
-    folder, tmp_path_factory, monkeypatch
-):
+def test_a_query_dropped_by_a_killed_command_is_dropped_by_the_next(folder, monkeypatch):
     complete(folder)
     write_rows(folder / log.LOG, entry("q1", time=""), entry("q2"))
     write_rows(folder / merge.DROPPED, {"file": TABLE, "query_id": "q0"})
-    dropping = lambda copy: merge.drop_query(copy, "q1")  # noqa: E731
-    written, end = killed_everywhere(folder, tmp_path_factory, monkeypatch, dropping)
-    assert written == 6  # files with rows of q1, and dropped.jsonl
-    assert rows(end / merge.DROPPED)[0]["query_id"] == "q0"
-
-
-# A query out of all files.
+    copies = [*killed(folder, monkeypatch, lambda copy: merge.drop_query(copy, "q1"))]
+    merge.drop_query(folder, "q1")
+    assert len(copies) == 6  # files with rows of q1, and dropped.jsonl
+    assert rows(folder / merge.DROPPED)[0]["query_id"] == "q0"
+    for copy in copies:
+        merge.drop_query(copy, "q1")
+        assert contents(copy) == contents(folder)
 
 
 def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
     complete(folder)
     undo = {"undo": {"query_id": "q1", "doc_id": "disk-full", "time": ""}}
     write_rows(folder / log.LOG, entry("q1", time=""), undo, {"undo": "q1"}, entry("q2"))
-    write_rows(folder / log.PRACTICE, entry("q1"), entry("q2"))
-    write_rows(folder / "judge.jsonl", entry("q1"), entry("q2"))
-    write_rows(folder / "to_read.jsonl", {"query_id": "q1", "doc_id": "queue-full"})
+    for name in (log.PRACTICE, "judge.jsonl", "to_read.jsonl"):
+        write_rows(folder / name, entry("q1"), entry("q2"))
     before = {name: rows(folder / name) for name in merge.NAMING if name != "pool.jsonl"}
     (folder / "pool.jsonl").write_text('{"query_id":"q3"}\n\n')  # as somebody wrote it
-    assert merge.drop_query(folder, "q1") == [
-        "judgments.jsonl: 2 rows moved to dropped.jsonl",
-        "second_pass.jsonl: 2 rows moved to dropped.jsonl",
-        "negatives.jsonl: 1 row moved to dropped.jsonl",
-        "judge.jsonl: 1 row moved to dropped.jsonl",
-        "to_read.jsonl: 1 row moved to dropped.jsonl",
-        "labelling.jsonl: 2 rows moved to dropped.jsonl",
-        "practice.jsonl: 1 row moved to dropped.jsonl",
-        "retrieval_queries.jsonl: 1 row moved to dropped.jsonl",
-    ]
+    counts = {JUDGED: 2, "second_pass.jsonl": 2, "negatives.jsonl": 1, "judge.jsonl": 1}
+    counts |= {"to_read.jsonl": 1, log.LOG: 2, log.PRACTICE: 1, TABLE: 1}
+    told = [f"{name}: {n} row{'s' * (n > 1)} moved to dropped.jsonl" for name, n in counts.items()]
+    assert merge.drop_query(folder, "q1") == told
     assert (folder / "pool.jsonl").read_text() == '{"query_id":"q3"}\n\n'
     merge.drop_query(folder, "q2")
     dropped = rows(folder / merge.DROPPED)
     for name, lines in before.items():
         broken = [row for row in lines if row == {"undo": "q1"}]  # of no query
+        moved = [{"file": name, **row} for row in lines if row not in broken]
         assert rows(folder / name) == broken
-        assert [row for row in dropped if row["file"] == name] == [
-            {"file": name, **row} for row in lines if row not in broken
-        ]
-
-
-REFUSED = [  # file, its content, query, what is said
-    ("pool.jsonl", "{", "q1", "pool.jsonl:1: broken JSON"),
-    ("dropped.jsonl", "{", "q1", "dropped.jsonl:1: broken JSON"),
-    ("pool.jsonl", r'{"query_id": "q1", "doc_id": "\ud800"}', "q1", "half of a surrogate pair"),
-    ("pool.jsonl", "", "q9", "no file has a row of the query q9, wanted"),
-    ("pool.jsonl", None, "q1", "pool.jsonl:1: cannot be read"),
-]
+        assert [row for row in dropped if row["file"] == name] == moved
 
 
 def test_drop_says_what_is_wrong_and_moves_nothing(folder):
-    for name, broken, query_id, words in REFUSED:
-        path = folder / name
-        path.symlink_to("gone") if broken is None else path.write_text(broken)
+    for name, query_id, words in (
+        ("pool.jsonl", "q1", "pool.jsonl:1: broken JSON"),
+        ("dropped.jsonl", "q1", "dropped.jsonl:1: broken JSON"),
+        ("pool.jsonl", "q9", "no file has a row of the query q9, wanted"),
+    ):
+        (folder / name).write_text("{" * ("broken" in words))
         before = contents(folder)
         with pytest.raises(evalset.EvalSetError, match=words) as caught:
             merge.drop_query(folder, query_id)
         assert len(caught.value.problems) == 1 and contents(folder) == before
-        path.unlink()
+        (folder / name).unlink()
     with pytest.raises(evalset.EvalSetError, match="gone: is no folder"):
         merge.drop_query(folder / "gone", "q1")
     assert not (folder / "gone").exists()

@@ -1,6 +1,5 @@
 """The labelling panel: it shows no more than it should, and loses and invents no judgment."""
 
-import datetime
 import html
 import json
 import re
@@ -8,22 +7,18 @@ import re
 import pytest
 from conftest import write_rows
 from judging import PROOF, do, grades, live, logged, opened
+from labelled_sets import change, rows
 from test_inert import RAW
 
 from helpers import evalset
 from helpers.labels import log, markup, merge, panel
 from helpers.text import Markup
 
-BODY = "Delete <old> logs.\n\nThen <|endoftext|> call Storage."
-
 
 def message(shown):
     """Return the words of the message, with ! before them where it is shown as wrong."""
     page = html.unescape(shown.message.value)
     return "!" * ("#b00020" in page) + re.sub(r"^<div[^>]*>|</div>$", "", page)
-
-
-# Pages.
 
 
 PAGES = {
@@ -49,11 +44,10 @@ def test_markdown_is_rendered_with_the_words_of_the_query_marked():
 
 
 def test_a_hostile_text_has_no_tags_but_those_of_a_text():
-    tags = {"p", "br", "mark", "span", "strong", "em", "del", "code", "pre", "h1", "h2", "hr"}
-    tags |= {"ul", "ol", "li", "blockquote", "table", "thead", "tbody", "tr", "th", "td"}
-    for text in (RAW, *RAW.split("\n"), f"| {RAW} |", f"- {RAW}", f"```\n{RAW}"):
+    tags = "p br mark strong em del code pre h1 ul ol li blockquote table thead tbody tr th td"
+    for text in (*RAW.split("\n"), f"| {RAW} |", f"- {RAW}", f"```\n{RAW}"):
         seen = set(re.findall(r"<(\w+)([^>]*)>", markup.markdown_html(text, {"a"})))
-        assert {tag for tag, _ in seen} <= tags, text
+        assert {tag for tag, _ in seen} <= {*tags.split(), "h2", "hr", "span"}, text
         assert {facts for _, facts in seen} <= {"", ' start="1"'}, text
 
 
@@ -80,16 +74,13 @@ def test_a_word_is_marked_in_up_to_ten_documents_or_half():
 
 def test_the_guide_is_rendered_and_its_absence_is_a_hint(folder):
     assert "No guide yet" in markup.guide_html(folder)
-    text = (
-        "\ufeff# Ours\n\n|g|m|\n|-|-|\n|2|<script>|\n\n![a](https://x/y.png) [b](javascript:x)\n\n"
-    )
-    text += "## Cases\n\nc\n"
+    text = "\ufeff# Ours\n\n|g|\n|-|\n|<script>|\n\n[b](javascript:x)\n\n## Cases\n\nc\n"
     (folder / "labeling_guide.md").write_text(text)
     page = opened(folder).guide.value
     cases = "<details><summary><b>Cases</b></summary><p>c</p>\n</details></div>"
     assert page.endswith(f"{cases}</details>")
-    assert "<h1>Ours</h1>" in page and "<td>2</td>" in page and "&#60;script&#62;" in page
-    assert "<p>a (https&#58;//x/y&#46;png) b (javascript&#58;x)</p>" in page
+    assert "<h1>Ours</h1>" in page and "<td>&#60;script&#62;</td>" in page
+    assert "<p>b (javascript&#58;x)</p>" in page
 
 
 def test_the_end_tells_agreement_and_what_was_set_aside():
@@ -98,10 +89,9 @@ def test_the_end_tells_agreement_and_what_was_set_aside():
 
     aside = [log.Entry(q, "", 0) for q in ("q2", "q1", "q1")]
     assert end([], 0) == "<p>There is nothing to judge.</p>then"
-    told = "There is nothing to judge.</p><p>Set aside, because no document answers: q1, q2."
-    assert end(aside, 0) == f"<p>{told}</p>then"
     page = end(aside, 3)
     assert "3 documents shown, all are judged" in page and "No document came twice" in page
+    assert page.endswith("<p>Set aside, because no document answers: q1, q2.</p>then")
     again = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
     again += [e._replace(repeat=True, relevance=min(2, e.relevance)) for e in again]
     page = end(again, 3, highest=3)
@@ -111,43 +101,27 @@ def test_the_end_tells_agreement_and_what_was_set_aside():
     assert "not defined (one grade only)" in page and "<li>" not in page
 
 
-# The panel.
-
-
-def test_the_panel_is_displayed_with_its_buttons(folder, monkeypatch):
-    shown, displayed = opened(folder), []
-    monkeypatch.setattr(panel, "display", displayed.append)
-    shown.show()
-    assert displayed == [shown.box]
+def test_the_panel_offers_the_grades_of_the_set(folder):
     labels = ["0 does not help", "1 helps in part", "2 answers it"]
     labels += ["And this too", "No answer", "Skip", "Undo", "Finish"]
+    shown = opened(folder)
     assert [button.description for button in shown.buttons.values()] == labels
     assert "<kbd>2</kbd></td><td>answers it</td>" in shown.box.children[-2].value
-
-
-def test_the_panel_offers_the_grades_of_the_set(folder):
     (folder / "judgments.jsonl").unlink()
-    for highest, label, keys in (
-        (1, "1 answers it", "01nsu+jk"),
-        (10, "10 answers it", "0123456789nsu+jk"),
-    ):
+    for highest, keys in ((1, "01nsu+jk"), (10, "0123456789nsu+jk")):
         (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
         shown = opened(folder)
-        assert shown.buttons[str(highest)].description == label
+        assert shown.buttons[str(highest)].description == f"{highest} answers it"
         assert shown.key.placeholder.split() == [*keys]
         turn = do(shown, highest)
         assert grades(folder)[turn[:2]] == highest
 
 
 def test_ids_that_the_folder_does_not_know_are_all_told(folder):
-    pairs = [("q9", "disk-full"), ("q8", ""), ("q1", "x"), ("q1", "")]
     with pytest.raises(evalset.EvalSetError) as caught:
-        panel.Panel(evalset.load(folder), pairs)
+        opened(folder, [("q9", "disk-full"), ("q8", ""), ("q1", "x"), ("q1", "")])
     named = [problem.partition(" is not in ")[0] for problem in caught.value.problems]
     assert named == ["document x", "query q8", "query q9"]
-
-
-# Judging.
 
 
 def test_a_judgment_is_on_disk_before_the_next_document(folder, monkeypatch):
@@ -157,26 +131,23 @@ def test_a_judgment_is_on_disk_before_the_next_document(folder, monkeypatch):
     first, second = do(shown, 2), do(shown, 0)
     assert lengths == [1, 2]
     shown.buttons["Undo"].click()
-    rows = logged(folder)
-    for row in rows:
-        time = datetime.datetime.fromisoformat(row["time"])
-        assert time.utcoffset() == datetime.timedelta(0)
-    proof = {"relevance": 2, "evidence": PROOF[first.doc_id], "time": rows[0]["time"]}
-    later = {"relevance": 0, "evidence": "", "time": rows[1]["time"]}
-    assert rows[:2] == [first._asdict() | proof, second._asdict() | later]
-    assert rows[2]["undo"] == {**second._asdict(), "time": rows[1]["time"]}
+    times = [row["time"] for row in logged(folder)]
+    assert all(time.endswith("+00:00") for time in times)
+    proof = {"relevance": 2, "evidence": PROOF[first.doc_id], "time": times[0]}
+    later = {"relevance": 0, "evidence": "", "time": times[1]}
+    undo = {"undo": {**second._asdict(), "time": times[1]}, "time": times[2]}
+    assert logged(folder) == [first._asdict() | proof, second._asdict() | later, undo]
 
 
 def test_grades_need_evidence_that_stands_in_the_document(folder):
     shown = opened(folder)
     before = shown.turn
-    for words in ("", "  \n", "delete the logs", "Add a consumer. Delete", "<img>"):
-        for grade in "12":
-            shown.evidence.value = words
-            shown.buttons[grade].click()
-            assert "evidence" in message(shown) and shown.turn == before, words
-            assert ("Select the words" in message(shown)) == (not words.strip())
-            assert not (folder / log.LOG).exists() and shown.evidence.value == words
+    for words in ("", "  \n", "delete the logs", "Add a consumer. Delete"):
+        shown.evidence.value = words
+        shown.buttons["1"].click()
+        assert "evidence" in message(shown) and shown.turn == before, words
+        assert ("Select the words" in message(shown)) == (not words.strip())
+        assert not (folder / log.LOG).exists() and shown.evidence.value == words
     do(shown, 1)
     assert shown.evidence.value == ""  # a document starts without
 
@@ -185,7 +156,6 @@ def test_evidence_is_stored_word_for_word(folder):
     page = folder / "corpus" / "disk-full.md"
     page.write_text(f"{page.read_text()}call it. call **it**\n")
     for typed, evidence in (
-        ("\nDelete ", "Delete"),
         (" logs. Then ", "logs.\n\nThen"),  # copied as it is shown
         ("call **it**", "call **it**"),  # as it stands there, though the words stand there before
     ):
@@ -207,7 +177,6 @@ def test_what_is_selected_becomes_evidence(folder):
         shown.document.selected = selected
         assert shown.evidence.value == evidence and message(shown).startswith(told)
     shown.buttons["2"].click()
-    assert logged(folder)[0]["evidence"] == "full"
     assert (shown.turn, shown.document.selected, shown.evidence.value) == (None, "", "")
     shown.document.selected = "1 document"
     assert shown.evidence.value == "" and message(shown) == "Saved: 2."
@@ -216,6 +185,8 @@ def test_what_is_selected_becomes_evidence(folder):
 def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other(folder):
     (folder / "judgments.jsonl").unlink()
     shown = opened(folder, [("q1", "disk-full")])
+    shown.key.value = "+"
+    assert message(shown).startswith("!Take a passage first") and shown.evidence.value == ""
     shown.document.selected = "logs"
     shown.document.selected = "Delete"  # another one in its place
     shown.buttons["And this too"].click()
@@ -230,21 +201,14 @@ def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other
     together = ["Delete", "Delete <old> logs.", "call Storage"]
     assert logged(folder)[-1]["evidence"] == [together]
     shown.buttons["Undo"].click()
-    shown.buttons["And this too"].click()
-    assert message(shown).startswith("!Take a passage first") and shown.evidence.value == ""
-    for hanging in ("Delete\n+\n", "\n+\nDelete", "Delete\n+\n \n+\nlogs", "\n+\n"):
-        shown.evidence.value = hanging
+    for typed, told in (
+        ("Delete\n+\n", "the passage beside a + is missing"),
+        ("\n+\nDelete", "the passage beside a + is missing"),
+        ("Delete\n+\nadd a consumer", "evidence 'add a consumer' is not in disk-full"),
+    ):
+        shown.evidence.value = typed
         shown.buttons["1"].click()
-        assert "the passage beside a + is missing" in message(shown), hanging
-    shown.key.value = "+"
-    assert message(shown).startswith("!Take a passage first")
-    shown.evidence.value = "Delete\n+\nadd a consumer"
-    shown.buttons["1"].click()
-    assert "evidence 'add a consumer' is not in disk-full" in message(shown)
-    shown.evidence.value = "Delete"
-    shown.buttons["1"].click()
-    assert logged(folder)[-1]["evidence"] == "Delete"
-    shown.buttons["Undo"].click()
+        assert told in message(shown), typed
     shown.evidence.value = "Delete\n+\nStorage"
     shown.buttons["2"].click()
     assert merge.merge(evalset.load(folder)) == 1
@@ -263,22 +227,20 @@ def test_keys_act_at_once_and_empty_the_box(folder):
     shown.key.value = " "
     assert shown.message.value == before and shown.key.value == ""
     shown.key.value = "x"
-    assert message(shown) == "!Key x does nothing: the table below names those that do."
-    assert shown.key.value == ""
+    assert message(shown).startswith("!Key x does nothing") and shown.key.value == ""
     shown.key.value = "u"
     assert "undo" in logged(folder)[1]
 
 
 def test_two_keys_go_through_the_lines(folder):
     shown = opened(folder, [("q1", "disk-full")])
-    lines = ["disk-full", *BODY.split("\n\n")]
+    lines = ["disk-full", "Delete <old> logs.", "Then <|endoftext|> call Storage."]
     for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), ("j", 1), ("j", 2), ("j", 2)):
         shown.key.value = key
         assert shown.evidence.value == lines[n]
         assert message(shown) == f"Line {n + 1} of 3: {lines[n]}"
     shown.key.value = "2"
     assert logged(folder)[0]["evidence"] == lines[2]
-    assert shown.evidence.layout.display == "none"
     shown.key.value = "j"
     assert message(shown) == "!the next line does nothing now."
 
@@ -299,15 +261,11 @@ def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(fol
     assert "Undo" not in live(opened(folder, [(other, "disk-full")]))  # of other pairs
 
 
-# Queries that no document answers.
-
-
 def pairs_waiting(folder):
     """Write a pool of q1's two documents, which nobody has judged; q2 is in no pool."""
     (folder / "judgments.jsonl").unlink()
     queries = folder / "retrieval_queries.jsonl"
-    rows = [json.loads(line) for line in queries.read_text().splitlines()]
-    write_rows(queries, *({**row, "kind": "symptom", "relevant_doc_ids": []} for row in rows))
+    change(queries, lambda row: {**row, "kind": "symptom", "relevant_doc_ids": []})
     pairs = [{"query_id": "q1", "doc_id": d, "rankers": ["hand"]} for d in PROOF]
     write_rows(folder / "pool.jsonl", *pairs)
     return merge.pairs_to_judge(evalset.load(folder))
@@ -316,16 +274,13 @@ def pairs_waiting(folder):
 def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     shown = opened(folder, pairs_waiting(folder))
     assert live(shown) == {"0", "1", "2", "And this too", "Skip", "Finish"}
-    assert shown.bar.max == 2
-    assert shown.count.value == "1 of 2, query 1 of 1"
+    assert (shown.bar.max, shown.count.value) == (2, "1 of 2, query 1 of 1")
     do(shown, 0), do(shown, 0)
     page = html.unescape(shown.document.value)
     assert "No document judged for this query answers it" in page and "disk" in shown.query.value
     assert "panel.Panel(evals, [('q1', 'ID')]).show()" in page
     assert live(shown) == {"No answer", "Skip", "Undo", "Finish"}
     assert shown.count.value == "2 of 2 judged" and shown.evidence.layout.display == "none"
-    shown.key.value = "2"
-    assert message(shown) == "!2 does nothing now."
     shown.key.value = "n"
     assert message(shown) == "Set aside: no document answers q1."
     assert logged(folder)[-1]["kind"] == "symptom" and shown.turn == ("q2", "", False)
@@ -336,39 +291,36 @@ def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     assert "make report EVALS=folder" in page and live(shown) == {"Undo", "Finish"}
 
 
-# The session, and the end.
-
-
 def test_the_session_stops_until_each_query_has_an_answer(folder, capsys, monkeypatch):
-    queues = []
+    def stops(words):
+        with pytest.raises(evalset.EvalSetError, match=words):
+            panel.require_labels(evalset.load(folder))
+
+    queues, queries = [], folder / "retrieval_queries.jsonl"
     monkeypatch.setattr(panel.Panel, "show", lambda self: queues.append(self.queue))
     panel.require_labels(evalset.load(folder))
     assert capsys.readouterr().out == "2 queries, each with a relevant document\n"
     pairs_waiting(folder)
-    queries = folder / "retrieval_queries.jsonl"
-    first, second = (json.loads(line) for line in queries.read_text().splitlines())
-    write_rows(queries, first, {**second, "relevant_doc_ids": ["queue-full"]})
+    first, second = rows(queries)
+    answered = {**second, "relevant_doc_ids": ["queue-full"], "split": "dev"}
+    write_rows(queries, first, answered)
     write_rows(folder / "pool.jsonl", {"query_id": "q2", "doc_id": "disk-full", "rankers": []})
-    with pytest.raises(evalset.EvalSetError, match="Judge in the panel above and click Finish"):
-        panel.require_labels(evalset.load(folder))
+    stops("Judge in the panel above and click Finish")
     assert queues == [[("q1", "", False)]]  # q2 has an answer
     former = {"query_id": "q2", "doc_id": "disk-full", "relevance": 1}
     write_rows(folder / "to_read.jsonl", former, {"query_id": "q2", "doc_id": "queue-full"})
     write_rows(folder / "pool.jsonl", {"query_id": "q1", "doc_id": "queue-full", "rankers": []})
-    with pytest.raises(evalset.EvalSetError, match="Judge in the panel above and click Finish"):
-        panel.require_labels(evalset.load(folder))
+    stops("Judge in the panel above")
     turns = [turn[:2] for turn in queues.pop() if not turn.repeat]
     assert turns == [("q2", "disk-full"), ("q1", "queue-full"), ("q1", "")]
     (folder / "to_read.jsonl").unlink()
-    answered = {**second, "relevant_doc_ids": ["queue-full"], "split": "dev"}
     write_rows(queries, {**first, "kind": "none"}, answered)
     panel.require_labels(evalset.load(folder))
     told = "1 query, each with a relevant document\nset aside, because no document answers: q1\n"
     assert capsys.readouterr().out == told
     queries.write_text("")
     (folder / "pool.jsonl").unlink()
-    with pytest.raises(evalset.EvalSetError, match="no queries yet"):
-        panel.require_labels(evalset.load(folder))
+    stops("no queries yet")
 
 
 def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
@@ -382,5 +334,5 @@ def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
     assert {j[:2]: j.relevance for j in evalset.load(folder).judgments}[turn[:2]] == 2
     assert shown.box.children == (shown.message,)  # nothing is left to press
     shown.buttons["0"].click()  # a click that was on its way
-    assert message(shown) == "!0 does nothing now." and len(logged(folder)) == 1
+    assert len(logged(folder)) == 1
     assert opened(folder).bar.value == 1

@@ -74,19 +74,16 @@ def test_bands_hold_a_pair_at_its_best_rank(planned):
     assert (first["judged"], first["relevant"]) == (8 * 10 + 2 * (1 + 2 + 2), 8 + 2)
     assert first["per 100"] == round(100 * 10 / 90, 1)
     assert by_ranks["11-20"]["per 100"] == "" and by_ranks["51-100"]["pairs"] == 0
-    assert plan.depth_in_words(rows).startswith("A pool of 10 pays: below it fewer than 5 of 100")
-    assert "of its ranks 1 to 10 2 pairs wait" in plan.depth_in_words(rows)
+    words = plan.depth_in_words(rows)
+    assert words.startswith("A pool of 10 pays") and "of its ranks 1 to 10 2 pairs wait" in words
     few = plan.pool_bands({"q0": {"d00": 1}}, [base])
-    assert plan.depth_in_words(few) == (
-        "Too few are judged to say how deep a pool should go: begin with the first ten."
-    )
+    assert plan.depth_in_words(few).startswith("Too few are judged")
 
 
 def test_a_set_without_another_run_or_a_label_says_what_is_wanted(planned):
     (planned.folder / "systems" / "other.trec").unlink()
-    with pytest.raises(
-        evalset.EvalSetError, match="wanted a run of another chunker in runs/ or .* systems/"
-    ):
+    wanted = "wanted a run of another chunker in runs/ or .* systems/"
+    with pytest.raises(evalset.EvalSetError, match=wanted):
         plan.plan_command(planned)
 
 

@@ -14,16 +14,17 @@ GRADES = (0, 1, 2)
 FIRST, SECOND = [0, 0, 0, 0, 1, 1, 2, 2, 2, 2], [0, 0, 0, 1, 1, 2, 2, 2, 2, 0]
 
 
-def made(folder, queries, split="dev", **settings):
+def made(folder, queries, **settings):
     """Write a set of twelve documents: {query_id: {doc number: grade}}; document 0 is long."""
     texts = [f"fact {n}." + " more" * 50 * (n == 0) for n in range(12)]
     pages = [{"doc_id": f"d{n:02}", "title": f"T{n}", "text": body} for n, body in enumerate(texts)]
     write_rows(folder / "corpus.jsonl", *pages)
-    rows = [{"query_id": q, "query": f"fact {q}", "split": split} for q in queries]
+    rows = [{"query_id": q, "query": f"fact {q}", "split": "dev"} for q in queries]
     write_rows(folder / "retrieval_queries.jsonl", *rows)
-    labels = [(q, n, grade) for q, grades in queries.items() for n, grade in grades.items()]
     rows = [
-        entry(q, f"d{n:02}", grade, evidence=f"fact {n}." * (grade > 0)) for q, n, grade in labels
+        entry(q, f"d{n:02}", grade, evidence=f"fact {n}." * (grade > 0))
+        for q, grades in queries.items()
+        for n, grade in grades.items()
     ]
     write_rows(folder / "judgments.jsonl", *rows)
     write_rows(folder / "settings.json", settings)
@@ -41,15 +42,9 @@ def grades_of(evals, pairs):
     return [known[pair] for pair in pairs]
 
 
-# Which pairs.
-
-
 def test_twenty_pairs_of_all_grades_and_three_of_a_query_at_most(tmp_path):
-    for grades, counts in (
-        (GRADES, [8, 6, 6]),
-        ((0, 1), [8, 12]),
-        ((0, 1, 2, 3, 4, 5), [8, 3, 3, 2, 2, 2]),
-    ):
+    sixths = (0, 1, 2, 3, 4, 5), [8, 3, 3, 2, 2, 2]
+    for grades, counts in ((GRADES, [8, 6, 6]), ((0, 1), [8, 12]), sixths):
         evals = many(tmp_path, grades)
         pairs = practice.pairs_to_practise(evals)
         assert len({*pairs}) == 20 and pairs == practice.pairs_to_practise(evals)
@@ -83,9 +78,6 @@ def test_queries_of_the_sets_language_and_documents_come_once_before_any_comes_a
     assert {d for _, d in pairs} == {f"d{n:02}" for n in range(1, 10)}
 
 
-# The panel.
-
-
 @pytest.fixture
 def panels(monkeypatch):
     """Turn widgets on and note the panels that are shown."""
@@ -99,13 +91,14 @@ def test_the_panel_opens_only_where_widgets_live_and_never_in_the_workbooks_set(
     tmp_path, panels, monkeypatch, capsys
 ):
     evals = many(tmp_path)
-    practice.judge(evals, practice.pairs_to_practise(evals))
+    pairs = practice.pairs_to_practise(evals)
+    practice.judge(evals, pairs)
     assert len(panels) == 1 and capsys.readouterr().out == ""
     monkeypatch.setenv("WORKBOOK_LIVE", "0")
-    practice.judge(evals, practice.pairs_to_practise(evals))
+    practice.judge(evals, pairs)
     monkeypatch.setenv("WORKBOOK_LIVE", "1")
     monkeypatch.setattr(evalset, "DEFAULT", tmp_path.resolve())
-    practice.judge(evals, practice.pairs_to_practise(evals))
+    practice.judge(evals, pairs)
     assert len(panels) == 1 and capsys.readouterr().out.count("uses the stored labels") == 2
 
 
@@ -128,13 +121,10 @@ def test_what_is_judged_goes_to_a_log_of_its_own_and_changes_no_label(tmp_path, 
     assert "compares your labels with the stored ones" in again.document.value
 
 
-# The comparison.
-
-
 def test_kappa_is_told_with_its_interval_or_why_it_has_none():
     for first, second, told in (
         ([0] * 20, [0, 1] * 10, "tells nothing, because all pairs have the same grade"),
-        ([0, 1] * 10, [0] * 20, "tells nothing, because all pairs have the same grade"),
+        ([0, 1] * 10, [0] * 20, "tells nothing"),
         ([0, 1] * 4, [0, 1, 1, 1] * 2, "0.50 (no interval: too few pairs)"),
         ([0, 1] * 5, [0, 1] * 5, "1.00 (no interval: no pair differs)"),
         (FIRST, SECOND, "0.53 (95 % interval 0.10 to 0.96)"),
@@ -158,20 +148,20 @@ def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
     write_rows(tmp_path / log.PRACTICE, *rows, entry("q00", "d04", 1, evidence="fact 4."))
     practice.show_agreement(evals)
     lines = capsys.readouterr().out.splitlines()
-    assert lines == [
-        "5 of 20 judged", "Cohen's kappa: 0.17 (no interval: too few pairs)", "Gwet's AC1: 0.12"
-    ]  # fmt: skip
+    kappa = "Cohen's kappa: 0.17 (no interval: too few pairs)"
+    assert lines == ["5 of 20 judged", kappa, "Gwet's AC1: 0.12"]
     ((figure, words),) = drawn
     grid = "yours 0 yours 1 yours 2 stored 0 1 1 0 stored 1 0 1 0 stored 2 1 1 0"
     assert words.startswith("2 of 5 labels equal; pairs; 1.4 equal by chance") and grid in words
     bars = [(bar.get_x(), bar.get_width()) for bar in figure.axes[0].patches]
     assert np.allclose(bars, [(0, 1.4), (1.4, 0.6), (2, 3)])
     items = seen[0].data.split("<li>")[1:]
-    for item, words in zip(items, (
+    told = (
         ("fact q00", "T2", "stored 2, yours 0", "evidence:</p><blockquote>fact 2.</blockquote>"),
         ("stored 0, yours 1", "No evidence is stored"),
         ("stored 2, yours 1",),
-    ), strict=True):  # fmt: skip
+    )
+    for item, words in zip(items, told, strict=True):
         assert all(part in item for part in words), item
     practice.show_three(evals)
     assert "2 pairs with different grades" in seen[1].data and seen[1].data.count("yours 2") == 2
@@ -180,7 +170,7 @@ def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
 def test_a_learners_copy_writes_a_picture_to_send(tmp_path, capsys, monkeypatch):
     evals = many(tmp_path)
     monkeypatch.chdir(tmp_path)
-    practice.save_picture(evals, "where", 9)
+    practice.save_picture(evals, "where $x$", 9)
     assert "once you have labelled" in capsys.readouterr().out
     write_rows(tmp_path / log.PRACTICE, entry("q04", "d03", 0))
     practice.save_picture(evals, "where $x$", 9)

@@ -1,15 +1,22 @@
 """The order is blind and repeatable, repeats come late, and agreement is computed as by hand."""
 
 import pytest
-from judging import do, grades, two_by_twelve
+from conftest import write_rows
+from judging import do, grades, opened
 
-from helpers.labels import log, merge, panel, schedule
+from helpers import evalset
+from helpers.labels import log, schedule
 from helpers.labels.schedule import Turn
 
 
 @pytest.fixture
 def many(tmp_path):
-    return two_by_twelve(tmp_path)
+    """Return a set with two queries and twelve documents."""
+    documents = [{"doc_id": f"d{n:02}", "title": "Page", "text": f"Fact {n}."} for n in range(12)]
+    write_rows(tmp_path / "corpus.jsonl", *documents)
+    queries = [{"query_id": q, "query": "fact", "relevant_doc_ids": ["d00"]} for q in "ab"]
+    write_rows(tmp_path / "retrieval_queries.jsonl", *queries)
+    return tmp_path
 
 
 def pairs_of(queries, documents):
@@ -27,12 +34,8 @@ def test_order_is_seeded_and_query_by_query():
     assert len(firsts) > 2  # queries are shuffled too
 
 
-# Repeats.
-
-
 def test_repeats_come_later_unannounced_and_are_compared(many):
-    shown = panel.Panel(many, merge.pairs_to_judge(many), 2, repeats=0.25)
-    turns = []
+    shown, turns = opened(many, seed=2, repeats=0.25), []
     while shown.turn:
         assert "again" not in shown.message.value + shown.count.value + shown.document.value
         turns.append(do(shown, int(shown.turn.repeat)))
@@ -40,49 +43,36 @@ def test_repeats_come_later_unannounced_and_are_compared(many):
     assert len(turns) == 30 and len(set(pairs)) == 24
     for i, turn in enumerate(turns):
         assert not turn.repeat or i - pairs.index(turn[:2]) > 5
-    assert [*grades(many.folder).values()] == [0] * 24
+    assert [*grades(many).values()] == [0] * 24
     assert "n = 6, 0% equal" in shown.document.value
 
 
 def test_repeats_survive_skips_undo_and_a_restart(many):
-    pairs = merge.pairs_to_judge(many)
-    shown = panel.Panel(many, pairs, repeats=0.5)
+    shown = opened(many, repeats=0.5)
     for turn in range(200):
         if shown.turn is None:
             break
         shown.buttons[("Skip", "0", "0", "Undo", "0")[turn % 5]].click()
         if turn % 7 == 0:
-            shown = panel.Panel(many, pairs, repeats=0.5)
-    n, _, _ = schedule.agreement(log.entries(many), many.grades)
-    assert shown.turn is None and n == 12 and len(grades(many.folder)) == 24
+            shown = opened(many, repeats=0.5)
+    n, _, _ = schedule.agreement(log.entries(evalset.load(many)), THREE)
+    assert shown.turn is None and n == 12 and len(grades(many)) == 24
 
 
-def test_a_repeat_stands_five_documents_later_in_its_own_query_where_there_is_room():
-    for seed in range(8):
-        turns = schedule.schedule(pairs_of("abc", 9), seed, 0.5)
-        firsts = [turn for turn in turns if not turn.repeat]
-        for i, turn in enumerate(turns):
-            first = turn._replace(repeat=False)
-            after = [t for t in firsts[firsts.index(first) + 1 :] if t.query_id == turn.query_id]
-            if turn.repeat and len(after) >= 5:
-                assert i - turns.index(first) > 5 and turns[i - 1].query_id == turn.query_id
-    turns = schedule.schedule(pairs_of("abcd", 3), repeats=1.0)  # no room
-    assert turns[12:] == [turn._replace(repeat=True) for turn in turns[:12]]
-
-
-def test_repeats_take_every_place_that_is_left_in_their_query():
-    """Of nine documents the third is repeated after the eighth at the earliest, or at the end."""
+def test_a_repeat_takes_any_place_five_documents_later_in_its_query_or_stands_at_the_end():
+    """The third of nine documents is repeated after the eighth at the earliest."""
     places = set()
     for seed in range(200):
-        turns = schedule.schedule(pairs_of("q", 9), seed, 1 / 9)
+        turns = schedule.schedule(pairs_of("pq", 9), seed, 1 / 18)
         (again,) = (n for n, turn in enumerate(turns) if turn.repeat)
         first = turns.index(turns[again]._replace(repeat=False))
         assert again - first > schedule.GAP
+        assert (again == 18) or turns[again - 1].query_id == turns[again].query_id
+        assert first % 9 > 3 or first // 9 == (again - 1) // 9  # there is room
         places |= {again} if first == 2 else set()
     assert places == {8, 9}
-
-
-# What is due.
+    turns = schedule.schedule(pairs_of("abcd", 3), repeats=1.0)  # no room
+    assert turns[12:] == [turn._replace(repeat=True) for turn in turns[:12]]
 
 
 def test_a_repeat_is_due_five_judgments_after_the_first():
@@ -124,7 +114,6 @@ READINGS = [  # first grades, repeats, grades of the set, how many, kappa, what 
     ("00221", "0221", THREE, 4, 1 - 3 / 4, [("q", "1", 0, 2), ("q", "3", 2, 1)]),
     ("301", "201", FOUR, 3, 1 - (1 / 3) / (11 / 9), [("q", "0", 3, 2)]),
     ("20", "021", THREE, 2, -1, [("q", "0", 2, 0), ("q", "1", 0, 2)]),  # the third was taken back
-    ("000", "000", THREE, 3, None, []),
     ("222", "222", THREE, 3, None, []),
     ("", "", THREE, 0, None, []),
 ]
