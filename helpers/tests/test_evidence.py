@@ -43,11 +43,16 @@ def test_every_place_of_a_quote_is_found_overlapping_ones_too():
 
 
 def test_the_last_chunk_is_cut_at_the_budget():
-    long, short = chunk("a", 0, END), chunk("b", 0, 4)
+    long, short = chunk("a", 14, END), chunk("b", 0, 4)
     both = long.n_tokens + short.n_tokens
-    for budget, n_taken in ((both, 2), (both - 1, 2), (short.n_tokens, 1), (0, 0)):
+    for budget, ends in (
+        (both, [4, END]),
+        (both - 1, [4, END - 1]),
+        (short.n_tokens, [4]),
+        (0, []),
+    ):
         taken = evidence.context([short, long, short], budget, DOCUMENTS)
-        assert (len(taken), sum(c.n_tokens for c in taken)) == (n_taken, budget)
+        assert [c.end for c in taken] == ends and sum(c.n_tokens for c in taken) == budget
 
 
 def test_shared_text_is_paid_for_twice_and_counts_once(two):
@@ -245,6 +250,14 @@ def test_how_deep_a_ranking_must_be_to_fill_the_largest_budget():
     units = [Chunk("a", n, 0, 1, size) for n, size in enumerate((6_000, 4_000, 1_000, 3_000))]
     depths = [evidence.depth_needed(part) for part in (units, units[:2], [])]
     assert depths == [3, 2, 0]  # the three shortest make 8,000
+
+
+def test_by_k_counts_documents_and_quotes():
+    asked = {"q": quoted(a=[("Stop the job.", "job again")]), "r": quoted(b=[("Disk full",)])}
+    ranked = {"q": [chunk("b", 0, 12), chunk("a", 0, 20), chunk("a", 20, 40)]}
+    shares = {"document": [0, 0.5, 0.5, 0.5], "evidence": [0, 0, 0.5, 0.5]}
+    found = evidence.shares_by_k(asked, ranked, most=4)
+    assert found == shares | {"any quote": [0, 0.5, 0.5, 0.5]}
 
 
 def test_what_suffices_stands_beside_any_quote_where_some_are_needed_together(evals):

@@ -73,6 +73,8 @@ def test_every_tool_reads_the_order_that_was_written(tmp_path):
     assert [doc_id for doc_id, _ in runs.read_rankings(path)["q1"]] == order
     rows = sorted(ir_measures.read_trec_run(str(path)), key=lambda row: -row.score)
     assert [row.doc_id for row in rows] == order
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[::-1]))
+    assert [doc_id for doc_id, _ in runs.read_rankings(path)["q1"]] == order
     with path.open() as file:
         run = pytrec_eval.parse_run(file)
     for rank, relevant in enumerate(order, 1):
@@ -81,11 +83,6 @@ def test_every_tool_reads_the_order_that_was_written(tmp_path):
 
 
 # Our own files.
-
-
-def test_a_ranking_is_read_in_the_order_of_its_scores(tmp_path):
-    (tmp_path / "r").write_text("q Q0 a 1 1 x\nq Q0 c 2 2 x\nq Q0 b 3 2 x\n")
-    assert runs.read_rankings(tmp_path / "r") == {"q": [("b", 2.0), ("c", 2.0), ("a", 1.0)]}
 
 
 def test_the_baseline_is_the_one_whose_rankings_are_published():
@@ -248,16 +245,14 @@ AGAIN = (  # (query, passage, score) of each line; what is read for q1, in its f
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("lines", "passages", "first"), AGAIN)
-def test_further_searches_stand_behind_those_before_and_a_repeat_is_paid_once(
-    folder, lines, passages, first
-):
-    run = read_lines(folder, *(f"{q} Q0 {name} 1 {score} x" for q, name, score in lines))
-    assert " ".join(name for name, _ in run.parts["q1"]) == passages
-    assert run.parts["q1"] == runs.in_order(run.parts["q1"])
-    assert run.first == ({"q1": first} if first else {})
-    documents = [name.partition("#")[0] for name in passages.split()]
-    assert [doc_id for doc_id, _ in run.rankings["q1"]] == list(dict.fromkeys(documents))
+def test_further_searches_stand_behind_those_before_and_a_repeat_is_paid_once(folder):
+    for lines, passages, first in AGAIN:
+        run = read_lines(folder, *(f"{q} Q0 {name} 1 {score} x" for q, name, score in lines))
+        assert " ".join(name for name, _ in run.parts["q1"]) == passages
+        assert run.parts["q1"] == runs.in_order(run.parts["q1"])
+        assert run.first == ({"q1": first} if first else {})
+        documents = [name.partition("#")[0] for name in passages.split()]
+        assert [doc_id for doc_id, _ in run.rankings["q1"]] == list(dict.fromkeys(documents))
 
 
 def test_an_id_that_exists_as_written_is_no_further_search(folder):
@@ -285,14 +280,12 @@ def test_lists_of_further_searches_do_not_tell_where_a_run_is_cut():
 @pytest.fixture
 def read(tmp_path):
     """Return what writes a run of scores a query, d000 first, and reads it."""
-    documents = {f"d{n:03}": None for n in range(120)}
-    evals = evalset.EvalSet(tmp_path, documents, {f"q{n}": None for n in range(6)}, [])
+    names = [f"d{n:03}" for n in range(120)]
+    evals = evalset.EvalSet(tmp_path, dict.fromkeys(names), dict.fromkeys("012345"), [])
 
     def read(*scores):
-        rows = [
-            {"query_id": f"q{q}", "results": [[f"d{n:03}", s] for n, s in enumerate(row)]}
-            for q, row in enumerate(scores)
-        ]
+        results = ([*zip(names, row, strict=False)] for row in scores)
+        rows = ({"query_id": q, "results": row} for q, row in enumerate(results))
         write_rows(tmp_path / "r.jsonl", *rows)
         return runs.read_run(tmp_path / "r.jsonl", evals)
 
