@@ -511,6 +511,8 @@ UNDECIDED = [  # run, options, settings, what is said
      " its lists end before that, wanted one of evidence-hit@5, "),
     ("bits.jsonl", "--decides evidence-9-tokens", {},
      'decides is "evidence-9-tokens", wanted one of: nDCG@10, '),
+    ("bits.jsonl", "--matters 0", {}, "field matters is 0.0, wanted a number above 0, up to 1"),
+    ("bits.jsonl", "--matters nan", {}, "field matters is NaN, wanted a number above 0, up to 1"),
     ("bits.jsonl", "--matters 1.01", {}, "field matters is 1.01, wanted a number above 0, up to 1"),
     ("bits.jsonl", "--pairs 0", {}, "--pairs is 0, wanted a number from 1"),
     ("bits.jsonl", "", {"decides": "nDCG-exp@10", "highest_grade": 21},
