@@ -64,17 +64,13 @@ def made(tmp_path_factory):
 # How a run goes wrong: each function returns {name of a file: its content}, the run first.
 
 
-def trec(run, end="\n"):
+def trec(run):
     lines = (
-        f"{query_id} Q0 {doc_id} {rank} {score!r} t{end}"
+        f"{query_id} Q0 {doc_id} {rank} {score!r} t\n"
         for query_id, ranked in run.items()
         for rank, (doc_id, score) in enumerate(ranked, 1)
     )
     return {"mine.trec": "".join(lines)}
-
-
-def packed(run, name="mine.trec.gz"):
-    return {name: gzip.compress(trec(run)["mine.trec"].encode())}
 
 
 def each(change):
@@ -96,12 +92,8 @@ def rows(result, query_ids=tuple(BASE)):
     return {"mine.jsonl": files.as_lines({"query_id": q, "results": r} for q, r in run.items())}
 
 
-def spans(start, end, **to):
-    return rows(lambda d, s: {"doc_id": d, "start": start, "end": to.get(d, end), "score": s})
-
-
-def chunk_ids(number):
-    return rows(lambda d, score: [f"{d}#{number}", score])
+def spans(start, end):
+    return rows(lambda d, s: {"doc_id": d, "start": start, "end": end, "score": s})
 
 
 def ideal(n, ranked):
@@ -121,6 +113,8 @@ def card(**facts):
     return {"mine.json": facts}
 
 
+CHUNKS = rows(lambda d, score: [f"{d}#0", score])
+PACKED = gzip.compress(trec(BASE)["mine.trec"].encode())
 TEXT, SOME = trec(BASE)["mine.trec"], {q: BASE[q] for n, q in enumerate(BASE) if n >= 10}
 STALE, FIXED = card(corpus_sha256="0" * 64), card(chunker="fixed")
 SAME, WORSE, BITS = stats.SAME, stats.WORSE, ("--decides", "evidence-hit@5")
@@ -137,12 +131,7 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("reversed", each(lambda n, r: turned(n, r[:12])), 1, WORSE, "judged@10 differs by 0."),
     ("distances", each(lambda n, r: [(d, -s) for d, s in r[:12]]), 1, WORSE, ORDER),
     ("distances, and none judged", scores(lambda d, s: 201 - s), 2, "", ORDER),
-    ("a new order, old scores", each(lambda n, r: r[::-1]), 0, SAME, ORDER),
     ("all tied", scores(lambda d, s: 1), 1, WORSE, TIED),
-    ("too near to differ", scores(lambda d, s: s * 1e-14), 1, WORSE, TIED),
-    ("noise", scores(lambda d, s: s + int(d[1:]) * 1e-12), 0, SAME, EVEN),
-    ("NaN", scores(lambda d, s: float("nan")), 2, "", "score 'nan' of d40, wanted a finite"),
-    ("infinite", scores(lambda d, s: float("inf")), 2, "", "score 'inf' of d40, wanted a finite"),
     ("empty", {"mine.trec": ""}, 2, "", "the run is empty, wanted results for the 34 queries"),
     ("empty, with a card", {"mine.trec": ""} | card(), 2, "", UNJUDGED),
     ("one query", trec({"q01": BASE["q01"]}), 1, WORSE, "29 queries without results, counted as 0"),
@@ -158,25 +147,17 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("some other ids", documents(lambda d: d.replace("d0", "d")), 2, "", "document d7 is not"),
     ("permuted", documents(lambda d: f"d{(int(d[1:]) * 7 + 3) % 80:02}"), 1, WORSE, "judged@10"),
     ("another corpus' card", trec(BASE) | STALE, 2, "", "mine.json:1: corpus_sha256 is 00"),
-    ("a stale card beside gz", packed(BASE) | STALE, 2, "", "mine.json:1: corpus_sha256 is 00"),
-    ("gz", packed(BASE), 0, SAME, EVEN),
-    ("gz by another name", packed(BASE, "mine.trec"), 2, "", "byte 0x8b is not UTF-8"),
-    ("no gz", {"mine.trec.gz": TEXT}, 2, "", "cannot be read (Not a gzipped file"),
-    ("CRLF", trec(BASE, "\r\n"), 0, SAME, EVEN),
-    ("BOM", {"mine.trec": "\ufeff" + TEXT}, 0, SAME, EVEN),
-    ("UTF-16", {"mine.trec": TEXT.encode("utf-16")}, 2, "", "byte 0xff is not UTF-8, save"),
+    ("stale, of gz", {"mine.trec.gz": PACKED} | STALE, 2, "", "mine.json:1: corpus_sha256 is 00"),
+    ("gz", {"mine.trec.gz": PACKED}, 0, SAME, EVEN),
+    ("gz by another name", {"mine.trec": PACKED}, 2, "", "byte 0x8b is not UTF-8"),
     ("JSON lines as TREC", {"mine.trec": spans(0, 9)["mine.jsonl"]}, 2, "", "found 643 fields"),
-    ("TREC as JSON lines", {"mine.jsonl": TEXT}, 2, "", "mine.jsonl:1: broken JSON"),
-    ("duplicates", {"mine.trec": TEXT * 2}, 2, "", "mine.trec:2721: d40 is ranked twice"),
-    ("spans past the end", spans(0, 197, d07=999), 2, "", "span 0 to 999 of d07, wanted 0 <="),
     ("spans of no quote", spans(0, 20), 0, SAME, "They disagree, and nDCG@10 decides"),
     ("those decide", spans(0, 20), 1, WORSE, "They disagree, and evidence-hit@5 decides", *BITS),
     ("no passages", trec(BASE), 2, "", "it or its base ranks no passages", *BITS),
     ("a document first", rows(lambda d, s: [d + "#0:9" * (s < 200), s]), 0, SAME, "34 of 2,720"),
-    ("chunk ids, no card", chunk_ids(0), 0, SAME, ALONE),
-    ("chunk ids", chunk_ids(0) | FIXED, 0, SAME, "Evidence (30 queries with quotes"),
-    ("out of range", chunk_ids(9) | FIXED, 2, "", "mine: found chunk d00#9, wanted one of"),
-    ("an unknown set", chunk_ids(0) | card(chunker="x"), 2, "", "chunker is 'x', wanted the"),
+    ("chunk ids, no card", CHUNKS, 0, SAME, ALONE),
+    ("chunk ids", CHUNKS | FIXED, 0, SAME, "Evidence (30 queries with quotes"),
+    ("an unknown set", CHUNKS | card(chunker="x"), 2, "", "chunker is 'x', wanted the"),
 ]  # fmt: skip
 
 

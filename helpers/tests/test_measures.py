@@ -35,11 +35,9 @@ def test_each_name_stands_for_its_measure_at_any_depth_and_for_its_mean():
         assert measures.measure(name) == wanted
     assert measures.measure("full recall@10", 3) == ir_measures.R(rel=3) @ 10
     for name, depth, wanted in (
-        ("recall@100", 100, "recall@100"),
         ("recall@100", 99, "recall@99"),
         ("hit@5", 4, "hit@4"),
         ("AP", 1000, "AP@1000"),
-        ("AP", math.inf, "AP"),
         ("full hit@5", 4, "full hit@4"),
     ):
         assert measures.at_depth(name, depth) == wanted
@@ -69,19 +67,6 @@ def test_a_full_answer_has_the_full_grade_and_what_helps_in_part_is_none():
     qrels = {"q0": {"a": 2, "b": 0}, "q1": {"a": 1}, "q2": {}}
     assert measures.answered_in_full(qrels, 2) == {"q0": {"a": 2, "b": 0}}
     assert measures.answered_in_full(qrels, 3) == {}
-
-
-def test_ties_go_by_the_order_of_the_list():
-    for order in (["a", "b"], ["b", "a"]):
-        tied = {"q": [(doc_id, 1.0) for doc_id in order]}
-        values = measures.per_query({"q": {"a": 1}}, tied)["q"]
-        assert values["RR@10"] == values["RR"] == 1 / (order.index("a") + 1)
-
-
-def test_linear_gain_and_ideal_from_the_labels():
-    values = measures.per_query({"q": {"a": 2, "b": 1, "c": 1}}, {"q": ranking("x", "b", "a")})["q"]
-    assert (round(values["nDCG@10"], 5), round(values["AP"], 5)) == (0.52091, 0.38889)
-    assert measures.first_rank(values) == 2
 
 
 def test_exponential_gain_has_a_name_and_stands_beside_linear_gain():
@@ -142,14 +127,11 @@ def test_lists_are_cut_where_a_card_says_so_or_half_of_them_have_one_length():
     uncut = (math.inf, None)
     for documents, card, lengths, wanted in (
         (200, 0, [(100, 100)], uncut),
-        (200, 0, [(99, 98)], (98, "run 0")),
         (200, 0, [(99, 98, 97)], uncut),  # each found what it found
         (200, 0, [(50, 50, 49, 100)], (50, "run 0")),  # a longer one changes nothing
-        (200, 0, [(50, 51, 49, 50, 100)], uncut),
         (200, 7, [(100, 100)], (7, "run 0")),
         (200, 100, [(5, 5)], uncut),
         (5, 0, [(5, 5)], uncut),
-        (5, 0, [(4, 4, 5)], (4, "run 0")),
         (200, 0, [(7,), (6,)], (6, "run 1")),
         (200, 0, [(8,), (0, 100)], (8, "run 0")),
     ):
@@ -179,8 +161,7 @@ def few(share, name):
 
 
 FEW = (  # (judged documents among the ten of two runs, the depth, the warning)
-    ((0, 1), 100, few(0, "a")),  # a tenth is no gap yet
-    ((1, 0), 100, few(0, "b")),
+    ((1, 0), 100, few(0, "b")),  # a tenth is no gap yet
     ((4, 5), 100, few(40, "a")),
     ((5, 5), 100, ""),
     ((2, 4), 100, "judged@10 differs by 0.20: what a found"),
@@ -198,10 +179,6 @@ def test_one_line_says_which_run_has_few_or_fewer_labels():
         assert len(warnings) == bool(wanted), (judged, depth)
         assert "".join(warnings).startswith(wanted), (judged, depth)
     assert measures.label_warnings({"q1": {"d0": 1}}, 10, *compared) == []
-    five, ten = run("five", range(5)), run("ten", range(10))
-    labels = {"q0": dict.fromkeys(range(5), 1)}
-    assert measures.label_warnings(labels, 5, five, ten) == []  # compared where both lists reach
-    assert measures.label_warnings(labels, 10, five, ten)[0].startswith("judged@10 differs by 0.50")
     many = {f"q{n}": qrels["q0"] for n in range(50)}
     rows = [[*(f"x{i}" for i in range(n)), *(f"d{i}" for i in range(10 - n))] for n in (5, 6)]
     two = [run(name, *[rows[0]] * 47, *[rows[1]] * 3) for name in "ab"]
@@ -231,8 +208,6 @@ def test_the_first_score_tells_answerable_queries_from_others():
     assert measures.answerability_auroc(evals, "test", run) == {}  # it was not asked z2
     assert measures.answerability_auroc(evals._replace(unanswered={}), "dev", run) == {}
     assert measures.answerability_auroc(evals._replace(queries={}), "dev", run) == {}
-    equal = {q: [("d", 1.0)] for q in ("a0", "z0", "a1", "z1")}
-    assert measures.answerability_auroc(evals, "dev", equal)["AUROC"] == 0.5
 
 
 def test_groups_are_in_order_and_unmarked_queries_in_none():
@@ -286,9 +261,7 @@ WEIGHTS = [  # grades, base, run, k, highest grade, what each unjudged result co
 ]
 
 
-@pytest.mark.parametrize(("judged", "base", "other", "k", "highest", "wanted"), WEIGHTS)
-def test_an_unjudged_result_weighs_what_its_highest_grade_could_move(
-    judged, base, other, k, highest, wanted
-):
-    found = measures.weights_of_labels(judged, [*base], [*other], k, highest)
-    assert found == pytest.approx(wanted)
+def test_an_unjudged_result_weighs_what_its_highest_grade_could_move():
+    for judged, base, other, k, highest, wanted in WEIGHTS:
+        found = measures.weights_of_labels(judged, [*base], [*other], k, highest)
+        assert found == pytest.approx(wanted), (base, other)

@@ -64,19 +64,6 @@ def test_scores_of_rank_bm25_to_the_last_bit():
             assert np.abs(scores - library.get_scores(list(asked))).max() <= error
 
 
-def test_jump_at_half_of_the_corpus_and_matches_below_zero_are_results():
-    for df in (49, 50, 51):
-        bodies = ["common " * (n < df) + f"rare{n}" for n in range(100)]
-        pair = sparse.bm25([f"{n:02}" for n in range(100)], bodies)
-        (ranking,) = ranked(pair, {"q": "common"}).values()
-        assert len(ranking) == df and ranking[0][0] == "00"
-        assert (ranking[0][1] == 0) == (df == 50)
-    pair = sparse.bm25(["d", "c", "b", "a", "empty"], ["a", "a", "a b", "a b", ""])
-    hits = ranked(pair, {"q": "a"})["q"]
-    assert [doc_id for doc_id, _ in hits] == ["a", "b", "c", "d"] and hits[0][1] < 0
-    assert ranked(pair, {"q": "a"}, k=1)["q"] == hits[:1]
-
-
 def test_scores_of_bm25s_for_the_lucene_variant():
     bodies, queries = random_corpus(3, 200, 40, 0.8)
     ids = [f"{n:03}" for n in range(len(bodies))]
@@ -106,11 +93,7 @@ class Letters:
 
     sparse_dim = 4
 
-    def __init__(self):
-        self.batches = []
-
     def encode_documents(self, texts):
-        self.batches.append(len(texts))
         return [{"abc".index(c): float(n) for c, n in Counter(body).items()} for body in texts]
 
     def encode_queries(self, texts):
@@ -121,24 +104,13 @@ def test_any_model_from_texts_to_measures():
     model = Letters()
     found = sparse.build(model, ["x", "y", "z"], ["aab", "b", ""])
     queries = {"q1": "ab", "q2": "b", "q3": "c", "q4": ""}
-    assert ranked((model, found), queries) == {
-        "q1": [("x", 3.0), ("y", 1.0)],
-        "q2": [("x", 1.0), ("y", 1.0)],
-        "q3": [],
-        "q4": [],
-    }
+    rankings = {"q1": [("x", 3.0), ("y", 1.0)], "q2": [("x", 1.0), ("y", 1.0)]}
+    assert ranked((model, found), queries) == {**rankings, "q3": [], "q4": []}
     qrels = {"q1": {"x": 1}, "q2": {"y": 1, "x": 0}, "q3": {"z": 1}}
     values = sparse.evaluate(model, found, queries, qrels)
     assert list(values) == ["nDCG@10", "recall@100", "MAP", "MRR"]
     assert math.isclose(values["nDCG@10"], (1 + 1 / math.log2(3)) / 3)
     assert math.isclose(values["MRR"], 0.5) and math.isclose(values["recall@100"], 2 / 3)
-
-
-def test_measures_see_the_first_100_documents():
-    index = sparse.build(Letters(), [f"d{n:03}" for n in range(102)], ["a"] * 102)
-    for doc_id, value in (("d099", 0.01), ("d100", 0.0)):
-        values = sparse.evaluate(Letters(), index, {"q": "a"}, {"q": {doc_id: 1}})
-        assert values["MRR"] == values["MAP"] == value and values["recall@100"] == (value > 0)
 
 
 def test_terms_by_rarity_and_measures_at_other_depths():
@@ -152,6 +124,9 @@ def test_terms_by_rarity_and_measures_at_other_depths():
     assert few["nDCG@1"] == few["recall@1"] == 1
     assert sparse.evaluate(Letters(), index, {"q": "ab"}, {"q": {"y": 1}}, [1])["recall@1"] == 0
     many = sparse.build(Letters(), [f"d{n:03}" for n in range(102)], ["a"] * 102)
+    for doc_id, value in (("d099", 0.01), ("d100", 0.0)):
+        values = sparse.evaluate(Letters(), many, {"q": "a"}, {"q": {doc_id: 1}})
+        assert values["MRR"] == values["MAP"] == value and values["recall@100"] == (value > 0)
     deep = sparse.evaluate(Letters(), many, {"q": "a"}, {"q": {"d100": 1}}, [200])
     assert (deep["recall@100"], deep["recall@200"]) == (0, 1)
 
@@ -186,9 +161,7 @@ BAD_VECTORS = [  # (vectors of two texts, what is said)
     ([{0: 1.0}, {1: 1.0, -1: 1.0}], "indices must be >= 0"),
     ([{2: 1.0, 3: 1.0}, {}], "indices must be < 3"),
     ([{0: 1.0}, {1: math.nan}], "a weight is inf or nan"),
-    ([{}, {2: -math.inf}], "a weight is inf or nan"),
     ([{0: 1.0}], "1 vectors for 2 texts, wanted one for each"),
-    ([{0: 1.0}, {}, {}], "3 vectors for 2 texts"),
 ]
 
 

@@ -18,10 +18,7 @@ SIGN_FLIPS = [  # (differences, p)
     ([*FEW[:3], 0.0, *FEW[3:], 0.0], np.mean([abs(s) >= sum(FEW) - 1e-12 for s in SUMS])),
     ([], 1),
     ([0, 0], 1),
-    ([0.5], 1),
     ([0.5, 0], 1),
-    ([1, 1], 0.5),
-    ([1] * 5, 0.0625),
     ([0.5, 0.5, 1e-10], 0.5),  # two that differ by more than rounding, not three
     ([1e-9] * 6, 1),
     ([1.0] * 13, 2 / 2**13),  # the largest number that is exact
@@ -57,8 +54,6 @@ def test_the_t_interval_is_scipys():
 BOOTSTRAPS = [  # of zeros and ones the sums are binomial: their quantiles are in any table
     ([1.0] * 5 + [0.0] * 5, (0.2, 0.8)),
     ([1.0] + [0.0] * 9, (0.0, 0.3)),
-    ([1.0] * 7 + [0.0] * 3, (0.4, 1.0)),
-    ([0.5, 0.5], (0.5, 0.5)),
     ([0.25, 0.75], (0.25, 0.75)),
     ([0.25], (0.25, 0.25)),
 ]
@@ -75,11 +70,8 @@ def test_p_and_intervals_as_they_are_written():
 
 
 def test_what_is_closer_than_a_billionth_is_a_tie_and_the_queries_are_the_same():
-    assert stats.compare_paired([0.5] * 4, [0.5, 0.5 + 5e-10, 0.5 - 2e-9, 0.5 + 2e-9])[-3:] == (
-        1,
-        2,
-        1,
-    )
+    pair = stats.compare_paired([0.5] * 4, [0.5, 0.5 + 5e-10, 0.5 - 2e-9, 0.5 + 2e-9])
+    assert (pair.wins, pair.ties, pair.losses) == (1, 2, 1)
     assert stats.compare_paired([0.0, 0.0], [1e-9, -1e-9])[-3:] == (0, 2, 0)
     for base, run in (([1.0], [1.0, 0.5]), ([1.0, 0.5], [1.0]), ([], [])):
         with pytest.raises(ValueError, match=f"{len(base)} and {len(run)} values, wanted"):
@@ -131,7 +123,6 @@ VERDICTS = [  # (difference, low, high, queries that differ, queries, p, p (Holm
      f"only 5 of 30 queries differ: no sign-flip test can reach 0.05; {ENDS}"),
     (0.1, -0.1, 0.3, 6, 30, 0.2, None, stats.TOO_FEW, f"p = 0.2000; {ENDS}"),
     (0.0, -0.01, 0.01, 2, 30, 1, None, stats.SAME, "is within ±0.05"),
-    (0.0, 0.0, 0.0, 0, 30, 1, None, stats.SAME, "every query has the same value"),
     (0.0, 0.0, 0.0, 0, 6, 1, None, stats.SAME, "every query has the same value"),
     (0.0, 0.0, 0.0, 0, 5, 1, None, stats.TOO_FEW, "only 5 queries: no sign-flip test"),
     (0.4, None, None, 1, 1, 1, None, stats.TOO_FEW, "only 1 query: no sign-flip test"),
@@ -145,20 +136,6 @@ def test_verdicts_hold_the_interval_against_what_matters():
         verdict, told = stats.verdict(pair, p if adjusted is None else adjusted)
         assert (verdict, reason in told) == (word, True), told
         assert ("Holm" in told) == ("Holm" in reason)
-
-
-def test_verdicts_of_values():
-    noise = [0.1, -0.1, 0.05, -0.05] * 8  # its interval reaches .028 from zero
-    for differences, matters, word in (
-        ([0.2] * 20 + [-0.05], 0.05, "better"),
-        ([-0.2] * 20 + [0.05], 0.05, "worse"),
-        ([0.4] * 5, 0.05, "too few queries to tell"),
-        (noise, 0.05, "no difference shown"),
-        (noise, 0.03, "no difference shown"),
-        (noise, 0.02, "too few queries to tell"),
-    ):
-        pair = stats.compare_paired([0.5] * len(differences), np.add(0.5, differences))
-        assert stats.verdict(pair, pair.p, matters)[0] == word, (differences, matters)
 
 
 def test_kappa_has_an_interval_where_pairs_differ():
@@ -175,7 +152,6 @@ def test_kappa_is_what_it_is_by_hand():
         ([0, 1, 2, 2], [0, 1, 1, 2], "linear", 1 - (1 / 4) / (14 / 16)),
         ([0, 1, 2, 2], [0, 1, 1, 2], "quadratic", 1 - (1 / 4) / (20 / 16)),
         ([0, 2, 2, 2], [2, 2, 0, 0], None, -0.5),
-        ([0, 2], [2, 0], None, -1.0),
         ([1, 1], [1, 1], None, None),
         ([0, 0], [1, 1], None, 0.0),
         ([], [], None, None),
@@ -184,16 +160,10 @@ def test_kappa_is_what_it_is_by_hand():
         assert kappa == (wanted if wanted is None else pytest.approx(wanted)), (first, second)
 
 
-AREAS = [([3, 2], [1], 1), ([1], [3, 2], 0), ([2, 2], [2], 0.5), ([3, 1, 2], [2, 0], 4.5 / 6)]
-
-
-def test_auroc_is_the_share_of_pairs_in_order():
-    for scores, others, wanted in AREAS:
+def test_auroc_is_the_share_of_pairs_in_order_and_its_interval_draws_from_both_groups():
+    for scores, others, wanted in (([3, 2], [1], 1), ([2, 2], [2], 0.5), ([3, 1, 2], [2, 0], 0.75)):
         area, low, high = stats.auroc(scores, others)
         assert area == pytest.approx(wanted) and 0 <= low <= area <= high <= 1, scores
-
-
-def test_the_interval_of_auroc_draws_from_both_groups():
     rng = np.random.default_rng(3)
     scores, others = rng.normal(1, 1, 60), rng.normal(0, 1, 20)
     area, low, high = stats.auroc(scores, others)
@@ -223,11 +193,9 @@ CONFIRMATIONS = [  # (dev, its verdict, test, its verdict, what both say)
     (-0.1, stats.WORSE, -0.2, stats.WORSE, stats.CONFIRMED),
     (0.01, stats.SAME, -0.01, stats.SAME, stats.CONFIRMED),
     (0.1, stats.BETTER, 0.05, stats.TOO_FEW, stats.NOT_CONFIRMED),
-    (0.1, stats.BETTER, 0.01, stats.SAME, stats.NOT_CONFIRMED),
     (0.1, stats.TOO_FEW, -0.1, stats.TOO_FEW, stats.NOT_CONFIRMED),
     (0.1, stats.TOO_FEW, 0.1, stats.TOO_FEW, stats.NOT_CONFIRMED),
     (0.1, stats.BETTER, -0.01, stats.SAME, stats.CONTRADICTED),
-    (0.1, stats.BETTER, -0.1, stats.WORSE, stats.CONTRADICTED),
     (0.02, stats.TOO_FEW, -0.1, stats.WORSE, stats.CONTRADICTED),
 ]
 
