@@ -6,7 +6,6 @@ stands here as a formula with its source. A function returns one published thing
 
 import functools
 import hashlib
-import itertools
 import json
 import math
 import os
@@ -647,47 +646,6 @@ def held(files: Files, run: dict, base: dict) -> dict:
         for q in [*lost.index[:5], *won.index[-5:]]
     ]
     return row
-
-
-# What a comparison of two runs of documents rests on: their depth, and labels to come.
-
-
-def cut_at(run: dict) -> int:
-    """Return the length below a hundred that at least half of the lists have, else a hundred."""
-    sizes = [len(hits) for hits in run.values() if hits]
-    return next((n for n in range(1, 100) if 2 * sizes.count(n) >= len(sizes)), 100)
-
-
-def at_depth(order: list[str], grades: dict[str, int], depth: int) -> dict[str, float]:
-    """Return the measures of a comparison, each by the name of what lists of `depth` hold."""
-    row = {}
-    for name in COMPARED:
-        family, _, k = name.partition("@")
-        k = min(int(k or depth), depth)
-        top, ideal = measures(order[:k], grades), sorted(grades.values(), reverse=True)
-        top["nDCG"] = dcg([grades.get(d, 0) for d in order[:k]]) / dcg(ideal[:k])
-        top |= {"hit": float(top["RR"] > 0), "recall": top["recall@100"]}
-        row[f"{family}@{k}" if k < 100 or family == "recall" else name] = top[family]
-    return row
-
-
-def bounds(base: list[str], run: list[str], grades: dict[str, int], k: int) -> tuple:
-    """Return the least and largest difference in nDCG@k of all grades of what nobody judged."""
-    asked = sorted({*base[:k], *run[:k]} - grades.keys())
-    ends = []
-    for given in itertools.product((0, 1, 2), repeat=len(asked)):
-        known = grades | dict(zip(asked, given, strict=True))
-        ideal = dcg(sorted(known.values(), reverse=True)[:k])
-        gains = [dcg([known.get(d, 0) for d in order[:k]]) for order in (base, run)]
-        ends.append((gains[1] - gains[0]) / ideal)
-    return min(ends), max(ends)
-
-
-def ended(at: dict, gate: str, matters: float) -> int:
-    """Return the exit status of a gate for one comparison."""
-    if gate == "worse":
-        return int(verdict(at, at["p"]) == "worse")
-    return 1 if at["high"] < -matters else 0 if at["low"] > -matters else 3
 
 
 # The other pages: data card, coverage, word overlap.

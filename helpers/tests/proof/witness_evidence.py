@@ -123,29 +123,6 @@ def suffices(alternatives: list[list[str]], texts: Iterable[str]) -> bool:
     return any(all(any(q in text for text in texts) for q in own) for own in alternatives)
 
 
-def ranked(files: Files, name: str) -> dict[str, list[Passage]]:
-    """Return the passages of a saved run of a chunk set."""
-    units, run = passages(files, name), rows(files.folder / "runs" / f"{name}.jsonl")
-    return {row["query_id"]: [units[unit] for unit, _ in row["results"]] for row in run}
-
-
-def compared(files: Files, base: str, run: str, split: str) -> dict[str, dict]:
-    """Return each measure of evidence of runs of two sets, a budget where long lists fill it.
-
-    A list that is shorter than a hundred holds all that was found.
-    """
-    asked, sides, full = quoted(files, split), [], []
-    for name in (base, run):
-        known, lists = [*passages(files, name).values()], ranked(files, name)
-        values = [scored(files, labels, lists[q], known) for q, labels in asked.items()]
-        sides.append({name: [row[name] for row in values] for name in values[0]})
-        full += [lists[q] for q in asked if len(lists[q]) == 100]
-    least = min(sum(unit.n for unit in units) for units in full)
-    names = [f"evidence {name}" for name in "hit@5 hit@10 recall@5 recall@10 nDCG@10".split()]
-    names += [f"evidence recall within {budget} tokens" for budget in BUDGETS if budget <= least]
-    return {name: paired(sides[0][name], sides[1][name]) for name in names}
-
-
 def seen_at(labels: dict, units: Iterable[Passage]) -> dict[str, int]:
     """Return {doc_id: rank} of the text with which those of its document suffice."""
     ranks, texts = {}, {doc_id: [] for doc_id in labels}
