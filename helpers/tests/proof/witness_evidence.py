@@ -13,18 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import witness
-from witness import (
-    SPLITS,
-    Files,
-    Okapi,
-    chunk_texts,
-    coding,
-    dcg,
-    paired,
-    rows,
-    token_ids,
-    tokens,
-)
+from witness import SPLITS, Files, Okapi, chunk_texts, coding, dcg, paired, rows, token_ids, tokens
 
 SETS = ("fixed-64", "fixed-128", "fixed-256", "fixed", "fixed-1024", "document")
 SETS += ("paragraph", "recursive")
@@ -58,12 +47,10 @@ def evidence(files: Files, lists: dict[str, dict]) -> dict:
             means = {measure: fmean(column) for measure, column in values.items()}
             sets[name] = {"chunks": len(chunk_texts(files, name)), "means": means}
             named[name] = values[NAMED]
-            if any(map(takes_several, asked.values())):
-                alone = [
-                    scored(files, each_alone(at), lists[name][q], known) for q, at in asked.items()
-                ]
-                told = [m for m in means if m == "evidence hit@5" or " within " in m]
-                sets[name]["any_quote"] = {m: fmean(row[m] for row in alone) for m in told}
+            alone = {q: each_alone(labels) for q, labels in asked.items()}
+            rows = [scored(files, labels, lists[name][q], known) for q, labels in alone.items()]
+            told = [m for m in means if m == "evidence hit@5" or " within " in m]
+            sets[name]["any_quote"] = {m: fmean(row[m] for row in rows) for m in told}
         for name in sets.keys() - {"fixed"}:
             sets[name]["against"] = paired(named["fixed"], named[name])
         found[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
@@ -74,8 +61,7 @@ def evidence(files: Files, lists: dict[str, dict]) -> dict:
 
 def decided(sets: dict[str, dict]) -> None:
     """Add to the chunk sets of a half what follows from their p values."""
-    pairs = [of["against"] for of in sets.values() if "against" in of]
-    for at, p in zip(pairs, witness.holm([at["p"] for at in pairs]) if pairs else [], strict=True):
+    for at, p in witness.adjusted(of["against"] for of in sets.values() if "against" in of):
         at |= {"p_holm": p, "verdict": witness.verdict(at, p)}
 
 
@@ -145,7 +131,7 @@ def price(alternatives: list[list[str]], texts: list[str]) -> int:
 
 def best_dcg(labels: dict, known: list[Passage], k: int) -> float:
     """Return the highest DCG@k: of grades in order, or of all orders where some take several."""
-    if not takes_several(labels):
+    if not any(len(own) > 1 for _, some in labels.values() for own in some):
         return dcg(sorted((grade for grade, _ in labels.values()), reverse=True)[:k])
     texts = {d: [unit.text for unit in known if unit.doc_id == d] for d in labels}
     pairs = [(grade, price(some, texts[d])) for d, (grade, some) in labels.items()]
@@ -194,7 +180,7 @@ def share(files: Files, labels: dict, got: list[Passage]) -> float:
     relevant = {unit.doc_id for unit in got} & labels.keys()
     marked = {d: bytearray(len(files.documents[d]["text"])) for d in relevant}
     for unit in got:
-        for quote in each_quote(labels, unit.doc_id):
+        for quote in sum(labels.get(unit.doc_id, (0, []))[1], []):
             at = unit.text.find(quote)
             while at >= 0:
                 first = unit.start + at
@@ -208,32 +194,15 @@ def share(files: Files, labels: dict, got: list[Passage]) -> float:
     return sum(map(tokens, stretches)) / sum(unit.n for unit in got) if got else 0.0
 
 
-def each_quote(labels: dict, doc_id: str) -> list[str]:
-    """Return all quotes of a document."""
-    return [quote for own in labels.get(doc_id, (0, []))[1] for quote in own]
-
-
 def by_k(asked: dict, lists: dict) -> dict[str, list[float]]:
-    """Return the shares of queries with a right document, and with evidence, in k chunks.
-
-    Any quote is told where some alternative is of several.
-    """
+    """Return the shares of queries with a right document, and with evidence, in k chunks."""
     shares = {"document": [], "any quote": [], "evidence": []}
     for k in range(1, 21):
         tops = [(labels, lists[q][:k]) for q, labels in asked.items()]
         shares["document"].append(fmean(any(u.doc_id in at for u in top) for at, top in tops))
         shares["any quote"].append(fmean(bool(seen_at(each_alone(at), top)) for at, top in tops))
         shares["evidence"].append(fmean(bool(seen_at(at, top)) for at, top in tops))
-    return (
-        shares
-        if any(map(takes_several, asked.values()))
-        else {name: shares[name] for name in ("document", "evidence")}
-    )
-
-
-def takes_several(labels: dict) -> bool:
-    """Return whether a label has quotes that are needed together."""
-    return any(len(own) > 1 for _, some in labels.values() for own in some)
+    return shares
 
 
 def where(labels: dict, units: list[Passage], known: Iterable[Passage]) -> str:
