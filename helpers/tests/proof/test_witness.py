@@ -8,8 +8,6 @@ import html
 import json
 import math
 import re
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from functools import partial
 from itertools import combinations
@@ -29,6 +27,7 @@ from notebooks import write_up
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "evals"
+SESSION_A = ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +43,11 @@ def published():
 @pytest.fixture(scope="module")
 def dev(published):
     return [row for row in published["per_query"] if row["split"] == "dev"]
+
+
+@pytest.fixture(scope="module")
+def base():
+    return witness.trec(FOLDER / "runs" / "fixed.trec")
 
 
 @pytest.fixture(scope="module")
@@ -199,33 +203,29 @@ def tolerance(name: str) -> float:
     return 0.01 if drawn else 1e-6 if by_iteration else 1e-9
 
 
+def pairs_in(value, name: str = "") -> dict[str, dict]:
+    """Return {name/of/parts: comparison} of all comparisons of two means in nested values."""
+    if isinstance(value, dict) and "p" in value:
+        return {name: value}
+    if not isinstance(value, dict | list):
+        return {}
+    parts = value.items() if isinstance(value, dict) else enumerate(value)
+    return {key: at for n, v in parts for key, at in pairs_in(v, f"{name}/{n}").items()}
+
+
 def drawn_like(own: dict, published: dict) -> None:
-    """Put the published p where drawn values of ours are near enough."""
+    """Put the published p where a drawn one of ours is near enough: what follows is exact."""
+    theirs = pairs_in(published)
+    for name, at in pairs_in(own).items():
+        told = theirs[name]
+        assert same(told["p"], at["p"], drawn_apart(at)), (name, told["p"], at)
+        at |= {key: told[key] for key in ("p", "reason") if key in told}
     runs = zip(own["compared_dev"]["runs"], published["compared_dev"]["runs"], strict=True)
-    for mine, theirs in runs:
-        pairs = {n: (at, theirs["measures"][n]) for n, at in mine["measures"].items()}
-        pairs |= {
-            n: (at, theirs["full"]["measures"][n]) for n, at in mine["full"]["measures"].items()
-        }
-        halves = mine.get("halves", {})
-        pairs |= {n: (at, theirs["halves"][n]) for n, at in halves.items() if "p" in at}
-        same_p(mine["name"], pairs)
-        mine |= {"reason": theirs["reason"], "evidence": {}}  # prose, below; runs of documents
+    for mine, told in runs:
+        mine |= {"reason": told["reason"], "evidence": {}}  # prose, below; runs of documents
     for split in witness.SPLITS:
-        sets = own["evidence"][split]["sets"]
-        theirs = {n: of.get("against") for n, of in published["evidence"][split]["sets"].items()}
-        pairs = {n: (of["against"], theirs[n]) for n, of in sets.items() if "against" in of}
-        same_p(split, pairs)
-        for at, published_at in pairs.values():
-            at["reason"] = published_at["reason"]
-        witness_evidence.decided(sets)
-
-
-def same_p(whose: str, pairs: dict[str, tuple[dict, dict]]) -> None:
-    """Compare each p with the published one, and take that: what follows is compared exactly."""
-    for name, (at, theirs) in pairs.items():
-        assert same(theirs["p"], at["p"], drawn_apart(at)), (whose, name, theirs["p"], at)
-        at["p"] = theirs["p"]
+        witness_evidence.decided(own["evidence"][split]["sets"])
+    witness.decided(own["compared_dev"])
 
 
 def drawn_apart(at: dict) -> float:
@@ -245,7 +245,6 @@ def drawn_apart(at: dict) -> float:
 def test_results_json_is_what_a_second_witness_finds(files, lists, published):
     own = witness.results(files) | {"evidence": witness_evidence.evidence(files, lists)}
     drawn_like(own, published)
-    witness.decided(own["compared_dev"])
     for card in own["cards"]:
         card["lost"] = own["evidence"]["lost"][card["query_id"]]
     own, theirs = flat(own), flat(published)
@@ -287,153 +286,15 @@ def test_cards_of_runs_say_how_they_were_made(files):
         assert card["topics_sha256"] == witness.hashes(files)["topics"], path.name
 
 
-@pytest.mark.parametrize("name", witness_evidence.SETS)
-def test_chunks_are_cut_as_another_chunker_cuts(files, name):
-    """The places of a cut are the same, and what just fits stays whole."""
-    documents = files.documents.items()
-    spans = {d: witness_sessions.chunks(document["text"], name) for d, document in documents}
-    wanted = [[d, n, *span] for d, own in spans.items() for n, span in enumerate(own)]
-    assert [list(c.values()) for c in witness.rows(FOLDER / f"chunks/{name}.jsonl")] == wanted
-
-
-# Comparisons that nothing publishes: a cut list, labels to come, the gates, evidence that decides.
-
-CHANGES = {  # of the list of query number n
-    "whole": lambda n, hits: hits,
-    "five, but one": lambda n, hits: hits[: 5 if n else 100],
-    "ten, by half": lambda n, hits: hits[: 10 if n % 2 else 11 + n % 50],
-    "uneven": lambda n, hits: hits[: 4 + n % 5],
-    "without the first": lambda n, hits: hits[n % 4 :],  # what nobody judged moves up
-    "without a second": lambda n, hits: hits[:1] + hits[1 + n // 4 % 4 :],
-}
-
-
-def by_command(path: Path, to: Path, *words: str) -> tuple[int, dict]:
-    """Return the exit status of `compare` and what it says of a run, which may be seen on test."""
-    (to / "set").mkdir(parents=True)
-    for part in {*FOLDER.iterdir()} - {FOLDER / "settings.json"}:
-        (to / "set" / part.name).symlink_to(part)
-    settings = '{"confirmed": {"run": "2026-11-23", "base": "2026-11-23"}}'
-    (to / "set" / "settings.json").write_text(settings)
-    line = [sys.executable, "-m", "helpers", "compare", str(path), "--to", str(to), *words]
-    line += ["--evals", str(to / "set")]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode in (0, 1, 3), done.stderr
-    return done.returncode, json.loads(next(to.glob("*.json")).read_text("utf-8"))["runs"][0]
-
-
-def agree_on(own: dict[str, dict], told: dict[str, dict]) -> None:
-    """Check comparisons of two means by measure, and let p be the one told: both are drawn."""
-    assert own.keys() == told.keys()
-    same_p("a comparison", {name: (at, told[name]) for name, at in own.items()})
-    for name, at in own.items():
-        wrong = {key for key in at if not same(at[key], told[name][key], tolerance(key))}
-        assert not wrong, (name, wrong, at, told[name])
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "split", "gate", "matters"),
-    [
-        ("runs/fixed", ("whole", "five, but one"), "dev", "worse", 0.05),
-        ("runs/fixed", ("whole", "uneven"), "test", "worse", 0.01),
-        ("runs/fixed", ("whole", "without the first"), "dev", "not-worse", 0.3),
-        ("runs/fixed", ("without a second", "without the first"), "test", "worse", 0.05),
-        ("systems/splade-tiny", ("whole", "ten, by half"), "dev", "not-worse", 0.05),
-        ("systems/splade-tiny", ("whole", "whole"), "test", "not-worse", 0.02),
-    ],
-)
-def test_a_comparison_of_documents(files, tmp_path, name, changes, split, gate, matters):
-    sides, paths = [], [tmp_path / f"{side}.trec" for side in ("base", "run")]
-    for source, change, path in zip(("runs/fixed", name), changes, paths, strict=True):
-        hits = enumerate(witness.trec(FOLDER / f"{source}.trec").items())
-        sides.append({q: [d for d, _ in CHANGES[change](n, ranked)] for n, (q, ranked) in hits})
-        lines = (f"{q} Q0 {d} 0 {-n} t\n" for q, of in sides[-1].items() for n, d in enumerate(of))
-        path.write_text("".join(lines))
-    words = ("--split", split, "--gate", gate, "--matters", str(matters))
-    status, told = by_command(paths[1], tmp_path / "out", "--base", str(paths[0]), *words)
-    depth = min(map(witness.cut_at, sides))
-    asked = {q: files.grades[q] for q, row in files.queries.items() if row["split"] == split}
-    sides = [{q: of[q][:depth] for q in asked} for of in sides]
-    rows = [[witness.at_depth(of[q], asked[q], depth) for q in asked] for of in sides]
-    own = {of: witness.paired(*([row[of] for row in side] for side in rows)) for of in rows[0][0]}
-    agree_on(own, told["measures"])
-    at = own[f"nDCG@{min(depth, 10)}"]
-    assert told["verdict"] == witness.verdict(at, at["p"], matters)
-    assert status == witness.ended(at, gate, matters)
-    of = [witness.bounds(*(side[q] for side in sides), asked[q], min(depth, 10)) for q in asked]
-    ends = [witness.paired(np.zeros(len(asked)), end) for end in zip(*of, strict=True)]
-    found = [(end["difference"], end["verdict"]) for end in told["unjudged"]]
-    own = [(pytest.approx(e["difference"]), witness.verdict(e, e["p"], matters)) for e in ends]
-    assert found == (own if "without the first" in changes else [])
-
-
-@pytest.mark.parametrize(
-    ("name", "decides", "measure"),
-    [
-        ("recursive", "evidence-500-tokens", "evidence recall within 500 tokens"),
-        ("paragraph", "evidence-2000-tokens", "evidence recall within 2000 tokens"),
-        ("paragraph", "evidence-hit@5", "evidence hit@5"),
-    ],
-)
-def test_evidence_that_decides(files, tmp_path, name, decides, measure):
-    own = witness_evidence.compared(files, "fixed", name, "dev")
-    status, told = by_command(FOLDER / f"runs/{name}.jsonl", tmp_path, "--decides", decides)
-    agree_on(own, told["evidence"]["measures"])
-    at = own[measure]
-    assert told["evidence"]["verdict"] == witness.verdict(at, at["p"])
-    assert status == witness.ended(at, "worse", witness.MATTERS)
-
-
-def test_what_passages_cost_and_which_rows_are_beaten(files, tmp_path):
-    """Texts are looked for, not spans; a row is beaten by one that no cheaper row beats."""
-    sets = {"paragraph": "paragraph", "recursive": "recursive", "baseline": "fixed"}
-    paths = [str(FOLDER / f"runs/{name}.jsonl") for name in (*sets,)[:2]]
-    line = [sys.executable, "-m", "helpers", "compare", *paths, "--to", str(tmp_path)]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode in (0, 1), done.stderr
-    told = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))["costs"]
-    asked, own, left = witness_evidence.quoted(files, "dev"), {}, []
-    for name, made in sets.items():
-        lists = witness_evidence.ranked(files, made)
-        for k in (1, 3, 5, 10):
-            seen = {q: witness_evidence.seen_at(at, lists[q][:k]) for q, at in asked.items()}
-            full = {q: [d in seen[q] for d in at if at[d][0] == 2] for q, at in asked.items()}
-            own[name, k] = (
-                np.mean([sum(unit.n for unit in lists[q][:k]) for q in asked]),
-                np.array([len(seen[q]) / len(at) for q, at in asked.items()]),
-                np.mean([np.mean(found) for found in full.values() if found]),
-            )
-    assert [(row["name"], row["k"]) for row in told] == sorted(own, key=lambda at: own[at][0])
-    for row in told:
-        tokens, recalls, full = own[at := (row["name"], row["k"])]
-        told_means = (row["tokens"], row["recall"], row["full"])
-        assert all(map(same, told_means, (tokens, recalls.mean(), full))), at
-        pairs = {of: witness.paired(recalls, own[of][1]) for of in left if of[0] != row["name"]}
-        enough = [of for of, pair in pairs.items() if pair["low"] > -witness.MATTERS]
-        by = row["instead"]
-        assert (by and (by["name"], by["k"])) == next(iter(enough), {}), at
-        if enough:
-            assert same(by["tokens"], own[enough[0]][0])
-            assert all(
-                same(by[end], pairs[enough[0]][end]) for end in ("difference", "low", "high")
-            )
-        left += [at] * (not enough)
-    assert len(left) < len(own)
-
-
 # The pages of the folder.
 
 BASELINE = ("nDCG@10", "MRR@10", "hit@1", "hit@5", "recall@10", "recall@100")
 
 
-def block(path: Path) -> str:
-    """Return the generated block of a README."""
-    text = path.read_text(encoding="utf-8")
-    return re.search(r"<!-- generated.*?-->\n(.*?)<!-- end -->", text, re.DOTALL)[1]
-
-
 def test_readme_shows_the_baseline(published):
-    page, corpus, asked = block(ROOT / "README.md"), published["corpus"], published["queries"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = re.search(r"<!-- generated.*?-->\n(.*?)<!-- end -->", text, re.DOTALL)[1]
+    corpus, asked = published["corpus"], published["queries"]
     method, wanted = published["method"], {}
     for split, half in published["summary"].items():
         wanted[split] = {name: half["measures"][name] for name in BASELINE} | {"n": half["n"]}
@@ -453,11 +314,9 @@ def test_readme_shows_the_baseline(published):
 
 def five(published: dict, split: str) -> list[int]:
     """Return n, the useful in five; those that have a full answer, and those with it in five."""
-    rows = [row for row in published["per_query"] if split in (row["split"], "all")]
-    these = [row for row in rows if 2 in row["relevant"].values()]
-    tops = [{row["relevant"].get(d) for d, _ in row["retrieved"][:5]} for row in rows]
-    useful, full = sum(bool(top & {1, 2}) for top in tops), sum(2 in top for top in tops)
-    return [len(rows), useful, len(these), full]
+    rows = [row["measures"] for row in published["per_query"] if split in (row["split"], "all")]
+    full = [row["full hit@5"] for row in rows if "full hit@5" in row]
+    return [len(rows), sum(row["hit@5"] for row in rows), len(full), sum(full)]
 
 
 COUNTS = "zero one two three four five six seven eight nine ten".split() + [""] * 39 + ["fifty"]
@@ -489,9 +348,9 @@ def test_data_card_tells_the_truth_about_the_queries(files):
     kinds = {row["kind"] for row in files.asked.values()}
     assert all(f"`{kind}`" in page for kind in kinds) and "`dev`" in page
     gone = earlier.keys() - files.asked.keys()
-    content = [{*witness.words(row["query"])} - witness.STOP_WORDS
-               for row in (earlier["q184"], files.asked["q07"])]  # fmt: skip
-    assert gone == {"q184"} and content[0] == content[1]
+    asked = earlier["q184"]["query"], files.asked["q07"]["query"]
+    dropped, kept = map(witness_sessions.content, asked)
+    assert gone == {"q184"} and dropped == kept
     changed = [q for q in sorted(earlier.keys() - gone, key=lambda q: int(q[1:]))
                if files.asked[q]["query"] != earlier[q]["query"]]  # fmt: skip
     assert f"changed were {', '.join(changed[:-1])} and {changed[-1]}." in page
@@ -517,10 +376,6 @@ def test_data_card_tells_the_truth_about_the_queries(files):
     assert f"For {COUNTS[none]} of them no document has an answer" in page
 
 
-def version_2() -> dict[str, dict]:
-    return {row["query_id"]: row for row in witness.rows(FOLDER / "version2.jsonl")}
-
-
 def test_the_pool_is_what_another_code_of_its_rankers_brings(files, rankers):
     page = page_of("README.md")
     further = {"paragraph", "recursive", "dense-minilm"}
@@ -532,6 +387,10 @@ def test_the_pool_is_what_another_code_of_its_rankers_brings(files, rankers):
     assert brought == {(q, d, name) for q, d, names in pool for name in names}
     pairs = {(row["query_id"], row["doc_id"]) for row in witness.rows(FOLDER / "pool.jsonl")}
     assert pairs == {(q, d) for q, row in files.grades.items() for d in row}
+
+
+def version_2() -> dict[str, dict]:
+    return {row["query_id"]: row for row in witness.rows(FOLDER / "version2.jsonl")}
 
 
 AGAINST = {("q120", "payments-ask-channel-october"): 0}  # only its title answers, says the card
@@ -671,13 +530,6 @@ def by_half(files):
     return found
 
 
-def test_each_relevant_label_has_quotes_that_stand_in_its_document(files):
-    for row in witness.rows(FOLDER / "judgments.jsonl"):
-        quotes = sum(witness.alternatives(row), [])
-        assert all(q and q in files.documents[row["doc_id"]]["text"] for q in quotes), row
-        assert bool(quotes) == bool(row["relevance"]), row
-
-
 SYSTEMS = {  # as the card calls them
     "stemmed BM25": "lucene-stemmed",
     "character n-grams": "character-ngrams",
@@ -691,13 +543,11 @@ SYSTEMS = {  # as the card calls them
 }
 
 
-def test_manifest_holds_the_hash_of_every_file(files):
-    manifest = read_json("manifest.json")
-    assert manifest["files"] == witness.manifest(FOLDER)
+def test_manifest_counts_the_labels(files):
     grades = Counter(grade for judged in files.grades.values() for grade in judged.values())
     counts = {"documents": len(files.documents), "queries": len(files.queries)}
     counts["judgments"] = {str(grade): n for grade, n in grades.items()}
-    assert counts.items() <= manifest["counts"].items()
+    assert counts.items() <= read_json("manifest.json")["counts"].items()
 
 
 def test_session_a_opens_with_the_titles_and_the_rank_that_the_search_gives(cells, files):
@@ -706,7 +556,7 @@ def test_session_a_opens_with_the_titles_and_the_rank_that_the_search_gives(cell
     def order(query: str) -> list[str]:
         return list(dict.fromkeys(unit.rpartition("#")[0] for unit, _ in engine.search(query)))
 
-    page = (ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb").read_text(encoding="utf-8")
+    page = SESSION_A.read_text(encoding="utf-8")
     titles = re.findall("<li><b>(.*?)</b>", re.sub("</?mark>", "", cells["a-ask"][0]))
     asked = re.search(r'"ask\(\\"(.+?)\\"\)', page)[1]
     texts = (files.documents[d]["text"] for d in order(asked)[:5])
@@ -738,7 +588,7 @@ def test_session_a_draws_the_groups_of_each_half(cells, files):
     sizes = Counter(zip(group, halves, strict=True))
     assert fits("groups in one half: {} of {}", cells["a-halves-run"][0], len({*group}), len(sizes))
     drawn = [[n for (_, half), n in sizes.items() if half == name] for name in ("dev", "test")]
-    page = (ROOT / "notebooks" / "session_a_corpus_and_labels.ipynb").read_text(encoding="utf-8")
+    page = SESSION_A.read_text(encoding="utf-8")
     told = "Groups of dev: {}, the largest {}; test: {}, the largest {}."
     assert fits(told, page, *(number for row in drawn for number in (len(row), max(row))))
 
@@ -786,16 +636,20 @@ def test_tables_of_the_baseline(cells, files, published):
         for kind, part in parts.items():
             row = kinds.setdefault(kind, {})
             row[f"{split} nDCG@10"] = part["measures"]["nDCG@10"]
-            row[f"{split} in five"] = f"{found_in_five(part)} of {part['n']}"
+            in_five = round(part["measures"]["hit@5"] * part["n"])
+            row[f"{split} in five"] = f"{in_five} of {part['n']}"
     tables = {"r-queries": queries.to_dict("index"), "r-baseline": baseline, "r-kinds": kinds}
     agree(cells, tables)
 
 
 def test_tables_of_comparisons(cells, published):
-    compared, by_system = board(published), kinds_of_systems(published)
+    compared, by_system = board(published), {}
     left_out = (SIGNS, "detectable")
     short = {n: {c: v for c, v in row.items() if c not in left_out} for n, row in compared.items()}
     for row in published["compared_dev"]["runs"]:
+        for kind, at in (row["by_kind"] | row["by_popularity"]).items():
+            of_kind = by_system.setdefault(kind, {"n": at["n"], "baseline": at["base"]})
+            of_kind[row["name"]] = at["run"]
         on_test = "not looked at" if row["verdict"] in ("better", "worse") else ""
         if "halves" in row:
             at = row["halves"]["test"]["difference"]
@@ -822,11 +676,6 @@ def test_tables_of_failures(cells, files, published):
     agree(cells, tables | {"r-evidence-lost": lost})
 
 
-def found_in_five(row: dict) -> int:
-    """Return how many queries of a kind find something among the first five."""
-    return round(row["measures"]["hit@5"] * row["n"])
-
-
 def board(published: dict) -> dict:
     """Return the leaderboard, base first."""
     columns = ("difference", "95 % interval", "p (Holm)", "detectable", SIGNS)
@@ -844,30 +693,16 @@ def board(published: dict) -> dict:
     return rows
 
 
-def kinds_of_systems(published: dict) -> dict:
-    """Return nDCG@10 of each system for each kind of dev query."""
-    rows = {}
-    for run in published["compared_dev"]["runs"]:
-        for kind, at in (run["by_kind"] | run["by_popularity"]).items():
-            row = rows.setdefault(kind, {"n": at["n"], "baseline": at["base"]})
-            row[run["name"]] = at["run"]
-    return rows
-
-
 def counts_of_kinds(files, names: dict[str, str]) -> dict:
     """Return a table that counts the names of queries, and the kinds of query of each."""
-    kinds = {}
+    kinds, table = {}, {}
     for query_id, name in names.items():
         kinds.setdefault(name, Counter())[files.queries[query_id]["kind"]] += 1
-    return {
-        name: {
-            "queries": counts.total(),
-            "by kind": ", ".join(
-                f"{k} {-n}" for n, k in sorted((-n, k) for k, n in counts.items())
-            ),
-        }
-        for name, counts in kinds.items()
-    }
+    for name, counts in kinds.items():
+        most_first = sorted((-n, kind) for kind, n in counts.items())
+        by_kind = ", ".join(f"{kind} {-n}" for n, kind in most_first)
+        table[name] = {"queries": counts.total(), "by kind": by_kind}
+    return table
 
 
 # Sentences of the write-up.
@@ -948,12 +783,8 @@ BAR = 0.7
 def test_the_verdict_is_that_of_the_intervals(cells, published):
     said = re.sub(r"[*]", "", html.unescape(cells["r-lead"][0]))
     test = pd.DataFrame(row for row in published["per_query"] if row["split"] == "test")
-    for what, name, sentence in zip(
-        ("a useful document", "a full answer"),
-        ("hit@5", "full hit@5"),
-        said.split(". "),
-        strict=False,
-    ):
+    names = {"a useful document": "hit@5", "a full answer": "full hit@5"}
+    for (what, name), sentence in zip(names.items(), said.split(". "), strict=False):
         sides = {"good": set(), "poor": set(), "open": set()}
         for kind, rows in test.groupby("kind"):
             found = sum(row.get(name, 0) for row in rows["measures"])
@@ -1061,12 +892,12 @@ def advised(row: dict) -> dict[str, list[float]]:
 MOST = 20  # queries named in a sentence, and rows of a table that a reader reads
 
 
-def test_write_up_names_the_queries_that_could_be_repaired(cells, files, published, dev):
-    run, depth = witness.trec(FOLDER / "runs" / "fixed.trec"), len(files.documents) // 20
+def test_write_up_names_the_queries_that_could_be_repaired(cells, files, base, dev):
+    depth = len(files.documents) // 20
     below = {row["query_id"]: row for row in dev if row["measures"]["nDCG@10"] < 1}
     order, fetch = [], []
     for query_id, row in below.items():
-        near_the_top = {d for d, _ in run[query_id][:depth]}
+        near_the_top = {*witness.order(base, query_id)[:depth]}
         (order if row["relevant"].keys() <= near_the_top else fetch).append(query_id)
     said = cells["r-repairs"][0]
     listed = [re.findall(r"q\d+", line) for line in re.findall(r"\((q[^)]*)", said)]
@@ -1097,9 +928,8 @@ def test_write_up_shows_the_method(cells, published):
 def test_the_five_lowest_cards_of_the_write_up(cells, files, published):
     rows = {row["query_id"]: row for row in published["per_query"]}
     for text, card in zip(cells["r-cards"][:5], published["cards"][:5], strict=True):
-        row, lacks = rows[card["query_id"]], card["lacks"]
+        row, lacks, said = rows[card["query_id"]], card["lacks"], html.unescape(text)
         order = [doc_id for doc_id, _ in row["retrieved"]]
-        said = html.unescape(text)
         assert said.startswith(f"#### {card['query_id']}: {row['query']}\n")
         assert f"Words it lacks: {', '.join(lacks) or 'none'}." in said
         facts = re.search(r"\n\*\*(.*?)\*\* \((\w+), (nDCG@10 [\d.]+)\)", said)
@@ -1112,24 +942,19 @@ def test_the_five_lowest_cards_of_the_write_up(cells, files, published):
             assert re.search(place + (rank or "after rank 10"), said)
 
 
-def test_the_three_lowest_cards_of_session_c(cells, files, published):
+def test_the_three_lowest_cards_of_session_c(cells, files, base, published):
     rows = {row["query_id"]: row for row in published["per_query"]}
-    run = witness.trec(FOLDER / "runs" / "fixed.trec")
     for page, card in zip(cells["c-failures"], published["cards"][:3], strict=True):
-        row = rows[card["query_id"]]
-        order = [doc_id for doc_id, _ in run[card["query_id"]]]
+        row, order = rows[card["query_id"]], witness.order(base, card["query_id"])
         head, _, tables = page.partition("<details>")[0].partition("</ul>")
         head = html.unescape(head.partition("</style>")[2])
-        assert head.startswith(
-            f"<h4>{row['query']}</h4><p>{row['query_id']}, {row['kind']}, nDCG@10 "
-        )
+        asked = f"<h4>{row['query']}</h4><p>{row['query_id']}, {row['kind']}, nDCG@10 "
+        assert head.startswith(asked)
         tells(head.partition("<ul>")[0], {"nDCG@10 {}": row["measures"]["nDCG@10"]})
         for who in ("wanted", "rival"):
             place = f"rank {order.index(card[who]) + 1})" if card[who] in order else "not found)"
-            titled = (
-                f"<b>{files.documents[card[who]]['title']}</b> <code>{card[who]}</code> ({place}"
-            )
-            assert f"<li>{who.capitalize()}: {titled}" in head
+            title = f"<b>{files.documents[card[who]]['title']}</b>"
+            assert f"<li>{who.capitalize()}: {title} <code>{card[who]}</code> ({place}" in head
         notes = {" (common)": card["common"], " (lacked)": card["lacks"]}
         told = {w: w + "".join(n for n, of in notes.items() if w in of) for w, *_ in card["words"]}
         gave = {told[word]: pair for word, _, *pair in card["words"] if any(pair)}
@@ -1137,10 +962,8 @@ def test_the_three_lowest_cards_of_session_c(cells, files, published):
         shown |= {"without length": "ignore length (b = 0)"}
         scores = {words: card[name] for name, words in shown.items()}
         for table, wanted in zip(tables.split("<p>"), (gave, scores), strict=True):
-            columns = {
-                n: dict(zip(("wanted", "rival"), pair, strict=True)) for n, pair in wanted.items()
-            }
-            assert not differences("card", html_table(table), columns)
+            pairs = {name: {"wanted": a, "rival": b} for name, (a, b) in wanted.items()}
+            assert not differences("card", html_table(table), pairs)
         idle = [told[word] for word, _, *pair in card["words"] if not any(pair)]
         said = re.search("Neither scores with: (.*?)[.]</p>", tables)[1]
         assert sorted(said.split(", ")) == sorted(idle or ["no word"])
@@ -1156,10 +979,10 @@ def test_causes_are_decided_in_the_order_of_session_c():
 # What the sessions show.
 
 
-def test_every_truth_of_a_prediction(cells, files, published):
+def test_every_truth_of_a_prediction(cells, files, base, published):
     text = "\n".join(line for told in cells.values() for line in told)
     said = dict(re.findall(r"^([abc]-[a-z-]+): (\S+)$", text, re.MULTILINE))
-    wanted, drawn = witness_sessions.truths(files, published), witness_sessions.drawn(files)
+    wanted, drawn = witness_sessions.truths(files, published), witness_sessions.drawn(files, base)
     assert said.keys() == wanted.keys() | drawn.keys()
     for name, (value, far) in drawn.items():
         assert abs(float(said[name]) - value) <= far, (name, said[name], value)
@@ -1187,11 +1010,9 @@ def test_session_a_shows_the_pool_and_its_bias(cells, files, rankers):
     for name, row in rows.items():  # all are judged, and a query without results counts as 0
         some = {query_id for query_id, _, names in pairs if name in names} & files.queries.keys()
         row["judged@10"] = len(some) / len(files.queries)
-    names, bias = ("nDCG@10", "left out of the pool"), witness_labels.pool_bias(files, rankers)
-    columns = {
-        name: dict(zip(names, of, strict=True)) | {"difference": of[1] - of[0]}
-        for name, of in bias.items()
-    }
+    columns = {}
+    for name, (whole, left) in witness_labels.pool_bias(files, rankers).items():
+        columns[name] = {"nDCG@10": whole, "left out of the pool": left, "difference": left - whole}
     agree(cells, {"a-judged-table": rows, "a-bias-table": columns})
 
 
@@ -1256,29 +1077,9 @@ def test_the_reader_who_differs_from_all_the_others_is_counted_again(cells):
     assert twice.groupby(["batch_x", "batch_y"]).size().max() < 10  # a few pairs
 
 
-def test_session_b_shows_the_chunks_and_the_quotes_they_cut(cells, files):
-    cut, about = {}, {}
-    for name in witness_evidence.SETS:
-        sizes = [c["n_tokens"] for c in witness.rows(FOLDER / f"chunks/{name}.jsonl")]
-        cut[name] = {"chunks": len(sizes), "quotes cut": witness_sessions.cut_quotes(files, name)}
-        shown = {"mean": np.mean(sizes), "std": np.std(sizes, ddof=1)}
-        shown |= {f"{q}%": np.percentile(sizes, q) for q in (25, 50, 75)}
-        shown |= {"count": len(sizes), "min": min(sizes), "max": max(sizes)}
-        for row, value in shown.items():
-            about.setdefault(row, {})[name] = float(np.round(value))
-    agree(cells, {"b-save-run": about, "b-sizes-run": cut})
-    quotes = witness_sessions.quotes_of(files)
-    n = sum(map(len, quotes.values()))
-    assert f"{n} quotes in {len(quotes)} documents" in cells["b-sizes-run"][0]
-
-
-def test_session_b_shows_first_ranks(cells, files):
+def test_session_b_shows_first_ranks(cells, files, dev):
     """The five queries stand at quarters of their order by the first relevant rank."""
-    run, ranks = witness.trec(FOLDER / "runs" / "fixed.trec"), {}
-    for query_id, row in files.queries.items():
-        if row["split"] == "dev":
-            rank = witness.first_rank([d for d, _ in run[query_id]], files.grades[query_id])
-            ranks[query_id] = rank or math.inf
+    ranks = {row["query_id"]: row["first_rank"] or math.inf for row in dev}
     order, wanted = sorted(ranks, key=lambda query_id: (ranks[query_id], query_id)), {}
     for query_id in (order[round(n * (len(order) - 1) / 4)] for n in range(5)):
         row, rank = files.queries[query_id], ranks[query_id]
@@ -1362,16 +1163,14 @@ def test_session_c_shows_budgets(cells, files, lists):
     agree(cells, {"c-evidence-rule-run": rules})
 
 
-def test_session_c_shows_answers_and_a_reader(cells, files, lists):
-    run = witness.trec(FOLDER / "runs/fixed.trec")
+def test_session_c_shows_answers_and_a_reader(cells, files, base, lists):
     within = partial(witness_sessions.answers_within, files)
-    match = partial(witness_sessions.exact_match, files, run)
-    sets = witness_evidence.SETS
-    answers = {name: {f"{b:,} tokens": within(lists[name], b) for b in BUDGETS} for name in sets}
+    match = partial(witness_sessions.exact_match, files, base)
+    answers = {n: {f"{b:,} tokens": within(of, b) for b in BUDGETS} for n, of in lists.items()}
     exact = {f"EM@{k}": {"strict": match(k, True), "SQuAD": match(k, False)} for k in (1, 5, 10)}
     outcomes = {
         outcome: dict(zip(("queries", "F1", "best"), values, strict=True))
-        for outcome, values in witness_sessions.reading(files, run).items()
+        for outcome, values in witness_sessions.reading(files, base).items()
     }
     tables = {"c-evidence-answers-run": answers, "c-answers-em": exact}
     agree(cells, tables | {"c-reader-run": outcomes})
@@ -1380,14 +1179,11 @@ def test_session_c_shows_answers_and_a_reader(cells, files, lists):
         assert cells[cell][0].startswith(f"{n} dev queries "), cell
 
 
-def test_session_c_shows_variants_and_the_luck_of_the_best(cells, files, published):
-    base = {
-        split: [r["measures"]["nDCG@10"] for r in published["per_query"] if r["split"] == split]
-        for split in witness.SPLITS
-    }
+def test_session_c_shows_variants_and_the_luck_of_the_best(cells, files, base):
+    before = {split: witness.scored(files, base, split)["nDCG@10"] for split in witness.SPLITS}
     engines = witness_sessions.variants(files)
     values = {name: witness_sessions.ndcg_of(files, of, "dev") for name, of in engines.items()}
-    of_dev = {name: witness.paired(base["dev"], v) for name, v in values.items()}
+    of_dev = {name: witness.paired(before["dev"], v) for name, v in values.items()}
     table = html_table(*cells["c-variants-board"])
     assert table.keys() == {"baseline", *of_dev}
     ps = [float(table[name]["p"].replace("<", "0")) for name in of_dev]
@@ -1400,25 +1196,25 @@ def test_session_c_shows_variants_and_the_luck_of_the_best(cells, files, publish
     best = max(of_dev, key=lambda name: of_dev[name]["run"])
     text = cells["c-confirm"][0]
     assert f"chosen on dev among {len(engines)}: {best}\n" in text
-    after = witness.paired(base["test"], witness_sessions.ndcg_of(files, engines[best], "test"))
+    after = witness.paired(before["test"], witness_sessions.ndcg_of(files, engines[best], "test"))
     for half, at in (("dev", of_dev[best]), ("test", after)):
         ends = at["difference"], at["low"], at["high"]
         assert fits(f"{half}: {{}} ({{}} to {{}})", text, *ends, rounded=True), half
     idf = partial(witness_sessions.idf, "BM25L")
     paper = witness_sessions.PublishedOkapi(witness.chunk_texts(files, "fixed"), idf=idf)
-    at = witness.paired(base["dev"], witness_sessions.ndcg_of(files, paper, "dev"))
+    at = witness.paired(before["dev"], witness_sessions.ndcg_of(files, paper, "dev"))
     page = (ROOT / "notebooks/further/best_of_many.ipynb").read_text(encoding="utf-8")
     assert fits("on the workbook's own dev half is {}, and", page, at["difference"], rounded=True)
     assert f"the verdict is *{witness.verdict(at, at['p'])}*" in page
-    gaps = np.array([np.subtract(v, base["dev"]) for v in values.values()])
+    gaps = np.array([v - before["dev"] for v in values.values()])
     lucky = [of_dev[best]["difference"], *witness_sessions.luck(gaps)]
     shown = [float(number) for number in re.findall(r"[+-]\.?\d\S*", cells["c-luck"][0])]
     assert shown == pytest.approx(lucky, abs=0.0015)  # drawn
 
 
-def test_session_c_shows_the_range_of_unjudged_documents(cells, files):
-    names = ("runs/fixed.trec", "systems/dense-minilm-titled.trec")
-    shares = witness_sessions.unjudged(files, *(witness.trec(FOLDER / name) for name in names))
+def test_session_c_shows_the_range_of_unjudged_documents(cells, files, base):
+    dense = witness.trec(FOLDER / "systems/dense-minilm-titled.trec")
+    shares = witness_sessions.unjudged(files, base, dense)
     phrases = {"judged": "judged@10 {}", "as 0": "{} (as 0)", "left out": "{} (left out)"}
     phrases |= {"hopeful": "{} (all relevant)", "true": "with every label: {}"}
     tells(cells["c-unjudged-run"][0], {phrases[name]: value for name, value in shares.items()})
@@ -1427,10 +1223,8 @@ def test_session_c_shows_the_range_of_unjudged_documents(cells, files):
 def test_the_audit_shows_what_another_count_finds(cells, files):
     lines = cells["a-audit-run"][0].splitlines()
     found = " ".join(" ".join(line[26:64] for line in lines).split())
-    kinds = [(q, row["kind"]) for q, row in files.queries.items()]
-    single = [
-        q for q, kind in kinds if kind == "multi" and sum(map(bool, files.grades[q].values())) == 1
-    ]
+    multi = (files.grades[q] for q, row in files.queries.items() if row["kind"] == "multi")
+    single = [row for row in multi if sum(map(bool, row.values())) == 1]
     twice = {(r["query_id"], r["doc_id"]) for r in witness.rows(FOLDER / "second_pass.jsonl")}
     right = {(q, d) for q, row in files.grades.items() for d, g in row.items() if g}
     unlike = witness_sessions.doubles(files)
@@ -1443,22 +1237,18 @@ def test_the_audit_shows_what_another_count_finds(cells, files):
 
 def test_the_judges_that_cost_nothing_are_made_by_other_code(cells, files):
     """Their kappa, AC1 and the nDCG@10 of every run under their labels."""
-    paths = [FOLDER / "runs" / f"{name}.trec" for name in witness.CHUNKERS]
-    runs = {p.stem: witness.trec(p) for p in [*paths, *sorted((FOLDER / "systems").glob("*.trec"))]}
-    runs = {{"fixed": "baseline"}.get(name, name): run for name, run in runs.items()}
+    runs = witness_sessions.ranked_ten(files)
+    runs["baseline"] = runs.pop("fixed")
     kappas, scores = {}, {name: {} for name in runs}
     for judge, part in {"title alone": "title", "common words": "text"}.items():
         grades = witness_sessions.free_judge(files, part)
-        both = [(g, grades[q][d]) for q, row in files.grades.items() for d, g in row.items()]
-        agreed = witness.agreement(both)
+        agreed = witness_sessions.judge_agrees(files, grades)
         kappas[judge] = {"pairs": agreed["pairs"], "kappa": agreed["kappa"], "AC1": agreed["AC1"]}
         for name, run in runs.items():
-            tops = {q: [d for d, _ in run.get(q, [])] for q in files.queries}
-            values = [witness_sessions.ndcg(top, grades[q]) for q, top in tops.items()]
-            scores[name][judge] = sum(values) / len(values)
-    shown = html_table(*cells["f-judge-kappa-run"])
-    shown = {name: shown[name] for name in kappas}
-    assert not differences("kappa", shown, kappas)
+            values = [witness_sessions.ndcg(run.get(q, []), grades[q]) for q in files.queries]
+            scores[name][judge] = np.mean(values)
+    table = html_table(*cells["f-judge-kappa-run"])
+    assert not differences("kappa", {name: table[name] for name in kappas}, kappas)
     table = html_table(*cells["f-judge-scores"])
     table = {name: {judge: row[judge] for judge in kappas} for name, row in table.items()}
     assert not differences("nDCG@10", table, scores)

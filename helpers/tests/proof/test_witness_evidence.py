@@ -1,141 +1,61 @@
-"""The second witness of evidence on made sets whose labels take several quotes together."""
+"""The second witness of passages: chunks, the quotes they hold, and evidence as it's measured."""
 
 import numpy as np
 import pytest
+import test_witness
 import witness
 import witness_evidence
-from conftest import write_rows
+import witness_sessions
+from test_witness import FOLDER, agree, flat, same
 
-from helpers import chunks, compare, evalset, evidence, results, runs, text
+from helpers import chunks, evalset, results
 
-PAGE = "---\ntitle: {0}\nkind: runbook\nservice: disk\nupdated: 2026-04-08\n---\n{1}\n"
-WORDS = "disk queue logs full slow stop call add wait storage".split()
-NAMES = [f"d{n}" for n in range(8)]
-
-
-@pytest.fixture(params=range(4))
-def made(tmp_path, request):
-    """Return a made set, cut into two sets of chunks, with a ranking of each for every query."""
-    rng = np.random.default_rng(request.param)
-    sentences = {d: [_sentence(rng) for _ in range(rng.integers(2, 40))] for d in NAMES}
-    (tmp_path / "corpus").mkdir()
-    for doc_id, own in sentences.items():
-        (tmp_path / "corpus" / f"{doc_id}.md").write_text(PAGE.format(doc_id, " ".join(own)))
-    asked = [f"q{n:02}" for n in range(24)]
-    judged = [(q, d) for q in asked for d in rng.permutation(NAMES)[: rng.integers(1, 5)]]
-    labels = [
-        {"query_id": q, "doc_id": d, "relevance": int(rng.integers(1, 3)),
-         "evidence": [_alternative(rng, sentences[d]) for _ in range(rng.integers(1, 3))]}
-        for q, d in judged
-    ]  # fmt: skip
-    write_rows(tmp_path / "judgments.jsonl", *labels)
-    splits = ("dev", "test")
-    queries = [{"query_id": q, "query": q, "split": splits[n % 2]} for n, q in enumerate(asked)]
-    write_rows(tmp_path / "retrieval_queries.jsonl", *queries)
-    evals = evalset.load(tmp_path)
-    known = {name: _cut(rng, evals, size) for name, size in (("small", 30), ("fixed", 300))}
-    for name, units in known.items():
-        chunks.write_chunks(tmp_path / "chunks" / f"{name}.jsonl", units)
-    ranked = {
-        name: {q: [units[n] for n in rng.permutation(len(units))[:90]] for q in asked}
-        for name, units in known.items()
-    }
-    return evals, known, ranked
+cells, files, published = test_witness.cells, test_witness.files, test_witness.published
 
 
-def _sentence(rng) -> str:
-    return " ".join(rng.choice(WORDS, rng.integers(3, 12))) + "."
+@pytest.mark.parametrize("name", witness_evidence.SETS)
+def test_chunks_are_cut_as_another_chunker_cuts(files, name):
+    """The places of a cut are the same, and what just fits stays whole."""
+    documents = files.documents.items()
+    spans = {d: witness_sessions.chunks(document["text"], name) for d, document in documents}
+    wanted = [[d, n, *span] for d, own in spans.items() for n, span in enumerate(own)]
+    assert [list(c.values()) for c in witness.rows(FOLDER / f"chunks/{name}.jsonl")] == wanted
 
 
-def _alternative(rng, sentences: list[str]) -> str | list[str]:
-    some = [str(s) for s in rng.choice(sentences, min(len(sentences), rng.integers(1, 4)), False)]
-    return some[0] if len(some) == 1 else some
+def test_each_relevant_label_has_quotes_that_stand_in_its_document(files):
+    for row in witness.rows(FOLDER / "judgments.jsonl"):
+        quotes = sum(witness.alternatives(row), [])
+        assert all(q and q in files.documents[row["doc_id"]]["text"] for q in quotes), row
+        assert bool(quotes) == bool(row["relevance"]), row
 
 
-def _cut(rng, evals, size: int) -> list[chunks.Chunk]:
-    """Return chunks that overlap, of up to `size` characters and more, by their tokens."""
-    units = []
-    for doc_id, document in evals.documents.items():
-        body, start, own = document.retrieval_text, 0, 0
-        while start < len(body):
-            end = min(len(body), start + int(rng.integers(size, 3 * size)))
-            n_tokens = len(text.token_ids(body[start:end]))
-            units.append(chunks.Chunk(doc_id, own, start, end, n_tokens))
-            start, own = (end - size // 4 if end < len(body) else end), own + 1
-    return units
+def test_session_b_shows_the_chunks_and_the_quotes_they_cut(cells, files):
+    cut, about = {}, {}
+    for name in witness_evidence.SETS:
+        sizes = [c["n_tokens"] for c in witness.rows(FOLDER / f"chunks/{name}.jsonl")]
+        cut[name] = {"chunks": len(sizes), "quotes cut": witness_sessions.cut_quotes(files, name)}
+        shown = {"mean": np.mean(sizes), "std": np.std(sizes, ddof=1)}
+        shown |= {f"{q}%": np.percentile(sizes, q) for q in (25, 50, 75)}
+        shown |= {"count": len(sizes), "min": min(sizes), "max": max(sizes)}
+        for row, value in shown.items():
+            about.setdefault(row, {})[name] = float(np.round(value))
+    agree(cells, {"b-save-run": about, "b-sizes-run": cut})
+    quotes = witness_sessions.quotes_of(files)
+    n = sum(map(len, quotes.values()))
+    assert f"{n} quotes in {len(quotes)} documents" in cells["b-sizes-run"][0]
 
 
-def witnessed(evals, name, ranked):
-    """Return the second witness' files and what its labels and passages are, of a set of chunks."""
-    files = witness.read(evals.folder)
-    units = witness_evidence.passages(files, name)
-    lists = {q: [units[c.chunk_id] for c in ranking] for q, ranking in ranked[name].items()}
-    return files, [*units.values()], lists
-
-
-def test_measures_losses_and_shares_of_what_suffices_and_of_any_quote(made):
-    evals, known, ranked = made
-    places = set()
-    for name in known:
-        files, units, lists = witnessed(evals, name, ranked)
-        found = results.evidence_content(evals, known, ranked, name)
-        for split in ("dev", "test"):
-            asked = witness_evidence.quoted(files, split)
-            queries = evidence.quoted_queries(evals, split)
-            alone = {q: witness_evidence.each_alone(labels) for q, labels in asked.items()}
-            for mine, theirs in ((queries, asked), (evidence.any_quote(queries), alone)):
-                values = evidence.by_query(evals, mine, ranked[name], known[name])
-                assert values == {
-                    q: pytest.approx(witness_evidence.scored(files, labels, lists[q], units))
-                    for q, labels in theirs.items()
-                }
-            by_k = witness_evidence.by_k(asked, lists)
-            assert found[split]["by_k"] == {k: pytest.approx(row) for k, row in by_k.items()}
-            lost = evidence.losses(evals, queries, ranked[name], known[name])
-            assert lost == {
-                q: witness_evidence.where(of, lists[q], units) for q, of in asked.items()
-            }
-            places |= {*lost.values()}
-    assert evidence.PART in places
-
-
-def test_results_show_any_quote_beside_what_suffices(made, monkeypatch):
-    evals, known, ranked = made
-    evals = evals._replace(confirmed={"small": "2026-11-23"})
-    (evals.folder / "settings.json").write_text('{"confirmed": {"small": "2026-11-23"}}')
-    monkeypatch.setattr(witness_evidence, "SETS", ("small", "fixed"))
-    lists = {name: witnessed(evals, name, ranked)[2] for name in known}
-    found = results.evidence_content(evals, known, ranked, "fixed")
-    wanted = witness_evidence.evidence(witness.read(evals.folder), lists)
-    for half in ("dev", "test"):
-        for name in known:
-            mine, theirs = (of[half]["sets"][name]["any_quote"] for of in (found, wanted))
-            assert mine == pytest.approx(theirs) and len(mine) == 6
-
-
-def test_a_comparison_shows_what_suffices_beside_any_quote(made):
-    evals, known, ranked = made
-    base, run = (_run_of(evals, name, ranked[name]) for name in known)
-    row = compare.compare(evals, base, [run], None)["runs"][0]["evidence"]
-    for side, name in (("base", "small"), ("run", "fixed")):
-        files, units, lists = witnessed(evals, name, ranked)
-        asked = witness_evidence.quoted(files, "dev") | witness_evidence.quoted(files, "test")
-        for counted, of in (("measures", dict), ("any_quote", witness_evidence.each_alone)):
-            rows = [
-                witness_evidence.scored(files, of(a), lists[q], units) for q, a in asked.items()
-            ]
-            for measure in ("evidence hit@10", "evidence recall@10", "evidence nDCG@10"):
-                mean = np.mean([values[measure] for values in rows])
-                assert row[counted][measure][side] == pytest.approx(mean)
-
-
-def _run_of(evals, name, ranked) -> runs.Run:
-    path = evals.folder / f"{name}.jsonl"
-    write_rows(
-        path,
-        *(
-            {"query_id": q, "results": [[c.chunk_id, -n] for n, c in enumerate(ranking)]}
-            for q, ranking in ranked.items()
-        ),
-    )
-    return runs.read_run(path, evals)._replace(chunker=name)
+def test_the_workbook_measures_evidence_as_it_is_published(published):
+    """The other sets of chunks go the same way, and a second witness finds all of them."""
+    evals, known = evalset.load(FOLDER), chunks.read_chunks(FOLDER / "chunks/fixed.jsonl")
+    units = {chunk.chunk_id: chunk for chunk in known}
+    saved = witness.rows(FOLDER / "runs/fixed.jsonl")
+    rankings = {row["query_id"]: [units[unit] for unit, _ in row["results"]] for row in saved}
+    found = results.evidence_content(evals, {"fixed": known}, {"fixed": rankings}, "fixed")
+    told = {"lost": published["evidence"]["lost"]}
+    for split in witness.SPLITS:
+        half = published["evidence"][split]
+        told[split] = half | {"sets": {"fixed": half["sets"]["fixed"]}}
+    found, told = flat(found), flat(told)
+    assert found.keys() == told.keys()
+    assert not {name: value for name, value in found.items() if not same(value, told[name])}

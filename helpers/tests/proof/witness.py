@@ -6,7 +6,6 @@ stands here as a formula with its source. A function returns one published thing
 
 import functools
 import hashlib
-import itertools
 import json
 import math
 import os
@@ -152,9 +151,9 @@ def dcg(gains: list[int]) -> float:
     return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
-def measures(order: list[str], grades: dict[str, int]) -> dict[str, float]:
+def measures(found: list[str], grades: dict[str, int]) -> dict[str, float]:
     """Return every measure of one ranking; Voorhees 1999 for RR, Buckley and Voorhees 2000."""
-    gains = [grades.get(doc_id, 0) for doc_id in order]
+    gains = [grades.get(doc_id, 0) for doc_id in found]
     ideal = sorted(grades.values(), reverse=True)
     ranks = [rank for rank, gain in enumerate(gains, 1) if gain > 0]
     n = sum(grade > 0 for grade in ideal)
@@ -169,26 +168,31 @@ def measures(order: list[str], grades: dict[str, int]) -> dict[str, float]:
     }
 
 
-def in_full(order: list[str], grades: dict[str, int]) -> dict[str, float]:
+def in_full(found: list[str], grades: dict[str, int]) -> dict[str, float]:
     """Return the measures of a ranking for which only full answers count, {} where there is none.
 
     A document of grade 2 answers in full; no setting of our set says otherwise.
     """
     full = {doc_id: 1 for doc_id, grade in grades.items() if grade >= 2}
     names = ("hit@5", "RR@10", "recall@10") if full else ()
-    return {f"full {name}": measures(order, full)[name] for name in names}
+    return {f"full {name}": measures(found, full)[name] for name in names}
 
 
-def first_rank(order: list[str], grades: dict[str, int]) -> int | None:
+def first_rank(found: list[str], grades: dict[str, int]) -> int | None:
     """Return the rank of the first relevant document."""
-    return next((rank for rank, d in enumerate(order, 1) if grades.get(d, 0) > 0), None)
+    return next((rank for rank, d in enumerate(found, 1) if grades.get(d, 0) > 0), None)
 
 
-def scored(files: Files, run: dict, split: str | None = None) -> pd.DataFrame:
-    """Return a row of measures for each query of one half, or of all."""
+def order(run: dict, query_id: str) -> list[str]:
+    """Return the documents a run has for a query; it may be one of ids without scores."""
+    return [hit if isinstance(hit, str) else hit[0] for hit in run.get(query_id, [])]
+
+
+def scored(files: Files, run: dict, split: str | None = None, of=measures) -> pd.DataFrame:
+    """Return a row of measures for each query of one half, or of all, that has some."""
     queries = [q for q, row in files.queries.items() if split in (None, row["split"])]
-    values = [measures([d for d, _ in run.get(q, [])], files.grades[q]) for q in queries]
-    return pd.DataFrame(values, index=queries)
+    values = {q: of(order(run, q), files.grades[q]) for q in queries}
+    return pd.DataFrame.from_dict({q: row for q, row in values.items() if row}, orient="index")
 
 
 def means(values: pd.DataFrame) -> dict[str, float]:
@@ -281,11 +285,26 @@ def paired(base, run) -> dict:
     return {name: float(value) for name, value in row.items()} | {"t_p": t_p}
 
 
+def welch(dev: np.ndarray, test: np.ndarray) -> list[float]:
+    """Return how far the mean of test is above that of dev, and its 95 % interval (Welch 1947)."""
+    parts = [(of.var(ddof=1) / len(of), len(of) - 1) for of in (dev, test)]
+    both = sum(part for part, _ in parts)
+    df = both**2 / sum(part**2 / n for part, n in parts)
+    between, reach = test.mean() - dev.mean(), stats.t.ppf(1 - ALPHA / 2, df) * math.sqrt(both)
+    return [float(value) for value in (between, between - reach, between + reach)]
+
+
 def holm(ps: list[float]) -> list[float]:
     """Return adjusted p values (Holm 1979): the smallest times m, the next times m - 1, ..."""
     ordered = pd.Series(ps).sort_values()
     steps = (ordered * np.arange(len(ps), 0, -1)).clip(upper=1).cummax()
     return steps.sort_index().tolist()
+
+
+def adjusted(pairs: Iterable[dict]) -> list[tuple[dict, float]]:
+    """Return each of some comparisons with its p adjusted for their number."""
+    pairs = [*pairs]
+    return [*zip(pairs, holm([at["p"] for at in pairs]) if pairs else [], strict=True)]
 
 
 def verdict(at: dict, p: float, matters=MATTERS) -> str:
@@ -419,7 +438,7 @@ def results(files: Files) -> dict:
     run = trec(files.folder / "runs" / "fixed.trec")
     lines = (files.folder / "runs" / "fixed.trec").read_bytes()
     lines = lines.replace(b"\r\n", b"\n")  # as Git may
-    judged = [grade for grades in files.grades.values() for grade in grades.values()]
+    given = [grade for grades in files.grades.values() for grade in grades.values()]
     heading = (files.folder / "README.md").read_text(encoding="utf-8").splitlines()[0]
     return {
         "corpus": {
@@ -431,8 +450,8 @@ def results(files: Files) -> dict:
         "queries": {
             "n": len(files.queries),
             "unanswered": len(files.asked) - len(files.queries),
-            "judgments": len(judged),
-            "grades": sorted(set(judged)),
+            "judgments": len(given),
+            "grades": sorted(set(given)),
             "sha256": hashes(files)["queries"],
         },
         "run": {"file": "runs/fixed.trec", "sha256": hashlib.sha256(lines).hexdigest()},
@@ -451,16 +470,14 @@ def results(files: Files) -> dict:
 
 def half(files: Files, run: dict, split: str | None) -> dict:
     """Return n, means, intervals and the median first rank of one half."""
-    values = scored(files, run, split)
-    orders = {q: [d for d, _ in run.get(q, [])] for q in values.index}
-    ranks = [first_rank(order, files.grades[q]) or math.inf for q, order in orders.items()]
-    full = pd.DataFrame(filter(None, (in_full(orders[q], files.grades[q]) for q in orders)))
+    values, full = scored(files, run, split), scored(files, run, split, in_full)
+    ranks = [first_rank(order(run, q), files.grades[q]) or math.inf for q in values.index]
     return {
         "n": len(values),
         "measures": means(values),
         "intervals": {MEAN.get(name, name): bootstrap(values[name]) for name in COMPARED},
         "median_first_rank": median(ranks),
-        "full": {"n": len(full), "measures": full.mean().rename(MEAN).to_dict()},
+        "full": {"n": len(full), "measures": means(full)},
     }
 
 
@@ -470,10 +487,15 @@ def fields(files: Files) -> list[str]:
     return ["kind", "popularity", *(field for field in known if len(known[field]) > 1)]
 
 
+def grouped(files: Files, values: pd.DataFrame, field: str) -> Iterable:
+    """Return the values of each kind (or popularity, ...) of query by its name."""
+    marks = {q: str(row.get(field, NO_MARK.get(field))) for q, row in files.queries.items()}
+    return values.groupby(marks.get)
+
+
 def by_field(files: Files, run: dict, split: str, field: str) -> dict:
     """Return n and means of each kind (or popularity, ...) of query in one half."""
-    marks = {q: str(row.get(field, NO_MARK.get(field))) for q, row in files.queries.items()}
-    groups = scored(files, run, split).groupby(marks.get)
+    groups = grouped(files, scored(files, run, split), field)
     return {name: {"n": len(group), "measures": means(group)} for name, group in groups}
 
 
@@ -489,22 +511,26 @@ def told_apart(files: Files, run: dict, split: str) -> dict:
             found = run.get(q, [])
             scores[q in files.queries].append(found[0][1] if found else -math.inf)
     with_answer, without = scores.values()
-    area = stats.mannwhitneyu(with_answer, without).statistic / len(with_answer) / len(without)
     wins = np.array([[(a > b) + (a == b) / 2 for b in without] for a in with_answer])
     spread = sum(wins.mean(axis=1 - n).var(ddof=1) / wins.shape[n] for n in (0, 1)) ** 0.5
-    ends = {"low": area - 1.96 * spread, "high": area + 1.96 * spread}
-    return {"n": len(with_answer), "unanswerable": len(without), "AUROC": area} | ends
+    middle = area(with_answer, without)
+    ends = {"low": middle - 1.96 * spread, "high": middle + 1.96 * spread}
+    return {"n": len(with_answer), "unanswerable": len(without), "AUROC": middle} | ends
+
+
+def area(higher, lower) -> float:
+    return stats.mannwhitneyu(higher, lower).statistic / len(higher) / len(lower)
 
 
 def per_query(files: Files, run: dict, query_id: str) -> dict:
     """Return the labels, the first ten documents and the measures of one query."""
-    order, grades = [d for d, _ in run.get(query_id, [])], files.grades[query_id]
+    found, grades = order(run, query_id), files.grades[query_id]
     facts = {name: files.queries[query_id][name] for name in ("query_id", "query", "kind", "split")}
     return facts | {
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
         "retrieved": [list(hit) for hit in run.get(query_id, [])[:10]],
-        "first_rank": first_rank(order, grades),
-        "measures": measures(order, grades) | in_full(order, grades),
+        "first_rank": first_rank(found, grades),
+        "measures": measures(found, grades) | in_full(found, grades),
     }
 
 
@@ -544,11 +570,9 @@ def confirmed(files: Files) -> dict[str, str]:
 def halves(files: Files, run: dict, base: dict) -> dict:
     """Return nDCG@10 of a run beside the base on both halves, and how these differ (Welch 1947)."""
     both = {s: [scored(files, of, s)["nDCG@10"] for of in (base, run)] for s in SPLITS}
-    dev, test = (after - before for before, after in both.values())
-    ends = stats.ttest_ind(test, dev, equal_var=False).confidence_interval()
-    between = {"difference": test.mean() - dev.mean(), "low": ends.low, "high": ends.high}
+    difference, low, high = welch(*(after - before for before, after in both.values()))
     pairs = {split: paired(*pair) for split, pair in both.items()}
-    told = {"test minus dev": {name: float(value) for name, value in between.items()}}
+    told = {"test minus dev": {"difference": difference, "low": low, "high": high}}
     alone = apart(files)
     if 0 < alone.sum() < len(alone):
         told["test apart from dev"] = paired(*(of[alone] for of in both["test"]))
@@ -581,21 +605,18 @@ def decided(comparison: dict) -> None:
 
     A p from random patterns is within .01 or so of another one; times four it would not be.
     """
-    over_runs = holm([run["measures"]["nDCG@10"]["p"] for run in comparison["runs"]])
-    for run, p in zip(comparison["runs"], over_runs, strict=True):
-        measured = run["measures"].values()
-        for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
-            at["p_holm"] = adjusted
-        run |= {"p_holm": p, "verdict": verdict(run["measures"]["nDCG@10"], p)}
-        measured = run["full"]["measures"].values()
-        for at, adjusted in zip(measured, holm([at["p"] for at in measured]), strict=True):
-            at["p_holm"] = adjusted
-    chosen = [run["halves"] for run in comparison["runs"] if "halves" in run]
+    runs = comparison["runs"]
+    over_runs = adjusted(run["measures"]["nDCG@10"] for run in runs)
+    for run, (deciding, p) in zip(runs, over_runs, strict=True):
+        run |= {"p_holm": p, "verdict": verdict(deciding, p)}
+        for measured in (run["measures"], run["full"]["measures"]):
+            for at, p_holm in adjusted(measured.values()):
+                at["p_holm"] = p_holm
+    chosen = [run for run in runs if "halves" in run]
     for half in ("test", "test apart from dev"):
-        told = [of[half] for of in chosen if half in of]
-        for at, p in zip(told, holm([at["p"] for at in told]) if told else [], strict=True):
+        for at, p in adjusted(run["halves"][half] for run in chosen if half in run["halves"]):
             at["verdict"] = verdict(at, p)
-    for run in (run for run in comparison["runs"] if "halves" in run):
+    for run in chosen:
         dev, test, between = (run["halves"][name] for name in ("dev", "test", "test minus dev"))
         dev["verdict"] = run["verdict"]
         between["verdict"] = both_say(dev, test)
@@ -606,9 +627,8 @@ def both_say(dev: dict, test: dict) -> str:
     said = {dev["verdict"], test["verdict"]}
     if said & {"better", "worse"} and (dev["difference"] < 0) != (test["difference"] < 0):
         return "contradicted"
-    return (
-        "confirmed" if len(said) == 1 and said != {"too few queries to tell"} else "not confirmed"
-    )
+    alike = len(said) == 1 and said != {"too few queries to tell"}
+    return "confirmed" if alike else "not confirmed"
 
 
 def described(files: Files, run: dict) -> dict:
@@ -616,11 +636,17 @@ def described(files: Files, run: dict) -> dict:
     values = scored(files, run, "dev")
     return {
         "means": means(values[[*COMPARED]]),
-        "judged@10": mean(mean(d in files.grades[q] for d, _ in run[q][:10]) for q in values.index),
+        "judged@10": judged(files, run, values.index),
         "warnings": [],
         "primary": "nDCG@10",
         "told_apart": told_apart(files, run, "dev"),
     }
+
+
+def judged(files: Files, run: dict, queries: Iterable[str]) -> float:
+    """Return the share of the first ten documents that has a grade, 0 of an empty list."""
+    tens = {q: order(run, q)[:10] for q in queries}
+    return mean(sum(d in files.grades[q] for d in t) / (len(t) or 1) for q, t in tens.items())
 
 
 def held(files: Files, run: dict, base: dict) -> dict:
@@ -629,15 +655,11 @@ def held(files: Files, run: dict, base: dict) -> dict:
     ndcg = pd.DataFrame({"base": before["nDCG@10"], "run": after["nDCG@10"]})
     ndcg["difference"] = ndcg["run"] - ndcg["base"]
     row = {"measures": {name: paired(before[name], after[name]) for name in COMPARED}}
-    full = {q: in_full([d for d, _ in run[q]], files.grades[q]) for q in before.index}
-    whole = {q: in_full([d for d, _ in base[q]], files.grades[q]) for q in full if full[q]}
-    names = ("full hit@5", "full RR@10", "full recall@10")
-    row["full"] = {"n": len(whole), "measures": {
-        name: paired([whole[q][name] for q in whole], [full[q][name] for q in whole])
-        for name in names}}  # fmt: skip
+    before, after = (scored(files, side, "dev", in_full) for side in (base, run))
+    of_full = {name: paired(before[name], after[name]) for name in before}
+    row["full"] = {"n": len(before), "measures": of_full}
     for field in fields(files):
-        marks = {q: str(row.get(field, NO_MARK.get(field))) for q, row in files.queries.items()}
-        groups = ndcg.groupby(marks.get)
+        groups = grouped(files, ndcg, field)
         row[f"by_{field}"] = {name: {"n": len(of), **of.mean()} for name, of in groups}
     ordered = ndcg.rename_axis("query_id").sort_values(["difference", "query_id"])
     lost, won = (ordered[side * ordered["difference"] > TIE] for side in (-1, 1))
@@ -647,47 +669,6 @@ def held(files: Files, run: dict, base: dict) -> dict:
         for q in [*lost.index[:5], *won.index[-5:]]
     ]
     return row
-
-
-# What a comparison of two runs of documents rests on: their depth, and labels to come.
-
-
-def cut_at(run: dict) -> int:
-    """Return the length below a hundred that at least half of the lists have, else a hundred."""
-    sizes = [len(hits) for hits in run.values() if hits]
-    return next((n for n in range(1, 100) if 2 * sizes.count(n) >= len(sizes)), 100)
-
-
-def at_depth(order: list[str], grades: dict[str, int], depth: int) -> dict[str, float]:
-    """Return the measures of a comparison, each by the name of what lists of `depth` hold."""
-    row = {}
-    for name in COMPARED:
-        family, _, k = name.partition("@")
-        k = min(int(k or depth), depth)
-        top, ideal = measures(order[:k], grades), sorted(grades.values(), reverse=True)
-        top["nDCG"] = dcg([grades.get(d, 0) for d in order[:k]]) / dcg(ideal[:k])
-        top |= {"hit": float(top["RR"] > 0), "recall": top["recall@100"]}
-        row[f"{family}@{k}" if k < 100 or family == "recall" else name] = top[family]
-    return row
-
-
-def bounds(base: list[str], run: list[str], grades: dict[str, int], k: int) -> tuple:
-    """Return the least and largest difference in nDCG@k of all grades of what nobody judged."""
-    asked = sorted({*base[:k], *run[:k]} - grades.keys())
-    ends = []
-    for given in itertools.product((0, 1, 2), repeat=len(asked)):
-        known = grades | dict(zip(asked, given, strict=True))
-        ideal = dcg(sorted(known.values(), reverse=True)[:k])
-        gains = [dcg([known.get(d, 0) for d in order[:k]]) for order in (base, run)]
-        ends.append((gains[1] - gains[0]) / ideal)
-    return min(ends), max(ends)
-
-
-def ended(at: dict, gate: str, matters: float) -> int:
-    """Return the exit status of a gate for one comparison."""
-    if gate == "worse":
-        return int(verdict(at, at["p"]) == "worse")
-    return 1 if at["high"] < -matters else 0 if at["low"] > -matters else 3
 
 
 # The other pages: data card, coverage, word overlap.
@@ -812,18 +793,6 @@ def overlap(files: Files, query_id: str, among: Iterable[str] = ()) -> float:
     return mean(word in held for word in asked) if asked else 0.0
 
 
-def manifest(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that people wrote or that labels rest on."""
-    names = "retrieval_queries judgments pool second_pass negatives".split()
-    paths = [*(folder / "corpus").glob("*.md"), folder / "labeling_guide.md"]
-    paths.append(folder / "settings.json")
-    paths += [folder / f"{name}.jsonl" for name in names]
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in paths
-    }
-
-
 # Failure cards.
 
 CAUSES = (  # in session C's order; what none of them explains is a stronger match elsewhere
@@ -844,18 +813,18 @@ def cards(files: Files, run: dict) -> list[dict]:
     engine, flat = Okapi(texts), Okapi(texts, b=0)
     ndcg = scored(files, run, "dev")["nDCG@10"].sort_values(kind="stable")
     for query_id in ndcg[ndcg < 1].index:
-        pair = misplaced([d for d, _ in run[query_id]], files.grades[query_id])
+        pair = misplaced(order(run, query_id), files.grades[query_id])
         if pair:
             row = one_card(files, engine, flat, query_id, pair)
             found.append(row | {"cause": cause(row)})
     return found
 
 
-def misplaced(order: list[str], grades: dict[str, int]) -> tuple[str, str] | None:
+def misplaced(found: list[str], grades: dict[str, int]) -> tuple[str, str] | None:
     """Return the best-labelled document below a lower-labelled one, and the first of those."""
-    place = {doc_id: order.index(doc_id) if doc_id in order else len(order) for doc_id in grades}
+    place = {doc_id: found.index(doc_id) if doc_id in found else len(found) for doc_id in grades}
     for wanted in sorted(grades, key=lambda d: (-grades[d], place[d], d)):
-        above = [d for d in order[: place[wanted]] if grades.get(d, 0) < grades[wanted]]
+        above = [d for d in found[: place[wanted]] if grades.get(d, 0) < grades[wanted]]
         if above:
             return wanted, above[0]
     return None

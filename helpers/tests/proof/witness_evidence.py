@@ -13,18 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import witness
-from witness import (
-    SPLITS,
-    Files,
-    Okapi,
-    chunk_texts,
-    coding,
-    dcg,
-    paired,
-    rows,
-    token_ids,
-    tokens,
-)
+from witness import SPLITS, Files, Okapi, chunk_texts, coding, dcg, paired, rows, token_ids, tokens
 
 SETS = ("fixed-64", "fixed-128", "fixed-256", "fixed", "fixed-1024", "document")
 SETS += ("paragraph", "recursive")
@@ -58,12 +47,10 @@ def evidence(files: Files, lists: dict[str, dict]) -> dict:
             means = {measure: fmean(column) for measure, column in values.items()}
             sets[name] = {"chunks": len(chunk_texts(files, name)), "means": means}
             named[name] = values[NAMED]
-            if any(map(takes_several, asked.values())):
-                alone = [
-                    scored(files, each_alone(at), lists[name][q], known) for q, at in asked.items()
-                ]
-                told = [m for m in means if m == "evidence hit@5" or " within " in m]
-                sets[name]["any_quote"] = {m: fmean(row[m] for row in alone) for m in told}
+            alone = {q: each_alone(labels) for q, labels in asked.items()}
+            rows = [scored(files, labels, lists[name][q], known) for q, labels in alone.items()]
+            told = [m for m in means if m == "evidence hit@5" or " within " in m]
+            sets[name]["any_quote"] = {m: fmean(row[m] for row in rows) for m in told}
         for name in sets.keys() - {"fixed"}:
             sets[name]["against"] = paired(named["fixed"], named[name])
         found[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
@@ -74,8 +61,7 @@ def evidence(files: Files, lists: dict[str, dict]) -> dict:
 
 def decided(sets: dict[str, dict]) -> None:
     """Add to the chunk sets of a half what follows from their p values."""
-    pairs = [of["against"] for of in sets.values() if "against" in of]
-    for at, p in zip(pairs, witness.holm([at["p"] for at in pairs]) if pairs else [], strict=True):
+    for at, p in witness.adjusted(of["against"] for of in sets.values() if "against" in of):
         at |= {"p_holm": p, "verdict": witness.verdict(at, p)}
 
 
@@ -123,29 +109,6 @@ def suffices(alternatives: list[list[str]], texts: Iterable[str]) -> bool:
     return any(all(any(q in text for text in texts) for q in own) for own in alternatives)
 
 
-def ranked(files: Files, name: str) -> dict[str, list[Passage]]:
-    """Return the passages of a saved run of a chunk set."""
-    units, run = passages(files, name), rows(files.folder / "runs" / f"{name}.jsonl")
-    return {row["query_id"]: [units[unit] for unit, _ in row["results"]] for row in run}
-
-
-def compared(files: Files, base: str, run: str, split: str) -> dict[str, dict]:
-    """Return each measure of evidence of runs of two sets, a budget where long lists fill it.
-
-    A list that is shorter than a hundred holds all that was found.
-    """
-    asked, sides, full = quoted(files, split), [], []
-    for name in (base, run):
-        known, lists = [*passages(files, name).values()], ranked(files, name)
-        values = [scored(files, labels, lists[q], known) for q, labels in asked.items()]
-        sides.append({name: [row[name] for row in values] for name in values[0]})
-        full += [lists[q] for q in asked if len(lists[q]) == 100]
-    least = min(sum(unit.n for unit in units) for units in full)
-    names = [f"evidence {name}" for name in "hit@5 hit@10 recall@5 recall@10 nDCG@10".split()]
-    names += [f"evidence recall within {budget} tokens" for budget in BUDGETS if budget <= least]
-    return {name: paired(sides[0][name], sides[1][name]) for name in names}
-
-
 def seen_at(labels: dict, units: Iterable[Passage]) -> dict[str, int]:
     """Return {doc_id: rank} of the text with which those of its document suffice."""
     ranks, texts = {}, {doc_id: [] for doc_id in labels}
@@ -168,7 +131,7 @@ def price(alternatives: list[list[str]], texts: list[str]) -> int:
 
 def best_dcg(labels: dict, known: list[Passage], k: int) -> float:
     """Return the highest DCG@k: of grades in order, or of all orders where some take several."""
-    if not takes_several(labels):
+    if not any(len(own) > 1 for _, some in labels.values() for own in some):
         return dcg(sorted((grade for grade, _ in labels.values()), reverse=True)[:k])
     texts = {d: [unit.text for unit in known if unit.doc_id == d] for d in labels}
     pairs = [(grade, price(some, texts[d])) for d, (grade, some) in labels.items()]
@@ -217,7 +180,7 @@ def share(files: Files, labels: dict, got: list[Passage]) -> float:
     relevant = {unit.doc_id for unit in got} & labels.keys()
     marked = {d: bytearray(len(files.documents[d]["text"])) for d in relevant}
     for unit in got:
-        for quote in each_quote(labels, unit.doc_id):
+        for quote in sum(labels.get(unit.doc_id, (0, []))[1], []):
             at = unit.text.find(quote)
             while at >= 0:
                 first = unit.start + at
@@ -231,32 +194,15 @@ def share(files: Files, labels: dict, got: list[Passage]) -> float:
     return sum(map(tokens, stretches)) / sum(unit.n for unit in got) if got else 0.0
 
 
-def each_quote(labels: dict, doc_id: str) -> list[str]:
-    """Return all quotes of a document."""
-    return [quote for own in labels.get(doc_id, (0, []))[1] for quote in own]
-
-
 def by_k(asked: dict, lists: dict) -> dict[str, list[float]]:
-    """Return the shares of queries with a right document, and with evidence, in k chunks.
-
-    Any quote is told where some alternative is of several.
-    """
+    """Return the shares of queries with a right document, and with evidence, in k chunks."""
     shares = {"document": [], "any quote": [], "evidence": []}
     for k in range(1, 21):
         tops = [(labels, lists[q][:k]) for q, labels in asked.items()]
         shares["document"].append(fmean(any(u.doc_id in at for u in top) for at, top in tops))
         shares["any quote"].append(fmean(bool(seen_at(each_alone(at), top)) for at, top in tops))
         shares["evidence"].append(fmean(bool(seen_at(at, top)) for at, top in tops))
-    return (
-        shares
-        if any(map(takes_several, asked.values()))
-        else {name: shares[name] for name in ("document", "evidence")}
-    )
-
-
-def takes_several(labels: dict) -> bool:
-    """Return whether a label has quotes that are needed together."""
-    return any(len(own) > 1 for _, some in labels.values() for own in some)
+    return shares
 
 
 def where(labels: dict, units: list[Passage], known: Iterable[Passage]) -> str:

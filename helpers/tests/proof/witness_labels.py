@@ -1,7 +1,4 @@
-"""The second witness of the labels: who pooled, what the readers gave, how queries were halved.
-
-As in witness.py, nothing of helpers/ or the notebooks is used; a formula stands with its source.
-"""
+"""The second witness of the labels: who pooled, what the readers gave, how queries were halved."""
 
 import functools
 import math
@@ -9,20 +6,16 @@ from collections import Counter, defaultdict
 from statistics import fmean
 
 import numpy as np
-import snowballstemmer
 import witness
 from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
-from witness import Files, Okapi, answers, words
-from witness_sessions import idf, ndcg, ranked_ten
+from witness import Files, Okapi, answers
+from witness_sessions import content, idf, ndcg, ranked_ten, stems, variation
 
 SEED = 2026  # of latent semantic analysis
-
-
-# Readings.
 
 
 def readings(files: Files, last: int) -> dict[tuple[str, str], list[int]]:
@@ -61,11 +54,8 @@ def groups(files: Files) -> dict[str, int]:
     Tied are queries with a family that answers both in full, with half of their content words in
     common, or with three quarters of the families that are relevant to either.
     """
-    asked = [
-        (words(row["query"]), answers(files, query_id), answers(files, query_id, 2))
-        for query_id, row in files.asked.items()
-    ]
-    asked = [({*said} - witness.STOP_WORDS, right, full) for said, right, full in asked]
+    asked = files.asked.items()
+    asked = [(content(row["query"]), answers(files, q), answers(files, q, 2)) for q, row in asked]
     ties = [
         [bool(c & z) or jaccard(a, x) >= 0.5 or jaccard(b, y) >= 0.75 for x, y, z in asked]
         for a, b, c in asked
@@ -95,22 +85,12 @@ def traits(files: Files) -> dict[str, dict[str, list[str]]]:
 
 
 def distances(files: Files, split: dict[str, str], shared: dict[str, set[str]]) -> dict[str, float]:
-    """Return how far the halves are from each other: total variation, half of all differences.
+    """Return how far the halves are from each other in size and traits.
 
     `shared` are those of `several`: a tenth of their share that both halves reach.
     """
     found = {"queries": abs([*split.values()].count("dev") / len(split) - 1 / 3)}
-    for trait, values in traits(files).items():
-        sums = {half: Counter() for half in witness.SPLITS}
-        for query_id, own in values.items():
-            sums[split[query_id]].update(dict.fromkeys(own, 0))
-            for value in own:
-                sums[split[query_id]][value] += 1 / len(own)
-        of_dev, of_test = (
-            {value: n / own.total() for value, n in own.items()} for own in sums.values()
-        )
-        names = of_dev.keys() | of_test.keys()
-        found[trait] = sum(abs(of_dev.get(n, 0) - of_test.get(n, 0)) for n in names) / 2
+    found |= {trait: variation(values, split) for trait, values in traits(files).items()}
     both = [len({split[q] for q in own}) > 1 for own in shared.values()]
     return found | {"families": 0.1 * sum(both) / len(both)}
 
@@ -149,8 +129,6 @@ def pool_bias(files: Files, runs: dict) -> dict[str, tuple[float, float]]:
 def rankers(files: Files) -> dict[str, dict[str, list[str]]]:
     """Return the first ten documents of every pooled ranker for every query."""
     texts = {d: document["text"] for d, document in files.documents.items()}
-    stem = functools.cache(snowballstemmer.stemmer("english").stemWord)
-    stems = lambda text: [stem(word) for word in words(text)]  # noqa: E731
     lucene = Okapi(texts, stems, idf=functools.partial(idf, "Lucene IDF"))
     asked = {q: row["query"] for q, row in files.asked.items()}
     found = {"lucene-stemmed": {q: dict(lucene.search(text)) for q, text in asked.items()}}
@@ -230,22 +208,15 @@ class RelevanceModel:
         return self.score({word: value / 2 for word, value in model.items()})
 
 
-# What the halves make of the systems.
-
-
 def by_system(files: Files, runs: dict) -> dict[str, np.ndarray]:
     """Return nDCG@10 of each of `rankers` for each query that has an answer."""
-    return {
-        name: np.array([ndcg(run.get(q, []), files.grades[q]) for q in files.queries])
-        for name, run in runs.items()
-    }
+    return {n: witness.scored(files, run)["nDCG@10"].to_numpy() for n, run in runs.items()}
 
 
 def changes(base: np.ndarray, run: np.ndarray, is_dev: np.ndarray) -> list[float]:
     """Return the difference on dev, on test, and test minus dev with its interval (Welch 1947)."""
     dev, test = (run - base)[is_dev], (run - base)[~is_dev]
-    ends = stats.ttest_ind(test, dev, equal_var=False).confidence_interval()
-    return [dev.mean(), test.mean(), test.mean() - dev.mean(), ends.low, ends.high]
+    return [dev.mean(), test.mean(), *witness.welch(dev, test)]
 
 
 def tau(values: np.ndarray, is_dev: np.ndarray) -> float:

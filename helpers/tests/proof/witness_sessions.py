@@ -1,8 +1,4 @@
-"""The second witness of the sessions: chunks, what was to be guessed, and what goes further.
-
-As in witness.py, nothing of helpers/ or the notebooks is used, and a formula stands with its
-source.
-"""
+"""The second witness of the sessions: chunks, what was to be guessed, and what goes further."""
 
 import functools
 import math
@@ -13,10 +9,11 @@ from itertools import combinations, pairwise
 from statistics import fmean
 
 import numpy as np
+import pandas as pd
 import snowballstemmer
 import witness
 from scipy import special, stats
-from witness import Files, Okapi, chunk_texts, coding, dcg, measures, token_ids, tokens, words
+from witness import Files, Okapi, chunk_texts, coding, order, scored, token_ids, tokens, words
 from witness_evidence import Passage, delivered
 
 # Chunks: [first character, end, tokens], in the order of the document.
@@ -93,12 +90,11 @@ def quotes_of(files: Files) -> dict[str, set[str]]:
 
 def cut_quotes(files: Files, name: str) -> int:
     """Return how many quotes stand in no chunk of their document."""
-    texts, n_cut = {}, 0
+    texts = {}
     for unit, text in chunk_texts(files, name).items():
         texts.setdefault(unit.rpartition("#")[0], []).append(text)
-    for doc_id, quotes in quotes_of(files).items():
-        n_cut += sum(not any(quote in text for text in texts[doc_id]) for quote in quotes)
-    return n_cut
+    quotes = ((d, quote) for d, own in quotes_of(files).items() for quote in own)
+    return sum(not any(quote in text for text in texts[d]) for d, quote in quotes)
 
 
 # What learners guess before they see it.
@@ -106,13 +102,8 @@ def cut_quotes(files: Files, name: str) -> int:
 
 def truths(files: Files, results: dict) -> dict[str, float | str]:
     """Return the truth of each prediction by its id; `results` is results.json."""
-    return of_session_a(files) | of_session_b(files) | of_session_c(results) | of_judges(files)
-
-
-def of_judges(files: Files) -> dict[str, float]:
-    judged = free_judge(files, "text")
-    both = [(g, judged[q][d]) for q, row in files.grades.items() for d, g in row.items()]
-    return {"c-judge-kappa": witness.agreement(both)["kappa"]}
+    kappa = {"c-judge-kappa": judge_agrees(files, free_judge(files, "text"))["kappa"]}
+    return of_session_a(files) | of_session_b(files) | of_session_c(results) | kappa
 
 
 def of_session_a(files: Files) -> dict[str, float | str]:
@@ -168,7 +159,7 @@ def of_session_c(results: dict) -> dict[str, float | str]:
     }
 
 
-# Session A, further: the pool.
+# Session A, further.
 
 
 def ranked_ten(files: Files) -> dict[str, dict[str, list[str]]]:
@@ -176,15 +167,12 @@ def ranked_ten(files: Files) -> dict[str, dict[str, list[str]]]:
     folders = (files.folder / name for name in ("runs", "systems"))
     paths = [path for folder in folders for path in folder.glob("*.trec")]
     runs = {path.stem: witness.trec(path) for path in paths}
-    return {n: {q: [d for d, _ in hits[:10]] for q, hits in run.items()} for n, run in runs.items()}
+    return {name: {q: order(run, q)[:10] for q in run} for name, run in runs.items()}
 
 
-def ndcg(order: list[str], grades: dict[str, int]) -> float:
+def ndcg(found: list[str], grades: dict[str, int]) -> float:
     """Return nDCG@10, 0 where nothing is relevant."""
-    return measures(order, grades)["nDCG@10"] if any(grades.values()) else 0.0
-
-
-# Session A, further: other halves.
+    return witness.measures(found, grades)["nDCG@10"] if any(grades.values()) else 0.0
 
 
 def sided(files: Files, is_dev) -> dict[str, str]:
@@ -213,24 +201,55 @@ def other_halves(files: Files) -> dict[str, dict[str, str]]:
 
 def unlike(files: Files, halves: dict[str, str]) -> dict[str, float]:
     """Return sizes, what services the halves don't share, and how far dense is ahead in each."""
-    shares = {"dev": Counter(), "test": Counter()}
-    for q, half in halves.items():
-        relevant = [d for d, g in files.grades[q].items() if g]
-        for d in relevant:
-            shares[half][files.documents[d]["service"]] += 1 / len(relevant)
-    sizes = Counter(halves.values())
-    parts = [{s: n / sum(of.values()) for s, n in of.items()} for of in shares.values()]
-    apart = sum(abs(parts[0].get(s, 0) - parts[1].get(s, 0)) for s in {**parts[0], **parts[1]}) / 2
-    runs = [ranked_ten(files)[name] for name in ("dense-minilm-titled", "fixed")]
-    row = {**sizes, "left out": len(files.queries) - len(halves), "services apart": apart}
+    labels, known = files.grades.items(), files.documents
+    services = {q: [known[d]["service"] for d, g in row.items() if g] for q, row in labels}
+    sizes, left = Counter(halves.values()), len(files.queries) - len(halves)
+    row = {**sizes, "left out": left, "services apart": variation(services, halves)}
+    runs = (ranked_ten(files)[name] for name in ("dense-minilm-titled", "fixed"))
+    dense, base = (scored(files, run)["nDCG@10"] for run in runs)
     for half in sizes:
         own = [q for q in halves if halves[q] == half]
-        dense, base = (fmean(ndcg(of.get(q, []), files.grades[q]) for q in own) for of in runs)
-        row[f"dense ahead, {half}"] = dense - base
+        row[f"dense ahead, {half}"] = (dense - base)[own].mean()
     return row
 
 
-# Session B, further: whole documents.
+def variation(values: dict[str, list[str]], halves: dict[str, str]) -> float:
+    """Return half of all differences in the shares of values; a query is shared by its own."""
+    sums = {"dev": Counter(), "test": Counter()}
+    for query_id, half in halves.items():
+        for value in values[query_id]:
+            sums[half][value] += 1 / len(values[query_id])
+    dev, test = ({value: n / of.total() for value, n in of.items()} for of in sums.values())
+    return sum(abs(dev.get(name, 0) - test.get(name, 0)) for name in {**dev, **test}) / 2
+
+
+def content(text: str) -> set[str]:
+    return {*words(text)} - witness.STOP_WORDS
+
+
+def doubles(files: Files) -> list[bool]:
+    """Return for each pair of near-double queries whether other documents answer them."""
+    asked, known = files.queries, {q: content(row["query"]) for q, row in files.queries.items()}
+    right = {q: {d for d, g in files.grades[q].items() if g} for q in asked}
+    short = {q: {a.lower() for a in row.get("answers", [])} for q, row in asked.items()}
+    found = []
+    for a, b in combinations(asked, 2):
+        alike = 2 * len(known[a] & known[b]) >= len(known[a] | known[b])
+        if alike or (short[a] and short[a] == short[b] and right[a] & right[b]):
+            found.append(right[a] != right[b])
+    return found
+
+
+def held_elsewhere(files: Files) -> tuple[int, int]:
+    """Return how many pairs judged 0, and not judged, hold a quote of the query of five words."""
+    weak = set()
+    for row in witness.rows(files.folder / "judgments.jsonl"):
+        for parts in witness.alternatives(row) if row["relevance"] else []:
+            texts = files.documents.items() if max(len(words(p)) for p in parts) >= 5 else ()
+            held = (d for d, page in texts if all(part in page["text"] for part in parts))
+            weak |= {(row["query_id"], d) for d in held}
+    zeros = {pair for pair in weak if files.grades[pair[0]].get(pair[1]) == 0}
+    return len(zeros), len({(q, d) for q, d in weak if d not in files.grades[q]})
 
 
 def first_places(files: Files) -> list[int]:
@@ -238,13 +257,13 @@ def first_places(files: Files) -> list[int]:
     engine, ranks = Okapi({d: row["text"] for d, row in files.documents.items()}), []
     for query_id, row in files.queries.items():
         if row["split"] == "dev":
-            order = [doc_id for doc_id, _ in engine.search(row["query"])[:100]]
-            ranks.append(witness.first_rank(order, files.grades[query_id]) or math.inf)
+            found = [doc_id for doc_id, _ in engine.search(row["query"])[:100]]
+            ranks.append(witness.first_rank(found, files.grades[query_id]) or math.inf)
     deep = max(20, len(files.documents) // 20)
     return [sum(a < r <= b for r in ranks) for a, b in ((0, 10), (10, deep), (deep, math.inf))]
 
 
-# Session C, further: variants of BM25.
+# Session C, further.
 
 
 IDF = {  # of n texts, of which k hold the word
@@ -273,12 +292,16 @@ class LongOkapi(PublishedOkapi):
         return f * super().gain(f, length)
 
 
+stem = functools.cache(snowballstemmer.stemmer("english").stemWord)
+
+
+def stems(text: str) -> list[str]:
+    return [stem(word) for word in words(text)]
+
+
 def variants(files: Files) -> dict[str, Okapi]:
     """Return every engine that session C tries on the baseline's chunks."""
-    texts, stem = (
-        chunk_texts(files, "fixed"),
-        functools.cache(snowballstemmer.stemmer("english").stemWord),
-    )
+    texts, stop = chunk_texts(files, "fixed"), witness.STOP_WORDS
     titled = {u: f"{t}\n{files.documents[u.rpartition('#')[0]]['title']}" for u, t in texts.items()}
     others = [(k1, b) for k1 in (0.9, 1.2, 1.5, 2.0) for b in (0.4, 0.75)]
     others.remove((1.5, 0.75))  # the baseline itself
@@ -286,20 +309,17 @@ def variants(files: Files) -> dict[str, Okapi]:
         "Lucene IDF": Okapi(texts, idf=functools.partial(idf, "Lucene IDF")),
         "BM25+": Okapi(texts, idf=functools.partial(idf, "BM25+")),
         "BM25L": LongOkapi(texts, idf=functools.partial(idf, "BM25L")),
-        "stems": Okapi(texts, lambda t: [stem(w) for w in words(t)]),
-        "no stop words": Okapi(
-            texts, lambda t: [w for w in words(t) if w not in witness.STOP_WORDS]
-        ),
+        "stems": Okapi(texts, stems),
+        "no stop words": Okapi(texts, lambda t: [w for w in words(t) if w not in stop]),
         "titles in all chunks": Okapi(titled),
     }
 
 
-def ndcg_of(files: Files, engine: Okapi, split: str) -> list[float]:
+def ndcg_of(files: Files, engine: Okapi, split: str) -> pd.Series:
     """Return nDCG@10 of each query of one half."""
-    half = [row for row in files.queries.values() if row["split"] == split]
-    hits = [witness.to_documents(engine.search(row["query"])) for row in half]
-    grades = [files.grades[row["query_id"]] for row in half]
-    return [ndcg([d for d, _ in own], of) for own, of in zip(hits, grades, strict=True)]
+    half = {q: row["query"] for q, row in files.queries.items() if row["split"] == split}
+    run = {q: witness.to_documents(engine.search(text)) for q, text in half.items()}
+    return scored(files, run, split)["nDCG@10"]
 
 
 def luck(gaps: np.ndarray) -> tuple[float, float]:
@@ -312,26 +332,19 @@ def luck(gaps: np.ndarray) -> tuple[float, float]:
     return float(best.mean()), float(np.quantile(best, 0.95))
 
 
-# Session C, further: false alarms, and looking before the end.
-
-
-def drawn(files: Files) -> dict[str, tuple[float, float]]:
+def drawn(files: Files, base: dict) -> dict[str, tuple[float, float]]:
     """Return (percent, how far off) of the truths that are drawn: t tests, logs, other numbers."""
-    base = witness.trec(files.folder / "runs" / "fixed.trec")
     names = [*witness.systems(files, base).items()][:5]
-    before = witness.scored(files, base, "dev")["nDCG@10"].to_numpy()
-    gaps = np.array([witness.scored(files, run, "dev")["nDCG@10"] - before for _, run in names])
+    before = scored(files, base, "dev")["nDCG@10"]
+    gaps = np.array([scored(files, run, "dev")["nDCG@10"] - before for _, run in names])
     sizes = abs(gaps[2])  # the first of systems/
+    rms = math.sqrt(fmean(sizes**2))
     return {
         "c-false-alarm": (2.5, 0.5),  # by design
         "c-false-alarm-four": (100 * lower_of_four(gaps[:4], files), 2),
         "c-peeking": (100 * significant_at_a_look(signed(sizes, 0)), 3),
-        "c-betting": (100 * rich(signed(sizes, witness.detectable(200, rms(sizes)))), 4),
+        "c-betting": (100 * rich(signed(sizes, witness.detectable(200, rms))), 4),
     }
-
-
-def rms(values: np.ndarray) -> float:
-    return math.sqrt(fmean(values**2))
 
 
 def signed(sizes: np.ndarray, mean: float) -> np.ndarray:
@@ -369,9 +382,6 @@ def rich(differences: np.ndarray) -> float:
     return float(np.any(special.logsumexp(logs, axis=0) >= math.log(20 * 18), axis=1).mean())
 
 
-# Session C, further: documents that nobody judged.
-
-
 def unjudged(files: Files, base: dict, run: dict) -> dict[str, float]:
     """Return nDCG@10 of `run` on dev where the first ten of `base` alone are judged.
 
@@ -380,19 +390,15 @@ def unjudged(files: Files, base: dict, run: dict) -> dict[str, float]:
     sums = Counter()
     dev = [q for q, row in files.queries.items() if row["split"] == "dev"]
     for q in dev:
-        tens = [[d for d, _ in of.get(q, [])[:10]] for of in (base, run)]
-        known = {d: files.grades[q][d] for d in tens[0] if d in files.grades[q]}
-        order, new = tens[1], [d for d in tens[1] if d not in known]
-        sums["judged"] += (len(order) - len(new)) / len(order)
-        sums["as 0"] += ndcg(order, known)
-        sums["left out"] += ndcg([d for d in order if d in known], known)
-        gains, ideal = [known.get(d, 2) for d in order], [2] * len(new) + [*known.values()]
-        sums["hopeful"] += dcg(gains) / dcg(sorted(ideal, reverse=True)[:10]) if any(ideal) else 0
-        sums["true"] += ndcg(order, files.grades[q])
+        judged, found = (order(of, q)[:10] for of in (base, run))
+        known = {d: files.grades[q][d] for d in judged if d in files.grades[q]}
+        new = {d: 2 for d in found if d not in known}
+        sums["judged"] += 1 - len(new) / len(found)
+        sums["as 0"] += ndcg(found, known)
+        sums["left out"] += ndcg([d for d in found if d in known], known)
+        sums["hopeful"] += ndcg(found, known | new)
+        sums["true"] += ndcg(found, files.grades[q])
     return {name: value / len(dev) for name, value in sums.items()}
-
-
-# Session C, further: short answers.
 
 
 def bare(text: str) -> list[str]:
@@ -422,7 +428,7 @@ def exact_match(files: Files, run: dict, k: int, strict: bool) -> float:
     """Return the share of queries with an answer in the first `k` documents (EM@k)."""
     hits = []
     for query_id, answers in answered(files).items():
-        texts = [files.documents[d]["text"] for d, _ in run.get(query_id, [])[:k]]
+        texts = [files.documents[d]["text"] for d in order(run, query_id)[:k]]
         hits.append(any(holds(text, answers, strict) for text in texts))
     return fmean(hits)
 
@@ -444,7 +450,7 @@ def reading(files: Files, run: dict) -> dict[str, list[float]]:
     """Return queries, mean F1 and mean best F1 of each outcome of the smallest reader."""
     weights, rows = Okapi(chunk_texts(files, "fixed")).idf, {}
     for query_id, answers in answered(files).items():
-        texts = (files.documents[d]["text"] for d, _ in run.get(query_id, [])[:5])
+        texts = (files.documents[d]["text"] for d in order(run, query_id)[:5])
         parts = (re.split(r"(?<=[.!?])\s+|\n+", text) for text in texts)
         found = [part.strip() for text in parts for part in text if part.strip()]
         asked = {*words(files.queries[query_id]["query"])}
@@ -458,41 +464,6 @@ def reading(files: Files, run: dict) -> dict[str, list[float]]:
     return {name: [len(of), *map(fmean, zip(*of, strict=True))] for name, of in rows.items()}
 
 
-# Session A, further: what an audit finds in pairs of queries and in quotes.
-
-
-def content(text: str) -> set[str]:
-    return {*words(text)} - witness.STOP_WORDS
-
-
-def doubles(files: Files) -> list[bool]:
-    """Return for each pair of near-double queries whether other documents answer them."""
-    asked, known = files.queries, {q: content(row["query"]) for q, row in files.queries.items()}
-    right = {q: {d for d, g in files.grades[q].items() if g} for q in asked}
-    short = {q: {a.lower() for a in row.get("answers", [])} for q, row in asked.items()}
-    found = []
-    for a, b in combinations(asked, 2):
-        alike = 2 * len(known[a] & known[b]) >= len(known[a] | known[b])
-        if alike or (short[a] and short[a] == short[b] and right[a] & right[b]):
-            found.append(right[a] != right[b])
-    return found
-
-
-def held_elsewhere(files: Files) -> tuple[int, int]:
-    """Return how many pairs judged 0, and not judged, hold a quote of the query of five words."""
-    weak = set()
-    for row in witness.rows(files.folder / "judgments.jsonl"):
-        for parts in witness.alternatives(row) if row["relevance"] else []:
-            texts = files.documents.items() if max(len(words(p)) for p in parts) >= 5 else ()
-            held = (d for d, page in texts if all(part in page["text"] for part in parts))
-            weak |= {(row["query_id"], d) for d in held}
-    zeros = {pair for pair in weak if files.grades[pair[0]].get(pair[1]) == 0}
-    return len(zeros), len({(q, d) for q, d in weak if d not in files.grades[q]})
-
-
-# Session C, further: judges that cost nothing.
-
-
 def free_judge(files: Files, part: str) -> dict[str, dict[str, int]]:
     """Return the grades that the share of a query's words in title or text gives, cut on dev."""
     share = {}
@@ -504,3 +475,9 @@ def free_judge(files: Files, part: str) -> dict[str, dict[str, int]]:
     lower = [np.mean([files.grades[q][d] < g for q, d in dev]) for g in (1, 2)]
     cuts = np.quantile([share[pair] for pair in dev], lower)
     return {q: {d: int(sum(share[q, d] > cuts)) for d in row} for q, row in files.grades.items()}
+
+
+def judge_agrees(files: Files, judged: dict[str, dict[str, int]]) -> dict[str, float]:
+    """Return how a judge's grades agree with the labels."""
+    labels = ((g, judged[q][d]) for q, row in files.grades.items() for d, g in row.items())
+    return witness.agreement([*labels])
