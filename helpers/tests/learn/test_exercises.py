@@ -110,18 +110,10 @@ BROKEN = [  # (text of a notebook, what stands in its place, what is said)
     ('"id": "setup"', '"id": "a b"', r"\$.cells\[1\].id: 'a b' does not match .*"),
     ('"id": "setup",', "", r"\$.cells\[1\]: 'id' is a required property, wanted .*"),
     ('"tags": [', '"tags": "setup", "a": [', r"\$.cells\[6\].metadata.tags: 'setup' is not .*"),
-    (
-        '"cell_type": "code"',
-        '"cell_type": "test"',
-        r"\$.cells\[1\]: .*, wanted nbformat 4.5.*",
-    ),
+    ('"cell_type": "code"', '"cell_type": "test"', r"\$.cells\[1\]: .*, wanted nbformat 4.5.*"),
     ('"cell_type": "code"', '"cell_type": 4', "cannot be read as a notebook .*"),
     ('"name": "stdout"', '"title": "stdout"', r"\$.cells\[1\].outputs\[0\]: .*"),
-    (
-        '"nbformat": 4',
-        '"nbformat": 3',
-        r"\$.nbformat: 3 is less than .*, wanted nbformat 4.5.*",
-    ),
+    ('"nbformat": 4', '"nbformat": 3', r"\$.nbformat: 3 is less than .*, wanted nbformat 4.5.*"),
     ('"nbformat_minor": 5', '"nbformat_minor": 4', r"\$.nbformat_minor: 4 is less than .*"),
 ]
 
