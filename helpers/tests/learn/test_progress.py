@@ -224,10 +224,6 @@ def test_cells_that_never_end_or_end_python_stop_no_other(small):
     solve(small, longest_code=endless, scaled_code=f"{solution('scaled')}\nwhile True: pass")
     assert status(small, run=True, limit=2) == RUN_IT
     assert status(small, "shout", run=True, limit=2) == "not started"
-    # hears no interrupt; ends in a minute or so, so that no failed test leaves it running
-    solve(small, scaled_code="import itertools\nsum(itertools.repeat(0, 15 * 10**9))")
-    last = report(small, run=True, limit=2).split("\n")[-1]
-    assert last.startswith(f"{NAME}: A cell timed out while it was being executed")
     solve(small, longest_code=ONE, scaled_code="import os\n\nos._exit(3)")
     assert status(small, run=True, limit=30) == "done"
     assert report(small, run=True, limit=30).endswith(f"\n{NAME}: Kernel died")
