@@ -46,14 +46,11 @@ CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
 BAD = [  # file, its content, line and problem
     (CORPUS, '{"id_": "d1", "text": "a"}\n', "1: no id, found id_, text, wanted one of: _id, doc"),
     (CORPUS, '{"_id": "d1", "body_": "a"}\n', "1: no text, found _id, body_, wanted one of: text,"),
-    (CORPUS, '{"_id": "\\ud800"}\n', "1: field _id holds half of a surrogate"),
     (CORPUS, '{"_id": 1, "text": "a"}\n' * 2, "2: doc_id 1 stands already at corpus.jsonl:1, want"),
-    (QUERIES, '{"_id": true, "text": "a"}\n', "1: field _id is true, wanted an id: text or whole"),
     (QUERIES, '{"_id": 1, "t": "a"}\n', "1: no query, found _id, t, wanted one of: text, query"),
     (QUERIES, '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n', "3: query_id 1 stands alr"),
     (QRELS, "query-id\tcorpus-id\tscore\n1\td1\n", "2: found '1\\td1', wanted 3 cells as in the"),
     (QRELS, "1\td1\n", "1: found '1\\td1', wanted query_id doc_id rel"),
-    (QRELS, "1\t\t1\n", '1: field doc_id is "", wanted an id: text or whole number'),
 ]
 
 
@@ -68,9 +65,8 @@ def test_a_bad_line_is_named(beir, tmp_path):
 
 def test_a_zip_is_read_as_its_folder_and_a_broken_one_is_named(beir, tmp_path):
     path = shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "small")
-    folder, packed = (
-        bring("beir", source, tmp_path / f"to{n}")[1] for n, source in enumerate((beir, path))
-    )
+    _, folder = bring("beir", beir, tmp_path / "of-folder")
+    _, packed = bring("beir", path, tmp_path / "of-zip")
     assert packed.corpus_hash() == folder.corpus_hash() and packed.qrels() == folder.qrels()
     cut = put(tmp_path / "bad.zip", (tmp_path / "packed.zip").read_bytes()[:300])
     (told,) = problems("beir", cut, tmp_path / "no")

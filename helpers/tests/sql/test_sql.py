@@ -172,15 +172,8 @@ def test_bad_parquet_is_told_with_its_file(duck, tmp_path):
 
 
 def test_a_file_that_cannot_be_read_is_told_with_its_name(duck, tmp_path):
-    path = tmp_path / "latin.parquet"
-    duck.rows(
-        "COPY (SELECT 'a' AS doc_id, 'disk XYZ full' AS text) "
-        f"TO {duck.quoted(str(path))} (FORMAT parquet, COMPRESSION uncompressed)"
-    )
-    path.write_bytes(path.read_bytes().replace(b"XYZ", b"\xff\xfe\xe9"))
     (tmp_path / "x.parquet").write_text("no")
-    unread = "cannot be read as Parquet"
-    for name, told in {"latin": f"{unread}: .*UTF", "x": unread, "y": "found nothing, wan"}.items():
+    for name, told in {"x": "cannot be read as Parquet", "y": "found nothing, wan"}.items():
         with pytest.raises(evalset.EvalSetError, match=f"{name}.parquet: {told}"):
             bm25.add_documents(duck, None, str(tmp_path / f"{name}.parquet"))
 
