@@ -1,6 +1,7 @@
 """python -m helpers: what a command imports, reads and passes on, and its exit status."""
 
 import errno
+import importlib
 import os
 import re
 import subprocess
@@ -11,11 +12,10 @@ from types import SimpleNamespace
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import __main__, baseline, compare, evalset, workbook
-from helpers.labels import audit, carry, checks, manifest, merge, plan
+from helpers import __main__, evalset, workbook
+from helpers.labels import audit, checks, merge
 from helpers.learn import LearnError, copies, progress
 from helpers.sources import site, write
-from helpers.sql import command as sql_command
 
 ROOT = evalset.DEFAULT.parent
 
@@ -86,29 +86,10 @@ def test_a_target_that_needs_a_variable_asks_for_it(monkeypatch):
         assert re.search(rf"^{name} needs .*: make {name} ", done.stdout, re.M), name
 
 
-# What a command passes on.
-
 FOLDER, RUN = Path("/here"), Path("a.trec")
 LOADED = SimpleNamespace(folder=FOLDER, next_step=str)
 SQL = {"folder": FOLDER, "to": Path("y")}
 SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
-ROOMS = {  # of a command: where its function stands
-    "report": (workbook, "report_command"),
-    "check": (workbook, "check_command"),
-    "refresh": (workbook, "refresh_command"),
-    "freeze": (manifest, "freeze_command"),
-    "baseline": (baseline, "baseline_command"),
-    "new": (write, "new_command"),
-    "learn": (copies, "make"),
-    "plan": (plan, "plan_command"),
-    "carry": (carry, "carry_command"),
-    "drop": (merge, "drop_query"),
-    "site": (site, "write_site"),
-    "compare": (compare, "compare_command"),
-    "import": (write, "import_command"),
-    "sql": (sql_command, "sql_command"),
-    "progress": (progress, "progress_report"),
-}
 PASSED_ON = [  # (words, what the function is called with)
     (["report"], SET),
     (["report", "--full"], SET | {"full": True}),
@@ -161,7 +142,9 @@ def test_a_command_passes_on_what_was_typed_and_ends_as_it_is_told(monkeypatch, 
     monkeypatch.setenv("EVALS", "/here")
     monkeypatch.setattr(evalset, "load", lambda folder: LOADED if folder == FOLDER else None)
     for words, wanted in PASSED_ON:
-        notes = stub(monkeypatch, *ROOMS[words[0]])
+        room, name = __main__.COMMANDS[words[0]][1].split(":")
+        assert words[0] in f"{room}:{name}"
+        notes = stub(monkeypatch, importlib.import_module(f"helpers.{room}"), name)
         assert called(*words) == 7, words
         assert notes == [wanted if isinstance(wanted, tuple) else (wanted,)], words
 
@@ -227,8 +210,6 @@ def test_help_names_every_command_its_options_and_the_kinds_of_sources(called, c
 
 
 # What ends a command. Errors of the system are raised here: root, too, may write anywhere.
-
-
 def test_a_set_whose_labels_are_not_done_is_told_what_comes_next(
     folder, monkeypatch, called, capsys
 ):

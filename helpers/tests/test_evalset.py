@@ -43,9 +43,6 @@ def set_of(*documents, queries=(), judgments=()):
     return evalset.EvalSet(evalset.DEFAULT, keyed, asked, list(judgments))
 
 
-# What is right.
-
-
 def test_the_rows_of_a_set_become_its_documents_queries_and_labels(folder):
     (folder / "a.0123abcd.part").mkdir()
     before = sorted(folder.rglob("*"))
@@ -126,7 +123,6 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
 
 
 # What is wrong: an edit of the small set, and what is told of it.
-
 QUERY = '{"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"]'
 PAGE = "---\ntitle: Disk\n---\n"
 JUDGED = '{"query_id": "q1", "doc_id": "disk-full", "relevance": 2}\n'
@@ -280,9 +276,6 @@ def test_evidence_is_a_list_of_alternatives():
     assert evalset.evidence_quotes({}) == ()
 
 
-# Queries that no document answers, and what is to be done next.
-
-
 def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
     change(folder / QUERIES, '["queue-full"]', '[], "kind": "none"')
     wanted = "retrieval_queries.jsonl:2: query q2: queue-full answers it, wanted another kind"
@@ -327,9 +320,6 @@ def test_a_lesson_says_in_a_line_what_it_needs(folder):
     assert aside.require() is aside
     with pytest.raises(evalset.EvalSetError, match="^no queries yet: write retrieval_queries"):
         evals._replace(queries={}).require("gone")
-
-
-# Small rules.
 
 
 def test_an_example_is_of_its_kind_else_of_dev_else_any(folder):

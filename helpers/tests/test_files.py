@@ -23,9 +23,6 @@ def begin_with(problems, wanted):
     return [p[: len(w)] for p, w in zip(problems, wanted, strict=True)] == wanted
 
 
-# Lines and pages.
-
-
 def test_lines_come_with_their_places_and_empty_ones_are_counted_only(tmp_path):
     content = "\ufeffone \n\n \t\r\n two\r\nthree".encode()
     (tmp_path / "a.txt").write_bytes(content)
@@ -63,8 +60,6 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_read(tmp_path, name, conten
     assert len(caught.value.problems) == 1 and files.optional_page(tmp_path / "missing") == ""
 
 
-# Front matter.
-
 BAD_FIELDS = "bad front matter ("
 BLOCKS = [  # a page, and the fields and the rest of it, or what is told
     ("---\ntitle: A\n---\nbody\n", ({"title": "A"}, "body\n")),
@@ -93,8 +88,6 @@ def test_front_matter_is_text_and_what_holds_no_fields_is_told_at_its_line(page,
     else:
         assert front == wanted and not problems
 
-
-# Rows.
 
 LINES = [  # a line of a file, and the object it holds or what is told of it
     ('{"a": 1}', {"a": 1}),
@@ -142,8 +135,6 @@ def test_problems_of_a_kind_are_told_up_to_a_number_and_then_counted():
     assert str(error) == "\n".join(error.problems) and error.problems[0] == problems[0]
     assert error._render_traceback_() == error.problems
 
-
-# Schemas.
 
 MORE = {"kind": "ops", "service": "a/b", "updated": "2026-04-08", "version": "2", "copy_of": "e"}
 ASKED = {"relevant_doc_ids": [], "kind": "how", "popularity": "head", "split": "dev", "answers": []}
@@ -281,9 +272,6 @@ def test_line_ends_do_not_change_the_hash_of_a_file(tmp_path):
         (tmp_path / name).write_bytes(content)
     a, b, c = (files.file_hash(tmp_path / name) for name in "abc")
     assert a == b != c
-
-
-# Writing.
 
 
 def names_in(folder):

@@ -60,9 +60,6 @@ def test_a_command_is_worded_as_it_is_typed_where_the_gate_is_installed(installe
     assert "a mistake of retrieval-baseline: report it" in __main__.in_words(KeyError("x"))
 
 
-# The baseline.
-
-
 def test_windows_end_with_the_text_and_none_lies_inside_another():
     for n, wanted in [
         (0, [(0, 0)]),
@@ -142,9 +139,6 @@ def test_a_set_without_a_word_is_told_and_gets_no_file(folder):
     with pytest.raises(evalset.EvalSetError, match="^no word in 2 documents, wanted at least one"):
         baseline.baseline_command(evals._replace(documents=pages))
     assert not (folder / "chunks").exists()
-
-
-# The calls for other programs.
 
 
 def test_the_package_has_the_five_calls_and_no_others(measured):

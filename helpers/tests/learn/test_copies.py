@@ -29,9 +29,6 @@ def files_of(folder):
     return {path.relative_to(folder).as_posix(): path.read_text() for path in paths}
 
 
-# What stands in a copy.
-
-
 def test_a_copy_has_no_outputs_and_only_exercises_are_numbered(house):
     cells = session()
     cells[2].source = "Words.\n\n### Quick test\n\n15 minutes, then Difficulty 1 of 3 · 10 minutes"
@@ -101,9 +98,6 @@ def test_a_session_whose_exercises_cannot_be_told_writes_nothing(house):
         with pytest.raises(LearnError, match=f"^{NAME}: {words}"):
             make(house)
         assert not (house / "learn").exists()
-
-
-# Writing them.
 
 
 def test_what_make_says_of_copies_that_are_there(small):

@@ -122,9 +122,6 @@ def look(watch: Watch, address: str, name: str) -> None:
     watch.check(name, OUTPUT)
 
 
-# The set.
-
-
 def write_set(folder: Path) -> Path:
     """Write a set that loads, with payloads in every field."""
     n = len(PAYLOADS)
@@ -161,9 +158,6 @@ def write_set(folder: Path) -> Path:
     lines = [f"{q['query_id']} Q0 {q['relevant_doc_ids'][0]} 1 1.0 <b>\n" for q in queries]
     run.write_text("".join(lines), encoding="utf-8")
     return folder
-
-
-# The notebooks.
 
 
 def raw_notebook() -> nbformat.NotebookNode:

@@ -2,11 +2,9 @@
 
 Opens new learner copies in JupyterLab. Again and again runs all cells, up to the next open
 exercise, where screen and cursor must be, and answers it wrongly, then rightly: a folded solution
-appears. Then every slider and list of the page is moved. At the end a prediction is refused, where
-screen and cursor must be, and one that comes late isn't noted.
+appears. Then every slider and list of the page is moved.
 """
 
-import json
 import os
 import re
 import shutil
@@ -40,21 +38,20 @@ def main(letters: str = "a") -> None:
         ):
             for name, source in learn.read_lessons().items():
                 if learn.session_letter(name).lower() in letters:
-                    visit(window, address(name), name, source, folder / "evals", scratch)
+                    visit(window, address(name), name, source, scratch)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"passed: each exercise was refused, then accepted; screenshots in {scratch}")
 
 
-def visit(window, address: str, name: str, source, evals: Path, scratch: Path) -> None:
-    """Work one session, move all that moves and predict again."""
+def visit(window, address: str, name: str, source, scratch: Path) -> None:
+    """Work one session and move all that moves."""
     page = window.new_page(viewport={"width": 1200, "height": 1000})
     try:
         work(page, address, source, learn.exercises_of(name, source), scratch)
         n_moved = move_all(page)
         assert n_moved == CONTROLS[learn.session_letter(name).lower()], n_moved
         print(f"{name}: {n_moved} sliders and lists move their pictures")
-        predict_again(page, source, evals / "predictions.json")
     finally:
         page.screenshot(path=scratch / f"{name[:9]}-last.png")
         page.close()
@@ -111,34 +108,6 @@ def unfold(page, e: learn.Exercise) -> None:
     folded.locator("summary").click()
     words = folded.locator("pre").inner_text()
     assert "def " in words and "SOLUTION" not in words, words
-
-
-def predict_again(page, source, kept: Path) -> None:
-    """Answer the first prediction that takes a range, wrongly and late.
-
-    Run All must stop at it and show it, and the learner's set doesn't keep it.
-    """
-    ranges = re.compile(r'^predict\("([^"]+)", \.\.\., \.\.\.\)', re.MULTILINE)
-    matches = [(index, ranges.search(cell.source)) for index, cell in enumerate(source.cells)]
-    index, name = next(((index, match[1]) for index, match in matches if match), (None, None))
-    if not name:
-        return
-    open_ends, text = f'"{name}", ..., ...', source.cells[index].source
-    retype(page, index, text.replace(open_ends, f'"{name}", 9, 3', 1))
-    browser_lab.run_all_cells(page)
-    says(page, index, "found 9, 3; wanted two numbers, predict")
-    stands_at(page, index)
-    retype(page, index, text.replace(open_ends, f'"{name}", -5, 123456', 1))
-    page.keyboard.press("Shift+Enter")
-    says(page, index, "That comes after its truth")
-    assert not kept.exists() or name not in json.loads(kept.read_text(encoding="utf-8"))
-
-
-def retype(page, index: int, text: str) -> None:
-    """Replace the source of a cell, by keyboard."""
-    cell_at(page, index).locator(".cm-content").click()
-    page.keyboard.press("Control+A")
-    page.keyboard.insert_text(text)
 
 
 def move_all(page) -> int:
@@ -223,7 +192,9 @@ def says(page, index: int, words: str | re.Pattern) -> str:
 
 def fill(page, e: learn.Exercise, text: str) -> None:
     """Type an answer into an exercise, by keyboard alone from there, and run it and its check."""
-    retype(page, e.code, text)
+    cell_at(page, e.code).locator(".cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(text)
     for _ in range(e.check - e.code + 1):
         page.keyboard.press("Shift+Enter")
 

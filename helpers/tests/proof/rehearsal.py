@@ -87,9 +87,6 @@ def metadata_problems(cell, taken: dict[str, str]) -> list[tuple[int, str]]:
     return [(line, words) for words, holds in complaints.items() if holds]
 
 
-# What a copy tells and where it leads.
-
-
 def bare(text: str) -> str:
     """Return a text without white space and HTML entities, so that layouts compare equal."""
     return re.sub(r"\s+", "", html.unescape(text))
@@ -130,9 +127,6 @@ def dead_links(name: str, copy, names: set[str], folder: Path) -> list[str]:
             if not (copies.ELSEWHERE.match(target) or lesson in names or is_there):
                 problems.append(f"{name}: cell {cell.id}: link to {target}: no such file")
     return problems
-
-
-# A learner's way through.
 
 
 def rehearse(name: str, source, copied, folder: Path, evals: Path) -> list[str]:

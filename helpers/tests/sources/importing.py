@@ -73,13 +73,3 @@ def beir_folder(path):
     put(path / "qrels" / "test.tsv", head + "1\td1\t2\n1\td2\t0\n1\ta/b #4\t1\n")
     put(path / "qrels" / "dev.tsv", head + "2\t3\t1\n")
     return path
-
-
-def mmarco_folder(path):
-    """Write and return tables as mMARCO's: documents and queries in two languages, labels."""
-    for name, text in (("english", "wind"), ("japanese", "風の音")):
-        rows = "".join(f"{n}\t{text} {n}\n" for n in range(6))
-        put(path / "collections" / f"{name}_collection.tsv", rows)
-        put(path / "queries" / f"{name}_queries.dev.small.tsv", f"1\t{text}\n")
-    put(path / "qrels.dev.small.tsv", "1\t0\t4\t1\n")
-    return path

@@ -157,9 +157,6 @@ def test_a_short_first_line_is_the_title_of_a_text(tmp_path):
         assert found == [(f"{path}:1", {"doc_id": "p", "title": title, "text": body})], text
 
 
-# Code.
-
-
 def code(tmp_path, name, text):
     """Return {id: (line, title, text)} of a source file, and the log."""
     path = put(tmp_path / "code" / name, text)

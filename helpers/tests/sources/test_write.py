@@ -102,8 +102,6 @@ def test_options_that_do_not_fit_are_told():
         assert all(words in line for words, line in zip(wanted, found, strict=True)), found
 
 
-# What is written.
-
 JUDGED = {"r": 1, "z": 0, "y": 0}
 LIMITS = [  # most, the documents that stay, how many are read, whether some are left out
     (None, "abzyrc", 6, False),
@@ -158,9 +156,6 @@ def test_the_card_names_the_source_without_paths_of_this_machine(tmp_path, monke
         assert card.endswith(f"\n\n- documents: 2\n- left out: links: 1, first {first}\n")
 
 
-# The folder.
-
-
 def test_a_folder_that_is_not_empty_is_refused_and_kept(beir, tmp_path):
     to = tmp_path / "a" / "b" / "to"
     mine, file = put(to / "mine.txt", "mine"), put(tmp_path / "file", "mine")
@@ -183,9 +178,6 @@ def test_a_folder_that_is_filled_is_loaded_before_it_gets_its_name(tmp_path, mon
     with write.new_set(tmp_path.relative_to(tmp_path)) as folder:
         put(folder / "corpus.jsonl", '{"doc_id": "a", "title": "", "text": "b"}')
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
-
-
-# The commands.
 
 
 def command(monkeypatch, *words):

@@ -142,8 +142,6 @@ def test_an_index_is_kept_and_refused_for_others_and_half_of_one_is_none(duck, t
     assert search(duck, tmp_path) == ("indexed", run)
 
 
-# Parquet.
-
 BAD = [  # the column of ids and its values, texts or more columns, words of the problem
     ("id", ["a"], {"text": ["x"]}, "column doc_id is missing, wanted text, whole numbers"),
     ("doc_id", ["a"], {"body": ["x"]}, "column text is missing"),
@@ -202,9 +200,6 @@ def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):
         f"{tmp_path / 'docs.parquet'}: 2 of 3 texts are NULL, read as empty",
         f"{tmp_path / 'q.parquet'}: 1 of 2 texts are NULL, read as empty",
     ]
-
-
-# The command and its engines.
 
 
 def given(folder):
