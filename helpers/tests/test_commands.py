@@ -21,7 +21,6 @@ ROOT = evalset.DEFAULT.parent
 
 
 def run(*words, python=(sys.executable,)):
-    """Run a command in a process of its own."""
     return subprocess.run(
         [*python, "-m", "helpers", *words], cwd=ROOT, capture_output=True, text=True
     )
@@ -105,33 +104,24 @@ PASSED_ON = [  # (words, what the function is called with)
     (["site"], ()),
     (["carry", "--from", "text:x", "--to", "y", "--title", "t"],
      {"folder": FOLDER, "source": "text:x", "to": Path("y"), "title": "t"}),
-    *((["compare", "a.trec", *words], SET | {"paths": [RUN]} | more) for words, more in [
-        ([], {}),
-        (["b.jsonl"], {"paths": [RUN, Path("b.jsonl")]}),
-        (["--base", "b.trec"], {"base": Path("b.trec")}),
-        (["--split", "test"], {"split": "test"}),
-        (["--matters", "1"], {"matters": 1.0}),
-        (["--strict"], {"strict": True}),
-        (["--decides", "hit@5"], {"decides": "hit@5"}),
-        (["--gate", "not-worse"], {"gate": "not-worse"}),
-        (["--to", "out"], {"to": Path("out")}),
-        (["--junit", "gate.xml"], {"junit": Path("gate.xml")}),
+    *((["compare", "a.trec", *words.split()], SET | {"paths": [RUN]} | more) for words, more in [
+        ("", {}),
+        ("b.jsonl --base b.trec", {"paths": [RUN, Path("b.jsonl")], "base": Path("b.trec")}),
+        ("--split test --matters 1 --strict", {"split": "test", "matters": 1.0, "strict": True}),
+        ("--decides hit@5 --gate not-worse", {"decides": "hit@5", "gate": "not-worse"}),
+        ("--to out --junit gate.xml", {"to": Path("out"), "junit": Path("gate.xml")}),
     ]),
-    *(([*IMPORT, *words], {"source": "beir:x", "to": Path("y")} | more) for words, more in [
-        ([], {}),
-        (["--split", "dev,test"], {"split": "dev,test"}),
-        (["--max-docs", "20"], {"max_docs": 20}),
-        (["--columns", "doc_id=pid"], {"columns": "doc_id=pid"}),
-        (["--queries", "q", "--labels", "l"], {"queries": "q", "labels": "l"}),
-        (["--language", "ja"], {"language": "ja"}),
-        (["--title", "name"], {"title": "name"}),
-        (["--text", "question,body"], {"text": "question,body"}),
-        (["--halve"], {"halve": True}),
+    *(([*IMPORT, *words.split()], {"source": "beir:x", "to": Path("y")} | more) for words, more in [
+        ("", {}),
+        ("--split dev,test --max-docs 20", {"split": "dev,test", "max_docs": 20}),
+        ("--columns doc_id=pid --halve", {"columns": "doc_id=pid", "halve": True}),
+        ("--queries q --labels l --language ja", {"queries": "q", "labels": "l", "language": "ja"}),
+        ("--title name --text question,body", {"title": "name", "text": "question,body"}),
     ]),
-    *((["sql", "--to", "y", *words], SQL | more) for words, more in [
-        (["--docs", "d", "--queries", "q", "--k1", "2"], {"docs": "d", "queries": "q", "k1": 2.0}),
-        (["--engine", "sail", "--chunks", "fixed"], {"engine": "sail", "chunks": "fixed"}),
-        (["--b", "0.4", "--idf", "lucene"], {"b": 0.4, "idf": "lucene"}),
+    *((["sql", "--to", "y", *words.split()], SQL | more) for words, more in [
+        ("--docs d --queries q --k1 2", {"docs": "d", "queries": "q", "k1": 2.0}),
+        ("--engine sail --chunks fixed", {"engine": "sail", "chunks": "fixed"}),
+        ("--b 0.4 --idf lucene", {"b": 0.4, "idf": "lucene"}),
     ]),
     (["progress"], {"folder": FOLDER}),
     (["progress", "--run"], {"folder": FOLDER, "run": True}),

@@ -30,7 +30,6 @@ def begin_with(lines, wanted):
 
 
 def change(path, old, new, count=-1):
-    """Replace text in a file."""
     page = path.read_text()
     assert old in page
     path.write_text(page.replace(old, new, count))

@@ -113,7 +113,6 @@ def test_the_search_box_opens_on_a_new_set_and_says_where_nothing_matches(tmp_pa
 
 @pytest.fixture
 def measured(folder, capsys):
-    """Return a small set with its baseline."""
     evals = evalset.load(folder)
     assert baseline.baseline_command(evals) == 0
     assert "Method: helpers.sparse.bm25" in capsys.readouterr().out

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from helpers import evalset, files, report
+from helpers import evalset, files
 from helpers.__main__ import in_words
 from helpers.learn import LearnError, copies, exercises
 from helpers.learn.record import RECORD
@@ -24,7 +24,6 @@ def small(house, monkeypatch):
 
 
 def files_of(folder):
-    """Return {name: text} of the files below a folder."""
     paths = [path for path in folder.rglob("*") if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_text() for path in paths}
 
@@ -156,26 +155,3 @@ def test_a_full_disk_is_told_and_leaves_all_as_it_was(small, monkeypatch, fresh)
     assert in_words(caught.value) == f"{small / 'learn'}: No space left on device"
     assert files_of(small) == before and not list(small.glob("*.part"))
     assert (small / "learn").exists() is fresh
-
-
-@pytest.mark.proof
-def test_the_checklist_of_the_week_says_what_is_missing(tmp_path):
-    full = report.week_checklist(evalset.load(evalset.DEFAULT), set(report.METRICS))
-    assert full.count("- [x]") == 8 and "[ ]" not in full and "I have a measured baseline" in full
-    folder = tmp_path / "learn" / "evals"
-    copies.copy_set(folder)
-    assert "[ ] metrics pass their checks: 1 of 6" in report.week_checklist(
-        evalset.load(folder), {"dcg"}
-    )
-    (folder / "results.json").write_text("{}")
-    for run in (folder / "runs").glob("*.trec"):
-        run.unlink()
-    missing = report.week_checklist(evalset.load(folder), set()).split("\n")
-    words = ("retrievals saved: none", "metrics pass", "results.json", "the baseline", "failure mo")
-    missing = [line for line in missing if line.startswith("- [ ]")]
-    for line, start in zip(missing, words, strict=True):
-        assert line.startswith(f"- [ ] {start}")
-    notes = "## Baseline\nnDCG@10 of Brindle incident triage\n"
-    (folder / "notes.md").write_text(notes + "".join(f"## q0{n}\nread\n" for n in range(1, 6)))
-    told = report.week_checklist(evalset.load(folder), set())
-    assert "- [x] the baseline" in told and "- [x] failure modes" in told

@@ -18,7 +18,6 @@ ONE, TWO = solution("longest"), solution("longest", body="return words[0]")
 
 @pytest.fixture
 def small(house, monkeypatch):
-    """Return the small project with its copies made."""
     monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
     monkeypatch.setenv("PYTHONPATH", str(copies.LEARN.parent))  # kernels find the helpers
     make(house)

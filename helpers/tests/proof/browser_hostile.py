@@ -88,7 +88,6 @@ class Watch:
             self.seen.append(f"a request to {request.url}")
 
     def refuse(self, dialog) -> None:
-        """Note a dialog and close it."""
         self.seen.append(f"a dialog: {dialog.message}")
         dialog.dismiss()
 
@@ -171,7 +170,6 @@ def raw_notebook() -> nbformat.NotebookNode:
 
 
 def write_notebooks(scratch: Path, folder: Path) -> list[str]:
-    """Execute sessions and write-up, sign and write them; return their names."""
     data = scratch / "jupyter" / "jupyter_data_dir"
     data.mkdir(parents=True)
     notary = nbformat.sign.NotebookNotary(data_dir=str(data))

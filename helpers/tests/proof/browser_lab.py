@@ -42,7 +42,6 @@ def missing() -> str:
 
 
 def chromium() -> str | None:
-    """Return the path of the browser to drive."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 

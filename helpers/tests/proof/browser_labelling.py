@@ -84,17 +84,14 @@ class Panel:
         self.button = {n: page.locator(f".widget-button:text-is('{n}')") for n in names}
 
     def open(self) -> None:
-        """Open the notebook, or open it anew, and run it."""
         browser_lab.open_notebook(self.page, self.address)
         browser_lab.run_all_cells(self.page)
         self.button["Skip"].wait_for(timeout=30_000)
 
     def says(self, words: str) -> None:
-        """Wait until the panel shows some words."""
         self.page.locator(".jp-OutputArea").get_by_text(words).wait_for()
 
     def picture(self, name: str) -> None:
-        """Take a picture of the page."""
         self.page.screenshot(path=self.pictures / f"{name}.png")
 
     def rows(self, name: str = "labelling.jsonl") -> list[dict]:

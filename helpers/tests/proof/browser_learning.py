@@ -45,7 +45,6 @@ def main(letters: str = "a") -> None:
 
 
 def visit(window, address: str, name: str, source, scratch: Path) -> None:
-    """Work one session and move all that moves."""
     page = window.new_page(viewport={"width": 1200, "height": 1000})
     try:
         work(page, address, source, learn.exercises_of(name, source), scratch)
@@ -102,7 +101,6 @@ def stands_at(page, index: int) -> None:
 
 
 def unfold(page, e: learn.Exercise) -> None:
-    """Open the model solution of a passed check."""
     folded = cell_at(page, e.check).locator("details", has_text="A model solution").last
     assert not folded.locator("pre").is_visible(), f"{e.grade_id}: its solution is not folded"
     folded.locator("summary").click()
@@ -146,7 +144,6 @@ def move(page, control, kind: str) -> None:
 
 
 def pictures_in(area) -> list[str]:
-    """Return the sources of the pictures that an output shows."""
     return [image.get_attribute("src") for image in area.locator("img").all()]
 
 
@@ -165,7 +162,6 @@ def right(cell) -> str:
 
 
 def cell_at(page, index: int):
-    """Return a cell of the page by its place in the notebook."""
     return page.locator(".jp-Cell").nth(index)
 
 

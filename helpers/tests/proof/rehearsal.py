@@ -54,7 +54,6 @@ def source_problems(name: str, notebook) -> list[str]:
 
 
 def marker_problems(cell) -> list[tuple[int, str]]:
-    """Return (line, what is wrong) with the markers of a cell."""
     marks, problems = (exercises.BEGIN, exercises.END), []
     for number, line in enumerate(cell.source.splitlines(), 1):
         if re.search("(BEGIN|END) SOLUTION", line) and line.strip() not in marks:

@@ -10,17 +10,14 @@ from helpers.sources import readers, write
 
 
 def options(kind, path, **more):
-    """Return what a command line asks for."""
     return readers.Options(kind, str(path), **more)
 
 
 def task(kind="table", path="p", **more):
-    """Return the task that a reader is given."""
     return readers.Task(options(kind, path, **more))
 
 
 def read(kind, path, **more):
-    """Return what the reader of a kind gives, and its task."""
     own = task(kind, path, **more)
     return write.READERS[kind][0](own), own
 
@@ -32,7 +29,6 @@ def bring(kind, path, to, **more):
 
 
 def refused(call, *arguments, **more):
-    """Return the problems of a call that must fail."""
     with pytest.raises(evalset.EvalSetError) as caught:
         call(*arguments, **more)
     return caught.value.problems

@@ -42,7 +42,6 @@ def labelled(*pairs, **parts):
 
 
 def stand_in(monkeypatch, sets):
-    """Put a module ir_datasets with these datasets in place."""
     module = types.SimpleNamespace(load=lambda name: sets[name])
     monkeypatch.setitem(sys.modules, "ir_datasets", module)
 

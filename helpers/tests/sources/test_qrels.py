@@ -62,7 +62,6 @@ def collection(path, answers, texts=None):
 
 
 def halves(evals):
-    """Return the ids of the queries in dev, and in test."""
     queries = evals.queries.values()
     return [" ".join(q.query_id for q in queries if q.split == half) for half in evalset.SPLITS]
 

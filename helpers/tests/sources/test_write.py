@@ -181,7 +181,6 @@ def test_a_folder_that_is_filled_is_loaded_before_it_gets_its_name(tmp_path, mon
 
 
 def command(monkeypatch, *words):
-    """Run a command as typed and return its status."""
     monkeypatch.setattr(sys, "argv", ["helpers", *map(str, words)])
     return __main__.main()
 

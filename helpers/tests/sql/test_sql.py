@@ -10,9 +10,8 @@ import equality
 import numpy as np
 import pandas as pd
 import pytest
-from rank_bm25 import BM25Okapi
 
-from helpers import __main__, evalset, files, runs
+from helpers import evalset, files, runs
 from helpers.sql import bm25, command, engines
 
 
@@ -94,14 +93,6 @@ def test_a_document_at_place_100_counts_for_recall_and_one_at_101_does_not(duck,
 
     measures = {"nDCG@10": 0, "RR": 1 / 100, "recall@100": 1 / 2}
     assert bm25.evaluate_run(duck, Made)["q"] == pytest.approx(measures)
-
-
-def test_chunk_ids_count_as_their_document_with_its_best_chunk(duck, tmp_path):
-    ids = ["a#0", "a#1", "a#2", "b#0", "c#0"]
-    texts = ["disk disk full", "words here", "some more words here", "full of words", "log"]
-    ranking = dict(search(duck, tmp_path, texts, "words", ids=ids)[1]["q"])
-    scores = BM25Okapi([text.split() for text in texts]).get_scores(["words"])
-    assert ranking == pytest.approx({"a": scores[1], "b": scores[3]}, abs=1e-9)
 
 
 MANY = [
@@ -235,15 +226,6 @@ def test_relevant_documents_that_are_not_searched_are_counted(evals, tmp_path, c
     queries = parquet(tmp_path / "q.parquet", query_id=["q"], text=["disk"])
     command.sql_command(evals.folder, tmp_path, "duckdb", docs, queries)
     assert "nDCG" not in capsys.readouterr().out  # its labels are not of these queries
-
-
-def test_the_command_names_the_files_that_it_read(tmp_path, monkeypatch, capsys):
-    docs, _ = given(tmp_path)
-    queries = parquet(tmp_path / "q.parquet", query_id=["a b"], text=["full"])
-    options = ["--docs", docs, "--queries", queries, "--to", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["helpers", "sql", *options])
-    assert __main__.main() == 1
-    assert capsys.readouterr().err.endswith("\n1 problem\n")
 
 
 OPTIONS = [  # options, words of the problem
