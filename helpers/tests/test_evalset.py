@@ -217,7 +217,6 @@ NO_QUERY = "is not in retrieval_queries.jsonl and stands in"
 EXTRA = [  # file, rows, what is told of them
     ("pool.jsonl", [], []),
     ("pool.jsonl", [PAIR | {"rankers": ["x"], "first": 2}], []),
-    ("pool.jsonl", [PAIR | {"doc_id": "x", "rankers": []}], [f":1: document x {UNKNOWN}"]),
     ("second_pass.jsonl", [PAIR | GRADES], [":1: field first is 3, wanted a grade: 0, 1 or 2"]),
     ("negatives.jsonl", [LISTS | {"easy": ["disk-ful"], "hard": ["disk-full", "zzz"]}],
      [f":1: document disk-ful {UNKNOWN}, the nearest is disk-full", f":1: document zzz {UNKNOWN}"]),
@@ -226,7 +225,6 @@ EXTRA = [  # file, rows, what is told of them
     ("pool.jsonl", [{"query_id": "q", "doc_id": f"{d}-full", "rankers": []} for d in WHAT],
      [f":1: query q {NO_QUERY} 2 lines here"]),
     ("to_read.jsonl", [PAIR | {"passages": [[0, 9], [10, 60]]}], []),  # its title, then its text
-    ("to_read.jsonl", [PAIR, PAIR | {"query_id": "q9"}], [f":2: query q9 {NO_QUERY} 1 line here"]),
 ]  # fmt: skip
 
 

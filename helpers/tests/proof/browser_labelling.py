@@ -48,13 +48,13 @@ def main() -> None:
     folder = write_folder(scratch)
     with browser_lab.lab(scratch, scratch) as address, browser_lab.window() as window:
         page = window.new_page(viewport={"width": 1250, "height": 1150})
-        panel = Panel(page, address("panel.ipynb"), folder, scratch)
+        panel = Panel(page, address("panel.ipynb"), folder)
         try:
             judge_two(panel)
             reload_judge_the_third_and_finish(panel)
         finally:
-            panel.picture("last")
-    print(f"passed: the log holds what was typed and clicked; screenshots in {scratch}")
+            page.screenshot(path=scratch / "last.png")
+    print(f"passed: the log holds what was typed and clicked; the last page in {scratch}")
 
 
 def write_folder(scratch: Path) -> Path:
@@ -76,8 +76,8 @@ def write_folder(scratch: Path) -> Path:
 class Panel:
     """The panel on a page, and the log that it writes."""
 
-    def __init__(self, page, address: str, folder: Path, pictures: Path):
-        self.page, self.address, self.folder, self.pictures = page, address, folder, pictures
+    def __init__(self, page, address: str, folder: Path):
+        self.page, self.address, self.folder = page, address, folder
         self.key = page.get_by_placeholder("0 1 2 n s u")
         self.evidence = page.get_by_placeholder("Evidence")
         names = ("1 helps in part", "2 answers it", "No answer", "Skip", "Undo", "Finish")
@@ -90,9 +90,6 @@ class Panel:
 
     def says(self, words: str) -> None:
         self.page.locator(".jp-OutputArea").get_by_text(words).wait_for()
-
-    def picture(self, name: str) -> None:
-        self.page.screenshot(path=self.pictures / f"{name}.png")
 
     def rows(self, name: str = "labelling.jsonl") -> list[dict]:
         """Return the objects of the log, or of another file of the set."""
@@ -134,14 +131,13 @@ def judge_two(panel: Panel) -> None:
 
 
 def look_at_widths(panel: Panel) -> None:
-    """Take pictures at two narrow widths; nothing of the panel may be cut off there."""
+    """Nothing of the panel may be cut off at two narrow widths."""
     page, wide = panel.page, panel.page.viewport_size
     page.keyboard.press("Control+B")  # the list of files goes
     for width in (700, 390):
         page.set_viewport_size({"width": width, "height": 1150})
         page.wait_for_timeout(1500)
         panel.button["Undo"].scroll_into_view_if_needed()
-        panel.picture(str(width))
         words = page.evaluate(CUT_OFF)
         assert not words, f"at {width} px the words of {words} are cut"
     page.set_viewport_size(wide)

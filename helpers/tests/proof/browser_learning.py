@@ -41,13 +41,13 @@ def main(letters: str = "a") -> None:
                     visit(window, address(name), name, source, scratch)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"passed: each exercise was refused, then accepted; screenshots in {scratch}")
+    print(f"passed: each exercise was refused, then accepted; last pages in {scratch}")
 
 
 def visit(window, address: str, name: str, source, scratch: Path) -> None:
     page = window.new_page(viewport={"width": 1200, "height": 1000})
     try:
-        work(page, address, source, learn.exercises_of(name, source), scratch)
+        work(page, address, source, learn.exercises_of(name, source))
         n_moved = move_all(page)
         assert n_moved == CONTROLS[learn.session_letter(name).lower()], n_moved
         print(f"{name}: {n_moved} sliders and lists move their pictures")
@@ -56,7 +56,7 @@ def visit(window, address: str, name: str, source, scratch: Path) -> None:
         page.close()
 
 
-def work(page, address: str, source, exercises: list, shots: Path) -> None:
+def work(page, address: str, source, exercises: list) -> None:
     """Work one session from its first cell to its last."""
     began = time.time()
     browser_lab.open_notebook(page, address)
@@ -68,19 +68,16 @@ def work(page, address: str, source, exercises: list, shots: Path) -> None:
         stands_at(page, e.code)
         below = next(i for i, c in enumerate(source.cells) if i > e.check and learn.is_code(c))
         assert number(page, below) == "", f"Run All goes on after {e.grade_id}"
-        shoot(page, e.check, shots / f"{e.grade_id}-1-open.png")
         if n:
             says(page, exercises[n - 1].check, ACCEPTED)
         if e.number:
             fill(page, e, wrong(source.cells[e.code]))
             said = says(page, e.check, REFUSED)
             assert "Traceback" not in said, said
-            shoot(page, e.check, shots / f"{e.grade_id}-2-wrong.png")
         fill(page, e, right(source.cells[e.code]))
         says(page, e.check, ACCEPTED)
         if e.number:
             unfold(page, e)
-        shoot(page, e.check, shots / f"{e.grade_id}-3-right.png")
     browser_lab.run_all_cells(page)
     last = max(i for i, c in enumerate(source.cells) if learn.is_code(c))
     assert number(page, last, ran=True), "the last cell does not run"
@@ -193,10 +190,3 @@ def fill(page, e: learn.Exercise, text: str) -> None:
     page.keyboard.insert_text(text)
     for _ in range(e.check - e.code + 1):
         page.keyboard.press("Shift+Enter")
-
-
-def shoot(page, index: int, path: Path) -> None:
-    """Take a picture with a cell in its middle."""
-    cell_at(page, index).evaluate("cell => cell.scrollIntoView({block: 'center'})")
-    page.wait_for_timeout(300)
-    page.screenshot(path=path)

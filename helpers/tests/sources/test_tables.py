@@ -53,7 +53,6 @@ BAD = {  # file: (content, rows that are read, start of each problem)
     "a.json": ('[{"a": 1}, 7,\n["x"], {"a": 1, "a": 2}, {}]', 2)
     + (", row 2: found 7, wanted", ', row 3: found ["x"]', ", row 4: broken JSON (key a"),
     "cut.json": ('[{"a": 1}\n', 0, UNREAD),
-    "a.json.gz": ("no gzip", 0, UNREAD),
     "a.parquet": ("PAR1" * 5, 0, UNREAD),
     "a.csv": ("a,b\n1,2,3\n4\n5,6\n", 1, ":2: found more or fewer", ":3: found more or fewer"),
     "open.csv": ('a,b\n1,2\n3,"4\n', 1, ":3: found no CSV (unexpected end of data)"),
@@ -61,7 +60,6 @@ BAD = {  # file: (content, rows that are read, start of each problem)
     "a.csv.gz": ("no gzip", 0, f":1{UNREAD}"),
     "a.tsv": ("1\ta\n" + "x" * 50, 1, f":2: found {'x' * 40!r}, wanted _id text"),
     "head.tsv": ("id\ttext\n1\n", 0, ":2: found '1', wanted 2 cells as in the first line"),
-    "a.tsv.gz": ("no gzip", 0, f":1{UNREAD}"),
 }
 
 

@@ -181,10 +181,8 @@ def test_ids_are_those_of_the_house(duck):
 def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):
     docs = {"doc_id": ["a", "b", "c"], "text": ["x", None, None], "title": [None, "t", None]}
     bm25.add_documents(duck, None, parquet(tmp_path / "docs.parquet", **docs))
-    bm25.add_queries(
-        duck, None, parquet(tmp_path / "q.parquet", query_id=["q", "r"], text=[None, "x"])
-    )
-    bm25.add_queries(duck, None, parquet(tmp_path / "r.parquet", query_id=["q"], text=["x"]))
+    queries = {"query_id": ["q", "r"], "text": [None, "x"]}
+    bm25.add_queries(duck, None, parquet(tmp_path / "q.parquet", **queries))
     texts = duck.rows("SELECT text FROM offered ORDER BY unit")
     assert texts == [("x",), ("t\n\n",), ("",)]
     assert capsys.readouterr().out.splitlines() == [
