@@ -100,7 +100,8 @@ def test_the_language_and_the_queries_of_another(tmp_path, monkeypatch, name, mo
 def test_names_below_one_are_its_splits(monkeypatch, tmp_path):
     train = labelled(("1", "a b"), docs=[])  # documents are those of the name asked for
     sets = {"c": Dataset(docs=DOCS, queries=[]), "c/train": train, "c/dev": Dataset(docs=DOCS)}
-    stand_in(monkeypatch, sets | {"c/test": labelled(("2", "c"))})
+    stand_in(monkeypatch, sets | {"c/test": labelled(("2", "c")), "plain": labelled(("3", "c"))})
+    assert [label.split for label in read("ir_datasets", "plain")[0].labels] == ["all"]
     lines, evals = bring("ir_datasets", "c", tmp_path / "to")
     assert {q.query_id: q.split for q in evals.queries.values()} == {"1": "dev", "2": "test"}
     assert "halves: the source's own (test, train)" in lines and len(evals.documents) == 2

@@ -142,14 +142,11 @@ def test_rows_under_the_names_of_many_tools():
             assert found == {"query_id": "7", "query": "words"}, (name, text)
 
 
-def test_names_that_are_given_count_first():
+def test_names_that_are_given_count_first_and_those_of_another_form_are_told():
     names = tables.column_names(task(columns="doc_id=p,relevance=r"), tables.LABEL)
     for field, name in (("doc_id", "p"), ("relevance", "r")):
         assert names.pop(field) == (name, *tables.LABEL[field])
     assert names == {"query_id": tables.LABEL["query_id"]}
-
-
-def test_columns_of_another_form_are_told():
     for pair in ("doc=x", "query="):
         (problem,) = refused(tables.column_names, task(columns=pair), tables.LABEL)
         assert problem.startswith(f"--columns: found {pair}, wanted some of doc_id=NAME, query_id=")

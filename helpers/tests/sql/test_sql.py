@@ -191,17 +191,13 @@ def test_texts_that_are_null_are_counted(duck, tmp_path, capsys):
     ]
 
 
-def given(folder):
-    """Return --docs, a folder in parts, and --queries, both Parquet."""
+def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path):
+    docs = tmp_path / "docs"
     for n, part in enumerate((TEXTS[:2], TEXTS[2:])):
         ids = [f"d{n}{i}" for i in range(len(part))]
-        parquet(folder / "docs" / f"part={n}" / "x.parquet", doc_id=ids, text=part)
-    queries = parquet(folder / "q.parquet", query_id=["q"], text=["full"])
-    return str(folder / "docs"), queries
-
-
-def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path):
-    told = command.sql_command(tmp_path, tmp_path, "duckdb", *given(tmp_path))
+        parquet(docs / f"part={n}" / "x.parquet", doc_id=ids, text=part)
+    queries = parquet(tmp_path / "q.parquet", query_id=["q"], text=["full"])
+    told = command.sql_command(tmp_path, tmp_path, "duckdb", str(docs), queries)
     assert told == f"run: {tmp_path / 'bm25-sql'}.trec"
     run = runs.read_rankings(tmp_path / "bm25-sql.trec")
     assert equality.order(run) == {"q": ["d00", "d01"]}
