@@ -4,8 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
 from conftest import write_rows
@@ -32,18 +30,9 @@ def begin_with(lines, wanted):
 
 
 def change(path, old, new, count=-1):
-    """Replace text in a file."""
     page = path.read_text()
     assert old in page
     path.write_text(page.replace(old, new, count))
-
-
-def report(folder):
-    """Return what `make report` prints to standard error for a set that cannot be measured."""
-    command = [sys.executable, "-m", "helpers", "report", "--evals", str(folder)]
-    done = subprocess.run(command, cwd=evalset.DEFAULT.parent, capture_output=True, text=True)
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    return done.stderr
 
 
 def set_of(*documents, queries=(), judgments=()):
@@ -51,9 +40,6 @@ def set_of(*documents, queries=(), judgments=()):
     keyed = {d.doc_id: d for d in documents}
     asked = {q.query_id: q for q in queries}
     return evalset.EvalSet(evalset.DEFAULT, keyed, asked, list(judgments))
-
-
-# What is right.
 
 
 def test_the_rows_of_a_set_become_its_documents_queries_and_labels(folder):
@@ -127,28 +113,15 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     settings |= {"confirmed": {"mine": "2026-11-23"}, "split": "strict"}
     (folder / "settings.json").write_text(json.dumps(settings))
     evals = evalset.load(folder)
-    assert evals[4:] == (
-        "bigrams",
-        (0, 1, 2, 3, 4),
-        {},
-        "BEIR",
-        "recall@10",
-        0.1,
-        3,
-        {"mine": "2026-11-23"},
-        "strict",
-    )
+    own = ("bigrams", (0, 1, 2, 3, 4), {}, "BEIR", "recall@10", 0.1, 3, {"mine": "2026-11-23"})
+    assert evals[4:] == (*own, "strict")
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
     change(path, '"relevance": 4', '"relevance": 5')
-    assert (
-        "field relevance is 5, wanted a grade: 0, 1 or 2, or up to the highest"
-        in problems(folder)[0]
-    )
+    assert "field relevance is 5, wanted a grade: 0, 1 or 2, or up to" in problems(folder)[0]
 
 
 # What is wrong: an edit of the small set, and what is told of it.
-
 QUERY = '{"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"]'
 PAGE = "---\ntitle: Disk\n---\n"
 JUDGED = '{"query_id": "q1", "doc_id": "disk-full", "relevance": 2}\n'
@@ -157,7 +130,6 @@ QUOTED = JUDGED.replace("2}", '2, "evidence": "%s"}')
 DOC = '{"doc_id": "%s", "title": "", "text": "%s"}\n'
 DOCS = DOC % ("disk-full", "x") + DOC % ("queue-full", "x")
 BAD = [  # file, content, what is told
-    (QUERIES, "[1]", [":1: found [1], wanted a JSON object"]),
     (QUERIES, '{"query_id": "q1", "relevant_doc_ids": []}', [":1: field query is missing"]),
     (QUERIES, QUERY + ', "splitt": "dev"}', [":1: field splitt is unknown, wanted one of: query_"]),
     (QUERIES, QUERY + "}\n" + QUERY + "}", [":2: query_id q1 stands already at line 1"]),
@@ -175,9 +147,7 @@ BAD = [  # file, content, what is told
      [":3: query_id and doc_id q1 disk-full stands already at line 1, wanted"]),
     (JUDGMENTS, SECOND + SECOND.replace("q2", "q1"),
      ["retrieval_queries.jsonl:1: query q1: disk-full is listed but not judged 1 or more, wanted"]),
-    ("corpus/disk-full.md", PAGE[:-1], [':1: field text is "", wanted text that is not empty']),
     ("corpus/a.md", "---\nkind: ''\n---\n", [":1: field text", ":1: field title", ":1: field"]),
-    ("corpus/a.md", "---\n- a\n---\n", [":2: bad front matter (sequence"]),
     ("corpus/a.md", "body\n", [":1: no front matter, wanted a block between two lines of ---"]),
     ("corpus/a.md", "---\ntitle: [Disk\n---\nDelete.\n", [":3: bad front matter"]),
     ("corpus/disk-full.md", PAGE + "Caf\udce9\n", [":4: byte 0xe9 is not UTF-8"]),
@@ -194,7 +164,6 @@ BAD = [  # file, content, what is told
     ("corpus.jsonl", DOCS + DOC % ("queue-full", "x"), [":3: doc_id queue-full stands already at"]),
     ("settings.json", '{"words": "x", "highest_grade": 0}',
      [':1: field words is "x", wanted one of: words, unicode-words', ":1: field highest_grade is"]),
-    ("settings.json", "{", [":1: broken JSON ("]),
     ("settings.json", "", []),
     ("notes.md", "\ncaf\udce9", [":2: byte 0xe9 is not UTF-8, save the file as UTF-8"]),
 ]  # fmt: skip
@@ -215,7 +184,7 @@ def test_what_is_wrong_is_told_at_its_line_once(folder, name, content, wanted):
         assert evalset.load(folder)
 
 
-def test_all_problems_come_at_once_and_nothing_is_written(folder):
+def test_all_problems_come_at_once(folder):
     (folder / "corpus" / "disk-full.md").write_text(PAGE)
     change(folder / QUERIES, '"query": ', '"qeury": ', 1)  # told once, not for each of its labels
     for name, lines in ((QUERIES, "{\n[]\n"), (JUDGMENTS, '{"query_id": "q1"}\n')):
@@ -224,9 +193,6 @@ def test_all_problems_come_at_once_and_nothing_is_written(folder):
     places = [line.rpartition("/")[2].partition(": ")[0] for line in problems(folder)]
     lines = (("disk-full.md", 1), *((QUERIES, n) for n in (1, 1, 3, 4)), *[(JUDGMENTS, 4)] * 2)
     assert places == [f"{name}:{line}" for name, line in lines]
-    before = sorted(folder.rglob("*"))
-    assert 'disk-full.md:1: field text is ""' in report(folder)
-    assert sorted(folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize("content", ["", None])
@@ -251,7 +217,6 @@ NO_QUERY = "is not in retrieval_queries.jsonl and stands in"
 EXTRA = [  # file, rows, what is told of them
     ("pool.jsonl", [], []),
     ("pool.jsonl", [PAIR | {"rankers": ["x"], "first": 2}], []),
-    ("pool.jsonl", [PAIR | {"doc_id": "x", "rankers": []}], [f":1: document x {UNKNOWN}"]),
     ("second_pass.jsonl", [PAIR | GRADES], [":1: field first is 3, wanted a grade: 0, 1 or 2"]),
     ("negatives.jsonl", [LISTS | {"easy": ["disk-ful"], "hard": ["disk-full", "zzz"]}],
      [f":1: document disk-ful {UNKNOWN}, the nearest is disk-full", f":1: document zzz {UNKNOWN}"]),
@@ -260,9 +225,6 @@ EXTRA = [  # file, rows, what is told of them
     ("pool.jsonl", [{"query_id": "q", "doc_id": f"{d}-full", "rankers": []} for d in WHAT],
      [f":1: query q {NO_QUERY} 2 lines here"]),
     ("to_read.jsonl", [PAIR | {"passages": [[0, 9], [10, 60]]}], []),  # its title, then its text
-    ("to_read.jsonl", [PAIR | {"doc_id": "x", "passages": [[1, 9]]}],
-     [f":1: document x {UNKNOWN}"]),
-    ("to_read.jsonl", [PAIR, PAIR | {"query_id": "q9"}], [f":2: query q9 {NO_QUERY} 1 line here"]),
 ]  # fmt: skip
 
 
@@ -311,9 +273,6 @@ def test_evidence_is_a_list_of_alternatives():
     assert evalset.evidence_quotes({}) == ()
 
 
-# Queries that no document answers, and what is to be done next.
-
-
 def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
     change(folder / QUERIES, '["queue-full"]', '[], "kind": "none"')
     wanted = "retrieval_queries.jsonl:2: query q2: queue-full answers it, wanted another kind"
@@ -349,13 +308,6 @@ def test_the_next_step_is_the_first_thing_that_is_missing(evals, wanted):
     assert step.startswith(wanted) and bool(step) == bool(wanted)
 
 
-def test_a_set_with_a_query_that_waits_is_not_measured(folder):
-    (folder / JUDGMENTS).unlink()
-    change(folder / QUERIES, '["queue-full"]', "[]")
-    assert evalset.load(folder).unlabelled_queries == ["q2"]
-    assert "session A's panel" in report(folder) and not (folder / "results.json").exists()
-
-
 def test_a_lesson_says_in_a_line_what_it_needs(folder):
     evals = evalset.load(folder)
     assert evals.require() is evals is evals.require(JUDGMENTS)
@@ -365,9 +317,6 @@ def test_a_lesson_says_in_a_line_what_it_needs(folder):
     assert aside.require() is aside
     with pytest.raises(evalset.EvalSetError, match="^no queries yet: write retrieval_queries"):
         evals._replace(queries={}).require("gone")
-
-
-# Small rules.
 
 
 def test_an_example_is_of_its_kind_else_of_dev_else_any(folder):

@@ -54,7 +54,6 @@ def solution(name, body=None, before=exercises.BEGIN, after=exercises.END):
 
 
 def exercise(name):
-    """Return the cells of one exercise."""
     call = f"check.{name}({name}, {WORDS}, {EXPECTED[name]!r})"
     plan = "Difficulty 1 of 3 · 10 minutes · to know it."
     return [

@@ -1,15 +1,12 @@
 """What a check writes down, where, and what is read of it."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from helpers.learn import record
-from helpers.learn.copies import LEARN
 from notebooks import check
 from notebooks.check.passed import place_of_exercise
 
@@ -98,27 +95,6 @@ def test_two_wrong_answers_open_a_way_on(copies, shell, capsys):
     assert len(record.check_runs(copies)[f"{record.TAKEN}dcg"]) == 1
     (copies / record.RECORD).unlink()
     assert "Hint" not in "".join(map(said, others))
-
-
-WRITES = """
-import sys
-from helpers.learn import record
-
-def answer(): ...
-
-for n in range(200):
-    record.write_check_run(sys.argv[1], answer, "wrong", f"{n} {'long ' * 100}")
-"""
-
-
-def test_notebooks_that_run_at_once_lose_no_line(copies, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(LEARN.parent))
-    (copies / "writes.py").write_text(WRITES)
-    command = [sys.executable, str(copies / "writes.py")]
-    running = [subprocess.Popen([*command, name]) for name in "ab"]
-    assert [process.wait() for process in running] == [0, 0]
-    for runs in map(record.check_runs(copies).get, "ab"):
-        assert [run.words.split()[0] for run in runs] == [str(n) for n in range(200)]
 
 
 def test_lines_that_cannot_be_read_are_left_out(tmp_path):

@@ -1,8 +1,8 @@
 """A hostile set in a real browser; make proof ONLY=browser calls it.
 
-Payloads stand in every field that a set has. Its sessions and write-up are executed, signed as
-trusted and opened in JupyterLab, its page is opened as a file, its panel is worked through. No
-script may run, no request may leave this machine, no dialog may open, no formula may be typeset.
+Payloads stand in every field that a set has. Its sessions are executed, signed as trusted and
+opened in JupyterLab, its page and a page of raw payloads as files. No script may run, no request
+leave this machine, no dialog open, no formula be typeset. The panel and other pages: test_inert.py.
 """
 
 import tempfile
@@ -20,15 +20,12 @@ AWAY = "https://evil.invalid"
 PAYLOADS = (  # ran() tells Python that it was called, from any frame
     "<script>ran()</script>",
     "<img src=x onerror=ran()>",
-    "<svg onload=ran()><script>ran()</script></svg>",
     "<iframe srcdoc='<script>parent.ran()</script>'></iframe>",
     f"<iframe src={AWAY}/frame></iframe><object data={AWAY}/object></object>",
     f"<img src={AWAY}/img><video poster={AWAY}/poster src={AWAY}/video></video>",
     f"<style>@import '{AWAY}/import'; body {{ background: url({AWAY}/style) }}</style>",
     f"<p style='background: url({AWAY}/attribute)'>p</p>",
-    f"<link rel=stylesheet href={AWAY}/link><base href={AWAY}/>",
     f"<meta http-equiv=refresh content='0;url={AWAY}/refresh'>",
-    f"<form action={AWAY}/form><input autofocus onfocus=ran()><button>b</button></form>",
     "</title></style></script></textarea></table><script>ran()</script>",
     '"\' onmouseover=ran() onload=ran() autofocus onfocus=ran() x="><img src=x onerror=ran()>',
     "<a href=javascript:ran()>a</a> <a href='data:text/html,<script>ran()</script>'>b</a>",
@@ -38,7 +35,6 @@ PAYLOADS = (  # ran() tells Python that it was called, from any frame
     r"$\href{javascript:ran()}{x}$ \(y^2\) $$\unicode{x41}$$ \begin{align}z\end{align}",
     "`a` `` <img src=x onerror=ran()> `b <img src=x onerror=ran()> ``` <img src=x onerror=ran()>",
     "| a | <img src=x onerror=ran()> | </td></tr><tr><td onclick=ran()> |",
-    "&lt;img src=x onerror=ran()&gt; &#60;img src=x onerror=ran()&#62;",
     "<details open ontoggle=ran()><summary>s</summary></details><body onload=ran()>",
     "{{ ran() }} {% raw %} ${ran()} <%= ran() %> \x1b]8;;javascript:ran()\x07x \x1b[2J \u202e",
 )
@@ -48,8 +44,8 @@ LABELS = ("www.evil.invalid", "1. one", "- a _b_", "+ (x) & y", "a&lt", "-")  # 
 # The write-up links to files of its set, as text: JupyterLab serves them from this machine.
 OF_THE_FOLDER = r"http://127\.0\.0\.1:\d+/files/\w+\.(?:md|jsonl?)(?:\?|$)"
 FORBIDDEN = "script, iframe, object, embed, form, button, svg, link, meta, base, mjx-container"
-LINK = rf"^(javascript|data:text|(?!{OF_THE_FOLDER})https?:|//)"
 CODE = "^(javascript|data:text)"
+LINK = rf"^(javascript|data:text|(?!{OF_THE_FOLDER})https?:|//)"
 READY = """([where, forbidden, bad]) => [...document.querySelectorAll(where)].flatMap(area => [
     ...area.querySelectorAll(forbidden),
     ...[...area.querySelectorAll('*')].filter(e => e.getAttributeNames().some(a =>
@@ -63,20 +59,16 @@ def main() -> None:
     """Raise where a text of a set does something."""
     began, scratch = time.time(), Path(tempfile.mkdtemp(prefix="hostile-"))
     folder = write_set(scratch / "evals")
-    pages = [write_page(scratch / "raw.html", raw_notebook())]
     names = write_notebooks(scratch, folder)
-    pages.append(folder.with_name("write-up.html"))
+    (scratch / "raw.html").write_text(report.html(raw_notebook()), encoding="utf-8")
     with browser_lab.lab(scratch, scratch) as address, browser_lab.window() as window:
         watch = Watch(window.new_context(viewport={"width": 1250, "height": 1150}))
-        for path in pages:
-            watch.opened(path.as_uri())
-            watch.page.screenshot(path=path.with_suffix(".png"), full_page=True)
-            watch.check(path.name, "body", links=path == pages[0])
+        for name, bad in (("raw.html", CODE), ("write-up.html", LINK)):
+            watch.opened((scratch / name).as_uri())
+            watch.check(name, "body", bad)
         for name in names:
             look(watch, address(name), name)
             watch.page.screenshot(path=scratch / f"{name}.png")
-        work(watch, address("panel.ipynb"))
-        watch.page.screenshot(path=scratch / "panel.png")
     print(f"passed: {len(PAYLOADS)} payloads did nothing, {time.time() - began:.0f} s, {scratch}")
 
 
@@ -96,7 +88,6 @@ class Watch:
             self.seen.append(f"a request to {request.url}")
 
     def refuse(self, dialog) -> None:
-        """Note a dialog and close it."""
         self.seen.append(f"a dialog: {dialog.message}")
         dialog.dismiss()
 
@@ -112,12 +103,9 @@ class Watch:
         else:
             browser_lab.open_notebook(self.page, address)
 
-    def check(self, name: str, where: str, links: bool = False) -> None:
-        """Raise where something happened, or stands ready to happen on a click.
-
-        `links` allows those that lead away.
-        """
-        ready = self.page.evaluate(READY, [where, FORBIDDEN, CODE if links else LINK])
+    def check(self, name: str, where: str, bad: str = LINK) -> None:
+        """Raise where something happened, or stands ready to happen on a click on a `bad` link."""
+        ready = self.page.evaluate(READY, [where, FORBIDDEN, bad])
         assert not self.seen and not ready, (name, sorted({*self.seen}), ready[:5])
 
 
@@ -133,32 +121,10 @@ def look(watch: Watch, address: str, name: str) -> None:
     watch.check(name, OUTPUT)
 
 
-def work(watch: Watch, address: str) -> None:
-    """Run the panel, look at each document and the guide, and check each."""
-    watch.opened(address)
-    browser_lab.run_all_cells(watch.page)
-    skip = watch.page.locator(".widget-button:text-is('Skip')")
-    skip.wait_for(timeout=60_000)
-    watch.page.get_by_text("Labelling guide").click()
-    for n in range(len(PAYLOADS)):
-        watch.page.wait_for_timeout(200)
-        watch.check(f"document {n} of the panel", OUTPUT, links=True)  # the guide may have some
-        skip.click()
-    key = watch.page.get_by_placeholder("0 1 2 n s u")
-    key.press_sequentially("<")
-    watch.page.get_by_text("does nothing").wait_for()
-    watch.check("the panel", OUTPUT, links=True)
-
-
-# The set.
-
-
 def write_set(folder: Path) -> Path:
     """Write a set that loads, with payloads in every field."""
-    n, ids = (
-        len(PAYLOADS),
-        [f"{own}{i}" for i, own in zip(range(len(PAYLOADS)), cycle(IDS.split()))],
-    )
+    n = len(PAYLOADS)
+    ids = [f"{own}{i}" for i, own in zip(range(n), cycle(IDS.split()))]
     names = ("corpus", "retrieval_queries", "judgments", "second_pass", "pool")
     corpus, queries, judgments, second, pool = tables = [[], [], [], [], []]
     for i, payload in enumerate(PAYLOADS):
@@ -193,9 +159,6 @@ def write_set(folder: Path) -> Path:
     return folder
 
 
-# The notebooks.
-
-
 def raw_notebook() -> nbformat.NotebookNode:
     """Return a write-up that shows the payloads raw: the page must be clean by itself."""
     new = nbformat.v4
@@ -206,27 +169,17 @@ def raw_notebook() -> nbformat.NotebookNode:
     return new.new_notebook(cells=cells)
 
 
-def write_page(path: Path, notebook: nbformat.NotebookNode) -> Path:
-    """Write the rendered page of a notebook."""
-    path.write_text(report.html(notebook), encoding="utf-8")
-    return path
-
-
 def write_notebooks(scratch: Path, folder: Path) -> list[str]:
-    """Execute sessions and write-up, sign and write them, and the panel's; return their names."""
     data = scratch / "jupyter" / "jupyter_data_dir"
     data.mkdir(parents=True)
     notary = nbformat.sign.NotebookNotary(data_dir=str(data))
-    for path, notebook in workbook.run_all(
-        folder, [*workbook.NOTEBOOKS, *workbook.FURTHER]
-    ).items():
+    run = workbook.run_all(folder, [*workbook.NOTEBOOKS, *workbook.FURTHER])
+    for path, notebook in run.items():
         notary.sign(notebook)
         nbformat.write(notebook, scratch / path.name)
         if path == workbook.WRITE_UP:
-            write_page(folder.with_name("write-up.html"), notebook)
+            (scratch / "write-up.html").write_text(report.html(notebook), encoding="utf-8")
     notary.store.close()
-    pairs = "[(q.query_id, d) for q in evals.queries.values() for d in q.relevant_doc_ids]"
-    browser_lab.write_panel(scratch / "panel.ipynb", folder, pairs)
     return [path.name for path in workbook.NOTEBOOKS]
 
 

@@ -31,7 +31,7 @@ sys.path.insert(0, {root!r})
 from helpers import evalset
 from helpers.labels import merge, panel
 evals = evalset.load({folder!r})
-panel.Panel(evals, {pairs}, repeats=0).show()"""
+panel.Panel(evals, merge.pairs_to_judge(evals), repeats=0).show()"""
 
 
 def missing() -> str:
@@ -42,7 +42,6 @@ def missing() -> str:
 
 
 def chromium() -> str | None:
-    """Return the path of the browser to drive."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
@@ -99,9 +98,9 @@ def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
     raise RuntimeError(f"JupyterLab does not answer:\n{log.read_text()[-2000:]}")
 
 
-def write_panel(path: Path, folder: Path, pairs: str) -> None:
-    """Write a notebook that shows the panel of a set, for the pairs of an expression."""
-    code = PANEL.format(root=str(ROOT), folder=str(folder), pairs=pairs)
+def write_panel(path: Path, folder: Path) -> None:
+    """Write a notebook that shows the panel of a set."""
+    code = PANEL.format(root=str(ROOT), folder=str(folder))
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     cells = [nbformat.v4.new_code_cell(code)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), path)

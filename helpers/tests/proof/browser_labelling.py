@@ -1,7 +1,7 @@
 """The labelling panel in a real browser; make proof ONLY=browser calls it.
 
 Runs a notebook with the panel, judges three documents, takes evidence from a table, from code and
-from a line, goes on after a reload, sets a query aside, finishes, and reads the log and the folder.
+from a line, goes on after a reload, and finishes. What each key writes, test_panel.py holds.
 """
 
 import tempfile
@@ -26,7 +26,6 @@ SELECTED = {  # document: (from, to) as they are shown, and the evidence
     "disk-slow": ("iostat", "sync", "iostat -x 5 | grep disk\nsync"),
     "queue-full": ("consumer", "Look", "consumer.\n2. Look"),
 }
-GUIDE = "# Guide\n\n| grade | meaning |\n|---|---|\n| 2 | answers |\n| 0 | does <not> help |\n"
 CORNERS = """([words, side]) => {
     const page = document.querySelector('[aria-label=Document]');
     const walk = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
@@ -49,14 +48,13 @@ def main() -> None:
     folder = write_folder(scratch)
     with browser_lab.lab(scratch, scratch) as address, browser_lab.window() as window:
         page = window.new_page(viewport={"width": 1250, "height": 1150})
-        panel = Panel(page, address("panel.ipynb"), folder, scratch)
+        panel = Panel(page, address("panel.ipynb"), folder)
         try:
             judge_two(panel)
-            reload_and_judge_the_third(panel)
-            set_aside_and_finish(panel)
+            reload_judge_the_third_and_finish(panel)
         finally:
-            panel.picture("last")
-    print(f"passed: the log holds what was typed and clicked; screenshots in {scratch}")
+            page.screenshot(path=scratch / "last.png")
+    print(f"passed: the log holds what was typed and clicked; the last page in {scratch}")
 
 
 def write_folder(scratch: Path) -> Path:
@@ -71,34 +69,27 @@ def write_folder(scratch: Path) -> Path:
     files.write_jsonl(folder / "retrieval_queries.jsonl", [query, waits])
     pool = [{"query_id": "q1", "doc_id": d, "rankers": ["by-hand"]} for d in DOCUMENTS]
     files.write_jsonl(folder / "pool.jsonl", pool)
-    (folder / "labeling_guide.md").write_text(GUIDE, encoding="utf-8")
-    browser_lab.write_panel(scratch / "panel.ipynb", folder, "merge.pairs_to_judge(evals)")
+    browser_lab.write_panel(scratch / "panel.ipynb", folder)
     return folder
 
 
 class Panel:
     """The panel on a page, and the log that it writes."""
 
-    def __init__(self, page, address: str, folder: Path, pictures: Path):
-        self.page, self.address, self.folder, self.pictures = page, address, folder, pictures
+    def __init__(self, page, address: str, folder: Path):
+        self.page, self.address, self.folder = page, address, folder
         self.key = page.get_by_placeholder("0 1 2 n s u")
         self.evidence = page.get_by_placeholder("Evidence")
         names = ("1 helps in part", "2 answers it", "No answer", "Skip", "Undo", "Finish")
         self.button = {n: page.locator(f".widget-button:text-is('{n}')") for n in names}
 
     def open(self) -> None:
-        """Open the notebook, or open it anew, and run it."""
         browser_lab.open_notebook(self.page, self.address)
         browser_lab.run_all_cells(self.page)
         self.button["Skip"].wait_for(timeout=30_000)
 
     def says(self, words: str) -> None:
-        """Wait until the panel shows some words."""
         self.page.locator(".jp-OutputArea").get_by_text(words).wait_for()
-
-    def picture(self, name: str) -> None:
-        """Take a picture of the page."""
-        self.page.screenshot(path=self.pictures / f"{name}.png")
 
     def rows(self, name: str = "labelling.jsonl") -> list[dict]:
         """Return the objects of the log, or of another file of the set."""
@@ -130,9 +121,7 @@ def judge_two(panel: Panel) -> None:
     panel.button["2 answers it"].click()
     panel.says("grade 2 needs evidence")
     assert len(panel.rows()) == 1, "without evidence nothing is written"
-    panel.picture("refused")
     evidence = panel.select()
-    panel.picture("selected")
     panel.button["2 answers it"].click()
     panel.says("Saved: 2")
     assert panel.rows()[-1]["evidence"] == evidence
@@ -142,56 +131,35 @@ def judge_two(panel: Panel) -> None:
 
 
 def look_at_widths(panel: Panel) -> None:
-    """Take pictures at two narrow widths; nothing of the panel may be cut off there."""
+    """Nothing of the panel may be cut off at two narrow widths."""
     page, wide = panel.page, panel.page.viewport_size
     page.keyboard.press("Control+B")  # the list of files goes
     for width in (700, 390):
         page.set_viewport_size({"width": width, "height": 1150})
         page.wait_for_timeout(1500)
         panel.button["Undo"].scroll_into_view_if_needed()
-        panel.picture(str(width))
         words = page.evaluate(CUT_OFF)
         assert not words, f"at {width} px the words of {words} are cut"
     page.set_viewport_size(wide)
     page.keyboard.press("Control+B")
 
 
-def reload_and_judge_the_third(panel: Panel) -> None:
-    """Go on after a reload, look at the guide, and take a line as evidence by keyboard alone."""
+def reload_judge_the_third_and_finish(panel: Panel) -> None:
+    """Go on after a reload, take a line as evidence by keyboard alone, and finish."""
     panel.open()
     panel.says("2 of 3, query 1 of 1")
     panel.select()
     panel.button["2 answers it"].click()
     panel.says("Saved: 2")
-    panel.page.get_by_text("Labelling guide").click()
-    panel.says("does <not> help")
-    panel.picture("guide")
     panel.key.press_sequentially("jj")
     panel.says("Line 2 of")
     assert panel.evidence.input_value() == "Look at the queue depth first."
-    aside = panel.button["No answer"]
-    assert aside.is_disabled(), "a query is set aside when its documents are judged"
     panel.button["1 helps in part"].click()
     panel.says("No document judged for this query answers it")
     assert [row["relevance"] for row in panel.rows()[-2:]] == [2, 1]
-    panel.page.locator(".widget-button:disabled:text-is('1 helps in part')").wait_for()
-    panel.picture("question")
-
-
-def set_aside_and_finish(panel: Panel) -> None:
-    """Set a query aside, take that back, do it again and take all into the folder."""
     panel.button["No answer"].click()
     panel.says("all are judged")
-    panel.says("Set aside, because no document answers: q2")
-    assert (panel.rows()[-1]["query_id"], panel.rows()[-1]["doc_id"]) == ("q2", "")
-    panel.key.press_sequentially("u")
-    panel.says("Taken back: No answer")
-    assert "undo" in panel.rows()[-1]
-    panel.button["No answer"].click()
-    panel.says("all are judged")
-    panel.picture("end")
     panel.button["Finish"].click()
     panel.says("4 new judgments went from the log into the folder")
-    panel.picture("finished")
     assert not panel.button["Undo"].count() and not panel.key.count(), "nothing is left to press"
     assert sorted(row["relevance"] for row in panel.rows("judgments.jsonl")) == [0, 1, 2]

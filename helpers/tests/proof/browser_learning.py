@@ -2,11 +2,9 @@
 
 Opens new learner copies in JupyterLab. Again and again runs all cells, up to the next open
 exercise, where screen and cursor must be, and answers it wrongly, then rightly: a folded solution
-appears. Then every slider and list of the page is moved. At the end a prediction is refused, where
-screen and cursor must be, and one that comes late isn't noted.
+appears. Then every slider and list of the page is moved.
 """
 
-import json
 import os
 import re
 import shutil
@@ -40,27 +38,25 @@ def main(letters: str = "a") -> None:
         ):
             for name, source in learn.read_lessons().items():
                 if learn.session_letter(name).lower() in letters:
-                    visit(window, address(name), name, source, folder / "evals", scratch)
+                    visit(window, address(name), name, source, scratch)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"passed: each exercise was refused, then accepted; screenshots in {scratch}")
+    print(f"passed: each exercise was refused, then accepted; last pages in {scratch}")
 
 
-def visit(window, address: str, name: str, source, evals: Path, scratch: Path) -> None:
-    """Work one session, move all that moves and predict again."""
+def visit(window, address: str, name: str, source, scratch: Path) -> None:
     page = window.new_page(viewport={"width": 1200, "height": 1000})
     try:
-        work(page, address, source, learn.exercises_of(name, source), scratch)
+        work(page, address, source, learn.exercises_of(name, source))
         n_moved = move_all(page)
         assert n_moved == CONTROLS[learn.session_letter(name).lower()], n_moved
         print(f"{name}: {n_moved} sliders and lists move their pictures")
-        predict_again(page, source, evals / "predictions.json")
     finally:
         page.screenshot(path=scratch / f"{name[:9]}-last.png")
         page.close()
 
 
-def work(page, address: str, source, exercises: list, shots: Path) -> None:
+def work(page, address: str, source, exercises: list) -> None:
     """Work one session from its first cell to its last."""
     began = time.time()
     browser_lab.open_notebook(page, address)
@@ -72,19 +68,16 @@ def work(page, address: str, source, exercises: list, shots: Path) -> None:
         stands_at(page, e.code)
         below = next(i for i, c in enumerate(source.cells) if i > e.check and learn.is_code(c))
         assert number(page, below) == "", f"Run All goes on after {e.grade_id}"
-        shoot(page, e.check, shots / f"{e.grade_id}-1-open.png")
         if n:
             says(page, exercises[n - 1].check, ACCEPTED)
         if e.number:
             fill(page, e, wrong(source.cells[e.code]))
             said = says(page, e.check, REFUSED)
             assert "Traceback" not in said, said
-            shoot(page, e.check, shots / f"{e.grade_id}-2-wrong.png")
         fill(page, e, right(source.cells[e.code]))
         says(page, e.check, ACCEPTED)
         if e.number:
             unfold(page, e)
-        shoot(page, e.check, shots / f"{e.grade_id}-3-right.png")
     browser_lab.run_all_cells(page)
     last = max(i for i, c in enumerate(source.cells) if learn.is_code(c))
     assert number(page, last, ran=True), "the last cell does not run"
@@ -105,40 +98,11 @@ def stands_at(page, index: int) -> None:
 
 
 def unfold(page, e: learn.Exercise) -> None:
-    """Open the model solution of a passed check."""
     folded = cell_at(page, e.check).locator("details", has_text="A model solution").last
     assert not folded.locator("pre").is_visible(), f"{e.grade_id}: its solution is not folded"
     folded.locator("summary").click()
     words = folded.locator("pre").inner_text()
     assert "def " in words and "SOLUTION" not in words, words
-
-
-def predict_again(page, source, kept: Path) -> None:
-    """Answer the first prediction that takes a range, wrongly and late.
-
-    Run All must stop at it and show it, and the learner's set doesn't keep it.
-    """
-    ranges = re.compile(r'^predict\("([^"]+)", \.\.\., \.\.\.\)', re.MULTILINE)
-    matches = [(index, ranges.search(cell.source)) for index, cell in enumerate(source.cells)]
-    index, name = next(((index, match[1]) for index, match in matches if match), (None, None))
-    if not name:
-        return
-    open_ends, text = f'"{name}", ..., ...', source.cells[index].source
-    retype(page, index, text.replace(open_ends, f'"{name}", 9, 3', 1))
-    browser_lab.run_all_cells(page)
-    says(page, index, "found 9, 3; wanted two numbers, predict")
-    stands_at(page, index)
-    retype(page, index, text.replace(open_ends, f'"{name}", -5, 123456', 1))
-    page.keyboard.press("Shift+Enter")
-    says(page, index, "That comes after its truth")
-    assert not kept.exists() or name not in json.loads(kept.read_text(encoding="utf-8"))
-
-
-def retype(page, index: int, text: str) -> None:
-    """Replace the source of a cell, by keyboard."""
-    cell_at(page, index).locator(".cm-content").click()
-    page.keyboard.press("Control+A")
-    page.keyboard.insert_text(text)
 
 
 def move_all(page) -> int:
@@ -177,7 +141,6 @@ def move(page, control, kind: str) -> None:
 
 
 def pictures_in(area) -> list[str]:
-    """Return the sources of the pictures that an output shows."""
     return [image.get_attribute("src") for image in area.locator("img").all()]
 
 
@@ -196,7 +159,6 @@ def right(cell) -> str:
 
 
 def cell_at(page, index: int):
-    """Return a cell of the page by its place in the notebook."""
     return page.locator(".jp-Cell").nth(index)
 
 
@@ -223,13 +185,8 @@ def says(page, index: int, words: str | re.Pattern) -> str:
 
 def fill(page, e: learn.Exercise, text: str) -> None:
     """Type an answer into an exercise, by keyboard alone from there, and run it and its check."""
-    retype(page, e.code, text)
+    cell_at(page, e.code).locator(".cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(text)
     for _ in range(e.check - e.code + 1):
         page.keyboard.press("Shift+Enter")
-
-
-def shoot(page, index: int, path: Path) -> None:
-    """Take a picture with a cell in its middle."""
-    cell_at(page, index).evaluate("cell => cell.scrollIntoView({block: 'center'})")
-    page.wait_for_timeout(300)
-    page.screenshot(path=path)

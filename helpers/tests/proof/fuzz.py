@@ -110,7 +110,6 @@ def places(tree: object) -> list[tuple]:
 
 
 def other_word(rng: Random, line: str, odd: object) -> str:
-    """Return a line in which a word is another."""
     word = rng.choice([*re.finditer(r"[^\s,:]+|$", line)])
     odd = odd if isinstance(odd, str) else json.dumps(odd)
     return line[: word.start()] + odd + line[word.end() :]

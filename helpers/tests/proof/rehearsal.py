@@ -54,7 +54,6 @@ def source_problems(name: str, notebook) -> list[str]:
 
 
 def marker_problems(cell) -> list[tuple[int, str]]:
-    """Return (line, what is wrong) with the markers of a cell."""
     marks, problems = (exercises.BEGIN, exercises.END), []
     for number, line in enumerate(cell.source.splitlines(), 1):
         if re.search("(BEGIN|END) SOLUTION", line) and line.strip() not in marks:
@@ -85,9 +84,6 @@ def metadata_problems(cell, taken: dict[str, str]) -> list[tuple[int, str]]:
     }
     line = areas[0][0] if areas else 1
     return [(line, words) for words, holds in complaints.items() if holds]
-
-
-# What a copy tells and where it leads.
 
 
 def bare(text: str) -> str:
@@ -130,9 +126,6 @@ def dead_links(name: str, copy, names: set[str], folder: Path) -> list[str]:
             if not (copies.ELSEWHERE.match(target) or lesson in names or is_there):
                 problems.append(f"{name}: cell {cell.id}: link to {target}: no such file")
     return problems
-
-
-# A learner's way through.
 
 
 def rehearse(name: str, source, copied, folder: Path, evals: Path) -> list[str]:

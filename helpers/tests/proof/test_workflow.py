@@ -36,5 +36,4 @@ def test_the_systems_and_pythons_are_those_of_the_page():
     systems = re.search(r"On (\w+) x86-64, (\w+) ARM64 and (\w+) x86-64 every", INSTALLING).groups()
     named = {"Linux": "ubuntu", "macOS": "macos", "Windows": "windows"}
     assert matrix["os"] == [f"{named[system]}-latest" for system in systems]
-    pinned = re.findall(r'python-version: "(.+)"', PAGE)
-    assert set(pinned) == {high}
+    assert {*re.findall(r'python-version: "(.+)"', PAGE)} == {high}

@@ -10,17 +10,14 @@ from helpers.sources import readers, write
 
 
 def options(kind, path, **more):
-    """Return what a command line asks for."""
     return readers.Options(kind, str(path), **more)
 
 
 def task(kind="table", path="p", **more):
-    """Return the task that a reader is given."""
     return readers.Task(options(kind, path, **more))
 
 
 def read(kind, path, **more):
-    """Return what the reader of a kind gives, and its task."""
     own = task(kind, path, **more)
     return write.READERS[kind][0](own), own
 
@@ -32,7 +29,6 @@ def bring(kind, path, to, **more):
 
 
 def refused(call, *arguments, **more):
-    """Return the problems of a call that must fail."""
     with pytest.raises(evalset.EvalSetError) as caught:
         call(*arguments, **more)
     return caught.value.problems
@@ -72,14 +68,4 @@ def beir_folder(path):
     head = "query-id\tcorpus-id\tscore\n"
     put(path / "qrels" / "test.tsv", head + "1\td1\t2\n1\td2\t0\n1\ta/b #4\t1\n")
     put(path / "qrels" / "dev.tsv", head + "2\t3\t1\n")
-    return path
-
-
-def mmarco_folder(path):
-    """Write and return tables as mMARCO's: documents and queries in two languages, labels."""
-    for name, text in (("english", "wind"), ("japanese", "風の音")):
-        rows = "".join(f"{n}\t{text} {n}\n" for n in range(6))
-        put(path / "collections" / f"{name}_collection.tsv", rows)
-        put(path / "queries" / f"{name}_queries.dev.small.tsv", f"1\t{text}\n")
-    put(path / "qrels.dev.small.tsv", "1\t0\t4\t1\n")
     return path

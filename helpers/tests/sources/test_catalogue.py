@@ -42,7 +42,6 @@ def labelled(*pairs, **parts):
 
 
 def stand_in(monkeypatch, sets):
-    """Put a module ir_datasets with these datasets in place."""
     module = types.SimpleNamespace(load=lambda name: sets[name])
     monkeypatch.setitem(sys.modules, "ir_datasets", module)
 
@@ -98,14 +97,11 @@ def test_the_language_and_the_queries_of_another(tmp_path, monkeypatch, name, mo
     assert all(f"--{option} {value}" in card for option, value in more.items())
 
 
-@pytest.fixture
-def with_splits(monkeypatch):
+def test_names_below_one_are_its_splits(monkeypatch, tmp_path):
     train = labelled(("1", "a b"), docs=[])  # documents are those of the name asked for
     sets = {"c": Dataset(docs=DOCS, queries=[]), "c/train": train, "c/dev": Dataset(docs=DOCS)}
-    stand_in(monkeypatch, sets | {"c/test": labelled(("2", "c"))})
-
-
-def test_names_below_one_are_its_splits(with_splits, tmp_path):
+    stand_in(monkeypatch, sets | {"c/test": labelled(("2", "c")), "plain": labelled(("3", "c"))})
+    assert [label.split for label in read("ir_datasets", "plain")[0].labels] == ["all"]
     lines, evals = bring("ir_datasets", "c", tmp_path / "to")
     assert {q.query_id: q.split for q in evals.queries.values()} == {"1": "dev", "2": "test"}
     assert "halves: the source's own (test, train)" in lines and len(evals.documents) == 2
@@ -117,14 +113,6 @@ def test_names_below_one_are_its_splits(with_splits, tmp_path):
     assert problem == "ir_datasets:c: no split dev, found test, train"
     (problem,) = problems("ir_datasets", "c/test", tmp_path / "no", split="test")
     assert problem.startswith("--split: c/test has its own labels, wanted the name above it")
-
-
-def test_a_name_with_labels_says_its_split_and_those_beside_it(monkeypatch):
-    sets = {"c": Dataset(docs=DOCS), "c/train": labelled(("1", "c")), "plain": labelled(("3", "c"))}
-    stand_in(monkeypatch, sets | {"c/test": labelled(("2", "c"))})
-    for name, split, offered in (("c/test", "test", ("test", "train")), ("plain", "all", ("all",))):
-        found, _ = read("ir_datasets", name)
-        assert {*found.splits} == {*offered} and [n.split for n in found.labels] == [split]
 
 
 def test_names_and_failures_of_the_catalogue_are_told(tmp_path, monkeypatch):

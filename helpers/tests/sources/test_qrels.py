@@ -47,9 +47,6 @@ def test_labels_are_read_by_query_and_doubled_ones_told():
     assert qrels.read_labels(readers.Source([]), log) == {}
 
 
-# Halves.
-
-
 def collection(path, answers, texts=None):
     """Write a BEIR folder: `answers` is {split: {query: documents}}; return it."""
     ids = sorted({d for row in answers.values() for found in row.values() for d in found.split()})
@@ -65,7 +62,6 @@ def collection(path, answers, texts=None):
 
 
 def halves(evals):
-    """Return the ids of the queries in dev, and in test."""
     queries = evals.queries.values()
     return [" ".join(q.query_id for q in queries if q.split == half) for half in evalset.SPLITS]
 

@@ -93,20 +93,15 @@ def test_questions_without_ids_types_and_answers(tmp_path):
 
 UNFIT = ", row 1: question, context or supporting_facts is missing or of another form, wanted"
 BAD = [  # a row, or the text of the file; the problem
-    *(
-        (row, UNFIT)
-        for row in (
-            {"question": "a"},
-            question(question=7),
-            question(context=[["A"]]),
-            question(context=[["A", "One. Two."]]),
-            question(context=[["A", ["One.", 2]]]),
-            question(context=[[1, []]]),
-            question(context={"title": ["A", "B"], "sentences": [["One."]]}),
-            *(question(supporting_facts=[["A", n]]) for n in ("0", True, None)),
-            question(supporting_facts=[[7, 0]]),
-        )
-    ),
+    ({"question": "a"}, UNFIT),
+    (question(question=7), UNFIT),
+    (question(context=[["A", "One. Two."]]), UNFIT),
+    (question(context=[["A", ["One.", 2]]]), UNFIT),
+    (question(context=[[1, []]]), UNFIT),
+    (question(context={"title": ["A", "B"], "sentences": [["One."]]}), UNFIT),
+    (question(supporting_facts=[["A", "0"]]), UNFIT),
+    (question(supporting_facts=[["A", True]]), UNFIT),
+    (question(supporting_facts=[[7, 0]]), UNFIT),
     (question(_id=[""]), ', row 1: field _id is [""], wanted an id'),
     ("[1]", ", row 1: found 1, wanted a JSON object"),
     ("[\n\n{]", ": cannot be read ("),

@@ -1,7 +1,6 @@
 """Rows of every form of table with their places, and what they say under the names of others."""
 
 import gzip
-import time
 
 from importing import put, refused, task
 
@@ -54,8 +53,6 @@ BAD = {  # file: (content, rows that are read, start of each problem)
     "a.json": ('[{"a": 1}, 7,\n["x"], {"a": 1, "a": 2}, {}]', 2)
     + (", row 2: found 7, wanted", ', row 3: found ["x"]', ", row 4: broken JSON (key a"),
     "cut.json": ('[{"a": 1}\n', 0, UNREAD),
-    "deep.json": ("[" * 100_000, 0, UNREAD),
-    "a.json.gz": ("no gzip", 0, UNREAD),
     "a.parquet": ("PAR1" * 5, 0, UNREAD),
     "a.csv": ("a,b\n1,2,3\n4\n5,6\n", 1, ":2: found more or fewer", ":3: found more or fewer"),
     "open.csv": ('a,b\n1,2\n3,"4\n', 1, ":3: found no CSV (unexpected end of data)"),
@@ -63,7 +60,6 @@ BAD = {  # file: (content, rows that are read, start of each problem)
     "a.csv.gz": ("no gzip", 0, f":1{UNREAD}"),
     "a.tsv": ("1\ta\n" + "x" * 50, 1, f":2: found {'x' * 40!r}, wanted _id text"),
     "head.tsv": ("id\ttext\n1\n", 0, ":2: found '1', wanted 2 cells as in the first line"),
-    "a.tsv.gz": ("no gzip", 0, f":1{UNREAD}"),
 }
 
 
@@ -132,9 +128,6 @@ def test_topics_of_all_forms(tmp_path):
     }
     assert [line.split(":")[1] for line in problems] == ["15", "18"]
     assert all("wanted <num> Number: 301 and </top>" in line for line in problems)
-    start = time.perf_counter()
-    assert rows(put(path, "<top><num>" + " " * 200_000 + "</top>\n"))[1]
-    assert time.perf_counter() - start < 2
 
 
 def test_rows_under_the_names_of_many_tools():
@@ -149,14 +142,11 @@ def test_rows_under_the_names_of_many_tools():
             assert found == {"query_id": "7", "query": "words"}, (name, text)
 
 
-def test_names_that_are_given_count_first():
+def test_names_that_are_given_count_first_and_those_of_another_form_are_told():
     names = tables.column_names(task(columns="doc_id=p,relevance=r"), tables.LABEL)
     for field, name in (("doc_id", "p"), ("relevance", "r")):
         assert names.pop(field) == (name, *tables.LABEL[field])
     assert names == {"query_id": tables.LABEL["query_id"]}
-
-
-def test_columns_of_another_form_are_told():
     for pair in ("doc=x", "query="):
         (problem,) = refused(tables.column_names, task(columns=pair), tables.LABEL)
         assert problem.startswith(f"--columns: found {pair}, wanted some of doc_id=NAME, query_id=")

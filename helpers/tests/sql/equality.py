@@ -27,8 +27,6 @@ CLUSTER = {
 
 
 class Gaps(NamedTuple):
-    """What differs between the SQL and its references."""
-
     queries: int  # with a result in the reference
     rankings: int  # of them that differ
     session_b: int  # rankings that differ from the run that session B saved
