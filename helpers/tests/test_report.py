@@ -292,7 +292,8 @@ def test_the_data_card_counts_third_readings_and_large_rounds(counted):
     more = {"final": 1, "reason": "", "batch": "b", "evidence": ["x"]}
     write_rows(counted.folder / "second_pass.jsonl", *(row | more for row in rows))
     found = report.label_facts(counted._replace(documents=documents))
-    assert found["second pass, round 7"].startswith("2,400 pairs, 90.0% equal, Cohen's kappa 0.85 (")
+    told = "2,400 pairs, 90.0% equal, Cohen's kappa 0.85 ("
+    assert found["second pass, round 7"].startswith(told)
     third = "7 pairs, 3 with one most frequent grade, 4 tied"
     assert found["disputed, read three times or more"] == third and len(found) == 4
 
