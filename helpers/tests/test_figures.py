@@ -154,8 +154,6 @@ def test_evidence_by_budget(drawn):
     assert told.endswith(f"At 2,000: small {stats.TOO_FEW}, x {stats.WORSE}")
 
 
-# One colour, one rule.
-
 VISION = {  # linear RGB as eyes without one kind of cone see it (Machado et al. 2009, severity 1)
     "all cones": np.eye(3),
     "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
@@ -181,9 +179,6 @@ def test_verdicts_have_colours_that_every_eye_tells_apart(vision):
     apart = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
     assert min(apart) > (6 if vision == "none" else 15)
     assert len({(look["marker"], look["markerfacecolor"]) for look in looks}) == len(looks)
-
-
-# How a figure looks and what is said of it.
 
 
 def test_a_figure_is_displayed_once_with_its_words_and_closed(monkeypatch):
@@ -234,9 +229,6 @@ def test_a_session_begins_with_style_whole_texts_and_versions(capsys):
     versions = [f"· {name} {metadata.version(name)}" for name in names]
     wanted = " ".join(["Python", platform.python_version(), *versions])
     assert capsys.readouterr().out == wanted + "\n"
-
-
-# Tables and texts.
 
 
 def test_the_texts_of_a_table_stand_left_and_its_numbers_as_they_did(monkeypatch):

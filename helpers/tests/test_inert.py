@@ -19,8 +19,6 @@ from helpers.labels import panel, practice
 from notebooks import cards, write_up
 from notebooks.pictures import ranking
 
-# The function itself.
-
 RAW = """<script>x()</script> <img src=x onerror=x()> [a](javascript:x()) ![](http://x/y.png)
 **b** _c_ a_b 'q' "r" [^1] {z} \t= === &lt; ~~d~~ `e` <http://x> www.x.org x@y.z
 # head\n- item\n1. one\n> quote\n| a | b |\n|---|---|\n```\ncode\n``` https://x.org $x^2$ \\(y\\)
@@ -231,9 +229,6 @@ def test_no_text_acts_in_the_panel(hostile):
         assert "<b>" in seen(page)
         assert re.search(r'<(b|img|script)\b|="javascript', page) is None
     assert not acts(practice.differing_html(hostile, {hostile.judgments[0][:2]: 0}), 3)
-
-
-# The page.
 
 
 def test_a_cleaned_page_has_no_code_and_asks_for_nothing():

@@ -39,9 +39,6 @@ def name_of(path):
     return path.relative_to(workbook.ROOT / "notebooks").as_posix()
 
 
-# The rules.
-
-
 def long_cells(name, notebook):
     """A code cell has at most 12 lines of code, one with a solution 20; a table has its own."""
     for cell in filter(learn.is_code, notebook.cells):
@@ -192,8 +189,6 @@ def test_no_two_predictions_of_the_week_share_a_name():
     names = [first for function, first, _ in calls if function == "predict"]
     assert sorted(names) == sorted({*names})
 
-
-# Each rule on a made session.
 
 TASK = (
     "### Exercise: share\n\nWrite `share(a, b)`: a of all. `share(1, 3)` is 1/4 and "

@@ -47,9 +47,6 @@ def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
     assert [told.split(":")[0] for _, told in drawn] == ["b at rank 2", "b at rank 1"]
 
 
-# Session A.
-
-
 def test_lengths_have_a_row_for_each_kind_and_a_key(drawn):
     frame = pd.DataFrame({"tokens": [10, 20, 30, 512, 513, 900], "kind": [*"bbbaaa"]})
     corpus.lengths(frame)
@@ -125,9 +122,6 @@ def test_overlap_by_kind(drawn):
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.75, 0.5 / 3])
     places = {*points(ax)["o"]}
     assert len(places) == 5 and all(round(y) == (x < 0.5) for x, y in places)  # equal ones apart
-
-
-# Session B.
 
 
 def test_a_page_of_chunks_marks_where_each_begins_and_ends_and_what_two_share():
@@ -226,9 +220,6 @@ def test_a_card_holds_the_first_results_and_the_best_relevant_one():
     assert page.startswith("<h4>q1 (entity): &#60;i&#62;disk</h4>")
     assert "<br><mark>disk</mark> &#60;b&#62;full&#60;/b&#62; x</p>" in page  # no Markdown
     assert page.endswith("Words in no relevant document: &#60;i&#62;, x</p>")
-
-
-# Session C.
 
 
 def test_ten_cells_fill_what_is_relevant_and_frame_the_first_k(drawn):

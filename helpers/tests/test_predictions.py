@@ -132,9 +132,6 @@ def test_a_broken_file_is_named_and_stays_as_it_is(own):
     assert file.read_bytes() == b"[]"
 
 
-# Counting and drawing.
-
-
 def write(folder, *entries):
     """Note predictions (name, said, held, truth)."""
     rows = {name: {"said": said, "held": held, "truth": t} for name, said, held, t in entries}
@@ -196,9 +193,6 @@ def test_good_counts_leave_at_most_a_twentieth_on_each_side():
         low, high = predictions.good_counts(n)
         assert sum(chance[:low]) <= 0.05 < sum(chance[: low + 1]), n
         assert sum(chance[high + 1 :]) <= 0.05 < sum(chance[high:]), n
-
-
-# In a learner's set, among its other files.
 
 
 def test_no_command_trips_over_the_file(tmp_path, monkeypatch):

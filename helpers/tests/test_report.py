@@ -11,8 +11,6 @@ from conftest import published, write_rows
 from helpers import evalset, evidence, report, stats, text
 from helpers.evalset import Document, EvalSet, Judgment, Query
 
-# The page.
-
 
 def test_the_page_is_whole_and_shows_neither_code_nor_prompts():
     new = nbformat.v4
@@ -50,9 +48,6 @@ def test_on_paper_no_table_is_split_and_no_letter_is_smaller_than_nine_points():
     assert rules["break-after: avoid"] >= {"h2", "h3", "h4", "caption"}
     sizes = [float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)pt", on_paper)]
     assert min(sizes) == 9 and len(sizes) > 4 and "size: A4" in on_paper
-
-
-# The checklist.
 
 
 def small(folder, queries=30, documents=4, reached=2, read=5, runs=("a", "b", "fixed")):
@@ -142,8 +137,6 @@ def test_the_baseline_is_told_by_measure_and_name_on_one_page(tmp_path, monkeypa
         assert (line not in open_lines(evals)) == told, (folder, page, words)
 
 
-# The summary.
-
 MEANS = {"nDCG@10": 0.1234, "MRR@10": 0.2, "hit@1": 0.3, "hit@5": 0.4, "recall@10": 0.5}
 FOUND = {
     "corpus": {"name": "X", "documents": 2, "tokens": 1200},
@@ -187,9 +180,6 @@ def test_the_summary_is_a_table_with_a_row_for_each_half():
     assert "Queries: 1, labelled with 1 judgment (grade 1).\n" in report.summary(one)
     one["queries"] |= {"unanswered": 2}
     assert "Queries: 1 and 2 without an answer, labelled with 1 " in report.summary(one)
-
-
-# The data card.
 
 
 @pytest.fixture

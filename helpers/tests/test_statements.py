@@ -58,9 +58,6 @@ def code(page: str) -> list[str]:
 SPANS = sorted({span for path in PAGES for span in code(prose(path))})
 
 
-# Links.
-
-
 def anchors(page: str) -> set[str]:
     """Return the anchors of a page: its headings', as GitHub makes them, and those it names."""
     heads = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
@@ -94,9 +91,6 @@ def test_places_of_the_page_exist():
     flat = re.search(r"flat: (.+?) \|", table)[1]
     for name in re.findall(r"`(\w+)`", flat):
         assert (ROOT / "helpers" / f"{name}.py").exists(), name
-
-
-# Commands of make.
 
 
 NEEDED = {"RUN": "r", "FROM": "k:other", "TO": "other", "QUERY": "q"}  # some cannot do without
@@ -240,9 +234,6 @@ def test_help_lists_every_target_once_and_python_is_chosen_by_its_variable():
     assert {*re.findall(r"`([a-z]+)`", told)} - {"learn"} <= {*TARGETS} - {*__main__.COMMANDS}
 
 
-# Commands of python -m helpers.
-
-
 def test_every_command_of_python_that_a_page_names_exists():
     for span in SPANS:
         if span.startswith("python -m helpers "):
@@ -317,9 +308,6 @@ def test_the_page_says_of_false_alarms_what_the_notebook_counted():
     assert low <= lowest <= highest <= high and four and max(map(float, four)) <= high
 
 
-# What an evaluation set may hold, limits, kinds of sources.
-
-
 def fields_of(name: str) -> set[str]:
     """Return the fields that the schema of a file knows."""
     page = (evalset.DEFAULT / "schema" / f"{name}.schema.json").read_text(encoding="utf-8")
@@ -354,9 +342,6 @@ def test_limits_and_pythons_are_the_same_everywhere():
     assert ((3, int(low)), (3, after)) == (install.LOWEST, install.BEYOND)
     assert f'target-version = "py3{low}"' in (ROOT / "pyproject.toml").read_text()
     assert f"python>=3.{low},<3.{after}" in (ROOT / "environment.yml").read_text()
-
-
-# Minutes.
 
 
 WORDS_A_MINUTE, SECONDS_A_LINE, A_PICTURE = 180, 4, 1.0  # as teaching.md has them

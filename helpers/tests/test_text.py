@@ -43,9 +43,6 @@ def test_content_words_keep_their_order_and_repeats():
     assert text.STOP_WORDS.isdisjoint(["full", "back", "fire", "system"])
 
 
-# Texts that share runs of words.
-
-
 def numbered(start, end):
     return [f"w{n}" for n in range(start, end)]
 
@@ -92,9 +89,6 @@ def test_groups_that_share_a_member_are_one_in_the_order_in_which_they_end():
     groups = [[1, 2], (3,), {4, 5}, [5, 1], [], "x"]
     assert text.merge_groups(iter(groups)) == [{1, 2, 4, 5}, {3}, {"x"}]
     assert text.merge_groups([]) == [] and text.merge_groups([[1], [1]]) == [{1}]
-
-
-# Tokens.
 
 
 def test_tokens_of_a_character_begin_where_it_begins():

@@ -28,9 +28,6 @@ def notebook(tmp_path, *sources):
     return path
 
 
-# Executing.
-
-
 @pytest.mark.proof
 def test_a_notebook_is_executed_in_its_place_on_its_folder(tmp_path, capsys, monkeypatch):
     for name in ("EVALS", "MPLBACKEND", "WORKBOOK_LIVE", "KEPT"):
@@ -72,9 +69,6 @@ def test_problems_of_a_set_are_told_and_other_failures_with_their_traceback(tmp_
         with pytest.raises(error, match=f"^{words}") as caught:
             workbook.execute(notebook(tmp_path, code), tmp_path)
         assert "\x1b" not in str(caught.value)
-
-
-# Commands.
 
 
 def test_a_report_runs_the_notebooks_in_their_order_and_tells_the_summary(
@@ -154,8 +148,6 @@ def test_what_is_about_the_workbook_takes_its_own_set_only(command, tmp_path):
         getattr(workbook, f"{command}_command")(SimpleNamespace(folder=tmp_path / "other"))
 
 
-# Checking.
-
 DERIVED = ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "runs/f.json", "results.json")
 
 
@@ -203,8 +195,6 @@ def test_a_session_finds_what_is_committed_but_not_what_it_writes(monkeypatch, t
                     book.teardown()
             assert evalset.folder() == tmp_path and not copy.exists()
 
-
-# What is stored.
 
 MACHINE_PATH = re.compile(  # in JSON, which writes a backslash twice
     r"(?:/(?:home|Users|root|tmp|private|var/folders)/|\b[A-Za-z]:\\\\)[\w.-]+"

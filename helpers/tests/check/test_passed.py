@@ -105,9 +105,6 @@ def test_a_kernel_and_a_model_solution_come_without_nbformat():
     assert done.returncode == 0, done.stderr
 
 
-# What nobody may read before.
-
-
 def lines_of_solutions():
     """Return {line without white space: line} of all solutions, lines that say something."""
     return {
@@ -143,9 +140,6 @@ def test_no_stored_output_shows_a_model_solution():
         if "A model solution" in json.dumps(cell.outputs)
     ]
     assert wrong == [], "a model solution is stored: run it in notebooks/"
-
-
-# Where an open exercise leads.
 
 
 def test_in_a_kernel_an_open_exercise_is_gone_to_and_nowhere_else(monkeypatch):

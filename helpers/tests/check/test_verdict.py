@@ -35,9 +35,6 @@ def said_of(function, hand, *more, **options):
     return str(caught.value).split("\n")
 
 
-# Stubs, errors, and what is no function.
-
-
 def test_stubs_and_what_is_no_function():
     for body in ("total = sum(gains)", "pass", "...", '"""Only a docstring."""'):
         lines = refused("dcg", learnt(f"def dcg(gains):\n    {body}\n")["dcg"])
@@ -90,9 +87,6 @@ def test_how_a_call_that_fails_is_told(monkeypatch):
         lines = said_of(function, [(1, 1.0), (2, 2.0)])
         assert all(map(str.startswith, lines, beginnings)), lines
         assert sys.gettrace() is before
-
-
-# What is shown.
 
 
 def test_the_first_hand_made_case_is_shown_else_the_shortest():
@@ -153,9 +147,6 @@ def test_a_value_that_cannot_be_is_told_before_the_sentence():
         assert lines[4:-1] == said
 
 
-# When a known mistake is named.
-
-
 def test_a_mistake_is_named_only_where_it_explains_every_answer():
     mistakes = [("Added.", lambda n: n + 1), ("Added past 29.", lambda n: n + (n > 29))]
     for right, sentences in (
@@ -213,9 +204,6 @@ def test_of_two_mistakes_the_nearer_one_is_named():
     assert "Perhaps: Near." in said_of(plus(), [(n, n) for n in range(20)], (), mistakes)
 
 
-# How it is laid out.
-
-
 def test_long_lines_break_between_words_and_cases_after_commas():
     hits = [(f"a  long-name {n}", 0.1464371965) for n in range(5)]
     shown = check.Wrong(f"    expected  {hits}")._render_traceback_()
@@ -239,9 +227,6 @@ def test_the_line_that_says_most():
     assert re.fullmatch("it stops with an error, line .*: expected  1.5", summary(lambda n: {}.x))
     assert check.Wrong("f wants\n  a function").summary == "a function"
     assert check.Wrong("f wants a function", "short").summary == "short"
-
-
-# What the tables of mistakes use.
 
 
 def test_means_shared_members_and_picks():

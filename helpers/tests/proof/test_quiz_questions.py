@@ -170,9 +170,6 @@ def test_what_to_read_again_is_a_heading_of_its_part(session):
         assert question.again.lower().replace(", the ", ", ") in places, question.again
 
 
-# The eight questions before and after the week.
-
-
 def test_answers_of_the_eight_questions_follow_from_their_words():
     words = {q.right + str(n): (q.words, q.options["abcd".index(q.right)], q.why)
              for n, q in enumerate(QUESTIONS, 1)}  # fmt: skip

@@ -61,9 +61,6 @@ def glossary() -> dict[str, dict[str, str]]:
     return {slug(entry["head"]): entry.groupdict() for entry in ENTRY.finditer(GLOSSARY)}
 
 
-# The glossary as a page.
-
-
 def test_the_glossary_has_each_term_once_in_order():
     heads = re.findall(r"^## (.+)$", GLOSSARY, re.MULTILINE)
     slugs = [slug(head) for head in heads]
@@ -93,9 +90,6 @@ def test_the_places_that_entries_name_exist_and_a_further_notebook_links_the_ter
             text = "\n".join(cells_of(ROOT / "notebooks" / entry["further"]))
             assert text.startswith(f"# {entry['question']}\n"), anchor
             assert f"../glossary.md#{anchor})" in text, anchor
-
-
-# The page for who teaches.
 
 
 def test_the_minutes_of_the_teaching_page_are_those_of_the_sessions():
@@ -318,9 +312,6 @@ def of_comparisons() -> dict[str, list[float]]:
         "p-value": [0.2, 16 * flipped(*[0.2] * 4), 2**4, 0, flipped(*[0.2] * 4)],
         "sign-flip": [0.3, 0.2, -0.1, 0.4, 0.4, -0.4, 8 * p, 2**3, p],
     }
-
-
-# Which package means what.
 
 
 def test_the_card_names_the_versions_that_are_installed_here():
