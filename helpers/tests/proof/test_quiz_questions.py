@@ -158,14 +158,14 @@ def test_answers_follow_from_the_words_of_their_questions(session):
 @pytest.mark.parametrize("session", quick_test.QUESTIONS)
 def test_what_to_read_again_is_a_heading_of_its_part(session):
     (path,) = FOLDER.glob(f"session_{session.lower()}_*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     part, places = "", set()
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        source = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
-        for level, words in re.findall(r"^(##+) (?:Exercise: (?:the )?)?(.+?)\??$", source, re.M):
-            found = re.match(r"(\d)\. ", words)
-            part = f"Part {found[1]}" if found and level == "##" else part
-            words = re.sub(r"^\d\. | \(\d+ minutes\)$", "", words)
-            places.add(f"{part}, {words}".lower())
+    for level, words in re.findall(r"^(##+) (?:Exercise: (?:the )?)?(.+?)\??$", text, re.M):
+        found = re.match(r"(\d)\. ", words)
+        part = f"Part {found[1]}" if found and level == "##" else part
+        words = re.sub(r"^\d\. | \(\d+ minutes\)$", "", words)
+        places.add(f"{part}, {words}".lower())
     for question in quick_test.QUESTIONS[session]:
         assert question.again.lower().replace(", the ", ", ") in places, question.again
 
