@@ -161,7 +161,7 @@ def test_no_text_acts_in_the_write_up_and_its_page(page):
     assert not acts(main, 40)
 
 
-def test_no_text_acts_on_other_pages(hostile):
+def test_no_text_acts_on_other_pages(hostile, monkeypatch):
     base = runs.read_run(hostile.folder / results.RUN, hostile)
     other = runs.read_run(hostile.folder / "runs" / f"{ACTS}.trec", hostile)
     compared = compare.compare(hostile, base._replace(name=ACTS), [other, base])
@@ -181,14 +181,10 @@ def test_no_text_acts_on_other_pages(hostile):
     body = ranking.result_card(evalset.Query("q", "q", ()), {"d": ("", ACTS)}, {"c"}, [], 3)
     assert "&#60;b&#62;a<span>" in body and "ran()" not in body  # of a link the words alone
     assert not acts(ranking.chunk_page(ACTS, [(0, len(ACTS))]))
-
-
-def test_no_text_acts_in_the_search_box_and_in_two_texts_beside_each_other(hostile, monkeypatch):
     monkeypatch.setenv("EVALS", str(hostile.folder))
     page = baseline.ask("storage queue").data
     assert not acts(page, 2) and "&#60;b&#62;a<span>" in page  # titles whole, bodies without links
-    heading = figures.side_by_side({ACTS: text.Markup("")}).data
-    assert not acts(heading)
+    assert not acts(figures.side_by_side({ACTS: text.Markup("")}).data)
 
 
 def test_no_text_acts_in_a_failure_card(hostile):
@@ -231,7 +227,9 @@ def test_no_text_acts_in_the_panel(hostile):
     assert not acts(practice.differing_html(hostile, {hostile.judgments[0][:2]: 0}), 3)
 
 
-def test_a_cleaned_page_has_no_code_and_asks_for_nothing():
+def test_what_acts_or_asks_for_something_is_taken_from_a_page_and_all_else_stays():
+    for wrong, left in TAKEN:
+        assert text.clean(wrong) == left, wrong
     row = '<tr style="text-align:right"><td colspan="2">1</td></tr>'
     table = f'<table class="text"><tbody>{row}</tbody></table>'
     drawing = '<img alt="A bar" src="data:image/png;base64,iVBO">'
@@ -256,8 +254,3 @@ TAKEN = [  # (what stands in a page, what is left of it)
     ("<base href=//x><form action=//x><input autofocus onfocus=x()>a</form>", "a"),
     ("<a href=notes.mdx>a</a>", "<a>a</a>"),
 ]  # fmt: skip
-
-
-def test_what_acts_or_asks_for_something_is_taken_from_a_page():
-    for wrong, left in TAKEN:
-        assert text.clean(wrong) == left, wrong

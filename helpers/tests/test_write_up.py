@@ -182,16 +182,13 @@ def test_a_switch_is_advised_where_test_confirms_it(small):
 
 
 def test_what_queries_apart_from_dev_say_stands_beside_test(small):
-    of = halves(stats.CONFIRMED)
+    best = run("x", stats.BETTER) | halves(stats.CONFIRMED) | {"judged@10": 1.0}
     apart = {"n": 11, "difference": 0.02, "low": -0.01, "high": 0.05, "p": 0.5}
-    apart["verdict"] = stats.SAME
-    of["halves"][compare.APART] = apart
-    row = dict.fromkeys(stats.Paired._fields, 0.1)
-    best = run("x", stats.BETTER) | of | {"judged@10": 1.0}
+    best["halves"][compare.APART] = apart | {"verdict": stats.SAME}
     line = actions(small, others=[best])[0]
     end = "On the 11 test questions that share no relevant document with dev it's +0.020 "
     assert line.endswith(end + f"(-0.010 to +0.050), {stats.SAME} (p = &#48;.5000).")
-    best["measures"] = {"nDCG@10": row}
+    best["measures"] = {"nDCG@10": dict.fromkeys(stats.Paired._fields, 0.1)}
     page = made(small, others=[best])
     assert page.leaderboard()["on test"]["x"] == "+0.050, confirmed; apart +0.020 (n = 11)"
     assert "*Apart* are the test queries that" in said(page, "compared")

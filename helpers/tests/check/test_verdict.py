@@ -123,7 +123,7 @@ def test_the_reason_of_a_wrong_answer():
         (lambda n: print(), 1.0, "Nothing came back"),
         (lambda n: 1 / 0, 1.0, "Here is nothing to divide by"),
         (lambda n: [][n], 1.0, "A place past the last one"),
-        (lambda n: {}["a"], 1.0, "A key that is not there is asked for: .get(key, default)"),
+        (lambda n: {}["a"], 1.0, "A key that is not there is asked for"),
         (lambda n: 2 * n, 3.5, "1 of 1 cases differ; the simplest is shown."),
         (lambda n: random.random(), 3.5, verdict.DRAWN),
     ):
