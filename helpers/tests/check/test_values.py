@@ -66,12 +66,10 @@ def test_odd_answers_are_refused_and_never_stop_the_check(name):
 
 
 TEXTS = [(0.1 + 0.2, "0.3"), (1 / 3, "0.3333333333"), (2, "2"), ("a", "'a'"), (None, "None"),
-     (np.float64(0.5), "0.5"), (np.longdouble(2), "2.0"),
-     (np.array([[1, 2]]), "np.array([[1, 2]])"),
+     (np.float64(0.5), "0.5"), (np.array([[1, 2]]), "np.array([[1, 2]])"),
      (pd.Series([1, 2]), "pd.Series([1, 2])"), (pd.DataFrame({"a": [1]}), "pd.DataFrame([[1]])"),
      ({"b": 1.0, "a": [2]}, "{'b': 1.0, 'a': [2]}"), ({*"dbaec"}, "{'a', 'b', 'c', 'd', 'e'}"),
-     (set(), "set()"),
-     (frozenset({2, 1}), "{1, 2}"), ([], "[]"), ((), "()"), ((1,), "(1,)"), ((1, 2), "(1, 2)"),
+     (set(), "set()"), ([], "[]"), ((), "()"), ((1,), "(1,)"), ((1, 2), "(1, 2)"),
      (ValueError, "ValueError"), (len, "len"), (HalfWritten(), "a HalfWritten")]  # fmt: skip
 
 
@@ -97,16 +95,13 @@ def test_a_view_leaves_what_it_cannot_read():
 
 FORMS = [  # (wanted, got, what is said)
     (1.0, 2.0, ""),
-    (1.0, np.array(2.0), ""),
     (ValueError, None, ""),
     ({"a": 1}, {"b": 1}, ""),
     ([(0, 4)], [], ""),
     (math.nan, None, "None came back: here the result is not a number, so return nan."),
     (1.0, None, "Nothing came back: does the function end with return?"),
     ([1], iter([1]), "The answer is of type list_iterator: put list(...) around it."),
-    ([1], {}.keys(), "The answer is of type dict_keys: put list(...) around it."),
     (1.0, "1.0", "The answer is of type str, wanted is a number."),
-    (1.0, [2.0], "The answer is of type list, wanted is a number."),
     ("a", 1.5, "The answer is of type float, wanted is a text."),
     ({"a": 1}, {"a"}, "The answer is of type set, wanted is a dict."),
     ([1, 2], {1, 2}, "The answer is of type set, wanted is a list."),
