@@ -1,17 +1,16 @@
 """Ask LangChain's splitters again and write notebooks/check/langchain.json.
 
-They need 22 packages for this one comparison, so they get an environment of their own, for a
-moment: python helpers/tests/remake_pieces.py. It needs the network. What they say is checked with
-the session by the tests.
+They need 22 packages for this one comparison, so they get a folder of their own, for a moment:
+python helpers/tests/remake_pieces.py. It needs the network. The tests check what they say.
 """
 
 import datetime
+import functools
 import json
 import subprocess
 import sys
 import tempfile
 import venv
-from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,38 +46,32 @@ def windows() -> list[tuple[int, int, int]]:
     return [(n, s, o) for n in range(1, 17) for s in range(1, 7) for o in range(s)]
 
 
-def ask(texts: list, spans: list) -> dict:
-    """Return the pieces of `texts` and the spans of windows: runs where LangChain is installed."""
-    from langchain_text_splitters import RecursiveCharacterTextSplitter
-    from langchain_text_splitters.base import Tokenizer, split_text_on_tokens
-
-    from helpers import text
-
-    units = {"characters": len, "tokens": lambda piece: len(text.token_ids(piece))}
-
-    def pieces(body, size, unit):
-        cutter = RecursiveCharacterTextSplitter(
-            chunk_size=size, chunk_overlap=0, length_function=units[unit]
-        )
-        return [piece for piece in cutter.split_text(body) if piece.strip()]  # blank at size 1
-
-    def cut(n, size, overlap):
-        cutter = Tokenizer(overlap, size, lambda i: (i[0], i[-1] + 1), lambda _: [*range(n)])
-        return split_text_on_tokens(text="", tokenizer=cutter)
-
-    return {"pieces": [pieces(*one) for one in texts], "spans": [cut(*one) for one in spans]}
-
-
-def asked(texts: list, spans: list) -> dict:
-    """Return what `ask` gives in a new environment."""
+def ask(texts: list, spans: list) -> tuple[list, list]:
+    """Return the pieces of `texts` and the spans of windows, from LangChain in a new folder."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder, "Scripts" if sys.platform == "win32" else "bin", "python")
-        ours = (f"{name}=={metadata.version(name)}" for name in ("tiktoken", "markupsafe"))
-        wanted = ["install", "--quiet", f"{PACKAGE}=={VERSION}", *ours]
-        subprocess.run([python, "-m", "pip", *wanted], check=True)
-        command, question = [python, __file__, "ask"], json.dumps([texts, spans])
-        return json.loads(subprocess.check_output(command, input=question, text=True))
+        wanted = ["--quiet", "--target", f"{folder}/packages", f"{PACKAGE}=={VERSION}"]
+        subprocess.run([python, "-m", "pip", "install", *wanted], check=True)
+        sys.path.append(f"{folder}/packages")  # behind our own packages
+        from langchain_text_splitters import RecursiveCharacterTextSplitter
+        from langchain_text_splitters.base import Tokenizer, split_text_on_tokens
+
+        from helpers import text
+
+        units = {"characters": len, "tokens": lambda piece: len(text.token_ids(piece))}
+
+        def pieces(body, size, unit):
+            cutter = RecursiveCharacterTextSplitter(
+                chunk_size=size, chunk_overlap=0, length_function=units[unit]
+            )
+            return [piece for piece in cutter.split_text(body) if piece.strip()]  # blank at size 1
+
+        def cut(n, size, overlap):
+            cutter = Tokenizer(overlap, size, lambda i: (i[0], i[-1] + 1), lambda _: [*range(n)])
+            return split_text_on_tokens(text="", tokenizer=cutter)
+
+        return [pieces(*one) for one in texts], [cut(*one) for one in spans]
 
 
 def lengths(body: str, pieces: list[str]) -> list[int]:
@@ -100,25 +93,22 @@ def remake() -> dict:
     bodies = [doc.retrieval_text for doc in evalset.load(evalset.DEFAULT).documents.values()]
     texts, documents = made(), {}
     whole = [*texts, *((body, size, "tokens") for body in bodies for size in SIZES)]
-    answer = asked(whole, windows())
-    pairs = zip(whole, answer["pieces"], strict=True)
-    cut = [lengths(body, pieces) for (body, *_), pieces in pairs]
+    pieces, spans = ask(whole, windows())
+    cut = [lengths(body, own) for (body, *_), own in zip(whole, pieces, strict=True)]
     for (body, size, _), own in zip(whole[len(texts) :], cut[len(texts) :], strict=True):
         documents.setdefault(stored.short_hash(body), {})[str(size)] = own
     return {
         "package": f"{PACKAGE} {VERSION}",
         "made": [[*case, own] for case, own in zip(texts, cut, strict=False)],
         "documents": documents,
-        "windows": [[*case, own] for case, own in zip(windows(), answer["spans"], strict=True)],
+        "windows": [[*case, own] for case, own in zip(windows(), spans, strict=True)],
     }
 
 
 def page(content: dict) -> str:
     """Return the file: a line for each text, document and window."""
 
-    def shown(value) -> str:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
+    shown = functools.partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
     parts = []
     for key, value in content.items():
         text = shown(value)
@@ -148,7 +138,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["ask"]:
-        print(json.dumps(ask(*json.load(sys.stdin))))
-    else:
-        main()
+    main()

@@ -39,9 +39,6 @@ def name_of(path):
     return path.relative_to(workbook.ROOT / "notebooks").as_posix()
 
 
-# The rules.
-
-
 def long_cells(name, notebook):
     """A code cell has at most 12 lines of code, one with a solution 20; a table has its own."""
     for cell in filter(learn.is_code, notebook.cells):
@@ -155,6 +152,9 @@ def test_the_notebooks_keep_the_rules():
     rules = dict.fromkeys((long_cells, untold_exercises, silent_pictures), LESSONS)
     rules |= {wrong_predictions: workbook.SESSIONS}
     broken = [s for rule, paths in rules.items() for p in paths for s in rule(name_of(p), read(p))]
+    calls = [call for path in LESSONS for cell in read(path).cells for call in calls_in(cell)]
+    names = [first for function, first, _ in calls if function == "predict"]
+    broken += [f"{name}: predicted twice" for name in {*names} if names.count(name) > 1]
     page = read(workbook.WRITE_UP)
     assert [*broken, *long_cells("write-up", page), *silent_pictures("write-up", page)] == []
 
@@ -167,13 +167,12 @@ def test_the_examples_of_exercises_are_right(path):
 
 def functions_in(notebook, given):
     """Return (name, tree) of the functions that the cells tagged `given`, or the others, define."""
-    cells = [
-        cell
-        for cell in filter(learn.is_code, notebook.cells)
-        if ("given" in cell.metadata.get("tags", [])) == given
-    ]
-    nodes = [node for cell in cells for node in ast.parse(cell.source).body]
-    return {(n.name, ast.dump(n)) for n in nodes if isinstance(n, ast.FunctionDef)}
+    found = set()
+    for cell in filter(learn.is_code, notebook.cells):
+        if ("given" in cell.metadata.get("tags", [])) == given:
+            nodes = ast.parse(cell.source).body
+            found |= {(n.name, ast.dump(n)) for n in nodes if isinstance(n, ast.FunctionDef)}
+    return found
 
 
 def test_further_notebooks_open_alone_and_repeat_the_code_of_a_session_as_it_stands_there():
@@ -187,14 +186,6 @@ def test_further_notebooks_open_alone_and_repeat_the_code_of_a_session_as_it_sta
         assert re.fullmatch(wanted, needs), needs
         assert cells[1].source.startswith("import "), "nothing runs before it has what it needs"
 
-
-def test_no_two_predictions_of_the_week_share_a_name():
-    calls = [call for path in LESSONS for cell in read(path).cells for call in calls_in(cell)]
-    names = [first for function, first, _ in calls if function == "predict"]
-    assert sorted(names) == sorted({*names})
-
-
-# Each rule on a made session.
 
 TASK = (
     "### Exercise: share\n\nWrite `share(a, b)`: a of all. `share(1, 3)` is 1/4 and "
@@ -216,9 +207,7 @@ BREAKS = [  # (rule, cell, old, new, what is said)
     *((rule, "a-check", "", "", "") for rule in (long_cells, untold_exercises, wrong_examples,
                                                  wrong_predictions, silent_pictures)),
     (long_cells, "a-setup", "import math", TWELVE, "lines, wanted at most 12"),
-    (long_cells, "a-solution", learn.BEGIN + "\n", LINES, ""),  # 11 lines, markers apart
     (long_cells, "a-solution", learn.BEGIN, 3 * LINES, "lines, wanted at most 20"),
-    (untold_exercises, "a-task", "Write `share(a, b)`", "Write it", ""),  # the example says it
     (untold_exercises, "a-task", "`share(1, 3)` is 1/4 and `share(2, 4)` is about 0.33.", "",
      "cell a-task: no example of share: `share(...)` is VALUE"),
     (untold_exercises, "a-task", TASK[:TASK.index("difficulty")], "### Exercise: share\n\n",
@@ -227,17 +216,13 @@ BREAKS = [  # (rule, cell, old, new, what is said)
     (untold_exercises, "a-task", "<details>", "<details>x</details><details>", "4 hints"),
     (wrong_examples, "a-task", "1/4", "1/3", "cell a-task: `share(1, 3)` is 0.25, not 1/3"),
     (wrong_examples, "a-task", "0.33", "0.34", "`share(2, 4)` is 0.333"),
-    (wrong_examples, "a-task", "0.33", "`[1]`", "`share(2, 4)` is 0.333"),
     (wrong_examples, "a-task", "0.33", "2 / (2 + 4) = .34", "`share(2, 4)` is 0.333"),
     (wrong_examples, "a-task", "0.33", "2 / (2 + 4) = .33", ""),
-    (wrong_examples, "a-task", "(2, 4)` is about 0.33", "(2, ...)` gives less", ""),
-    (wrong_examples, "a-task", "share(2, 4)", "share(evals_of_mine, 4)", ""),
     (wrong_predictions, "a-say", "a-many", "b-many", "cell a-say: prediction 'b-many', wanted"),
     (wrong_predictions, "a-say", "a-many", "a-few", "no truth('a-few', ...) after its pred"),
     (wrong_predictions, "a-say", "a-many", "a-few", "cell a-shown: truth of 'a-many', which"),
     (wrong_predictions, "a-say", "..., ...", "3, 5", "'a-many' is not left open, wanted dots"),
     (wrong_predictions, "a-say", "..., ...", "...", ""),  # a choice
-    (wrong_predictions, "a-say", ", ..., ...", "", "is not left open"),
 ]  # fmt: skip
 
 
@@ -259,8 +244,7 @@ def test_what_breaks_a_rule_is_named_with_its_cell():
         lines = broken(rule, GOOD | {cell: GOOD[cell].replace(old, new, 1)})
         assert any(words in line for line in lines) if words else lines == [], (rule, new, lines)
         assert all(line.startswith("session_a_words.ipynb: ") for line in lines)
-    for alt in ("Bars", ""):
-        assert broken(silent_pictures, GOOD, alt)[0].endswith(f"its words: {alt!r}")
+    assert broken(silent_pictures, GOOD, "Bars")[0].endswith("its words: 'Bars'")
     lists = [("[0.5, 1]", [0.5, 1.0], True), ("[0.5, 1]", [0.5], False), ("[1]", [2], False)]
     for text, value, right in [*lists, ('"a b"', "a c", False), ("the first", 3, True)]:
         assert is_value(text, value, {}) is right, text

@@ -47,9 +47,6 @@ def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
     assert [told.split(":")[0] for _, told in drawn] == ["b at rank 2", "b at rank 1"]
 
 
-# Session A.
-
-
 def test_lengths_have_a_row_for_each_kind_and_a_key(drawn):
     frame = pd.DataFrame({"tokens": [10, 20, 30, 512, 513, 900], "kind": [*"bbbaaa"]})
     corpus.lengths(frame)
@@ -66,14 +63,6 @@ def test_lengths_have_a_row_for_each_kind_and_a_key(drawn):
     assert title(alone) == "67% of documents have over 20 tokens"
 
 
-def test_a_page_shows_the_lengths_of_most_kinds_with_slider_and_key(drawn):
-    kinds = [f"k{n:02}" for n in range(corpus.ROWS)]
-    corpus.lengths(pd.DataFrame({"tokens": range(len(kinds)), "kind": kinds}))
-    figure = drawn[0][0].figure
-    assert len(rows(figure.axes[0])) == corpus.ROWS
-    assert figure.get_figheight() * figure.dpi + 40 < 570  # pixels, with a slider
-
-
 def test_groups_lie_end_to_end_in_the_row_of_their_half(drawn):
     corpus.halves(pd.Series([1, 3, 2, 1]), pd.Series(["dev", "test", "dev", "dev and test"]))
     ((ax, told),) = drawn
@@ -85,13 +74,17 @@ def test_groups_lie_end_to_end_in_the_row_of_their_half(drawn):
     assert told == f"{title(ax)}. Groups of {largest}"
 
 
-def test_rare_kinds_are_one_row():
+def test_rare_kinds_are_one_row_and_most_fit_on_a_page_with_slider_and_key(drawn):
     n_kinds = corpus.ROWS + 1
     column = pd.Series([f"k{n:02}" for n in range(n_kinds) for _ in range(n_kinds - n)])
     counts = corpus.frequent(column).value_counts()
     assert len(counts) == corpus.ROWS and counts[corpus.REST] == 2 + 1
     few = column[column != f"k{corpus.ROWS:02}"]
     assert corpus.frequent(few).tolist() == few.tolist()
+    corpus.lengths(pd.DataFrame({"tokens": range(len(few)), "kind": few.tolist()}))
+    ax, _ = drawn[0]
+    assert len(rows(ax)) == corpus.ROWS
+    assert ax.figure.get_figheight() * ax.figure.dpi + 40 < 570  # pixels, with a slider
 
 
 def squares(ax) -> list[tuple[int, str]]:
@@ -111,10 +104,8 @@ def test_a_square_for_each_document_and_the_least_reached_service_on_top(drawn):
     assert title(ax) == "Queries ask for 3 of 5 documents, least for a"
     assert squares(large) == [(5, DARK), (corpus.SQUARES - 5, "#ffffff")]
     assert title(large) == f"Queries ask for 10 of {n} documents"
-    assert [named(shown)[0][:16] for shown in (ax, large)] == [
-        "a square is a do",
-        "a square is 2 do",
-    ]
+    assert named(ax)[0].startswith("a square is a do")
+    assert named(large)[0].startswith("a square is 2 do")
 
 
 def test_overlap_by_kind(drawn):
@@ -131,9 +122,6 @@ def test_overlap_by_kind(drawn):
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.75, 0.5 / 3])
     places = {*points(ax)["o"]}
     assert len(places) == 5 and all(round(y) == (x < 0.5) for x, y in places)  # equal ones apart
-
-
-# Session B.
 
 
 def test_a_page_of_chunks_marks_where_each_begins_and_ends_and_what_two_share():
@@ -214,16 +202,14 @@ def test_a_learners_own_ranking_is_written_beside_their_copy(drawn, tmp_path, ca
 
 
 HITS = {"a": ("A", "the queue"), "b": ("B", "## disk\n\n<b>full</b> **x**"), "c": ("C", "disk")}
-CARDS = [  # (relevant documents, how many results are shown, marks)
-    (("c",), 1, ["· 1. A", "✓ 3. C"]),
-    (("c", "b"), 1, ["· 1. A", "✓ 2. B"]),
-    (("a",), 2, ["✓ 1. A", "· 2. B"]),
-    (("z",), 2, ["· 1. A", "· 2. B"]),
-]
 
 
 def test_a_card_holds_the_first_results_and_the_best_relevant_one():
-    for relevant, top, marks in CARDS:
+    for relevant, top, marks in (
+        (("c", "b"), 1, ["· 1. A", "✓ 2. B"]),
+        (("a",), 2, ["✓ 1. A", "· 2. B"]),
+        (("z",), 2, ["· 1. A", "· 2. B"]),
+    ):
         page = ranking.result_card(Query("q1", "disk", relevant), HITS, {"disk"}, [], top)
         lines = [line.partition("<br>")[0] for line in page.split("<p>")[1:]]
         plain = [line.replace("<b>", "").replace("</b>", "") for line in lines]
@@ -236,9 +222,6 @@ def test_a_card_holds_the_first_results_and_the_best_relevant_one():
     assert page.endswith("Words in no relevant document: &#60;i&#62;, x</p>")
 
 
-# Session C.
-
-
 def test_ten_cells_fill_what_is_relevant_and_frame_the_first_k(drawn):
     scores.first_k([*"abcd"], {"b": 2, "c": 0, "d": 1, "x": 1}, 3)
     scores.first_k(["a"], {}, 1)
@@ -249,9 +232,7 @@ def test_ten_cells_fill_what_is_relevant_and_frame_the_first_k(drawn):
     assert [text[:2] for text in texts(ax)[:4]] == [*zip("abcd", (1, 2, 3, 4), strict=True)]
     assert texts(ax)[4][0] == "hit@3 = 1\nrecall@3 = 1/3\nP@3 = 1/3"
     assert named(ax)[0] == "rank; filled: relevant; not found: x"
-    assert (
-        told == "1 of the first 3 are relevant, of 3 in all. hit@3 = 1, recall@3 = 1/3, P@3 = 1/3"
-    )
+    assert told.startswith("1 of the first 3 are relevant, of 3 in all. hit@3 = 1, recall@3 = 1/3")
     assert nothing.endswith("hit@1 = 0, recall@1 = 0/0, P@1 = 0/1")
 
 
@@ -264,12 +245,11 @@ def test_the_measures_at_the_chosen_place_stand_in_the_title(drawn):
 
 
 def test_a_histogram_marks_its_ends_and_what_was_seen(drawn):
-    for values in ([0.2], [0.5, 0.5], [0.0, 1.0, 0.5]):
-        scores.bootstrap_means(np.array(values), 0.25, 0.75, "dev nDCG@10")
-        ax = drawn[-1][0]
-        assert upright(ax) == pytest.approx([np.mean(values), 0.25, 0.75])
-        assert [text[:2] for text in texts(ax)] == [("0.25", 0.25), ("0.75", 0.75)]
-        assert named(ax) == (f"mean of {len(values)} values drawn anew", "draws")
+    scores.bootstrap_means(np.array([0.0, 1.0, 0.5]), 0.25, 0.75, "dev nDCG@10")
+    ax = drawn[-1][0]
+    assert upright(ax) == pytest.approx([0.5, 0.25, 0.75])
+    assert [text[:2] for text in texts(ax)] == [("0.25", 0.25), ("0.75", 0.75)]
+    assert named(ax) == ("mean of 3 values drawn anew", "draws")
     for p, share in ((0.0746, ".07"), (0.0004, "Fewer than .001"), (1.0, "1.00")):
         scores.flipped_means(np.array([0.1, -0.2, 0.4]), p, "new minus baseline")
         ax = drawn[-1][0]

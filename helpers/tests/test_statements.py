@@ -18,6 +18,7 @@ from conftest import WITH_MAKE, write_rows
 
 from helpers import __main__, evalset, files, install, runs
 from helpers.sources import write
+from notebooks.check import quick_test
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
@@ -58,9 +59,6 @@ def code(page: str) -> list[str]:
 SPANS = sorted({span for path in PAGES for span in code(prose(path))})
 
 
-# Links.
-
-
 def anchors(page: str) -> set[str]:
     """Return the anchors of a page: its headings', as GitHub makes them, and those it names."""
     heads = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
@@ -94,9 +92,6 @@ def test_places_of_the_page_exist():
     flat = re.search(r"flat: (.+?) \|", table)[1]
     for name in re.findall(r"`(\w+)`", flat):
         assert (ROOT / "helpers" / f"{name}.py").exists(), name
-
-
-# Commands of make.
 
 
 NEEDED = {"RUN": "r", "FROM": "k:other", "TO": "other", "QUERY": "q"}  # some cannot do without
@@ -203,8 +198,6 @@ def test_a_space_and_an_apostrophe_are_part_of_a_name(dry, tmp_path):
     ]:
         (words,) = dry(target, *given)
         assert words[6:] == ["python", "-m", "helpers", target, *wanted]
-    (words,) = dry("lab", f"EVALS={name}", "SOLUTIONS=1")
-    assert words[0].endswith(f"EVALS={ROOT}/{name}")
     (tmp_path / "my run").touch()  # where there is none of that name, a space stands between two
     there, missing = f"{tmp_path}/my run", f"{tmp_path}/my other"
     for value, wanted in ((there, [there]), (missing, missing.split())):
@@ -216,6 +209,7 @@ def test_the_lab_opens_copies_or_originals_with_the_folder_that_is_asked_for(dry
     for settings, wanted in [
         ([], ["", f"{ROOT}/learn/evals"]),
         (["SOLUTIONS=1"], [f"{ROOT}/evals"]),
+        (["SOLUTIONS=1", "EVALS=it's my set"], [f"{ROOT}/it's my set"]),
         (["SOLUTIONS=1", "EVALS=/my set"], ["/my set"]),
     ]:
         first = [words[0].split("\n")[-1] for words in dry("lab", *settings)]  # after root's word
@@ -238,9 +232,6 @@ def test_help_lists_every_target_once_and_python_is_chosen_by_its_variable():
     told = INSTALLING.partition("Every target of make is a command")[2]
     told = told.partition("Where an exit")[0]
     assert {*re.findall(r"`([a-z]+)`", told)} - {"learn"} <= {*TARGETS} - {*__main__.COMMANDS}
-
-
-# Commands of python -m helpers.
 
 
 def test_every_command_of_python_that_a_page_names_exists():
@@ -280,38 +271,28 @@ def gate(folder, tmp_path, monkeypatch):
 
 
 GATE = [  # (queries that the base has right, that the new run has, options, exit status)
-    (0, 6, (), 0),  # better in all six
-    (3, 3, (), 0),  # equal in all six
     (6, 0, (), 1),  # worse in all six: p = 2/64
     (5, 0, (), 0),  # worse in five: too few to tell
     (None, 0, (), 2),  # no baseline yet
     (5, 0, ("--strict",), 3),
     (3, 3, ("--strict",), 0),
     (6, 0, ("--strict",), 1),
-    (0, 1, ("--strict",), 3),  # nobody can tell about .05, but .9 would have shown
-    (0, 1, ("--strict", "--matters", "0.9"), 0),
 ]
 
 
 @pytest.mark.proof
-def test_the_gate_ends_as_the_page_says_and_writes_where_it_says(gate, folder, tmp_path):
+def test_the_gate_ends_as_the_page_says(gate):
     told = COMPARING.partition("-m helpers compare path/to/run.trec` is the gate")[2]
     head, *rows = re.findall(r"^\| (.+) \|$", told.partition("\n\nBy default")[0], re.MULTILINE)
     assert head == "exit status | default | `--strict` | `--gate not-worse`"
     wheres = {row.split(" | ")[0]: row.split(" | ")[1:] for row in rows}
-    assert list(wheres) == ["0", "1", "2", "3"] and wheres["3"][0] == "-"
-    assert wheres["3"][1] == "too few queries to tell"
+    assert list(wheres) == ["0", "1", "2", "3"]
+    assert wheres["3"][:2] == ["-", "too few queries to tell"]
     assert wheres["0"][0] == "no run is shown to be worse"
     assert wheres["2"][0] == "they cannot be compared"
     for base, new, words, status in GATE:
         assert gate(base, new, *words) == status, (base, new, words)
-    assert gate(0, 6, "--to", str(tmp_path / "else"), "--split", "all") == 0
-    card = {"corpus_sha256": "0", "topics_sha256": "0"}  # of another corpus
-    (tmp_path / "new.json").write_text(json.dumps(card), encoding="utf-8")
-    assert gate(6, 0) == 2
     assert "The report goes to `evals/comparisons/`" in COMPARING
-    for place, name in ((folder / "comparisons", "new"), (tmp_path / "else", "new-all")):
-        assert {path.name for path in place.iterdir()} == {f"{name}.md", f"{name}.json"}
 
 
 def test_the_page_says_of_false_alarms_what_the_notebook_counted():
@@ -325,9 +306,6 @@ def test_the_page_says_of_false_alarms_what_the_notebook_counted():
     four = re.findall(r'"\d+ +0\.\d+ +(0\.\d+)', cells["c-alarms-four"])
     (low, high), (lowest, highest) = map(float, told.groups()), map(float, one)
     assert low <= lowest <= highest <= high and four and max(map(float, four)) <= high
-
-
-# What an evaluation set may hold, limits, kinds of sources.
 
 
 def fields_of(name: str) -> set[str]:
@@ -364,9 +342,6 @@ def test_limits_and_pythons_are_the_same_everywhere():
     assert ((3, int(low)), (3, after)) == (install.LOWEST, install.BEYOND)
     assert f'target-version = "py3{low}"' in (ROOT / "pyproject.toml").read_text()
     assert f"python>=3.{low},<3.{after}" in (ROOT / "environment.yml").read_text()
-
-
-# Minutes.
 
 
 WORDS_A_MINUTE, SECONDS_A_LINE, A_PICTURE = 180, 4, 1.0  # as teaching.md has them
@@ -423,26 +398,17 @@ def test_minutes_of_the_parts_are_those_that_their_words_code_and_exercises_take
     assert int(told) == minutes <= LONGEST[path.name[8].upper()]
 
 
-def words_of(cells: list) -> int:
-    return sum(words_in_view(cell.source) for cell in cells if cell.cell_type == "markdown")
-
-
 def test_the_week_has_twelve_thousand_words_and_begins_with_a_question_and_a_label():
-    first, *others = [nbformat.read(path, 4).cells for path in SESSIONS]
-    assert sum(map(words_of, [first, *others])) <= 12_000
-    ids = [cell.id for cell in first]
-    for cell_id, most in (("a-ask", 150), ("a-first-run", 500)):
-        assert words_of(first[: ids.index(cell_id)]) <= most, cell_id
+    cells = [cell for path in SESSIONS for cell in nbformat.read(path, 4).cells]
+    ids = [cell.id for cell in cells]
+    for end, most in ((ids.index("a-ask"), 150), (ids.index("a-first-run"), 500), (None, 12_000)):
+        told = (cell.source for cell in cells[:end] if cell.cell_type == "markdown")
+        assert sum(map(words_in_view, told)) <= most, end
 
 
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem[:9])
-def test_quick_tests_have_eight_questions_and_six_pass(path):
-    from notebooks.check import quick_test
-
+def test_quick_tests_say_how_many_of_their_questions_pass(path):
     words = "zero one two three four five six seven eight".split()
     quiz = prose(path).partition("## Quick test")[2]
-    asked = [int(n) for n in re.findall(r"^\*\*(\d)\.\*\*", quiz, re.MULTILINE)]
-    assert asked == list(range(1, len(asked) + 1))
-    pass_from, of = re.search(r"· (\w+) of (\w+) pass", quiz).groups()
-    assert words.index(of) == len(asked)
-    assert words.index(pass_from) == math.ceil(quick_test.PASS * len(asked))
+    n = len(re.findall(r"^\*\*(\d)\.\*\*", quiz, re.MULTILINE))
+    assert f"· {words[math.ceil(quick_test.PASS * n)]} of {words[n]} pass" in quiz

@@ -90,15 +90,11 @@ def test_the_verdict_says_whether_it_means_useful_or_in_full(small):
     page = made(small, *parts)
     page.results["summary"] = {"test": page.results["summary"]["test"] | {"full": {"n": 40}}}
     told = said(page, "verdict").partition("** ")[0]
-    assert told == (
-        f"**BM25 is good enough {FIRST_FIVE} for *a* and *b* questions. BM25 isn't good enough "
-        "to put a full answer among the first five for *a* questions; for *b* questions there are "
-        "too few to tell."
-    )
+    assert told.startswith(f"**BM25 is good enough {FIRST_FIVE} for *a* and *b* questions. BM25 i")
+    assert "to put a full answer among the first five for *a* questions; for *b* questions" in told
     shares = [(share.name, share.found, share.n) for share in page.shares(write_up.FULL)]
     assert shares == [("all questions", 20, 60), ("b", 20, 30), ("a", 0, 30)]  # of all questions
-    told = "- **20 of the 40** that have a full answer had it among the first five. For "
-    assert told in said(page, "numbers") and "in full, so no ranking" in said(page, "numbers")
+    assert "- **20 of the 40** that have a full answer had it among" in said(page, "numbers")
     assert "a full answer was judged 2 or more" in said(page, "bar")
     assert made(small, ("a", 1, 1)).shares(write_up.FULL) == []
 
@@ -140,17 +136,11 @@ REPAIRS = {
 
 
 def test_the_largest_repair_is_named_and_judging_comes_before_it(small):
-    cards = [
-        {"cause": c, "unjudged": False}
-        for c in ("missing word", "missing word", "version confusion")
-    ]
+    causes = ("missing word", "missing word", "version confusion")
+    cards = [{"cause": cause, "unjudged": False} for cause in causes]
     lines = actions(small, cards=[*cards, {"cause": "tie", "unjudged": True}])
-    assert [line.partition("**")[2].partition("**")[0] for line in lines] == [
-        "Stay with BM25 for now.",
-        "Judge first.",
-        "Bridge the words.",
-        "More labels aren't needed for these comparisons.",
-    ]
+    begins = ("Stay with BM25", "Judge first.", "Bridge the words.", "More labels aren't needed")
+    assert all(line.startswith(f"- **{b}") for line, b in zip(lines, begins, strict=True))
     assert "In 1 of 4 failure cards nobody" in lines[1] and "In 2 of 4 dev questions" in lines[2]
     assert len(actions(small)) == 2  # no failure, no repair
     for cause, words in REPAIRS.items():
@@ -172,10 +162,8 @@ def test_what_is_better_on_dev_alone_waits_for_test(small):
         first, second, *_ = actions(small, others=others, test=test)
         assert first.startswith("- **Stay with BM25 for now, BM25 merged with *y* waits.** It's ")
         assert "*baseline + y* in the tables, and makes" in first and "not confirmed" in first
-        assert "On 30 dev questions it gains +0.200 in nDCG@10" in first
-        assert "p = &#60;.001, adjusted for 3 comparisons)." in first
-        assert first.endswith(end)
-        assert second.startswith("- **Don't switch to *w*.**")
+        assert "gains +0.200 in nDCG@10" in first and "p = &#60;.001, adjusted for 3 " in first
+        assert first.endswith(end) and second.startswith("- **Don't switch to *w*.**")
     assert "in the tables" not in actions(small, others=others[:1])[0]
 
 
@@ -194,16 +182,13 @@ def test_a_switch_is_advised_where_test_confirms_it(small):
 
 
 def test_what_queries_apart_from_dev_say_stands_beside_test(small):
-    of = halves(stats.CONFIRMED)
+    best = run("x", stats.BETTER) | halves(stats.CONFIRMED) | {"judged@10": 1.0}
     apart = {"n": 11, "difference": 0.02, "low": -0.01, "high": 0.05, "p": 0.5}
-    apart["verdict"] = stats.SAME
-    of["halves"][compare.APART] = apart
-    row = dict.fromkeys(stats.Paired._fields, 0.1)
-    best = run("x", stats.BETTER) | of | {"judged@10": 1.0}
+    best["halves"][compare.APART] = apart | {"verdict": stats.SAME}
     line = actions(small, others=[best])[0]
     end = "On the 11 test questions that share no relevant document with dev it's +0.020 "
     assert line.endswith(end + f"(-0.010 to +0.050), {stats.SAME} (p = &#48;.5000).")
-    best["measures"] = {"nDCG@10": row}
+    best["measures"] = {"nDCG@10": dict.fromkeys(stats.Paired._fields, 0.1)}
     page = made(small, others=[best])
     assert page.leaderboard()["on test"]["x"] == "+0.050, confirmed; apart +0.020 (n = 11)"
     assert "*Apart* are the test queries that" in said(page, "compared")
@@ -304,17 +289,14 @@ def test_a_reranker_sees_a_small_share_of_the_corpus(small):
 
 def test_sections_say_what_is_missing_where_it_is(small):
     page = made(small, cards=[], test=False)
-    missing = {
+    for section, words in {
         "failures": "No dev query has a misplaced document.",
         "nothing_shared": "No document shares a word with *a0*, so there's no card.",
         "about": "No data card says how this set was made.",
         "agreement": "No second reading yet.",
-        "sources": "Data card, labelling guide, notes and data: "
-        "[retrieval_queries.jsonl](retrieval_queries.jsonl), "
-        "[judgments.jsonl](judgments.jsonl).",
-    }
-    for section, words in missing.items():
-        assert said(page, section) == words
+        "sources": ": [retrieval_queries.jsonl](retrieval_queries.jsonl), [judgments.jsonl](",
+    }.items():
+        assert words in said(page, section)
     page = WriteUp(page.results | {"evidence": {}}, small)
     assert said(page, "evidence").startswith("No dev label has a quote")
     by_k = {"any quote": [0.75] * 5, "evidence": [0.5] * 5}
@@ -332,10 +314,7 @@ def test_sections_say_what_is_missing_where_it_is(small):
         for half in halves
         for name, value in (("fixed", "1.000"), ("best", "0.750"))
     ]
-    assert (
-        ends.endswith("in any quote, and by +0.000 in what suffices.")
-        and "by -0.250 in any" in ends
-    )
+    assert "by -0.250 in any" in ends and ends.endswith("by +0.000 in what suffices.")
     del by_k["any quote"]
     assert "quotes together" not in said(several, "evidence")
     assert "had none among the first ten" in said(page, "numbers")
@@ -368,7 +347,12 @@ def test_each_second_reading_is_told_and_no_row_of_the_pool(small):
     assert lines == [f"Second pass, round {n}: {words} 2: 100%." for n in (1, 2)]
 
 
-def test_names_are_listed_up_to_twenty(small):
+def test_imperfect_queries_wait_for_a_repair_and_are_named_up_to_twenty(small):
+    page = made(small, ("q", 0, 3), test=False)
+    rows = page.rows["dev"]
+    rows["nDCG@10"] = [1, 0.5, 0.5]
+    rows["relevant"] = [{"disk-full": 1}, {"disk-full": 1}, {"queue-full": 1, "disk-full": 1}]
+    assert (page.values["reorder"], page.values["fetch"]) == (["q1"], ["q2"])
     page = made(small)
     more = {"reorder": [f"q{n}" for n in range(22)], "fetch": []}
     told = said(page, "repairs", **more)
@@ -376,14 +360,6 @@ def test_names_are_listed_up_to_twenty(small):
     assert "22 queries (q0, q1, q2," in told and "q19 and 2 more).\n- **Better" in told
     assert "isn't among them: 0 queries (none)." in told
     assert "q19).\n" in said(page, "repairs", **more | {"reorder": more["reorder"][:20]})
-
-
-def test_only_imperfect_queries_wait_for_a_repair(small):
-    page = made(small, ("q", 0, 3), test=False)
-    rows = page.rows["dev"]
-    rows["nDCG@10"] = [1, 0.5, 0.5]
-    rows["relevant"] = [{"disk-full": 1}, {"disk-full": 1}, {"queue-full": 1, "disk-full": 1}]
-    assert (page.values["reorder"], page.values["fetch"]) == (["q1"], ["q2"])
 
 
 def test_a_card_tells_where_both_documents_stand_and_what_was_read(small):

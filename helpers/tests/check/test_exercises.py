@@ -9,7 +9,7 @@ import pytest
 
 from helpers.learn import exercises as learn
 from notebooks import check
-from notebooks.check import chunking, verdict
+from notebooks.check import verdict
 from notebooks.check.passed import place_of_exercise
 
 from .exercises import checks, known_mistakes, learnt, refused, space_of
@@ -47,15 +47,3 @@ def test_a_stub_of_any_exercise_is_not_started(name):
     named = re.escape(place_of_exercise(name).called)
     with pytest.raises(check.NotStarted, match=f"^{named} is not started yet"):
         getattr(check, name)(stub)
-
-
-def test_a_stub_beside_the_exercise_is_named():
-    source = "def windows(*args):\n    raise NotImplementedError\n"
-    source += "def chunk_fixed(*args):\n    return windows(*args)\n"
-    with pytest.raises(check.NotStarted, match="it calls windows, which is not started yet"):
-        check.chunk_fixed(learnt(source)["chunk_fixed"])
-
-
-def test_windows_without_an_end_are_stopped():
-    said = refused("windows", chunking._unguarded)
-    assert "never moves on" in said and "windows(10, 4, 4)" in said

@@ -9,6 +9,10 @@ from helpers.learn import exercises as learn
 from notebooks import check
 from notebooks.check import failures
 
+from .exercises import learnt
+
+LESSON = learn.read_lessons()["session_c_metrics_and_writeup.ipynb"]
+SESSION = {cell.id: cell.source for cell in LESSON.cells}
 CARD = {
     "wanted": "refund-policy",
     "rival": "refund-v1",
@@ -75,15 +79,12 @@ RULE = "the rule of 'tie' does not hold, and a later one does"
 BY = "is shown by the score of both"
 DIFFER = [  # (named, what is said, the line that says most)
     ({"q2": ("tie", "4.43")}, f"q2: {RULE}", f"q2: {RULE}"),
-    ({"q2": ("tie", "4.43")}, "with your reason: 'q2': ('tie', '4.43', 'because ...')", ""),
     ({"q2": ("tie", "4.43", "I think")}, "Look at these cards again", ""),
     ({"q2": ("tie", "nothing", "I have looked twice")}, "q2: 'nothing' does not show it; ", ""),
     ({"q1": ("length penalty", "7.0")}, "q1: a rule above 'length penalty' applies already", ""),
     ({"q1": "a tie"}, "a tie'\nThe causes are\n  version", "not a cause: q1: 'a tie'"),
     ({"q1": ("tie", "a", "b", "c")}, "not a cause\n  q1: ('tie', 'a', 'b', 'c')", ""),
-    ({"q1": ()}, "not a cause\n  q1: ()", ""),
     ({"q1": ["late"]}, "not a cause\n  q1: 'late'", ""),
-    ({"q1": 3}, "not a cause\n  q1: 3", ""),
     ({"q9": ("tie", "4.43")}, "no card for q9; cards: q1, q2", ""),
     ({"q1": ("tie", "4.43")}, "1 of 2 named", "causes: 1 of 1 as by rule, 1 of 2 named: read on"),
     ({"q1": "tie"}, "q1: no evidence yet", f"q1: no evidence yet; 'tie' {BY}"),
@@ -146,9 +147,7 @@ def test_evidence_that_shows_its_cause_and_some_that_does_not(capsys):
 
 
 def test_the_sessions_solution_finds_evidence_on_every_card(capsys):
-    session = learn.read_lessons()["session_c_metrics_and_writeup.ipynb"]
-    parts = ("c-cause-level", "c-named")
-    code = "\n".join(cell.source for cell in session.cells if cell.id in parts)
+    code = SESSION["c-cause-level"] + "\n" + SESSION["c-named"]
     results = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
     cards = {card["query_id"]: card for card in results["cards"]}
     for cause in failures.CAUSES:
@@ -163,30 +162,16 @@ def test_the_sessions_solution_finds_evidence_on_every_card(capsys):
 
 
 def test_the_table_of_the_exercise_says_what_the_check_wants():
-    session = learn.read_lessons()["session_c_metrics_and_writeup.ipynb"]
-    text = {cell.id: cell.source for cell in session.cells}
-    rows = [line for line in text["c-named-exercise"].split("\n") if line.startswith("| ")][1:]
-    assert [row.split("|")[1].strip() for row in rows] == [*failures.CAUSES]
-    told = [row.split("|")[2].strip().replace("*", "'") for row in rows]
-    for words, cause in zip(told, failures.CAUSES.values(), strict=True):
-        assert cause.told.startswith(words)
-    rules = [line for line in text["c-cause"].split("\n") if line.startswith("| ")][1:]
-    assert [row.split("|")[1].strip() for row in rules] == [*failures.CAUSES]
+    for name in ("c-named-exercise", "c-cause"):
+        rows = [line.split("|") for line in SESSION[name].split("\n") if line.startswith("| ")][1:]
+        assert [row[1].strip() for row in rows] == [*failures.CAUSES]
+        for row, cause in zip(rows, failures.CAUSES.values(), strict=True):
+            if name == "c-named-exercise":
+                assert cause.told.startswith(row[2].strip().replace("*", "'"))
 
 
 def test_rules_in_another_order_are_told(capsys):
-    def right(card):
-        rules = {
-            "version confusion": card["versions"],
-            "no shared word": {"the", "disk"} <= {*card["common"], *card["lacks"]},
-            "tie": card["score"][0] == card["score"][1],
-            "evidence split across chunks": level(card, "best of all chunks"),
-            "length penalty": level(card, "without length"),
-            "common word dominates": level(card, "without common words"),
-            "missing word": level(card, "without words it lacks"),
-        }
-        return next((name for name, holds in rules.items() if holds), "stronger match elsewhere")
-
+    right = learnt(SESSION["c-cause-level"] + "\n" + SESSION["c-cause-rules"])["cause"]
     check.cause(right)
     assert "right on 16 made cards" in capsys.readouterr().out
     for first in range(7):
@@ -201,11 +186,6 @@ def test_rules_in_another_order_are_told(capsys):
             check.cause(swapped)
 
 
-def level(card, name):
-    return card[name][0] >= card[name][1]
-
-
 def alone(card, name):
     """Return the card with only what the rule `name` looks at."""
-    looked = failures.HOLDS[name]
-    return failures.NO_RULE | {key: card[key] for key in looked}
+    return failures.NO_RULE | {key: card[key] for key in failures.HOLDS[name]}

@@ -158,25 +158,26 @@ def test_answers_follow_from_the_words_of_their_questions(session):
 @pytest.mark.parametrize("session", quick_test.QUESTIONS)
 def test_what_to_read_again_is_a_heading_of_its_part(session):
     (path,) = FOLDER.glob(f"session_{session.lower()}_*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     part, places = "", set()
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        source = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
-        for level, words in re.findall(r"^(##+) (?:Exercise: (?:the )?)?(.+?)\??$", source, re.M):
-            found = re.match(r"(\d)\. ", words)
-            part = f"Part {found[1]}" if found and level == "##" else part
-            words = re.sub(r"^\d\. | \(\d+ minutes\)$", "", words)
-            places.add(f"{part}, {words}".lower())
+    for level, words in re.findall(r"^(##+) (?:Exercise: (?:the )?)?(.+?)\??$", text, re.M):
+        found = re.match(r"(\d)\. ", words)
+        part = f"Part {found[1]}" if found and level == "##" else part
+        words = re.sub(r"^\d\. | \(\d+ minutes\)$", "", words)
+        places.add(f"{part}, {words}".lower())
     for question in quick_test.QUESTIONS[session]:
         assert question.again.lower().replace(", the ", ", ") in places, question.again
-
-
-# The eight questions before and after the week.
 
 
 def test_answers_of_the_eight_questions_follow_from_their_words():
     words = {q.right + str(n): (q.words, q.options["abcd".index(q.right)], q.why)
              for n, q in enumerate(QUESTIONS, 1)}  # fmt: skip
     assert sorted(q.right for q in QUESTIONS) == sorted("abcd" * 2)
+    for question in QUESTIONS:
+        session, part = re.fullmatch(r"session ([ABC]), part (\d)", question.where).groups()
+        (path,) = FOLDER.glob(f"session_{session.lower()}_*.ipynb")
+        assert f'"## {part}. ' in path.read_text(encoding="utf-8"), question.where
     n, zeros, ones = numbers(words["c1"][0])[0], *numbers(words["c1"][0])[2::2]
     assert zeros + ones == n and float(words["c1"][1]) == (zeros**2 + ones**2) / n
     assert numbers(words["c1"][2])[1:3] == [zeros / n] * 2
@@ -195,11 +196,3 @@ def test_answers_of_the_eight_questions_follow_from_their_words():
     settings, queries = map(int, numbers(words["c8"][0])[:2])
     noise = np.random.default_rng(1).normal(0.6, 0.3, (200, settings, queries)).mean(axis=2)
     assert noise.max(axis=1).mean() > 0.6 + 0.03  # all are equal; the best one only looks better
-
-
-def test_the_eight_questions_name_parts_of_sessions():
-    pages = {path.name[8].upper(): path.read_text(encoding="utf-8")
-             for path in FOLDER.glob("session_*.ipynb")}  # fmt: skip
-    for question in QUESTIONS:
-        session, part = re.fullmatch(r"session ([ABC]), part (\d)", question.where).groups()
-        assert f'"## {part}. ' in pages[session], question.where

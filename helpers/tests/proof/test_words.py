@@ -61,9 +61,6 @@ def glossary() -> dict[str, dict[str, str]]:
     return {slug(entry["head"]): entry.groupdict() for entry in ENTRY.finditer(GLOSSARY)}
 
 
-# The glossary as a page.
-
-
 def test_the_glossary_has_each_term_once_in_order():
     heads = re.findall(r"^## (.+)$", GLOSSARY, re.MULTILINE)
     slugs = [slug(head) for head in heads]
@@ -77,9 +74,8 @@ def test_the_index_names_each_term_in_the_session_of_its_entry():
     rows = re.findall(r"^\| (?:([ABC]), .+?|beyond the week) \| (.+) \|$", GLOSSARY, re.MULTILINE)
     listed = {a: session for session, row in rows for a in re.findall(r"\]\(#(.+?)\)", row)}
     assert listed == {anchor: entry["session"] or "" for anchor, entry in glossary().items()}
-    assert (
-        len(rows) == 4 and GLOSSARY.split("## ")[0].count("](#") == len(listed) + 1
-    )  # and the card
+    links = GLOSSARY.split("## ")[0].count("](#")
+    assert len(rows) == 4 and links == len(listed) + 1  # and the card
 
 
 def test_the_places_that_entries_name_exist_and_a_further_notebook_links_the_term():
@@ -93,9 +89,6 @@ def test_the_places_that_entries_name_exist_and_a_further_notebook_links_the_ter
             text = "\n".join(cells_of(ROOT / "notebooks" / entry["further"]))
             assert text.startswith(f"# {entry['question']}\n"), anchor
             assert f"../glossary.md#{anchor})" in text, anchor
-
-
-# The page for who teaches.
 
 
 def test_the_minutes_of_the_teaching_page_are_those_of_the_sessions():
@@ -246,26 +239,21 @@ def of_search() -> dict[str, list[float]]:
     held = sum("the" in counts for counts in ten.doc_freqs)
     vectors = [[1, 0], [0.8, 0.6], [0, 1]]
     names, lines = counted("disk full on the log disk", "queue full", "deploy failed")
-    lists = [
-        np.flatnonzero(lines[:, names.index(word)]) + 1
-        for word in "disk full queue deploy failed".split()
-    ]
+    asked = "disk full queue deploy failed".split()
+    lists = [np.flatnonzero(lines[:, names.index(word)]) + 1 for word in asked]
     never_read = {1, 2, 3} - {*map(int, np.concatenate(lists[:2]))}
     _, overlap = counted("restore old backup", "Restore a backup with vault.")
-    both, asked = (overlap.min(axis=0) > 0).sum(), overlap[0].sum()
+    both, n_asked = (overlap.min(axis=0) > 0).sum(), overlap[0].sum()
     return {
         "bm25": [1.5, 1.5, 1.5, 2, 2.5, 2, 1.5, added(2, 1.5)],
-        "dense": [
-            *np.ravel(vectors),
-            *metrics.pairwise.cosine_similarity(vectors[:1], vectors)[0, 1:],
-        ],
+        "dense": [*np.ravel(vectors), *metrics.pairwise.cosine_similarity(vectors)[0, 1:]],
         "failure-card": [2.1, 1.8, 0, 2.1, 2.1 + 1.8],
         "hybrid": [1, 3, 1, 60 + 1, 1, 60 + 3, 1 / 61 + 1 / 63, 1, 1 / 61],
         "idf": [10, 1, 9.5, 1.5, ten.idf["slipway"], held, 10, 5.5, 5.5, ten.idf["the"]],
         "inverted-index": [*np.concatenate(lists), 2, *never_read],
         "k1-and-b": [1.5, added(1), 10, 2.5, 11.5, added(10), 1.5 + 1, 0],
         "lexical": [(counted("reboot host", "restart the server")[1].min(axis=0) > 0).sum()],
-        "overlap": [both, asked, both / asked],
+        "overlap": [both, n_asked, both / n_asked],
         "ranking": [4.2, 3.1, 0.4],
         "rerank": [0.9, 0.9],
         "run": [3, 100, 3 * 100],
@@ -318,9 +306,6 @@ def of_comparisons() -> dict[str, list[float]]:
         "p-value": [0.2, 16 * flipped(*[0.2] * 4), 2**4, 0, flipped(*[0.2] * 4)],
         "sign-flip": [0.3, 0.2, -0.1, 0.4, 0.4, -0.4, 8 * p, 2**3, p],
     }
-
-
-# Which package means what.
 
 
 def test_the_card_names_the_versions_that_are_installed_here():
