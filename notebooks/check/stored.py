@@ -1,6 +1,6 @@
 """What LangChain's splitters gave when they were asked; the package itself is not needed.
 
-`helpers/tests/remake_pieces.py` asks them again, in an environment of its own. A cut stands in the
+`helpers/tests/remake_pieces.py` asks them again, in a folder of its own. A cut stands in the
 file as the lengths of its pieces: between two of them is white space only.
 """
 
