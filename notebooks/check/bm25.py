@@ -30,11 +30,6 @@ def _okapi(docs: list, epsilon: float, over: Callable = lambda w: True, **how) -
     return _floored(weights, epsilon * mean(w for w in weights.values() if over(w)))
 
 
-def _plain_idf(docs: list) -> dict:
-    found = Counter(word for doc in docs for word in set(doc))
-    return {word: math.log(len(docs) / df) for word, df in found.items()}
-
-
 def _floored(weights: dict, floor: float) -> dict:
     return {word: floor if weight < 0 else weight for word, weight in weights.items()}
 
@@ -86,7 +81,8 @@ WRONG_IDF = [
     ("The argument epsilon is ignored.", lambda docs, e=0.25: _okapi(docs, 0.25)),
     ("This is ln(N / df). Robertson and Spärck Jones set the documents without the word "
      "against those with it, and add 0.5 to both.",
-     lambda docs, e=0.25: _plain_idf(docs)),
+     lambda docs, e=0.25: {
+         word: math.log(len(docs) / sum(word in doc for doc in docs)) for word in sum(docs, [])}),
 ]  # fmt: skip
 
 

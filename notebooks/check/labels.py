@@ -1,6 +1,5 @@
 """Checks of coverage, shared words, near-duplicates and groups of queries."""
 
-import string
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -10,11 +9,7 @@ from helpers import text
 
 from . import verdict
 from .values import as_code
-from .verdict import Example, drawn, mean, pick
-
-
-def _share(doc_ids: list, reached: list) -> int:
-    return len(set(doc_ids) & set(reached))
+from .verdict import Example, common, drawn, mean, pick
 
 
 def _draw_coverage(rng: np.random.Generator) -> Iterator[Example]:
@@ -32,11 +27,12 @@ WRONG_COVERAGE = [
      lambda d, r: sum(x in d for x in r) / len(d)),
     ("An id that is no document of the corpus is counted, too.", lambda d, r: len(set(r)) / len(d)),
     ("This divides by what is reached. The question is which share of the corpus is.",
-     lambda d, r: _share(d, r) / len(set(r)) if r else 0),
-    ("This is a number of documents, not a share of them.", _share),
+     lambda d, r: len({*d} & {*r}) / len({*r}) if r else 0),
+    ("This is a number of documents, not a share of them.",
+     lambda d, r: len({*d} & {*r})),
     ("This is a percentage. A share lies between 0 and 1.",
-     lambda d, r: 100 * _share(d, r) / len(d)),
-    ("This is the share that is not reached.", lambda d, r: 1 - _share(d, r) / len(d)),
+     lambda d, r: 100 * len({*d} & {*r}) / len(d)),
+    ("This is the share that is not reached.", lambda d, r: 1 - len({*d} & {*r}) / len(d)),
 ]  # fmt: skip
 
 
@@ -122,8 +118,6 @@ WRONG_OVERLAP = [
      "evals.words knows them.",
      lambda q, a: mean(word in _spaced(a) for word in _asked(q)),
      lambda q, a: mean(word in {w.strip(".,?") for w in _spaced(a)} for word in _asked(q)),
-     lambda q, a: mean(
-         word in {w.strip(string.punctuation) for w in _spaced(a)} for word in _asked(q)),
      lambda q, a: max(mean(word in _spaced([x]) for word in _asked(q)) for x in a)),
     ("This divides by the words of the answers. The share is one of the query's words.",
      lambda q, a: len(set(_asked(q)) & _words_of(a)) / len(_words_of(a))),
@@ -165,10 +159,6 @@ def _runs(body: str, size: int, cut: Callable = text.words, step=1, lost=0, leas
     words = cut(body)
     n_runs = max(least, len(words) - size + 1 - lost)
     return [tuple(words[i : i + size]) for i in range(0, n_runs, step)]
-
-
-def _multiset(a: Counter, b: Counter) -> float:
-    return (a & b).total() / max(1, (a | b).total())
 
 
 def _jaccard_of(a, b, by: Callable = lambda a, b: len(a | b)) -> float:
@@ -214,7 +204,8 @@ WRONG_JACCARD = [
     ("The runs follow each other without overlap. One begins at every word.",
      lambda a, b, n: _jaccard_of(_runs(a, n, step=n), _runs(b, n, step=n))),
     ("A run that occurs often is counted often. Each different run counts once.",
-     lambda a, b, n: _multiset(Counter(_runs(a, n)), Counter(_runs(b, n)))),
+     lambda a, b, n: common(_runs(a, n), _runs(b, n))
+     / max(1, (Counter(_runs(a, n)) | Counter(_runs(b, n))).total())),
     ("Upper and lower case, or punctuation, make words differ: use evals.words.",
      lambda a, b, n: _jaccard_of(_runs(a, n, str.split), _runs(b, n, str.split))),
     ("These are runs of characters. A run is size words in a row.",
@@ -248,10 +239,6 @@ def _groups(found) -> list[list[str]]:
     return sorted(sorted(group) for group in found)
 
 
-def _sets(groups: list[list[str]]) -> str:
-    return as_code([set(group) for group in groups])
-
-
 def _first_fit(relevant: dict) -> list[set]:
     groups, documents = [], []
     for query_id, ids in relevant.items():
@@ -278,10 +265,6 @@ def _near(relevant: dict) -> list[set]:
         {other for other, others in relevant.items() if other == q or ids & others}
         for q, ids in relevant.items()
     ]
-
-
-def _different(groups: list) -> list:
-    return [group for n, group in enumerate(groups) if group not in groups[:n]]
 
 
 def _by_document(relevant: dict) -> list[set]:
@@ -321,7 +304,7 @@ WRONG_GROUPS = [
     ("This is each query with those next to it, so a query stands in several groups. Follow "
      "the chains until nothing new comes.",
      _near,
-     lambda r: _different(_near(r))),
+     lambda r: [group for n, group in enumerate(_near(r)) if group not in _near(r)[:n]]),
     ("This is a group for each document, so a query stands in several groups.", _by_document),
     ("Queries that share nothing are missing: each is a group of its own.",
      lambda r: [group for group in _linked(r) if len(group) > 1]),
@@ -350,5 +333,5 @@ def check_query_groups(function: Callable) -> None:
         Example(({"q1": set(), "q2": {"a"}},), [["q1"], ["q2"]]),
         Example(({"q1": {"d1"}, "q2": {"d10"}, "q12": {"1"}},), [["q1"], ["q12"], ["q2"]]),
     ]
-    cases = drawn(_draw_groups)
-    verdict.run_check("query_groups", function, hand, cases, WRONG_GROUPS, view=_groups, say=_sets)
+    how = {"view": _groups, "say": lambda groups: as_code([*map(set, groups)])}
+    verdict.run_check("query_groups", function, hand, drawn(_draw_groups), WRONG_GROUPS, **how)

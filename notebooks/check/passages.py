@@ -59,14 +59,6 @@ def _is_whole(quote: tuple[int, int], start: int, end: int) -> bool:
     return start <= quote[0] and quote[1] <= end
 
 
-def _overlaps(quote: tuple[int, int], start: int, end: int) -> bool:
-    return start < quote[1] and quote[0] < end
-
-
-def _inside(quote: tuple[int, int], start: int, end: int) -> bool:
-    return start < quote[0] and quote[1] < end
-
-
 def _share_found(
     quotes: dict, held: Passages, fits: Callable = _is_whole, needed: Callable = any
 ) -> float:
@@ -123,7 +115,7 @@ WRONG_RECALL = [
     ("The document is counted, not the quote: another passage of it proves nothing.",
      lambda q, r, n: _share_found(q, _cut_at(r, n), lambda *_: True)),
     ("Half a quote counts. It must lie whole inside one passage.",
-     lambda q, r, n: _share_found(q, _cut_at(r, n), _overlaps)),
+     lambda q, r, n: _share_found(q, _cut_at(r, n), lambda s, a, b: a < s[1] and s[0] < b)),
     ("A quote is put together from two passages. The reader gets them apart.",
      lambda q, r, n: _pieced(q, _cut_at(r, n))),
     ("The same quote counts again in each passage that overlaps. A document counts once.",
@@ -148,7 +140,7 @@ WRONG_RECALL = [
      lambda q, r, n: mean(any(all(_is_whole(s, a, b) for s in own)
                               for o, a, b in _cut_at(r, n) if o == d) for d, own in q.items())),
     ("A quote at the very edge of a passage is not counted. It is whole.",
-     lambda q, r, n: _share_found(q, _cut_at(r, n), _inside)),
+     lambda q, r, n: _share_found(q, _cut_at(r, n), lambda s, a, b: a < s[0] and s[1] < b)),
     ("This is a hit, 1 or 0. Recall is the share of the documents.",
      lambda q, r, n: float(_share_found(q, _cut_at(r, n)) > 0)),
     ("The share is of the quotes. Divide by the number of documents.",

@@ -1,6 +1,5 @@
 """Check of the recursive splitter."""
 
-import functools
 import re
 from collections.abc import Callable, Iterator
 
@@ -21,21 +20,6 @@ def _pieces(found) -> tuple[str, list[str]]:
     if not is_sequence(found):
         raise TypeError("pieces have an order")
     return "".join(found), [piece.strip() for piece in found if piece.strip()]
-
-
-def _said(wanted: tuple[str, list[str]]) -> str:
-    return f"{as_code(wanted[1])} apart from white space, adding up to the text"
-
-
-def _recursive_case(piece: str, size: int, length: Callable) -> Example:
-    """Return a case with what LangChain's recursive splitter gave."""
-    pieces = _by_question()[piece, size, UNITS[length]]
-    return Example((piece, size, length), (piece, pieces))
-
-
-@functools.cache
-def _by_question() -> dict[tuple[str, int, str], list[str]]:
-    return {(cut.text, cut.size, cut.unit): cut.pieces for cut in stored.cuts()}
 
 
 def _before(piece: str, separator: str) -> list[str]:
@@ -65,10 +49,6 @@ def _after(piece: str, separator: str) -> list[str]:
     return [part for part in [*(part + separator for part in rest), last] if part]
 
 
-def _dropped(piece: str, separator: str) -> list[str]:
-    return [part for part in piece.split(separator) if part] if separator else list(piece)
-
-
 def _draw_first_cut(rng: np.random.Generator) -> Iterator[Example]:
     for piece, size, length in drawn(_draw_recursive):
         levels = LEVELS[int(rng.integers(0, 4)) :]
@@ -81,7 +61,8 @@ def _draw_first_cut(rng: np.random.Generator) -> Iterator[Example]:
 WRONG_FIRST_CUT = [
     ("The separator is thrown away: cut with split_before, which keeps it at the front of "
      "what follows.",
-     lambda *case: _one_cut(*case, before=_dropped)),
+     lambda *case: _one_cut(
+         *case, before=lambda p, s: [part for part in p.split(s) if part] if s else list(p))),
     ("The separator stays at the end of what comes before it. Cut before it, with split_before.",
      lambda *case: _one_cut(*case, before=_after)),
     ("The first of the separators is taken, though it does not occur: take the first one that "
@@ -264,6 +245,11 @@ def check_split_recursive(function: Callable) -> None:
     Why: Most tutorials cut with LangChain's version of this. You now know why its chunks come out
     shorter than the size that you asked for.
     """
-    hand = [_recursive_case(*question) for question in HAND]
-    cases = [_recursive_case(*question) for question in drawn(_draw_recursive)]
-    verdict.run_check("split_recursive", function, hand, cases, WRONG_CUTS, view=_pieces, say=_said)
+    made = {(cut.text, cut.size, cut.unit): cut.pieces for cut in stored.cuts()}
+    hand, cases = (
+        [Example((p, size, n), (p, made[p, size, UNITS[n]])) for p, size, n in asked]
+        for asked in (HAND, drawn(_draw_recursive))
+    )
+    told = "{} apart from white space, adding up to the text".format
+    how = {"view": _pieces, "say": lambda wanted: told(as_code(wanted[1]))}
+    verdict.run_check("split_recursive", function, hand, cases, WRONG_CUTS, **how)

@@ -123,7 +123,6 @@ def _why(answers: list[tuple], got: tuple, wanted: tuple) -> str:
 
 
 def _flat(ends: tuple) -> bool:
-    """Return whether an interval has no width."""
     return abs(ends[1] - ends[0]) < TOLERANCE
 
 
