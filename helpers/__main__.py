@@ -36,8 +36,6 @@ OFFERED = [n for n in COMMANDS if installation.IN_CHECKOUT or n not in installat
 KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
 PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
 SOURCE = {"dest": "source", "required": True}
-
-
 OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("carry export import new sql", "--to", "folder to write into", PATH | {"required": True}),
     ("report", "--full", "run the further notebooks too", FLAG),

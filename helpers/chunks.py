@@ -50,6 +50,5 @@ def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None
         if not chunk.start < chunk.end <= length:
             span = f"chunk {chunk.start}:{chunk.end} is not in {chunk.doc_id}"
             problems.append(f"{place}: {span}, wanted a span of a document of the corpus")
-    if problems:
-        raise evalset.EvalSetError(problems)
+    files.refuse(problems)
     return chunks

@@ -490,8 +490,7 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     The `decision` of a run has the verdict and the fields of Paired. `rules` are `matters` and
     `decides`, if not those of the set. Raises EvalSetError where no label is for what a run found.
     """
-    if faults := files.schema("settings").faults(rules):
-        raise EvalSetError(faults)
+    files.refuse(files.schema("settings").faults(rules))
     evals = evals._replace(**rules)
     half = None if split == "all" else split
     comparison = compare(evals, base, others, half)

@@ -236,8 +236,7 @@ def load(path: Path | str | None = None) -> EvalSet:
     judgments = _read_judgments(path, documents, queries, grades, places, problems)
     if not problems:
         queries = _with_relevant(queries, judgments, places, problems)
-    if problems:
-        raise EvalSetError(problems)
+    files.refuse(problems)
     unanswered = {q: query for q, query in queries.items() if query.kind == NO_ANSWER}
     answered = {q: query for q, query in queries.items() if q not in unanswered}
     words = settings.get("words", "words")
@@ -258,8 +257,7 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
             if doc_id not in evals.documents and doc_id is not None:
                 fault = unknown_document(doc_id, evals.documents, len(problems))
                 problems.append(f"{place}: {fault}")
-    if problems:
-        raise EvalSetError(problems)
+    files.refuse(problems)
     return [row for _, row in rows]
 
 
@@ -267,8 +265,7 @@ def read_corpus(path: Path) -> dict[str, Document]:
     """Return the documents of a folder, by id. Raises EvalSetError with every problem."""
     problems: list[str] = []
     documents = _read_corpus(path, problems)
-    if problems:
-        raise EvalSetError(problems)
+    files.refuse(problems)
     return documents
 
 

@@ -126,13 +126,11 @@ def captioned_table(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
     for name, *values in frame.itertuples():
         texts = (Markup("{:.3f}").format(v) if isinstance(v, float) else str(v) for v in values)
         rows += row.format(str(name), Markup("").join(map(cell.format, columns, texts)))
-    return text.html(
-        Markup(
-            '<table class="{}" role="table"><caption>{}</caption><thead role="rowgroup">'
-            '<tr role="row"><td role="cell"></td>{}</tr></thead>'
-            '<tbody role="rowgroup">{}</tbody></table>'
-        ).format(shape, caption, Markup("").join(map(head.format, columns)), rows)
+    page = Markup(
+        '<table class="{}" role="table"><caption>{}</caption><thead role="rowgroup"><tr role="row">'
+        '<td role="cell"></td>{}</tr></thead><tbody role="rowgroup">{}</tbody></table>'
     )
+    return text.html(page.format(shape, caption, Markup("").join(map(head.format, columns)), rows))
 
 
 def mark_words(body: str, words: set[str]) -> Markup:
@@ -197,10 +195,8 @@ def name_ends(ax: plt.Axes, x: float, ends: pd.Series, apart: float = 0.065) -> 
     steps = apart * np.arange(len(ends))
     pushed = ends.to_numpy() - steps
     low, high = np.minimum.accumulate(pushed[::-1])[::-1], np.maximum.accumulate(pushed)
-    place |= {
-        "textcoords": ("offset points", "data"),
-        "fontsize": LETTERS[ax.figure.get_figwidth()],
-    }
+    place |= {"textcoords": ("offset points", "data")}
+    place["fontsize"] = LETTERS[ax.figure.get_figwidth()]
     place["arrowprops"] = {"arrowstyle": "-", "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0}
     for (name, end), y in zip(ends.items(), (low + high) / 2 + steps, strict=True):
         ax.annotate(f" {name}", (x, end), (16, y), **place)

@@ -61,6 +61,12 @@ class EvalSetError(ValueError):
 Problems = list[str] | None
 
 
+def refuse(problems: list[str]) -> None:
+    """Raise EvalSetError where there are problems."""
+    if problems:
+        raise EvalSetError(problems)
+
+
 def add_problem(problems: Problems, problem: str) -> None:
     """Add a problem to the list, or raise it where there is none."""
     if problems is None:

@@ -69,9 +69,8 @@ def in_order(ranking: Ranking) -> Ranking:
 def check_order(query_id: str, ranking: Ranking) -> None:
     """Raise ValueError unless `ranking` is as `in_order` has it and holds each id once."""
     if ranking != in_order(ranking):
-        raise ValueError(
-            f"query {query_id}: ranking out of order, wanted score descending, then id ascending"
-        )
+        wanted = "wanted score descending, then id ascending"
+        raise ValueError(f"query {query_id}: ranking out of order, {wanted}")
     if len(dict(ranking)) < len(ranking):
         raise ValueError(f"query {query_id}: an id is ranked twice, wanted each once")
 
@@ -177,8 +176,7 @@ def read_run(path: Path, evals: EvalSet) -> Run:
         problems.append(f"{path}:1: {found}, {wanted}")
     elif scores and problems and not any(scores.values()):
         problems.insert(0, f"{path}:1: nothing in it is of this corpus, {OTHERS}")
-    if problems:
-        raise EvalSetError(problems)
+    files.refuse(problems)
     searches = defaultdict(list)
     for query_id, number in sorted(scores, key=lambda search: search[1]):
         searches[query_id].append(scores[query_id, number])

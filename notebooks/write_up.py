@@ -80,13 +80,8 @@ class WriteUp:
         systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
         systems.sort(key=lambda run: -run["gain"]["difference"])
         self.compared = results["compared_dev"] | {"runs": systems}
-        filters = {
-            "names": self.in_words,
-            "some": _first_names,
-            "median": median,
-            "p": stats.p_text,
-        }
-        filters["confirmation"] = stats.confirmation
+        filters = {"names": self.in_words, "some": _first_names, "median": median}
+        filters |= {"p": stats.p_text, "confirmation": stats.confirmation}
         self.template = text.template(TEMPLATE, **filters)
 
     def section(self, name: str, **more: object):

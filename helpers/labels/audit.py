@@ -4,7 +4,7 @@ import textwrap
 from collections import Counter
 from itertools import zip_longest
 
-from .. import evalset, results
+from .. import evalset, files, results
 from ..installation import command
 from ..text import how_many
 from . import checks, links, pooling, reading
@@ -44,9 +44,7 @@ def findings(evals: evalset.EvalSet) -> list[Finding]:
 
     Raises evalset.EvalSetError where a file cannot be read, with what is wrong with all of them.
     """
-    problems = unreadable(evals)
-    if problems:
-        raise evalset.EvalSetError(problems)
+    files.refuse(unreadable(evals))
     extra = [evalset.read_extra(evals, name) for name in ("negatives.jsonl", "second_pass.jsonl")]
     case = checks.AuditCase(evals, *extra, *links.alike_documents(evals), pooling.by_ranker(evals))
     found = [check(case) for check in checks.AUDIT_CHECKS]
@@ -92,10 +90,8 @@ def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[
 
 def as_table(findings: list[Finding]) -> str:
     """Return the findings as a plain-text table of at most 100 columns, counts in its last line."""
-    rows = [("status", "check", "found", "remedy"), ["-" * width for width in WIDTHS]]
-    rows += [(f.status, f.check, f.found, f.remedy) for f in findings]
-    lines = []
-    for row in rows:
+    lines, rows = [], [(f.status, f.check, f.found, f.remedy) for f in findings]
+    for row in [("status", "check", "found", "remedy"), ["-" * n for n in WIDTHS], *rows]:
         cells = zip(row, WIDTHS, strict=True)
         wrapped = [textwrap.wrap(*cell, break_on_hyphens=False) for cell in cells]
         for parts in zip_longest(*wrapped, fillvalue=""):

@@ -51,8 +51,7 @@ def read(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
                 faults = judgment_faults(Entry(**row), evals)
         problems += [f"{place}: {fault}" for fault in faults]
     problems += evalset.orphan_faults(judgments, evals.all_queries, evals.folder)
-    if problems:
-        raise evalset.EvalSetError(problems)
+    files.refuse(problems)
     return rows
 
 

@@ -26,9 +26,7 @@ def freeze_command(evals: evalset.EvalSet) -> int:
     """
     from . import audit, pooling
 
-    problems = audit.unreadable(evals, audit.EXTRAS[:3])  # it writes the negatives itself
-    if problems:
-        raise evalset.EvalSetError(problems)
+    files.refuse(audit.unreadable(evals, audit.EXTRAS[:3]))  # it writes the negatives itself
     rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
     files.write_jsonl(evals.folder / "negatives.jsonl", rows)
     print(f"{write_manifest(evals, SEEDS)} describes the folder as it is now")

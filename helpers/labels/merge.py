@@ -64,12 +64,11 @@ def refuse_losses(evals: evalset.EvalSet) -> None:
     entries, folder = kept_entries(read(evals)), evals.folder
     left = [*_new_judgments(evals, latest(entries))]
     left += [e for e in entries if not e.doc_id and e.query_id in evals.unlabelled_queries]
-    if faults := [
-        *[f"{reading.TO_READ}: {how_many(sum(former), 'label')} to be read"] * any(former),
-        *[f"{LOG}: {how_many(len(left), 'label')} not in {JUDGMENTS} (click Finish)"] * bool(left),
-    ]:
-        remedy = f"judge them first, or they are lost: {command('lab', EVALS=folder)}"
-        raise evalset.EvalSetError([f"{folder / fault}; {remedy}" for fault in faults])
+    faults = [f"{reading.TO_READ}: {how_many(sum(former), 'label')} to be read"] * any(former)
+    unmerged = f"{LOG}: {how_many(len(left), 'label')} not in {JUDGMENTS} (click Finish)"
+    faults += [unmerged] * bool(left)
+    remedy = f"judge them first, or they are lost: {command('lab', EVALS=folder)}"
+    files.refuse([f"{folder / fault}; {remedy}" for fault in faults])
 
 
 def _is_graded(evals: evalset.EvalSet) -> bool:
@@ -90,8 +89,7 @@ def _new_judgments(evals: evalset.EvalSet, given: dict[Pair, Entry]) -> dict[Pai
                 f"{entry.place}: query {pair[0]}, document {pair[1]}: field relevance is "
                 f"{entry.relevance} and {says}, wanted one grade for the pair"
             )
-    if conflicts:
-        raise evalset.EvalSetError(conflicts)
+    files.refuse(conflicts)
     return new
 
 
@@ -151,8 +149,7 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
         own = [(name, row) for name in rows for row in rows[name] if _query_of(row) == query_id]
         if not own and not problems:
             problems.append(f"{folder}: no file has a row of the query {query_id}, wanted its id")
-        if problems:
-            raise evalset.EvalSetError(problems)
+        files.refuse(problems)
         moved = [{"file": name, **row} for name, row in own]
         dropped += [row for row in moved if row not in dropped]  # a killed run may have begun
         files.write_jsonl(folder / DROPPED, dropped)

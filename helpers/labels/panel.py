@@ -8,7 +8,7 @@ from typing import NamedTuple
 import ipywidgets as widgets
 from IPython.display import display
 
-from .. import evalset, figures, runs
+from .. import evalset, figures, files, runs
 from ..installation import command
 from ..text import Markup, how_many
 from . import log, markup, merge, reading
@@ -71,9 +71,7 @@ class Panel:
         task: Task = LABELLING,
     ):
         entries = [log.Entry(*pair, 0) for pair in sorted(set(pairs))]
-        faults = [fault for entry in entries for fault in log.judgment_faults(entry, evals)]
-        if faults:
-            raise evalset.EvalSetError(faults)
+        files.refuse([fault for entry in entries for fault in log.judgment_faults(entry, evals)])
         self.evals, self.task, self.old = evals, task, reading.waiting(evals)
         self.kept = {pair: reading.marked_evidence(evals, row) for pair, row in self.old.items()}
         turns = schedule(pairs, seed, repeats)  # once, where the old label stands above

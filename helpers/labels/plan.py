@@ -37,9 +37,8 @@ def plan_command(evals: evalset.EvalSet) -> int:
     print(depth_in_words(bands), end="\n\n")
     rows = compare.pairs_to_read(evals, base, others, evalset.SPLITS[0], PAIRS)
     waiting = reading.write_list(evals, rows)
-    print(
-        f"Next: {how_many(len(rows), 'unjudged pair')}, by how far a grade could move a difference"
-    )
+    unjudged = how_many(len(rows), "unjudged pair")
+    print(f"Next: {unjudged}, by how far a grade could move a difference")
     print(f"{waiting} in {evals.folder / reading.TO_READ}, which session A's panel opens")
     return 0
 
@@ -98,10 +97,9 @@ def depth_in_words(bands: list[dict]) -> str:
         return "Too few are judged to say how deep a pool should go: begin with the first ten."
     low, high = paying[-1]["ranks"].split("-")
     left = paying[-1]["pairs"] - paying[-1]["judged"]
-    unread = (
-        f"of its ranks {low} to {high} {how_many(left, 'pair')} wait" if left else "all is read"
-    )
+    waiting = f"of its ranks {low} to {high} {how_many(left, 'pair')} wait"
     return (
         f"A pool of {high} pays: below it fewer than {PAYS} of 100 that are read are relevant, as "
-        f"far as is known; {unread}. Recall below that rank stays a guess."
+        f"far as is known; {waiting if left else 'all is read'}. Recall below that rank stays a "
+        "guess."
     )

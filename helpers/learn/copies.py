@@ -47,9 +47,8 @@ def make(fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN) -
         return [f"{folder.name}/ has new copies; the old ones stand in {former.name}/"]
     lines = [f"{folder.name}/{name} written" for name in written]
     if kept := ", ".join(name for name in texts if name not in written):
-        lines.append(
-            f"left as they are in {folder.name}/: {kept} (make learn FRESH=1 moves them aside)"
-        )
+        remedy = "make learn FRESH=1 moves them aside"
+        lines.append(f"left as they are in {folder.name}/: {kept} ({remedy})")
     return lines
 
 

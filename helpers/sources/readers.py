@@ -18,8 +18,6 @@ WORDS = {  # ISO 639-1: the tokenizer that a language needs, see text.py; others
     **dict.fromkeys("zh ja th lo km my".split(), "bigrams"),
     **dict.fromkeys("bn hi te yo mr ne pa gu ta kn ml si".split(), "unicode-words"),
 }
-
-
 Rows = Iterator[tuple[str, dict]]  # (place, row)
 
 
@@ -85,9 +83,7 @@ class Task:
 
     def stop(self) -> None:
         """Raise EvalSetError if there were problems."""
-        problems = [*self.problems, *filter(None, self.absent.values())]
-        if problems:
-            raise EvalSetError(problems)
+        files.refuse([*self.problems, *filter(None, self.absent.values())])
 
     def lines(self) -> list[str]:
         """Return a line for each reason, with its count and first place."""

@@ -89,8 +89,7 @@ def import_into(options: Options, to: Path) -> list[str]:
 
     Raises EvalSetError with every problem; nothing is written then.
     """
-    if problems := wrong_options(options):
-        raise EvalSetError(problems)
+    files.refuse(wrong_options(options))
     with new_set(to) as folder:
         task = Task(options)
         source = READERS[options.kind][0](task)

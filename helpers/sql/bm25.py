@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .. import chunks, evalset, runs
+from .. import chunks, evalset, files, runs
 from ..files import EvalSetError
 from .engines import Engine, errors_in_words, script
 
@@ -115,8 +115,7 @@ def _parquet_source(engine: Engine, path: str, name: str) -> str:
             for column, (types, form) in wanted.items()
             if not re.fullmatch(types, columns.get(column, ""), re.I)
         ]
-        if problems:
-            raise EvalSetError(problems)
+        files.refuse(problems)
         title = "title" if "title" in columns else "CAST(NULL AS STRING) AS title"
         source = f"(SELECT CAST({name} AS STRING) AS {name}, {title}, text FROM {source}) AS given"
         whole = f"sum(length(concat({name}, title, text)))"  # reads all that is read later
@@ -141,8 +140,7 @@ def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: s
     words = f"SELECT 1 FROM {view} WHERE regexp_replace(text, {word}, '') <> text LIMIT 1"
     if not problems and not engine.rows(words):
         problems = [f"{path}: found no row with a word, wanted letters or digits in column text"]
-    if problems:
-        raise EvalSetError(problems)
+    files.refuse(problems)
 
 
 def index_documents(engine: Engine, settings: Settings) -> str:

@@ -52,8 +52,7 @@ def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
     if not (0 <= settings.k1 <= 1000 and 0 <= settings.b <= 1):
         found = f"found k1 {settings.k1}, b {settings.b}"
         problems.append(f"{found}, wanted k1 from 0 to 1000, b from 0 to 1")
-    if problems:
-        raise evalset.EvalSetError(problems)
+    files.refuse(problems)
 
 
 def _search(opened: Engine, evals, docs, queries, chunker, settings, path: Path) -> None:

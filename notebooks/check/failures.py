@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from operator import itemgetter
 from typing import NamedTuple
 
 from helpers.text import content_words
@@ -44,15 +45,13 @@ CAUSES = {  # in the order of their rules
         "a word of the query that the wanted document lacks, or a common one where it lacks none",
         lambda card: card["lacks"] or card["common"],
     ),
-    "tie": Cause("the score of both", lambda card: card["score"]),
+    "tie": Cause("the score of both", itemgetter("score")),
     "evidence split across chunks": Cause(
         "a score of the row 'each word from its best chunk', or a word that stands in another "
         "chunk",
         lambda card: [*card["best of all chunks"], *_elsewhere(card)],
     ),
-    "length penalty": Cause(
-        "a score of the row 'ignore length'", lambda card: card["without length"]
-    ),
+    "length penalty": Cause("a score of the row 'ignore length'", itemgetter("without length")),
     "common word dominates": Cause(
         "a common word that gave the rival more",
         lambda card: [word for word in _stronger(card) if word in card["common"]],
@@ -74,9 +73,8 @@ def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[st
     """
     named = value_of("causes", named)
     if not isinstance(named, dict):
-        raise Wrong(
-            f"check.causes wants a dict {{query_id: (cause, evidence)}}, got {as_code(named)[:60]}"
-        )
+        wanted = "a dict {query_id: (cause, evidence)}"
+        raise Wrong(f"check.causes wants {wanted}, got {as_code(named)[:60]}")
     told = {q: found for q, found in named.items() if found is not None and found is not ...}
     read = {q: _entry(found) for q, found in told.items()}
     wanted = min(READ_AT_LEAST, len(by_rule))
@@ -125,9 +123,8 @@ def _refuse_no_evidence(lacking: dict[str, str]) -> None:
     if not lacking:
         return
     first, cause = next(iter(lacking.items()))
-    lines = [
-        f"  {q}: no evidence yet; {c!r} is shown by {CAUSES[c].told}" for q, c in lacking.items()
-    ]
+    shown = {q: f"{cause!r} is shown by {CAUSES[cause].told}" for q, cause in lacking.items()}
+    lines = [f"  {q}: no evidence yet; {by}" for q, by in shown.items()]
     example = f"For example {first!r}: ({cause!r}, '...')"
     raise Wrong("\n".join([EVIDENCE_FIRST, *lines, example]), lines[0].strip())
 

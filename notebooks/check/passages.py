@@ -95,9 +95,8 @@ def _draw_recall(rng: np.random.Generator) -> Iterator[Example]:
     for _ in range(200):
         names = "abcd"[: rng.integers(1, 5)]
         quotes = {d: [_stretch(rng, 8) for _ in range(rng.integers(1, 3))] for d in names}
-        ranked = [
-            (str(rng.choice([*"abcdx"])), *_stretch(rng, 30)) for _ in range(rng.integers(0, 9))
-        ]
+        n_ranked = rng.integers(0, 9)
+        ranked = [(str(rng.choice([*"abcdx"])), *_stretch(rng, 30)) for _ in range(n_ranked)]
         budget = int(rng.choice([5, 20, 50, 100]))
         yield Example((quotes, ranked, budget), _by_sets(quotes, ranked, budget))
 

@@ -97,9 +97,8 @@ def places_of_exercises(lessons: Path = LESSONS) -> dict[str, Place]:
                 solution = re.sub(rf"^[ \t]*({BEGIN}|{END})(\n|$)", "", code, flags=re.M)
                 *others, last = checks_called(cells[exercise.check])
                 called = f"{exercise.number} {exercise.title}".strip()
-                hints = tuple(
-                    " ".join(h.split()) for h in HINT.findall(cells[exercise.heading]["source"])
-                )
+                told = HINT.findall(cells[exercise.heading]["source"])
+                hints = tuple(" ".join(hint.split()) for hint in told)
                 places |= dict.fromkeys(others, Place(called, "", hints))
                 is_stub = solution == code  # without markers
                 places[last] = Place(called, "" if is_stub else solution.strip(), hints)

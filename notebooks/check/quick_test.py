@@ -33,9 +33,8 @@ def check_quiz(session: str, answers: dict | Callable) -> None:
         raise Wrong(f"answers are a dict with keys 1 to {len(questions)}, got {answers!r}")
     given = {n: value for n, value in answers.items() if value is not None and value is not ...}
     if not given:
-        raise NotStarted(
-            f"quick test {session} is not started yet: put your answers into this cell and run it"
-        )
+        how = "put your answers into this cell and run it"
+        raise NotStarted(f"quick test {session} is not started yet: {how}")
     forms = {n: in_one_form(questions[n], n, value) for n, value in given.items()}
     right = {n for n, form in forms.items() if digest(session, n, form) == questions[n].answer}
     passed = len(right) >= PASS * len(questions)

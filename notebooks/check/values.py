@@ -70,9 +70,8 @@ def apply_view(view: Callable | None, value: object) -> object:
 
     So does one that is read only once, and one whose members are letters or keys.
     """
-    if view is None or isinstance(
-        value, Raised | Iterator | MappingView | dict | str | pd.DataFrame
-    ):
+    unread = Raised | Iterator | MappingView | dict | str | pd.DataFrame
+    if view is None or isinstance(value, unread):
         return value
     try:
         return view(value)

@@ -37,25 +37,23 @@ def chunk_page(body: str, spans: list[Stretch]) -> Markup:
     The number of each chunk stands where it begins and where it ends, for who sees no tints.
     `spans` are in the order of the text; what lies past its end is left out.
     """
-    page, edges = Markup(""), {edge for span in spans for edge in span if edge < len(body)}
+    page, stretch = Markup(""), Markup('<span style="background:{}">{}{}{}</span>')
+    edges = {edge for span in spans for edge in span if edge < len(body)}
     for start, end in pairwise(sorted({0, *edges, len(body)})):
         own = [n for n, (a, b) in enumerate(spans) if a <= start and end <= b]
         tint = Markup(SHARED if own[1:] else TINTS[own[0] % 2] if own else "#ffffff")
         begins = (_edge(n, "begins") for n, span in enumerate(spans, 1) if span[0] == start)
         ends = (_edge(n, "ends") for n, span in enumerate(spans, 1) if span[1] == end)
-        marks = [Markup("").join(of) for of in (begins, ends)]
-        page += Markup('<span style="background:{}">{}{}{}</span>').format(
-            tint, marks[0], body[start:end], marks[1]
-        )
+        first, last = (Markup("").join(of) for of in (begins, ends))
+        page += stretch.format(tint, first, body[start:end], last)
     return Markup('<div style="{}">{}</div>').format(Markup(PAGE), page)
 
 
 def _edge(number: int, what: str) -> Markup:
     """Return the mark of a chunk's edge, with words for who hears the page."""
     mark = f"▸{number}" if what == "begins" else f"{number}◂"
-    return Markup('<b role="img" aria-label="chunk {} {}" style="{}">{}</b>').format(
-        number, Markup(what), Markup(EDGE), mark
-    )
+    page = Markup('<b role="img" aria-label="chunk {} {}" style="{}">{}</b>')
+    return page.format(number, Markup(what), Markup(EDGE), mark)
 
 
 def weights(curves: dict[str, list[float]], n_docs: int) -> None:
