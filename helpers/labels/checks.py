@@ -266,7 +266,7 @@ def check_evidence(case: AuditCase) -> Finding:
     """Fail where a relevant label has no quote; warn where there is no judgments.jsonl at all."""
     relevant = [judgment for judgment in case.evals.judgments if judgment.relevance]
     bare = [" ".join(judgment[:2]) for judgment in relevant if not judgment.evidence]
-    found = f"{len(relevant) - len(bare)} of {how_many(len(relevant), 'relevant label')} quoted"
+    found = f"{len(relevant) - len(bare):,} of {how_many(len(relevant), 'relevant label')} quoted"
     graded = (case.evals.folder / "judgments.jsonl").exists()
     fail = {f"Quote the passage that proves {_some(bare)}.": bare and graded}
     warn = {"Write judgments.jsonl: a grade and a verbatim quote for each answer.": not graded}
@@ -392,8 +392,9 @@ def _newest_check(rows: pd.DataFrame) -> int:
 
 def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     kappa = stats.kappa(rows["first"], rows["second"], grades)
-    found = f"round {number}: {how_many(len(rows), 'pair')}, {sum(rows['first'] == 0)} of grade 0, "
-    found += f"{rows['equal'].mean():.0%} agree, kappa "
+    zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
+    found = f"round {number}: {how_many(len(rows), 'pair')}, {zeros:,} of grade 0, "
+    found += f"{agree:.0%} agree, kappa "
     found += "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
     people = rows["equal"][rows["reader"].str.match("person", na=False)] if "reader" in rows else ()
     return found + f", people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))

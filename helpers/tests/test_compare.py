@@ -167,7 +167,7 @@ def test_each_option_has_its_effect(many, status, near):
         ((worse, "--matters", "1"), 1, "## worse: worse, by less than matters"),
         ((worse, "--matters", "1", *not_worse), 0, "## worse: worse, by less than matters"),
         ((worse, near, *not_worse), 1, "## worse: worse\n"),
-        ((near, *not_worse, "--matters", "0.02"), 3, "## near: too few queries"),
+        ((near, base, *not_worse, "--matters", "0.02"), 3, "## near: too few queries"),
         ((base, "--base", worse, "--matters", "1"), 0, "## fixed: better, by less than matters"),
     ):
         done, printed = status(*words)
@@ -176,7 +176,7 @@ def test_each_option_has_its_effect(many, status, near):
         head, *page = printed.out.split("\n")  # a leaderboard stands where it names several runs
         assert any(re.match(r"\| baseline +\| 0.982 ", line) for line in page) == ("," in head)
     assert {path.name for path in (many / "out").iterdir()} == {"fixed.md", "fixed.json"}
-    names = "fixed worse worse-all near fixed+worse near+worse worse+near"
+    names = "fixed worse worse-all near fixed+worse near+worse worse+near near+fixed"
     assert {path.stem for path in (many / "comparisons").iterdir()} == {*names.split()}
 
 

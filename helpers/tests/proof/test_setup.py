@@ -8,7 +8,7 @@ import sys
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import workbook
+from helpers import install, workbook
 
 pytestmark = WITH_MAKE
 INSTALLER = """
@@ -103,6 +103,23 @@ def test_versions_of_python_that_are_not_tried_are_told(set_up):
     assert said[2].startswith("missing: pyyaml; no wheel for Python ")
     for minor in (11, 14):
         assert set_up(version=(3, minor)) == (0, said[1:2])
+
+
+def test_without_uv_the_new_environments_pip_installs(tmp_path, monkeypatch):
+    folder, called = tmp_path / ".venv", []
+    folder.mkdir()
+
+    def run(words, **_):
+        called.append(words)
+        return subprocess.CompletedProcess(words, 0)
+
+    monkeypatch.setattr(install.shutil, "which", lambda name: None)
+    monkeypatch.setattr(install.subprocess, "run", run)
+    assert install.set_up(folder, workbook.ROOT / "requirements.txt") == 0
+    made, filled = called
+    assert made == [sys.executable, "-m", "venv", "--clear", str(folder)]
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install"]
+    assert filled[:4] == pip and "--require-hashes" in filled
 
 
 @pytest.mark.parametrize(("user", "options"), [(0, ["--allow-root"]), (1000, [])])
