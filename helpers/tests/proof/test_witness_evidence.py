@@ -42,7 +42,7 @@ def test_session_b_shows_the_chunks_and_the_quotes_they_cut(cells, files):
     agree(cells, {"b-save-run": about, "b-sizes-run": cut})
     quotes = witness_sessions.quotes_of(files)
     n = sum(map(len, quotes.values()))
-    assert f"{n} quotes in {len(quotes)} documents" in cells["b-sizes-run"][0]
+    assert f"{n:,} quotes in {len(quotes)} documents" in cells["b-sizes-run"][0]
 
 
 def test_the_workbook_measures_evidence_as_it_is_published(published):
