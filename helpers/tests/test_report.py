@@ -16,7 +16,9 @@ def test_the_page_is_whole_and_shows_neither_code_nor_prompts():
     new = nbformat.v4
     first = new.new_markdown_cell("# Top & <more> #\nnot this")
     ticks = new.new_output("display_data", {"text/markdown": "- [x] done\n- [ ] open"})
-    code = new.new_code_cell("n = 1", outputs=[ticks], execution_count=1)
+    acts = "<p onclick='ran()'>kept</p><script>ran()</script>"
+    raw = new.new_output("display_data", {"text/html": acts})
+    code = new.new_code_cell("n = 1", outputs=[ticks, raw], execution_count=1)
     parts = "## Next\n### Not this\n## Appendix\n### How it is\n#### q1\n### Limits"
     page = report.html(new.new_notebook(cells=[code, first, new.new_markdown_cell(parts)]))
     head, _, body = page.partition("<main>")
@@ -27,7 +29,8 @@ def test_the_page_is_whole_and_shows_neither_code_nor_prompts():
     assert f"<style>{report.STYLE.read_text(encoding='utf-8')}</style></head>\n<body>\n" in head
     assert page.endswith("\n</main>\n</body>\n</html>\n")
     assert "☑ done" in body and "☐ open" in body
-    assert not any(words in body for words in ("n = 1", "<input", "prompt", "In&nbsp;"))
+    assert "<p>kept" in body
+    assert not any(words in body for words in ("n = 1", "<input", "prompt", "In&nbsp;", "ran()"))
     links = '<li><a href="#How-it-is">How it is</a></li><li><a href="#Limits">Limits</a></li>'
     contents = f'<nav aria-label="Contents of the appendix"><ul>{links}</ul></nav>'
     assert re.search(f'<h2 id="Appendix">.*</h2>{contents}<h3 id="How-it-is">', body)
