@@ -49,8 +49,9 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("compare", "--matters", "smallest difference that matters", {"type": float}),
     ("compare", "--gate", "what ends with 1", {"choices": ["worse", "not-worse"]}),
     ("compare", "--strict", "3 where queries are too few to tell", FLAG),
+    ("compare", "--no-new-failures", "1 where a query that had results has none", FLAG),
     ("compare", "--pairs", "list so many unjudged results to be read", {"type": int}),
-    ("compare", "--junit", "JUnit file to write: how the gate ended, as one test case", PATH),
+    ("compare", "--junit", "JUnit file to write: how the gate ended, a test case a run", PATH),
     ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
     ("carry", "--from", "KIND:PATH as in import, or a folder with a corpus", SOURCE),
     ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", SOURCE),
@@ -88,7 +89,11 @@ def main() -> int:
         sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
         return status
     except (Exception, KeyboardInterrupt) as error:
-        return failure(error)
+        status = failure(error)
+        junit = options.get("junit")
+        if status == CANNOT and junit and not junit.is_dir():
+            _write_junit_error(junit, in_words(error))
+        return status
 
 
 def run_command(options: dict) -> int:
@@ -147,6 +152,7 @@ def audit(evals) -> int:
 
 # What ends a command.
 
+CANNOT = 2  # of compare: nothing was measured
 INTERRUPTED, CLOSED = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
 
 
@@ -164,7 +170,17 @@ def failure(error: BaseException) -> int:
         return INTERRUPTED
     of_compare = sys.argv[1:2] == ["compare"]
     print("cannot compare: " * of_compare + in_words(error), file=sys.stderr)
-    return 2 if of_compare else 1
+    return CANNOT if of_compare else 1
+
+
+def _write_junit_error(path: Path, words: str) -> None:
+    """Write that nothing could be compared, for tools that read nothing else; the file may fail."""
+    from . import compare, files
+
+    try:
+        files.write(path, compare.junit_of([("compare", CANNOT, words)]))
+    except OSError as error:
+        print(in_words(error), file=sys.stderr)
 
 
 def in_words(error: Exception) -> str:

@@ -5,6 +5,7 @@ import math
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -25,10 +26,8 @@ from .text import how_many, interval, number
 PAGE = Path(__file__).with_suffix(".jinja")
 PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
 DEPTH = int(PRIMARY.partition("@")[2])
-BUDGETS = {f"evidence-{budget}-tokens": evidence.recall_name(budget) for budget in evidence.BUDGETS}
-OF_EVIDENCE = {name.replace(" ", "-"): name for name in evidence.COMPARED} | BUDGETS
 MOVED = 5  # queries shown on each side
-BOARD = ["difference", "95 % interval", "p", "p (Holm)", "detectable"]
+BOARD = ["difference", "95 %, each by itself", "p", "p (Holm)", "detectable"]
 BOARD += ["wins/ties/losses", "judged@10", "verdict"]
 APART = "test apart from dev"
 STRICT = 3  # the exit status of too few queries
@@ -86,7 +85,7 @@ def _measured(evals: EvalSet, split: str | None) -> Qrels:
 
 def _primary(decides: str) -> str:
     """Return the measure of documents on which their verdict rests."""
-    return PRIMARY if decides in OF_EVIDENCE else decides
+    return PRIMARY if decides in evidence.OF_EVIDENCE else decides
 
 
 def by_system(read: list[Run]) -> list[list[Run]]:
@@ -97,22 +96,17 @@ def by_system(read: list[Run]) -> list[list[Run]]:
     return [*groups.values()]
 
 
-def _of_evidence(quoted: dict, decides: str) -> str:
-    """Return the measure of the verdict on evidence: a smaller k or budget where a list is cut."""
-    wanted, known = OF_EVIDENCE.get(decides, evidence.DECIDES), [*quoted["measures"]]
-    family = wanted.partition("@")[0]
-    of_family = [name for name in known if name.partition("@")[0] == family]
-    return wanted if wanted in known else (of_family or known)[-1]
-
-
 def _able_to_decide(row: dict) -> list[str]:
     """Return the measures of evidence, spelled as `decides`, that can decide about a run."""
     known = row["evidence"].get("measures", {})
-    return [d for d, measure in OF_EVIDENCE.items() if measure in known or "@" in d and known]
+    return [
+        d for d, measure in evidence.OF_EVIDENCE.items() if measure in known or "@" in d and known
+    ]
 
 
 def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     """Return everything about the runs of a system against the base but the verdict."""
+    uncut = base
     base, *alike, (depth, cut) = measures.cut_alike(len(evals.documents), base, *group)
     names, run = _names(depth, _primary(evals.decides)), alike[0]
     before, *tables = (measures.per_query(qrels, of.rankings, names) for of in (base, *alike))
@@ -125,6 +119,10 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     for of in alike[1:]:
         row["warnings"] += [f"{of.name}: {words}" for words in _run_warnings(of, qrels)]
     row["measures"] = stats.by_measure(names, before, after)
+    row["bounds"] = stats.bounds_of(names[0], before, *tables)
+    row["same_run"] = all(_is_same_run(uncut, of, qrels) for of in group)
+    row["new_failures"] = _new_failures(qrels, uncut, group)
+    row["full_lost"] = _full_lost(evals, qrels, uncut, group[0])
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in measures.fields_told(evals):
         groups = measures.ids_by_field(evals, qrels, field).items()
@@ -139,6 +137,32 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
     row["warnings"] += measures.label_warnings(qrels, depth, base, run)
     return row
+
+
+def _is_same_run(base: Run, run: Run, query_ids: Iterable[str]) -> bool:
+    """Return whether two runs have the same lists, of passages where both rank them."""
+    of_passages = bool(base.parts and run.parts)
+    if of_passages and base.chunker != run.chunker:
+        return False
+    first, second = (of.parts if of_passages else of.rankings for of in (base, run))
+    return all([*dict(first.get(q, []))] == [*dict(second.get(q, []))] for q in query_ids)
+
+
+def _new_failures(qrels: Qrels, base: Run, group: list[Run]) -> list[str]:
+    """Return the answerable queries that had results and have none in a run of the system."""
+    answered = [query_id for query_id in qrels if base.rankings.get(query_id)]
+    return [q for q in answered if not all(run.rankings.get(q) for run in group)]
+
+
+def _full_lost(evals: EvalSet, qrels: Qrels, base: Run, run: Run) -> list[str]:
+    """Return the queries whose full answers were in the first ten and aren't any more."""
+    lost = []
+    for query_id, grades in measures.answered_in_full(qrels, evals.full_grade).items():
+        full = {doc_id for doc_id, grade in grades.items() if grade >= evals.full_grade}
+        before, after = (dict(of.rankings.get(query_id, [])[:DEPTH]) for of in (base, run))
+        if full & before.keys() and not full & after.keys():
+            lost.append(query_id)
+    return lost
 
 
 def _cut_in_words(cut: Run, depth: float, names: list[str]) -> str:
@@ -162,7 +186,7 @@ def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
     again, (ranked, known) = run.first.keys() & qrels.keys(), evidence.ranked_passages(evals, run)
     quoted = {q: of for q, of in evidence.quoted_queries(evals).items() if ranked and q in again}
     alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
-    measure = OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
+    measure = evidence.OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
     values = (evidence.by_query(evals, quoted, of, known) for of in (alone, ranked))
     means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
     return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
@@ -191,7 +215,11 @@ def _unjudged(evals: EvalSet, qrels: Qrels, base: Run, run: Run, primary: str) -
     if all(low == high for low, high in bounds):
         return []
     ends = zip(*bounds, strict=True)
-    return [stats.compare_paired([0] * len(end), end)._asdict() for end in ends]
+    return [
+        stats.compare_paired([0] * len(end), end)._asdict()
+        | {"bounds": stats.worst_case_bounds(end)}
+        for end in ends
+    ]
 
 
 def _names(depth: float, primary: str) -> list[str]:
@@ -234,16 +262,29 @@ def _largest_changes(evals: EvalSet, pairs: dict[str, tuple[float, float]]) -> l
 
 
 def _give_verdicts(rows: list[dict], evals: EvalSet) -> None:
-    """Add p_holm, verdict and reason to rows, and to what they say of unjudged and evidence."""
-    pairs = [row["measures"][row["primary"]] for row in rows]
+    """Add p_holm, verdict, reason and `alone` to rows, and to what they say of unjudged, evidence.
+
+    `alone` is the verdict that a row has without the others.
+    """
+    pairs = [row["measures"][row["primary"]] | {"bounds": row["bounds"]} for row in rows]
     _decide(rows, pairs, evals.matters)
     for end in (0, 1):  # of what grades of unjudged results could do, adjusted in the same way
         known = zip(rows, pairs, strict=True)
         ends = [row["unjudged"][end] if row["unjudged"] else {**pair} for row, pair in known]
         _decide(ends, ends, evals.matters)
     quoted = [row["evidence"] for row in rows if row["evidence"]]
-    of_evidence = [row["measures"][_of_evidence(row, evals.decides)] for row in quoted]
-    _decide(quoted, of_evidence, evals.matters)
+    names = [evidence.deciding_measure(of["measures"], evals.decides) for of in quoted]
+    pairs = [
+        of["measures"][name] | {"bounds": of["bounds"]}
+        for of, name in zip(quoted, names, strict=True)
+    ]
+    _decide(quoted, pairs, evals.matters)
+    for row in rows:
+        if row["same_run"]:
+            same = dict.fromkeys(("verdict", "alone"), stats.SAME_RUN)
+            same["reason"] = "its lists are those of the base"
+            row |= same
+            row["evidence"] |= same if row["evidence"] else {}
 
 
 def _decide(rows: list[dict], pairs: list[dict], matters: float) -> None:
@@ -414,11 +455,10 @@ def leaderboard(comparison: dict) -> pd.DataFrame:
 def comparison_page(comparison: dict) -> str:
     """Return the comparison as Markdown in which no text of the set acts."""
     filters = {"mean": measures.mean_name, "p": stats.p_text}
-    verdict = "verdict on documents" if comparison["decides"] in OF_EVIDENCE else "verdict"
+    verdict = "verdict on documents" if comparison["decides"] in evidence.OF_EVIDENCE else "verdict"
     page = text.template(PAGE, **filters).render(
         comparison,
         deciding=_deciding,
-        of_evidence=_of_evidence,
         of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index().rename(columns={"verdict": verdict}),
         stats=stats,
@@ -442,13 +482,14 @@ def _deciding(row: dict, decides: str) -> dict:
     """
     measure, of, able = row["primary"], row, _able_to_decide(row)
     if decides in able:
-        measure, of = _of_evidence(row["evidence"], decides), row["evidence"]
-    elif decides in OF_EVIDENCE:
+        of = row["evidence"]
+        measure = evidence.deciding_measure(of["measures"], decides)
+    elif decides in evidence.OF_EVIDENCE:
         lacks = "it or its base ranks no passages"
         why = f"its lists end before that, wanted one of {', '.join(able)}" if able else lacks
         raise EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
     pair = {field: of["measures"][measure][field] for field in stats.Paired._fields}
-    return pair | {"verdict": of["verdict"]}
+    return pair | {field: of[field] for field in ("bounds", "verdict", "alone")}
 
 
 # The command.
@@ -459,29 +500,35 @@ def compare_command(
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
-    `more` are `matters` and `decides`, where they are not those of the set, and the file `junit`;
-    `pairs` is how many unjudged results go to the pairs to read.
+    `more` are `matters` and `decides`, where they are not those of the set, the file `junit`, and
+    `no_new_failures`; `pairs` is how many unjudged results go to the pairs to read.
 
-    The gate "worse": 0 no run is shown to be worse, 1 one is, 3 (strict) there are too few queries
-    to tell. The gate "not-worse": 0 every run is worse by less than `matters`, 1 one is worse by
-    more, else 3. Raises EvalSetError where they cannot be compared, which ends the program with 2.
+    Each run is judged by itself. The gate "worse": 0 no run is shown to be worse, 1 one is, 3
+    (strict) there are too few queries to tell. The gate "not-worse": 0 every run is shown to be
+    worse by less than `matters`, 1 one is worse by more, else 3. With `no_new_failures` it is also
+    1 where an answerable query that had results has none. Raises EvalSetError where they cannot be
+    compared, which ends the program with 2.
     """
+    junit = more.pop("junit", None)
+    if junit and junit.is_dir():
+        raise EvalSetError([f"--junit: {junit} is a folder, wanted a file such as gate.xml"])
+    no_new_failures = more.pop("no_new_failures", False)
     if pairs is not None and pairs < 1:
         raise EvalSetError([f"--pairs is {pairs}, wanted a number from 1"])
     against, *others = read_compared(evals, base, paths, split)
     name = "+".join(runs.unzipped(path).stem for path in paths)
     name += "" if split == "dev" else f"-{split}"  # beside the report on dev, not over it
-    junit, comparison = more.pop("junit", None), compare_on(evals, against, others, split, **more)
+    comparison = compare_on(evals, against, others, split, **more)
     _write((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
         found = pairs_to_read(evals, against, others, None if split == "all" else split, pairs)
         left = reading.write_list(evals, found)
         place = f"; {left} in {evals.folder / reading.TO_READ}, which session A opens" * bool(left)
         print(f"{how_many(len(found), 'unjudged pair')} that could move a difference{place}")
-    status = gate_status(comparison, gate, strict)
+    statuses = gate_statuses(comparison, gate, strict, no_new_failures)
     if junit:
-        files.write(junit, as_junit(comparison, status))
-    return status
+        files.write(junit, as_junit(comparison, statuses))
+    return 1 if 1 in statuses else max(statuses)
 
 
 def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules) -> dict:
@@ -505,40 +552,65 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     return comparison
 
 
-def gate_status(comparison: dict, gate: str, strict: bool) -> int:
-    """Return the exit status of the gate, as `compare_command` tells it."""
-    deciding = [row["decision"] for row in comparison["runs"]]
-    if gate == "not-worse":
-        return _not_worse(deciding, comparison["matters"])
-    verdicts = {pair["verdict"] for pair in deciding}
-    too_few = strict and stats.TOO_FEW in verdicts
-    return 1 if stats.WORSE in verdicts else STRICT * too_few
-
-
-def as_junit(comparison: dict, status: int) -> str:
-    """Return JUnit XML with one test case: failed where the gate ended with 1, skipped with 3."""
-    lines, decides = [], comparison["decides"]
+def gate_statuses(
+    comparison: dict, gate: str, strict: bool = False, no_new_failures: bool = False
+) -> list[int]:
+    """Return the gate's exit status for each run by itself, as `compare_command` tells it."""
+    statuses = []
     for row in comparison["runs"]:
-        pair = row["decision"]
-        means = f"{decides} {pair['base']:.3f} to {pair['run']:.3f}"
-        lines.append(text.visible(f"{row['name']}: {pair['verdict']}, {means}"))
-    ended = {1: "failure", STRICT: "skipped"}.get(status, "system-out")
-    counts = {"tests": "1", "failures": str(int(status == 1)), "skipped": str(status // STRICT)}
-    suite = ElementTree.Element("testsuite", {"name": "retrieval-baseline", **counts})
-    name = text.visible(f"against {comparison['base']['name']}, {comparison['evaluation_set']}")
-    case = ElementTree.SubElement(suite, "testcase", {"classname": "compare", "name": name})
-    ElementTree.SubElement(case, ended).text = "\n".join(lines)
-    return ElementTree.tostring(suite, "utf-8").decode() + "\n"
+        if no_new_failures and row["new_failures"]:
+            statuses.append(1)
+        elif gate == "not-worse":
+            statuses.append(_not_worse(row["decision"], comparison["matters"]))
+        else:
+            statuses.append(_worse(row["decision"], strict))
+    return statuses
 
 
-def _not_worse(pairs: list[dict], matters: float) -> int:
-    """Return the exit status of a test of non-inferiority by the 95 % intervals (ICH E9, 1998)."""
-    intervals = [(pair["low"], pair["high"]) for pair in pairs if pair["n"] >= stats.FEWEST]
-    if any(high < -matters for _, high in intervals):
+def _worse(pair: dict, strict: bool) -> int:
+    if pair["alone"] == stats.WORSE:
         return 1
-    if len(intervals) == len(pairs) and all(low > -matters for low, _ in intervals):
+    return STRICT if strict and pair["alone"] == stats.TOO_FEW else 0
+
+
+def _not_worse(pair: dict, matters: float) -> int:
+    """Return the exit status of a test of non-inferiority (ICH E9, 1998).
+
+    That a run is not worse is said by the worst case, that it is worse by the t interval.
+    """
+    if pair["alone"] == stats.SAME_RUN or pair["bounds"][0] > -matters:
         return 0
-    return STRICT
+    return 1 if pair["n"] >= stats.FEWEST and pair["high"] < -matters else STRICT
+
+
+ENDED = {0: "system-out", 1: "failure", 2: "error", STRICT: "skipped"}  # what JUnit calls a status
+
+
+def as_junit(comparison: dict, statuses: list[int]) -> str:
+    """Return JUnit XML with a test case for each run: failed where its status is 1, skipped at 3."""
+    beside = f"against {comparison['base']['name']}, {comparison['evaluation_set']}"
+    cases = []
+    for row, status in zip(comparison["runs"], statuses, strict=True):
+        pair = row["decision"]
+        means = f"{comparison['decides']} {pair['base']:.3f} to {pair['run']:.3f}"
+        words = f"{row['name']}: {pair['alone']}, {means}"
+        if row["new_failures"]:
+            words += f"; newly without results: {', '.join(row['new_failures'])}"
+        cases.append((f"{row['name']} {beside}", status, words))
+    return junit_of(cases)
+
+
+def junit_of(cases: list[tuple[str, int, str]]) -> str:
+    """Return JUnit XML of some cases: name, exit status and words of each."""
+    suite = ElementTree.Element("testsuite", name="retrieval-baseline", tests=str(len(cases)))
+    statuses = [status for _, status, _ in cases]
+    for status, counter in ((1, "failures"), (2, "errors"), (STRICT, "skipped")):
+        suite.set(counter, str(statuses.count(status)))
+    for name, status, words in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname="compare")
+        case.set("name", text.visible(name))
+        ElementTree.SubElement(case, ENDED[status]).text = text.visible(words)
+    return ElementTree.tostring(suite, "utf-8").decode() + "\n"
 
 
 def _write(path: Path, comparison: dict) -> None:

@@ -22,6 +22,7 @@ BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)  # tokens of context
 BUDGET = 2_000  # named before any ranking was measured
 CUTOFFS = (1, 5, 10)
 POINTS = (1, 3, 5, 10)  # how many passages quality is held against cost
+CHEAPER = 0.95  # the share of the tokens from which on a point of another system is cheaper
 COMPARED = tuple(f"evidence {m}" for m in "hit@5 hit@10 recall@5 recall@10 nDCG@10".split())
 
 DELIVERED, NOT_FOUND = "delivered", "document not found"
@@ -30,6 +31,8 @@ BELOW, PART = "evidence below the budget", "evidence delivered in part"
 LOSSES = (NOT_FOUND, SEAM, OTHER_CHUNK, BELOW, PART, DELIVERED)  # in this order they are shown
 recall_name = "evidence recall within {} tokens".format  # of a budget
 DECIDES = recall_name(BUDGET)  # what the verdict rests on
+OF_EVIDENCE = {name.replace(" ", "-"): name for name in COMPARED}  # as `decides` spells them
+OF_EVIDENCE |= {f"evidence-{budget}-tokens": recall_name(budget) for budget in BUDGETS}
 BESIDE = ("evidence hit@5", *map(recall_name, BUDGETS))  # told by any quote, too
 
 Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
@@ -270,7 +273,7 @@ def cost_points(evals: EvalSet, query_ids: Collection[str], systems: dict) -> li
 
     `systems` are lists of runs by name, averaged by query. `tokens`, `recall` of evidence and of
     full answers (`full`, None without any) are means over the queries with quotes. `instead` is the
-    cheapest point of another system that brings as much for fewer tokens and isn't beaten.
+    cheapest point of another system that brings as much, is CHEAPER and isn't beaten.
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in query_ids}
     depth = min(runs.list_depth(run) or math.inf for run in chain(*systems.values()))
@@ -286,7 +289,7 @@ def cost_points(evals: EvalSet, query_ids: Collection[str], systems: dict) -> li
     points = means.astype(object).where(means.notna(), None).reset_index().to_dict("records")
     for n, point in enumerate(points):
         unbeaten = [p for p in points[:n] if p["name"] != point["name"] and not p["instead"]]
-        point["instead"] = _as_much(point, unbeaten, table["recall"], evals.matters)
+        point["instead"] = _as_much(point, unbeaten, table, evals.matters)
     return points
 
 
@@ -298,18 +301,28 @@ def _cost(query: Wanted, taken: list[Chunk], full_grade: int) -> tuple[int, floa
     return tokens, recall(query, ranks, len(taken)), float(np.mean(full or [math.nan]))
 
 
-def _as_much(point: dict, others: list[dict], recalls: pd.Series, matters: float) -> dict:
-    """Return the first of others that is cheaper and whose recall isn't lower by `matters`, or {}.
+def _as_much(point: dict, others: list[dict], table: pd.DataFrame, matters: float) -> dict:
+    """Return the first of others that is cheaper and brings as much, with its differences, or {}.
 
-    By the 95 % interval of the difference (non-inferiority: ICH E9, 1998), from FEWEST queries on.
+    That is as much evidence and as many full answers: neither is lower by `matters` in the worst
+    case (non-inferiority: ICH E9, 1998).
     """
     for other in others:
-        change = recalls[other["name"], other["k"]] - recalls[point["name"], point["k"]]
-        low, high = stats.t_interval(change) or (-math.inf, math.inf)
-        if other["tokens"] < point["tokens"] and low > -matters and len(change) >= stats.FEWEST:
+        if other["tokens"] > CHEAPER * point["tokens"]:
+            continue
+        change = table.loc[other["name"], other["k"]] - table.loc[point["name"], point["k"]]
+        evidence, full = change["recall"], change["full"].dropna()
+        if _is_not_worse(evidence, matters) and (full.empty or _is_not_worse(full, matters)):
+            low, high = stats.t_interval(evidence) or (None, None)
             told = {field: other[field] for field in ("name", "k", "tokens")}
-            return told | {"difference": float(change.mean()), "low": low, "high": high}
+            told |= {"difference": float(evidence.mean()), "low": low, "high": high}
+            return told | {"full": None if full.empty else float(full.mean())}
     return {}
+
+
+def _is_not_worse(change: pd.Series, matters: float) -> bool:
+    """Return whether values fell by less than `matters`, in the worst case."""
+    return change.mean() > -matters and stats.worst_case_bounds(change)[0] > -matters
 
 
 def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried: runs.Run) -> dict:
@@ -334,6 +347,8 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
         stats.by_measure(names, *(by_query(evals, asked, *side, cutoffs) for side in sides))
         for asked in (queries, any_quote(queries))
     )
+    decides = deciding_measure(names, evals.decides)
+    bounds = stats.bounds_of(decides, *(by_query(evals, queries, *side, cutoffs) for side in sides))
     within = int(min(filled, BUDGET))
     lost = (losses(evals, queries, *side, within) for side in sides[:2])
     return {
@@ -342,10 +357,19 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
         "any_quote": alone,
         "short": short,
         "within": within,
+        "bounds": bounds,
         "verdict": "",
         "reason": "",
         "lost": dict(zip(("base", "run"), lost, strict=True)),
     }
+
+
+def deciding_measure(names: Iterable[str], decides: str) -> str:
+    """Return the measure of the verdict on evidence: a smaller k or budget where a list is cut."""
+    wanted, known = OF_EVIDENCE.get(decides, DECIDES), [*names]
+    family = wanted.partition("@")[0]
+    of_family = [name for name in known if name.partition("@")[0] == family]
+    return wanted if wanted in known else (of_family or known)[-1]
 
 
 def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk]]:

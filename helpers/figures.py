@@ -168,6 +168,7 @@ VERDICTS = {  # how every plot draws a system of this verdict; "": the baseline
     stats.SAME: {"marker": "o", "color": GREY, "markerfacecolor": GREY},
     stats.TOO_FEW: {"marker": "o", "color": PALE, "markerfacecolor": "white"},
 }
+VERDICTS[stats.SAME_RUN] = VERDICTS[""]
 SIDES = {"good": ("o", DARK, DARK), "poor": ("s", LIGHT, LIGHT), "open": ("o", DARK, "white")}
 
 

@@ -153,6 +153,8 @@ def _chunk_sets(known: dict, rows: dict, base: str, matters: float) -> dict[str,
     }
     others, measure = [name for name in sets if name != base], evidence.DECIDES
     pairs = [stats.by_measure([measure], rows[base], rows[name])[measure] for name in others]
+    for name, pair in zip(others, pairs, strict=True):
+        pair["bounds"] = stats.bounds_of(measure, rows[base], rows[name])
     for name, pair, told in zip(others, pairs, stats.verdicts(pairs, matters), strict=True):
         sets[name]["against"] = pair | told
     return sets

@@ -16,7 +16,7 @@ from statsmodels.stats.proportion import proportion_confint
 from helpers import compare, evidence, figures, files, report, runs, stats, text
 from helpers import results as saved
 from helpers.evalset import EvalSet
-from helpers.stats import BETTER, SAME, TOO_FEW, WORSE
+from helpers.stats import BETTER, SAME, SAME_RUN, TOO_FEW, WORSE
 
 TEMPLATE = Path(__file__).with_suffix(".jinja")
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
@@ -26,7 +26,12 @@ REPAIRS = {  # which causes of session C a repair would remove
     "chunks": ("evidence split across chunks",),
     "versions": ("version confusion",),
 }
-VERDICTS = {"better": BETTER, "worse": WORSE, "same": SAME, "too_few": TOO_FEW}
+VERDICTS = {
+    "better": [BETTER],
+    "worse": [WORSE],
+    "same": [SAME, SAME_RUN],
+    "too_few": [TOO_FEW],
+}
 MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
 METHOD = {  # what decides how the baseline searches and is measured
     "engine": "{engine}, k1 = {k1}, b = {b}",
@@ -105,8 +110,8 @@ class WriteUp:
         evals, dev, values = self.evals, self.rows["dev"], {}
         systems, facts = self.compared["runs"], report.label_facts(evals).items()
         cards = sorted((evals.folder / "systems").glob("*.json"))
-        for name, verdict in VERDICTS.items():
-            values[name] = [run for run in systems if run["verdict"] == verdict]
+        for name, verdicts in VERDICTS.items():
+            values[name] = [run for run in systems if run["verdict"] in verdicts]
         return {
             **self.results,
             **values,

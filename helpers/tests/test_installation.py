@@ -157,7 +157,7 @@ def test_a_function_that_searches_stands_in_place_of_a_run(measured, tmp_path):
     rankings = {"q1": [("disk-full", 0.0), ("queue-full", -1.0)], "q2": [("disk-full", 0.0)]}
     runs.write_trec(path, rankings, "t")
     wanted = api.compare_runs(measured, path)
-    assert wanted["runs"][0]["decision"]["verdict"] == stats.TOO_FEW
+    assert wanted["runs"][0]["decision"]["verdict"] == stats.SAME_RUN
     for search in SEARCHES:
         assert api.compare_runs(measured, search) == wanted
         found = api.compare_runs(measured, path, search, base=search)
@@ -196,19 +196,18 @@ def test_evidence_is_told_by_query_for_passages_alone(measured):
     assert api.evidence_by_query(measured, SEARCHES[0]) == {}
 
 
-def test_junit_has_one_case_that_ends_as_the_gate_did():
-    pair = {"verdict": "worse", "base": 0.5, "run": 0.25}
+def test_junit_has_a_case_for_each_run_that_ends_as_its_gate_did():
+    pair = {"alone": "worse", "verdict": "too few queries to tell", "base": 0.5, "run": 0.25}
     comparison = {"evaluation_set": "A <set>", "decides": "nDCG@10", "base": {"name": "b"}}
-    comparison["runs"] = [{"name": "mine\x1b", "decision": pair}]
-    for status, word, counts in [
-        (0, "system-out", ("1", "0", "0")),
-        (1, "failure", ("1", "1", "0")),
-        (compare.STRICT, "skipped", ("1", "0", "1")),
-    ]:
-        suite = ElementTree.fromstring(compare.as_junit(comparison, status))
-        assert tuple(suite.attrib[n] for n in ("tests", "failures", "skipped")) == counts
-        ((case,),) = [suite]
-        assert case.attrib["name"] == "against b, A <set>"
-        assert [(end.tag, end.text) for end in case] == [
-            (word, r"mine\x1b: worse, nDCG@10 0.500 to 0.250")
-        ]
+    names, statuses = ("mine\x1b", "yours", "theirs"), [0, 1, compare.STRICT]
+    rows = [{"name": name, "decision": pair, "new_failures": []} for name in names]
+    rows[1]["new_failures"] = ["q1", "q2"]
+    suite = ElementTree.fromstring(compare.as_junit(comparison | {"runs": rows}, statuses))
+    counts = [suite.attrib[n] for n in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["3", "1", "0", "1"]
+    assert [case.attrib["name"] for case in suite][0] == r"mine\x1b against b, A <set>"
+    assert [(case[0].tag, case[0].text) for case in suite] == [
+        ("system-out", r"mine\x1b: worse, nDCG@10 0.500 to 0.250"),
+        ("failure", "yours: worse, nDCG@10 0.500 to 0.250; newly without results: q1, q2"),
+        ("skipped", "theirs: worse, nDCG@10 0.500 to 0.250"),
+    ]

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
+from statsmodels.stats.proportion import proportion_confint
 
 from helpers import stats
 
@@ -106,36 +107,83 @@ def test_queries_needed_goes_with_detectable():
     assert stats.detectable(needed, 0.25) <= 0.05 < stats.detectable(needed - 1, 0.25)
 
 
-ENDS = "the 95 % interval"
-VERDICTS = [  # (difference, low, high, queries that differ, queries, p, p (Holm), verdict, reason)
+ENDS, NEEDED = "the worst case, ", ", and to show less needs 72 queries"
+VERDICTS = [  # (difference, bounds, queries that differ, queries, p, p (Holm), verdict, reason)
     (0.1, 0.02, 0.18, 30, 30, 0.2, 0.0499, stats.BETTER, "p (Holm) = 0.0499, below 0.05"),
     (0.1, 0.02, 0.18, 30, 30, 0.0001, None, stats.BETTER, "p < .001, below 0.05"),
     (-0.1, -0.18, -0.02, 30, 30, 0.01, None, stats.WORSE, "p = 0.0100, below 0.05"),
     (0.02, 0.01, 0.03, 30, 30, 0.01, None, stats.BETTER,
-     f"p = 0.0100, below 0.05; but {ENDS}, +0.010 to +0.030, is within ±0.05"),
-    (0.1, 0.02, 0.18, 30, 30, 0.04, 0.05, stats.TOO_FEW,
-     f"p (Holm) = 0.0500; {ENDS}, +0.020 to +0.180, goes beyond ±0.05"),
-    (0.0, -0.05, 0.05, 30, 30, 0.2, None, stats.SAME,
-     f"p = 0.2000; {ENDS}, -0.050 to +0.050, is within ±0.05"),
-    (0.0, -0.051, 0.01, 30, 30, 0.2, None, stats.TOO_FEW, "goes beyond ±0.05"),
-    (0.0, -0.01, 0.051, 30, 30, 0.2, None, stats.TOO_FEW, "goes beyond ±0.05"),
+     f"p = 0.0100, below 0.05; but {ENDS}+0.010 to +0.030, is within ±0.05"),
+    (0.1, 0.02, 0.18, 30, 72, 0.04, 0.05, stats.TOO_FEW,
+     f"p (Holm) = 0.0500; {ENDS}+0.020 to +0.180, goes beyond ±0.05"),
+    (0.0, -0.049, 0.049, 30, 90, 0.2, None, stats.SAME,
+     f"p = 0.2000; {ENDS}-0.049 to +0.049, is within ±0.05"),
+    (0.0, -0.05, 0.01, 30, 90, 0.2, None, stats.TOO_FEW, "goes beyond ±0.05"),
+    (0.0, -0.01, 0.05, 30, 71, 0.2, None, stats.TOO_FEW, f"goes beyond ±0.05{NEEDED}"),
     (0.1, -0.1, 0.3, 5, 30, 0.2, None, stats.TOO_FEW,
      f"only 5 of 30 queries differ: no sign-flip test can reach 0.05; {ENDS}"),
-    (0.1, -0.1, 0.3, 6, 30, 0.2, None, stats.TOO_FEW, f"p = 0.2000; {ENDS}"),
-    (0.0, -0.01, 0.01, 2, 30, 1, None, stats.SAME, "is within ±0.05"),
-    (0.0, 0.0, 0.0, 0, 6, 1, None, stats.SAME, "every query has the same value"),
-    (0.0, 0.0, 0.0, 0, 5, 1, None, stats.TOO_FEW, "only 5 queries: no sign-flip test"),
-    (0.4, None, None, 1, 1, 1, None, stats.TOO_FEW, "only 1 query: no sign-flip test"),
+    (0.1, -0.1, 0.3, 6, 90, 0.2, None, stats.TOO_FEW, f"p = 0.2000; {ENDS}"),
+    (0.0, -0.04, 0.04, 2, 90, 1, None, stats.SAME, "is within ±0.05"),
+    (0.0, -0.137, 0.137, 0, 25, 1, None, stats.TOO_FEW, "only 0 of 25 queries differ: no"),
+    (0.4, -0.6, 0.9, 1, 1, 1, None, stats.TOO_FEW, "only 1 query: no sign-flip test"),
 ]  # fmt: skip
 
 
-def test_verdicts_hold_the_interval_against_what_matters():
+def test_verdicts_hold_the_worst_case_against_what_matters():
     for difference, low, high, differing, n, p, adjusted, word, reason in VERDICTS:
         counts = differing // 2, n - differing, differing - differing // 2
-        pair = stats.Paired(n, 0.5, 0.5 + difference, difference, low, high, p, p, 0.1, *counts)
-        verdict, told = stats.verdict(pair, p if adjusted is None else adjusted)
+        pair = stats.Paired(n, 0.5, 0.5 + difference, difference, 0, 0, p, p, 0.1, *counts)
+        verdict, told = stats.verdict(pair, p if adjusted is None else adjusted, (low, high))
         assert (verdict, reason in told) == (word, True), told
         assert ("Holm" in told) == ("Holm" in reason)
+        assert ("72" in told) == (word == stats.TOO_FEW and 5 < n < 72)
+
+
+def test_a_verdict_alone_is_not_that_among_others():
+    losses = [-0.1] * 6
+    pair = stats.compare_paired([0.5] * 6, np.add(0.5, losses))._asdict()
+    pair["bounds"] = stats.worst_case_bounds(losses)
+    (alone,) = stats.verdicts([pair])
+    assert (alone["verdict"], alone["alone"]) == (stats.WORSE, stats.WORSE)
+    for row in stats.verdicts([pair, pair]):
+        assert (row["verdict"], row["alone"]) == (stats.TOO_FEW, stats.WORSE)
+
+
+def test_the_worst_case_is_that_of_clopper_and_pearson_where_all_is_lost_or_nothing():
+    for n, lost in ((25, 0), (72, 0), (103, 0), (25, 1), (103, 7), (300, 300), (4, 4)):
+        low, high = stats.worst_case_bounds([-1.0] * lost + [0.0] * (n - lost))
+        exact = proportion_confint(lost, n, method="beta")[1]
+        assert low == pytest.approx(-exact, abs=1e-12 if lost in (0, n) else 0.003), (n, lost)
+    same = [stats.worst_case_bounds([0.0] * n) for n in (25, 103)]
+    assert np.round(same, 3).tolist() == [[-0.137, 0.137], [-0.035, 0.035]]
+    flat = stats.worst_case_bounds([0.25] * 30)
+    assert flat == pytest.approx((0.25 - 1.25 * 0.1157, 0.25 + 0.75 * 0.1157), abs=1e-4)
+
+
+def test_the_worst_case_weighs_every_query_and_one_that_is_imagined():
+    values = np.array([0.3, 0.3, -0.1, 0.0, 0.0, 0.0, 0.2, -0.4])
+    rng = np.random.default_rng(1)
+    weights = rng.dirichlet(np.ones(9), 200_000)
+    low = np.quantile(weights @ [*values, -1], 0.025)
+    high = np.quantile(weights @ [*values, 1], 0.975)
+    assert stats.worst_case_bounds(values) == pytest.approx((low, high), abs=0.004)
+    low, high = stats.worst_case_bounds(values)
+    assert stats.worst_case_bounds(-values[::-1]) == pytest.approx((-high, -low), abs=0.004)
+    assert stats.worst_case_bounds(values) == (low, high)  # seeded
+
+
+def test_from_72_queries_on_a_difference_of_05_can_be_shown_to_be_absent():
+    for matters, needed in ((0.05, 72), (0.02, 183), (0.5, 6), (1, 1)):
+        assert stats.queries_for_absence(matters) == needed
+        for n in range(max(1, needed - 1), needed + 1):
+            low, high = stats.worst_case_bounds([0.0] * n)
+            assert stats.is_within((low, high), matters) == (n == needed) or n == 1
+
+
+def test_nothing_is_detectable_where_nothing_varies():
+    for flat in ([0.0] * 9, [0.2] * 9, [0.5]):
+        assert stats.compare_paired([0.0] * len(flat), flat).detectable is None
+    assert stats.compare_paired([0.0] * 9, [*[0.0] * 8, 0.1]).detectable > 0
 
 
 def test_kappa_has_an_interval_where_pairs_differ():

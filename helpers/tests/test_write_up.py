@@ -37,7 +37,7 @@ def queries(*parts, half="test"):
 def run(name, verdict, difference=0.1, detectable=0.2, p=0.5):
     row = {"difference": difference, "detectable": detectable, "n": 30, "low": 0.01, "high": 0.2}
     made = {"name": name, "primary": "nDCG@10", "measures": {"nDCG@10": row}, "p_holm": p}
-    return made | {"verdict": verdict}
+    return made | {"verdict": verdict, "bounds": [-0.01, 0.21]}
 
 
 def made(small, *parts, others=(), cards=(), test=True):
@@ -169,8 +169,8 @@ def test_what_is_better_on_dev_alone_waits_for_test(small):
 
 def test_a_switch_is_advised_where_test_confirms_it(small):
     best, next_best = run("y", stats.BETTER, 0.2), run("x", stats.BETTER)
-    told = "On test it's +0.050 (), better: dev's choice is %s (Test minus dev: -0.050, "
-    told += "-0.200 to +0.100.)"
+    told = "On test it's +0.050 (95 %%, by itself: ), better: dev's choice is %s "
+    told += "(Test minus dev: -0.050, -0.200 to +0.100.)"
     for of_best, of_next, begins, ends in (
         ({}, halves(stats.CONFIRMED), "Try *x*.", "confirmed."),
         (halves(stats.CONTRADICTED), {}, "Stay with BM25 for now, *y* waits.", "contradicted."),
@@ -186,8 +186,8 @@ def test_what_queries_apart_from_dev_say_stands_beside_test(small):
     apart = {"n": 11, "difference": 0.02, "low": -0.01, "high": 0.05, "p": 0.5}
     best["halves"][compare.APART] = apart | {"verdict": stats.SAME}
     line = actions(small, others=[best])[0]
-    end = "On the 11 test questions that share no relevant document with dev it's +0.020 "
-    assert line.endswith(end + f"(-0.010 to +0.050), {stats.SAME} (p = &#48;.5000).")
+    end = "On the 11 test questions that share no relevant document with dev it's +0.020 (95 %, "
+    assert line.endswith(end + f"by itself: -0.010 to +0.050), {stats.SAME} (p = &#48;.5000).")
     best["measures"] = {"nDCG@10": dict.fromkeys(stats.Paired._fields, 0.1)}
     page = made(small, others=[best])
     assert page.leaderboard()["on test"]["x"] == "+0.050, confirmed; apart +0.020 (n = 11)"
