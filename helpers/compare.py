@@ -587,7 +587,7 @@ ENDED = {0: "system-out", 1: "failure", 2: "error", STRICT: "skipped"}  # what J
 
 
 def as_junit(comparison: dict, statuses: list[int]) -> str:
-    """Return JUnit XML with a test case for each run: failed where its status is 1, skipped at 3."""
+    """Return JUnit XML with a test case for each run: failed at status 1, skipped at 3."""
     beside = f"against {comparison['base']['name']}, {comparison['evaluation_set']}"
     cases = []
     for row, status in zip(comparison["runs"], statuses, strict=True):
