@@ -151,6 +151,8 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("reversed", each(lambda n, r: turned(n, r[:12])), 1, WORSE, "judged@10 differs by 0."),
     ("distances", each(lambda n, r: [(d, -s) for d, s in r[:12]]), 1, WORSE, ORDER),
     ("distances, and none judged", scores(lambda d, s: 201 - s), 2, "", ORDER),
+    ("tiny scores", scores(lambda d, s: s * 1e-14), 0, ALIKE, EVEN),
+    ("huge scores", scores(lambda d, s: s * 1e300), 0, ALIKE, EVEN),
     ("all tied", scores(lambda d, s: 1), 1, WORSE, TIED),
     ("empty", {"mine.trec": ""}, 2, "", "the run is empty, wanted results for the 34 queries"),
     ("empty, with a card", {"mine.trec": ""} | card(), 2, "", UNJUDGED),
