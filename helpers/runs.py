@@ -378,8 +378,11 @@ def _warnings(scores: dict, unknown: dict, rankings: dict, of_passages: list[boo
     tops = [[round(s, DECIMALS) for _, s in ranking[:11]] for ranking in rankings.values()]
     tied = sum(len(set(top)) < len(top) for top in tops)
     whole = of_passages.count(False) if any(of_passages) else 0
+    later = {query_id: None for query_id, _ in scores if (query_id, 1) not in scores}
     told = (
         (unknown, f"{how_many(len(unknown), 'unknown query id')} left out: {first_names(unknown)}"),
+        (later, f"results of later searches (q1#2) but not of the first (q1) for "
+         f"{how_many(len(later), 'query')}: {first_names(later)}"),
         (others, f"results of {how_many(others, 'query')} don't stand in the order of their scores,"
          " which decides, the highest first: negate distances, give a new order new scores"),
         (tied, f"equal scores at ranks 1 to 11 in {how_many(tied, 'query')}: ids decide their "

@@ -251,6 +251,8 @@ def test_further_searches_stand_behind_those_before_and_a_repeat_is_paid_once(fo
         assert " ".join(name for name, _ in run.parts["q1"]) == passages
         assert run.parts["q1"] == runs.in_order(run.parts["q1"])
         assert run.first == ({"q1": first} if first else {})
+        alone = "results of later searches (q1#2) but not of the first (q1) for 1 query: q1"
+        assert (alone in " ".join(run.warnings)) == all("#" in query_id for query_id, *_ in lines)
         documents = [name.partition("#")[0] for name in passages.split()]
         assert [doc_id for doc_id, _ in run.rankings["q1"]] == list(dict.fromkeys(documents))
 
