@@ -731,10 +731,16 @@ def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(qu
         assert row["decision"]["verdict"] == verdict, (base, name, decides)
         page = compare.comparison_page(found)
         assert words in page and ("sees ten" in page) == bool(words)
-        assert f"## {name}: {verdict}\n" in page
+        reason = (row["evidence"] if decided.startswith("evidence") else row)["reason"]
+        assert f"## {name}: {verdict}\n" in page and f"\n{reason}." in page
         assert f"{name}: {verdict}, {decided} " in compare.as_junit(found, [0])
     both = compare.compare_on(evals, systems["once"], [again, systems["twin"]], "dev")
-    assert "verdict on documents" in compare.comparison_page(both)
+    assert "| verdict on documents" in compare.comparison_page(both)
+    queries = {
+        q: of._replace(split="test" if q < "q5" else "dev") for q, of in evals.queries.items()
+    }
+    halves = compare.compare_on(evals._replace(queries=queries), once, [again], "test")["runs"]
+    assert [halves[0]["halves"][half]["difference"] for half in ("dev", "test")] == [-1, -1]
 
 
 def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
