@@ -328,6 +328,9 @@ def _own_id(ranked_id: str, documents: tuple, evals: EvalSet, told: int) -> str:
         raise ValueError(fault)
     if ":" in part:
         start, _, end = part.partition(":")
+        if "." in part:
+            wanted = "wanted whole numbers of characters, such as 0 to 812"
+            raise ValueError(f"span {start} to {end} of {doc_id}, {wanted}")
         length = len(evals.documents[doc_id].retrieval_text)
         if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
             wanted = f"0 <= start < end <= {length}, in characters of title, blank line, text"
