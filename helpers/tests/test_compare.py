@@ -12,7 +12,7 @@ import pytest
 from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
-from helpers import compare, evalset, evidence, files, measures, runs, stats
+from helpers import api, compare, evalset, evidence, files, measures, runs, stats
 from helpers.text import token_ids
 
 
@@ -75,6 +75,22 @@ def test_a_run_too_short_for_the_primary_measure_is_decided_by_a_shorter_one(lon
     page = compare.comparison_page(found)
     for words in ("the verdict on documents rests on nDCG@4", "| MAP@4 ", "| MRR@4 "):
         assert words in page
+
+
+def test_a_run_of_passages_that_is_cut_names_its_remedy_against_documents(long):
+    evals, run = long
+    parts = {f"q{n}": [(f"d000#0:{k}", -k) for k in range(1, 8 if n else 9)] for n in range(6)}
+    cut = runs.Run("cut", {q: [("d000", -1.0)] for q in parts}, [], parts)
+    for depth in (0, 7):
+        (row,) = compare.compare(evals, run("deep", *[100] * 6), [cut._replace(depth=depth)])[
+            "runs"
+        ]
+        words = "lists of cut end at 7 results (1 longer), passages, so of each query both have as "
+        words += "many documents as these hold"
+        if not depth:
+            words += "; give 100 results a query or, where there are no more, say so in its card: "
+            words += '"depth": 100'
+        assert words in row["warnings"]
 
 
 def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
@@ -213,6 +229,19 @@ def test_what_cannot_be_compared_is_an_error_of_junit_and_a_folder_is_no_file(ma
         assert suite[0][0].tag == "error" and suite[0][0].text in printed.err
         assert ("retrieval_queries" in suite[0][0].text) == break_set
         xml.unlink()
+
+
+def test_a_split_that_is_none_is_told_before_anything_else(many):
+    evals = evalset.load(many)
+    base = run_of("base", *[ranked(1, 10, 10)] * 40)
+    for call in (compare.compare, compare.compare_on, api.compare_runs):
+        given = (base,) if call is api.compare_runs else (base, [base])
+        for split in ("train", "", "DEV"):
+            with pytest.raises(evalset.EvalSetError, match=f"^split is '{split}', wanted dev, tes"):
+                call(evals, *given, split=split)
+        assert call(evals, *given, split="all")["n"] == 40
+    with pytest.raises(evalset.EvalSetError, match="^split is 'train'"):
+        compare.read_compared(evals, many / "no.trec", [], "train")
 
 
 def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
