@@ -104,6 +104,19 @@ def _able_to_decide(row: dict) -> list[str]:
     ]
 
 
+def decided_by(row: dict, decides: str) -> str:
+    """Return the measure that decides about a run, of evidence where nDCG@10 would miss searches.
+
+    It sees ten results, those of the first search alone where that found as many. A budget of
+    tokens holds what the reader gets; it's BUDGET, or the largest one that the lists of both fill.
+    """
+    if decides != PRIMARY or "searches" not in row:
+        return decides
+    budgets = {f"evidence-{budget}-tokens": budget for budget in evidence.BUDGETS}
+    able = [d for d in _able_to_decide(row) if budgets.get(d, math.inf) <= evidence.BUDGET]
+    return able[-1] if able else decides
+
+
 def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     """Return everything about the runs of a system against the base but the verdict."""
     uncut = base
@@ -131,7 +144,8 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     row["full"] = _full_answers(evals, qrels, depth, base, *alike)
     row["evidence"] = evidence.compare_evidence(evals, qrels, depth, base, *alike)
     row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
-    row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
+    if again := [of for of in (*group, uncut) if of.first.keys() & qrels.keys()]:
+        row["searches"] = _further_searches(evals, qrels, again[0])
     if cut:
         row["warnings"].append(_cut_in_words(cut, depth, names))
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
@@ -178,7 +192,7 @@ def _cut_in_words(cut: Run, depth: float, names: list[str]) -> str:
 
 
 def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
-    """Return for how many `queries` a run searched again, and what that brings the reader.
+    """Return for how many `queries` a run searched again (`name`), and what that brings the reader.
 
     `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
     for a run of documents.
@@ -189,7 +203,8 @@ def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
     measure = evidence.OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
     values = (evidence.by_query(evals, quoted, of, known) for of in (alone, ranked))
     means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
-    return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
+    told = {"name": run.name, "queries": len(again), "n": len(quoted)}
+    return told | {"measure": measure, "means": means}
 
 
 def _full_answers(evals: EvalSet, qrels: Qrels, depth: float, *compared: Run) -> dict:
@@ -308,7 +323,7 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
     for row in comparison["runs"]:
         told = {half: of[row["name"]] for half, of in rows.items() if row["name"] in of}
         if len(told) == len(halves):
-            decides = comparison["decides"]
+            decides = decided_by(row, comparison["decides"])
             if not all(decides in _able_to_decide(of) for of in told.values()):
                 decides = _primary(decides)  # what has no evidence is confirmed by its documents
             told = {half: _deciding(of, decides) for half, of in told.items()}
@@ -455,10 +470,13 @@ def leaderboard(comparison: dict) -> pd.DataFrame:
 def comparison_page(comparison: dict) -> str:
     """Return the comparison as Markdown in which no text of the set acts."""
     filters = {"mean": measures.mean_name, "p": stats.p_text}
-    verdict = "verdict on documents" if comparison["decides"] in evidence.OF_EVIDENCE else "verdict"
+    decide = {decided_by(row, comparison["decides"]) for row in comparison["runs"]}
+    verdict = "verdict on documents" if decide & evidence.OF_EVIDENCE.keys() else "verdict"
     page = text.template(PAGE, **filters).render(
         comparison,
         deciding=_deciding,
+        decided_by=decided_by,
+        sees_ten=PRIMARY,
         of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index().rename(columns={"verdict": verdict}),
         stats=stats,
@@ -548,7 +566,7 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
         if not row["judged@10"]:
             raise EvalSetError(f"{run.name}: {why}" for why in (UNJUDGED, *run.warnings))
     for row in comparison["runs"]:
-        row["decision"] = _deciding(row, comparison["decides"])
+        row["decision"] = _deciding(row, decided_by(row, comparison["decides"]))
     return comparison
 
 
@@ -592,7 +610,7 @@ def as_junit(comparison: dict, statuses: list[int]) -> str:
     cases = []
     for row, status in zip(comparison["runs"], statuses, strict=True):
         pair = row["decision"]
-        means = f"{comparison['decides']} {pair['base']:.3f} to {pair['run']:.3f}"
+        means = f"{decided_by(row, comparison['decides'])} {pair['base']:.3f} to {pair['run']:.3f}"
         words = f"{row['name']}: {pair['alone']}, {means}"
         if row["new_failures"]:
             words += f"; newly without results: {', '.join(row['new_failures'])}"

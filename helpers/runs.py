@@ -31,6 +31,8 @@ BASELINE = {
 LARGE = 4_000  # chunks above which rank_bm25 takes long and LARGE_ENGINE ranks instead
 LARGE_ENGINE = "helpers.sparse.bm25"
 DECIMALS = 10  # scores that agree to this many decimals are a tie, and ties go by id
+SMALL_SCORE = 1e-3  # a run without a larger one is scaled before its scores are rounded
+LARGE_SCORE = 1e38  # 32-bit floats, in which some TREC tools keep scores, end at 3.4e38
 CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
 SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
@@ -83,7 +85,7 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
     """
     apart: Ranking = []
     for ranked_id, score in ranking:
-        ceiling = apart[-1][1] - 1e-6 * max(1.0, abs(apart[-1][1])) if apart else score
+        ceiling = apart[-1][1] - 1e-6 * max(1.0, abs(apart[-1][1])) if apart else LARGE_SCORE
         apart.append((ranked_id, min(score, ceiling)))
     return apart
 
@@ -177,6 +179,7 @@ def read_run(path: Path, evals: EvalSet) -> Run:
     elif scores and problems and not any(scores.values()):
         problems.insert(0, f"{path}:1: nothing in it is of this corpus, {OTHERS}")
     files.refuse(problems)
+    scores = _large_enough(scores)
     searches = defaultdict(list)
     for query_id, number in sorted(scores, key=lambda search: search[1]):
         searches[query_id].append(scores[query_id, number])
@@ -193,6 +196,21 @@ def read_run(path: Path, evals: EvalSet) -> Run:
 def unzipped(path: Path) -> Path:
     """Return the name of a run without .gz: its form goes by it, and its card has its stem."""
     return path.with_suffix("") if path.suffix == ".gz" else path
+
+
+def _large_enough(scores: dict[tuple, dict[str, float]]) -> dict[tuple, dict[str, float]]:
+    """Return the scores of a run by search, all times one power of two where all are small.
+
+    That's exact, the largest is then from 1 to 2, and no order is lost when scores are rounded.
+    """
+    largest = max((abs(score) for found in scores.values() for score in found.values()), default=0)
+    if largest >= SMALL_SCORE:
+        return scores
+    _, exponent = math.frexp(largest)
+    scaled = {}
+    for search, found in scores.items():
+        scaled[search] = {name: math.ldexp(score, 1 - exponent) for name, score in found.items()}
+    return scaled
 
 
 def _one_after_another(searches: list[dict[str, float]]) -> Ranking:
@@ -310,6 +328,9 @@ def _own_id(ranked_id: str, documents: tuple, evals: EvalSet, told: int) -> str:
         raise ValueError(fault)
     if ":" in part:
         start, _, end = part.partition(":")
+        if "." in part:
+            wanted = "wanted whole numbers of characters, such as 0 to 812"
+            raise ValueError(f"span {start} to {end} of {doc_id}, {wanted}")
         length = len(evals.documents[doc_id].retrieval_text)
         if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
             wanted = f"0 <= start < end <= {length}, in characters of title, blank line, text"
@@ -360,8 +381,11 @@ def _warnings(scores: dict, unknown: dict, rankings: dict, of_passages: list[boo
     tops = [[round(s, DECIMALS) for _, s in ranking[:11]] for ranking in rankings.values()]
     tied = sum(len(set(top)) < len(top) for top in tops)
     whole = of_passages.count(False) if any(of_passages) else 0
+    later = {query_id: None for query_id, _ in scores if (query_id, 1) not in scores}
     told = (
         (unknown, f"{how_many(len(unknown), 'unknown query id')} left out: {first_names(unknown)}"),
+        (later, f"results of later searches (q1#2) but not of the first (q1) for "
+         f"{how_many(len(later), 'query')}: {first_names(later)}"),
         (others, f"results of {how_many(others, 'query')} don't stand in the order of their scores,"
          " which decides, the highest first: negate distances, give a new order new scores"),
         (tied, f"equal scores at ranks 1 to 11 in {how_many(tied, 'query')}: ids decide their "

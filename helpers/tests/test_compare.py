@@ -683,7 +683,7 @@ def test_the_page_says_what_a_further_search_brings(quoted):
         for path in (write("base", 90, 150, 10), folder / "agent.jsonl")
     )
     page = compare.comparison_page(compare.compare(evals, base, [agent]))
-    assert "For 8 queries it searched more than once. Whatever it found was read, so" in page
+    assert "For 8 queries agent searched more than once. Whatever it found was read, so" in page
     told = "By evidence recall within 2000 tokens (n = 8): 0.000 with first searches alone, 0.500 w"
     assert told in page
     decided = compare.compare(evals._replace(decides="evidence-nDCG@10"), base, [agent])
@@ -696,8 +696,51 @@ def test_the_page_says_what_a_further_search_brings(quoted):
     assert row["evidence"]["measures"][evidence.recall_name(8000)]["run"] == pytest.approx(4 / 12)
     documents = agent._replace(parts={}, first={"q0": 1, "z": 1})
     (row,) = compare.compare(evals, documents, [documents])["runs"]
-    assert row["searches"] == {"queries": 1, "n": 0, "measure": evidence.DECIDES, "means": []}
-    assert "searches" not in compare.compare(evals, agent, [base])["runs"][0]
+    told = {"name": "agent", "queries": 1, "n": 0, "measure": evidence.DECIDES, "means": []}
+    assert row["searches"] == told
+    aside = agent._replace(first={"z": 1})  # asked again for what is not measured
+    assert "searches" not in compare.compare(evals, aside, [base])["runs"][0]
+
+
+BUDGET = "stand behind those of the first, and nDCG@10 sees ten of them, so evidence-2000-tokens"
+TEN = "sees ten of them, but it decides: both would have to rank passages, enough for a budget of"
+AGAIN = [  # base, run, `decides`, what decides about the run, its verdict, what the page says
+    ("once", "again", "nDCG@10", "evidence-2000-tokens", stats.WORSE, BUDGET),
+    ("again", "once", "nDCG@10", "evidence-2000-tokens", stats.BETTER, BUDGET),
+    ("short", "again", "nDCG@10", "nDCG@10", stats.TOO_FEW, TEN),
+    ("documents", "again", "nDCG@10", "nDCG@10", stats.SAME_RUN, TEN),
+    ("once", "again", "recall@10", "recall@10", stats.TOO_FEW, ""),
+    ("once", "again", "evidence-hit@5", "evidence-hit@5", stats.WORSE, ""),
+    ("once", "twin", "nDCG@10", "nDCG@10", stats.SAME_RUN, ""),
+]
+
+
+def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(quoted):
+    folder, write = quoted
+    evals = evalset.load(folder)
+    run = compare.read_checked(write("once", 90, 150, 60), evals)
+    once = run._replace(parts={q: of[: 50 + n % 7] for n, (q, of) in enumerate(run.parts.items())})
+    lost = {q: of[1:] for q, of in run.parts.items()}  # the evidence, not its document
+    again = run._replace(name="again", parts=lost, first=dict.fromkeys(lost, 30))
+    systems = {"once": once, "again": again, "twin": once._replace(name="twin"), "short": run}
+    systems["documents"] = once._replace(name="documents", parts={})
+    for base, name, decides, decided, verdict, words in AGAIN:
+        found = compare.compare_on(evals, systems[base], [systems[name]], "dev", decides=decides)
+        (row,) = found["runs"]
+        assert compare.decided_by(row, decides) == decided
+        assert row["decision"]["verdict"] == verdict, (base, name, decides)
+        page = compare.comparison_page(found)
+        assert words in page and ("sees ten" in page) == bool(words)
+        reason = (row["evidence"] if decided.startswith("evidence") else row)["reason"]
+        assert f"## {name}: {verdict}\n" in page and f"\n{reason}." in page
+        assert f"{name}: {verdict}, {decided} " in compare.as_junit(found, [0])
+    both = compare.compare_on(evals, systems["once"], [again, systems["twin"]], "dev")
+    assert "| verdict on documents" in compare.comparison_page(both)
+    queries = {
+        q: of._replace(split="test" if q < "q5" else "dev") for q, of in evals.queries.items()
+    }
+    halves = compare.compare_on(evals._replace(queries=queries), once, [again], "test")["runs"]
+    assert [halves[0]["halves"][half]["difference"] for half in ("dev", "test")] == [-1, -1]
 
 
 def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
