@@ -333,7 +333,7 @@ def write_jsonl(path: Path, rows: Iterable[dict]) -> None:
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Give a path to write to; it takes the place of `path` when the block ends well."""
-    home = next(folder for folder in path.parents if folder.exists())
+    home = next(folder for folder in path.parents if folder.is_dir())
     part = home / f"{path.name}.{secrets.token_hex(4)}.part"
     try:
         yield part
