@@ -52,6 +52,7 @@ SOURCE = {"dest": "source", "required": True}
 OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("carry export import new sql", "--to", "folder to write into", PATH | {"required": True}),
     ("report", "--full", "run the further notebooks too", FLAG),
+    ("refresh", "--only", "notebooks to execute, such as 'session_b retrieval_eval'", {}),
     ("learn", "--fresh", "move the old copies aside first", FLAG),
     ("progress", "--run", "run the copies first", FLAG),
     ("drop", "query_id", "id of the query", {"metavar": "query"}),

@@ -93,6 +93,7 @@ SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
 PASSED_ON = [  # (words, what the function is called with)
     *(([name], SET) for name in ("report", "check", "refresh", "freeze", "plan", "baseline")),
     (["report", "--full"], SET | {"full": True}),
+    (["refresh", "--only", "a b"], SET | {"only": "a b"}),
     (["new", "--to", "y"], {"to": Path("y")}),
     (["learn"], ()),
     (["learn", "--fresh"], {"fresh": True}),
