@@ -168,7 +168,7 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
     if not block:
         return None
     try:
-        loader = yaml.BaseLoader(block[1])  # keeps 2026-04-08, 2.0 and no as text
+        loader = _Fields(block[1])
         node = loader.get_single_node()
         if not isinstance(node, yaml.MappingNode):
             raise ValueError(f"{node.id if node else 'nothing'} is no field")
@@ -181,6 +181,17 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
         add_problem(problems, f"{path}:{line}: bad front matter ({reason}), {wanted}")
         fields = {}
     return fields, text[block.end() :]
+
+
+class _Fields(yaml.BaseLoader):
+    """Reads 2026-04-08, 2.0 and no as text, and no anchor: aliases of aliases grow without end."""
+
+    def compose_node(self, parent, index):
+        event = self.peek_event()
+        if anchor := getattr(event, "anchor", None):
+            problem = f"found the anchor {anchor}, wanted none"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        return super().compose_node(parent, index)
 
 
 # Rows held against a schema. The form of each file stands in evals/schema, as JSON Schema with the

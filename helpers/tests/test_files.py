@@ -76,6 +76,8 @@ BLOCKS = [  # a page, and the fields and the rest of it, or what is told
     ("---\na: 1\nb: 2\na: 3\n---\n", f"2: {BAD_FIELDS}key a stands twice), wanted YAML"),
     ("---\n- a\n---\n", f"2: {BAD_FIELDS}sequence is no field)"),
     ("---\n# a\n---\n", f"2: {BAD_FIELDS}nothing is no field)"),
+    ("---\na: 1\nb: &x [c]\nd: *x\n---\n", f"3: {BAD_FIELDS}found the anchor x, wanted none), "),
+    ("---\na: &Co sells\n---\n", f"2: {BAD_FIELDS}found the anchor Co, wanted none), wanted YAML"),
 ]  # fmt: skip
 
 
