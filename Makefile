@@ -55,8 +55,8 @@ compare: $(READY)  ## hold RUN=path (or several, with a space between) against t
 	@set -f; test -e "$$RUN" && set -- "$$RUN" || set -- $$RUN; \
 	  $(HELPERS) compare $(SET) $${BASE:+--base="$$BASE"} $${SPLIT:+--split="$$SPLIT"} $$OPTIONS -- "$$@"
 
-refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs
-	@$(HELPERS) refresh
+refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs; ONLY="session_b retrieval_eval" executes these
+	@$(HELPERS) refresh $${ONLY:+--only="$$ONLY"}
 
 freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its files, hashes, counts, seeds
 	@$(HELPERS) freeze $(SET)

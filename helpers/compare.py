@@ -528,8 +528,6 @@ def compare_command(
     compared, which ends the program with 2.
     """
     junit = more.pop("junit", None)
-    if junit and junit.is_dir():
-        raise EvalSetError([f"--junit: {junit} is a folder, wanted a file such as gate.xml"])
     no_new_failures = more.pop("no_new_failures", False)
     if pairs is not None and pairs < 1:
         raise EvalSetError([f"--pairs is {pairs}, wanted a number from 1"])
@@ -601,32 +599,23 @@ def _not_worse(pair: dict, matters: float) -> int:
     return 1 if pair["n"] >= stats.FEWEST and pair["high"] < -matters else STRICT
 
 
-ENDED = {0: "system-out", 1: "failure", 2: "error", STRICT: "skipped"}  # what JUnit calls a status
+ENDED = {0: "system-out", 1: "failure", STRICT: "skipped"}  # what JUnit calls a status
 
 
 def as_junit(comparison: dict, statuses: list[int]) -> str:
     """Return JUnit XML with a test case for each run: failed at status 1, skipped at 3."""
     beside = f"against {comparison['base']['name']}, {comparison['evaluation_set']}"
-    cases = []
+    suite = ElementTree.Element("testsuite", name="retrieval-baseline", tests=str(len(statuses)))
+    for counter, status in (("failures", 1), ("errors", 2), ("skipped", STRICT)):
+        suite.set(counter, str(statuses.count(status)))
     for row, status in zip(comparison["runs"], statuses, strict=True):
         pair = row["decision"]
         means = f"{decided_by(row, comparison['decides'])} {pair['base']:.3f} to {pair['run']:.3f}"
         words = f"{row['name']}: {pair['alone']}, {means}"
         if row["new_failures"]:
             words += f"; newly without results: {', '.join(row['new_failures'])}"
-        cases.append((f"{row['name']} {beside}", status, words))
-    return junit_of(cases)
-
-
-def junit_of(cases: list[tuple[str, int, str]]) -> str:
-    """Return JUnit XML of some cases: name, exit status and words of each."""
-    suite = ElementTree.Element("testsuite", name="retrieval-baseline", tests=str(len(cases)))
-    statuses = [status for _, status, _ in cases]
-    for status, counter in ((1, "failures"), (2, "errors"), (STRICT, "skipped")):
-        suite.set(counter, str(statuses.count(status)))
-    for name, status, words in cases:
         case = ElementTree.SubElement(suite, "testcase", classname="compare")
-        case.set("name", text.visible(name))
+        case.set("name", text.visible(f"{row['name']} {beside}"))
         ElementTree.SubElement(case, ENDED[status]).text = text.visible(words)
     return ElementTree.tostring(suite, "utf-8").decode() + "\n"
 

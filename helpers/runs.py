@@ -230,7 +230,8 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
     (queries, _), documents = _spellings(evals.all_queries), _spellings(evals.documents)
     for place, query_id, results in _lines(path, problems):
         need, _, number = query_id.rpartition("#")
-        is_further = not queries.get(query_id) and number.isdecimal() and int(number) > 1
+        is_number = re.fullmatch(r"\d{1,9}", number)  # int() takes no 5,000 digits
+        is_further = is_number and int(number) > 1 and not queries.get(query_id)
         search = (queries.get(need), int(number)) if is_further else (queries.get(query_id), 1)
         if not search[0]:
             unknown[query_id] = None

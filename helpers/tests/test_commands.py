@@ -4,6 +4,7 @@ import errno
 import importlib
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,7 @@ SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
 PASSED_ON = [  # (words, what the function is called with)
     *(([name], SET) for name in ("report", "check", "refresh", "freeze", "plan", "baseline")),
     (["report", "--full"], SET | {"full": True}),
+    (["refresh", "--only", "a b"], SET | {"only": "a b"}),
     (["new", "--to", "y"], {"to": Path("y")}),
     (["learn"], ()),
     (["learn", "--fresh"], {"fresh": True}),
@@ -274,6 +276,21 @@ def test_what_ends_a_command_is_told(monkeypatch, called, capsys, words, status)
         assert len(shown.splitlines()) == len(message.splitlines())
     stub(monkeypatch, evalset, "load", KeyboardInterrupt())
     assert called(*words) == 130 and capsys.readouterr() == ("", "interrupted\n")
+
+
+def test_a_missing_package_is_an_error_of_junit_too(tmp_path):
+    path = tmp_path / "gate.xml"
+    done = run("compare", "x.trec", "--junit", str(path), python=(sys.executable, "-S"))
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert "<error>the package " in path.read_text() and " is missing in " in path.read_text()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="ends the process there")
+def test_what_is_half_done_is_cleared_where_a_command_is_told_to_end(tmp_path, monkeypatch, called):
+    former = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(evalset, "load", lambda path: os.kill(os.getpid(), signal.SIGTERM))
+    assert called("new", "--to", tmp_path / "new") == 130 and not [*tmp_path.iterdir()]
+    signal.signal(signal.SIGTERM, former)
 
 
 def test_a_mistake_of_ours_comes_with_its_traceback(monkeypatch, called, capsys):

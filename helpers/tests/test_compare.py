@@ -6,6 +6,7 @@ import math
 import re
 import sys
 from functools import partial
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -110,7 +111,11 @@ def typed(monkeypatch, capsys):
 
     def typed(*words):
         monkeypatch.setattr(sys, "argv", [*map(str, ["helpers", "compare", "--evals", *words])])
-        return commands.main(), capsys.readouterr()
+        try:
+            done = commands.main()
+        except SystemExit as ended:  # by argparse
+            done = ended.code
+        return done, capsys.readouterr()
 
     return typed
 
@@ -196,23 +201,43 @@ def test_what_cannot_be_compared_is_told_and_leaves_no_report(many, status):
     assert not (many / "comparisons").exists()
 
 
-def test_what_cannot_be_compared_is_an_error_of_junit_and_a_folder_is_no_file(many, status):
-    xml, broken = many / "gate.xml", many / "mine.trec"
+def test_what_cannot_be_compared_is_an_error_of_junit(many, status):
+    xml, broken, worse = many / "gate.xml", many / "mine.trec", many / "worse.trec"
     broken.write_text("q1 Q0 x2 2 1 t\n")
-    (many / "kept").mkdir()
-    (many / "kept" / "a.txt").write_text("a")
-    done, printed = status(many / "worse.trec", "--junit", many / "kept")
-    assert done == 2 and "kept is a folder, wanted a file" in printed.err and not printed.out
-    assert (many / "kept" / "a.txt").exists() and not (many / "comparisons").exists()
-    for break_set in (False, True):  # a fault of the run, then one of the set
-        if break_set:
-            (many / "retrieval_queries.jsonl").write_text("{}\n")
-        done, printed = status(broken, "--junit", xml)
+    faults = [  # what is typed, what the file says
+        ((broken,), "document x2 is not in the corpus"),
+        ((worse, "--gate", "\u202enope"), r"invalid choice: '\u202enope'"),
+        ((worse, "--strictly"), "unrecognized arguments: --strictly"),
+        ((worse, "--decides", "\x1b<&é"), r'field decides is "\u001b<&é"'),
+        ((many / "no\x1b",), r"no\x1b:1: cannot be read"),
+        ((worse, "--evals", broken), "corpus.jsonl:1: no documents found"),
+    ]
+    for words, told in faults:
+        xml.write_text("<testsuite/>")  # of another day
+        assert status(*words, "--junit", xml)[0] == 2
         suite = ElementTree.fromstring(xml.read_text())
-        assert (done, suite.attrib["errors"]) == (2, "1")
-        assert suite[0][0].tag == "error" and suite[0][0].text in printed.err
-        assert ("retrieval_queries" in suite[0][0].text) == break_set
-        xml.unlink()
+        assert [suite.get(n) for n in ("tests", "failures", "errors", "skipped")] == [*"1010"]
+        assert suite[0][0].tag == "error" and told in suite[0][0].text, words
+    former = broken.read_bytes()
+    done, printed = status("--junit", broken)  # the run that was meant
+    assert done == 2 and "are required: runs" in printed.err and broken.read_bytes() == former
+
+
+def test_a_folder_is_no_file_of_junit_and_that_is_told_before_the_set_is_read(many, status):
+    kept = many / "kept" / "a.txt"
+    files.write(kept, "a")
+    (many / "retrieval_queries.jsonl").write_text("{}\n")
+    for folder in (many / "kept", ".", ""):
+        done, printed = status(many / "worse.trec", "--junit", folder)
+        told = f"--junit: {Path(folder)} is a folder, wanted a file such as gate.xml"
+        assert done == 2 and told in printed.err and not printed.out
+        assert kept.read_text() == "a"
+
+
+def test_a_file_of_junit_that_cannot_be_written_is_told_once(many, status):
+    done, printed = status(many / "worse.trec", "--junit", many / "worse.trec" / "gate.xml")
+    assert done == 2 and printed.err.startswith(f"cannot compare: {many / 'worse.trec'}: ")
+    assert len(printed.err.splitlines()) == 1
 
 
 def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
