@@ -377,12 +377,18 @@ def saved_baseline(evals: EvalSet) -> Run:
     if not (evals.folder / "results.json").exists():
         makes = command("report", EVALS=evals.folder)
         raise EvalSetError([f"{evals.folder} has no baseline yet, {makes} makes it"])
-    results.read_current_results(evals)
-    path = evals.folder / results.RUN
+    content, path = results.read_current_results(evals), evals.folder / results.RUN
     known = {"chunker": runs.BASELINE["chunker"], "depth": runs.BASELINE["depth"]}
     run = runs.read_run(path, evals)._replace(name="baseline", **known)
     chunk_run = path.with_suffix(".jsonl")
-    return run._replace(parts=runs.read_run(chunk_run, evals).parts) if chunk_run.exists() else run
+    if not chunk_run.exists():
+        return run
+    if "chunks_sha256" not in content["run"]:
+        run.warnings.append(
+            f"results.json has no hash of {results.CHUNKS}, so its evidence may be "
+            f"that of other chunks: {results.ANEW.format(evals.folder)}"
+        )
+    return run._replace(parts=runs.read_run(chunk_run, evals).parts)
 
 
 def read_compared(evals: EvalSet, base, systems, split: str, read=None) -> list[Run]:
@@ -419,19 +425,26 @@ def read_checked(path: Path, evals: EvalSet) -> Run:
     run = run._replace(depth=card.get("depth", 0), **names)
     if beside is None:
         run.warnings.append(f"{path.name} is named as a card, so it has none: name it run.jsonl")
-    if has_card:
-        run.warnings.extend(_missing_hashes(card, path))
     run.warnings.extend(_chunk_set_warnings(run, beside or path, evals))
+    if has_card:
+        run.warnings.extend(_missing_hashes(run, card, path, evals))
     return run
 
 
-def _missing_hashes(card: dict, path: Path) -> list[str]:
+def _missing_hashes(run: Run, card: dict, path: Path, evals: EvalSet) -> list[str]:
     """Return a warning where the card of a run doesn't say on what it was made."""
-    missing = [name for name in runs.CARD if name not in card]
+    wanted = runs.hashes(evals, run.chunker if _has_chunk_ids(run) else "")
+    missing = [name for name in wanted if name not in card]
     if not missing:
         return []
     told = f"the card has no {' and no '.join(missing)}, so the run may be of another set"
     return [f"{told}: {command('card', RUN=path)} adds what is missing"]
+
+
+def _has_chunk_ids(run: Run) -> bool:
+    """Return whether a run ranks chunks by number, not only spans and documents."""
+    passages = chain.from_iterable(run.parts.values())
+    return any(":" not in name.rpartition("#")[2] for name, _ in passages)
 
 
 def _chunk_set_warnings(run: Run, card: Path, evals: EvalSet) -> list[str]:
@@ -439,8 +452,7 @@ def _chunk_set_warnings(run: Run, card: Path, evals: EvalSet) -> list[str]:
 
     Raises EvalSetError where its card names one that the folder lacks.
     """
-    passages, folder = chain.from_iterable(run.parts.values()), evals.folder / "chunks"
-    numbered = any(":" not in name.rpartition("#")[2] for name, _ in passages)
+    numbered, folder = _has_chunk_ids(run), evals.folder / "chunks"
     if numbered and run.chunker and not (folder / f"{run.chunker}.jsonl").is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none yet"
         wanted = f"wanted the name of a set in {folder}: {known}"

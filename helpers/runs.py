@@ -32,7 +32,6 @@ BASELINE = {
 LARGE = 4_000  # chunks above which rank_bm25 takes long and LARGE_ENGINE ranks instead
 LARGE_ENGINE = "helpers.sparse.bm25"
 DECIMALS = 10  # scores that agree to this many decimals are a tie, and ties go by id
-CARD = ("corpus_sha256", "topics_sha256")  # hashes of the documents and queries of a run
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
 SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
 ENDING = re.compile(r"\.[A-Za-z]\w{0,7}(?=[/:]|$)")  # of a file in a path; a method may follow
@@ -152,10 +151,17 @@ def card_path(path: Path) -> Path | None:
     return None if card == unzipped(path) else card
 
 
+def hashes(evals: EvalSet, chunker: object) -> dict[str, str]:
+    """Return the hashes that a card holds: of documents, queries and the chunk set it names."""
+    made = {"corpus_sha256": evals.corpus_hash(), "topics_sha256": evals.topics_hash()}
+    chunk_set = evals.folder / "chunks" / f"{chunker}.jsonl"
+    return made | ({"chunks_sha256": files.file_hash(chunk_set)} if chunk_set.is_file() else {})
+
+
 def write_card(path: Path, evals: EvalSet, facts: dict) -> None:
-    """Write the facts about a run, with those hashes of its documents and queries they lack."""
-    hashes = dict(zip(CARD, (evals.corpus_hash(), evals.topics_hash()), strict=True))
-    files.write(path, json.dumps(facts | hashes | facts, indent=1, ensure_ascii=False) + "\n")
+    """Write the facts about a run, with those of its `hashes` that they lack."""
+    card = facts | hashes(evals, facts.get("chunker")) | facts
+    files.write(path, json.dumps(card, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_card(path: Path, *wanted: str) -> dict:
@@ -173,7 +179,7 @@ def card_faults(card: dict, evals: EvalSet) -> list[str]:
     depth, faults = card.get("depth", 0), []
     if type(depth) is not int or depth < 0:
         faults.append(f"field depth is {files.short_json(depth)}, wanted a number of results")
-    for name, wanted in zip(CARD, (evals.corpus_hash(), evals.topics_hash()), strict=True):
+    for name, wanted in hashes(evals, card.get("chunker")).items():
         if card.get(name, wanted) != wanted:
             fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
             faults.append(f"{fault}: {REMEDY}")

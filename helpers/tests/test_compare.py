@@ -12,7 +12,7 @@ import pytest
 from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
-from helpers import compare, evalset, evidence, files, measures, runs, stats
+from helpers import baseline, compare, evalset, evidence, files, measures, runs, stats
 from helpers.text import token_ids
 
 
@@ -330,6 +330,22 @@ def test_a_run_is_refused_by_what_its_card_says(many):
     assert compare.read_checked(run, evals).warnings == []
 
 
+def test_chunks_that_were_cut_anew_are_refused_and_older_results_told(quoted, status_of_baseline):
+    folder, path = quoted[0], quoted[0] / "chunks" / "fixed.jsonl"
+    done, printed = status_of_baseline()
+    assert done == 0 and "Warning (baseline)" not in printed.out
+    content, cut = json.loads((folder / "results.json").read_text()), path.read_text()
+    rows = [row for _, row in files.rows(path)]
+    write_rows(path, *(row | {"end": row["end"] // 2} for row in rows))
+    done, printed = status_of_baseline()
+    assert done == 2 and "results.json: made on another chunks/fixed.jsonl: " in printed.err
+    path.write_text(cut)
+    content["run"].pop("chunks_sha256")
+    (folder / "results.json").write_text(json.dumps(content))
+    done, printed = status_of_baseline()
+    assert done == 0 and "results.json has no hash of chunks/fixed.jsonl, so its" in printed.out
+
+
 LACKS = "the card has no corpus_sha256 and no topics_sha256, so the run may be of another set: "
 CARDS = [  # a card, the fields of Run that it gives, whether it is told to lack hashes
     ({"depth": 50}, {"depth": 50}, True),
@@ -387,6 +403,13 @@ def test_runs_of_one_system_must_be_alike(differs, said):
     first, second = (runs.Run(name, {"q0": []}, [], one_of="agent") for name in "ab")
     with pytest.raises(evalset.EvalSetError, match=said):
         compare.by_system([first, second._replace(**differs)])
+
+
+@pytest.fixture
+def status_of_baseline(quoted, typed):
+    """Measure the baseline of a set with quotes; return what compares its run of chunks with it."""
+    baseline.baseline_command(evalset.load(quoted[0]))
+    return partial(typed, quoted[0], quoted[0] / "runs" / "fixed.jsonl")
 
 
 def divide(folder, n_test, answers=()):
