@@ -135,6 +135,7 @@ CHUNKS = rows(lambda d, score: [f"{d}#0", score])
 PACKED = gzip.compress(trec(BASE)["mine.trec"].encode())
 TEXT, SOME = trec(BASE)["mine.trec"], {q: BASE[q] for n, q in enumerate(BASE) if n >= 10}
 STALE, FIXED = card(corpus_sha256="0" * 64), card(chunker="fixed")
+CUT = card(chunker="fixed", chunks_sha256="0" * 64)
 FEW, WORSE, ALIKE = stats.TOO_FEW, stats.WORSE, stats.SAME_RUN
 BITS = ("--decides", "evidence-hit@5")
 NOT_WORSE, NO_NEW = ("--gate", "not-worse"), "--no-new-failures"
@@ -193,6 +194,8 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("two searches", again() | FIXED, 0, FEW, f"{BEHIND}, so evidence-2000-tokens decides."),
     ("of documents", again(), 1, WORSE, f"{BEHIND}, but it decides: both would have to rank"),
     ("no first search", {"mine.trec": TEXT.replace("q00 Q", "q00#2 Q")}, 0, ALIKE, LATER),
+    ("a set without its hash", CHUNKS | FIXED, 0, ALIKE, "the card has no chunks_sha256, so the"),
+    ("another chunk set", CHUNKS | CUT, 2, "", "mine.json:1: chunks_sha256 is 00000000"),
     ("an unknown set", CHUNKS | card(chunker="x"), 2, "", "chunker is 'x', wanted the"),
 ]  # fmt: skip
 

@@ -112,6 +112,12 @@ def test_what_is_not_as_it_was_measured_is_told_with_what_to_do(reported):
     (problem,) = problems(reported._replace(queries=queries, documents=documents))
     told = "another corpus, other queries and labels, another runs/fixed.trec: make report "
     assert problem.startswith(f"{page}: made on {told}EVALS={reported.folder} measures the b")
+    hashed = results_of(reported)
+    (reported.folder / "chunks").mkdir()
+    (reported.folder / results.CHUNKS).write_text("")
+    save(reported.folder, hashed | {"run": hashed["run"] | {"chunks_sha256": "0" * 64}})
+    assert problems(reported)[0].startswith(f"{page}: made on another chunks/fixed.jsonl: make rep")
+    save(reported.folder, hashed)
     run.unlink()
     assert problems(reported)[0].startswith(f"{page}: made on another runs/fixed.trec: make report")
 

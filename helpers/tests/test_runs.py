@@ -96,12 +96,11 @@ def test_a_card_that_cannot_be_used_is_one_problem(tmp_path):
     path = tmp_path / "card.json"
     for content, words in (
         ("{", "broken JSON"),
-        ("", "field corpus_sha256 is missing, wanted corpus_sha256, topics_sha256, more"),
-        ('{"corpus_sha256": "a", "more": 1}', "field topics_sha256 is missing"),
-        ('{"corpus_sha256": "a", "topics_sha256": "b"}', "field more is missing"),
+        ("", "field k1 is missing, wanted k1, b"),
+        ('{"k1": 1}', "field b is missing, wanted k1, b"),
     ):
         path.write_text(content)
-        (problem,) = problems(runs.read_card, path, "more")
+        (problem,) = problems(runs.read_card, path, "k1", "b")
         assert problem.startswith(f"{path}:1: {words}")
 
 
