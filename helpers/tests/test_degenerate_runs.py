@@ -146,6 +146,7 @@ CHUNKS = rows(lambda d, score: [f"{d}#0", score])
 PACKED = gzip.compress(trec(BASE)["mine.trec"].encode())
 TEXT, SOME = trec(BASE)["mine.trec"], {q: BASE[q] for n, q in enumerate(BASE) if n >= 10}
 STALE, FIXED = card(corpus_sha256="0" * 64), card(chunker="fixed")
+CUT = card(chunker="fixed", chunks_sha256="0" * 64)
 FEW, WORSE, ALIKE = stats.TOO_FEW, stats.WORSE, stats.SAME_RUN
 BITS = ("--decides", "evidence-hit@5")
 NOT_WORSE, NO_NEW = ("--gate", "not-worse"), "--no-new-failures"
@@ -159,8 +160,10 @@ SHORT = "30 of 30 lists of mine hold fewer than 10 documents, and a place that i
 FIVE = "lists of mine end at 5 results, so both are measured there: nDCG@5, RR@5, recall@5, AP@5"
 ALONE = "chunk ids count as their documents, and their evidence is not measured: wanted their set"
 THERE = ", so both are measured there: recall@50, AP@50"
-CUT = f"lists of mine end at 50 results (17 longer){THERE}; give 80 results a query or, where there"
-CUT += ' are no more, say so in its card: "depth": 80'
+ENDED = (
+    f"lists of mine end at 50 results (17 longer){THERE}; give 80 results a query or, where there"
+)
+ENDED += ' are no more, say so in its card: "depth": 80'
 BEHIND = "(30 queries) stand behind those of the first, and nDCG@10 sees ten of them"
 LATER = "results of later searches (q1#2) but not of the first (q1) for 1 query: q00"
 RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what is said, more words)
@@ -188,9 +191,9 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("depth 50", each(lambda n, r: r[:50]), 0, FEW, "lists of mine end at 50 results, so both"),
     ("depth 5", each(lambda n, r: r[:5]), 0, f"{FEW} (nDCG@5)", FIVE),
     ("one longer", each(lambda n, r: r[: 5 if n else 9]), 0, f"{FEW} (nDCG@5)", "(1 longer)"),
-    ("half of it cut", each(halved), 0, FEW, CUT),
-    ("in JSON lines", lines(halved), 0, FEW, CUT),
-    ("its passages", lines(halved, "#0") | FIXED, 0, FEW, CUT),
+    ("half of it cut", each(halved), 0, FEW, ENDED),
+    ("in JSON lines", lines(halved), 0, FEW, ENDED),
+    ("its passages", lines(halved, "#0") | FIXED, 0, FEW, ENDED),
     ("told that it's whole", each(halved) | card(depth=80), 0, FEW, "| recall@100 "),
     ("told where it ends", each(halved) | card(depth=50), 0, FEW, f"{THERE}\n"),
     ("of ten passages", each(uneven), 1, WORSE, SHORT),
@@ -213,6 +216,8 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("two searches", again() | FIXED, 0, FEW, f"{BEHIND}, so evidence-2000-tokens decides."),
     ("of documents", again(), 1, WORSE, f"{BEHIND}, but it decides: both would have to rank"),
     ("no first search", {"mine.trec": TEXT.replace("q00 Q", "q00#2 Q")}, 0, ALIKE, LATER),
+    ("a set without its hash", CHUNKS | FIXED, 0, ALIKE, "the card has no chunks_sha256, so the"),
+    ("another chunk set", CHUNKS | CUT, 2, "", "mine.json:1: chunks_sha256 is 00000000"),
     ("an unknown set", CHUNKS | card(chunker="x"), 2, "", "chunker is 'x', wanted the"),
 ]  # fmt: skip
 

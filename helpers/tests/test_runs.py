@@ -96,12 +96,11 @@ def test_a_card_that_cannot_be_used_is_one_problem(tmp_path):
     path = tmp_path / "card.json"
     for content, words in (
         ("{", "broken JSON"),
-        ("", "field corpus_sha256 is missing, wanted corpus_sha256, topics_sha256, more"),
-        ('{"corpus_sha256": "a", "more": 1}', "field topics_sha256 is missing"),
-        ('{"corpus_sha256": "a", "topics_sha256": "b"}', "field more is missing"),
+        ("", "field k1 is missing, wanted k1, b"),
+        ('{"k1": 1}', "field b is missing, wanted k1, b"),
     ):
         path.write_text(content)
-        (problem,) = problems(runs.read_card, path, "more")
+        (problem,) = problems(runs.read_card, path, "k1", "b")
         assert problem.startswith(f"{path}:1: {words}")
 
 
@@ -263,9 +262,10 @@ def test_an_id_that_exists_as_written_is_no_further_search(folder):
     write_rows(folder / "retrieval_queries.jsonl", *rows)
     (folder / "judgments.jsonl").unlink()
     lines = ["q1 Q0 disk-full 1 1 x", "q1#2 Q0 queue-full 1 9 x", "q9#2 Q0 queue-full 1 9 x"]
-    run = read_lines(folder, *lines, "q1#3 Q0 queue-full 1 9 x")
+    endless = f"q1#{'9' * 5000}"  # more digits than int() takes
+    run = read_lines(folder, *lines, "q1#3 Q0 queue-full 1 9 x", f"{endless} Q0 queue-full 1 9 x")
     assert run.rankings["q1%232"] == [("queue-full", 9.0)] and run.first == {"q1": 1}
-    assert run.warnings == ["1 unknown query id left out: q9#2"]
+    assert run.warnings == [f"2 unknown query ids left out: q9#2, {endless}"]
 
 
 def test_lists_of_further_searches_do_not_tell_where_a_run_is_cut():

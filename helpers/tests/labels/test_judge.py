@@ -1,6 +1,7 @@
 """Prompts hold what a judge must see and nothing else; answers become rows or are told by line."""
 
 import hashlib
+import json
 
 from conftest import write_rows
 from labelled_sets import GUIDE, complete, rows
@@ -41,7 +42,10 @@ ANSWERS = [  # what the model said, the row's own fields or what is told
     ("2", "answer: found 2, wanted a JSON object"),
     ('{"relevance": 3}', "field relevance is 3, wanted at most 2, unless"),
     ('{"evidence": "Delete"}', "field relevance is missing, wanted a grade: 0, 1 or 2"),
-    ('{"relevance": 1, "why": "it fits"}', "field why is unknown, wanted one of: query_id"),
+    ('{"relevance": 1, "why": "it fits"}', {"relevance": 1}),
+    (json.dumps({**MADE, "query_id": "q2", "doc_id": "d", "model": "m", "relevance": 1}),
+     {"relevance": 1}),
+    (json.dumps({"prompt_sha256": "1" * 64, "relevance": 1}), {"relevance": 1}),
 ]  # fmt: skip
 
 
