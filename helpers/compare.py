@@ -5,7 +5,6 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -164,9 +163,9 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
         row["warnings"] += [f"{of.name}: {words}" for words in _run_warnings(of, qrels)]
     row["measures"] = stats.by_measure(names, before, after)
     row["bounds"] = stats.bounds_of(names[0], before, *tables)
-    row["same_run"] = all(_is_same_run(uncut, of, qrels) for of in group)
+    row["same_run"] = all(_is_same_run(evals, uncut, of) for of in group)
     row["new_failures"] = _new_failures(qrels, uncut, group)
-    row["full_lost"] = _full_lost(evals, qrels, uncut, group[0])
+    row["full_lost"] = _full_lost(evals, qrels, base, run)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in measures.fields_told(evals):
         groups = measures.ids_by_field(evals, qrels, field).items()
@@ -184,13 +183,19 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     return row
 
 
-def _is_same_run(base: Run, run: Run, query_ids: Iterable[str]) -> bool:
-    """Return whether two runs have the same lists, of passages where both rank them."""
+def _is_same_run(evals: EvalSet, base: Run, run: Run) -> bool:
+    """Return whether two runs have the same lists, of passages where both rank them.
+
+    Lists of all queries of each half that the run answers count, whichever half is measured: a rare
+    loss may be in the other one.
+    """
     of_passages = bool(base.parts and run.parts)
     if of_passages and base.chunker != run.chunker:
         return False
     first, second = (of.parts if of_passages else of.rankings for of in (base, run))
-    return all([*dict(first.get(q, []))] == [*dict(second.get(q, []))] for q in query_ids)
+    halves = {query.split for q, query in evals.queries.items() if second.get(q)}
+    asked = [q for q, query in evals.queries.items() if query.split in halves]
+    return all([*dict(first.get(q, []))] == [*dict(second.get(q, []))] for q in asked)
 
 
 def _new_failures(qrels: Qrels, base: Run, group: list[Run]) -> list[str]:

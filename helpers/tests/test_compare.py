@@ -94,6 +94,23 @@ def test_a_run_of_passages_that_is_cut_names_its_remedy_against_documents(long):
         assert words in row["warnings"]
 
 
+def test_a_full_answer_is_lost_only_where_both_lists_reach_it(long):
+    evals, run = long
+    graded = [of._replace(relevance=2) for of in evals.judgments]
+    evals = evals._replace(judgments=graded, grades=(0, 1, 2))
+    base, cut = run("base", *[100] * 6, rank=4), run("cut", *[3] * 6, rank=9)
+    for depth, lost in ((3, []), (4, [*base.rankings])):
+        after = cut._replace(
+            rankings={q: of[:depth] for q, of in run("", *[9] * 6).rankings.items()}
+        )
+        found = compare.compare(evals, base, [after])
+        assert found["runs"][0]["full_lost"] == lost
+        page = compare.comparison_page(found)
+        assert ("Full answers lost" in page) == bool(lost) == ("(q0, q1, q2, q3, q4, q5)" in page)
+        unnamed = compare.comparison_page(found | {"split": "test"})
+        assert ("lost from the first ten: 6 of 6 queries\n" in unnamed) == bool(lost)
+
+
 def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
     evals = small_set(tmp_path, 12, 16)
     before = [3, 2, 3, 3, *[9] * 6, *[2] * 6]
@@ -551,6 +568,7 @@ def test_queries_without_an_answer_are_left_out_and_told_apart(many):
         found = compare.compare(evals, low, others)
         apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
         assert apart == [1, 0, None]
+    assert found["runs"][1]["same_run"]  # though it wasn't asked what nothing answers
     page = compare.comparison_page(found)
     words = "higher first score than one of the 1 without (AUROC; 0.5 is chance): "
     assert page.count(words) == 1
@@ -864,7 +882,9 @@ def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(qu
         found = compare.compare_on(evals, systems[base], [systems[name]], "dev", decides=decides)
         (row,) = found["runs"]
         assert compare.decided_by(row, decides) == decided
-        assert row["decision"]["verdict"] == verdict, (base, name, decides)
+        told = row["decision"]
+        assert told["verdict"] == verdict, (base, name, decides)
+        assert told["bounds"] == stats.worst_case_bounds([told["difference"]] * 12)
         page = compare.comparison_page(found)
         assert words in page and ("sees ten" in page) == bool(words)
         reason = (row["evidence"] if decided.startswith("evidence") else row)["reason"]

@@ -169,6 +169,9 @@ LATER = "results of later searches (q1#2) but not of the first (q1) for 1 query:
 RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what is said, more words)
     ("the baseline", trec(BASE), 0, ALIKE, EVEN),
     ("the baseline at a gate", trec(BASE), 0, ALIKE, EVEN, *NOT_WORSE, NO_NEW, "--strict"),
+    ("of dev alone", rows(lambda *r: r, [*BASE][:30]), 0, ALIKE, EVEN, *NOT_WORSE, "--strict"),
+    ("one of test lost", each(lambda n, r: r if n != 33 else []), 3, FEW, NEEDED, *NOT_WORSE),
+    ("one of test turned", each(lambda n, r: r if n != 33 else turned(n, r)), 0, FEW, NEEDED),
     ("a tie, no proof", each(lambda n, r: r[:50]), 3, FEW, NEEDED, *NOT_WORSE, "--strict"),
     ("five emptied", each(emptied), 0, FEW, EMPTIED),
     ("five emptied, guarded", each(emptied), 1, FEW, EMPTIED, NO_NEW),
