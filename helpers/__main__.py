@@ -218,7 +218,7 @@ def _write_junit_error(path: Path, words: str) -> None:
     except ImportError:
         write = Path.write_text
     try:
-        write(path, page.encode("ascii", "xmlcharrefreplace").decode())
+        write(path, page)
     except OSError as error:
         if in_words(error) != words:  # else that is told already
             print(in_words(error), file=sys.stderr)
