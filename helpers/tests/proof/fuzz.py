@@ -189,7 +189,8 @@ def contents(folder: Path) -> dict[Path, object]:
 def strayed(words: list[str], changed: set[Path], before: dict, folder: Path) -> set[Path]:
     """Return what a command changed and did not name; into --to it may only add."""
     named = dict(zip(words, words[1:], strict=False))
-    to, evals = ((folder / named.get(name, "none")).resolve() for name in ("--to", "--evals"))
+    to = (folder / named.get("--to", "none")).resolve()
+    evals = (folder / named.get("--evals", "set")).resolve()
     stray = changed - {folder / named.get("--junit", "none")}
     if words[0] in INTO_SET:
         stray = {path for path in stray if not path.is_relative_to(evals)}
@@ -247,6 +248,7 @@ def main(seed: int, numbers: Iterable[int]) -> int:
     with tempfile.TemporaryDirectory(prefix="fuzz") as made, contextlib.chdir(made):
         stock, folder = Path(made).resolve() / "stock", Path(made).resolve() / "trial"
         progress.progress_report.__defaults__ = (False, 60, folder / "notebooks", folder / "learn")
+        os.environ["EVALS"] = str(folder / "set")  # where --evals is lost
         stock.mkdir()
         make_stock(stock)
         sound = [trial(-n, seed, stock, folder) for n in range(1, len(CASES) + 1)]
