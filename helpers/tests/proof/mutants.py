@@ -185,7 +185,7 @@ MUTANTS = [
     Mutant("a search's order turned round", "helpers/api.py", "(one, -n) if", "(one, n) if", INSTALLED),
     Mutant("test looked at by a function", "helpers/compare.py", "    _refuse_unconfirmed(evals, found if base else found[1:], split)\n", "", INSTALLED),
     Mutant("make where there is none", "helpers/installation.py", "    if IN_CHECKOUT:\n        return typed", "    if typed:\n        return typed", INSTALLED),
-    Mutant("a failure that counts as passed", "helpers/compare.py", '{1: "failure", STRICT', '{STRICT', INSTALLED),
+    Mutant("a failure that counts as passed", "helpers/compare.py", '1: "failure"', '1: "system-out"', INSTALLED),
     Mutant("everything imported for --help", "helpers/__main__.py", "import sys\n", "import sys\nimport numpy\n", COMMANDS),
     Mutant("a folder read twice", "helpers/__main__.py", "findings = audit.folder_findings(evals)", "from . import evalset; findings = audit.folder_findings(evalset.load(evals.folder))", COMMANDS),
     Mutant("a card with another engine", B, '"engine": engine', '"engine": runs.BASELINE["engine"]', SESSIONS),
