@@ -228,7 +228,8 @@ def trial(number: int, seed: int, stock: Path, folder: Path) -> tuple[str, str]:
         below = [path for name in read for path in (folder / name, *(folder / name).rglob("*"))]
         files = sorted(filter(Path.is_file, below))
         path, names = rng.choice(files), {path.name for path in files}
-        names |= {f"{name}{told}" for name in read for told in (": ", " has no baseline yet")}
+        called = [Path(name).stem for name in read]  # as a report names a run or a set
+        names |= {f"{name}{told}" for name in called for told in (": ", " has no baseline yet")}
         what = f"{path.relative_to(folder)}: {break_file(rng, path)}"
     before = contents(folder)
     status, out, err = run(" ".join(words), folder)
