@@ -5,7 +5,6 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -38,13 +37,14 @@ UNJUDGED = (
 
 
 def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "dev") -> dict:
-    """Return what is known about each of `others` against `base`; `split` None takes all queries.
+    """Return what is known about each of `others` against `base`; `split` is dev, test or all.
 
     Runs of one system, by their cards, are averaged by query and are one row; what is known of a
     single list (warnings, judged@10, lost evidence, AUROC) is that of the first of them.
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
+    split = _half(split)
     qrels = _measured(evals, split)
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
@@ -71,6 +71,15 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     } | costs
 
 
+def _half(split: str | None) -> str | None:
+    """Return the half that a split names, None for all queries. Raises EvalSetError for another."""
+    if split in (None, "all"):
+        return None
+    if split not in files.SPLITS:
+        raise EvalSetError([f"split is {split!r}, wanted dev, test or all"])
+    return split
+
+
 def _measured(evals: EvalSet, split: str | None) -> Qrels:
     """Return the queries with a relevant document. Raises EvalSetError where none is measured."""
     qrels = {q: row for q, row in evals.qrels(split).items() if any(row.values())}
@@ -89,11 +98,32 @@ def _primary(decides: str) -> str:
 
 
 def by_system(read: list[Run]) -> list[list[Run]]:
-    """Return the runs whose cards name the same system together, any other by itself."""
+    """Return the runs whose cards name the same system together, any other by itself.
+
+    Raises EvalSetError where runs of a system are not alike.
+    """
     groups: dict = {}
     for run in read:
         groups.setdefault(run.one_of or len(groups), []).append(run)
+    files.refuse([fault for first, *others in groups.values() for fault in _unlike(first, others)])
     return [*groups.values()]
+
+
+def _unlike(first: Run, others: list[Run]) -> list[str]:
+    """Return in what runs differ from the first of their system."""
+    faults = []
+    for run in others:
+        for name, of_first in _made_of(first).items():
+            if (of_run := _made_of(run)[name]) != of_first:
+                fault = f"{run.name}: one_of is {run.one_of!r} as of {first.name}, with {name} "
+                faults.append(f"{fault}{of_run} and {of_first}, wanted runs alike")
+    return faults
+
+
+def _made_of(run: Run) -> dict[str, str | int]:
+    """Return what the runs of a system have in common."""
+    results = "passages" if run.parts else "documents"
+    return {"results": results, "chunker": run.chunker or "none", "depth": run.depth or "none"}
 
 
 def _able_to_decide(row: dict) -> list[str]:
@@ -102,6 +132,19 @@ def _able_to_decide(row: dict) -> list[str]:
     return [
         d for d, measure in evidence.OF_EVIDENCE.items() if measure in known or "@" in d and known
     ]
+
+
+def decided_by(row: dict, decides: str) -> str:
+    """Return the measure that decides about a run, of evidence where nDCG@10 would miss searches.
+
+    It sees ten results, those of the first search alone where that found as many. A budget of
+    tokens holds what the reader gets; it's BUDGET, or the largest one that the lists of both fill.
+    """
+    if decides != PRIMARY or "searches" not in row:
+        return decides
+    budgets = {f"evidence-{budget}-tokens": budget for budget in evidence.BUDGETS}
+    able = [d for d in _able_to_decide(row) if budgets.get(d, math.inf) <= evidence.BUDGET]
+    return able[-1] if able else decides
 
 
 def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
@@ -120,9 +163,9 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
         row["warnings"] += [f"{of.name}: {words}" for words in _run_warnings(of, qrels)]
     row["measures"] = stats.by_measure(names, before, after)
     row["bounds"] = stats.bounds_of(names[0], before, *tables)
-    row["same_run"] = all(_is_same_run(uncut, of, qrels) for of in group)
+    row["same_run"] = all(_is_same_run(evals, uncut, of) for of in group)
     row["new_failures"] = _new_failures(qrels, uncut, group)
-    row["full_lost"] = _full_lost(evals, qrels, uncut, group[0])
+    row["full_lost"] = _full_lost(evals, qrels, base, run)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in measures.fields_told(evals):
         groups = measures.ids_by_field(evals, qrels, field).items()
@@ -131,21 +174,28 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     row["full"] = _full_answers(evals, qrels, depth, base, *alike)
     row["evidence"] = evidence.compare_evidence(evals, qrels, depth, base, *alike)
     row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
-    row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
+    if again := [of for of in (*group, uncut) if of.first.keys() & qrels.keys()]:
+        row["searches"] = _further_searches(evals, qrels, again[0])
     if cut:
-        row["warnings"].append(_cut_in_words(cut, depth, names))
+        row["warnings"].append(_cut_in_words(cut, depth, names, len(evals.documents)))
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
     row["warnings"] += measures.label_warnings(qrels, depth, base, run)
     return row
 
 
-def _is_same_run(base: Run, run: Run, query_ids: Iterable[str]) -> bool:
-    """Return whether two runs have the same lists, of passages where both rank them."""
+def _is_same_run(evals: EvalSet, base: Run, run: Run) -> bool:
+    """Return whether two runs have the same lists, of passages where both rank them.
+
+    Lists of all queries of each half that the run answers count, whichever half is measured: a rare
+    loss may be in the other one.
+    """
     of_passages = bool(base.parts and run.parts)
     if of_passages and base.chunker != run.chunker:
         return False
     first, second = (of.parts if of_passages else of.rankings for of in (base, run))
-    return all([*dict(first.get(q, []))] == [*dict(second.get(q, []))] for q in query_ids)
+    halves = {query.split for q, query in evals.queries.items() if second.get(q)}
+    asked = [q for q, query in evals.queries.items() if query.split in halves]
+    return all([*dict(first.get(q, []))] == [*dict(second.get(q, []))] for q in asked)
 
 
 def _new_failures(qrels: Qrels, base: Run, group: list[Run]) -> list[str]:
@@ -165,20 +215,30 @@ def _full_lost(evals: EvalSet, qrels: Qrels, base: Run, run: Run) -> list[str]:
     return lost
 
 
-def _cut_in_words(cut: Run, depth: float, names: list[str]) -> str:
-    """Return where a run's lists end and what follows; `depth` is inf against documents."""
+def _cut_in_words(cut: Run, depth: float, names: list[str], documents: int) -> str:
+    """Return where a run's lists end, what follows and, if no card says so, what to do about it.
+
+    `depth` is inf against documents, `documents` is how many the corpus has.
+    """
+    full = min(runs.BASELINE["depth"], documents)
     ends = runs.list_depth(cut)
     longer = sum(len(ranking) > ends for ranking in (cut.parts or cut.rankings).values())
     words = f"lists of {cut.name} end at {how_many(ends, 'result')}"
-    words += f" ({longer} longer)" if longer else ""
+    if longer:
+        words += f" ({longer} longer)"
     if depth == math.inf:
-        return f"{words}, passages, so of each query both have as many documents as these hold"
-    shorter = ", ".join(name for name in names if name not in MEASURES)
-    return f"{words}, so both are measured there: {shorter}"
+        words += ", passages, so of each query both have as many documents as these hold"
+    else:
+        shorter = ", ".join(name for name in names if name not in MEASURES)
+        words += f", so both are measured there: {shorter}"
+    if not cut.depth:
+        words += f"; give {full} results a query or, where there are no more, say so in its card: "
+        words += f'"depth": {full}'
+    return words
 
 
 def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
-    """Return for how many `queries` a run searched again, and what that brings the reader.
+    """Return for how many `queries` a run searched again (`name`), and what that brings the reader.
 
     `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
     for a run of documents.
@@ -189,7 +249,8 @@ def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
     measure = evidence.OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
     values = (evidence.by_query(evals, quoted, of, known) for of in (alone, ranked))
     means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
-    return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
+    told = {"name": run.name, "queries": len(again), "n": len(quoted)}
+    return told | {"measure": measure, "means": means}
 
 
 def _full_answers(evals: EvalSet, qrels: Qrels, depth: float, *compared: Run) -> dict:
@@ -308,7 +369,7 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
     for row in comparison["runs"]:
         told = {half: of[row["name"]] for half, of in rows.items() if row["name"] in of}
         if len(told) == len(halves):
-            decides = comparison["decides"]
+            decides = decided_by(row, comparison["decides"])
             if not all(decides in _able_to_decide(of) for of in told.values()):
                 decides = _primary(decides)  # what has no evidence is confirmed by its documents
             told = {half: _deciding(of, decides) for half, of in told.items()}
@@ -356,12 +417,18 @@ def saved_baseline(evals: EvalSet) -> Run:
     if not (evals.folder / "results.json").exists():
         makes = command("report", EVALS=evals.folder)
         raise EvalSetError([f"{evals.folder} has no baseline yet, {makes} makes it"])
-    results.read_current_results(evals)
-    path = evals.folder / results.RUN
+    content, path = results.read_current_results(evals), evals.folder / results.RUN
     known = {"chunker": runs.BASELINE["chunker"], "depth": runs.BASELINE["depth"]}
     run = runs.read_run(path, evals)._replace(name="baseline", **known)
     chunk_run = path.with_suffix(".jsonl")
-    return run._replace(parts=runs.read_run(chunk_run, evals).parts) if chunk_run.exists() else run
+    if not chunk_run.exists():
+        return run
+    if "chunks_sha256" not in content["run"]:
+        run.warnings.append(
+            f"results.json has no hash of {results.CHUNKS}, so its evidence may be "
+            f"that of other chunks: {results.ANEW.format(evals.folder)}"
+        )
+    return run._replace(parts=runs.read_run(chunk_run, evals).parts)
 
 
 def read_compared(evals: EvalSet, base, systems, split: str, read=None) -> list[Run]:
@@ -370,6 +437,7 @@ def read_compared(evals: EvalSet, base, systems, split: str, read=None) -> list[
     Each has a name of its own: old/run.trec and new/run.trec are both called run. Raises
     EvalSetError, also for a look at test (`split` is not dev) of what nobody chose on dev.
     """
+    _half(split)  # before a function is asked every query
     read = read or partial(read_checked, evals=evals)
     found = [read(base) if base else saved_baseline(evals), *map(read, systems)]
     _refuse_unconfirmed(evals, found if base else found[1:], split)
@@ -388,25 +456,36 @@ def read_checked(path: Path, evals: EvalSet) -> Run:
     """
     if not path.is_file():
         raise EvalSetError([f"{path}:1: cannot be read, wanted a run: runs/mine.trec"])
-    card_path = runs.unzipped(path).with_suffix(".json")
-    card = runs.read_card(card_path) if os.path.lexists(card_path) else {}
-    hashes = evals.corpus_hash(), evals.topics_hash()
-    for name, wanted in zip(runs.CARD, hashes, strict=True):
-        if card and card[name] != wanted:
-            fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
-            remedy = "make the run again, or check out the folder that it was made on"
-            remedy += f"; {command('carry')} takes labels to changed documents"
-            raise EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
-    depth = card.get("depth", 0)
-    if type(depth) is not int or depth < 0:
-        fault = f"field depth is {files.short_json(depth)}, wanted a number of results"
-        raise EvalSetError([f"{card_path}:1: {fault}"])
-    nothing = card and next(files.lines(path), None) is None
-    run = Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
-    chunker, one_of = (str(card.get(name, "")) for name in ("chunker", "one_of"))
-    run = run._replace(depth=depth, one_of=one_of, chunker=chunker)
-    run.warnings.extend(_chunk_set_warnings(run, card_path, evals))
+    beside = runs.card_path(path)
+    has_card = bool(beside and os.path.lexists(beside))
+    card = runs.read_card(beside) if has_card else {}
+    files.refuse([f"{beside}:1: {fault}" for fault in runs.card_faults(card, evals)])
+    is_empty = has_card and next(files.lines(path), None) is None
+    run = Run(beside.stem, {}, []) if is_empty else runs.read_run(path, evals)
+    names = {name: card[name] for name in ("chunker", "one_of") if isinstance(card.get(name), str)}
+    run = run._replace(depth=card.get("depth", 0), **names)
+    if beside is None:
+        run.warnings.append(f"{path.name} is named as a card, so it has none: name it run.jsonl")
+    run.warnings.extend(_chunk_set_warnings(run, beside or path, evals))
+    if has_card:
+        run.warnings.extend(_missing_hashes(run, card, path, evals))
     return run
+
+
+def _missing_hashes(run: Run, card: dict, path: Path, evals: EvalSet) -> list[str]:
+    """Return a warning where the card of a run doesn't say on what it was made."""
+    wanted = runs.hashes(evals, run.chunker if _has_chunk_ids(run) else "")
+    missing = [name for name in wanted if name not in card]
+    if not missing:
+        return []
+    told = f"the card has no {' and no '.join(missing)}, so the run may be of another set"
+    return [f"{told}: {command('card', RUN=path)} adds what is missing"]
+
+
+def _has_chunk_ids(run: Run) -> bool:
+    """Return whether a run ranks chunks by number, not only spans and documents."""
+    passages = chain.from_iterable(run.parts.values())
+    return any(":" not in name.rpartition("#")[2] for name, _ in passages)
 
 
 def _chunk_set_warnings(run: Run, card: Path, evals: EvalSet) -> list[str]:
@@ -414,8 +493,7 @@ def _chunk_set_warnings(run: Run, card: Path, evals: EvalSet) -> list[str]:
 
     Raises EvalSetError where its card names one that the folder lacks.
     """
-    passages, folder = chain.from_iterable(run.parts.values()), evals.folder / "chunks"
-    numbered = any(":" not in name.rpartition("#")[2] for name, _ in passages)
+    numbered, folder = _has_chunk_ids(run), evals.folder / "chunks"
     if numbered and run.chunker and not (folder / f"{run.chunker}.jsonl").is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none yet"
         wanted = f"wanted the name of a set in {folder}: {known}"
@@ -455,10 +533,13 @@ def leaderboard(comparison: dict) -> pd.DataFrame:
 def comparison_page(comparison: dict) -> str:
     """Return the comparison as Markdown in which no text of the set acts."""
     filters = {"mean": measures.mean_name, "p": stats.p_text}
-    verdict = "verdict on documents" if comparison["decides"] in evidence.OF_EVIDENCE else "verdict"
+    decide = {decided_by(row, comparison["decides"]) for row in comparison["runs"]}
+    verdict = "verdict on documents" if decide & evidence.OF_EVIDENCE.keys() else "verdict"
     page = text.template(PAGE, **filters).render(
         comparison,
         deciding=_deciding,
+        decided_by=decided_by,
+        sees_ten=PRIMARY,
         of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index().rename(columns={"verdict": verdict}),
         stats=stats,
@@ -492,7 +573,21 @@ def _deciding(row: dict, decides: str) -> dict:
     return pair | {field: of[field] for field in ("bounds", "verdict", "alone")}
 
 
-# The command.
+# The commands.
+
+
+def card_command(evals: EvalSet, path: Path) -> list[str]:
+    """Write the card beside a run, or what it lacks; return its path and the run's warnings.
+
+    Raises EvalSetError where the run is not of this set, as far as it can tell.
+    """
+    beside, run = runs.card_path(path), read_checked(path, evals)
+    if beside is None:
+        raise EvalSetError([f"{path}: stands where its card would, wanted the name run.jsonl"])
+    facts = runs.read_card(beside) if os.path.lexists(beside) else {}
+    runs.write_card(beside, evals, facts)
+    warnings = read_checked(path, evals).warnings
+    return [f"card: {beside}", *(f"Warning ({run.name}): {words}" for words in warnings)]
 
 
 def compare_command(
@@ -519,7 +614,7 @@ def compare_command(
     comparison = compare_on(evals, against, others, split, **more)
     _write((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
-        found = pairs_to_read(evals, against, others, None if split == "all" else split, pairs)
+        found = pairs_to_read(evals, against, others, _half(split), pairs)
         left = reading.write_list(evals, found)
         place = f"; {left} in {evals.folder / reading.TO_READ}, which session A opens" * bool(left)
         print(f"{how_many(len(found), 'unjudged pair')} that could move a difference{place}")
@@ -537,16 +632,15 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     """
     files.refuse(files.schema("settings").faults(rules))
     evals = evals._replace(**rules)
-    half = None if split == "all" else split
-    comparison = compare(evals, base, others, half)
-    if half == "test" and evals.qrels("dev"):
+    comparison = compare(evals, base, others, split)
+    if split == "test" and evals.qrels("dev"):
         join_halves(comparison, evals, base, others)
     read = [base, *(first for first, *_ in by_system(others))]
     for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:
             raise EvalSetError(f"{run.name}: {why}" for why in (UNJUDGED, *run.warnings))
     for row in comparison["runs"]:
-        row["decision"] = _deciding(row, comparison["decides"])
+        row["decision"] = _deciding(row, decided_by(row, comparison["decides"]))
     return comparison
 
 
@@ -592,7 +686,7 @@ def as_junit(comparison: dict, statuses: list[int]) -> str:
         suite.set(counter, str(statuses.count(status)))
     for row, status in zip(comparison["runs"], statuses, strict=True):
         pair = row["decision"]
-        means = f"{comparison['decides']} {pair['base']:.3f} to {pair['run']:.3f}"
+        means = f"{decided_by(row, comparison['decides'])} {pair['base']:.3f} to {pair['run']:.3f}"
         words = f"{row['name']}: {pair['alone']}, {means}"
         if row["new_failures"]:
             words += f"; newly without results: {', '.join(row['new_failures'])}"

@@ -244,11 +244,19 @@ class Schema:
         ]
         for name, value in row.items():
             if name in self.fields and not self.fits(name, value, grades):
-                faults.append(f"field {name} is {short_json(value)}, wanted {self.wanted(name)}")
+                wanted = self.wanted(name)
+                if self.fits(name, value, (value,)):
+                    wanted = too_high(value, grades[-1], "settings.json")
+                faults.append(f"field {name} is {short_json(value)}, wanted {wanted}")
             elif name not in self.fields and self.is_closed:
                 known = ", ".join(self.fields)
                 faults.append(f"field {name} is unknown, wanted one of: {known}")
         return faults
+
+
+def too_high(grade: int, highest: int, where: str) -> str:
+    """Return what is wanted of a grade above the highest one."""
+    return f'at most {highest}, unless {where} has "highest_grade": {grade}'
 
 
 def short_json(value) -> str:

@@ -77,7 +77,7 @@ def test_a_command_reads_its_folder_once(folder, monkeypatch, called):
 @WITH_MAKE
 def test_a_target_that_needs_a_variable_asks_for_it(monkeypatch):
     monkeypatch.delenv("EVALS", raising=False)  # make check sets it
-    for name in ("export", "import", "carry", "new", "drop", "compare", "sql"):
+    for name in ("export", "import", "carry", "new", "drop", "compare", "card", "sql"):
         ready = ["make", name, "--assume-old=.venv/ready"]
         if name == "carry":  # it takes no set unasked
             ready += ["FROM=text:no/such", "TO=no/such"]
@@ -109,6 +109,7 @@ PASSED_ON = [  # (words, what the function is called with)
     (["learn"], ()),
     (["learn", "--fresh"], {"fresh": True}),
     (["drop", "q7"], {"folder": FOLDER, "query_id": "q7"}),
+    (["card", "a.trec"], SET | {"path": RUN}),
     (["site"], ()),
     (["carry", "--from", "text:x", "--to", "y", "--title", "t"],
      {"folder": FOLDER, "source": "text:x", "to": Path("y"), "title": "t"}),
@@ -226,7 +227,8 @@ BROKEN = [  # (a file of the set, a text of it, what stands in its place, what i
     ("judgments.jsonl", '"disk-full"', '"disk\\u200b-full"', "judgments.jsonl:1: field doc_id is "),
     ("corpus/disk-full.md", "title: ", "title: [", "disk-full.md:3: bad front matter ("),
 ]
-READING = "audit,plan,freeze,baseline,report,check,compare a.trec,export --to out,sql --to out"
+READING = "audit,plan,freeze,baseline,report,check,compare a.trec,card a.trec,"
+READING += "export --to out,sql --to out"
 
 
 def test_a_broken_set_is_refused_by_each_command_that_reads_it_and_stays(folder, called, capsys):

@@ -92,6 +92,13 @@ def rows(result, query_ids=tuple(BASE)):
     return {"mine.jsonl": files.as_lines({"query_id": q, "results": r} for q, r in run.items())}
 
 
+def lines(change, part=""):
+    """Make JSON lines of each list of the baseline, changed, by passage where `part` is one."""
+    run = {q: change(n, ranked) for n, (q, ranked) in enumerate(BASE.items())}
+    run = {q: [(d + part, s) for d, s in ranked] for q, ranked in run.items()}
+    return {"mine.jsonl": files.as_lines({"query_id": q, "results": r} for q, r in run.items())}
+
+
 def spans(start, end):
     return rows(lambda d, s: {"doc_id": d, "start": start, "end": end, "score": s})
 
@@ -109,6 +116,10 @@ def uneven(n, ranked):
     return ranked[: 2 + n % 6]
 
 
+def halved(n, ranked):
+    return ranked[: 80 if n % 2 else 50]
+
+
 def emptied(n, ranked):
     return [] if n < 5 else ranked
 
@@ -116,6 +127,15 @@ def emptied(n, ranked):
 def dropped(n, ranked):
     """Return a list with its full answer after rank 10, of the first three queries."""
     return placed([d for d, _ in ranked if d != answers(n)[0] or n > 2] + [answers(n)[0]] * (n < 3))
+
+
+def again():
+    """Return passages 6 to 15 of each list, and the first five as those of a second search."""
+    lines = []
+    for query_id, ranked in BASE.items():
+        for name, found in ((query_id, ranked[5:15]), (f"{query_id}#2", ranked[:5])):
+            lines.append({"query_id": name, "results": [(f"{d}#0", s) for d, s in found]})
+    return {"mine.jsonl": files.as_lines(lines)}
 
 
 def card(**facts):
@@ -126,6 +146,7 @@ CHUNKS = rows(lambda d, score: [f"{d}#0", score])
 PACKED = gzip.compress(trec(BASE)["mine.trec"].encode())
 TEXT, SOME = trec(BASE)["mine.trec"], {q: BASE[q] for n, q in enumerate(BASE) if n >= 10}
 STALE, FIXED = card(corpus_sha256="0" * 64), card(chunker="fixed")
+CUT = card(chunker="fixed", chunks_sha256="0" * 64)
 FEW, WORSE, ALIKE = stats.TOO_FEW, stats.WORSE, stats.SAME_RUN
 BITS = ("--decides", "evidence-hit@5")
 NOT_WORSE, NO_NEW = ("--gate", "not-worse"), "--no-new-failures"
@@ -138,9 +159,19 @@ UNJUDGED = "none of its first ten documents is judged: is it empty, of the other
 SHORT = "30 of 30 lists of mine hold fewer than 10 documents, and a place that is empty counts as"
 FIVE = "lists of mine end at 5 results, so both are measured there: nDCG@5, RR@5, recall@5, AP@5"
 ALONE = "chunk ids count as their documents, and their evidence is not measured: wanted their set"
+THERE = ", so both are measured there: recall@50, AP@50"
+ENDED = (
+    f"lists of mine end at 50 results (17 longer){THERE}; give 80 results a query or, where there"
+)
+ENDED += ' are no more, say so in its card: "depth": 80'
+BEHIND = "(30 queries) stand behind those of the first, and nDCG@10 sees ten of them"
+LATER = "results of later searches (q1#2) but not of the first (q1) for 1 query: q00"
 RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what is said, more words)
     ("the baseline", trec(BASE), 0, ALIKE, EVEN),
     ("the baseline at a gate", trec(BASE), 0, ALIKE, EVEN, *NOT_WORSE, NO_NEW, "--strict"),
+    ("of dev alone", rows(lambda *r: r, [*BASE][:30]), 0, ALIKE, EVEN, *NOT_WORSE, "--strict"),
+    ("one of test lost", each(lambda n, r: r if n != 33 else []), 3, FEW, NEEDED, *NOT_WORSE),
+    ("one of test turned", each(lambda n, r: r if n != 33 else turned(n, r)), 0, FEW, NEEDED),
     ("a tie, no proof", each(lambda n, r: r[:50]), 3, FEW, NEEDED, *NOT_WORSE, "--strict"),
     ("five emptied", each(emptied), 0, FEW, EMPTIED),
     ("five emptied, guarded", each(emptied), 1, FEW, EMPTIED, NO_NEW),
@@ -151,6 +182,8 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("reversed", each(lambda n, r: turned(n, r[:12])), 1, WORSE, "judged@10 differs by 0."),
     ("distances", each(lambda n, r: [(d, -s) for d, s in r[:12]]), 1, WORSE, ORDER),
     ("distances, and none judged", scores(lambda d, s: 201 - s), 2, "", ORDER),
+    ("tiny scores", scores(lambda d, s: s * 1e-14), 0, ALIKE, EVEN),
+    ("huge scores", scores(lambda d, s: s * 1e300), 0, ALIKE, EVEN),
     ("all tied", scores(lambda d, s: 1), 1, WORSE, TIED),
     ("empty", {"mine.trec": ""}, 2, "", "the run is empty, wanted results for the 34 queries"),
     ("empty, with a card", {"mine.trec": ""} | card(), 2, "", UNJUDGED),
@@ -161,6 +194,11 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("depth 50", each(lambda n, r: r[:50]), 0, FEW, "lists of mine end at 50 results, so both"),
     ("depth 5", each(lambda n, r: r[:5]), 0, f"{FEW} (nDCG@5)", FIVE),
     ("one longer", each(lambda n, r: r[: 5 if n else 9]), 0, f"{FEW} (nDCG@5)", "(1 longer)"),
+    ("half of it cut", each(halved), 0, FEW, ENDED),
+    ("in JSON lines", lines(halved), 0, FEW, ENDED),
+    ("its passages", lines(halved, "#0") | FIXED, 0, FEW, ENDED),
+    ("told that it's whole", each(halved) | card(depth=80), 0, FEW, "| recall@100 "),
+    ("told where it ends", each(halved) | card(depth=50), 0, FEW, f"{THERE}\n"),
     ("of ten passages", each(uneven), 1, WORSE, SHORT),
     ("the same, told", each(uneven) | card(depth=2), 0, f"{FEW} (nDCG@2)", "end at 2 results"),
     ("other ids", documents(lambda d: f"x{d}"), 2, "", "nothing in it is of this corpus, was it"),
@@ -171,12 +209,18 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("gz", {"mine.trec.gz": PACKED}, 0, ALIKE, EVEN),
     ("gz by another name", {"mine.trec": PACKED}, 2, "", "byte 0x8b is not UTF-8"),
     ("JSON lines as TREC", {"mine.trec": spans(0, 9)["mine.jsonl"]}, 2, "", "found 643 fields"),
+    ("spans as floats", spans(0.0, 20.0), 2, "", "0.0 to 20.0 of d00, wanted whole numbers of"),
     ("spans of no quote", spans(0, 20), 0, FEW, "- Evidence: worse, evidence "),
     ("those decide", spans(0, 20), 1, WORSE, "- Evidence: worse, evidence hit@5 1.000 to", *BITS),
     ("no passages", trec(BASE), 2, "", "it or its base ranks no passages", *BITS),
     ("a document first", rows(lambda d, s: [d + "#0:9" * (s < 200), s]), 0, ALIKE, "34 of 2,720"),
     ("chunk ids, no card", CHUNKS, 0, FEW, ALONE),
     ("chunk ids", CHUNKS | FIXED, 0, ALIKE, "Evidence (30 queries with quotes"),
+    ("two searches", again() | FIXED, 0, FEW, f"{BEHIND}, so evidence-2000-tokens decides."),
+    ("of documents", again(), 1, WORSE, f"{BEHIND}, but it decides: both would have to rank"),
+    ("no first search", {"mine.trec": TEXT.replace("q00 Q", "q00#2 Q")}, 0, ALIKE, LATER),
+    ("a set without its hash", CHUNKS | FIXED, 0, ALIKE, "the card has no chunks_sha256, so the"),
+    ("another chunk set", CHUNKS | CUT, 2, "", "mine.json:1: chunks_sha256 is 00000000"),
     ("an unknown set", CHUNKS | card(chunker="x"), 2, "", "chunker is 'x', wanted the"),
 ]  # fmt: skip
 

@@ -215,8 +215,10 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     ("confirmed", "settings", [{}, {"a": "2026-11-23"}],
      [{"a": "23 November"}, {"a": "2026-02-30"}, {"a": 1}, ["a"], "a", None],
      'names of systems with their days, such as {"mine": "2026-11-23"}'),
-    ("relevance", "judgments", [0, 1, 2], [-1, 3, True, 1.0, "1", None], GRADE),
-    ("first", "pool", [0, 1, 2, None], [-1, 3, False, 1.0, "1"], f"{GRADE}, or null"),
+    ("relevance", "judgments", [0, 1, 2], [-1, 1000, True, 1.0, "1", None], GRADE),
+    ("relevance", "judgments", [], [3], 'at most 2, unless settings.json has "highest_grade": 3'),
+    ("first", "pool", [0, 1, 2, None], [-1, 1000, False, 1.0, "1"], f"{GRADE}, or null"),
+    ("first", "pool", [], [999], 'at most 2, unless settings.json has "highest_grade": 999'),
 ]  # fmt: skip
 
 
