@@ -464,8 +464,9 @@ def test_a_run_named_as_a_card_is_a_run(many, status, monkeypatch, capsys):
     assert done == 1 and "## run: worse" in printed.out
     assert "Warning (run): run.json is named as a card, so it has none" in printed.out
     page = (many / "run.json").read_bytes()
-    monkeypatch.setattr(sys, "argv", ["h", "card", str(many / "run.json"), "--evals", str(many)])
-    assert commands.main() == 1 and "wanted the name run.jsonl" in capsys.readouterr().err
+    for path, told in ((many / "run.json", "wanted the name run.jsonl"), (".", ".:1: cannot be")):
+        monkeypatch.setattr(sys, "argv", ["h", "card", str(path), "--evals", str(many)])
+        assert commands.main() == 1 and told in capsys.readouterr().err
     assert (many / "run.json").read_bytes() == page
 
 

@@ -49,9 +49,10 @@ CASES = [  # (words of a command, what it reads: a file of this is broken)
     ("import --from hotpotqa:hotpot.json --to new", "hotpot.json"),
     ("progress", "learn"),
     ("new --to new", ""),
+    ("card run.jsonl --evals set", "run.jsonl set"),
 ]
 INTO_SET = ("freeze", "baseline", "plan", "merge", "drop", "compare")  # they write into --evals
-NAMES_PATH = ("--to", "--from", "--evals", "--junit", "--base", "compare")  # the next word
+NAMES_PATH = ("--to", "--from", "--evals", "--junit", "--base", "compare", "card")  # then one
 PLACES = {  # what stands in the word's place: where it leads, if it is a link
     **dict.fromkeys((".", "set", "kept", "kept/page.txt"), ""),
     **{f"to_{name}": name for name in ("set", "kept", "nothing")},
@@ -191,7 +192,8 @@ def strayed(words: list[str], changed: set[Path], before: dict, folder: Path) ->
     named = dict(zip(words, words[1:], strict=False))
     to = (folder / named.get("--to", "none")).resolve()
     evals = (folder / named.get("--evals", "set")).resolve()
-    stray = changed - {folder / named.get("--junit", "none")}
+    card = (folder / named.get("card", "none")).with_suffix(".json")
+    stray = changed - {folder / named.get("--junit", "none"), card}
     if words[0] in INTO_SET:
         stray = {path for path in stray if not path.is_relative_to(evals)}
     return {path for path in stray if path in before or not path.is_relative_to(to)}
