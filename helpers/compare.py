@@ -581,7 +581,7 @@ def card_command(evals: EvalSet, path: Path) -> list[str]:
 
     Raises EvalSetError where the run is not of this set, as far as it can tell.
     """
-    beside, run = runs.card_path(path), read_checked(path, evals)
+    run, beside = read_checked(path, evals), runs.card_path(path)
     if beside is None:
         raise EvalSetError([f"{path}: stands where its card would, wanted the name run.jsonl"])
     facts = runs.read_card(beside) if os.path.lexists(beside) else {}

@@ -234,7 +234,7 @@ def test_what_cannot_be_compared_is_told_and_leaves_no_report(many, status):
     assert not (many / "comparisons").exists()
 
 
-def test_what_cannot_be_compared_is_an_error_of_junit(many, status):
+def test_what_cannot_be_compared_is_an_error_of_junit(many, status, monkeypatch):
     xml, broken, worse = many / "gate.xml", many / "mine.trec", many / "worse.trec"
     broken.write_text("q1 Q0 x2 2 1 t\n")
     faults = [  # what is typed, what the file says
@@ -251,6 +251,13 @@ def test_what_cannot_be_compared_is_an_error_of_junit(many, status):
         suite = ElementTree.fromstring(xml.read_text())
         assert [suite.get(n) for n in ("tests", "failures", "errors", "skipped")] == [*"1010"]
         assert suite[0][0].tag == "error" and told in suite[0][0].text, words
+    xml.unlink()
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evalset, "load", interrupted)
+    assert status(worse, "--junit", xml)[0] == 130 and not xml.exists()
     former = broken.read_bytes()
     done, printed = status("--junit", broken)  # the run that was meant
     assert done == 2 and "are required: runs" in printed.err and broken.read_bytes() == former
@@ -457,8 +464,9 @@ def test_a_run_named_as_a_card_is_a_run(many, status, monkeypatch, capsys):
     assert done == 1 and "## run: worse" in printed.out
     assert "Warning (run): run.json is named as a card, so it has none" in printed.out
     page = (many / "run.json").read_bytes()
-    monkeypatch.setattr(sys, "argv", ["h", "card", str(many / "run.json"), "--evals", str(many)])
-    assert commands.main() == 1 and "wanted the name run.jsonl" in capsys.readouterr().err
+    for path, told in ((many / "run.json", "wanted the name run.jsonl"), (".", ".:1: cannot be")):
+        monkeypatch.setattr(sys, "argv", ["h", "card", str(path), "--evals", str(many)])
+        assert commands.main() == 1 and told in capsys.readouterr().err
     assert (many / "run.json").read_bytes() == page
 
 

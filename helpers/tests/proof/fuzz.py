@@ -49,9 +49,10 @@ CASES = [  # (words of a command, what it reads: a file of this is broken)
     ("import --from hotpotqa:hotpot.json --to new", "hotpot.json"),
     ("progress", "learn"),
     ("new --to new", ""),
+    ("card run.jsonl --evals set", "run.jsonl set"),
 ]
 INTO_SET = ("freeze", "baseline", "plan", "merge", "drop", "compare")  # they write into --evals
-NAMES_PATH = ("--to", "--from", "--evals", "--junit", "--base", "compare")  # the next word
+NAMES_PATH = ("--to", "--from", "--evals", "--junit", "--base", "compare", "card")  # then one
 PLACES = {  # what stands in the word's place: where it leads, if it is a link
     **dict.fromkeys((".", "set", "kept", "kept/page.txt"), ""),
     **{f"to_{name}": name for name in ("set", "kept", "nothing")},
@@ -189,8 +190,10 @@ def contents(folder: Path) -> dict[Path, object]:
 def strayed(words: list[str], changed: set[Path], before: dict, folder: Path) -> set[Path]:
     """Return what a command changed and did not name; into --to it may only add."""
     named = dict(zip(words, words[1:], strict=False))
-    to, evals = ((folder / named.get(name, "none")).resolve() for name in ("--to", "--evals"))
-    stray = changed - {folder / named.get("--junit", "none")}
+    to = (folder / named.get("--to", "none")).resolve()
+    evals = (folder / named.get("--evals", "set")).resolve()
+    card = (folder / named.get("card", "none")).with_suffix(".json")
+    stray = changed - {folder / named.get("--junit", "none"), card}
     if words[0] in INTO_SET:
         stray = {path for path in stray if not path.is_relative_to(evals)}
     return {path for path in stray if path in before or not path.is_relative_to(to)}
@@ -227,7 +230,8 @@ def trial(number: int, seed: int, stock: Path, folder: Path) -> tuple[str, str]:
         below = [path for name in read for path in (folder / name, *(folder / name).rglob("*"))]
         files = sorted(filter(Path.is_file, below))
         path, names = rng.choice(files), {path.name for path in files}
-        names |= {f"{name}{told}" for name in read for told in (": ", " has no baseline yet")}
+        called = [Path(name).stem for name in read]  # as a report names a run or a set
+        names |= {f"{name}{told}" for name in called for told in (": ", " has no baseline yet")}
         what = f"{path.relative_to(folder)}: {break_file(rng, path)}"
     before = contents(folder)
     status, out, err = run(" ".join(words), folder)
@@ -247,6 +251,7 @@ def main(seed: int, numbers: Iterable[int]) -> int:
     with tempfile.TemporaryDirectory(prefix="fuzz") as made, contextlib.chdir(made):
         stock, folder = Path(made).resolve() / "stock", Path(made).resolve() / "trial"
         progress.progress_report.__defaults__ = (False, 60, folder / "notebooks", folder / "learn")
+        os.environ["EVALS"] = str(folder / "set")  # where --evals is lost
         stock.mkdir()
         make_stock(stock)
         sound = [trial(-n, seed, stock, folder) for n in range(1, len(CASES) + 1)]

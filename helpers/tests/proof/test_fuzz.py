@@ -24,6 +24,7 @@ def test_planted_mistakes_are_reported(monkeypatch, capsys):
         lambda: time.sleep(9),
         lambda: Path("run.jsonl").unlink() or "done",
     ])  # fmt: skip
+    monkeypatch.setenv("EVALS", "")  # which main sets
     monkeypatch.setattr(fuzz, "CASES", [("audit", "run.jsonl")])
     monkeypatch.setitem(commands.COMMANDS, "audit", (commands.NONE, ":audit", ""))
     monkeypatch.setattr(commands, "audit", lambda: next(deeds)())
