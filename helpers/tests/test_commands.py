@@ -86,7 +86,7 @@ def test_a_target_that_needs_a_variable_asks_for_it(monkeypatch):
 
 
 FOLDER, RUN = Path("/here"), Path("a.trec")
-LOADED = SimpleNamespace(folder=FOLDER, next_step=str)
+LOADED = SimpleNamespace(folder=FOLDER, next_step=str, waiting={})
 SQL = {"folder": FOLDER, "to": Path("y")}
 SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
 PASSED_ON = [  # (words, what the function is called with)
