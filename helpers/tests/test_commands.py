@@ -98,7 +98,7 @@ def test_make_refresh_passes_on_which_notebooks(tmp_path):
 
 
 FOLDER, RUN = Path("/here"), Path("a.trec")
-LOADED = SimpleNamespace(folder=FOLDER, next_step=str)
+LOADED = SimpleNamespace(folder=FOLDER, next_step=str, waiting={})
 SQL = {"folder": FOLDER, "to": Path("y")}
 SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
 PASSED_ON = [  # (words, what the function is called with)
